@@ -1,0 +1,114 @@
+"""The contract between algorithms and devices.
+
+A driver allocates, uploads and launches through ``Device`` and never asks which kind it runs on.  Arrays are
+CuPy arrays on ``cuda`` and NumPy arrays on ``emulated``; of them a driver uses only ``dtype``, ``size``,
+``nbytes``, ``shape`` and basic slicing.  Scalars are passed to kernels typed: ``np.int32(n)``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from gpugraph.problems.registry import Clock
+
+Array = Any
+Defines = Mapping[str, str | int]
+
+
+class Kernel(Protocol):
+    """A compiled kernel."""
+
+    def __call__(self, grid: int, block: int, args: tuple[Any, ...], shared_bytes: int = 0) -> None:
+        """Launch ``grid`` blocks of ``block`` threads; returns before the kernel has ended."""
+        ...
+
+    def resident_blocks(self, block: int, shared_bytes: int = 0) -> int:
+        """Return how many blocks of ``block`` threads fit on the whole device at once."""
+        ...
+
+
+class Device(Protocol):
+    """A device that runs the kernels of ``cuda_kernels/``."""
+
+    kind: str
+    """``"cuda"`` or ``"emulated"``."""
+    name: str
+    """The device's own name, e.g. ``"NVIDIA H200"``."""
+    multiprocessors: int
+
+    def empty(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> Array:
+        """Return an uninitialised array on the device."""
+        ...
+
+    def full(self, shape: int | tuple[int, ...], value: Any, dtype: DTypeLike) -> Array:
+        """Return an array filled with ``value``."""
+        ...
+
+    def fill(self, array: Array, value: Any) -> None:
+        """Set every element of ``array`` to ``value``, in stream order."""
+        ...
+
+    def copy(self, target: Array, source: Array) -> None:
+        """Copy one device array over another of the same size, in stream order."""
+        ...
+
+    def upload(self, array: NDArray[Any]) -> Array:
+        """Return a copy of a host array on the device."""
+        ...
+
+    def download(self, array: Array) -> NDArray[Any]:
+        """Return a copy of a device array on the host; waits for the work before it."""
+        ...
+
+    def read(self, array: Array, index: int = 0) -> Any:
+        """Return one element as a NumPy scalar: the read-back that a host loop cannot do without."""
+        ...
+
+    def kernel(self, file: str, name: str, defines: Defines | None = None, *, cooperative: bool = False) -> Kernel:
+        """Return the kernel ``name`` of ``cuda_kernels/<file>`` compiled with ``defines``.
+
+        Args:
+            file: a name inside ``cuda_kernels/``, or the path of a user's own .cu file.
+            cooperative: all blocks are resident together, so that they may wait for each other.
+
+        Raises:
+            DeviceUnavailable: the compiler is missing.
+            GpuGraphError: the source does not compile; the message holds the first diagnostic.
+        """
+        ...
+
+    def synchronize(self) -> None:
+        """Wait until everything launched has ended; raise what went wrong in it."""
+        ...
+
+    def phase_clock(self) -> Clock:
+        """Return a clock that times inner phases (events on cuda, the host's clock on emulated)."""
+        ...
+
+    def describe(self) -> dict[str, Any]:
+        """Return the ``device`` object of a record: kind, name and what matters for speed."""
+        ...
+
+    def memory(self) -> tuple[int, int]:
+        """Return (free, total) bytes of device memory."""
+        ...
+
+    def reset_peak(self) -> None:
+        """Forget the peak of allocated bytes."""
+        ...
+
+    def peak_bytes(self) -> int:
+        """Return the peak of bytes allocated through this device since ``reset_peak``."""
+        ...
+
+
+def typed(value: int, dtype: DTypeLike) -> Any:
+    """Return a scalar typed for a kernel argument, refusing one that does not fit."""
+    scalar = np.dtype(dtype).type(value)
+    if int(scalar) != value:
+        raise OverflowError(f"{value} does not fit {np.dtype(dtype)}")
+    return scalar

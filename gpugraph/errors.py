@@ -1,0 +1,117 @@
+"""The one family of errors that gpugraph raises, each with its exit code.
+
+A message says what is wrong, where, and what to do next.  The command line prints it as one line and
+exits with ``exit_code``; nothing else turns an exception into an exit code.
+
+=====  ====================================================
+code   meaning
+=====  ====================================================
+0      fine
+1      verification failed
+2      bad input or usage
+3      device unavailable or out of memory
+4      regression found by ``compare``
+70     a defect of gpugraph's own
+130    interrupted
+=====  ====================================================
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Iterable
+
+EXIT_OK = 0
+EXIT_DEFECT = 70
+EXIT_INTERRUPTED = 130
+
+
+class GpuGraphError(Exception):
+    """Base of every error a user can meet.
+
+    Args:
+        what: what is wrong, without a full stop.
+        where: what it concerns, e.g. ``"roads.gr line 7"``; printed first.
+        remedy: what to do next; printed last.
+    """
+
+    exit_code = EXIT_DEFECT
+
+    def __init__(self, what: str, *, where: str | os.PathLike[str] | None = None, remedy: str | None = None):
+        self.what = what
+        self.where = os.fspath(where) if where is not None else None
+        self.remedy = remedy
+        super().__init__(str(self))
+
+    def __str__(self) -> str:
+        head = f"{self.where}: " if self.where else ""
+        tail = f" — {self.remedy}" if self.remedy else ""
+        return " ".join(f"{head}{self.what}{tail}".split())
+
+
+class VerificationFailed(GpuGraphError):
+    """A result does not hold; the message names the first counter-example."""
+
+    exit_code = 1
+
+
+class InputError(GpuGraphError):
+    """Bad input or usage: a file, a spec, an option or an argument."""
+
+    exit_code = 2
+
+
+class GraphFormatError(InputError):
+    """A graph file that cannot be read as what it claims to be.
+
+    Args:
+        line: 1-based line of a text file, or None.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        path: str | os.PathLike[str] | None = None,
+        line: int | None = None,
+        remedy: str | None = None,
+    ):
+        where = os.fspath(path) if path is not None else None
+        if where is not None and line is not None:
+            where = f"{where} line {line}"
+        super().__init__(what, where=where, remedy=remedy)
+        self.path = path
+        self.line = line
+
+
+class DeviceUnavailable(GpuGraphError):
+    """The device asked for cannot be used; the message says what is missing and what to install."""
+
+    exit_code = 3
+
+
+class OutOfMemory(GpuGraphError):
+    """The work does not fit; the message gives the need and what there is, both in bytes."""
+
+    exit_code = 3
+
+
+class Regression(GpuGraphError):
+    """``compare`` found a regression beyond the threshold."""
+
+    exit_code = 4
+
+
+def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
+    """Return the error for a name that does not exist, suggesting the nearest that does.
+
+    Args:
+        kind: what was named, e.g. ``"algorithm"``.
+        name: what the user wrote.
+        known: the names that exist.
+    """
+    names = sorted(known)
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    remedy = f"did you mean '{near[0]}'?" if near else f"known: {', '.join(names)}"
+    return InputError(f"unknown {kind} '{name}'", remedy=remedy)

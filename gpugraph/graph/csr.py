@@ -1,0 +1,106 @@
+"""CSRGraph: the one form in which a graph is held.
+
+An undirected graph stores both arcs of each edge with equal weight.  Rows are sorted by target; there are
+no self loops and no parallel arcs (``build.py`` drops and merges, and says how many).
+
+Canonical order
+    Edges compare by (weight, smaller endpoint, larger endpoint).  An edge's *id* is the position of its arc
+    u→v with u < v, so that inside a row the canonical order of equal weights is row order, and a reverse arc
+    finds the id by binary search.  Ties therefore never depend on algorithm, device, schedule or run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Offsets = NDArray[np.int64]
+Targets = NDArray[np.signedinteger[Any]]
+Weights = NDArray[Any]
+
+WEIGHT_DTYPES = ("uint32", "int32", "uint64", "int64", "float32", "float64")
+
+
+def target_dtype(vertices: int) -> np.dtype[Any]:
+    """Return the dtype of vertex ids: int32, or int64 from 2^31 vertices on."""
+    return np.dtype(np.int32 if vertices < 2**31 else np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class CSRGraph:
+    """A weighted graph as compressed sparse rows.
+
+    Attributes:
+        offsets: (n+1,) int64; the arcs of v are positions [offsets[v], offsets[v+1]).
+        targets: (arcs,) int32 (int64 from 2^31 vertices on); ascending inside a row.
+        weights: (arcs,) one of ``WEIGHT_DTYPES``; never NaN; −0.0 is stored as +0.0.
+        directed: False when both arcs of every edge are present with equal weight.
+        name: short name for tables, e.g. ``"USA-road-d.NY"`` or ``"rmat:20"``.
+        source: where it came from: a path or the full spec.
+        vertex_names: (n,) the file's own ids where it had some (int64 or str), ascending, else None.
+        notes: what loading dropped, merged or changed, one sentence each.
+        stored_digest: the digest the file carries, or None; ``digest`` is always computed.
+    """
+
+    offsets: Offsets
+    targets: Targets
+    weights: Weights
+    directed: bool
+    name: str = "graph"
+    source: str = ""
+    vertex_names: NDArray[Any] | None = None
+    notes: tuple[str, ...] = field(default=())
+    stored_digest: str | None = None
+
+    @property
+    def vertices(self) -> int:
+        """Number of vertices, n."""
+        return len(self.offsets) - 1
+
+    @property
+    def arcs(self) -> int:
+        """Number of stored arcs (twice the edges of an undirected graph)."""
+        return len(self.targets)
+
+    @property
+    def edges(self) -> int:
+        """Number of undirected edges; of a directed graph, its number of arcs."""
+        return self.arcs if self.directed else self.arcs // 2
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the three arrays on the host."""
+        return int(self.offsets.nbytes + self.targets.nbytes + self.weights.nbytes)
+
+    @cached_property
+    def degrees(self) -> NDArray[np.int64]:
+        """(n,) int64 out-degrees."""
+        return np.diff(self.offsets)
+
+    @cached_property
+    def digest(self) -> str:
+        """Order-free fingerprint of the graph's arcs, weights and kind (see ``digest.py``)."""
+        from gpugraph.graph.digest import graph_digest
+
+        return graph_digest(self)
+
+    def renamed(self, **changes: Any) -> CSRGraph:
+        """Return the same arrays with other ``name``, ``source``, ``notes`` or ``vertex_names``."""
+        return replace(self, **changes)
+
+    def describe(self) -> dict[str, Any]:
+        """Return the ``graph`` object of a record."""
+        return {
+            "name": self.name,
+            "source": self.source,
+            "vertices": self.vertices,
+            "arcs": self.arcs,
+            "edges": self.edges,
+            "directed": self.directed,
+            "weight_dtype": str(self.weights.dtype),
+            "digest": self.digest,
+        }

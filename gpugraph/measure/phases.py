@@ -1,0 +1,39 @@
+"""Clocks: what an algorithm marks its phases with."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+
+
+class NullClock:
+    """The clock of a headline run: phases cost nothing, counters still count."""
+
+    def __init__(self) -> None:
+        self.counters: dict[str, int] = {}
+
+    def phase(self, name: str) -> AbstractContextManager[None]:
+        """Return a context manager that does nothing."""
+        return nullcontext()
+
+    def count(self, name: str, value: int = 1) -> None:
+        """Add ``value`` to the counter ``name``."""
+        self.counters[name] = self.counters.get(name, 0) + value
+
+
+class HostClock(NullClock):
+    """Times phases by the host's monotonic clock, for CPU algorithms and the emulated device."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        """Add the time spent inside to the phase ``name``."""
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
