@@ -1,0 +1,1 @@
+"""Devices: where kernels come from, where they run, and what there is."""

@@ -31,6 +31,23 @@ class Kernel(Protocol):
         ...
 
 
+class Stopwatch(Protocol):
+    """Times one region of work in stream order."""
+
+    def start(self) -> None:
+        """Mark the beginning."""
+        ...
+
+    def stop(self) -> None:
+        """Mark the end."""
+        ...
+
+    @property
+    def seconds(self) -> float:
+        """Seconds between the two marks; waits for the work between them."""
+        ...
+
+
 class Device(Protocol):
     """A device that runs the kernels of ``cuda_kernels/``."""
 
@@ -60,6 +77,10 @@ class Device(Protocol):
         """Return a copy of a host array on the device."""
         ...
 
+    def stage(self, array: NDArray[Any]) -> NDArray[Any]:
+        """Return the array in memory from which ``upload`` is fast (pinned on cuda; itself on emulated)."""
+        ...
+
     def download(self, array: Array) -> NDArray[Any]:
         """Return a copy of a device array on the host; waits for the work before it."""
         ...
@@ -83,6 +104,22 @@ class Device(Protocol):
 
     def synchronize(self) -> None:
         """Wait until everything launched has ended; raise what went wrong in it."""
+        ...
+
+    def stopwatch(self) -> Stopwatch:
+        """Return a stopwatch (events on cuda, the host's clock on emulated)."""
+        ...
+
+    def require(self, needed: int) -> None:
+        """Check that ``needed`` more bytes fit.
+
+        Raises:
+            OutOfMemory: they do not; the message gives both figures.
+        """
+        ...
+
+    def close(self) -> None:
+        """Free every array and whatever else the device holds."""
         ...
 
     def phase_clock(self) -> Clock:
@@ -112,3 +149,12 @@ def typed(value: int, dtype: DTypeLike) -> Any:
     if int(scalar) != value:
         raise OverflowError(f"{value} does not fit {np.dtype(dtype)}")
     return scalar
+
+
+BLOCKS_PER_MULTIPROCESSOR = 16
+"""Blocks of a grid-stride launch for each multiprocessor: enough to fill it, whatever the kernel's needs."""
+
+
+def covering_grid(device: Device, threads: int, block: int) -> int:
+    """Return the number of blocks for a grid-stride kernel that has ``threads`` threads' worth of work."""
+    return max(1, min(-(-threads // block), device.multiprocessors * BLOCKS_PER_MULTIPROCESSOR))

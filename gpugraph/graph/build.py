@@ -6,14 +6,17 @@ lightest stays), sorts rows, adds reverse arcs where edges were listed once, and
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.errors import InputError
-from gpugraph.graph.csr import CSRGraph, target_dtype
+from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.sort_arcs import sort_arcs, weight_words
+from gpugraph.graph.symmetry import first_asymmetry, is_symmetric
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +29,8 @@ class ArcList:
         vertices: n.
         directed: True — arcs as they stand; False — the source declares the graph undirected;
             None — unknown: the graph is undirected if every arc has its reverse with equal weight.
-        one_sided: the undirected edges are listed once each; the builder adds the reverse arcs.
+        one_sided: the undirected edges are listed once each; the builder adds the reverse arcs, and the graph
+            is undirected.
         vertex_names: (n,) the file's own ids, ascending, or None.
         notes: sentences to carry over into ``CSRGraph.notes``.
     """
@@ -41,48 +45,64 @@ class ArcList:
     notes: tuple[str, ...] = ()
 
 
-def build(arcs: ArcList, *, name: str = "graph", source: str = "") -> CSRGraph:
-    """Return the graph of an arc list.
+def build(
+    arcs: ArcList,
+    *,
+    name: str = "graph",
+    source: str = "",
+    report: Callable[[float], None] = lambda fraction: None,
+) -> CSRGraph:
+    """Return the graph of an arc list, in O(n + arcs).
+
+    The notes say how many self loops were dropped and how many parallel arcs merged.
+
+    Args:
+        report: called with the fraction done, in 0..1, now and then where there is much to do.
 
     Raises:
         InputError: declared undirected and an edge's two arcs have unequal weights, or one is missing.
     """
-    # Plain NumPy; to be replaced by the compiled builder.
-    u = np.asarray(arcs.tails, np.int64)
-    v = np.asarray(arcs.heads, np.int64)
-    w = np.ones(len(u), np.uint32) if arcs.weights is None else arcs.weights
+    weights = np.ones(len(arcs.tails), np.uint32) if arcs.weights is None else arcs.weights
+    rows = sort_arcs(arcs.tails, arcs.heads, weights, arcs.vertices, mirrored=arcs.one_sided, report=report)
     notes = list(arcs.notes)
-    keep = u != v
-    if not keep.all():
-        notes.append(f"dropped {int((~keep).sum())} self loops")
-        u, v, w = u[keep], v[keep], w[keep]
-    if arcs.one_sided:
-        u, v, w = np.concatenate([u, v]), np.concatenate([v, u]), np.concatenate([w, w])
-    order = np.lexsort((w, v, u))
-    u, v, w = u[order], v[order], w[order]
-    first = np.ones(len(u), bool)
-    first[1:] = (u[1:] != u[:-1]) | (v[1:] != v[:-1])
-    if not first.all():
-        notes.append(f"merged {int((~first).sum())} parallel arcs")
-    u, v, w = u[first], v[first], w[first]
-    if w.dtype.kind == "f":
-        w = w + w.dtype.type(0)
-    offsets = np.zeros(arcs.vertices + 1, np.int64)
-    np.cumsum(np.bincount(u, minlength=arcs.vertices), out=offsets[1:])
-    back = np.lexsort((u, v))
-    symmetric = bool(np.array_equal(v[back], u) and np.array_equal(u[back], v) and np.array_equal(w[back], w))
-    if arcs.directed is False and not symmetric:
-        raise InputError("declared undirected, but the two arcs of an edge differ", where=source or name)
-    return CSRGraph(
-        offsets=offsets,
-        targets=v.astype(target_dtype(arcs.vertices)),
-        weights=w,
-        directed=not symmetric if arcs.directed is None else arcs.directed,
+    if rows.loops:
+        notes.append(f"dropped {counted(rows.loops, 'self loop')}")
+    if rows.merged:
+        # Both arcs of an edge that was listed once merge together: they count as one.
+        merged = counted(rows.merged // 2, "parallel edge") if arcs.one_sided else counted(rows.merged, "parallel arc")
+        notes.append(f"merged {merged}")
+    graph = CSRGraph(
+        offsets=rows.offsets,
+        targets=rows.targets,
+        weights=rows.weights,
+        directed=bool(arcs.directed),
         name=name,
         source=source or name,
         vertex_names=arcs.vertex_names,
         notes=tuple(notes),
     )
+    if arcs.one_sided or arcs.directed:
+        return graph
+    if is_symmetric(graph):
+        return graph
+    if arcs.directed is None:
+        return replace(graph, directed=True)
+    raise _asymmetric(graph)
+
+
+def _asymmetric(graph: CSRGraph) -> InputError:
+    """Return the error that names the first edge whose two arcs differ."""
+    arc, tail, back = first_asymmetry(graph.offsets, graph.targets, weight_words(graph.weights)[0])
+    names = range(graph.vertices) if graph.vertex_names is None else graph.vertex_names
+    u, v = names[tail], names[int(graph.targets[arc])]
+    if back < 0:
+        what = f"declared undirected, but the edge {u} - {v} has the arc {u} → {v} only"
+    else:
+        what = (
+            f"declared undirected, but the edge {u} - {v} weighs {graph.weights[arc]} one way "
+            f"and {graph.weights[back]} the other"
+        )
+    return InputError(what, where=graph.source, remedy="mend the file, or convert it with --symmetrize")
 
 
 def symmetrize(graph: CSRGraph) -> CSRGraph:
@@ -92,9 +112,28 @@ def symmetrize(graph: CSRGraph) -> CSRGraph:
     """
     if not graph.directed:
         return graph
-    tails = np.repeat(np.arange(graph.vertices), graph.degrees)
-    arcs = ArcList(tails, graph.targets, graph.weights, graph.vertices, directed=False, one_sided=True)
-    return build(arcs, name=graph.name, source=graph.source).renamed(vertex_names=graph.vertex_names)
+    rows = sort_arcs(arc_tails(graph), graph.targets, graph.weights, graph.vertices, mirrored=True)
+    single, unequal = len(rows.targets) - graph.arcs, rows.unequal // 2
+    said = f"{counted(single, 'edge')} had one arc only, {unequal} had unequal arcs (the lighter won)"
+    return replace(
+        graph,
+        offsets=rows.offsets,
+        targets=rows.targets,
+        weights=rows.weights,
+        directed=False,
+        notes=(*graph.notes, f"symmetrised: {said}"),
+        stored_digest=None,
+    )
+
+
+def arc_tails(graph: CSRGraph) -> NDArray[Any]:
+    """Return the (arcs,) tail of every arc, of the targets' dtype."""
+    return np.repeat(np.arange(graph.vertices, dtype=graph.targets.dtype), graph.degrees)
+
+
+def counted(number: int, noun: str) -> str:
+    """Return e.g. ``"1 self loop"`` or ``"3 self loops"``."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def narrow_weights(weights: NDArray[Any]) -> NDArray[Any]:

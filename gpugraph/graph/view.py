@@ -3,6 +3,17 @@
 A view holds the arrays after the chosen preparations, and the way back: ``arc_origin`` and
 ``vertex_origin`` lead from the view's arcs and vertices to those of the CSRGraph.  Ties are broken by the
 original edge id whatever the preparations did, and results come back in original ids.
+
+================== ==================================================================================
+preparation        what it does
+================== ==================================================================================
+``sort-adjacency`` each row by (weight, canonical id) instead of by target
+``renumber``       vertices renumbered in breadth-first order, so that connected ones get close
+                   numbers; rows are sorted by the new targets unless ``sort-adjacency`` is chosen too
+``rank-weights``   weights of any dtype become dense uint32 ranks: the same order, the same ties
+================== ==================================================================================
+
+What comes out does not depend on the order in which they are named.
 """
 
 from __future__ import annotations
@@ -13,7 +24,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.errors import unknown_name
+from gpugraph.errors import InputError, unknown_name
+from gpugraph.graph.canonical import canonical_ids, canonical_ids_at
 from gpugraph.graph.csr import CSRGraph
 
 PREPARATIONS = ("sort-adjacency", "renumber", "rank-weights")
@@ -29,10 +41,12 @@ class GraphView:
         targets: (arcs,) int32 or int64, in the view's vertex numbers.
         weights: (arcs,) the graph's dtype, or uint32 ranks after ``rank-weights``.
         preparations: the preparations applied, in order.
-        arc_origin: (arcs,) position in the CSRGraph of each arc of the view, or None for the identity.
-        vertex_origin: (n,) original vertex of each vertex of the view, or None for the identity.
-        edge_ids: (arcs,) canonical edge id of each arc, or None where row order *is* canonical order and a
-            reverse arc finds its id by binary search in the sorted row.
+        arc_origin: (arcs,) position in the CSRGraph of each arc of the view, of the offsets' dtype, or None for
+            the identity.
+        vertex_origin: (n,) original vertex of each vertex of the view, of the targets' dtype, or None for the
+            identity.
+        edge_ids: (arcs,) canonical edge id of each arc, of the offsets' dtype, or None where row order *is*
+            canonical order and a reverse arc finds its id by binary search in the sorted row.
     """
 
     graph: CSRGraph
@@ -59,6 +73,12 @@ class GraphView:
         """Width of an arc index in device code: 32 or 64."""
         return self.offsets.dtype.itemsize * 8
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the arrays that a device needs: offsets, targets, weights and edge ids where there are some."""
+        ids = 0 if self.edge_ids is None else self.edge_ids.nbytes
+        return int(self.offsets.nbytes + self.targets.nbytes + self.weights.nbytes + ids)
+
     @classmethod
     def of(cls, graph: CSRGraph, preparations: tuple[str, ...] = (), index_bits: int | None = None) -> GraphView:
         """Return the view of ``graph`` after ``preparations``.
@@ -68,11 +88,88 @@ class GraphView:
             index_bits: 32 or 64; None takes 32 where the arcs fit in int32.
 
         Raises:
-            InputError: an unknown preparation, or 32 bits asked for more than 2^31−1 arcs.
+            InputError: an unknown preparation, a width other than 32 and 64, 32 bits asked for more than 2^31−1
+                arcs, or more than 2^32 distinct weights to rank.
         """
-        for name in preparations:
+        chosen = tuple(dict.fromkeys(preparations))
+        for name in chosen:
             if name not in PREPARATIONS:
                 raise unknown_name("preparation", name, PREPARATIONS)
-        bits = index_bits or (32 if graph.arcs < 2**31 else 64)
-        offsets = graph.offsets.astype(np.int32) if bits == 32 else graph.offsets
-        return cls(graph, offsets, graph.targets, graph.weights)
+        index = _index_dtype(graph, index_bits)
+        offsets, targets, weights = graph.offsets, graph.targets, graph.weights
+        arc_origin: NDArray[Any] | None = None
+        vertex_origin: NDArray[Any] | None = None
+        edge_ids: NDArray[Any] | None = None
+        # The compiled code behind the preparations is loaded only where one is wanted.
+        if "rank-weights" in chosen:
+            from gpugraph.graph.preparations import rank_weights
+
+            weights = rank_weights(weights)
+        if "sort-adjacency" in chosen or "renumber" in chosen:
+            from gpugraph.graph.preparations import reorder
+
+            offsets, targets, origin, vertex_origin = reorder(
+                graph, by_weight="sort-adjacency" in chosen, renumbered="renumber" in chosen
+            )
+            weights = weights[origin]
+            edge_ids = canonical_ids(graph)[origin].astype(index, copy=False)
+            arc_origin = origin.astype(index, copy=False)
+        return cls(
+            graph,
+            offsets.astype(index, copy=False),
+            targets,
+            weights,
+            chosen,
+            arc_origin,
+            vertex_origin,
+            edge_ids,
+        )
+
+    def canonical_edges(self, arc_positions: NDArray[Any]) -> NDArray[np.int64]:
+        """Return the canonical edge ids, in the CSRGraph, of arcs of the view.
+
+        Args:
+            arc_positions: (k,) positions in ``targets``; either arc of an edge will do.
+
+        Returns:
+            (k,) int64, in the order given.
+        """
+        if self.edge_ids is not None:
+            return np.asarray(self.edge_ids[arc_positions], np.int64)
+        return canonical_ids_at(self.graph, arc_positions)
+
+    def original_vertices(self, vertices: NDArray[Any]) -> NDArray[np.int64]:
+        """Return the CSRGraph's numbers of the view's ``vertices``; a negative one (no vertex) stays."""
+        wide = np.asarray(vertices).astype(np.int64)
+        if self.vertex_origin is None:
+            return wide
+        return np.where(wide < 0, wide, self.vertex_origin[np.maximum(wide, 0)]) if self.vertices else wide
+
+    def view_vertices(self, vertices: NDArray[Any]) -> NDArray[np.int64]:
+        """Return the view's numbers of the CSRGraph's ``vertices``, e.g. of a source."""
+        wide = np.asarray(vertices).astype(np.int64)
+        if self.vertex_origin is None:
+            return wide
+        number = np.empty(self.vertices, np.int64)
+        number[self.vertex_origin] = np.arange(self.vertices)
+        return number[wide]
+
+    def original_distances(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Return an (n,) array of one value per vertex of the view in the CSRGraph's vertex order."""
+        if self.vertex_origin is None:
+            return values
+        ordered = np.empty_like(values)
+        ordered[self.vertex_origin] = values
+        return ordered
+
+
+def _index_dtype(graph: CSRGraph, bits: int | None) -> np.dtype[Any]:
+    """Return int32 or int64 as asked for, or the narrower one that holds every arc position."""
+    fits = graph.arcs < 2**31
+    if bits is None:
+        return np.dtype(np.int32 if fits else np.int64)
+    if bits not in (32, 64):
+        raise InputError(f"arc indices of {bits} bits do not exist", remedy="use 32 or 64")
+    if bits == 32 and not fits:
+        raise InputError(f"{graph.arcs} arcs do not fit in 32-bit arc indices", remedy="use 64")
+    return np.dtype(f"int{bits}")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
@@ -88,6 +89,10 @@ class Problem(Protocol):
         """Return the number that MTEPS counts for this result."""
         ...
 
+    def auto(self, graph: CSRGraph, device_kind: str) -> str:
+        """Return the name of the algorithm that measurements say is fastest for such a graph."""
+        ...
+
     def reference(self, graph: CSRGraph, query: tuple[Any, ...], result: Any) -> Verdict:
         """Check a result against the oracle."""
         ...
@@ -133,10 +138,12 @@ class Algorithm:
 
     Attributes:
         devices: kinds of device it runs on: ``("cpu",)`` or ``("cuda", "emulated")``.
-        prepare: ``prepare(view, device, **options) -> State``; makes every allocation.
+        prepare: ``prepare(view, device, **options) -> State``; makes every allocation.  ``view`` is a GraphView
+            for a CPU algorithm and a ``ResidentView`` (the same arrays on the device) for a GPU algorithm.
         run: ``run(state, clock, *query) -> handle``; launches, and the reads a loop cannot do without.
             May be called again on the same state: it starts from scratch each time.
-        collect: ``collect(state, handle) -> Result``; brings the result to the host in original ids.
+        fetch: ``fetch(state, handle) -> raw``; copies the result to the host, and nothing else (phase d2h).
+        finish: ``finish(state, raw, *query) -> Result``; in original ids, outside any timing.
         compile: ``compile(view, device, **options)``; brings compiled code into being outside any timing.
         preparations: GraphView preparations the algorithm can work with.
         options: its parameters.
@@ -153,7 +160,8 @@ class Algorithm:
     section: str
     prepare: Callable[..., Any]
     run: Callable[..., Any]
-    collect: Callable[[Any, Any], Any]
+    fetch: Callable[[Any, Any], Any]
+    finish: Callable[..., Any]
     compile: Callable[..., None] | None = None
     preparations: tuple[str, ...] = ()
     options: tuple[Option, ...] = ()
@@ -224,7 +232,8 @@ def cpu_algorithm(
                 section=section,
                 prepare=prepare,
                 run=run,
-                collect=lambda state, handle: handle,
+                fetch=lambda state, handle: handle,
+                finish=lambda state, raw, *query: raw,
                 compile=compile_,
                 options=options,
             )
@@ -262,8 +271,20 @@ def load_problem(name: str) -> Problem:
         for module in pkgutil.iter_modules(package.__path__):
             importlib.import_module(f"{package.__name__}.{module.name}")
         _LOADED.add(name)
+        _register_guests(name)
     problem: Problem = importlib.import_module(f"{package.__name__}.problem").PROBLEM
     return problem
+
+
+def _register_guests(problem: str) -> None:
+    """Register what installed packages offer; one that cannot be loaded is told of and left out."""
+    from gpugraph.problems.guest import installed_guests
+
+    found, broken = installed_guests(problem)
+    for guest in found:
+        register(guest)
+    for error in broken:
+        warnings.warn(str(error), stacklevel=2)
 
 
 def algorithms(problem: str | None = None) -> list[Algorithm]:

@@ -1,0 +1,1 @@
+"""The command line's renderers: from a record to text; they know nothing of devices or files."""

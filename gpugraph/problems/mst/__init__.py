@@ -1,0 +1,1 @@
+"""Minimum spanning forests: the problem, its algorithms, its oracle and its certificate."""

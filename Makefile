@@ -1,0 +1,31 @@
+# gpugraph: `make help` lists the targets.
+PYTHON ?= python3
+
+help:        ## this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
+
+install:     ## the package, its tests' and its linters' needs, editable
+	$(PYTHON) -m pip install -e '.[test,lint]'
+
+lint:        ## ruff and mypy, strict on the package
+	$(PYTHON) -m ruff check .
+	$(PYTHON) -m ruff format --check .
+	$(PYTHON) -m mypy
+
+format:      ## let ruff put the code in order
+	$(PYTHON) -m ruff check --fix .
+	$(PYTHON) -m ruff format .
+
+test:        ## every test that needs no GPU
+	$(PYTHON) -m pytest -m 'not gpu' -n auto
+
+test-gpu:    ## the tests that need a GPU
+	$(PYTHON) -m pytest -m gpu
+
+budget:      ## measure anew the registers that each kernel may use
+	$(PYTHON) -m gpugraph.devices.matrix tests/devices/register_budget.json
+
+wheel:       ## build the wheel into dist/
+	$(PYTHON) -m pip wheel --no-deps -w dist .
+
+.PHONY: help install lint format test test-gpu budget wheel

@@ -1,0 +1,169 @@
+/*
+What every kernel of gpugraph shares: types, keys, warp primitives, and waiting.
+
+Types are chosen by defines, so that one source serves 32- and 64-bit arc indices and every type of weight:
+
+    INDEX_BITS   32 | 64                       width of an arc index                    (default 32)
+    WEIGHT       uint32 | int32 | uint64 | int64 | float32 | float64                    (default uint32)
+
+The file compiles as CUDA C++17 under NVRTC for sm_75 and later, and as C++17 on the emulated device.  It uses
+no header of the toolkit, explicit masks in every warp operation, and never assumes that lanes run in lock-step.
+
+A race that is meant carries a comment `race-allowed: why it is benign` on the line of the access; the race
+detector of the emulated device accepts those and no others.
+*/
+#ifndef GPUGRAPH_COMMON_CUH
+#define GPUGRAPH_COMMON_CUH
+
+#ifndef INDEX_BITS
+#define INDEX_BITS 32
+#endif
+#ifndef WEIGHT
+#define WEIGHT uint32
+#endif
+
+typedef int int32;
+typedef unsigned int uint32;
+typedef long long int64;
+typedef unsigned long long uint64;
+typedef float float32;
+typedef double float64;
+
+typedef WEIGHT weight_t;
+
+#if INDEX_BITS == 64
+typedef int64 index_t;
+#else
+typedef int32 index_t;
+#endif
+
+constexpr int WARP = 32;
+constexpr unsigned FULL_MASK = 0xffffffffu;
+
+// ------------------------------------------------------------------ order-preserving keys
+
+// Map a weight to an unsigned integer of its width that compares as the weight does, so that one atomicMin
+// serves every type.  A float has its sign bit flipped if positive and all bits flipped if negative.
+__device__ __forceinline__ uint32 order_key(uint32 w) { return w; }
+__device__ __forceinline__ uint32 order_key(int32 w) { return static_cast<uint32>(w) ^ 0x80000000u; }
+__device__ __forceinline__ uint64 order_key(uint64 w) { return w; }
+__device__ __forceinline__ uint64 order_key(int64 w) { return static_cast<uint64>(w) ^ 0x8000000000000000ull; }
+
+__device__ __forceinline__ uint32 order_key(float32 w) {
+    const uint32 bits = __float_as_uint(w);
+    return bits ^ (bits >> 31 ? 0xffffffffu : 0x80000000u);
+}
+
+__device__ __forceinline__ uint64 order_key(float64 w) {
+    const uint64 bits = static_cast<uint64>(__double_as_longlong(w));
+    return bits ^ (bits >> 63 ? 0xffffffffffffffffull : 0x8000000000000000ull);
+}
+
+typedef decltype(order_key(weight_t())) weight_key_t;
+constexpr weight_key_t NO_KEY = static_cast<weight_key_t>(-1);
+
+// ------------------------------------------------------------------ ranges
+
+// First index and step of a grid-stride loop over this launch's threads.
+__device__ __forceinline__ int64 grid_thread() { return static_cast<int64>(blockIdx.x) * blockDim.x + threadIdx.x; }
+__device__ __forceinline__ int64 grid_threads() { return static_cast<int64>(gridDim.x) * blockDim.x; }
+
+__device__ __forceinline__ int lane_id() { return threadIdx.x % WARP; }
+
+// ------------------------------------------------------------------ warp primitives
+
+// Reserve one slot for every lane that asks, with one atomic for the whole warp.  All 32 lanes must call.
+// Returns the lane's slot; meaningless for lanes that did not ask.
+__device__ __forceinline__ uint32 warp_append(uint32* counter, bool asks) {
+    const unsigned askers = __ballot_sync(FULL_MASK, asks);
+    uint32 base = 0;
+    if (lane_id() == 0 && askers != 0) base = atomicAdd(counter, static_cast<uint32>(__popc(askers)));
+    base = __shfl_sync(FULL_MASK, base, 0);
+    return base + __popc(askers & ((1u << lane_id()) - 1));
+}
+
+// Reserve `count` consecutive slots for every lane.  All 32 lanes must call.  Returns the lane's first slot.
+__device__ __forceinline__ uint32 warp_reserve(uint32* counter, uint32 count) {
+    uint32 inclusive = count;
+    for (int offset = 1; offset < WARP; offset *= 2) {
+        const uint32 below = __shfl_up_sync(FULL_MASK, inclusive, offset);
+        if (lane_id() >= offset) inclusive += below;
+    }
+    uint32 base = 0;
+    if (lane_id() == WARP - 1 && inclusive != 0) base = atomicAdd(counter, inclusive);
+    return __shfl_sync(FULL_MASK, base, WARP - 1) + inclusive - count;
+}
+
+// Smallest value of the warp, in every lane.  All 32 lanes must call.
+template <typename T>
+__device__ __forceinline__ T warp_min(T value) {
+    for (int offset = WARP / 2; offset > 0; offset /= 2) {
+        const T other = __shfl_xor_sync(FULL_MASK, value, offset);
+        if (other < value) value = other;
+    }
+    return value;
+}
+
+// ------------------------------------------------------------------ guarded atomics
+
+// atomicMin that looks first: most candidates lose, and a read costs far less than an atomic.  The value only
+// ever falls, so a stale read can at worst let a loser try.
+template <typename T>
+__device__ __forceinline__ void lower_to(T* cell, T value) {
+    if (value < *static_cast<volatile T*>(cell)) atomicMin(cell, value);  // race-allowed: the value only falls
+}
+
+// ------------------------------------------------------------------ rows
+
+// Position of `target` in the ascending range targets[begin, end), or -1.
+__device__ __forceinline__ index_t find_arc(const int32* __restrict__ targets, index_t begin, index_t end, int32 target) {
+    const index_t stop = end;
+    while (begin < end) {
+        const index_t middle = begin + (end - begin) / 2;
+        if (targets[middle] < target) {
+            begin = middle + 1;
+        } else {
+            end = middle;
+        }
+    }
+    return begin < stop && targets[begin] == target ? begin : static_cast<index_t>(-1);
+}
+
+// ------------------------------------------------------------------ waiting
+
+// Wait until `condition` holds; something another resident block does must make it true.  The pause lets the
+// memory system breathe on a GPU, and lets the other blocks run on the emulated device.
+#define spin_until(condition)                 \
+    do {                                      \
+        while (!(condition)) __nanosleep(20); \
+    } while (0)
+
+// Wait until every block of a cooperative launch has arrived.  `arrivals` starts at 0 and only grows: the n-th
+// barrier is passed at n * gridDim.x, which a caller tracks in `*barriers`, one per thread.
+__device__ __forceinline__ void grid_barrier(uint32* arrivals, uint32* barriers) {
+    __syncthreads();
+    *barriers += 1;
+    if (threadIdx.x == 0) {
+        __threadfence();
+        atomicAdd(arrivals, 1u);
+        const uint32 goal = *barriers * gridDim.x;
+        spin_until(*static_cast<volatile uint32*>(arrivals) - goal < 0x80000000u);  // race-allowed: polled
+        __threadfence();
+    }
+    __syncthreads();
+}
+
+// ------------------------------------------------------------------ time
+
+// Nanoseconds of the device's global timer, which all blocks share; it ticks coarsely.
+__device__ __forceinline__ uint64 device_nanoseconds() {
+#ifdef __CUDA_ARCH__
+    uint64 now;
+    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+    return now;
+#else
+    return static_cast<uint64>(clock64());
+#endif
+}
+
+#endif

@@ -1,0 +1,219 @@
+/*
+Prim's minimum spanning forest with a min-reduction on the GPU (GMR).  The tree grows by one vertex a step: the
+lightest candidate edge joins, is swapped to the front of the candidate list, and its new vertex C is compared with
+every candidate that is left.
+
+    offsets (n+1)  targets (arcs)  weights (arcs)   the graph as V / E / W
+    vertex_pairs (n), arc_pairs (arcs)              or as pairs: (degree, start) and (neighbour, weight)
+    from, to, weight (n-1)                          the candidate list R1, R2, R3: the lightest edge known from the tree
+                                                    to each vertex outside; the first `step` entries are the tree
+    block_weight, block_index (blocks)              T1, T2: what each block of the first reduction found
+    current (1)                                     C, the vertex that joined last
+
+Invariants.  `to` is a permutation of the vertices without the first; an entry with from = NO_VERTEX has no edge yet.
+Edges compare by (weight, smaller endpoint, larger endpoint), so the forest is the canonical one.  When no candidate
+has an edge, the next vertex starts a new tree: any component structure ends after n-1 steps.
+
+Defines beside those of common.cuh:
+    PAIRS  0 | 1   read the graph as pairs through the read-only cache (32-bit weights and indices)
+
+Source: W. Wang, Y. Huang, S. Guo, "Design and implementation of GPU-based Prim's algorithm", 2011, sections III-IV;
+S. Guo, W. Wang, F. Wang, on the same, 2011.  The texts contradict each other on when the second reduction runs; here
+it runs exactly when the first had more than one block.
+*/
+#include "common.cuh"
+
+#ifndef PAIRS
+#define PAIRS 0
+#endif
+
+constexpr int MAX_THREADS = 256;
+constexpr int32 NO_VERTEX = -1;
+
+// ------------------------------------------------------------------ helpers
+
+struct Candidates {
+    int32* from;
+    int32* to;
+    weight_key_t* weight;
+};
+
+// The endpoints of an edge as one word that compares as (smaller, larger).
+__device__ __forceinline__ uint64 endpoints(int32 u, int32 v) {
+    const uint32 low = u < v ? u : v, high = u < v ? v : u;
+    return static_cast<uint64>(low) << 32 | high;
+}
+
+__device__ __forceinline__ uint64 endpoints(const Candidates& list, int32 i) {
+    return list.from[i] == NO_VERTEX ? ~0ull : endpoints(list.from[i], list.to[i]);
+}
+
+// True if candidate i (of key a) comes before candidate j (of key b).  Endpoints are read only to break a tie.
+__device__ __forceinline__ bool before(const Candidates& list, weight_key_t a, int32 i, weight_key_t b, int32 j) {
+    if (a != b) return a < b;
+    return j < 0 || (i >= 0 && endpoints(list, i) < endpoints(list, j));
+}
+
+// The lightest of one candidate per thread, in thread 0.  blockDim.x is a power of two up to MAX_THREADS.
+__device__ __forceinline__ void block_lightest(const Candidates& list, weight_key_t& key, int32& index) {
+    __shared__ weight_key_t keys[MAX_THREADS];
+    __shared__ int32 indices[MAX_THREADS];
+    const int i = threadIdx.x;
+    keys[i] = key;
+    indices[i] = index;
+    __syncthreads();
+    for (int half = blockDim.x / 2; half > 0; half /= 2) {
+        if (i < half && before(list, keys[i + half], indices[i + half], keys[i], indices[i])) {
+            keys[i] = keys[i + half];
+            indices[i] = indices[i + half];
+        }
+        __syncthreads();
+    }
+    key = keys[0];
+    index = indices[0];
+}
+
+// The chosen candidate joins the tree: it is swapped to the front, and its vertex becomes C.
+__device__ __forceinline__ void join_tree(const Candidates& list, int32 step, int32 chosen, int32* current) {
+    const int32 from = list.from[chosen], to = list.to[chosen];
+    const weight_key_t weight = list.weight[chosen];
+    list.from[chosen] = list.from[step];
+    list.to[chosen] = list.to[step];
+    list.weight[chosen] = list.weight[step];
+    list.from[step] = from;
+    list.to[step] = to;
+    list.weight[step] = weight;
+    *current = to;
+}
+
+// ------------------------------------------------------------------ kernels, in launch order
+
+// Pack the graph for PAIRS: (degree, start) of every vertex, (neighbour, weight) of every arc.
+// Launch: any grid, once, before the run.  Writes vertex_pairs, arc_pairs.
+#if PAIRS
+extern "C" __global__ void prim_pack_pairs(int32 vertices, index_t arcs, const index_t* __restrict__ offsets,
+                                           const int32* __restrict__ targets, const weight_t* __restrict__ weights,
+                                           int2* vertex_pairs, int2* arc_pairs) {
+    for (int64 v = grid_thread(); v < vertices; v += grid_threads()) {
+        vertex_pairs[v] = make_int2(static_cast<int>(offsets[v + 1] - offsets[v]), static_cast<int>(offsets[v]));
+    }
+    for (int64 arc = grid_thread(); arc < arcs; arc += grid_threads()) {
+        // The weight travels as its order-preserving key: nothing else is ever done with it.
+        arc_pairs[arc] = make_int2(targets[arc], static_cast<int>(order_key(weights[arc])));
+    }
+}
+#endif
+
+// Vertex 0 is the tree; every other vertex is a candidate without an edge.
+// Launch: any grid.  Writes from, to, weight, *current.
+extern "C" __global__ void prim_start(int32 vertices, int32* from, int32* to, weight_key_t* weight, int32* current) {
+    if (grid_thread() == 0) *current = 0;
+    for (int64 i = grid_thread(); i < vertices - 1; i += grid_threads()) {
+        from[i] = NO_VERTEX;
+        to[i] = static_cast<int32>(i) + 1;
+        weight[i] = NO_KEY;
+    }
+}
+
+// Kernel 3, compare and update: every candidate v looks for itself in the row of C, never the other way round, by
+// binary search; a lighter edge replaces the one it had.
+// Launch: at least one thread for each entry of [step, n-1).  Each thread writes its own entry of from, weight.
+extern "C" __global__ void prim_compare_update(int32 vertices, int32 step,
+#if PAIRS
+                                               const int2* __restrict__ vertex_pairs,
+                                               const int2* __restrict__ arc_pairs,
+#else
+                                               const index_t* __restrict__ offsets, const int32* __restrict__ targets,
+                                               const weight_t* __restrict__ weights,
+#endif
+                                               const int32* __restrict__ current, int32* from,
+                                               const int32* __restrict__ to, weight_key_t* weight) {
+    const int32 c = *current;
+    for (int64 i = step + grid_thread(); i < vertices - 1; i += grid_threads()) {
+        const int32 v = to[i];
+#if PAIRS
+        const int2 row = __ldg(&vertex_pairs[c]);
+        int32 begin = row.y, end = row.y + row.x;
+        int2 arc = make_int2(NO_VERTEX, 0);
+        while (begin < end) {
+            const int32 middle = begin + (end - begin) / 2;
+            arc = __ldg(&arc_pairs[middle]);
+            if (arc.x == v) break;
+            if (arc.x < v) {
+                begin = middle + 1;
+            } else {
+                end = middle;
+            }
+        }
+        if (arc.x != v) continue;
+        const weight_key_t key = static_cast<weight_key_t>(arc.y);
+#else
+        const index_t arc = find_arc(targets, offsets[c], offsets[c + 1], v);
+        if (arc < 0) continue;
+        const weight_key_t key = order_key(weights[arc]);
+#endif
+        const uint64 old = from[i] == NO_VERTEX ? ~0ull : endpoints(from[i], v);
+        if (key < weight[i] || (key == weight[i] && endpoints(c, v) < old)) {
+            weight[i] = key;
+            from[i] = c;
+        }
+    }
+}
+
+// Kernel 1 of the reduction: each block finds its lightest candidate of [step, n-1), first in global memory with a grid
+// stride, then in shared memory, so that any length will do.  A single block has the answer and lets it join the tree.
+// Launch: blockDim.x a power of two.  Writes block_weight, block_index; or, with one block, the list and *current.
+extern "C" __global__ void prim_reduce_candidates(int32 vertices, int32 step, int32* from, int32* to,
+                                                  weight_key_t* weight, weight_key_t* block_weight,
+                                                  int32* block_index, int32* current) {
+    const Candidates list = {from, to, weight};
+    weight_key_t key = NO_KEY;
+    int32 index = -1;
+    for (int64 i = step + grid_thread(); i < vertices - 1; i += grid_threads()) {
+        if (before(list, weight[i], static_cast<int32>(i), key, index)) {
+            key = weight[i];
+            index = static_cast<int32>(i);
+        }
+    }
+    block_lightest(list, key, index);
+    if (threadIdx.x != 0) return;
+    if (gridDim.x == 1) {
+        join_tree(list, step, index, current);
+    } else {
+        block_weight[blockIdx.x] = key;
+        block_index[blockIdx.x] = index;
+    }
+}
+
+// Kernel 2 of the reduction: one block reduces what the blocks of kernel 1 found; launched only if there were several.
+// Launch: one block, blockDim.x a power of two.  Writes the list and *current.
+extern "C" __global__ void prim_reduce_blocks(int32 blocks, int32 step, int32* from, int32* to, weight_key_t* weight,
+                                              const weight_key_t* __restrict__ block_weight,
+                                              const int32* __restrict__ block_index, int32* current) {
+    const Candidates list = {from, to, weight};
+    weight_key_t key = NO_KEY;
+    int32 index = -1;
+    for (int32 b = threadIdx.x; b < blocks; b += blockDim.x) {
+        if (before(list, block_weight[b], block_index[b], key, index)) {
+            key = block_weight[b];
+            index = block_index[b];
+        }
+    }
+    block_lightest(list, key, index);
+    if (threadIdx.x == 0) join_tree(list, step, index, current);
+}
+
+// The tree edges as canonical ids: the position of the arc from the smaller endpoint.
+// Launch: any grid of whole warps, once, after the last step.  Writes forest, *forest_edges.
+extern "C" __global__ void prim_edge_ids(int32 vertices, const index_t* __restrict__ offsets,
+                                         const int32* __restrict__ targets, const int32* __restrict__ from,
+                                         const int32* __restrict__ to, index_t* forest, uint32* forest_edges) {
+    for (int64 first = grid_thread() - lane_id(); first < vertices - 1; first += grid_threads()) {
+        const int64 i = first + lane_id();
+        const bool is_edge = i < vertices - 1 && from[i] != NO_VERTEX;
+        const uint32 slot = warp_append(forest_edges, is_edge);
+        if (!is_edge) continue;
+        const int32 u = from[i] < to[i] ? from[i] : to[i], v = from[i] < to[i] ? to[i] : from[i];
+        forest[slot] = find_arc(targets, offsets[u], offsets[u + 1], v);
+    }
+}

@@ -1,0 +1,134 @@
+"""Measure the figures of docs/results.md: python docs/figures.py SET [--device cuda] [--save records.jsonl].
+
+A set names graphs and, for each, the cells to run on it; the graph is made once and all algorithms of a row see
+the same arrays in the same process.  Prints a Markdown table.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+import gpugraph
+from gpugraph.errors import GpuGraphError
+from gpugraph.measure.cell import run_cell
+from gpugraph.measure.record import Cell, Record
+
+PEER_MST = {
+    "egr-rmat:20": 26.1,
+    "egr-rmat:22": 75.2,
+    "egr-rmat:24": 267.0,
+    "egr-uniform:n=4194304,m=33554432": 59.5,
+    "egr-grid:2048x2048": None,
+    "egr-knn:n=4194304,k=8": 49.6,
+    "egr-road:4096x4096": None,
+}
+"""The seven graphs and what RAFT (inside cuGraph) takes on an H200, ms; None where it is wrong or throws."""
+
+Job = tuple[str, str, list[dict[str, object]]]
+
+
+def boruvka() -> Iterator[Job]:
+    """`boruvka` on the seven graphs, beside the CPU."""
+    for spec in PEER_MST:
+        cells: list[dict[str, object]] = [{"algorithm": "boruvka", "device": "gpu", "repeat": 9}]
+        if spec == "egr-rmat:20":
+            cells += [
+                {"algorithm": "boruvka", "device": "gpu", "repeat": 9, "preparations": (p,)}
+                for p in ("sort-adjacency", "renumber", "rank-weights")
+            ]
+        yield "mst", spec, [*cells, {"algorithm": "boruvka", "device": "cpu", "repeat": 3}]
+
+
+def dijkstra() -> Iterator[Job]:
+    """`dijkstra` on the paper's regular graphs and on two of today's, beside the CPU."""
+    specs = [f"regular:n={k << 20},in=7,w=1..10" for k in (1, 2, 4, 6, 8, 11)]
+    specs += ["egr-rmat:22,w=1..255", "egr-uniform:n=4194304,m=14680064,w=1..10"]
+    for spec in specs:
+        cells: list[dict[str, object]] = [{"algorithm": "dijkstra", "device": "gpu", "repeat": 9}]
+        cells += [{"algorithm": a, "device": "cpu", "repeat": 1} for a in ("dijkstra", "delta-stepping")]
+        for cell in cells:
+            cell["source"] = "max-degree" if "rmat" in spec else "0"
+        yield "sssp", spec, cells
+
+
+def prim() -> Iterator[Job]:
+    """`prim` on the papers' sparse graphs and on dense ones, beside heap Prim."""
+    sparse = [f"random:n={1 << k},m={d << k},w=1..1000" for d in (2, 10) for k in range(7, 15)]
+    dense = [f"dense:n={1 << k},density=0.5,w=1..1000" for k in (10, 12, 13)]
+    for spec in sparse + dense:
+        yield "mst", spec, [
+            {"algorithm": "prim", "device": "gpu", "repeat": 3},
+            {"algorithm": "prim", "device": "gpu", "repeat": 3, "options": {"layout": "int2"}},
+            {"algorithm": "prim", "device": "cpu", "repeat": 3},
+        ]
+
+
+SETS = {"boruvka": boruvka, "dijkstra": dijkstra, "prim": prim}
+
+HEAD = (
+    "| graph | vertices | edges | algorithm | device | kernel ms | stage ms | h2d ms | d2h ms | prepare ms | rounds "
+    "| MTEPS | phases % | verdict |\n|" + "---|" * 14
+)
+
+
+def row(record: Record) -> str:
+    """Return the record as a line of the table."""
+    data = record.data
+    graph, phase, inner = data["graph"], data["phases_s"], data["kernel_phases_s"]
+    total = sum(inner.values()) or 1.0
+    shares = " ".join(f"{name} {seconds / total:.0%}" for name, seconds in inner.items())
+    kernel = data["mteps"]["kernel"]
+    asked = data["parameters"]
+    variant = " ".join([*asked["preparations"], *(f"{k}={v}" for k, v in asked.items() if k == "layout" and v != "csr")])
+    values = [
+        graph["name"],
+        str(graph["vertices"]),
+        str(graph["edges"]),
+        f"{data['algorithm']} {variant}".strip(),
+        data["device"]["kind"],
+        *(f"{phase[name] * 1e3:.2f}" for name in ("kernel", "stage", "h2d", "d2h", "prepare")),
+        str(data["rounds"]),
+        "–" if kernel is None else f"{kernel:.0f}",
+        shares,
+        data["verification"]["status"],
+    ]
+    return "| " + " | ".join(values) + " |"
+
+
+@click.command()
+@click.argument("sets", nargs=-1, type=click.Choice(list(SETS)))
+@click.option("--device", default="cuda", help="What 'gpu' stands for: cuda, or emulated to try the script itself.")
+@click.option("--save", type=click.Path(path_type=Path), help="Append every record to this file, one JSON line each.")
+@click.option("--only", default="", help="Run only graphs whose spec contains this text.")
+@click.option("--skip-cpu", is_flag=True, help="Leave the CPU algorithms out.")
+def main(sets: tuple[str, ...], device: str, save: Path | None, only: str, skip_cpu: bool) -> None:
+    """Measure SETS and print a Markdown table."""
+    print(HEAD)
+    for problem, spec, cells in (job for name in sets or SETS for job in SETS[name]()):
+        if only not in spec:
+            continue
+        start = time.perf_counter()
+        graph = gpugraph.load(spec)
+        print(f"{spec}: generated in {time.perf_counter() - start:.1f} s", file=sys.stderr, flush=True)
+        for cell in cells:
+            chosen = {**cell, "device": device if cell["device"] == "gpu" else cell["device"]}
+            if skip_cpu and chosen["device"] == "cpu":
+                continue
+            try:
+                record = run_cell(Cell(problem, graph, warmup=2, **chosen))  # type: ignore[arg-type]
+            except GpuGraphError as error:
+                print(f"| {spec} | | | {cell['algorithm']} | {chosen['device']} | {error} |" + " |" * 8, flush=True)
+                continue
+            print(row(record), flush=True)
+            if save is not None:
+                with save.open("a") as file:
+                    file.write(record.to_json() + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,122 @@
+"""gpugraph: benchmark minimum spanning trees and shortest paths on GPUs, every result verified.
+
+>>> import gpugraph
+>>> graph = gpugraph.load("roads.gr.gz")                # or gpugraph.generate("rmat:16")
+>>> forest = gpugraph.mst(graph)
+>>> forest.total_weight, forest.components              # exact
+>>> paths = gpugraph.sssp(graph, source=0)
+>>> paths.distance[17]
+
+Everything imports lazily: ``import gpugraph`` costs milliseconds.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from gpugraph.graph.csr import CSRGraph
+    from gpugraph.problems.mst.problem import Forest
+    from gpugraph.problems.registry import Verdict
+    from gpugraph.problems.sssp.problem import Distances
+
+__all__ = ["__version__", "generate", "load", "mst", "sssp", "verify"]
+
+
+def load(source: Any, *, input_format: str | None = None) -> CSRGraph:
+    """Return a graph.
+
+    Args:
+        source: a path, a graph spec such as ``"rmat:16"``, a SciPy sparse matrix, a NetworkX graph, or a tuple
+            (offsets (n+1,), targets (arcs,), weights (arcs,) or None).
+        input_format: the file's format, where its content and name do not tell.
+
+    Raises:
+        InputError: it cannot be read; the message says why and what to do.
+    """
+    from gpugraph.graph.sources import open_graph
+
+    return open_graph(source, input_format=input_format)
+
+
+def generate(spec: str) -> CSRGraph:
+    """Return the graph of a spec, e.g. ``"rmat:20,seed=7"``: the same bits on every machine."""
+    from gpugraph.graph.generate import generate as generate_graph
+
+    return generate_graph(spec)
+
+
+def mst(graph: Any, *, algo: str = "auto", device: str = "auto", verify: str = "auto", **options: Any) -> Forest:
+    """Return the minimum spanning forest.
+
+    Args:
+        graph: anything ``load`` takes; a directed graph is made undirected, the lighter arc wins.
+        algo: a name from ``gpugraph algos``, or ``"./file.py:driver"``.
+        device: ``"auto"``, ``"cuda[:i]"``, ``"cpu"`` or ``"emulated"``.
+        verify: ``"auto"``, ``"reference"``, ``"certificate"``, ``"both"`` or ``"none"``.
+        options: parameters of the algorithm.
+
+    Raises:
+        VerificationFailed: the result does not hold.
+        InputError, DeviceUnavailable, OutOfMemory: it could not be computed.
+    """
+    result: Forest = _solve("mst", graph, algo, device, verify, options)
+    return result
+
+
+def sssp(
+    graph: Any,
+    source: int | str | None = None,
+    *,
+    algo: str = "auto",
+    device: str = "auto",
+    verify: str = "auto",
+    predecessors: bool = False,
+    **options: Any,
+) -> Distances:
+    """Return the shortest distances from one source.
+
+    Args:
+        graph: anything ``load`` takes; arcs are followed as the format means them.
+        source: 0-based vertex, ``"name:17"`` for a file's own id, or ``"max-degree"`` (the default).
+        predecessors: also return the canonical predecessors.
+
+    The other arguments and the errors are those of ``mst``.
+    """
+    result: Distances = _solve("sssp", graph, algo, device, verify, options, source=source, predecessors=predecessors)
+    return result
+
+
+def _solve(
+    problem: str, graph: Any, algo: str, device: str, verify: str, options: dict[str, Any], **more: Any
+) -> Any:
+    from gpugraph.errors import VerificationFailed
+    from gpugraph.measure.cell import run_cell
+    from gpugraph.measure.record import Cell
+
+    cell = Cell(
+        problem, graph, algo, device, options=options, repeat=1, warmup=0, verify=verify, phases=False, **more
+    )
+    record = run_cell(cell)
+    if record.status == "failed":
+        raise VerificationFailed(record.data["verification"]["detail"], where=f"{problem} by {algo}")
+    return record.result
+
+
+def verify(graph: Any, result: Forest | Distances | str | os.PathLike[str], *, method: str = "auto") -> Verdict:
+    """Check a result against its graph.
+
+    Args:
+        graph: anything ``load`` takes.
+        result: a Forest, Distances, or the path of a result file written with ``-o``.
+        method: ``"auto"``, ``"reference"``, ``"certificate"`` or ``"both"``.
+
+    Returns:
+        The verdict; a failed one names the first counter-example.
+    """
+    from gpugraph.measure.check import check_result
+
+    return check_result(load(graph), result, method)

@@ -1,0 +1,133 @@
+"""What ``mst`` and ``sssp`` have in common: from options to one measured, printed and saved record."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from typing import TYPE_CHECKING, Any
+
+from gpugraph.cli.defaults import defaults
+from gpugraph.cli.options import parse_settings
+from gpugraph.cli.output import check_destination, show, show_lines, tell
+from gpugraph.cli.progress import Progress
+from gpugraph.errors import GpuGraphError, InputError, VerificationFailed, unknown_name
+from gpugraph.measure.record import Cell
+
+if TYPE_CHECKING:
+    from gpugraph.measure.record import Record
+
+
+def measure(
+    problem: str,
+    *,
+    graph: str | None,
+    algo: str,
+    prepare: tuple[str, ...],
+    settings: tuple[str, ...],
+    index_bits: str | None,
+    style: str,
+    output: str | None,
+    save: str | None,
+    quiet: bool,
+    **same: Any,
+) -> None:
+    """Run one cell and deliver its record; ``same`` are the options whose names and meaning are those of ``Cell``.
+
+    Raises:
+        VerificationFailed: after everything was printed and saved.
+    """
+    from gpugraph.measure.cell import run_cell
+
+    if graph is None:
+        graph = defaults().graph
+        tell([f"no graph given: taking {graph}, the default of {defaults().origin}"], quiet=quiet)
+    _check_outputs(problem, graph, output, save)
+    _check_algorithm(problem, algo)
+    cell = Cell(
+        problem,
+        graph,
+        algo,
+        preparations=prepare,
+        options=parse_settings(settings),
+        index_bits=int(index_bits) if index_bits else None,
+        **same,
+    )
+    with Progress(quiet=quiet) as progress:
+        record = run_cell(cell, progress)
+        if output is not None and record.status != "failed":
+            from gpugraph.measure.results import write_result
+
+            progress(f"writing {output}")
+            write_result(record.result, output)
+    tell(_notices(record, output), quiet=quiet)
+    if save is not None:
+        from gpugraph.measure.journal import append_record
+
+        append_record(record, save)
+    try:
+        print_record(record, style)
+    finally:  # whoever stopped reading must still get the exit code
+        if record.status == "failed":
+            where = f"{problem} by {record.data['algorithm']} on {record.data['graph']['name']}"
+            raise VerificationFailed(record.data["verification"]["detail"], where=where)
+
+
+def print_record(record: Record, style: str) -> None:
+    """Print a record on standard output in one of the four styles."""
+    from gpugraph.report.csv import csv
+    from gpugraph.report.markdown import markdown
+    from gpugraph.report.table import table
+
+    if style == "json":
+        show(record.to_json())
+    elif style == "csv":
+        show(csv([record.data]))
+    elif style == "markdown":
+        show(markdown([record.data]))
+    else:
+        width = min(shutil.get_terminal_size().columns, 100) if sys.stdout.isatty() else 80
+        show_lines(table({**record.data, "citation": _citation(record)}, width=max(width, 40)))
+
+
+def _citation(record: Record) -> dict[str, Any] | None:
+    """Return authors, year and section of the algorithm, or None for a user's own."""
+    from gpugraph.problems.registry import find_algorithm
+
+    data = record.data
+    try:
+        return find_algorithm(data["problem"], data["algorithm"], data["device"]["kind"]).describe()
+    except GpuGraphError:
+        return None
+
+
+def _notices(record: Record, output: str | None) -> list[str]:
+    """Return what to tell about a record: what loading changed, and what a result file holds."""
+    notices = list(record.notices)
+    if output is not None and record.status == "failed":
+        notices.append(f"{output} is not written: the result is wrong")
+    elif output is not None and len(record.data.get("per_source", ())) > 1:
+        notices.append(f"{output} holds the result of the first source, {record.data['result']['source']}")
+    return notices
+
+
+def _check_outputs(problem: str, graph: str, output: str | None, save: str | None) -> None:
+    """Refuse before the work what could not be written after it."""
+    for path in filter(None, (output, save)):
+        check_destination(path)
+        if os.path.exists(path) and os.path.exists(graph) and os.path.samefile(path, graph):
+            raise InputError("is the graph itself and would be overwritten", where=path, remedy="name another file")
+    if output is not None:
+        from gpugraph.measure.results import check_result_name
+
+        check_result_name(output, problem)
+
+
+def _check_algorithm(problem: str, name: str) -> None:
+    """Refuse an algorithm that does not exist before a large graph is loaded for it."""
+    from gpugraph.problems.registry import algorithms
+
+    if name != "auto" and ":" not in name and not name.endswith(".py"):
+        known = {algorithm.name for algorithm in algorithms(problem)}
+        if name not in known:
+            raise unknown_name("algorithm", name, known)

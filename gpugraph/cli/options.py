@@ -1,0 +1,137 @@
+"""The option bundles that commands share, and the decorator that makes a command of a function."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from gpugraph.cli.defaults import defaults
+from gpugraph.errors import InputError, unknown_name
+
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+
+STYLES = ("table", "json", "csv", "markdown")
+METHODS = ("auto", "reference", "certificate", "both", "none")
+
+
+def named(
+    *declarations: str, kind: str, names: tuple[str, ...], default: str, help: str
+) -> Callable[[Decorated], Decorated]:
+    """Return an option that takes one of several names; a wrong one meets the nearest right one."""
+
+    def check(context: click.Context, parameter: click.Parameter, value: str) -> str:
+        if value not in names:
+            raise unknown_name(kind, value, names)
+        return value
+
+    return click.option(
+        *declarations, metavar="|".join(names), default=default, show_default=True, callback=check, help=help
+    )
+
+
+def bundle(*options: Callable[[Decorated], Decorated]) -> Callable[[Decorated], Decorated]:
+    """Return one decorator that applies several, the first of them topmost in the help."""
+
+    def apply(function: Decorated) -> Decorated:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return apply
+
+
+def help_text(function: Callable[..., Any]) -> str:
+    """Return a docstring as click's help, the example left as it stands."""
+    return inspect.cleandoc(function.__doc__ or "").replace("\nExample:", "\n\b\nExample:")
+
+
+def command(function: Callable[..., None]) -> click.Command:
+    """Make a command of a function, with the options that every command has."""
+    made = click.command(help=help_text(function))(function)
+    made.params.append(click.Option(["-q", "--quiet"], is_flag=True, help="No progress and no notices."))
+    made.params.append(
+        click.Option(["--debug"], is_flag=True, expose_value=False, help="Show the whole trace of an error.")
+    )
+    return made
+
+
+input_options = bundle(
+    click.option("--input-format", metavar="FORMAT", help="Format of the file, where content and name do not tell."),
+    click.option("--symmetrize", is_flag=True, help="Make a directed graph undirected; the lighter arc wins."),
+)
+
+graph_options = bundle(
+    click.argument("graph", required=False, metavar="[GRAPH]"),
+    input_options,
+)
+
+
+def run_options(function: Decorated) -> Decorated:
+    """Add what says how to run: algorithm, device, samples, verification."""
+    return bundle(
+        click.option("--algo", default="auto", show_default=True, metavar="NAME", help="See `gpugraph algos`."),
+        click.option(
+            "--device", default="auto", show_default=True, metavar="DEVICE", help="auto, cuda[:i], cpu or emulated."
+        ),
+        click.option("--repeat", type=int, default=defaults().repeat, show_default=True, help="Samples to take."),
+        click.option("--warmup", type=int, default=defaults().warmup, show_default=True, help="Runs before them."),
+        named(
+            "--verify",
+            kind="verification method",
+            names=METHODS,
+            default=defaults().verify,
+            help="auto: reference up to 2^22 edges, certificate above.",
+        ),
+        click.option(
+            "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Parameter of the algorithm; repeatable."
+        ),
+        click.option(
+            "--prepare", multiple=True, metavar="NAME", help="Preparation of the graph; repeatable, in order."
+        ),
+        click.option("--index-bits", type=click.Choice(["32", "64"]), help="Of arc indices [default: what fits]."),
+        click.option("--phases/--no-phases", default=True, show_default=True, help="Time the kernel's inner phases."),
+        click.option("--profile", is_flag=True, help="Run once, phases as NVTX ranges for a profiler."),
+    )(function)
+
+
+output_options = bundle(
+    named(
+        "--format",
+        "style",
+        kind="output format",
+        names=STYLES,
+        default="table",
+        help="How to print the record.",
+    ),
+    click.option("-o", "--output", metavar="RESULT", help="Write the result: .npz, .csv, or .mtx for a forest."),
+    click.option("--save", metavar="FILE.jsonl", help="Append the record to a file."),
+)
+
+table_or_json = named(
+    "--format",
+    "style",
+    kind="output format",
+    names=("table", "json"),
+    default="table",
+    help="How to print it.",
+)
+
+
+def parse_settings(settings: tuple[str, ...]) -> dict[str, str]:
+    """Return the parameters that ``--set NAME=VALUE`` gave.
+
+    Raises:
+        InputError: no equals sign, or a name given twice.
+    """
+    values: dict[str, str] = {}
+    for setting in settings:
+        name, equals, value = setting.partition("=")
+        if not equals or not name:
+            raise InputError(f"--set '{setting}' is not NAME=VALUE", remedy="for example --set delta=8")
+        if name in values:
+            raise InputError(f"--set gives '{name}' twice")
+        values[name] = value
+    return values

@@ -1,0 +1,68 @@
+"""What goes to standard output, what to standard error, and whether a file can be written at all."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Sequence
+
+from gpugraph.errors import InputError
+from gpugraph.report.lines import Line, plain, print_rich
+
+
+def show(text: str) -> None:
+    """Print ``text`` on standard output.
+
+    Raises:
+        InputError: the output is full; BrokenPipeError: nobody reads it any more.
+    """
+    try:
+        print(text.rstrip("\n"), flush=True)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        _refuse_stdout(error)
+
+
+def show_lines(lines: Sequence[Line]) -> None:
+    """Print styled lines: in colour on a terminal, plain anywhere else."""
+    if not sys.stdout.isatty():
+        show(plain(lines))
+        return
+    try:
+        print_rich(lines)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        _refuse_stdout(error)
+
+
+def _refuse_stdout(error: OSError) -> None:
+    sys.stdout = open(os.devnull, "w")  # noqa: SIM115  what is still buffered would fail again at exit
+    raise InputError(f"cannot write to standard output: {(error.strerror or str(error)).lower()}") from None
+
+
+def tell(notices: Iterable[str], *, quiet: bool = False) -> None:
+    """Print notices on standard error, a line each."""
+    if not quiet:
+        for notice in notices:
+            print(f"gpugraph: {' '.join(notice.split())}", file=sys.stderr, flush=True)
+
+
+def check_destination(path: str) -> None:
+    """Check that ``path`` can be written, before work is done whose fruit would be lost.
+
+    Raises:
+        InputError: it is a folder, or its folder is missing or may not be written to.
+    """
+    folder = os.path.dirname(os.path.realpath(path))
+    if os.path.isdir(path):
+        raise InputError("cannot be written: it is a folder", where=path, remedy="name a file inside the folder")
+    if os.path.exists(path) and not os.path.isfile(path):
+        writable = os.access(path, os.W_OK)
+    elif not os.path.isdir(folder):
+        raise InputError("cannot be written: its folder does not exist", where=path, remedy="make the folder first")
+    else:
+        writable = os.access(folder, os.W_OK)
+    if not writable:
+        raise InputError("cannot be written: no permission", where=path, remedy="choose a folder that you may write to")

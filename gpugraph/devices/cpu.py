@@ -1,0 +1,61 @@
+"""The ``cpu`` device: what CPU algorithms run on.
+
+It has no kernels and no arrays of its own; it offers the measurement what every device offers.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from gpugraph.devices.clocks import HostStopwatch
+from gpugraph.devices.cuda_errors import does_not_fit
+from gpugraph.devices.emulated.memory import host_memory
+from gpugraph.measure.environment import processor_name, usable_cores
+from gpugraph.measure.phases import HostClock
+
+
+class CpuDevice:
+    """The processor that Python runs on."""
+
+    kind = "cpu"
+
+    def __init__(self) -> None:
+        self.name = processor_name()
+        limit = os.environ.get("NUMBA_NUM_THREADS", "")
+        self.threads = int(limit) if limit.isdigit() and int(limit) > 0 else usable_cores()
+
+    def stopwatch(self) -> HostStopwatch:
+        """Return a stopwatch of the host's monotonic clock."""
+        return HostStopwatch()
+
+    def phase_clock(self) -> HostClock:
+        """Return a clock that times inner phases by the host's monotonic clock."""
+        return HostClock()
+
+    def synchronize(self) -> None:
+        """Return at once: a CPU algorithm has ended when it returns."""
+
+    def describe(self) -> dict[str, Any]:
+        """Return the ``device`` object of a record."""
+        return {"kind": self.kind, "name": self.name, "threads": self.threads, "memory_bytes": self.memory()[1]}
+
+    def memory(self) -> tuple[int, int]:
+        """Return (free, total) bytes of the host's memory."""
+        return host_memory()
+
+    def require(self, needed: int) -> None:
+        """Check that ``needed`` more bytes fit; raise OutOfMemory with both figures if not."""
+        free, total = self.memory()
+        if needed > free:
+            raise does_not_fit(needed, free, total, self.kind)
+
+    def reset_peak(self) -> None:
+        """Do nothing: there is no device memory to count."""
+
+    def peak_bytes(self) -> int:
+        """Return 0: there is no device memory."""
+        return 0
+
+    def close(self) -> None:
+        """Do nothing: there is nothing to free."""

@@ -1,0 +1,281 @@
+"""The ``cuda`` device: NVIDIA GPUs through CuPy, with kernels, memory and copies under our own control.
+
+CuPy is found at run time and used for what it does well: loading cubins, launching, events.  Kernels are
+compiled by ``kernels.py``, memory comes without a pool, and everything runs on one stream of our own that does
+not wait for the default one.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from gpugraph.devices.availability import check_index, import_cupy
+from gpugraph.devices.base import Array, Defines, Stopwatch, covering_grid
+from gpugraph.devices.clocks import CudaClock, CudaStopwatch
+from gpugraph.devices.cubin import parameter_sizes
+from gpugraph.devices.cuda_errors import translate, translated
+from gpugraph.devices.cuda_kernel import CudaKernel
+from gpugraph.devices.cuda_memory import DeviceMemory
+from gpugraph.devices.kernels import CompiledModule, architecture_for, compile_kernels
+from gpugraph.devices.pinned import Transfers, as_bytes
+from gpugraph.errors import GpuGraphError, unknown_name
+from gpugraph.problems.registry import Clock
+
+_SMALL = 64 << 10  # bytes of the pinned buffer that read-backs and small downloads go through
+_FILL_BLOCK = 256
+_TO_HOST, _ON_DEVICE = 2, 3  # cudaMemcpyKind
+
+
+class CudaDevice:
+    """One NVIDIA GPU.
+
+    Args:
+        index: CUDA's number of the GPU, from 0.
+        profile: wrap every phase of ``phase_clock`` in an NVTX range.
+
+    Raises:
+        DeviceUnavailable: CuPy, driver, GPU or compiler is missing; the message says which.
+    """
+
+    kind = "cuda"
+
+    def __init__(self, index: int = 0, *, profile: bool = False):
+        self.cupy = import_cupy()
+        self.index = index
+        self.label = f"cuda:{index}"
+        self.profile = profile
+        self.last_kernel = "the start"
+        check_index(self.cupy, index)
+        runtime = self._runtime = self.cupy.cuda.runtime
+        with translated(self.label, "opening the GPU"):
+            runtime.setDevice(index)
+            self.name = runtime.getDeviceProperties(index)["name"].decode()
+            self.multiprocessors = self._attribute("MultiProcessorCount")
+            self.capability = int(self.cupy.cuda.Device(index).compute_capability)
+            self.stream = self.cupy.cuda.Stream(non_blocking=True)
+            self.stream.use()  # what a guest algorithm does with CuPy itself then runs in the same order
+        self.arch = architecture_for(self.capability)
+        self._stream_pointer = int(self.stream.ptr)
+        self._memory = DeviceMemory(self.cupy, index, self.label)
+        self._transfers = Transfers(runtime, lambda: self.cupy.cuda.Event(disable_timing=True), self.stream)
+        with translated(self.label, "pinning host memory"):
+            self._small = self._transfers.pool.take(_SMALL)
+        self._small_pointer = int(self._small.ctypes.data)
+        self._scalars: dict[Any, NDArray[Any]] = {}
+        self._modules: dict[tuple[Path, bool], tuple[CompiledModule, Any, dict[str, tuple[int, ...] | None]]] = {}
+        self._kernels: dict[tuple[Any, ...], CudaKernel] = {}
+
+    # ------------------------------------------------------------------ arrays
+
+    def empty(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> Array:
+        """Return an uninitialised CuPy array, freed when the last reference to it goes."""
+        return self._memory.array(shape, dtype)
+
+    def full(self, shape: int | tuple[int, ...], value: Any, dtype: DTypeLike) -> Array:
+        """Return an array filled with ``value``."""
+        array = self.empty(shape, dtype)
+        self.fill(array, value)
+        return array
+
+    def fill(self, array: Array, value: Any) -> None:
+        """Set every element of ``array`` to ``value``, in stream order."""
+        self._contiguous(array)
+        if array.size == 0:
+            return
+        element = np.full(1, value, array.dtype)
+        pattern = element.tobytes()
+        if len(set(pattern)) == 1:
+            with translated(self.label, "filling an array"):
+                self._runtime.memsetAsync(array.data.ptr, pattern[0], array.nbytes, self._stream_pointer)
+            return
+        bits = element.view(f"u{array.dtype.itemsize}")[0]
+        kernel = self.kernel("fill.cu", f"fill_{array.dtype.itemsize}_bytes")
+        kernel(covering_grid(self, array.size, _FILL_BLOCK), _FILL_BLOCK, (array, bits, np.int64(array.size)))
+
+    def copy(self, target: Array, source: Array) -> None:
+        """Copy one device array over another of the same size and dtype, in stream order."""
+        self._contiguous(target)
+        self._contiguous(source)
+        if target.size != source.size or target.dtype != source.dtype:
+            raise GpuGraphError(
+                f"cannot copy {source.size} elements of {source.dtype} over {target.size} of {target.dtype}"
+            )
+        if target.size:
+            with translated(self.label, "copying an array"):
+                self._runtime.memcpyAsync(
+                    target.data.ptr, source.data.ptr, source.nbytes, _ON_DEVICE, self._stream_pointer
+                )
+
+    def stage(self, array: NDArray[Any]) -> NDArray[Any]:
+        """Return a copy of the array in pinned memory, from which ``upload`` runs at the speed of the bus.
+
+        The pinned block is reused once the last view of it has gone.
+        """
+        with translated(self.label, "pinning host memory"):
+            self._runtime.setDevice(self.index)
+            return self._transfers.stage(array)
+
+    def upload(self, array: NDArray[Any]) -> Array:
+        """Return a copy of a host array on the device.
+
+        A staged array is copied asynchronously and must not be changed before the stream has passed the copy;
+        any other passes through two pinned buffers and may be changed at once.
+        """
+        array = np.ascontiguousarray(array)
+        made = self._memory.array(array.shape, array.dtype)
+        with translated(self.label, "copying to the device"):
+            self._transfers.to_device(made.data.ptr, array)
+        return made
+
+    def download(self, array: Array) -> NDArray[Any]:
+        """Return a copy of a device array on the host; waits for the work before it."""
+        self._contiguous(array)
+        made = np.empty(array.shape, array.dtype)
+        if array.size == 0:
+            return made
+        if array.nbytes <= _SMALL:
+            self._fetch(array.data.ptr, array.nbytes)
+            as_bytes(made)[:] = self._small[: array.nbytes]
+            return made
+        with translated(self.label, f"after {self.last_kernel}"):
+            self._transfers.to_host(made, array.data.ptr)
+        return made
+
+    def read(self, array: Array, index: int = 0) -> Any:
+        """Return one element, counted through all axes, as a NumPy scalar; waits for the work before it."""
+        dtype = array.dtype
+        if not 0 <= index < array.size:
+            raise GpuGraphError(f"cannot read element {index} of an array of {array.size}", where=self.label)
+        self._contiguous(array)
+        scalar = self._scalars.get(dtype)
+        if scalar is None:
+            scalar = self._scalars[dtype] = self._small[: dtype.itemsize].view(dtype)
+        self._fetch(array.data.ptr + int(index) * dtype.itemsize, dtype.itemsize)
+        return scalar[0]
+
+    def _fetch(self, source: int, size: int) -> None:
+        """Bring up to ``_SMALL`` bytes to the small pinned buffer: no more Python than must be between launches."""
+        runtime, stream = self._runtime, self._stream_pointer
+        try:
+            runtime.memcpyAsync(self._small_pointer, source, size, _TO_HOST, stream)
+            runtime.streamSynchronize(stream)
+        except Exception as error:
+            ours = translate(error, device=self.label, doing=f"after {self.last_kernel}")
+            if ours is None:
+                raise
+            raise ours from error
+
+    # ------------------------------------------------------------------ kernels
+
+    def kernel(self, file: str, name: str, defines: Defines | None = None, *, cooperative: bool = False) -> CudaKernel:
+        """Return the kernel ``name`` of ``cuda_kernels/<file>``, or of a user's own file, compiled and loaded.
+
+        Raises:
+            DeviceUnavailable: the compiler is missing.
+            InputError: there is no such file or kernel.
+            KernelCompileError: the source does not compile; the message holds the first diagnostic.
+        """
+        key = (file, name, tuple(sorted((defines or {}).items())), cooperative)
+        kernel = self._kernels.get(key)
+        if kernel is None:
+            compiled = compile_kernels(file, defines, self.arch)
+            if name not in compiled.kernels:
+                raise unknown_name(f"kernel in {file}", name, compiled.kernels)
+            raw, sizes = self._load(compiled, cooperative)
+            with translated(self.label, f"loading {compiled.cubin_path.name}"):
+                self._runtime.setDevice(self.index)
+                function = raw.get_function(name)
+            kernel = CudaKernel(self, name, function, sizes.get(name), cooperative=cooperative)
+            self._kernels[key] = kernel
+        return kernel
+
+    def _load(self, compiled: CompiledModule, cooperative: bool) -> tuple[Any, dict[str, tuple[int, ...] | None]]:
+        """Return CuPy's module of a cubin and its parameters' sizes; cooperative kernels have a module of their own."""
+        key = (compiled.cubin_path, cooperative)
+        if key not in self._modules:
+            raw = self.cupy.RawModule(path=str(compiled.cubin_path), enable_cooperative_groups=cooperative)
+            self._modules[key] = (compiled, raw, parameter_sizes(compiled.cubin_path.read_bytes()))
+        return self._modules[key][1:]
+
+    def synchronize(self) -> None:
+        """Wait until everything launched has ended; raise what went wrong in it."""
+        with translated(self.label, f"after {self.last_kernel}"):
+            self._runtime.streamSynchronize(self._stream_pointer)
+
+    # ------------------------------------------------------------------ clocks and figures
+
+    def stopwatch(self) -> Stopwatch:
+        """Return a stopwatch of two CUDA events."""
+        return CudaStopwatch(self)
+
+    def phase_clock(self) -> Clock:
+        """Return a clock that times inner phases by CUDA events; with NVTX ranges where ``profile`` was asked for."""
+        nvtx = self.cupy.cuda.nvtx
+        return CudaClock(self, nvtx if self.profile and nvtx.available else None)
+
+    def describe(self) -> dict[str, Any]:
+        """Return the ``device`` object of a record."""
+        runtime = self._runtime
+        return {
+            "kind": self.kind,
+            "name": self.name,
+            "index": self.index,
+            "compute_capability": f"{self.capability // 10}.{self.capability % 10}",
+            "multiprocessors": self.multiprocessors,
+            "memory_bytes": self.memory()[1],
+            "l2_bytes": self._attribute("L2CacheSize"),
+            "clock_khz": self._attribute("ClockRate"),
+            "driver_cuda": _version_text(runtime.driverGetVersion()),
+            "runtime_cuda": _version_text(runtime.runtimeGetVersion()),
+            "cupy": self.cupy.__version__,
+        }
+
+    def memory(self) -> tuple[int, int]:
+        """Return (free, total) bytes of device memory."""
+        return self._memory.figures()
+
+    def require(self, needed: int) -> None:
+        """Check that ``needed`` more bytes fit; raise OutOfMemory with both figures if not."""
+        self._memory.require(needed)
+
+    def reset_peak(self) -> None:
+        """Forget the peak of allocated bytes."""
+        self._memory.peak = self._memory.allocated
+
+    def peak_bytes(self) -> int:
+        """Return the peak of bytes allocated through this device since ``reset_peak``."""
+        return self._memory.peak
+
+    def allocated_bytes(self) -> int:
+        """Return the bytes of the arrays that are alive."""
+        return self._memory.allocated
+
+    def close(self) -> None:
+        """Wait for the GPU, then free every array and buffer; nothing of this device may be used afterwards."""
+        try:
+            self._runtime.streamSynchronize(self._stream_pointer)
+        except Exception:  # a kernel failed: whoever waited for it was told, and freeing goes on
+            self.last_kernel = "a failed kernel"
+        self._kernels.clear()
+        self._modules.clear()
+        self._scalars.clear()
+        self._small = np.empty(0, np.uint8)
+        self._memory.close()
+        self._transfers.close()
+
+    def _attribute(self, name: str) -> int:
+        runtime = self._runtime
+        return int(runtime.deviceGetAttribute(getattr(runtime, f"cudaDevAttr{name}"), self.index))
+
+    def _contiguous(self, array: Array) -> None:
+        if not array.flags.c_contiguous:
+            raise GpuGraphError("the array is not contiguous", where=self.label, remedy="pass a contiguous slice")
+
+
+def _version_text(number: int) -> str:
+    """Return CUDA's version number as text: 13000 is 13.0."""
+    return f"{number // 1000}.{number % 1000 // 10}"

@@ -1,0 +1,139 @@
+"""Find devices: open the one a user names, list all there are."""
+
+from __future__ import annotations
+
+import importlib.util
+from typing import Any
+
+from gpugraph.errors import DeviceUnavailable, InputError, unknown_name
+
+KINDS = ("auto", "cuda", "cpu", "emulated")
+
+
+def select_device(text: str = "auto", *, profile: bool = False) -> tuple[Any, str | None]:
+    """Open a device.
+
+    Args:
+        text: ``auto`` (a usable GPU, else the CPU), ``cuda``, ``cuda:1``, ``cpu``, ``emulated`` or ``emulated:SEED``.
+        profile: wrap phases in NVTX ranges, on ``cuda``.
+
+    Returns:
+        The device, and one line for the user where ``auto`` found no GPU.  The caller closes the device.
+
+    Raises:
+        InputError: ``text`` names no device.
+        DeviceUnavailable: the device cannot be used; the message says what is missing and what to install.
+    """
+    kind, number = parse_device(text)
+    if kind == "cpu":
+        return _cpu(), None
+    if kind == "emulated":
+        from gpugraph.devices.emulated.device import EmulatedDevice
+
+        return EmulatedDevice(seed=number), None
+    if kind == "cuda":
+        return _cuda(number, profile), None
+    try:
+        return _cuda(0, profile), None
+    except DeviceUnavailable as missing:
+        return _cpu(), f"no usable GPU: {missing.what}; running on the CPU"
+
+
+def parse_device(text: str) -> tuple[str, int]:
+    """Return (kind, number): the index of a GPU or the seed of the emulated device, 0 where none is given.
+
+    Raises:
+        InputError: ``text`` names no device.
+    """
+    kind, colon, rest = text.strip().lower().partition(":")
+    if kind not in KINDS:
+        raise unknown_name("device", text, KINDS)
+    if not colon:
+        return kind, 0
+    if kind in ("auto", "cpu"):
+        raise InputError(f"device '{kind}' takes no number", where=f"--device {text}", remedy=f"write --device {kind}")
+    if not (rest.isascii() and rest.isdigit()) or int(rest) >= 2**63:
+        what = "the index of a GPU" if kind == "cuda" else "a seed"
+        raise InputError(f"'{rest}' is not {what}", where=f"--device {text}", remedy=f"write --device {kind}:0")
+    return kind, int(rest)
+
+
+def found_devices() -> list[dict[str, Any]]:
+    """Return an object for each device: its ``--device`` name, whether it is usable, and if not why and what to do.
+
+    Every object has ``device``, ``kind``, ``name``, ``usable`` and ``detail``; those of GPUs and the CPU have the
+    fields of ``describe()`` too.
+    """
+    cpu = _cpu()
+    return [
+        *_gpus(),
+        {**cpu.describe(), "device": "cpu", "usable": True, "detail": None},
+        _emulated(),
+    ]
+
+
+def _gpus() -> list[dict[str, Any]]:
+    from gpugraph.devices.availability import gpu_count, import_cupy
+
+    try:
+        _check_installed()
+        count = gpu_count(import_cupy())
+    except DeviceUnavailable as missing:
+        return [_unusable("cuda", "cuda", missing)]
+    found = []
+    for index in range(count):
+        try:
+            device = _cuda(index, profile=False)
+        except DeviceUnavailable as missing:
+            found.append(_unusable(f"cuda:{index}", "cuda", missing))
+            continue
+        free, _ = device.memory()
+        fields = {**device.describe(), "free_bytes": free}
+        device.close()
+        found.append({**fields, "device": f"cuda:{index}", "usable": True, "detail": None})
+    return found
+
+
+def _emulated() -> dict[str, Any]:
+    from gpugraph.devices.emulated.toolchain import find_compiler
+
+    try:
+        compiler = find_compiler()
+    except DeviceUnavailable as missing:
+        return _unusable("emulated", "emulated", missing)
+    return {
+        "device": "emulated",
+        "kind": "emulated",
+        "name": f"SIMT emulator, {compiler.version}",
+        "usable": True,
+        "detail": "chosen only by name; its times say nothing of a GPU",
+    }
+
+
+def _unusable(device: str, kind: str, missing: DeviceUnavailable) -> dict[str, Any]:
+    return {"device": device, "kind": kind, "name": None, "usable": False, "detail": str(missing)}
+
+
+def _check_installed() -> None:
+    """Say in a moment that CuPy is not installed, without importing anything for it."""
+    from gpugraph.devices.nvrtc import INSTALL
+
+    try:
+        found = importlib.util.find_spec("cupy") is not None
+    except (ImportError, ValueError):
+        found = True  # something odd is there: the import tells
+    if not found:
+        raise DeviceUnavailable("CuPy is not installed", remedy=INSTALL)
+
+
+def _cuda(index: int, profile: bool) -> Any:
+    _check_installed()
+    from gpugraph.devices.cuda import CudaDevice
+
+    return CudaDevice(index, profile=profile)
+
+
+def _cpu() -> Any:
+    from gpugraph.devices.cpu import CpuDevice
+
+    return CpuDevice()

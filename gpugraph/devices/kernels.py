@@ -1,0 +1,269 @@
+"""From a CUDA source to a cubin on disk: flattened, compiled by NVRTC, kept in our own cache.
+
+The cache key covers all that the machine code depends on: flattened source with its defines, options,
+compiler version and architecture.  A run on a GPU and the compile check without one call the same function.
+
+``python -m gpugraph.devices.kernels boruvka.cu -D ARC_BITS=64 --arch sm_90`` prints registers and spills.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+
+from gpugraph.devices.base import Defines
+from gpugraph.devices.nvrtc import compiler
+from gpugraph.devices.source import Source, load_source
+from gpugraph.errors import DeviceUnavailable, GpuGraphError, InputError
+
+OPTIONS = ("-std=c++17", "-ftz=false", "-fmad=false", "-lineinfo", "--ptxas-options=-v")
+
+_ENTRY = re.compile(r"Compiling entry function '(\S+)' for '(\S+)'")
+_NUMBER = {
+    "registers": re.compile(r"Used (\d+) registers"),
+    "spill_stores": re.compile(r"(\d+) bytes spill stores"),
+    "spill_loads": re.compile(r"(\d+) bytes spill loads"),
+    "stack_bytes": re.compile(r"(\d+) bytes stack frame"),
+    "shared_bytes": re.compile(r"(\d+) bytes smem"),
+}
+_DIAGNOSTIC = re.compile(r"^(?P<file>[^\n(]+)\((?P<line>\d+)\): (?:catastrophic )?error(?: #\S+)?: (?P<text>.+)$", re.M)
+_DEFINE_NAME = re.compile(r"[A-Za-z_]\w*(\([\w, ]*\))?\Z")
+
+
+class KernelCompileError(GpuGraphError):
+    """A kernel file does not compile; exit code 2 for a user's own file, 70 for one of ours."""
+
+    def __init__(self, what: str, *, where: str, remedy: str, log: str, ours: bool):
+        super().__init__(what, where=where, remedy=remedy)
+        self.log = log
+        self.exit_code = GpuGraphError.exit_code if ours else InputError.exit_code
+
+
+@dataclass(frozen=True)
+class KernelUsage:
+    """What one kernel takes of a multiprocessor: registers per thread, the rest in bytes."""
+
+    registers: int
+    spill_stores: int
+    spill_loads: int
+    stack_bytes: int
+    shared_bytes: int
+
+
+@dataclass(frozen=True)
+class CompiledModule:
+    """A kernel file compiled for one architecture and one set of defines.
+
+    Attributes:
+        cubin_path: the cubin in the cache.
+        kernels: usage by kernel name, in the assembler's order.
+        log: what the compiler said.
+        cached: True if nothing had to be compiled.
+    """
+
+    cubin_path: Path
+    arch: str
+    kernels: dict[str, KernelUsage]
+    log: str
+    cached: bool
+
+
+def cache_dir() -> Path:
+    """Return the directory of cubins: ``$GPUGRAPH_CACHE_DIR/cubins``, else in the user's cache directory.
+
+    Where that cannot be written, a directory that lasts as long as the process.
+    """
+    chosen = os.environ.get("GPUGRAPH_CACHE_DIR")
+    base = Path(chosen) if chosen else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gpugraph"
+    directory = base / "cubins"
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        if os.access(directory, os.W_OK | os.X_OK):
+            return directory
+    except OSError:
+        pass
+    return Path(_process_dir().name)
+
+
+@cache
+def _process_dir() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="gpugraph-cubins-")
+
+
+def compile_kernels(file: str | os.PathLike[str], defines: Defines | None, arch: str) -> CompiledModule:
+    """Compile a kernel file, or find it compiled in the cache.
+
+    Args:
+        file: a name inside ``cuda_kernels/``, or the path of a user's own .cu file.
+        defines: preprocessor defines; they stand on top of the source.
+        arch: the architecture, e.g. ``"sm_90"``.
+
+    Raises:
+        DeviceUnavailable: NVRTC is missing, or does not know the architecture.
+        KernelCompileError: the source does not compile; ``log`` holds every diagnostic.
+        InputError: no such file, or a define that is none.
+    """
+    source = load_source(file)
+    text = define_lines(defines) + source.text
+    options = (*OPTIONS, f"--gpu-architecture={arch}")
+    nvrtc = compiler()
+    key = hashlib.sha256(repr((options, nvrtc.version, source.name, text)).encode()).hexdigest()
+    stem = f"{source.path.stem}-{arch}-{key[:32]}"
+    directory = cache_dir()
+    found = _from_cache(directory, stem, arch)
+    if found is not None:
+        return found
+    result = nvrtc.compile(text, source.name, options)
+    if result.status != "ok":
+        raise _compile_error(source, arch, result.status, result.log, nvrtc.version)
+    return _to_cache(directory, stem, arch, result.cubin, result.log)
+
+
+def architecture_for(capability: int) -> str:
+    """Return the architecture to compile for on a GPU of a compute capability, 90 for 9.0.
+
+    It is the GPU's own, or where the compiler is older than the GPU the nearest below of the same major
+    number, whose code the GPU runs.
+
+    Raises:
+        DeviceUnavailable: NVRTC is missing, or knows none.
+    """
+    nvrtc = compiler()
+    able = [a for a in nvrtc.architectures if a // 10 == capability // 10 and a <= capability]
+    if not able:
+        raise _unknown_architecture(f"sm_{capability}", nvrtc.version)
+    return f"sm_{max(able)}"
+
+
+def define_lines(defines: Defines | None) -> str:
+    """Return the defines as lines to stand on top of a source, in a fixed order.
+
+    Options of the compiler would do, were they not seen by its own headers too: ``-DT=int`` breaks those.
+
+    Raises:
+        InputError: a name that is no identifier, or a value of more than one line.
+    """
+    lines = []
+    for name, value in sorted((defines or {}).items()):
+        text = str(int(value)) if isinstance(value, int) else value
+        if not _DEFINE_NAME.match(name) or "\n" in text:
+            raise InputError(f"'{name}={text}' is no preprocessor define", remedy="give NAME=VALUE")
+        lines.append(f"#define {name} {text}\n")
+    return "".join(lines)
+
+
+def parse_usage(log: str) -> dict[str, KernelUsage]:
+    """Return what each kernel uses, from the assembler's verbose log."""
+    entries = list(_ENTRY.finditer(log))
+    ends = [entry.start() for entry in entries[1:]] + [len(log)]
+    usage = {}
+    for entry, end in zip(entries, ends, strict=True):
+        part = log[entry.end() : end]
+        numbers = {name: pattern.search(part) for name, pattern in _NUMBER.items()}
+        usage[entry[1]] = KernelUsage(**{name: int(m[1]) if m else 0 for name, m in numbers.items()})
+    return usage
+
+
+def _from_cache(directory: Path, stem: str, arch: str) -> CompiledModule | None:
+    """Return the module in the cache; None if it is not there, or not as it was written."""
+    cubin_path = directory / f"{stem}.cubin"
+    try:
+        facts = json.loads((directory / f"{stem}.json").read_text())
+        if hashlib.sha256(cubin_path.read_bytes()).hexdigest() != facts["cubin_sha256"]:
+            return None
+        kernels = {name: KernelUsage(**usage) for name, usage in facts["kernels"].items()}
+        return CompiledModule(cubin_path, arch, kernels, facts["log"], cached=True)
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _to_cache(directory: Path, stem: str, arch: str, cubin: bytes, log: str) -> CompiledModule:
+    kernels = parse_usage(log)
+    facts = {
+        "cubin_sha256": hashlib.sha256(cubin).hexdigest(),
+        "kernels": {name: asdict(usage) for name, usage in kernels.items()},
+        "log": log,
+    }
+    _write_atomically(directory / f"{stem}.cubin", cubin)
+    _write_atomically(directory / f"{stem}.json", json.dumps(facts, indent=1).encode())
+    return CompiledModule(directory / f"{stem}.cubin", arch, kernels, log, cached=False)
+
+
+def _write_atomically(path: Path, content: bytes) -> None:
+    """Write by renaming, so that processes that compile the same file at once never see half of it."""
+    try:
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.name, suffix=".tmp", delete=False) as file:
+            file.write(content)
+        os.replace(file.name, path)
+    except OSError as error:
+        raise GpuGraphError(
+            f"cannot write the kernel cache: {error.strerror}",
+            where=path.parent,
+            remedy="free some space there, or set GPUGRAPH_CACHE_DIR",
+        ) from None
+
+
+def _compile_error(source: Source, arch: str, status: str, log: str, version: tuple[int, int]) -> GpuGraphError:
+    if status == "invalid option" and "architecture" in log:
+        return _unknown_architecture(arch, version)
+    first = _DIAGNOSTIC.search(log)
+    where = f"{first['file']} line {first['line']}" if first else source.name
+    said = first["text"] if first else (log.splitlines() or ["the compiler gave no reason"])[0]
+    remedy = "report this with the whole log" if source.ours else "correct the kernel"
+    again = f"see all with: python -m gpugraph.devices.kernels {source.path} --arch {arch}"
+    return KernelCompileError(
+        f"does not compile for {arch}: {said}", where=where, remedy=f"{remedy}; {again}", log=log, ours=source.ours
+    )
+
+
+def _unknown_architecture(arch: str, version: tuple[int, int]) -> DeviceUnavailable:
+    number = re.match(r"sm_(\d+)", arch)
+    if number is not None and int(number[1]) < 75:
+        remedy = "GPUs older than sm_75 need the CUDA 12 compiler: pip install 'gpugraph[cuda12]'"
+    else:
+        remedy = "give an architecture as sm_90, or update the compiler: pip install -U 'gpugraph[cuda13]'"
+    return DeviceUnavailable(f"NVRTC {version[0]}.{version[1]} cannot compile for {arch}", remedy=remedy)
+
+
+def usage_table(kernels: Mapping[str, KernelUsage]) -> str:
+    """Return registers, spills, stack and shared memory per kernel as aligned text."""
+    width = max(map(len, kernels), default=6)
+    rows = [f"{'kernel':<{width}}  registers  spill bytes  stack bytes  shared bytes"]
+    for name, u in kernels.items():
+        spills = u.spill_stores + u.spill_loads
+        rows.append(f"{name:<{width}}  {u.registers:>9}  {spills:>11}  {u.stack_bytes:>11}  {u.shared_bytes:>12}")
+    return "\n".join(rows)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Compile one file and print what its kernels use; return the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m gpugraph.devices.kernels", description=main.__doc__)
+    parser.add_argument("file")
+    parser.add_argument("-D", dest="defines", action="append", default=[], metavar="NAME[=VALUE]")
+    parser.add_argument("--arch", action="append", metavar="sm_90", help="may be given several times")
+    options = parser.parse_args(arguments)
+    defines = {name: value or "1" for name, _, value in (text.partition("=") for text in options.defines)}
+    code = 0
+    for arch in options.arch or ["sm_90"]:
+        try:
+            module = compile_kernels(options.file, defines, arch)
+        except GpuGraphError as error:
+            print(error.log if isinstance(error, KernelCompileError) else error, file=sys.stderr)
+            code = error.exit_code
+            continue
+        warnings = [line for line in module.log.splitlines() if ": warning" in line]
+        print("\n".join([f"{options.file} {arch}", *warnings, usage_table(module.kernels)]))
+    return code
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,114 @@
+"""NVRTC behind two functions, through CuPy where it is installed, else through cuda-bindings."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Protocol
+
+from gpugraph.errors import DeviceUnavailable
+
+INSTALL = "pip install 'gpugraph[cuda13]' (CUDA 12 and Volta: 'gpugraph[cuda12]')"
+
+
+@dataclass(frozen=True)
+class Compilation:
+    """What NVRTC gave back.
+
+    Attributes:
+        cubin: the machine code, empty where the compilation failed.
+        log: diagnostics, and the assembler's account of registers where it was asked for.
+        status: ``"ok"``, ``"invalid option"`` or ``"failed"``.
+    """
+
+    cubin: bytes
+    log: str
+    status: str
+
+
+class Compiler(Protocol):
+    """The part of NVRTC that we use."""
+
+    version: tuple[int, int]
+    architectures: tuple[int, ...]
+    """What it compiles for: 90 is sm_90."""
+
+    def compile(self, text: str, name: str, options: tuple[str, ...]) -> Compilation:
+        """Compile one translation unit to a cubin."""
+        ...
+
+
+_STATUS = {0: "ok", 5: "invalid option"}
+
+
+class _CupyCompiler:
+    def __init__(self) -> None:
+        self._nvrtc: Any = importlib.import_module("cupy.cuda").nvrtc
+        self.version: tuple[int, int] = tuple(self._nvrtc.getVersion())
+        self.architectures: tuple[int, ...] = tuple(self._nvrtc.getSupportedArchs())
+
+    def compile(self, text: str, name: str, options: tuple[str, ...]) -> Compilation:
+        program = self._nvrtc.createProgram(text, name, (), ())
+        status = 0
+        try:
+            try:
+                self._nvrtc.compileProgram(program, options)
+            except self._nvrtc.NVRTCError as error:
+                status = error.status
+            log = self._nvrtc.getProgramLog(program)
+            cubin = bytes(self._nvrtc.getCUBIN(program)) if status == 0 else b""
+        finally:
+            self._nvrtc.destroyProgram(program)
+        return Compilation(cubin, log.strip("\0 \n"), _STATUS.get(status, "failed"))
+
+
+class _BindingsCompiler:
+    def __init__(self) -> None:
+        self._nvrtc: Any = importlib.import_module("cuda.bindings.nvrtc")
+        major, minor = self._call("nvrtcVersion")
+        self.version: tuple[int, int] = (major, minor)
+        self.architectures: tuple[int, ...] = tuple(self._call("nvrtcGetSupportedArchs")[0])
+
+    def _call(self, function: str, *args: Any) -> tuple[Any, ...]:
+        status, *values = getattr(self._nvrtc, function)(*args)
+        if int(status) != 0:
+            raise RuntimeError(f"{function} returned {status.name}")
+        return tuple(values)
+
+    def compile(self, text: str, name: str, options: tuple[str, ...]) -> Compilation:
+        encoded = [option.encode() for option in options]
+        (program,) = self._call("nvrtcCreateProgram", text.encode(), name.encode(), 0, [], [])
+        try:
+            (status,) = self._nvrtc.nvrtcCompileProgram(program, len(encoded), encoded)
+            log = self._bytes(program, "ProgramLog").decode(errors="replace")
+            cubin = self._bytes(program, "CUBIN") if int(status) == 0 else b""
+        finally:
+            self._call("nvrtcDestroyProgram", program)
+        return Compilation(cubin, log.strip("\0 \n"), _STATUS.get(int(status), "failed"))
+
+    def _bytes(self, program: Any, what: str) -> bytes:
+        size = int(self._call(f"nvrtcGet{what}Size", program)[0])
+        buffer = b" " * size  # the binding writes into the bytes object itself
+        self._call(f"nvrtcGet{what}", program, buffer)
+        return buffer
+
+
+@cache
+def compiler() -> Compiler:
+    """Return the CUDA run-time compiler.
+
+    Raises:
+        DeviceUnavailable: it is not installed, or cannot be loaded.
+    """
+    reasons = []
+    for kind in (_CupyCompiler, _BindingsCompiler):
+        try:
+            return kind()
+        except ImportError:
+            continue
+        except Exception as error:  # each wheel has its own way of saying that libnvrtc is not there
+            lines = str(error).strip().splitlines()
+            reasons.append(lines[0] if lines else type(error).__name__)
+    detail = f": {reasons[0]}" if reasons else ""
+    raise DeviceUnavailable(f"the CUDA compiler NVRTC is missing{detail}", remedy=INSTALL)

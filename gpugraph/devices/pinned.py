@@ -1,0 +1,209 @@
+"""Pinned host memory: the copy into it, and copies between it and a GPU.
+
+A GPU's copy engine reaches the speed of the bus only from memory whose pages cannot move.  ``stage`` copies
+an array there with several threads; what was not staged passes through two small pinned buffers in turns, one
+being filled by threads while the other is on the bus.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import weakref
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Bytes = NDArray[np.uint8]
+
+CHUNK = 16 << 20
+"""Bytes of one of the two buffers that unstaged arrays pass through."""
+_SLICE = 2 << 20  # bytes a thread copies at once: large beside its overhead, small beside a chunk
+_KEPT_WASTE = 2  # a free block is taken for a request down to this fraction of its size
+
+
+def as_bytes(array: NDArray[Any]) -> Bytes:
+    """Return the bytes of a contiguous array as a flat view."""
+    return array.reshape(-1).view(np.uint8)
+
+
+class ParallelCopy:
+    """Copies host memory with several threads; NumPy lets go of the interpreter while it copies."""
+
+    def __init__(self, threads: int | None = None):
+        usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
+        self._threads = threads or min(usable, 16)
+        self._pool: ThreadPoolExecutor | None = None
+
+    def __call__(self, target: Bytes, source: Bytes) -> None:
+        """Copy ``source`` over ``target``, both flat and of equal size."""
+        if self._threads == 1 or target.size <= _SLICE:
+            np.copyto(target, source)
+            return
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self._threads, thread_name_prefix="gpugraph-copy")
+        step = max(_SLICE, -(-target.size // (4 * self._threads)))
+        starts = range(0, target.size, step)
+        list(self._pool.map(lambda at: np.copyto(target[at : at + step], source[at : at + step]), starts))
+
+    def close(self) -> None:
+        """End the threads."""
+        if self._pool is not None:
+            self._pool.shutdown()
+            self._pool = None
+
+
+class PinnedPool:
+    """Pinned memory as NumPy arrays; blocks are kept for reuse, since pinning costs more than copying.
+
+    Args:
+        allocate: size in bytes → address of pinned memory; raises where there is none.
+        free: address → None.
+    """
+
+    def __init__(self, allocate: Callable[[int], int], free: Callable[[int], None]):
+        self._allocate = allocate
+        self._free = free
+        self._idle: list[tuple[int, int]] = []  # (size, address)
+        self._lent: dict[int, int] = {}  # address: size
+        self._closed = False
+
+    def take(self, size: int) -> Bytes:
+        """Return ``size`` bytes of pinned memory; they come back when the last view of them goes."""
+        fitting = [block for block in self._idle if size <= block[0] <= _KEPT_WASTE * max(size, 4096)]
+        if fitting:
+            capacity, address = min(fitting)
+            self._idle.remove((capacity, address))
+        else:
+            capacity = max(size, 1)
+            address = self._allocate_or_trim(capacity)
+        self._lent[address] = capacity
+        owner = (ctypes.c_uint8 * capacity).from_address(address)
+        finalizer = weakref.finalize(owner, self._give_back, address)
+        finalizer.atexit = False  # the driver is gone by then
+        return np.frombuffer(memoryview(owner), np.uint8)[:size]
+
+    def holds(self, array: NDArray[Any]) -> bool:
+        """Return whether all of a contiguous array lies in this pool's memory."""
+        start = array.ctypes.data
+        end = start + array.nbytes
+        return any(base <= start and end <= base + size for base, size in self._lent.items())
+
+    def trim(self) -> None:
+        """Free the blocks that nobody uses."""
+        while self._idle:
+            self._free(self._idle.pop()[1])
+
+    def close(self) -> None:
+        """Free every block; those still lent as soon as their last view goes."""
+        self._closed = True
+        self.trim()
+
+    def _allocate_or_trim(self, size: int) -> int:
+        try:
+            return self._allocate(size)
+        except Exception:
+            if not self._idle:
+                raise
+            self.trim()
+            return self._allocate(size)
+
+    def _give_back(self, address: int) -> None:
+        size = self._lent.pop(address)
+        if self._closed:
+            self._free(address)
+        else:
+            self._idle.append((size, address))
+
+
+class Transfers:
+    """Copies between host and one GPU, in the order of one stream.
+
+    Args:
+        runtime: CuPy's ``cuda.runtime``.
+        event: makes an event that can be recorded on the stream and waited for.
+        stream: CuPy's stream.
+    """
+
+    def __init__(self, runtime: Any, event: Callable[[], Any], stream: Any):
+        self._runtime = runtime
+        self._event = event
+        self._stream = stream
+        self._copy = ParallelCopy()
+        self.pool = PinnedPool(lambda size: int(runtime.hostAlloc(size, 0)), runtime.freeHost)
+        self._ring: list[tuple[Bytes, Any]] = []
+        self._in_flight: list[Any] = []
+
+    def stage(self, array: NDArray[Any]) -> NDArray[Any]:
+        """Return a copy of the array in pinned memory.
+
+        Where the system pins no more memory the array itself is returned: its upload is then slower.
+        """
+        array = np.ascontiguousarray(array)
+        try:
+            pinned = self.pool.take(array.nbytes)
+        except self._runtime.CUDARuntimeError:
+            return array
+        self._copy(pinned, as_bytes(array))
+        return pinned.view(array.dtype).reshape(array.shape)
+
+    def to_device(self, target: int, array: NDArray[Any]) -> None:
+        """Copy a contiguous array to device memory; a pinned one is read after the call returns."""
+        if array.nbytes == 0:
+            return
+        if self.pool.holds(array):
+            self._to(target, array.ctypes.data, array.nbytes)
+            event = self._event()
+            event.record(self._stream)
+            self._in_flight = [entry for entry in self._in_flight if not entry[1].done]
+            self._in_flight.append((array, event))  # keeps the block from being lent again before it is read
+            return
+        source = as_bytes(array)
+        for at, buffer, event in self._chunks(source.size):
+            event.synchronize()
+            part = source[at : at + CHUNK]
+            self._copy(buffer[: part.size], part)
+            self._to(target + at, buffer.ctypes.data, part.size)
+            event.record(self._stream)
+
+    def to_host(self, array: NDArray[Any], source: int) -> None:
+        """Copy device memory over a contiguous array and wait for it."""
+        target = as_bytes(array)
+        pending: list[tuple[int, Bytes, Any]] = []
+        for at, buffer, event in self._chunks(target.size):
+            if len(pending) == 2:
+                self._drain(target, pending)
+            size = min(CHUNK, target.size - at)
+            self._from(buffer.ctypes.data, source + at, size)
+            event.record(self._stream)
+            pending.append((at, buffer[:size], event))
+        while pending:
+            self._drain(target, pending)
+
+    def close(self) -> None:
+        """Free the buffers and end the threads; the stream must be idle."""
+        self._ring.clear()
+        self._in_flight.clear()
+        self._copy.close()
+        self.pool.close()
+
+    def _drain(self, target: Bytes, pending: list[tuple[int, Bytes, Any]]) -> None:
+        at, part, event = pending.pop(0)
+        event.synchronize()
+        self._copy(target[at : at + part.size], part)
+
+    def _chunks(self, size: int) -> Iterator[tuple[int, Bytes, Any]]:
+        """Yield (offset, buffer, event) for each chunk, the two buffers in turns."""
+        if not self._ring:
+            self._ring = [(self.pool.take(CHUNK), self._event()) for _ in range(2)]
+        for turn, at in enumerate(range(0, size, CHUNK)):
+            yield at, *self._ring[turn % 2]
+
+    def _to(self, target: int, source: int, size: int) -> None:
+        self._runtime.memcpyAsync(target, source, size, 1, self._stream.ptr)
+
+    def _from(self, target: int, source: int, size: int) -> None:
+        self._runtime.memcpyAsync(target, source, size, 2, self._stream.ptr)

@@ -1,0 +1,89 @@
+"""ResidentView: a GraphView whose arrays lie on a device."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gpugraph.devices.base import Array, Device
+
+if TYPE_CHECKING:
+    from gpugraph.graph.view import GraphView
+
+
+@dataclass(frozen=True, eq=False)
+class ResidentView:
+    """What a GPU algorithm gets: the view, and its arrays on the device.
+
+    Attributes:
+        host: the GraphView the arrays were copied from.
+        offsets: (n+1,) int32 or int64.
+        targets: (arcs,) int32 or int64.
+        weights: (arcs,).
+        edge_ids: (arcs,) canonical edge ids in the width of ``offsets``, or None (see GraphView).
+    """
+
+    host: GraphView
+    offsets: Array
+    targets: Array
+    weights: Array
+    edge_ids: Array | None
+
+    @property
+    def vertices(self) -> int:
+        """Number of vertices, n."""
+        return self.host.vertices
+
+    @property
+    def arcs(self) -> int:
+        """Number of arcs."""
+        return self.host.arcs
+
+    @property
+    def index_bits(self) -> int:
+        """Width of an arc index in device code: 32 or 64."""
+        return self.host.index_bits
+
+    @property
+    def index_dtype(self) -> np.dtype[np.signedinteger]:
+        """dtype of an arc index in device code."""
+        return self.host.offsets.dtype
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes the view takes on the device."""
+        return view_bytes(self.host)
+
+
+def view_bytes(view: GraphView) -> int:
+    """Return the bytes that ``view`` takes on a device."""
+    arrays = (view.offsets, view.targets, view.weights, view.edge_ids)
+    return sum(a.nbytes for a in arrays if a is not None)
+
+
+def make_resident(view: GraphView, device: Device) -> tuple[ResidentView, float, float]:
+    """Copy a view to a device.
+
+    Returns:
+        The resident view, the seconds of staging (the copy into pinned memory) and of the transfer.
+
+    Raises:
+        OutOfMemory: it does not fit; nothing was allocated.
+    """
+    device.require(view_bytes(view))
+    start = time.perf_counter()
+    arrays = [view.offsets, view.targets, view.weights]
+    if view.edge_ids is not None:
+        arrays.append(view.edge_ids)
+    staged = [device.stage(array) for array in arrays]
+    stage_s = time.perf_counter() - start
+    watch = device.stopwatch()
+    watch.start()
+    resident = [device.upload(array) for array in staged]
+    watch.stop()
+    transfer_s = watch.seconds
+    edge_ids = resident[3] if len(resident) == 4 else None
+    return ResidentView(view, resident[0], resident[1], resident[2], edge_ids), stage_s, transfer_s

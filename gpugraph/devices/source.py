@@ -1,0 +1,124 @@
+"""CUDA source as one text: includes put in place by us, so that one hash covers all that is compiled.
+
+``#include "name"`` is replaced by the file (looked for beside the including file, then in ``cuda_kernels/``),
+behind a guard of its own, so that each file counts once; ``#line`` directives keep every diagnostic at the
+file and line a person edits.  ``#include <name>`` is left to the compiler.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from gpugraph.errors import InputError, unknown_name
+from gpugraph.resources import resource_dir
+
+_TOKEN = re.compile(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
+_INCLUDE = re.compile(r'\s*#\s*include\s*"([^"\n]+)"')
+_PRAGMA_ONCE = re.compile(r"\s*#\s*pragma\s+once\s*\Z")
+_KERNEL = re.compile(
+    r'extern\s+"C"\s+__global__\s+(?:__launch_bounds__\s*\((?:[^()]|\([^()]*\))*\)\s*)?'
+    r"void\s+(?:__launch_bounds__\s*\((?:[^()]|\([^()]*\))*\)\s*)?(\w+)\s*\("
+)
+
+
+@dataclass(frozen=True)
+class Source:
+    """A flattened CUDA source.
+
+    Attributes:
+        path: the file that was asked for.
+        name: how diagnostics call it; relative for the kernels of the package, so that caches can be moved.
+        text: the flattened text.
+        kernels: names of its ``extern "C" __global__`` functions, in order of appearance, whatever defines
+            they stand under.
+        ours: True for a file of ``cuda_kernels/``.
+    """
+
+    path: Path
+    name: str
+    text: str
+    kernels: tuple[str, ...]
+    ours: bool
+
+
+def find_source(file: str | os.PathLike[str]) -> Path:
+    """Return the path of a kernel file: a name inside ``cuda_kernels/``, or the path of a user's own.
+
+    Raises:
+        InputError: there is no such file.
+    """
+    path = Path(file)
+    inside = resource_dir("cuda_kernels") / path
+    for candidate in (inside, path) if len(path.parts) == 1 else (path, inside):
+        if candidate.is_file():
+            return candidate
+    if len(path.parts) == 1:
+        raise unknown_name("kernel file", str(file), (p.name for p in inside.parent.glob("*.cu")))
+    raise InputError("no such kernel file", where=path, remedy="check the path")
+
+
+def load_source(file: str | os.PathLike[str]) -> Source:
+    """Read a kernel file and flatten it.
+
+    Raises:
+        InputError: the file, or one that it includes, does not exist or is no text.
+    """
+    path = find_source(file)
+    text = _flatten(path, [], {})
+    kernels = tuple(dict.fromkeys(_KERNEL.findall(_without_comments(text))))
+    return Source(path, _display_name(path), text, kernels, ours=_is_ours(path))
+
+
+def _is_ours(path: Path) -> bool:
+    return path.resolve().is_relative_to(resource_dir("cuda_kernels").resolve())
+
+
+def _display_name(path: Path) -> str:
+    if _is_ours(path):
+        root = resource_dir("cuda_kernels").resolve()
+        return (Path(root.name) / path.resolve().relative_to(root)).as_posix()
+    return path.as_posix()
+
+
+def _without_comments(text: str) -> str:
+    """Return ``text`` with comments blanked and every line where it was."""
+    return _TOKEN.sub(lambda m: m[0] if m[0][0] == '"' else re.sub(r"[^\n]", " ", m[0]), text)
+
+
+def _flatten(path: Path, within: list[Path], guards: dict[Path, str]) -> str:
+    """Return the text of ``path`` with its includes in place; ``within`` is the chain that led here."""
+    try:
+        text = path.read_text(encoding="utf-8").replace("\r\n", "\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"cannot read the kernel file: {error}", where=path, remedy="check the path") from None
+    name = _display_name(path).replace("\\", "\\\\").replace('"', '\\"')
+    lines = [f'#line 1 "{name}"']
+    pairs = zip(text.split("\n"), _without_comments(text).split("\n"), strict=True)
+    for number, (line, code) in enumerate(pairs, start=1):
+        match = _INCLUDE.match(code)
+        if match is None:
+            lines.append("" if _PRAGMA_ONCE.match(code) else line)
+            continue
+        target = _find_include(match[1], path, number).resolve()
+        if target in within or target == path.resolve():
+            lines.append("")  # a cycle: the guard would skip it
+            continue
+        guard = guards.setdefault(target, f"GPUGRAPH_INCLUDED_{len(guards)}")
+        lines += [f"#ifndef {guard}", f"#define {guard}"]
+        lines.append(_flatten(target, [*within, path.resolve()], guards))
+        lines += ["#endif", f'#line {number + 1} "{name}"']
+    return "\n".join(lines)
+
+
+def _find_include(name: str, includer: Path, line: int) -> Path:
+    for directory in (includer.parent, resource_dir("cuda_kernels")):
+        if (directory / name).is_file():
+            return directory / name
+    raise InputError(
+        f'#include "{name}" was not found',
+        where=f"{_display_name(includer)} line {line}",
+        remedy=f"put it beside {includer.name} or use a header of cuda_kernels/",
+    )

@@ -1,0 +1,115 @@
+"""Check a mapped graph before compiled code trusts it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gpugraph.compiled import njit
+from gpugraph.errors import GraphFormatError
+from gpugraph.graph.chunks import balanced_ranges, even_ranges, in_threads
+from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.symmetry import first_asymmetry, is_symmetric
+
+_REMEDY = "the file is damaged: fetch or convert it again"
+
+
+@njit
+def _first_fall(offsets: Any, first: int, last: int) -> int:
+    """Return the first vertex of [first, last) whose row ends before it begins, or −1."""
+    for v in range(first, last):
+        if offsets[v + 1] < offsets[v]:
+            return v
+    return -1
+
+
+@njit
+def _first_bad_arc(offsets: Any, targets: Any, words: Any, infinity: Any, sign: Any, first: int, last: int) -> int:
+    """Return the first arc of the rows [first, last) that no graph holds, or −1.
+
+    ``words`` are the weights' bit patterns and ``infinity`` that of +infinity, beyond which, sign aside, lies
+    NaN (for integers the greatest word); ``sign`` is the sign bit of a real weight, which alone is −0.0 (for
+    integers 0).
+    """
+    vertices = len(offsets) - 1
+    for u in range(first, last):
+        for i in range(offsets[u], offsets[u + 1]):
+            v = targets[i]
+            if v < 0 or v >= vertices or v == u or (i > offsets[u] and v <= targets[i - 1]):
+                return i
+            if words[i] & ~sign > infinity or (sign != 0 and words[i] == sign):
+                return i
+    return -1
+
+
+def check_structure(graph: CSRGraph) -> None:
+    """Check everything that compiled code relies on, in parallel and in O(n + arcs).
+
+    The offsets ascend from 0 to the number of arcs; the targets of a row ascend, are vertices, and none is the
+    row's own; no weight is NaN or −0.0; an undirected graph has both arcs of each edge, equally heavy; and the
+    digest is the stored one, where there is one.
+
+    Raises:
+        GraphFormatError: the first of these that does not hold, and where.
+    """
+
+    def refuse(what: str) -> GraphFormatError:
+        return GraphFormatError(f"damaged: {what}", path=graph.source or graph.name, remedy=_REMEDY)
+
+    offsets, targets = graph.offsets, graph.targets
+    if int(offsets[0]) != 0 or int(offsets[-1]) != graph.arcs:
+        raise refuse(f"the row offsets run from {offsets[0]} to {offsets[-1]}, but there are {graph.arcs} arcs")
+    v = _least(in_threads(lambda lo, hi: _first_fall(offsets, lo, hi), even_ranges(graph.vertices)))
+    if v >= 0:
+        raise refuse(f"the row offsets fall from {offsets[v]} to {offsets[v + 1]} at vertex {v}")
+    bits = 8 * graph.weights.itemsize
+    words = np.ascontiguousarray(graph.weights).view(f"u{bits // 8}")
+    real = graph.weights.dtype.kind == "f"
+    sign = words.dtype.type(1 << (bits - 1) if real else 0)
+    infinity = np.array(np.inf, graph.weights.dtype).view(words.dtype)[()] if real else ~words.dtype.type(0)
+    rows = balanced_ranges(offsets)
+    i = _least(in_threads(lambda lo, hi: _first_bad_arc(offsets, targets, words, infinity, sign, lo, hi), rows))
+    if i >= 0:
+        raise refuse(_bad_arc(graph, i))
+    if not graph.directed and not is_symmetric(graph):
+        raise refuse(_unpaired_arc(graph, words))
+    if graph.stored_digest is not None and graph.digest != graph.stored_digest:
+        raise refuse(f"its digest is {graph.digest}, the header says {graph.stored_digest}")
+
+
+def _least(found: list[int]) -> int:
+    return min((int(x) for x in found if x >= 0), default=-1)
+
+
+def _bad_arc(graph: CSRGraph, i: int) -> str:
+    """Say what is wrong with arc ``i``."""
+    u = int(np.searchsorted(graph.offsets, i, "right")) - 1
+    v, weight = int(graph.targets[i]), graph.weights[i]
+    if not 0 <= v < graph.vertices:
+        return f"an arc of vertex {u} leads to vertex {v}, but there are {graph.vertices} vertices"
+    if v == u:
+        return f"vertex {u} has an arc to itself"
+    if i > graph.offsets[u] and graph.targets[i - 1] >= v:
+        return f"the targets of vertex {u} do not ascend: {graph.targets[i - 1]}, {v}"
+    return f"the arc {u} → {v} has the weight {weight}"
+
+
+def _unpaired_arc(graph: CSRGraph, words: Any) -> str:
+    """Say which edge of an undirected graph has arcs that differ."""
+    arc, u, back = (int(x) for x in first_asymmetry(graph.offsets, graph.targets, words))
+    v = int(graph.targets[arc])
+    if back < 0:
+        return f"undirected, but the arc {u} → {v} has no reverse"
+    return f"undirected, but {u} → {v} weighs {graph.weights[arc]} and {v} → {u} weighs {graph.weights[back]}"
+
+
+def ensure_checked(graph: CSRGraph) -> None:
+    """Check a graph that came from a ``.csr`` file, unless that has been done.
+
+    Raises:
+        GraphFormatError: see ``check_structure``.
+    """
+    # Checking is the only thing that leaves the computed digest beside a stored one that equals it.
+    if graph.stored_digest is not None and graph.__dict__.get("digest") != graph.stored_digest:
+        check_structure(graph)

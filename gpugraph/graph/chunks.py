@@ -1,0 +1,81 @@
+"""Work on ranges of an array by all threads: compiled functions that leave the GIL run side by side.
+
+Sequential compiled functions called from threads compile several times faster than parallel ones, and what
+one thread writes is plain to see: each gets its own range.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from itertools import pairwise
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpugraph.compiled import threads
+
+Range = tuple[int, int]
+T = TypeVar("T")
+
+_LEAST, _MOST = 1 << 15, 1 << 22
+"""Fewer items than the first are not worth another thread; ranges of more than the second would let an
+interrupt wait."""
+_MOST_RANGES = 256
+
+
+def _parts(items: int, parts: int | None) -> int:
+    wanted = parts or max(threads(), min(_MOST_RANGES, items // _MOST))
+    return max(1, min(wanted, items // _LEAST))
+
+
+def even_ranges(items: int, parts: int | None = None) -> list[Range]:
+    """Return [0, items) cut into ranges of even length, ``parts`` of them at most."""
+    count = _parts(items, parts)
+    cuts = [items * i // count for i in range(count + 1)]
+    return list(pairwise(cuts))
+
+
+def balanced_ranges(starts: NDArray[np.int64], parts: int | None = None) -> list[Range]:
+    """Return ranges of rows that hold about the same number of arcs each, ``parts`` of them at most.
+
+    Args:
+        starts: (rows+1,) int64, the first arc of each row.
+    """
+    rows, first, last = len(starts) - 1, int(starts[0]), int(starts[-1])
+    # A row costs something even when it is empty, hence rows count beside arcs.
+    count = _parts(rows + last - first, parts)
+    if count == 1:
+        return [(0, rows)]
+    if last - first > rows:
+        cuts = np.searchsorted(starts, [first + (last - first) * i // count for i in range(1, count)]).tolist()
+    else:
+        cuts = [rows * i // count for i in range(1, count)]
+    cuts = [0, *cuts, rows]
+    return [(low, high) for low, high in pairwise(cuts) if low < high]
+
+
+def in_threads(
+    function: Callable[[int, int], T], ranges: Sequence[Range], report: Callable[[float], None] | None = None
+) -> list[T]:
+    """Return ``function(start, stop)`` of every range, in order, computed by as many threads as there are.
+
+    An interrupt takes effect when the ranges in hand are done; the others are not begun.
+
+    Args:
+        report: called with the fraction of the ranges done, after each.
+    """
+    if len(ranges) == 1:
+        return [function(*ranges[0])]
+    with ThreadPoolExecutor(threads()) as pool:
+        try:
+            futures = [pool.submit(function, start, stop) for start, stop in ranges]
+            for done, future in enumerate(as_completed(futures), 1):
+                future.result()
+                if report is not None:
+                    report(done / len(ranges))
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+    return [future.result() for future in futures]

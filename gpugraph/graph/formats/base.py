@@ -1,0 +1,176 @@
+"""What a file format offers, and checks that formats share."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpugraph.errors import GraphFormatError, InputError
+from gpugraph.graph.build import ArcList
+from gpugraph.graph.csr import CSRGraph, target_dtype
+from gpugraph.graph.formats.source import Source
+
+
+def _never(_: Any) -> bool:
+    return False
+
+
+@dataclass(frozen=True)
+class Format:
+    """A graph file format.
+
+    Attributes:
+        name: what ``--input-format`` calls it.
+        title: what people call it.
+        extensions: file name endings, with the dot, in lower case.
+        read: the reader.
+        write: the writer (graph, binary stream, extension of the file), or None.
+        sniff: True if a file that begins with these bytes can be nothing else.
+        fits: True if a binary file without a magic has the size its header asks for.
+        binary: False for text.
+        line_of_vertex: in a text file of one line a vertex, the line of a 0-based vertex.
+    """
+
+    name: str
+    title: str
+    extensions: tuple[str, ...]
+    read: Callable[[Source], ArcList | CSRGraph]
+    write: Callable[[CSRGraph, IO[bytes], str], None] | None = None
+    sniff: Callable[[bytes], bool] = _never
+    fits: Callable[[Source], bool] = _never
+    binary: bool = False
+    line_of_vertex: Callable[[Source, int], int] | None = None
+
+
+def physical_memory() -> int:
+    """Return the machine's memory in bytes (2^40 where the system does not say)."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return 1 << 40
+
+
+def check_vertices(path: str, vertices: int, line: int | None = None) -> None:
+    """Refuse a number of vertices whose row offsets alone cannot be held.
+
+    Raises:
+        GraphFormatError: before anything is allocated.
+    """
+    if vertices < 0:
+        raise GraphFormatError(f"a negative number of vertices: {vertices}", path=path, line=line)
+    if 16 * (vertices + 1) > physical_memory():
+        raise GraphFormatError(
+            f"promises {vertices} vertices, which alone take more than this machine's memory",
+            path=path,
+            line=line,
+            remedy="check the header",
+        )
+
+
+def check_size(path: str, actual: int, expected: int | tuple[int, ...], promise: str) -> None:
+    """Refuse a binary file whose size is none of those its header asks for.
+
+    Args:
+        path: the file.
+        actual: its bytes.
+        expected: the bytes it should have; several where writers differ.
+        promise: what the header says, e.g. ``"5 vertices and 8 arcs"``.
+    """
+    sizes = (expected,) if isinstance(expected, int) else expected
+    if actual in sizes:
+        return
+    state = "cut short" if actual < min(sizes) else "larger than its header says"
+    raise GraphFormatError(
+        f"{state}: a header of {promise} asks for {' or '.join(map(str, sizes))} bytes, the file has {actual}",
+        path=path,
+        remedy="fetch or write it again",
+    )
+
+
+def arcs_of_rows(
+    path: str,
+    offsets: NDArray[Any],
+    targets: NDArray[Any],
+    weights: NDArray[Any] | None,
+    *,
+    directed: bool | None = None,
+) -> ArcList:
+    """Return the arcs of a binary file's rows, all of it checked.
+
+    Args:
+        path: the file.
+        offsets: (n+1,) integers.
+        targets: (arcs,) integers.
+        weights: (arcs,) or None.
+        directed: what the file declares, see ``ArcList``.
+
+    Raises:
+        GraphFormatError: offsets that fall or do not end at the last arc, a target out of range, a NaN weight.
+    """
+    offsets = np.array(offsets, np.int64)
+    vertices, arcs = len(offsets) - 1, len(targets)
+    steps = np.diff(offsets)
+    if vertices and steps.min() < 0:
+        v = int(np.argmax(steps < 0))
+        raise GraphFormatError(
+            f"damaged: the row offsets fall from {offsets[v]} to {offsets[v + 1]} at vertex {v}", path=path
+        )
+    if int(offsets[0]) != 0 or int(offsets[-1]) != arcs:
+        raise GraphFormatError(
+            f"damaged: the row offsets run from {offsets[0]} to {offsets[-1]}, but there are {arcs} arcs", path=path
+        )
+    if arcs and (int(targets.min()) < 0 or int(targets.max()) >= vertices):
+        i = int(np.argmax((targets < 0) | (targets >= vertices)))
+        raise GraphFormatError(
+            f"damaged: arc {i} leads to vertex {targets[i]}, but there are {vertices} vertices", path=path
+        )
+    if weights is not None:
+        refuse_nan(path, weights)
+    dtype = target_dtype(vertices)
+    tails = np.repeat(np.arange(vertices, dtype=dtype), steps)
+    return ArcList(tails, np.array(targets, dtype), weights, vertices, directed)
+
+
+def refuse_nan(path: str, weights: NDArray[Any]) -> None:
+    """Raise GraphFormatError if a weight is not a number."""
+    if weights.dtype.kind == "f" and np.isnan(weights).any():
+        i = int(np.argmax(np.isnan(weights)))
+        raise GraphFormatError(f"the weight of arc {i} is not a number (NaN)", path=path, remedy="give it a weight")
+
+
+def integer_weights(graph: CSRGraph, title: str, bits: int = 64) -> NDArray[Any]:
+    """Return the weights for a format that holds integers only: as they are, or as int32.
+
+    Args:
+        graph: the graph to be written.
+        title: the format, for the message.
+        bits: 64 for any integers, 32 for int32.
+
+    Raises:
+        InputError: a weight is no integer or does not fit.
+    """
+    weights = graph.weights
+    remedy = "change them with --weights hash:1..1000, or write a .csr"
+    if weights.dtype.kind == "f":
+        raise InputError(f"{title} holds integer weights only, not {weights.dtype}", remedy=remedy)
+    if bits == 64:
+        return weights
+    info = np.iinfo(np.int32)
+    if len(weights) and (int(weights.min()) < info.min or int(weights.max()) > info.max):
+        raise InputError(f"{title} holds 32-bit weights only, from {info.min} to {info.max}", remedy=remedy)
+    return weights.astype(np.int32)
+
+
+def is_unit(graph: CSRGraph) -> bool:
+    """True if every weight is 1."""
+    return bool((graph.weights == 1).all())
+
+
+def numbered_from_one(vertices: int) -> NDArray[np.int64]:
+    """Return the file's own ids where they are 1..n."""
+    return np.arange(1, vertices + 1, dtype=np.int64)

@@ -1,0 +1,119 @@
+"""DIMACS ``.gr``: shortest paths (9th challenge) and the undirected graphs of PACE.
+
+::
+
+    c a comment                     c a comment
+    p sp 3 4                        p tw 3 2
+    a 1 2 17                        1 2
+    …                               …
+
+``p sp`` lists arcs, ``p tw`` undirected edges once each; ids count from 1.  Some files leave the problem line
+out or count from 0: a vertex 0 says so.
+
+Source: Demetrescu, Goldberg & Johnson 2009, The Shortest Path Problem: Ninth DIMACS Implementation Challenge;
+Dell et al. 2017, The First Parameterized Algorithms and Computational Experiments Challenge (``tw``).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import IO
+
+from gpugraph.errors import GraphFormatError
+from gpugraph.graph.build import ArcList
+from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.formats.base import Format, check_vertices, integer_weights, numbered_from_one
+from gpugraph.graph.formats.columns import Columns
+from gpugraph.graph.formats.source import Source
+from gpugraph.graph.formats.text import ANY_ID, Rows, after, header_count, peek, read_rows, shown
+from gpugraph.graph.formats.write_text import write_rows
+
+_FIRST_LINE = re.compile(rb"\s*([cpa])\s")
+
+
+def sniff(head: bytes) -> bool:
+    """True if the first line is a comment, a problem or an arc."""
+    return bool(_FIRST_LINE.match(head)) and b"\0" not in head
+
+
+def read(source: Source) -> ArcList:
+    """Read arcs (``p sp``, or no problem line) or edges (``p tw``).
+
+    Raises:
+        GraphFormatError: a line that is none of these, an id out of range, or a wrong number of lines.
+    """
+    found, blocks = peek(source.blocks(), b"c", 1)
+    if found and found[0][1][0] == b"p":
+        line, fields = found[0]
+        kind, vertices, promised = _problem(source.path, line, fields)
+        blocks = after(blocks, line)
+        found, blocks = peek(blocks, b"c", 1)
+    else:
+        kind, vertices, promised, line = b"sp", None, None, None
+
+    high = ANY_ID if vertices is None else vertices
+    if kind == b"tw":
+        rows = Rows(weighted=False, comments=b"c", low=1, high=high)
+    else:
+        weighted = not (found and len(found[0][1]) == 3)
+        rows = Rows(weighted, prefix=b"a", comments=b"c", high=high)
+    columns = read_rows(blocks, rows, source.path)
+    if promised is not None and columns.count != promised:
+        raise GraphFormatError(
+            f"the problem line promises {promised} {'edges' if kind == b'tw' else 'arcs'}, "
+            f"the file lists {columns.count}",
+            path=source.path,
+            line=line,
+            remedy="fetch the file again or mend the problem line",
+        )
+    return _arcs(source, columns, rows, vertices, edges=kind == b"tw")
+
+
+def _problem(path: str, line: int, fields: list[bytes]) -> tuple[bytes, int, int]:
+    """Return kind, vertices and lines promised by a problem line."""
+    if len(fields) != 4 or fields[1] not in (b"sp", b"tw"):
+        what = shown(b" ".join(fields))
+        raise GraphFormatError(
+            f"the problem line {what} is neither 'p sp N M' nor 'p tw N M'", path=path, line=line, remedy="convert it"
+        )
+    vertices = header_count(fields[2], "number of vertices", path, line)
+    check_vertices(path, vertices, line)
+    return fields[1], vertices, header_count(fields[3], "number of arcs", path, line)
+
+
+def _arcs(source: Source, columns: Columns, rows: Rows, vertices: int | None, *, edges: bool) -> ArcList:
+    base = 0 if columns.low == 0 else 1
+    if vertices is None:
+        vertices = columns.high + 1 - base if columns.count else 0
+        check_vertices(source.path, vertices)
+    elif columns.high - base >= vertices:
+        # Both 0 and n occur: say at which line.
+        between = Rows(rows.weighted, rows.prefix, rows.comments, low=base, high=vertices - 1 + base)
+        found, blocks = peek(source.blocks(), b"c", 1)
+        read_rows(after(blocks, found[0][0]), between, source.path)
+    tails, heads = columns.ids(base)
+    return ArcList(
+        tails,
+        heads,
+        columns.all_weights(source.path) if rows.weighted else None,
+        vertices,
+        directed=False if edges else None,
+        one_sided=edges,
+        vertex_names=numbered_from_one(vertices) if base else None,
+    )
+
+
+def write(graph: CSRGraph, stream: IO[bytes], extension: str) -> None:
+    """Write ``p sp`` and a line for every arc, of an undirected graph both arcs of each edge.
+
+    Raises:
+        InputError: weights that are not integers.
+    """
+    integer_weights(graph, "DIMACS .gr")
+    stream.write(f"p sp {graph.vertices} {graph.arcs}\n".encode())
+    write_rows(stream, graph, base=1, prefix="a")
+
+
+FORMAT = Format(
+    name="dimacs", title="DIMACS or PACE .gr", extensions=(".gr", ".dimacs"), read=read, write=write, sniff=sniff
+)

@@ -1,0 +1,93 @@
+"""ECL ``.egr``, in its 32- and its 64-bit variant; no magic, the size tells which, and whether there are weights.
+
+Layout, little-endian: vertices n, arcs, offsets (n+1,) — int32 each, or int64 each — then int32 targets (arcs,)
+and, if weighted, int32 weights (arcs,).
+
+Source: Burtscher, ECL-MST and ECL-CC distributions, ``ECLgraph.h``.
+"""
+
+from __future__ import annotations
+
+from typing import IO
+
+import numpy as np
+
+from gpugraph.errors import GraphFormatError, InputError
+from gpugraph.graph.build import ArcList
+from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.formats.base import Format, arcs_of_rows, integer_weights
+from gpugraph.graph.formats.source import Source
+
+
+def _sizes(width: int, vertices: int, arcs: int) -> tuple[int, int]:
+    """Return the file's bytes without and with weights."""
+    bare = 2 * width + width * (vertices + 1) + 4 * arcs
+    return bare, bare + 4 * arcs
+
+
+def _variant(source: Source) -> tuple[int, int, int] | None:
+    """Return width, vertices and arcs of the variant whose size fits; no file fits both."""
+    for width in (4, 8):
+        if len(source.data) < 3 * width:
+            continue
+        vertices, arcs = (int(x) for x in source.section(0, 2, f"<i{width}"))
+        if vertices >= 0 and arcs >= 0 and len(source.data) in _sizes(width, vertices, arcs):
+            return width, vertices, arcs
+    return None
+
+
+def read(source: Source) -> ArcList:
+    """Read either variant.
+
+    Raises:
+        GraphFormatError: the size fits neither, or the rows are damaged.
+    """
+    variant = _variant(source)
+    if variant is None:
+        raise GraphFormatError(_why(source), path=source.path, remedy="fetch or write it again")
+    width, n, arcs = variant
+    offsets = source.section(2 * width, n + 1, f"<i{width}")
+    start = (n + 3) * width
+    targets = source.section(start, arcs, "<i4")
+    weighted = len(source.data) == _sizes(width, n, arcs)[1] and arcs > 0
+    weights = source.section(start + 4 * arcs, arcs, "<i4").copy() if weighted else None
+    return arcs_of_rows(source.path, offsets, targets, weights)
+
+
+def _why(source: Source) -> str:
+    size = len(source.data)
+    said = []
+    for width in (4, 8):
+        if size < 3 * width:
+            said.append(f"{size} bytes are no {8 * width}-bit header")
+            continue
+        n, arcs = (int(x) for x in source.section(0, 2, f"<i{width}"))
+        plain, weighted = _sizes(width, n, arcs)
+        said.append(f"in {8 * width} bits, {n} vertices and {arcs} arcs take {plain} or {weighted} bytes")
+    return f"cut short or no .egr: it has {size} bytes; {'; '.join(said)}"
+
+
+def write(graph: CSRGraph, stream: IO[bytes], extension: str) -> None:
+    """Write the 32-bit variant, or the 64-bit one where the arcs need it.
+
+    Raises:
+        InputError: weights that are no int32, or 2^31 vertices and more.
+    """
+    if graph.vertices >= 2**31:
+        raise InputError("an .egr file holds fewer than 2^31 vertices", remedy="write a .csr")
+    weights = integer_weights(graph, "ECL .egr", 32)
+    index = "<i4" if graph.arcs < 2**31 else "<i8"
+    stream.write(np.array([graph.vertices, graph.arcs], index).tobytes())
+    for array, dtype in ((graph.offsets, index), (graph.targets, "<i4"), (weights, "<i4")):
+        stream.write(np.ascontiguousarray(array, dtype).tobytes())
+
+
+FORMAT = Format(
+    name="ecl",
+    title="ECL .egr",
+    extensions=(".egr",),
+    read=read,
+    write=write,
+    fits=lambda source: _variant(source) is not None,
+    binary=True,
+)

@@ -1,0 +1,164 @@
+"""Matrix Market ``.mtx``: a square sparse matrix, its entry (i, j) the arc i→j.
+
+::
+
+    %%MatrixMarket matrix coordinate real symmetric
+    % a comment
+    3 3 2
+    2 1 0.5
+    …
+
+Source: Boisvert, Pozo & Remington 1996, The Matrix Market Exchange Formats, NISTIR 5935, section 3.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpugraph.errors import GraphFormatError
+from gpugraph.graph.build import ArcList
+from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.formats.base import Format, check_vertices, numbered_from_one
+from gpugraph.graph.formats.columns import Columns
+from gpugraph.graph.formats.source import Source
+from gpugraph.graph.formats.text import Rows, after, header_count, numbered_lines, peek, read_rows, shown
+from gpugraph.graph.formats.write_text import write_rows
+
+_BANNER = b"%%matrixmarket"
+_FIELDS = (b"pattern", b"integer", b"unsigned-integer", b"real", b"double")
+
+
+def sniff(head: bytes) -> bool:
+    """True if the file begins with the banner."""
+    return head[: len(_BANNER)].lower() == _BANNER
+
+
+def read(source: Source) -> ArcList:
+    """Read a coordinate matrix: pattern, integer or real; general or symmetric.
+
+    Raises:
+        GraphFormatError: another kind of matrix, a rectangular one, a bad line, or a wrong number of entries;
+            a symmetric matrix whose entries (i, j) and (j, i) are both listed and differ.
+    """
+    kind, symmetric = _banner(source)
+    found, blocks = peek(source.blocks(), b"%", 1)
+    if not found:
+        raise GraphFormatError("ends before its size line", path=source.path, remedy="fetch the file again")
+    line, fields = found[0]
+    if len(fields) != 3:
+        raise GraphFormatError(
+            f"the size line has {len(fields)} fields instead of rows, columns and entries",
+            path=source.path,
+            line=line,
+            remedy="mend the size line",
+        )
+    n, columns_, entries = (
+        header_count(word, f"number of {what}", source.path, line)
+        for word, what in zip(fields, ("rows", "columns", "entries"), strict=True)
+    )
+    if n != columns_:
+        raise GraphFormatError(
+            f"a matrix of {n} rows and {columns_} columns is no graph",
+            path=source.path,
+            line=line,
+            remedy="only square matrices are",
+        )
+    check_vertices(source.path, n, line)
+    rows = Rows(kind != b"pattern", comments=b"%", real=kind in (b"real", b"double"), low=1, high=n)
+    columns = read_rows(after(blocks, line), rows, source.path)
+    if columns.count != entries:
+        raise GraphFormatError(
+            f"the size line promises {entries} entries, the file lists {columns.count}",
+            path=source.path,
+            line=line,
+            remedy="fetch the file again or mend the size line",
+        )
+    return _arcs(source, columns, rows, n, symmetric)
+
+
+def _banner(source: Source) -> tuple[bytes, bool]:
+    """Return the field of the matrix and whether it is symmetric."""
+    line = source.head.split(b"\n", 1)[0].lower()
+    words = line.split()
+    if not sniff(source.head) or len(words) != 5:
+        raise GraphFormatError(
+            f"the first line {shown(line.strip())} is no Matrix Market banner",
+            path=source.path,
+            line=1,
+            remedy="it should read like '%%MatrixMarket matrix coordinate real general'",
+        )
+    matrix, layout, kind, symmetry = words[1:]
+    for word, known, remedy in (
+        (matrix, (b"matrix",), "only matrices are graphs"),
+        (layout, (b"coordinate",), "convert the dense matrix to coordinates"),
+        (kind, _FIELDS, "edges weigh integers or reals: convert, e.g. to absolute values"),
+        (symmetry, (b"general", b"symmetric"), "store it as general, with the weights that are meant"),
+    ):
+        if word not in known:
+            raise GraphFormatError(
+                f"a Matrix Market file of kind {shown(word)} is not supported",
+                path=source.path,
+                line=1,
+                remedy=remedy,
+            )
+    return kind, symmetry == b"symmetric"
+
+
+def _arcs(source: Source, columns: Columns, rows: Rows, n: int, symmetric: bool) -> ArcList:
+    tails, heads = columns.ids(1)
+    weights = columns.all_weights(source.path) if rows.weighted else None
+    if symmetric and weights is not None and (heads > tails).any():
+        _refuse_contradiction(source, tails, heads, weights)
+    return ArcList(
+        tails,
+        heads,
+        weights,
+        n,
+        directed=False if symmetric else None,
+        one_sided=symmetric,
+        vertex_names=numbered_from_one(n),
+    )
+
+
+def _refuse_contradiction(source: Source, tails: NDArray[Any], heads: NDArray[Any], weights: NDArray[Any]) -> None:
+    """Refuse a symmetric matrix that gives (i, j) and (j, i) with unequal values.
+
+    The same entry listed twice is a parallel edge, which the builder merges.
+    """
+    upper = heads > tails
+    small, large = np.minimum(tails, heads), np.maximum(tails, heads)
+    order = np.lexsort((upper, large, small))
+    same = (small[order][1:] == small[order][:-1]) & (large[order][1:] == large[order][:-1])
+    turned = upper[order][1:] & ~upper[order][:-1]
+    unequal = weights[order][1:] != weights[order][:-1]
+    bad = np.flatnonzero(same & turned & unequal)
+    if not len(bad):
+        return
+    first, second = sorted((int(order[bad[0]]), int(order[bad[0] + 1])))
+    raise GraphFormatError(
+        f"declared symmetric, but ({tails[second] + 1}, {heads[second] + 1}) is {weights[second]} "
+        f"and ({tails[first] + 1}, {heads[first] + 1}) is {weights[first]}",
+        path=source.path,
+        line=_line_of_entry(source, second),
+        remedy="mend the entry, or declare the matrix general and convert it with --symmetrize",
+    )
+
+
+def _line_of_entry(source: Source, entry: int) -> int:
+    return next(islice(numbered_lines(source.blocks(), b"%"), entry + 1, None))[0]
+
+
+def write(graph: CSRGraph, stream: IO[bytes], extension: str) -> None:
+    """Write an undirected graph as a symmetric matrix, a directed one as a general matrix."""
+    kind = "real" if graph.weights.dtype.kind == "f" else "integer"
+    symmetry = "general" if graph.directed else "symmetric"
+    stream.write(f"%%MatrixMarket matrix coordinate {kind} {symmetry}\n".encode())
+    stream.write(f"{graph.vertices} {graph.vertices} {graph.edges}\n".encode())
+    write_rows(stream, graph, base=1, lower=not graph.directed)
+
+
+FORMAT = Format(name="mtx", title="Matrix Market .mtx", extensions=(".mtx", ".mm"), read=read, write=write, sniff=sniff)

@@ -1,0 +1,192 @@
+"""METIS ``.graph``: a line per vertex with its neighbours.
+
+::
+
+    % a comment
+    3 2 001          vertices, edges, format: vertex sizes | vertex weights | edge weights
+    2 5 3 7          vertex 1: neighbour 2 by an edge of weight 5, neighbour 3 by one of weight 7
+    1 5
+    1 7
+
+Ids count from 1, an edge stands in the lines of both its ends, and an empty line is an isolated vertex.
+
+Source: Karypis & Kumar 1998, METIS: A Software Package for Partitioning Unstructured Graphs, section 4.1.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpugraph.errors import GraphFormatError
+from gpugraph.graph.build import ArcList, narrow_weights
+from gpugraph.graph.formats.base import Format, check_vertices, numbered_from_one
+from gpugraph.graph.formats.source import Block, Source
+from gpugraph.graph.formats.text import after, header_count, integer, numbered_lines, peek, tidy
+
+_FORMAT = re.compile(rb"[01]{1,3}\Z")
+
+
+def read(source: Source) -> ArcList:
+    """Read an undirected graph; vertex sizes and vertex weights are passed over.
+
+    Raises:
+        GraphFormatError: a bad header or line, or a number of lines or neighbours other than promised.
+    """
+    line, vertices, edges, before, weighted = _header(source)
+    blocks = after(source.blocks(), line)
+    try:
+        lengths, numbers = _numbers(blocks)
+        tails, heads, weights = _columns(lengths, numbers, vertices, before, weighted)
+    except ValueError:
+        _diagnose(source, line, vertices, before, weighted)
+        raise GraphFormatError("cannot be read as METIS", path=source.path) from None
+    loops = int((tails == heads).sum())
+    if len(tails) not in (2 * edges, 2 * edges - loops, 2 * edges + loops):
+        raise GraphFormatError(
+            f"the header promises {edges} edges, so {2 * edges} neighbours; the lines hold {len(tails)}",
+            path=source.path,
+            line=line,
+            remedy="fetch the file again or mend the header",
+        )
+    return ArcList(
+        tails,
+        heads,
+        None if weights is None else narrow_weights(weights),
+        vertices,
+        directed=False,
+        vertex_names=numbered_from_one(vertices),
+    )
+
+
+def _header(source: Source) -> tuple[int, int, int, int, bool]:
+    """Return header line, vertices, edges, numbers before the neighbours, whether edges have weights."""
+    found, _ = peek(source.blocks(), b"%", 1)
+    if not found:
+        raise GraphFormatError("ends before its header", path=source.path, remedy="fetch the file again")
+    line, fields = found[0]
+    if not 2 <= len(fields) <= 4 or (len(fields) > 2 and not _FORMAT.match(fields[2])):
+        raise GraphFormatError(
+            "the header is not 'vertices edges [format [weights a vertex]]'",
+            path=source.path,
+            line=line,
+            remedy="mend the header, or name the format with --input-format",
+        )
+    vertices = header_count(fields[0], "number of vertices", source.path, line)
+    edges = header_count(fields[1], "number of edges", source.path, line)
+    check_vertices(source.path, vertices, line)
+    sizes, vertex_weights, edge_weights = (fields[2] if len(fields) > 2 else b"0").zfill(3)
+    per_vertex = header_count(fields[3], "number of weights a vertex", source.path, line) if len(fields) > 3 else 1
+    before = (sizes == ord("1")) + (per_vertex if vertex_weights == ord("1") else 0)
+    return line, vertices, edges, before, edge_weights == ord("1")
+
+
+def _numbers(blocks: Iterator[Block]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return how many numbers each line holds, and all the numbers.
+
+    Raises:
+        ValueError: something is not an integer.
+    """
+    import pyarrow as pa
+    from pyarrow import csv
+
+    lengths, numbers = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    for _, block in blocks:
+        text = tidy(block, b"%")
+        if not text:
+            continue
+        if not text.endswith(b"\n"):
+            text += b"\n"
+        gaps = np.frombuffer(text, np.uint8) <= ord(" ")
+        starts = np.flatnonzero(~gaps & np.concatenate([[True], gaps[:-1]]))
+        ends = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n"))
+        lengths.append(np.diff(np.searchsorted(starts, ends), prepend=0))
+        if len(starts):
+            table = csv.read_csv(
+                pa.BufferReader(text.replace(b" ", b"\n")),
+                csv.ReadOptions(column_names=["number"]),
+                csv.ParseOptions(delimiter=" ", quote_char=False),
+                csv.ConvertOptions(check_utf8=False, null_values=[], column_types={"number": pa.int64()}),
+            )
+            numbers.append(table["number"].to_numpy())
+    return np.concatenate(lengths), np.concatenate(numbers)
+
+
+def _columns(
+    lengths: NDArray[np.int64], numbers: NDArray[np.int64], vertices: int, before: int, weighted: bool
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64] | None]:
+    """Return tails, heads and weights, 0-based.
+
+    Raises:
+        ValueError: a line of the wrong length, too few or too many lines, an id out of range.
+    """
+    if (lengths[vertices:] != 0).any() or len(lengths) < vertices:
+        raise ValueError
+    lengths = lengths[:vertices]
+    ends = np.cumsum(lengths)
+    if before and vertices:
+        if (lengths < before).any():
+            raise ValueError
+        keep = np.ones(len(numbers), bool)
+        for i in range(before):
+            keep[ends - lengths + i] = False
+        numbers, lengths = numbers[keep], lengths - before
+    weights = None
+    if weighted:
+        if (lengths % 2).any():
+            raise ValueError
+        numbers, weights, lengths = numbers[::2], numbers[1::2], lengths // 2
+    if len(numbers) and (int(numbers.min()) < 1 or int(numbers.max()) > vertices):
+        raise ValueError
+    return np.repeat(np.arange(vertices), lengths), numbers - 1, weights
+
+
+def _vertex_lines(source: Source, header: int) -> Iterator[tuple[int, list[bytes]]]:
+    return numbered_lines(after(source.blocks(), header), b"%", blank=True)
+
+
+def _diagnose(source: Source, header: int, vertices: int, before: int, weighted: bool) -> None:
+    """Raise the error of the first line that cannot be taken."""
+    lines = number = 0
+    for number, fields in _vertex_lines(source, header):
+        lines += 1
+        try:
+            if lines > vertices and fields:
+                raise ValueError(f"more lines than the {vertices} vertices of the header")
+            if lines > vertices:
+                continue
+            values = [integer(word, "number") for word in fields]
+            neighbours = values[before :: 1 + weighted]
+            if len(values) < before:
+                raise ValueError(f"{before} sizes and weights of the vertex are expected, found {len(values)} numbers")
+            if weighted and (len(values) - before) % 2:
+                raise ValueError("a neighbour without the weight of its edge")
+            for v in neighbours:
+                if not 1 <= v <= vertices:
+                    raise ValueError(f"the neighbour {v} is out of range 1..{vertices}")
+            for value in values:
+                if abs(value) >= 2**63:
+                    raise ValueError(f"the number {value} needs more than 64 bits")
+        except ValueError as error:
+            raise GraphFormatError(str(error), path=source.path, line=number, remedy="mend that line") from None
+    if lines < vertices:
+        raise GraphFormatError(
+            f"ends after the lines of {lines} of {vertices} vertices",
+            path=source.path,
+            line=max(number, header),
+            remedy="fetch the file again; an isolated vertex has an empty line",
+        )
+
+
+def line_of_vertex(source: Source, vertex: int) -> int:
+    """Return the 1-based line with the neighbours of a 0-based vertex."""
+    return next(itertools.islice(_vertex_lines(source, _header(source)[0]), vertex, None))[0]
+
+
+FORMAT = Format(
+    name="metis", title="METIS .graph", extensions=(".graph", ".metis"), read=read, line_of_vertex=line_of_vertex
+)

@@ -1,0 +1,122 @@
+"""gpugraph's own ``.csr``: arrays that are mapped, not read.
+
+Layout, little-endian::
+
+      0  magic "GPUGRAPH"          8 bytes
+      8  version = 1               uint32
+     12  flags: bit 0 directed     uint32
+     16  offset dtype code         uint8     (2 = int64)
+     17  target dtype code         uint8     (1 = int32, 2 = int64)
+     18  weight dtype code         uint8     (1 int32, 2 int64, 3 uint32, 4 uint64, 5 float32, 6 float64)
+     19  zero                      5 bytes
+     24  vertices n                uint64
+     32  arcs                      uint64
+     40  digest (see digest.py)    16 bytes
+     56  zero                      8 bytes
+     64  offsets (n+1,), targets (arcs,), weights (arcs,), each from the next multiple of 64 on
+
+The file ends with the last weight's byte.  Opening checks the header and the size; ``check_structure`` checks
+the rest, in parallel, before any algorithm runs.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import IO
+
+import numpy as np
+
+from gpugraph.errors import GraphFormatError
+from gpugraph.graph.csr import CSRGraph, target_dtype
+from gpugraph.graph.formats.base import Format, check_size
+from gpugraph.graph.formats.source import Source
+
+MAGIC = b"GPUGRAPH"
+_VERSION = 1
+_HEADER = struct.Struct("<8sIIBBB5xQQ16s8x")
+_CODES = {1: "<i4", 2: "<i8", 3: "<u4", 4: "<u8", 5: "<f4", 6: "<f8"}
+
+
+def _aligned(offset: int) -> int:
+    return -(-offset // 64) * 64
+
+
+def _layout(vertices: int, arcs: int, target_size: int, weight_size: int) -> tuple[int, int, int, int]:
+    """Return where offsets, targets and weights begin and where the file ends."""
+    offsets = _HEADER.size
+    targets = _aligned(offsets + 8 * (vertices + 1))
+    weights = _aligned(targets + arcs * target_size)
+    return offsets, targets, weights, weights + arcs * weight_size
+
+
+def read(source: Source) -> CSRGraph:
+    """Map a ``.csr`` file; only its header and its size are checked.
+
+    Raises:
+        GraphFormatError: a header that makes no sense or does not fit the file's size.
+    """
+
+    def refuse(what: str, remedy: str = "fetch or write it again") -> GraphFormatError:
+        return GraphFormatError(what, path=source.path, remedy=remedy)
+
+    data = source.data
+    if len(data) < _HEADER.size:
+        raise refuse(f"cut short in its header: {len(data)} of {_HEADER.size} bytes")
+    header = data[: _HEADER.size].tobytes()
+    magic, version, flags, offset_code, target_code, weight_code, vertices, arcs, digest = _HEADER.unpack(header)
+    if magic != MAGIC:
+        raise refuse("does not begin with GPUGRAPH, so it is no .csr of gpugraph")
+    if version != _VERSION:
+        raise refuse(f"is a .csr of version {version}; this gpugraph reads version {_VERSION}", "update gpugraph")
+    if flags > 1 or offset_code != 2 or target_code not in (1, 2) or weight_code not in _CODES:
+        raise refuse("damaged: unknown flags or dtypes in the header")
+    if np.dtype(_CODES[target_code]) != target_dtype(vertices):
+        raise refuse(f"damaged: targets of {_CODES[target_code][1:]} do not belong to {vertices} vertices")
+    sizes = np.dtype(_CODES[target_code]).itemsize, np.dtype(_CODES[weight_code]).itemsize
+    at_offsets, at_targets, at_weights, end = _layout(vertices, arcs, *sizes)
+    check_size(source.path, len(data), end, f"{vertices} vertices and {arcs} arcs")
+    directed = bool(flags & 1)
+    if not directed and arcs % 2:
+        raise refuse(f"damaged: undirected, but with an odd number of arcs, {arcs}")
+    return CSRGraph(
+        offsets=source.section(at_offsets, vertices + 1, "<i8"),
+        targets=source.section(at_targets, arcs, _CODES[target_code]),
+        weights=source.section(at_weights, arcs, _CODES[weight_code]),
+        directed=directed,
+        source=source.path,
+        stored_digest=digest.hex(),
+    )
+
+
+def write(graph: CSRGraph, stream: IO[bytes], extension: str) -> None:
+    """Write a graph with its digest."""
+    codes = {np.dtype(dtype): code for code, dtype in _CODES.items()}
+    arrays = [np.ascontiguousarray(a) for a in (graph.offsets, graph.targets, graph.weights)]
+    places = _layout(graph.vertices, graph.arcs, graph.targets.itemsize, graph.weights.itemsize)
+    stream.write(
+        _HEADER.pack(
+            MAGIC,
+            _VERSION,
+            int(graph.directed),
+            *(codes[a.dtype] for a in arrays),
+            graph.vertices,
+            graph.arcs,
+            bytes.fromhex(graph.digest),
+        )
+    )
+    position = _HEADER.size
+    for array, start in zip(arrays, places[:3], strict=True):
+        stream.write(bytes(start - position))
+        stream.write(array.view(np.uint8).data)
+        position = start + array.nbytes
+
+
+FORMAT = Format(
+    name="csr",
+    title="gpugraph .csr",
+    extensions=(".csr",),
+    read=read,
+    write=write,
+    sniff=lambda head: head.startswith(MAGIC),
+    binary=True,
+)

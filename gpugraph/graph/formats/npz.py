@@ -1,0 +1,162 @@
+"""SciPy's ``.npz`` of a sparse matrix: CSR, CSC or COO; its entry (i, j) is the arc i→j.
+
+A zip of ``.npy`` members.  Each member's header is compared with the bytes behind it before anything is allocated,
+and nothing is ever unpickled.
+"""
+
+from __future__ import annotations
+
+import io
+import zipfile
+import zlib
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpugraph.errors import GraphFormatError
+from gpugraph.graph.build import ArcList, narrow_weights
+from gpugraph.graph.csr import CSRGraph, target_dtype
+from gpugraph.graph.formats.base import Format, arcs_of_rows, check_vertices, refuse_nan
+from gpugraph.graph.formats.source import Source
+
+_DEFLATE_LIMIT = 1100
+"""Deflate never packs tighter than about 1032 to 1."""
+
+
+def read(source: Source) -> ArcList:
+    """Read a sparse matrix.
+
+    Raises:
+        GraphFormatError: no sparse matrix, a rectangular one, one of complex numbers, or damaged data.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(source.data.data)) as archive:
+            return _matrix(source.path, archive)
+    except (zipfile.BadZipFile, zlib.error, ValueError, EOFError, NotImplementedError, RuntimeError, OSError) as error:
+        reason = str(error) or type(error).__name__
+        raise GraphFormatError(
+            f"a damaged .npz, or not SciPy's: {reason}", path=source.path, remedy="write it with scipy.sparse.save_npz"
+        ) from error
+
+
+def _array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
+    """Return one member.
+
+    Raises:
+        ValueError: it is missing, its header does not fit its size, or it is no row of plain values.
+    """
+    if f"{name}.npy" not in archive.namelist():
+        raise ValueError(f"{name} is missing")
+    info = archive.getinfo(f"{name}.npy")
+    if info.file_size > _DEFLATE_LIMIT * (info.compress_size + 1):
+        raise ValueError(f"{info.filename} promises {info.file_size} bytes out of {info.compress_size}")
+    stream = io.BytesIO(archive.read(info))
+    version = np.lib.format.read_magic(stream)
+    read_header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    shape, _, dtype = read_header(stream)
+    count = 1
+    for extent in shape:
+        count *= extent
+    data = stream.getbuffer()[stream.tell() :]
+    if dtype.hasobject or len(shape) > 1:
+        raise ValueError(f"{info.filename} is no plain array of numbers")
+    if count * dtype.itemsize != len(data):
+        raise ValueError(f"{info.filename} promises {count} items, but holds {len(data)} bytes")
+    return np.frombuffer(data, dtype).reshape(shape)
+
+
+def _matrix(path: str, archive: zipfile.ZipFile) -> ArcList:
+    kind = _format(_array(archive, "format"))
+    wanted = ("shape", "row", "col") if kind == "coo" else ("shape", "indices", "indptr")
+    shape, first, second = (_array(archive, name) for name in wanted)
+    if shape.shape != (2,) or any(a.dtype.kind not in "iu" or a.ndim != 1 for a in (shape, first, second)):
+        raise ValueError("its indices are no integers")
+    n = int(shape[0])
+    if n != int(shape[1]):
+        raise GraphFormatError(
+            f"a matrix of {n} rows and {int(shape[1])} columns is no graph",
+            path=path,
+            remedy="only square matrices are",
+        )
+    check_vertices(path, n)
+    weights = _weights(path, _array(archive, "data"))
+    arcs = len(first)
+    if (weights is not None and len(weights) != arcs) or (kind == "coo" and len(second) != arcs):
+        raise ValueError("its arrays differ in length")
+    if kind == "coo":
+        for ids in (first, second):
+            if arcs and (int(ids.min()) < 0 or int(ids.max()) >= n):
+                raise ValueError(f"an index is out of range 0..{n - 1}")
+        dtype = target_dtype(n)
+        return ArcList(first.astype(dtype), second.astype(dtype), weights, n)
+    if len(second) != n + 1:
+        raise ValueError(f"{len(second)} row offsets do not belong to {n} vertices")
+    arcs_ = arcs_of_rows(path, second, first, weights)
+    if kind == "csc":
+        return ArcList(arcs_.heads, arcs_.tails, weights, n)
+    return arcs_
+
+
+def _format(value: NDArray[Any]) -> str:
+    """Return the kind of matrix.
+
+    Raises:
+        ValueError: it is not one of those that are read.
+    """
+    item = value.reshape(-1)[0] if value.size == 1 else b"?"
+    kind = item.decode("ascii", "replace") if isinstance(item, bytes) else str(item)
+    if kind not in ("csr", "csc", "coo"):
+        raise ValueError(f"a matrix of format {kind!r}; save it as csr")
+    return kind
+
+
+def _weights(path: str, data: NDArray[Any]) -> NDArray[Any] | None:
+    """Return the weights in a dtype of gpugraph; booleans are a pattern."""
+    if data.ndim != 1 or data.dtype.kind not in "biuf":
+        raise ValueError(f"weights of dtype {data.dtype}; integers and reals are known")
+    if data.dtype.kind == "b":
+        return None
+    if data.dtype.kind in "iu":
+        return narrow_weights(data)
+    if data.dtype.itemsize > 8:
+        raise ValueError(f"weights of dtype {data.dtype}; save them as float64")
+    weights = data.astype(np.float32 if data.dtype.itemsize <= 4 else np.float64)
+    refuse_nan(path, weights)
+    return weights
+
+
+def write(graph: CSRGraph, stream: IO[bytes], extension: str) -> None:
+    """Write a CSR matrix that ``scipy.sparse.load_npz`` reads; explicit zeros are kept."""
+    index = np.int32 if max(graph.arcs, graph.vertices) < 2**31 else np.int64
+    members = {
+        "indices": graph.targets.astype(index),
+        "indptr": graph.offsets.astype(index),
+        "format": np.array(b"csr"),
+        "shape": np.array([graph.vertices, graph.vertices], np.int64),
+        "data": np.ascontiguousarray(graph.weights),
+    }
+    with zipfile.ZipFile(_Forward(stream), "w") as archive:  # type: ignore[arg-type]
+        for name, array in members.items():
+            # A fixed date: the same graph gives the same bytes.
+            with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, array, allow_pickle=False)
+
+
+class _Forward:
+    """A stream that cannot seek, so that the zip is written straight on, into a compressor too."""
+
+    def __init__(self, stream: IO[bytes]):
+        self.write = stream.write
+        self.flush = stream.flush
+
+
+FORMAT = Format(
+    name="npz",
+    title="SciPy .npz",
+    extensions=(".npz",),
+    read=read,
+    write=write,
+    sniff=lambda head: head.startswith((b"PK\x03\x04", b"PK\x05\x06")),
+    binary=True,
+)

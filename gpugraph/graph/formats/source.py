@@ -1,0 +1,173 @@
+"""What a reader reads from: a file, a pipe or standard input, decompressed on the way."""
+
+from __future__ import annotations
+
+import io
+import lzma
+import os
+import stat
+import sys
+import zlib
+from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpugraph.compression import codec_of_content, open_reader, strip_suffix
+from gpugraph.errors import GraphFormatError, InputError
+
+HEAD_BYTES = 1 << 16
+BLOCK_BYTES = 1 << 24
+
+Progress = Callable[[int, int], None]
+"""Called with the bytes read so far and the bytes there are."""
+
+Block = tuple[int, bytes]
+"""The 1-based number of the first line, and the lines."""
+
+
+class Source:
+    """One graph file, which can be read from its beginning any number of times.
+
+    Args:
+        path: a file, or ``"-"`` for standard input.
+        progress: called now and then while text or compressed data are read.
+
+    Attributes:
+        path: the name used in messages.
+        name: the file name without its compression suffix.
+        extension: the end of ``name`` in lower case, e.g. ``".gr"``.
+        codec: how the file is compressed, or None.
+
+    Raises:
+        InputError: there is no such file, it is a folder, or it may not be read.
+        GraphFormatError: the file is empty.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], progress: Progress | None = None):
+        given = os.fspath(path)
+        self._progress = progress
+        self._held: bytes | None = None
+        self._file = given
+        self.path = "standard input" if given == "-" else given
+        self.name = strip_suffix(os.path.basename(given)) if given != "-" else "stdin"
+        self.extension = os.path.splitext(self.name)[1].lower()
+        try:
+            if given == "-":
+                self._held = sys.stdin.buffer.read()
+            elif stat.S_ISDIR(os.stat(given).st_mode):
+                raise InputError("is a folder", where=given, remedy="name the graph file inside it")
+            elif not stat.S_ISREG(os.stat(given).st_mode):
+                with open(given, "rb") as pipe:
+                    self._held = pipe.read()
+            self._bytes = len(self._held) if self._held is not None else os.stat(given).st_size
+            with self._raw() as raw:
+                head = raw.read(HEAD_BYTES)
+        except OSError as error:
+            raise _unreadable(given, error) from error
+        if not self._bytes:
+            raise GraphFormatError("the file is empty", path=self.path, remedy="fetch or write it again")
+        self.codec = codec_of_content(head, given)
+
+    def _raw(self) -> IO[bytes]:
+        return io.BytesIO(self._held) if self._held is not None else open(self._file, "rb")
+
+    @cached_property
+    def head(self) -> bytes:
+        """The first bytes of the decompressed content, up to 64 KiB."""
+        chunks = self.chunks(HEAD_BYTES)
+        first = next(chunks, b"")
+        chunks.close()
+        return first.removeprefix(b"\xef\xbb\xbf")
+
+    def chunks(self, size: int = BLOCK_BYTES) -> Generator[bytes]:
+        """Yield the decompressed content in pieces of ``size`` bytes.
+
+        Raises:
+            GraphFormatError: the compressed data are damaged.
+        """
+        with self._raw() as raw:
+            try:
+                stream = open_reader(raw, self.codec)
+                while chunk := stream.read(size):
+                    if self._progress is not None:
+                        self._progress(raw.tell(), self._bytes)
+                    yield chunk
+            except (EOFError, ValueError, zlib.error, lzma.LZMAError, OSError) as error:
+                if isinstance(error, OSError) and error.errno is not None:
+                    raise _unreadable(self._file, error) from error
+                raise GraphFormatError(
+                    f"the {self.codec} data are damaged or cut short", path=self.path, remedy="fetch the file again"
+                ) from error
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield the content as whole lines, about 16 MiB at a time, each with the number of its first line.
+
+        The next piece is read and decompressed while the caller works on this one.
+        """
+        with ThreadPoolExecutor(1) as pool:
+            lines = self._lines()
+            number = 1
+            ahead = pool.submit(next, lines, None)
+            while (block := ahead.result()) is not None:
+                ahead = pool.submit(next, lines, None)
+                yield number, block
+                number += block.count(b"\n")
+
+    def _lines(self) -> Iterator[bytes]:
+        begun: list[bytes] = []
+        for i, piece in enumerate(self.chunks()):
+            chunk = piece.removeprefix(b"\xef\xbb\xbf") if i == 0 else piece
+            cut = chunk.rfind(b"\n") + 1
+            if cut:
+                yield b"".join([*begun, chunk[:cut]])
+                begun = [chunk[cut:]]
+            else:
+                begun.append(chunk)
+        if last := b"".join(begun):
+            yield last
+
+    @cached_property
+    def data(self) -> NDArray[np.uint8]:
+        """The whole content as (bytes,) uint8; an uncompressed file is mapped, not read.
+
+        The mapping is private: the array may be written to (compiled code then sees the same type as that
+        of any other array) and the file stays as it is.
+        """
+        if self.codec is not None:
+            return np.frombuffer(bytearray().join(self.chunks()), np.uint8)
+        if self._held is not None:
+            return np.frombuffer(bytearray(self._held), np.uint8)
+        try:
+            return np.asarray(np.memmap(self._file, np.uint8, "c"))
+        except OSError:
+            # A strict system refuses to promise memory for a private copy of a very large file.
+            return np.asarray(np.memmap(self._file, np.uint8, "r"))
+
+    def field(self, offset: int, dtype: str, what: str) -> int:
+        """Return the integer of ``dtype`` at byte ``offset``.
+
+        Raises:
+            GraphFormatError: the file ends before it.
+        """
+        size = np.dtype(dtype).itemsize
+        if offset + size > len(self.data):
+            raise GraphFormatError(
+                f"cut short in its header: {len(self.data)} bytes end before {what}",
+                path=self.path,
+                remedy="fetch or write it again",
+            )
+        return int(self.data[offset : offset + size].view(dtype)[0])
+
+    def section(self, offset: int, count: int, dtype: str) -> NDArray[Any]:
+        """Return ``count`` items of ``dtype`` from byte ``offset`` on: a view; the size has been checked."""
+        return self.data[offset : offset + count * np.dtype(dtype).itemsize].view(dtype)
+
+
+def _unreadable(path: str, error: OSError) -> InputError:
+    reason = (error.strerror or str(error)).lower()
+    remedy = "check the spelling of the path" if isinstance(error, FileNotFoundError) else "check its permissions"
+    return InputError(f"cannot be read: {reason}", where=path, remedy=remedy)

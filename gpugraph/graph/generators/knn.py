@@ -1,0 +1,105 @@
+"""Random points in the unit square, each joined to its k nearest; the weights are distances.
+
+Point i lies at x = (hash64(hash64(seed) + 2i) >> 11) * 2^-53 and y likewise from 2i + 1, rounded to float32.  The
+square is cut into C x C cells, C = ⌊sqrt(n / 2)⌋; vertices are the points in order of (cell, i), the cell of a point
+being row min(C − 1, ⌊y * C⌋), column min(C − 1, ⌊x * C⌋) in float32.  Candidates of a point are those of the cells
+within r = 2, 4, 8, … rows and columns of its own, until there are k of them or r > C; the k least by (squared
+distance, vertex) are its neighbours, the squared distance being fma(dx, dx, dy * dy) in float32.  An edge weighs
+1 + ⌊min(2 * 10^9, sqrt(dx² + dy²) * sqrt(n) * 10^6)⌋, in float64.
+
+This is the graph that ``gen_egr knn`` writes for the same seed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gpugraph.compiled import njit
+from gpugraph.graph.families import Values
+from gpugraph.graph.generators.hashing import hash64
+from gpugraph.graph.generators.runner import Runner
+
+_CHUNK = 1 << 14
+
+
+@njit
+def _cell_of(coordinate: Any, cells: int) -> Any:
+    """Return the row or column of a float32 coordinate."""
+    place = np.int64(coordinate * np.float32(cells))
+    return place if place < cells else cells - 1
+
+
+@njit
+def _points(start: int, stop: int, cells: int, seed: Any, x: Any, y: Any, cell: Any) -> None:
+    """Place the points of [start, stop) and find their cells."""
+    base = hash64(seed)
+    for i in range(start, stop):
+        x[i] = np.float32((hash64(base + np.uint64(2 * i)) >> np.uint64(11)) * (1.0 / 9007199254740992.0))
+        y[i] = np.float32((hash64(base + np.uint64(2 * i + 1)) >> np.uint64(11)) * (1.0 / 9007199254740992.0))
+        cell[i] = _cell_of(y[i], cells) * cells + _cell_of(x[i], cells)
+
+
+@njit
+def _nearest(start: int, stop: int, k: int, cells: int, starts: Any, x: Any, y: Any, heads: Any) -> None:
+    """Write the k nearest of each of the vertices [start, stop)."""
+    best, vertex = np.empty(k, np.float32), np.empty(k, np.int64)
+    for i in range(start, stop):
+        column, row = _cell_of(x[i], cells), _cell_of(y[i], cells)
+        radius = 2
+        while True:
+            found = candidates = 0
+            for line in range(max(0, row - radius), min(cells - 1, row + radius) + 1):
+                first = starts[line * cells + max(0, column - radius)]
+                last = starts[line * cells + min(cells - 1, column + radius) + 1]
+                for j in range(first, last):
+                    if j == i:
+                        continue
+                    candidates += 1
+                    dx, dy = x[i] - x[j], y[i] - y[j]
+                    # In float64 the product is exact: one rounding, as a fused multiply-add has.
+                    distance = np.float32(np.float64(dx) * np.float64(dx) + np.float64(dy * dy))
+                    if found == k and not (
+                        distance < best[k - 1] or (distance == best[k - 1] and j < vertex[k - 1])
+                    ):
+                        continue
+                    at = found if found < k else k - 1
+                    while at > 0 and (distance < best[at - 1] or (distance == best[at - 1] and j < vertex[at - 1])):
+                        best[at], vertex[at] = best[at - 1], vertex[at - 1]
+                        at -= 1
+                    best[at], vertex[at] = distance, j
+                    found = min(k, found + 1)
+            if candidates >= k or radius > cells:
+                break
+            radius *= 2
+        for j in range(k):
+            heads[i * k + j] = vertex[j]
+
+
+@njit
+def _distances(start: int, stop: int, k: int, n: int, x: Any, y: Any, heads: Any, weights: Any) -> None:
+    """Write the weights of the edges of [start, stop); the tail of edge e is e // k."""
+    scale = np.sqrt(np.float64(n))
+    for e in range(start, stop):
+        u, v = e // k, heads[e]
+        dx, dy = np.float64(x[u] - x[v]), np.float64(y[u] - y[v])
+        weights[e] = 1 + np.int64(min(2.0e9, np.sqrt(dx * dx + dy * dy) * scale * 1e6))
+
+
+def arcs_of_knn(values: Values, seed: int, run: Runner) -> Any:
+    """Return the edges of ``knn``, one-sided, those that two points have in common twice."""
+    n = values["n"]
+    k = min(values["k"], n - 1)
+    cells = max(1, int(np.sqrt(n / 2.0)))
+    x, y, cell = np.empty(n, np.float32), np.empty(n, np.float32), np.empty(n, np.int64)
+    run(lambda lo, hi: _points(lo, hi, cells, np.uint64(seed), x, y, cell), n, "placing points")
+    order = np.argsort(cell, kind="stable")
+    starts = np.zeros(cells * cells + 1, np.int64)
+    np.cumsum(np.bincount(cell, minlength=cells * cells), out=starts[1:])
+    x, y = x[order], y[order]
+    tails = np.repeat(np.arange(n, dtype=run.index), k)
+    heads, weights = np.empty(n * k, run.index), np.empty(n * k, np.uint32)
+    run(lambda lo, hi: _nearest(lo, hi, k, cells, starts, x, y, heads), n, "finding neighbours", chunk=_CHUNK)
+    run(lambda lo, hi: _distances(lo, hi, k, n, x, y, heads, weights), n * k, "measuring edges")
+    return tails, heads, weights

@@ -1,0 +1,63 @@
+"""R-MAT: each edge falls down the quadrants of the adjacency matrix, one bit of both endpoints a level.
+
+Edge i draws from the SplitMix64 stream that starts at s = hash64(seed) ^ hash64(i + 77): draw k is
+mix(s + k * 0x9E3779B97F4A7C15), k = 1, 2, …  A draw serves four levels, 16 bits each from the low end; with
+x such 16 bits the quadrant is the number of thresholds ⌊p * 2^16 + 1/2⌋ that are ≤ x, for p = a, a + b and
+a + b + c.  The quadrant's high bit goes to the tail, its low bit to the head, most significant level first.
+Both ids are shuffled.  Loops and repeats are left to the builder.
+
+With the default probabilities and seed S this is the graph that ``gen_egr rmat`` writes for the seed S.
+
+Source: Chakrabarti, Zhan & Faloutsos 2004, R-MAT: a recursive model for graph mining.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from gpugraph.compiled import njit
+from gpugraph.graph.digest import mix
+from gpugraph.graph.families import Values
+from gpugraph.graph.generators.hashing import hash64, shuffle, shuffle_keys
+from gpugraph.graph.generators.runner import Runner
+
+
+@njit
+def _draw(start: int, stop: int, scale: int, seed: Any, limits: Any, tails: Any, heads: Any) -> None:
+    """Draw the edges of [start, stop)."""
+    k1, k2 = shuffle_keys(seed)
+    mask, half = (np.uint64(1) << np.uint64(scale)) - np.uint64(1), np.uint64((scale + 1) // 2)
+    first, second, third = limits[0], limits[1], limits[2]
+    base = hash64(seed)
+    for i in range(start, stop):
+        state = base ^ hash64(np.uint64(i) + np.uint64(77))
+        u = v = np.uint64(0)
+        bits = np.uint64(0)
+        for level in range(scale):
+            if level & 3 == 0:
+                state += np.uint64(0x9E3779B97F4A7C15)
+                bits = mix(state)
+            x = bits & np.uint64(0xFFFF)
+            bits >>= np.uint64(16)
+            quadrant = np.uint64(x >= first) + np.uint64(x >= second) + np.uint64(x >= third)
+            u = (u << np.uint64(1)) | (quadrant >> np.uint64(1))
+            v = (v << np.uint64(1)) | (quadrant & np.uint64(1))
+        tails[i] = shuffle(u, k1, k2, mask, half)
+        heads[i] = shuffle(v, k1, k2, mask, half)
+
+
+def arcs_of_rmat(values: Values, seed: int, run: Runner) -> Any:
+    """Return the edges of ``rmat``, one-sided: 2^scale * ef of them."""
+    sums = (values["a"], values["a"] + values["b"], values["a"] + values["b"] + values["c"])
+    limits = np.array([int(p * 2**16 + Fraction(1, 2)) for p in sums], np.uint64)
+    samples = values["ef"] << values["scale"]
+    tails, heads = run.empty(samples)
+    run(
+        lambda lo, hi: _draw(lo, hi, values["scale"], np.uint64(seed), limits, tails, heads),
+        samples,
+        "drawing edges",
+    )
+    return tails, heads, None

@@ -1,0 +1,126 @@
+"""Load a graph from a file, and save one: the door between files and CSRGraph."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+
+from gpugraph.atomic import atomic_write
+from gpugraph.compression import strip_suffix
+from gpugraph.errors import GraphFormatError, InputError, OutOfMemory
+from gpugraph.graph import formats
+from gpugraph.graph.build import ArcList, build
+from gpugraph.graph.build import symmetrize as symmetrized
+from gpugraph.graph.check import ensure_checked
+from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.formats.base import Format
+from gpugraph.graph.formats.source import Progress, Source
+from gpugraph.graph.sort_arcs import weight_words
+from gpugraph.graph.symmetry import first_asymmetry
+from gpugraph.measure.phases import HostClock
+
+
+def load_file(
+    path: str | os.PathLike[str],
+    *,
+    input_format: str | None = None,
+    symmetrize: bool = False,
+    check: bool = True,
+    phases: dict[str, float] | None = None,
+    progress: Progress | None = None,
+) -> CSRGraph:
+    """Return the graph of a file.
+
+    Args:
+        path: a file, compressed or not, or ``"-"`` for standard input.
+        input_format: the name of a format; default: recognised by content, else by name.
+        symmetrize: make a directed graph undirected; the lighter arc of a pair wins.
+        check: check the whole structure of gpugraph's own ``.csr``.  Without it the file is only mapped, which
+            takes no time at any size, and ``check_structure`` has to run before any algorithm does.  All other
+            formats are checked while they are read.
+        phases: the seconds of ``load`` and ``build`` are added here.
+        progress: called with the bytes read and the bytes there are, while text is read.
+
+    Raises:
+        InputError: no such file or format, or it may not be read.
+        GraphFormatError: the file is not what it claims to be; the message names the line where there is one.
+        OutOfMemory: the graph does not fit into this machine's memory.
+    """
+    form = formats.named(input_format) if input_format else None
+    source = Source(path, progress)
+    clock = HostClock()
+    try:
+        with clock.phase("load"):
+            form = form or formats.recognise(source)
+            content = form.read(source)
+        if isinstance(content, ArcList):
+            with clock.phase("build"):
+                graph = _built(content, source, form)
+        else:
+            graph = replace(content, name=stem(source.name))
+        if check or symmetrize:
+            with clock.phase("load"):
+                ensure_checked(graph)
+        if symmetrize and graph.directed:
+            with clock.phase("build"):
+                graph = symmetrized(graph)
+    except MemoryError as error:
+        raise OutOfMemory(
+            "the graph does not fit into this machine's memory",
+            where=source.path,
+            remedy="use a machine with more, or a smaller graph",
+        ) from error
+    if phases is not None:
+        for name, seconds in clock.seconds.items():
+            phases[name] = phases.get(name, 0.0) + seconds
+    return graph
+
+
+def _built(arcs: ArcList, source: Source, form: Format) -> CSRGraph:
+    """Build, and point at the file and the line where the two arcs of an edge differ."""
+    try:
+        return build(arcs, name=stem(source.name), source=source.path)
+    except InputError as error:
+        line = None
+        if form.line_of_vertex is not None:
+            graph = build(replace(arcs, directed=None))
+            _, vertex, _ = first_asymmetry(graph.offsets, graph.targets, weight_words(graph.weights)[0])
+            line = form.line_of_vertex(source, int(vertex))
+        raise GraphFormatError(error.what, path=source.path, line=line, remedy=error.remedy) from error
+
+
+def save_file(graph: CSRGraph, path: str | os.PathLike[str], output_format: str | None = None) -> None:
+    """Write a graph, whole or not at all; a name that ends in .gz, .bz2, .xz or .zst is compressed.
+
+    Args:
+        graph: the graph; one mapped from a ``.csr`` is checked first.
+        path: where to.
+        output_format: the name of a format; default: what the name ends in.
+
+    Raises:
+        InputError: the name's ending is unknown, the format cannot hold the graph, or the file cannot be written.
+    """
+    name = os.fspath(path)
+    form = formats.named(output_format) if output_format else formats.for_output(name)
+    if form.write is None:
+        raise InputError(f"{form.title} is only read", where=name, remedy="write another format, e.g. .csr")
+    ensure_checked(graph)
+    try:
+        with atomic_write(name, "wb") as stream:
+            form.write(graph, stream, formats.extension_of(name))
+    except InputError as error:
+        if error.where is None:
+            raise InputError(error.what, where=name, remedy=error.remedy) from error
+        raise
+
+
+def is_graph_file(text: str) -> bool:
+    """Tell whether a command-line argument means a file: it exists, holds a slash or ends as graph files do."""
+    return text == "-" or os.path.exists(text) or os.sep in text or formats.extension_of(text) in formats.EXTENSIONS
+
+
+def stem(name: str) -> str:
+    """Return a file name without the endings of its compression and its format."""
+    bare = strip_suffix(os.path.basename(name))
+    extension = formats.extension_of(bare)
+    return bare[: -len(extension)] if extension in formats.EXTENSIONS and len(bare) > len(extension) else bare

@@ -1,0 +1,254 @@
+"""The preparations that change a graph's arrays: sorted adjacency, renumbered vertices, ranked weights.
+
+Source: Kolganov 2015, Hybrid implementation of the MST search on CPU and GPU, section on graph transformations
+(the paper does not say how it renumbers: here in breadth-first order, Cuthill & McKee 1969).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpugraph.compiled import njit
+from gpugraph.errors import InputError
+from gpugraph.graph.chunks import balanced_ranges, even_ranges, in_threads
+from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.sort_arcs import weight_key, weight_words
+
+MOST_RANKS = 2**32
+"""Ranks are uint32."""
+_TABLE_SPAN = 1 << 24
+"""Weights within a span this wide are ranked through a table whatever the number of arcs."""
+_RUN = 16
+"""Runs this long are sorted by insertion before they are merged."""
+_PREFIX_BITS = 18
+"""Distinct weights are looked up by so many leading bits first."""
+
+
+@njit
+def breadth_first_order(offsets: Any, targets: Any) -> Any:
+    """Return the (n,) vertices in breadth-first order, one component after the other, isolated vertices last."""
+    n = len(offsets) - 1
+    order = np.empty(n, targets.dtype)
+    seen = np.zeros(n, np.bool_)
+    head = tail = 0
+    for seed in range(n):
+        if seen[seed] or offsets[seed] == offsets[seed + 1]:
+            continue
+        seen[seed] = True
+        order[tail] = seed
+        tail += 1
+        while head < tail:
+            u = order[head]
+            head += 1
+            for i in range(offsets[u], offsets[u + 1]):
+                v = targets[i]
+                if not seen[v]:
+                    seen[v] = True
+                    order[tail] = v
+                    tail += 1
+    for v in range(n):
+        if not seen[v]:
+            order[tail] = v
+            tail += 1
+    return order
+
+
+@njit
+def _stable_sort(keys: Any, items: Any, keys2: Any, items2: Any, size: int) -> bool:
+    """Merge-sort ``size`` keys, and items with them; return whether the sorted arrays are the second pair."""
+    for start in range(0, size, _RUN):
+        for i in range(start + 1, min(start + _RUN, size)):
+            key, item = keys[i], items[i]
+            j = i
+            while j > start and keys[j - 1] > key:
+                keys[j], items[j] = keys[j - 1], items[j - 1]
+                j -= 1
+            keys[j], items[j] = key, item
+    width = _RUN
+    swapped = False
+    while width < size:
+        for start in range(0, size, 2 * width):
+            middle, stop = min(start + width, size), min(start + 2 * width, size)
+            a, b = start, middle
+            for out in range(start, stop):
+                if b >= stop or (a < middle and keys[a] <= keys[b]):
+                    keys2[out], items2[out] = keys[a], items[a]
+                    a += 1
+                else:
+                    keys2[out], items2[out] = keys[b], items[b]
+                    b += 1
+        keys, keys2 = keys2, keys
+        items, items2 = items2, items
+        swapped = not swapped
+        width *= 2
+    return swapped
+
+
+@njit
+def _order_rows(
+    offsets: Any,
+    targets: Any,
+    words: Any,
+    sign: Any,
+    real: bool,
+    by_weight: bool,
+    origin: Any,
+    number: Any,
+    new_offsets: Any,
+    first: int,
+    last: int,
+    arc_origin: Any,
+    new_targets: Any,
+) -> None:
+    """Write the rows [first, last) of the new graph, sorted by weight or by new target, ties as they stood."""
+    longest = 0
+    for row in range(first, last):
+        longest = max(longest, new_offsets[row + 1] - new_offsets[row])
+    keys, keys2 = np.empty(longest, np.uint64), np.empty(longest, np.uint64)
+    items, items2 = np.empty(longest, np.int64), np.empty(longest, np.int64)
+    for row in range(first, last):
+        start = offsets[origin[row]]
+        size = new_offsets[row + 1] - new_offsets[row]
+        for i in range(size):
+            items[i] = start + i
+            keys[i] = (
+                weight_key(words[start + i], sign, real) if by_weight else np.uint64(number[targets[start + i]])
+            )
+        swapped = _stable_sort(keys, items, keys2, items2, size)
+        out = new_offsets[row]
+        for i in range(size):
+            item = items2[i] if swapped else items[i]
+            arc_origin[out + i] = item
+            new_targets[out + i] = number[targets[item]]
+
+
+def reorder(
+    graph: CSRGraph, *, by_weight: bool, renumbered: bool
+) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[np.int64], NDArray[Any] | None]:
+    """Return the graph's rows in another order.
+
+    Row order among equal weights is the order of canonical ids in the original graph, whatever the new numbers:
+    inside a row of the CSRGraph ids ascend with the targets, and the sort is stable.
+
+    Args:
+        by_weight: rows sorted by (weight, canonical id), else by target.
+        renumbered: vertices take new numbers, in breadth-first order.
+
+    Returns:
+        (n+1,) int64 offsets, (arcs,) targets, (arcs,) int64 arc origins, and the (n,) vertex origins or None.
+    """
+    identity = np.arange(graph.vertices, dtype=graph.targets.dtype)
+    origin, number, offsets = identity, identity, graph.offsets
+    if renumbered:
+        origin = np.asarray(breadth_first_order(graph.offsets, graph.targets))
+        number = np.empty_like(identity)
+        number[origin] = identity
+        offsets = np.zeros(graph.vertices + 1, np.int64)
+        np.cumsum(graph.degrees[origin], out=offsets[1:])
+    arc_origin, targets = np.empty(graph.arcs, np.int64), np.empty_like(graph.targets)
+    words, sign, real = weight_words(graph.weights)
+    old = np.ascontiguousarray(graph.targets)
+
+    def run(first: int, last: int) -> None:
+        _order_rows(
+            graph.offsets, old, words, sign, real, by_weight, origin, number, offsets, first, last, arc_origin, targets
+        )
+
+    in_threads(run, balanced_ranges(offsets))
+    return offsets, targets, arc_origin, origin if renumbered else None
+
+
+@njit
+def _mark(words: Any, sign: Any, real: bool, low: Any, start: int, stop: int, table: Any) -> None:
+    """Mark the weights that occur; threads may mark the same one, with the same value."""
+    for i in range(start, stop):
+        table[np.int64(weight_key(words[i], sign, real) - low)] = 1
+
+
+@njit
+def _look_up(words: Any, sign: Any, real: bool, low: Any, start: int, stop: int, table: Any, ranks: Any) -> None:
+    """Write the ranks of the weights of [start, stop) from the table."""
+    for i in range(start, stop):
+        ranks[i] = table[np.int64(weight_key(words[i], sign, real) - low)]
+
+
+@njit
+def _search(
+    words: Any, sign: Any, real: bool, distinct: Any, firsts: Any, shift: Any, start: int, stop: int, ranks: Any
+) -> None:
+    """Write the ranks of the weights of [start, stop) by binary search among the keys of one prefix."""
+    for i in range(start, stop):
+        key = weight_key(words[i], sign, real)
+        prefix = np.int64((key - distinct[0]) >> shift)
+        low, high = firsts[prefix], firsts[prefix + 1]
+        while low < high:
+            middle = (low + high) >> 1
+            if distinct[middle] < key:
+                low = middle + 1
+            else:
+                high = middle
+        ranks[i] = low
+
+
+def rank_weights(weights: NDArray[Any]) -> NDArray[np.uint32]:
+    """Return the (arcs,) uint32 dense ranks of the weights: equal weights share one, order is kept.
+
+    Raises:
+        InputError: more than 2^32 distinct weights.
+    """
+    ranks = np.empty(len(weights), np.uint32)
+    if not len(weights):
+        return ranks
+    words, sign, real = weight_words(weights)
+    chunks = even_ranges(len(weights))
+    low, high = (int(weight_key(words.dtype.type(bits), sign, real)) for bits in _extreme_words(weights, words))
+    if high - low < max(_TABLE_SPAN, 2 * len(weights)):
+        table = np.zeros(high - low + 1, np.uint32)
+        least = np.uint64(low)
+        in_threads(lambda lo, hi: _mark(words, sign, real, least, lo, hi, table), chunks)
+        distinct = int(np.count_nonzero(table))
+        _check_ranks(distinct)
+        np.cumsum(table, out=table)
+        table -= np.uint32(1)
+        in_threads(lambda lo, hi: _look_up(words, sign, real, least, lo, hi, table, ranks), chunks)
+        return ranks
+    # The distinct ones of each part first: usually few are left to sort together.
+    distinct_weights = _distinct(np.concatenate(in_threads(lambda lo, hi: _distinct(weights[lo:hi]), chunks)))
+    _check_ranks(len(distinct_weights))
+    keys = _keys(weight_words(distinct_weights)[0], sign, real)
+    shift = np.uint64(max(0, (high - low).bit_length() - _PREFIX_BITS))
+    firsts = np.zeros((1 << _PREFIX_BITS) + 1, np.int64)
+    prefixes = ((keys - keys[0]) >> shift).view(np.int64)
+    np.cumsum(np.bincount(prefixes, minlength=1 << _PREFIX_BITS), out=firsts[1:])
+    in_threads(lambda lo, hi: _search(words, sign, real, keys, firsts, shift, lo, hi, ranks), chunks)
+    return ranks
+
+
+def _distinct(weights: NDArray[Any]) -> NDArray[Any]:
+    """Return the distinct weights in ascending order (np.unique may hash, which is slower and keeps the GIL)."""
+    ordered = np.sort(weights)
+    return ordered[np.concatenate(([True], ordered[1:] != ordered[:-1]))]
+
+
+def _extreme_words(weights: NDArray[Any], words: NDArray[Any]) -> tuple[int, int]:
+    """Return the bit patterns of the least and the greatest weight."""
+    return int(words[int(weights.argmin())]), int(words[int(weights.argmax())])
+
+
+@njit
+def _keys(words: Any, sign: Any, real: bool) -> Any:
+    """Return the (k,) uint64 order-preserving keys of words."""
+    keys = np.empty(len(words), np.uint64)
+    for i in range(len(words)):
+        keys[i] = weight_key(words[i], sign, real)
+    return keys
+
+
+def _check_ranks(distinct: int) -> None:
+    if distinct > MOST_RANKS:
+        raise InputError(
+            f"{distinct} distinct weights do not fit in 32-bit ranks", remedy="leave out the preparation rank-weights"
+        )

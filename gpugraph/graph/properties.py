@@ -1,0 +1,177 @@
+"""What ``gpugraph info`` shows of a graph: counts, degrees, components, weights, and the memory it needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpugraph.compiled import njit
+from gpugraph.graph.chunks import even_ranges, in_threads
+from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.preparations import rank_weights
+
+
+@dataclass(frozen=True)
+class Degrees:
+    """A distribution of degrees.
+
+    Attributes:
+        least, median, mean, greatest: over all vertices; 0 where there are none.
+        histogram: (low, high, vertices) of the degrees low..high: 0, 1, 2..3, 4..7, and so on to the greatest.
+    """
+
+    least: int
+    median: float
+    mean: float
+    greatest: int
+    histogram: tuple[tuple[int, int, int], ...]
+
+
+@dataclass(frozen=True)
+class GraphProperties:
+    """A graph in figures.
+
+    Attributes:
+        edges: undirected edges; of a directed graph, its arcs.
+        degrees: degrees; of a directed graph, out-degrees.
+        in_degrees: of a directed graph, else None.
+        components: connected components (weakly connected ones of a directed graph), isolated vertices included.
+        largest_component: vertices of the largest; 0 where there is none.
+        isolated: vertices without any arc.
+        least_weight, greatest_weight: None where there are no arcs.
+        distinct_weights: number of different weights; None where they were not counted.
+        zero_weights, negative_weights, infinite_weights: numbers of edges.
+        host_bytes: bytes of the graph's arrays on the host.
+        device_bytes_32, device_bytes_64: bytes of the arrays on a device with arc indices of that width; the
+            former None where the arcs do not fit.  Algorithms need more on top.
+    """
+
+    vertices: int
+    arcs: int
+    edges: int
+    directed: bool
+    degrees: Degrees
+    in_degrees: Degrees | None
+    components: int
+    largest_component: int
+    isolated: int
+    weight_dtype: str
+    least_weight: int | float | None
+    greatest_weight: int | float | None
+    distinct_weights: int | None
+    zero_weights: int
+    negative_weights: int
+    infinite_weights: int
+    host_bytes: int
+    device_bytes_32: int | None
+    device_bytes_64: int
+
+
+def properties(graph: CSRGraph, *, count_distinct: bool = True) -> GraphProperties:
+    """Return the figures of a graph.
+
+    Args:
+        graph: any graph.
+        count_distinct: also count different weights, the only part that takes more than linear time.
+    """
+    into = np.bincount(graph.targets, minlength=graph.vertices) if graph.directed else None
+    touched = graph.degrees if into is None else graph.degrees + into
+    sizes = component_sizes(graph)
+    zero, negative, infinite = _weight_counts(graph.weights)
+    arcs_per_edge = 1 if graph.directed else 2
+    some = graph.arcs > 0
+    device_bytes_64 = device_bytes(graph, 64)
+    return GraphProperties(
+        vertices=graph.vertices,
+        arcs=graph.arcs,
+        edges=graph.edges,
+        directed=graph.directed,
+        degrees=degree_distribution(graph.degrees),
+        in_degrees=None if into is None else degree_distribution(into),
+        components=len(sizes),
+        largest_component=int(sizes.max(initial=0)),
+        isolated=int(np.count_nonzero(touched == 0)),
+        weight_dtype=graph.weights.dtype.name,
+        least_weight=graph.weights.min().item() if some else None,
+        greatest_weight=graph.weights.max().item() if some else None,
+        distinct_weights=_distinct(graph.weights) if count_distinct else None,
+        zero_weights=zero // arcs_per_edge,
+        negative_weights=negative // arcs_per_edge,
+        infinite_weights=infinite // arcs_per_edge,
+        host_bytes=graph.nbytes,
+        device_bytes_32=device_bytes(graph, 32) if graph.arcs < 2**31 else None,
+        device_bytes_64=device_bytes_64,
+    )
+
+
+def device_bytes(graph: CSRGraph, index_bits: int) -> int:
+    """Return the bytes of offsets, targets and weights on a device with arc indices of ``index_bits``."""
+    return int((graph.vertices + 1) * index_bits // 8 + graph.targets.nbytes + graph.weights.nbytes)
+
+
+def degree_distribution(degrees: NDArray[np.int64]) -> Degrees:
+    """Return the distribution of (n,) degrees."""
+    if not len(degrees):
+        return Degrees(0, 0.0, 0.0, 0, ())
+    greatest = int(degrees.max())
+    counts = np.bincount(degrees)
+    bins = [(0, 0)] + [(1 << k, (1 << (k + 1)) - 1) for k in range(greatest.bit_length())]
+    histogram = tuple((low, min(high, greatest), int(counts[low : high + 1].sum())) for low, high in bins)
+    return Degrees(int(degrees.min()), float(np.median(degrees)), float(degrees.mean()), greatest, histogram)
+
+
+@njit
+def _component_sizes(offsets: Any, targets: Any) -> Any:
+    """Return the size of every weakly connected component, in the order of their least vertices.
+
+    Union by least root with path halving.
+    """
+    n = len(offsets) - 1
+    parent = np.arange(n)
+    for u in range(n):
+        for i in range(offsets[u], offsets[u + 1]):
+            a, b = u, np.int64(targets[i])
+            while parent[a] != a:
+                parent[a] = parent[parent[a]]
+                a = parent[a]
+            while parent[b] != b:
+                parent[b] = parent[parent[b]]
+                b = parent[b]
+            if a < b:
+                parent[b] = a
+            elif b < a:
+                parent[a] = b
+    sizes = np.zeros(n, np.int64)
+    for v in range(n):
+        # The parent is the lesser: it has been pointed at its root already.
+        parent[v] = parent[parent[v]]
+        sizes[parent[v]] += 1
+    return sizes[sizes > 0]
+
+
+def component_sizes(graph: CSRGraph) -> NDArray[np.int64]:
+    """Return the (components,) number of vertices of each (weakly) connected component.
+
+    Source: Tarjan & van Leeuwen 1984, Worst-case analysis of set union algorithms (path halving).
+    """
+    return np.asarray(_component_sizes(graph.offsets, graph.targets))
+
+
+def _weight_counts(weights: NDArray[Any]) -> tuple[int, int, int]:
+    """Return how many weights are zero, negative and infinite."""
+
+    def count(start: int, stop: int) -> tuple[int, int, int]:
+        part = weights[start:stop]
+        infinite = int(np.count_nonzero(np.isinf(part))) if part.dtype.kind == "f" else 0
+        negative = int(np.count_nonzero(part < 0)) if part.dtype.kind != "u" else 0
+        return len(part) - int(np.count_nonzero(part)), negative, infinite
+
+    counts = in_threads(count, even_ranges(len(weights)))
+    return sum(c[0] for c in counts), sum(c[1] for c in counts), sum(c[2] for c in counts)
+
+
+def _distinct(weights: NDArray[Any]) -> int:
+    return int(rank_weights(weights).max()) + 1 if len(weights) else 0

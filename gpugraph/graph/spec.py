@@ -1,0 +1,270 @@
+"""Graph specs: the text that stands for a generated graph wherever a file is accepted.
+
+    FAMILY[:ARGUMENT][,KEY=VALUE]...     rmat:20   rmat:20,ef=8,seed=7,w=1..255   random:n=16384,deg=10
+                                         grid:1024x1024   regular:n=2^20,in=7     counterexample
+
+Every family takes, besides its own parameters (``families.py``),
+
+    seed=N        the seed of every draw, 1 unless given
+    w=LO..HI      weights uniform in LO..HI: whole numbers, both ends included, or reals where an end has a
+                  decimal point; 1..1048576 unless given
+    w=unit        every weight 1
+    dtype=NAME    uint32, int32, uint64, int64, float32 or float64; the narrowest that fits unless given
+
+except that ``knn`` and ``counterexample`` have weights of their own.  Whole numbers may be written ``2^20``.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from gpugraph.errors import InputError, unknown_name
+from gpugraph.graph.csr import WEIGHT_DTYPES, target_dtype
+from gpugraph.graph.families import FAMILIES, MOST, Family, Parameter, Size
+
+_INTEGER = re.compile(r"[+-]?\d{1,20}")
+_POWER = re.compile(r"([+-]?)2\^(\d{1,2})")
+_DECIMAL = re.compile(r"[+-]?(\d{1,20}(\.\d{0,20})?|\.\d{1,20})(e[+-]?\d{1,2})?", re.IGNORECASE)
+_FAMILY = re.compile(r"[A-Za-z][A-Za-z0-9_-]+")
+_ARGUMENTS = re.compile(r"[\w=.,+^-]*")
+_GREATEST = {"float32": np.finfo(np.float32).max.item(), "float64": np.finfo(np.float64).max.item()}
+_SEED = Parameter("seed", "seed", default=1, low=0, high=2**64 - 1)
+
+
+@dataclass(frozen=True)
+class WeightRange:
+    """Where the weights of a spec lie.
+
+    Attributes:
+        low, high: both ends; exact.
+        whole: whole numbers, else reals.
+        dtype: one of ``WEIGHT_DTYPES``.
+    """
+
+    low: Fraction
+    high: Fraction
+    whole: bool
+    dtype: str
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A parsed graph spec.
+
+    Attributes:
+        family: a name from ``FAMILIES``.
+        values: the family's parameters, (key, value) in the family's order, defaults filled in.
+        seed: the seed of every draw.
+        weights: where the weights lie.
+        text: the canonical text: defaults left out, everything else in a fixed order.
+        size: vertices (exact) and arcs (an upper bound, or nearly).
+    """
+
+    family: str
+    values: tuple[tuple[str, Any], ...]
+    seed: int
+    weights: WeightRange
+    text: str
+    size: Size
+
+    def __str__(self) -> str:
+        return self.text
+
+    @property
+    def vertices(self) -> int:
+        """Number of vertices, exact."""
+        return self.size.vertices
+
+    @property
+    def arcs(self) -> int:
+        """Number of arcs: at most, or about as many where it is random."""
+        return self.size.arcs
+
+    def estimate_bytes(self) -> int:
+        """Return about how many bytes of host memory making the graph takes at its peak."""
+        index, word = target_dtype(self.vertices).itemsize, np.dtype(self.weights.dtype).itemsize
+        samples, arcs = self.size.samples, self.size.arcs
+        return (
+            samples * (2 * index + word)  # as drawn
+            + arcs * (8 + word)  # keys and words while they are sorted
+            + arcs * (index + word)  # the graph
+            + 8 * (self.vertices + 1)
+            + self.size.scratch_bytes
+        )
+
+
+def is_spec(text: str) -> bool:
+    """Tell whether ``text`` reads as a spec, be it a wrong one, rather than as the name of a file."""
+    head, colon, tail = text.partition(":")
+    if not colon:
+        return head in FAMILIES or head.partition(",")[0] in FAMILIES
+    if head in FAMILIES:
+        return True
+    looks_like_arguments = bool(re.match(r"\d+(x\d+)?(,|$)", tail)) or "=" in tail
+    return bool(_FAMILY.fullmatch(head) and _ARGUMENTS.fullmatch(tail) and looks_like_arguments)
+
+
+def parse_spec(text: str) -> Spec:
+    """Return the spec that ``text`` stands for.
+
+    Raises:
+        InputError: an unknown family or key (the nearest is suggested), a malformed value, or more than 2^40
+            vertices or arcs.
+    """
+    head, separator, tail = text.strip().partition(":")
+    if not separator:
+        head, _, tail = head.partition(",")
+    family = FAMILIES.get(head)
+    if family is None:
+        raise unknown_name("graph family", head, FAMILIES)
+    try:
+        return _parse(family, tail)
+    except InputError as error:
+        raise InputError(error.what, where=f"spec '{text}'", remedy=error.remedy) from None
+
+
+def _parse(family: Family, text: str) -> Spec:
+    given = _split(family, text)
+    values: dict[str, Any] = {}
+    for parameter in family.parameters:
+        written = given.pop(parameter.key, None)
+        if written is None and parameter.required:
+            needed = f"{parameter.key} ({parameter.help})"
+            raise InputError(f"'{family.name}' needs {needed}", remedy=f"e.g. {family.example}")
+        values[parameter.key] = parameter.default if written is None else _value(parameter, written)
+    seed = _value(_SEED, given.pop("seed", "1"))
+    weights = _weights(family, given.pop("w", None), given.pop("dtype", None))
+    if given:
+        known = [parameter.key for parameter in family.parameters] + ["seed", "dtype"] + ["w"] * family.weighted
+        raise unknown_name(f"key of '{family.name}'", next(iter(given)), known)
+    size = family.size(values)
+    if size.vertices > MOST or size.samples > MOST or size.arcs > MOST:
+        raise InputError(
+            f"{size.vertices} vertices and {size.arcs} arcs are more than 2^40", remedy="ask for a smaller graph"
+        )
+    return Spec(family.name, tuple(values.items()), seed, weights, _canonical(family, values, seed, weights), size)
+
+
+def _split(family: Family, text: str) -> dict[str, str]:
+    """Return what is written, by key; the first argument may be positional."""
+    given: dict[str, str] = {}
+    for place, part in enumerate(text.split(",") if text else []):
+        key, equals, value = (piece.strip() for piece in part.partition("="))
+        if equals:
+            pairs = [(key, value)]
+        elif place == 0 and family.positional:
+            pieces = key.lower().split("x") if len(family.positional) == 2 else [key]
+            if len(pieces) != len(family.positional):
+                raise InputError(f"expected WIDTHxHEIGHT, got '{key}'", remedy=f"e.g. {family.example}")
+            pairs = list(zip(family.positional, pieces, strict=True))
+        else:
+            raise InputError(f"expected KEY=VALUE, got '{key}'", remedy=f"e.g. {family.example}")
+        for name, written in pairs:
+            if name in given:
+                raise InputError(f"{name} is given twice")
+            given[name] = written
+    return given
+
+
+def _whole(text: str) -> int | None:
+    power = _POWER.fullmatch(text)
+    if power:
+        return int(2 ** int(power[2])) * (-1 if power[1] == "-" else 1)
+    return int(text) if _INTEGER.fullmatch(text) else None
+
+
+def _decimal(text: str) -> Fraction | None:
+    """Return the number exactly; None for one with more digits than a float64 tells apart."""
+    value = Fraction(text) if _DECIMAL.fullmatch(text) else None
+    return value if value is not None and Fraction(repr(float(value))) == value else None
+
+
+def _value(parameter: Parameter, text: str) -> Any:
+    value: Any
+    if parameter.kind == "flag":
+        value = {"yes": True, "1": True, "true": True, "no": False, "0": False, "false": False}.get(text.lower())
+        if value is None:
+            raise InputError(f"{parameter.key} takes yes or no, not '{text}'")
+        return value
+    value = _decimal(text) if parameter.kind == "decimal" else _whole(text)
+    if value is None:
+        noun = "a number" if parameter.kind == "decimal" else "a whole number"
+        raise InputError(f"{parameter.key} takes {noun}, not '{text}'")
+    if not parameter.low <= value <= parameter.high:
+        raise InputError(f"{parameter.key} lies in {parameter.low}..{parameter.high}, not '{text}'")
+    return value
+
+
+def _weights(family: Family, text: str | None, dtype: str | None) -> WeightRange:
+    if dtype is not None and dtype not in WEIGHT_DTYPES:
+        raise unknown_name("dtype", dtype, WEIGHT_DTYPES)
+    if text is not None and not family.weighted:
+        raise InputError(f"'{family.name}' has weights of its own", remedy="leave out w=")
+    if not family.weighted:
+        return WeightRange(Fraction(1), Fraction(2**31 - 1), True, dtype or "uint32")
+    low_text, dots, high_text = (text or "1..1048576").partition("..")
+    if text == "unit":
+        low_text, dots, high_text = "1", "..", "1"
+    ends = [_decimal(end) if re.search("[.eE]", end) else _whole(end) for end in (low_text, high_text)]
+    if not dots or ends[0] is None or ends[1] is None:
+        raise InputError(f"w takes LO..HI or unit, not '{text}'", remedy="e.g. w=1..255")
+    low, high = Fraction(ends[0]), Fraction(ends[1])
+    if low > high:
+        raise InputError(f"the weights {text} end before they begin", remedy=f"write w={high_text}..{low_text}")
+    whole = not re.search(r"[.e]", low_text + high_text, re.IGNORECASE)
+    if whole and not (low >= -(2**63) and high < 2**64 and high - low < 2**63):
+        raise InputError(f"the weights {text} need more than 64 bits")
+    return WeightRange(low, high, whole, _fitting(low, high, whole, dtype))
+
+
+def _fitting(low: Fraction, high: Fraction, whole: bool, dtype: str | None) -> str:
+    """Return the dtype asked for, or the narrowest that holds the range."""
+    if dtype is None and not whole:
+        return "float64"
+    for name in ("uint32", "int32", "int64", "uint64") if dtype is None else (dtype,):
+        kind = np.dtype(name)
+        if name in _GREATEST and max(abs(low), abs(high)) <= _GREATEST[name]:
+            return name
+        if whole and kind.kind != "f" and np.iinfo(kind).min <= low and high <= np.iinfo(kind).max:
+            return name
+    raise InputError(f"weights in {low}..{high} do not fit in {dtype}", remedy="use another dtype")
+
+
+def _canonical(family: Family, values: dict[str, Any], seed: int, weights: WeightRange) -> str:
+    head = "x".join(str(values[key]) for key in family.positional)
+    parts = [head] if head and not _is_default(family, family.positional[0], values) else []
+    parts += [
+        f"{parameter.key}={_written(values[parameter.key])}"
+        for parameter in family.parameters
+        if parameter.key not in family.positional and not _is_default(family, parameter.key, values)
+    ]
+    if seed != 1:
+        parts.append(f"seed={seed}")
+    usual = _weights(family, None, None)
+    if (weights.low, weights.high, weights.whole) != (usual.low, usual.high, usual.whole):
+        ends = (_written(end) if weights.whole else repr(float(end)) for end in (weights.low, weights.high))
+        parts.append("w=unit" if weights.low == weights.high == 1 and weights.whole else f"w={'..'.join(ends)}")
+    if weights.dtype != _default_dtype(family, weights):
+        parts.append(f"dtype={weights.dtype}")
+    return f"{family.name}:{','.join(parts)}" if parts else family.name
+
+
+def _default_dtype(family: Family, weights: WeightRange) -> str:
+    return _fitting(weights.low, weights.high, weights.whole, None) if family.weighted else "uint32"
+
+
+def _is_default(family: Family, key: str, values: dict[str, Any]) -> bool:
+    return any(p.key == key and p.default == values[key] and not p.required for p in family.parameters)
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, Fraction):
+        return str(value.numerator) if value.denominator == 1 else repr(float(value))
+    return str(value)

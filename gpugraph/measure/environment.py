@@ -1,0 +1,75 @@
+"""The environment of a measurement: what a reader needs to judge or repeat it."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+import sys
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+
+def processor_name() -> str:
+    """Return the processor's marketing name where the system tells it."""
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
+
+
+def usable_cores() -> int:
+    """Return how many cores this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
+
+
+def _version(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _git_commit() -> str | None:
+    """Return the commit of a source checkout, with ``+`` where files were changed; None elsewhere."""
+    root = Path(__file__).resolve().parents[2]
+    if not (root / ".git").exists():
+        return None
+    try:
+        git = ["git", "-C", str(root)]
+        commit = subprocess.run([*git, "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True, timeout=5)
+        dirty = subprocess.run([*git, "status", "--porcelain"], capture_output=True, text=True, timeout=5)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return commit.stdout.strip() + ("+" if dirty.stdout.strip() else "") if commit.returncode == 0 else None
+
+
+@cache
+def _static() -> dict[str, Any]:
+    packages = ("numpy", "scipy", "numba", "cupy-cuda13x", "cupy-cuda12x")
+    return {
+        "gpugraph": version(),
+        "python": platform.python_version(),
+        "system": platform.platform(),
+        "processor": processor_name(),
+        "cores": usable_cores(),
+        "packages": {p: v for p in packages if (v := _version(p)) is not None},
+        "git_commit": _git_commit(),
+    }
+
+
+def environment() -> dict[str, Any]:
+    """Return the ``environment`` object of a record."""
+    return {**_static(), "command": sys.argv}
+
+
+def version() -> str:
+    """Return the version of gpugraph."""
+    from gpugraph import __version__
+
+    return __version__

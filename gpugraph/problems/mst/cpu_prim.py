@@ -1,0 +1,121 @@
+"""Prim's algorithm on the CPU with a binary heap, sequential: what GPU versions of Prim are compared with.
+
+A tree grows from its smallest vertex: the vertex next to it by the least edge joins (``grow``), and the
+vertices around that one get nearer.  The heap holds each vertex outside the tree once, by its least edge to
+the tree, and a nearer vertex moves up in place.
+
+Source: Prim 1957, Shortest connection networks and some generalizations; the heap with decrease-key as in Cormen,
+Leiserson, Rivest and Stein 2009, Introduction to Algorithms, third edition, section 23.2.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gpugraph.compiled import njit
+from gpugraph.graph.keys import order_keys
+from gpugraph.graph.view import GraphView
+from gpugraph.problems.mst.edges import edge_ids
+from gpugraph.problems.mst.problem import Forest
+from gpugraph.problems.registry import Clock, cpu_algorithm
+
+
+@cpu_algorithm(
+    "mst",
+    "prim",
+    summary="sequential Prim with a binary heap",
+    authors="R. C. Prim",
+    year=1957,
+    section="Shortest connection networks and some generalizations",
+)
+def prim(view: GraphView, clock: Clock) -> Forest:
+    """Return the minimum spanning forest of the graph behind ``view``."""
+    graph = view.graph
+    keys = order_keys(graph.weights)
+    nearest = np.full(graph.vertices, -1, graph.targets.dtype)
+    with clock.phase("grow"):
+        _grow(graph.offsets, graph.targets, keys, nearest)
+    with clock.phase("edge_ids"):
+        joined = np.flatnonzero(nearest >= 0)
+        edges = edge_ids(graph, nearest[joined], joined)
+    return Forest.of(graph, edges)
+
+
+@njit
+def _before(key: Any, nearest: Any, u: Any, v: Any) -> bool:
+    """Tell whether the edge of ``u`` to the tree comes before that of ``v`` in canonical order."""
+    if key[u] != key[v]:
+        return bool(key[u] < key[v])
+    low_u, low_v = min(u, nearest[u]), min(v, nearest[v])
+    if low_u != low_v:
+        return bool(low_u < low_v)
+    return bool(max(u, nearest[u]) < max(v, nearest[v]))
+
+
+@njit
+def _move_up(heap: Any, place: Any, key: Any, nearest: Any, v: Any) -> None:
+    """Move ``v`` up from its place in the heap while it comes before its parent."""
+    at = place[v]
+    while at > 0:
+        above = (at - 1) >> 1
+        if not _before(key, nearest, v, heap[above]):
+            break
+        heap[at] = heap[above]
+        place[heap[at]] = at
+        at = above
+    heap[at] = v
+    place[v] = at
+
+
+@njit
+def _move_down(heap: Any, place: Any, key: Any, nearest: Any, v: Any, size: int) -> None:
+    """Move ``v`` down from the top of a heap of ``size`` while a child comes before it."""
+    at = 0
+    while 2 * at + 1 < size:
+        below = 2 * at + 1
+        if below + 1 < size and _before(key, nearest, heap[below + 1], heap[below]):
+            below += 1
+        if not _before(key, nearest, heap[below], v):
+            break
+        heap[at] = heap[below]
+        place[heap[at]] = at
+        at = below
+    heap[at] = v
+    place[v] = at
+
+
+@njit
+def _grow(offsets: Any, targets: Any, keys: Any, nearest: Any) -> None:
+    """Write for each vertex the tree vertex that it joined by; roots keep −1."""
+    n = len(nearest)
+    key = np.empty(n, keys.dtype)
+    heap = np.empty(n, nearest.dtype)
+    outside, inside = -1, -2
+    place = np.full(n, outside, np.int64)
+    for root in range(n):
+        if place[root] == inside:
+            continue
+        size = 0
+        u = nearest.dtype.type(root)
+        while True:
+            place[u] = inside
+            for i in range(offsets[u], offsets[u + 1]):
+                v = targets[i]
+                if place[v] == outside:
+                    place[v] = size
+                    size += 1
+                # Of two equal edges that end in v, the one with the smaller other end comes first, be v the
+                # smaller or the larger end of either.
+                elif place[v] == inside or keys[i] > key[v] or (keys[i] == key[v] and u > nearest[v]):
+                    continue
+                key[v] = keys[i]
+                nearest[v] = u
+                _move_up(heap, place, key, nearest, v)
+            if size == 0:
+                break
+            u = heap[0]
+            size -= 1
+            if size > 0:
+                _move_down(heap, place, key, nearest, heap[size], size)

@@ -1,0 +1,207 @@
+"""Borůvka's algorithm on a GPU: find-min, remove cycles, merge trees, renumber.
+
+The kernels and their invariants are in ``cuda_kernels/boruvka.cu``; this file is the paper's pseudo-code.
+
+Source: A. Kolganov, "The implementation of a hybrid minimum spanning tree algorithm on CPU and GPU", 2015.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from gpugraph.devices.base import Array, Device, covering_grid
+from gpugraph.devices.resident import ResidentView
+from gpugraph.problems.mst.problem import Forest
+from gpugraph.problems.registry import Algorithm, Clock, register
+
+FILE = "boruvka.cu"
+BLOCK = 256
+SEGMENT_ARCS = 1024  # as in boruvka.cu
+JUMPS = 8  # as in boruvka.cu
+MAX_ROUNDS = 33  # trees at least halve: 2^32 vertices end after 32 rounds
+
+
+class State:
+    """The arrays of one run and the kernels that work on them (shapes and meaning: boruvka.cu)."""
+
+    def __init__(self, view: ResidentView, device: Device):
+        self.view, self.device = view, device
+        n, index = view.vertices, view.index_dtype
+        segments = n + view.arcs // SEGMENT_ARCS
+        key = np.uint32 if view.weights.dtype.itemsize == 4 else np.uint64
+        wide = view.index_bits == 64 or key is np.uint64
+        self.segments_capacity = segments
+        self.merge_steps = math.ceil(math.log(max(n, 2), JUMPS)) + 1
+        device.require(state_bytes(view))
+        self.tree = device.empty(n, np.int32)
+        self.segment_lists = [
+            (device.empty(segments, index), device.empty(segments, index), device.empty(segments, np.int32))
+            for _ in range(2)
+        ]
+        self.segment_key = device.empty(segments, key)
+        self.segment_id = device.empty(segments, index)
+        self.segment_other = device.empty(segments, np.int32)
+        self.best_key = device.empty(n, np.uint64)
+        self.best_id = device.empty(n if wide else 1, np.uint64)
+        self.link = device.empty(n, np.int32)
+        self.edge = device.empty(n, index)
+        self.number = device.empty(n, np.int32)
+        self.forest = device.empty(max(n - 1, 1), index)
+        self.forest_edges = device.empty(1, np.uint32)
+        self.trees = device.empty(MAX_ROUNDS + 1, np.uint32)
+        self.segments = device.empty(MAX_ROUNDS + 1, np.uint32)
+        self.changed = device.empty((MAX_ROUNDS, self.merge_steps), np.uint32)
+        self.wide = wide
+        self.lanes = lanes_for(view)
+        self.kernels = {name: device.kernel(FILE, f"boruvka_{name}", self.defines()) for name in KERNELS}
+
+    def defines(self) -> dict[str, str | int]:
+        """Return the defines that fit the view."""
+        return {
+            "INDEX_BITS": self.view.index_bits,
+            "WEIGHT": self.view.weights.dtype.name,
+            "LANES": self.lanes,
+            "SORTED": int("sort-adjacency" in self.view.host.preparations),
+            "HAS_IDS": int(self.view.edge_ids is not None),
+        }
+
+    def launch(self, name: str, threads: int, *args: Any) -> None:
+        """Launch a kernel over about ``threads`` threads' worth of work."""
+        self.kernels[name](covering_grid(self.device, threads, BLOCK), BLOCK, args)
+
+    def start(self) -> None:
+        """Make every vertex a tree and cut the rows into segments."""
+        for counters in (self.trees, self.segments, self.changed, self.forest_edges):
+            self.device.fill(counters, 0)
+        self.trees_left, self.segments_left = self.view.vertices, self.segments_capacity
+        n = self.view.vertices
+        self.launch(
+            "start", n, np.int32(n), self.view.offsets, self.tree, *self.segment_lists[0], self.trees, self.segments
+        )
+
+    def find_min(self, round_: np.int32) -> None:
+        """Find the lightest outgoing edge of every tree: of its segments first, then of the tree."""
+        view, (lower, upper, vertex) = self.view, self.segment_lists[round_ % 2]
+        edge_ids = view.edge_ids if view.edge_ids is not None else view.offsets
+        found = (self.segment_key, self.segment_id, self.segment_other)
+        own = (round_, self.segments, self.tree, vertex, *found)
+        self.launch("reset_trees", self.trees_left, round_, self.trees, self.link, self.best_key, self.best_id)
+        self.launch(
+            "find_min_segments",
+            self.segments_left * self.lanes,
+            *(round_, self.segments, view.offsets, view.targets, view.weights, edge_ids, self.tree),
+            *(lower, upper, vertex, *found),
+        )
+        self.launch("find_min_trees", self.segments_left, *own, self.best_key)
+        if self.wide:
+            self.launch("break_ties", self.segments_left, *own, self.best_key, self.best_id)
+        self.launch("link_trees", self.segments_left, *own, self.best_key, self.best_id, self.link, self.edge)
+
+    def remove_cycles(self, round_: np.int32) -> None:
+        """Break the pairs of trees that chose the same edge; the others add theirs to the forest."""
+        args = (round_, self.trees, self.edge, self.link, self.forest, self.forest_edges)
+        self.launch("remove_cycles", self.trees_left, *args)
+
+    def merge_trees(self, round_: np.int32) -> None:
+        """Let every tree link to its root."""
+        for step in range(math.ceil(math.log(max(self.trees_left, 2), JUMPS)) + 1):
+            row = self.changed[int(round_)]
+            self.launch("merge_trees", self.trees_left, round_, np.int32(step), self.trees, self.link, row)
+
+    def renumber(self, round_: np.int32) -> int:
+        """Number the trees that may still grow from 0, shrink the arrays, and return how many they are."""
+        n = self.view.vertices
+        here, there = self.segment_lists[round_ % 2], self.segment_lists[1 - round_ % 2]
+        best = (self.best_key, self.best_id)
+        self.launch("number_roots", self.trees_left, round_, self.trees, self.link, *best, self.number)
+        self.launch("relabel_vertices", n, np.int32(n), self.link, self.number, self.tree)
+        self.launch(
+            "keep_segments", self.segments_left, round_, self.segments, *here, self.segment_other, *there
+        )
+        self.trees_left = int(self.device.read(self.trees, int(round_) + 1))  # the round's one read-back
+        return self.trees_left
+
+
+KERNELS = (
+    "start",
+    "reset_trees",
+    "find_min_segments",
+    "find_min_trees",
+    "break_ties",
+    "link_trees",
+    "remove_cycles",
+    "merge_trees",
+    "number_roots",
+    "relabel_vertices",
+    "keep_segments",
+)
+
+
+def lanes_for(view: ResidentView) -> int:
+    """Return how many lanes read one segment together: about its average length, so that few are idle."""
+    average = view.arcs / max(view.vertices, 1)
+    return next((lanes for lanes in (4, 8, 16) if average <= lanes), 32)
+
+
+def state_bytes(view: ResidentView) -> int:
+    """Return the bytes that ``prepare`` allocates."""
+    n, index = view.vertices, view.index_bits // 8
+    key = view.weights.dtype.itemsize
+    segments = n + view.arcs // SEGMENT_ARCS
+    wide = 8 if view.index_bits == 64 or key == 8 else 0
+    return segments * (5 * index + key + 12) + n * (4 + 8 + wide + 4 + 4 + 2 * index) + 4096
+
+
+def prepare(view: ResidentView, device: Device) -> State:
+    """Allocate everything a run needs."""
+    return State(view, device)
+
+
+def run(state: State, clock: Clock) -> Array:
+    """Grow the forest; returns the device array of its canonical edge ids, ``state.forest``."""
+    state.start()
+    round_ = np.int32(0)
+    trees = state.trees_left
+    while trees > 1:
+        with clock.phase("find_min"):
+            state.find_min(round_)
+        with clock.phase("remove_cycles"):
+            state.remove_cycles(round_)
+        with clock.phase("merge_trees"):
+            state.merge_trees(round_)
+        with clock.phase("renumber"):
+            trees = state.renumber(round_)
+        clock.count("rounds")
+        round_ = np.int32(round_ + 1)
+    return state.forest
+
+
+def fetch(state: State, forest: Array) -> np.ndarray[Any, Any]:
+    """Copy the forest's edge ids to the host."""
+    return state.device.download(forest[: int(state.device.read(state.forest_edges))])
+
+
+def finish(state: State, edges: np.ndarray[Any, Any]) -> Forest:
+    """Return the forest in the graph's own ids."""
+    return Forest.of(state.view.host.graph, edges)
+
+
+register(
+    Algorithm(
+        problem="mst",
+        name="boruvka",
+        devices=("cuda", "emulated"),
+        summary="find-min by warp shuffles in two steps, remove cycles, merge by pointer jumping, renumber",
+        authors="Kolganov",
+        year=2015,
+        section="The algorithm for constructing the MST on the GPU",
+        prepare=prepare,
+        run=run,
+        fetch=fetch,
+        finish=finish,
+        preparations=("sort-adjacency", "renumber", "rank-weights"),
+    )
+)

@@ -1,0 +1,120 @@
+"""Filter-Borůvka on a GPU: the whole forest in one cooperative launch.
+
+How it works, its arrays and invariants are in ``cuda_kernels/filter_boruvka.cu``; the host only chooses how many
+edges count as light and starts it.
+
+Source: see the kernel's docblock.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gpugraph.devices.base import Array, Device
+from gpugraph.devices.resident import ResidentView
+from gpugraph.problems.mst.problem import Forest
+from gpugraph.problems.registry import Algorithm, Clock, register
+
+FILE = "filter_boruvka.cu"
+BLOCK = 512
+HUB_ROW = 4096
+CONTROL_WORDS = 10 + 2 * 34
+FOREST = 1  # word of `control`: edges in the forest
+LIVE = 10  # words of `control`: live components of each round
+
+ARCS_PER_THREAD = 8
+"""A grid much larger than its work only makes the barriers slower."""
+FILTER_DEGREE = 6
+"""Below this many arcs per vertex nothing is gained by holding heavy edges back."""
+FILTER_ARCS = 1 << 16
+"""Below this many arcs one list is quicker than two."""
+LIGHT_ARCS = 4
+"""Arcs per vertex below the threshold: enough for a giant component, few enough to be quick."""
+
+
+class State:
+    """The arrays of one run (shapes and meaning: filter_boruvka.cu)."""
+
+    def __init__(self, view: ResidentView, device: Device):
+        self.view, self.device = view, device
+        n, arcs, index = view.vertices, view.arcs, view.index_dtype
+        wide = view.index_bits == 64 or view.weights.dtype.itemsize == 8
+        half = n // 2 + 1
+        device.require(state_bytes(view))
+        self.label = device.empty(n, np.int32)
+        self.pick = device.empty(n, index)
+        self.link = device.empty(n, np.int32)
+        self.number = device.empty(n, np.int32)
+        self.best_key = device.empty(half, np.uint64)
+        self.best_id = device.empty(half if wide else 1, np.uint64)
+        self.chain = device.empty(n + 1, np.int32)
+        self.list = device.empty((arcs // 2 + 1) * (3 if wide else 2), np.uint64)
+        self.hubs = device.empty(arcs // HUB_ROW + 1, np.int32)
+        self.forest = device.empty(max(n - 1, 1), index)
+        self.control = device.empty(CONTROL_WORDS, np.uint32)
+        self.timeline = device.empty(64, np.uint64)
+        defines = {"INDEX_BITS": view.index_bits, "WEIGHT": view.weights.dtype.name}
+        self.kernel = device.kernel(FILE, "filter_boruvka", defines, cooperative=True)
+        work = max(n, arcs // ARCS_PER_THREAD)
+        self.grid = max(1, min(-(-work // BLOCK), self.kernel.resident_blocks(BLOCK)))
+        wanted = LIGHT_ARCS * n
+        self.wanted = wanted if arcs >= FILTER_DEGREE * n and arcs >= FILTER_ARCS else 0
+
+
+def state_bytes(view: ResidentView) -> int:
+    """Return the bytes that ``prepare`` allocates."""
+    n, arcs, index = view.vertices, view.arcs, view.index_bits // 8
+    wide = view.index_bits == 64 or view.weights.dtype.itemsize == 8
+    return n * (16 + 2 * index + (8 if wide else 4)) + arcs // 2 * (24 if wide else 16) + arcs // HUB_ROW * 4 + 4096
+
+
+def prepare(view: ResidentView, device: Device) -> State:
+    """Allocate everything a run needs."""
+    return State(view, device)
+
+
+def run(state: State, clock: Clock) -> Array:
+    """Find the forest; returns the device array of an arc of each of its edges, ``state.forest``."""
+    view, device = state.view, state.device
+    with clock.phase("search"):
+        device.fill(state.control, 0)
+        state.kernel(
+            state.grid,
+            BLOCK,
+            (
+                *(np.int32(view.vertices), view.index_dtype.type(view.arcs), np.uint64(state.wanted)),
+                *(view.offsets, view.targets, view.weights),
+                *(state.label, state.pick, state.link, state.number, state.best_key, state.best_id, state.chain),
+                *(state.list, state.hubs, state.forest, state.control, state.timeline),
+            ),
+        )
+    return state.forest
+
+
+def fetch(state: State, forest: Array) -> np.ndarray[Any, Any]:
+    """Copy the arcs of the forest to the host."""
+    return state.device.download(forest[: int(state.device.read(state.control, FOREST))])
+
+
+def finish(state: State, arcs: np.ndarray[Any, Any]) -> Forest:
+    """Return the forest in canonical edge ids."""
+    return Forest.of(state.view.host.graph, state.view.host.canonical_edges(arcs))
+
+
+register(
+    Algorithm(
+        problem="mst",
+        name="filter-boruvka",
+        devices=("cuda", "emulated"),
+        summary="one cooperative launch: row minima, light edges, rounds, then only what lies outside the giant component",
+        authors="gpugraph; after Borůvka; Osipov, Sanders, Singler; Fallin, Gonzalez, Seo, Burtscher",
+        year=2023,
+        section="SC'23, section 3; ours beyond it",
+        prepare=prepare,
+        run=run,
+        fetch=fetch,
+        finish=finish,
+    )
+)

@@ -1,0 +1,58 @@
+"""The arrays of a graph in the few types that compiled code is made for.
+
+Non-negative integers of any dtype are read as unsigned ones of the same width, without a copy, and every
+array is handed over read-only, so that a graph mapped from a file and one built in memory run the same
+compiled code: offsets int64 × targets int32 or int64 × weights uint32, uint64, float32 or float64.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.view import GraphView
+from gpugraph.problems.sssp.problem import distance_dtype, unreached
+
+
+@dataclass(frozen=True, eq=False)
+class Arcs:
+    """The arcs of a graph without negative weights, ready for compiled code.
+
+    Attributes:
+        offsets: (n+1,) int64, read-only.
+        targets: (arcs,) int32 or int64, read-only.
+        weights: (arcs,) uint32, uint64, float32 or float64, read-only.
+    """
+
+    offsets: NDArray[np.int64]
+    targets: NDArray[Any]
+    weights: NDArray[Any]
+
+    @classmethod
+    def of(cls, graph: CSRGraph | GraphView) -> Arcs:
+        """Return the arcs of a graph or of a view without preparations."""
+        weights = graph.weights
+        if weights.dtype.kind == "i":
+            weights = weights.view(f"u{weights.dtype.itemsize}")
+        return cls(_frozen(graph.offsets.astype(np.int64, copy=False)), _frozen(graph.targets), _frozen(weights))
+
+    @property
+    def vertices(self) -> int:
+        """Number of vertices, n."""
+        return len(self.offsets) - 1
+
+    def unreached(self) -> NDArray[Any]:
+        """Return (n,) distances in the graph's own type, none of them reached."""
+        dtype = distance_dtype(self.weights.dtype)
+        return np.full(self.vertices, unreached(dtype), dtype)
+
+
+def _frozen(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a read-only view of ``array``."""
+    view = array.view()
+    view.flags.writeable = False
+    return view

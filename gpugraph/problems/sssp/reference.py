@@ -1,0 +1,92 @@
+"""The oracle: distances computed by code that no algorithm under test shares.
+
+SciPy's Dijkstra where its float64 is exact; otherwise (float32 weights, distances from 2^53 on, 2^31 arcs)
+Dijkstra with Python's ``heapq``, compiled, in the graph's own type.  SciPy is also the algorithm
+``dijkstra-fibonacci``, which therefore is checked with the heap.
+"""
+
+from __future__ import annotations
+
+import heapq
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpugraph.compiled import njit
+from gpugraph.graph.csr import CSRGraph
+from gpugraph.problems.registry import Verdict
+from gpugraph.problems.sssp.arcs import Arcs
+from gpugraph.problems.sssp.problem import Distances, unreached, vertex_label
+from gpugraph.problems.sssp.scipy_dijkstra import fits_scipy, in_own_type, is_exact, scipy_distances
+from gpugraph.problems.sssp.tight import canonical_predecessors, refuse_wrapped
+from gpugraph.problems.sssp.verify import differing_predecessor, malformed
+
+SCIPY = "SciPy's Dijkstra"
+
+
+def reference_distances(graph: CSRGraph, source: int) -> tuple[NDArray[Any], str]:
+    """Return the distances (n,) in the graph's own type, and what computed them.
+
+    Raises:
+        InputError: a distance needs more than 64 bits.
+    """
+    arcs = Arcs.of(graph)
+    if fits_scipy(arcs):
+        distance = scipy_distances(arcs, source)
+        if is_exact(arcs, distance):
+            return in_own_type(arcs, distance), SCIPY
+    own = arcs.unreached()
+    _heap_dijkstra(arcs.offsets, arcs.targets, arcs.weights, source, own)
+    refuse_wrapped(graph, source, own)
+    return own, f"a binary heap in {own.dtype}"
+
+
+def check_against_reference(graph: CSRGraph, source: int, result: Distances) -> Verdict:
+    """Return the verdict on ``result`` as distances from ``source``; a failed one names the first difference.
+
+    Raises:
+        InputError: a distance needs more than 64 bits.
+    """
+    fault = malformed(graph, source, result)
+    if fault:
+        return Verdict("failed", "reference", fault)
+    right, oracle = reference_distances(graph, source)
+    wrong = np.flatnonzero(result.distance != right)
+    if len(wrong):
+        v = int(wrong[0])
+        held, due = (_in_words(d[v]) for d in (result.distance, right))
+        return Verdict("failed", "reference", f"vertex {vertex_label(graph, v)} is {held}, by {oracle} {due}")
+    if result.predecessor is not None:
+        fault = differing_predecessor(graph, result.predecessor, canonical_predecessors(graph, right, source))
+        if fault:
+            return Verdict("failed", "reference", fault)
+    return Verdict("passed", "reference", f"all {graph.vertices} distances equal those of {oracle}")
+
+
+def _in_words(distance: Any) -> str:
+    """Return a distance for a message."""
+    return "unreached" if distance == unreached(distance.dtype) else f"at distance {distance}"
+
+
+@njit
+def _heap_dijkstra(
+    offsets: NDArray[np.int64],
+    targets: NDArray[Any],
+    weights: NDArray[Any],
+    source: int,
+    distance: NDArray[Any],
+) -> None:
+    """Fill ``distance`` (all unreached on entry); entries that have been overtaken are skipped when they come up."""
+    distance[source] = 0
+    heap = [(distance[source], np.int64(source))]
+    while len(heap) > 0:
+        near, u = heapq.heappop(heap)
+        if near > distance[u]:
+            continue
+        for arc in range(offsets[u], offsets[u + 1]):
+            v = np.int64(targets[arc])
+            far = near + weights[arc]
+            if near <= far < distance[v]:
+                distance[v] = far
+                heapq.heappush(heap, (far, v))

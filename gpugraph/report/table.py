@@ -1,0 +1,125 @@
+"""A record as a page for people: graph, algorithm, device, phases, MTEPS beside its definition, result, verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gpugraph.measure.record import PHASES
+from gpugraph.report.lines import Line, field
+from gpugraph.report.rates import why_no_rates
+from gpugraph.report.units import count, counted, duration, rate, size
+
+BAR_WIDTH = 30
+SHOWN_SOURCES = 10
+METHOD_NAMES = {"both": "certificate and reference"}
+
+
+def table(data: Mapping[str, Any], *, width: int = 80) -> list[Line]:
+    """Return the lines of a record.
+
+    Args:
+        data: the record's JSON object.
+        width: columns to wrap at.
+    """
+    blocks = [_subject(data, width), _phases(data, width), _rates(data, width), _result(data, width)]
+    lines: list[Line] = []
+    for block in blocks:
+        lines += ([[("", "")]] if lines else []) + block
+    return lines
+
+
+def _subject(data: Mapping[str, Any], width: int) -> list[Line]:
+    lines = field("graph", describe_graph(data["graph"]), width=width)
+    citation = data.get("citation") or {}
+    cited = ", ".join(str(citation[key]) for key in ("authors", "year", "section") if citation.get(key))
+    parameters = data.get("parameters", {})
+    ran_with = [f"{name}={value}" for name, value in parameters.items() if name not in _MEASURING]
+    ran_with += list(parameters.get("preparations", ()))
+    name = data["algorithm"] + (f" ({', '.join(ran_with)})" if ran_with else "")
+    lines += field("algorithm", f"{name} — {cited}" if cited else name, width=width)
+    device = data["device"]
+    lines += field("device", f"{device['kind']}: {device['name']}", width=width)
+    if data.get("peak_device_bytes"):
+        lines += field("memory", f"{size(data['peak_device_bytes'])} at most", width=width)
+    return lines
+
+
+_MEASURING = ("preparations", "repeat", "warmup", "index_bits")
+
+
+def describe_graph(graph: Mapping[str, Any]) -> str:
+    """Return one sentence about a graph: its name, counts and weights."""
+    noun = "arc" if graph.get("directed") else "edge"
+    sizes = f"{counted(graph['vertices'], 'vertex')}, {counted(graph['edges'], noun)}"
+    return f"{graph['name']}: {sizes}, {graph['weight_dtype']} weights"
+
+
+def _phases(data: Mapping[str, Any], width: int) -> list[Line]:
+    phases = {name: data["phases_s"][name] for name in PHASES if data["phases_s"].get(name)}
+    total = sum(phases.values())
+    inner = data.get("kernel_phases_s") or {}
+    lines: list[Line] = [[(f"{'phase':<20}{'median':>10}{'share':>8}", "bold")]]
+    for name, seconds in phases.items():
+        lines.append(_phase(name, seconds, seconds / total, "cyan" if name == "kernel" else "dim"))
+        if name == "kernel" and inner:
+            whole = sum(inner.values()) or 1.0
+            lines += [_phase(f"  {part}", s, s / whole, "", bar=False) for part, s in inner.items()]
+    lines += field("", _samples(data, bool(inner)), width=width, style="dim")
+    return lines
+
+
+def _phase(name: str, seconds: float, share: float, style: str, *, bar: bool = True) -> Line:
+    blocks = "█" * round(share * BAR_WIDTH) if bar else "of the kernel"
+    return [(f"{name:<20}", ""), (f"{duration(seconds):>10}{share:>7.0%}  ", ""), (blocks, style if bar else "dim")]
+
+
+def _samples(data: Mapping[str, Any], inner: bool) -> str:
+    kernel = data["samples_s"]["kernel"]
+    text = f"{counted(len(kernel), 'sample')} of the kernel"
+    if len(kernel) > 1:
+        text += f", {duration(min(kernel))} to {duration(max(kernel))}"
+    if data.get("rounds") is not None:
+        text += f"; {counted(data['rounds'], 'round')}"
+    return text + ("; its inner phases in runs of their own" if inner else "")
+
+
+def _rates(data: Mapping[str, Any], width: int) -> list[Line]:
+    reason = why_no_rates(data)
+    mteps = data["mteps"]
+    if reason or mteps.get("kernel") is None:
+        return field("MTEPS", reason or "-", width=width, style="yellow")
+    queries = len(data.get("per_source", ()))
+    mean = f" (harmonic mean over {queries} sources)" if queries else ""
+    definition = mteps.get("definition", f"{mteps['counted']} / kernel time / 10^6").removeprefix("MTEPS = ")
+    return [
+        *field("MTEPS", rate(mteps["kernel"]) + mean, width=width, style="bold green"),
+        *field("", f"= {definition}", width=width, style="dim"),
+        *field("end to end", rate(mteps["end_to_end"]) + mean, width=width, style="green"),
+        *field("", "= the same count / (stage + h2d + kernel + d2h)", width=width, style="dim"),
+    ]
+
+
+def _result(data: Mapping[str, Any], width: int) -> list[Line]:
+    lines: list[Line] = []
+    for name, content in data["result"].items():
+        text = f"{content[:16]}…" if name.endswith("sha256") else str(content)
+        lines += field("" if lines else "result", f"{name.replace('_', ' ')} {text}", width=width)
+    lines += _sources(data, width)
+    verdict = data["verification"]
+    status, method = verdict["status"], verdict["method"]
+    style = {"passed": "bold green", "failed": "bold red"}.get(status, "yellow")
+    by = f" by {METHOD_NAMES.get(method, method)}" if method != "none" else ""
+    return lines + field("verdict", f"{status}{by}: {verdict['detail']}", width=width, style=style)
+
+
+def _sources(data: Mapping[str, Any], width: int) -> list[Line]:
+    """Return a line for each source, as far as they fit on a page."""
+    runs = data.get("per_source", ())
+    lines: list[Line] = []
+    for run in runs[:SHOWN_SOURCES]:
+        text = f"{run['source']}: {count(run['reached'])} reached, {duration(run['kernel_s'])}"
+        lines += field("" if lines else "sources", text, width=width)
+    if len(runs) > SHOWN_SOURCES:
+        lines += field("", f"and {len(runs) - SHOWN_SOURCES} more", width=width)
+    return lines

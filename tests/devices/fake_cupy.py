@@ -1,0 +1,138 @@
+"""As much of CuPy as the cuda device uses, on the host's memory, so that the device can be tested without a GPU.
+
+Kernels are recorded, not run, but for the fill kernels.  Copies take effect at once.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+
+class CUDARuntimeError(RuntimeError):
+    def __init__(self, status: int, text: str = "cudaErrorFake"):
+        super().__init__(f"{text}: something")
+        self.status = status
+
+
+class FakeArray:
+    def __init__(self, shape: Any, dtype: Any, memptr: Any = None, host: Any = None):
+        self.memptr = memptr
+        if host is None:
+            size = math.prod(shape) * np.dtype(dtype).itemsize
+            buffer = (ctypes.c_uint8 * size).from_address(memptr.ptr)
+            host = np.frombuffer(memoryview(buffer), np.uint8).view(dtype).reshape(shape)
+        self.host = host
+        self.dtype, self.shape, self.size, self.nbytes = host.dtype, host.shape, host.size, host.nbytes
+        self.flags = host.flags
+        self.data = SimpleNamespace(ptr=host.ctypes.data)
+
+    def __getitem__(self, key: Any) -> FakeArray:
+        return FakeArray(None, None, self.memptr, self.host[key])
+
+
+class FakeFunction:
+    ptr = 1234
+
+    def __init__(self, cupy: FakeCupy, name: str):
+        self.cupy, self.name = cupy, name
+
+    def __call__(self, grid: Any, block: Any, args: Any, shared: int, stream: Any, cooperative: bool) -> None:
+        if self.cupy.launch_error is not None:
+            raise self.cupy.launch_error
+        self.cupy.launches.append((self.name, grid, block, len(args), shared, cooperative))
+        if self.name.startswith("fill_"):
+            array, value, count = args
+            array.host.reshape(-1)[:count].view(value.dtype)[:] = value
+
+
+class FakeCupy:
+    """Stands for the module ``cupy``; put it into ``sys.modules`` under that name."""
+
+    __version__ = "0.fake"
+
+    def __init__(self, gpus: int = 1, free_bytes: int = 1 << 30, status: int = 0):
+        self.ndarray = FakeArray
+        self.launches: list[tuple[Any, ...]] = []
+        self.launch_error: Exception | None = None
+        self.sync_error: Exception | None = None
+        self.modules: list[tuple[str, bool]] = []
+        self.live: dict[int, Any] = {}
+        self.pinned: dict[int, Any] = {}
+        self.pin_limit = 1 << 40
+        self.free_bytes, self.gpus, self.status = free_bytes, gpus, status
+        self.marks: list[str] = []
+        runtime = SimpleNamespace(
+            CUDARuntimeError=CUDARuntimeError,
+            is_hip=False,
+            getDeviceCount=self._count,
+            setDevice=lambda index: None,
+            getDeviceProperties=lambda index: {"name": b"Fake H200"},
+            deviceGetAttribute=lambda attribute, index: attribute,
+            cudaDevAttrMultiProcessorCount=132,
+            cudaDevAttrL2CacheSize=60 << 20,
+            cudaDevAttrClockRate=1980000,
+            driverGetVersion=lambda: 13000,
+            runtimeGetVersion=lambda: 12090,
+            malloc=self._malloc,
+            free=lambda pointer: self.live.pop(pointer),
+            memGetInfo=lambda: (self.free_bytes, 2 << 30),
+            hostAlloc=self._host_alloc,
+            freeHost=lambda pointer: self.pinned.pop(pointer),
+            memcpyAsync=lambda to, source, size, kind, stream: ctypes.memmove(to, source, size),
+            memsetAsync=lambda pointer, value, size, stream: ctypes.memset(pointer, value, size),
+            streamSynchronize=self._synchronize,
+        )
+        memory = SimpleNamespace(
+            UnownedMemory=lambda pointer, size, owner, index: SimpleNamespace(ptr=pointer, owner=owner),
+            MemoryPointer=lambda block, offset: SimpleNamespace(ptr=block.ptr + offset, block=block),
+        )
+        self.cuda = SimpleNamespace(
+            runtime=runtime,
+            memory=memory,
+            driver=SimpleNamespace(occupancyMaxActiveBlocksPerMultiprocessor=lambda function, block, shared: 2),
+            Device=lambda index: SimpleNamespace(compute_capability="90"),
+            Stream=lambda non_blocking: SimpleNamespace(ptr=77, use=lambda: None, synchronize=self._synchronize),
+            Event=lambda disable_timing=False: SimpleNamespace(
+                record=lambda stream: None, synchronize=lambda: self._synchronize(0), done=True
+            ),
+            get_elapsed_time=lambda start, stop: 2.0,
+            nvtx=SimpleNamespace(available=True, RangePush=self.marks.append, RangePop=lambda: self.marks.append("pop")),
+        )
+
+    def RawModule(self, path: str, enable_cooperative_groups: bool) -> Any:
+        self.modules.append((path, enable_cooperative_groups))
+
+        def get_function(name: str) -> Any:
+            return SimpleNamespace(
+                kernel=FakeFunction(self, name), max_threads_per_block=1024, max_dynamic_shared_size_bytes=48 << 10
+            )
+
+        return SimpleNamespace(get_function=get_function)
+
+    def _count(self) -> int:
+        if self.status:
+            raise CUDARuntimeError(self.status)
+        return self.gpus
+
+    def _malloc(self, size: int) -> int:
+        if size > self.free_bytes:
+            raise CUDARuntimeError(2, "cudaErrorMemoryAllocation")
+        block = (ctypes.c_uint8 * size)()
+        self.live[ctypes.addressof(block)] = block
+        return ctypes.addressof(block)
+
+    def _host_alloc(self, size: int, flags: int) -> int:
+        if size > self.pin_limit:
+            raise CUDARuntimeError(2, "cudaErrorMemoryAllocation")
+        block = (ctypes.c_uint8 * size)()
+        self.pinned[ctypes.addressof(block)] = block
+        return ctypes.addressof(block)
+
+    def _synchronize(self, stream: int) -> None:
+        if self.sync_error is not None:
+            raise self.sync_error

@@ -1,0 +1,66 @@
+"""Every kernel file, every define set, every architecture, against the checked-in budget of registers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gpugraph.devices import matrix
+from gpugraph.devices.kernels import CompiledModule, KernelUsage, compile_kernels
+from gpugraph.devices.source import load_source
+
+BUDGET = matrix.read_budget(Path(__file__).with_name("register_budget.json"))
+ENTRIES = list(matrix.entries(architectures=matrix.ARCHITECTURES[:1]))
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.key)
+def test_it_compiles_within_its_budget_on_every_architecture(entry: matrix.Entry) -> None:
+    wrong = []
+    for arch in matrix.ARCHITECTURES:
+        module = compile_kernels(entry.file, entry.defines, arch)
+        assert module.kernels
+        assert set(module.kernels) <= set(load_source(entry.file).kernels)
+        wrong += matrix.complaints(matrix.Entry(entry.file, entry.defines, arch), module, BUDGET)
+    assert wrong == []
+
+
+def test_the_budget_names_nothing_that_is_gone() -> None:
+    assert set(BUDGET) <= {entry.key for entry in ENTRIES}
+
+
+def test_the_table_names_only_files_that_exist() -> None:
+    assert set(matrix.DEFINE_SETS) <= set(matrix.kernel_files())
+
+
+def test_spills_more_registers_and_unknown_kernels_are_complained_of() -> None:
+    entry = matrix.Entry("a.cu", {"X": 1}, "sm_90")
+    kernels = {
+        "fine": KernelUsage(32, 0, 0, 0, 0),
+        "greedy": KernelUsage(33, 0, 0, 0, 0),
+        "new": KernelUsage(1, 0, 0, 0, 0),
+        "spilling": KernelUsage(8, 4, 8, 0, 0),
+    }
+    limits = {name: {"sm_90": 32} for name in ("fine", "greedy", "spilling")}
+    found = matrix.complaints(entry, CompiledModule(Path("x"), "sm_90", kernels, "", False), {"a.cu X=1": limits})
+    assert len(found) == 3
+    assert found[0] == "a.cu X=1 sm_90: greedy takes 33 registers, its budget is 32"
+    assert "new has no budget" in found[1]
+    assert found[2].endswith("spilling spills 12 bytes")
+
+
+def test_a_budget_that_was_written_is_read_back_and_holds(
+    cache: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "budget.json"
+    path.write_text("{}")
+    assert matrix.main(["fill.cu", "--budget", str(path)]) == 1
+    assert matrix.main(["fill.cu", "--budget", str(path), "--write"]) == 0
+    assert matrix.main(["fill.cu", "--budget", str(path)]) == 0
+    assert all(limit % 8 == 0 for kernel in matrix.read_budget(path)["fill.cu"].values() for limit in kernel.values())
+    assert "5 compilations are within their budget" in capsys.readouterr().out
+
+
+def test_a_missing_budget_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert matrix.main(["fill.cu", "--budget", str(tmp_path / "gone.json")]) == 2
+    assert "make one with --write" in capsys.readouterr().err

@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from gpugraph.errors import GraphFormatError, InputError
+from gpugraph.graph import formats
+from gpugraph.graph.formats.source import Source
+from gpugraph.graph.load import load_file
+from tests.graph.formats.samples import ARCS, arcs, load_text
+from tests.graph.formats.test_binary_formats import SAMPLES
+
+NAMES = {
+    "native.csr": "csr",
+    "gunrock.csr": "gunrock",
+    "narrow.egr": "ecl",
+    "wide.egr": "ecl",
+    "one.gr": "galois",
+    "two.gr": "galois",
+    "a.wsg": "gap",
+    "a.npz": "npz",
+}
+TEXTS = {
+    "a.gr": ("p sp 2 1\na 1 2 3\n", "dimacs"),
+    "b.gr": ("a 1 2 3\n", "dimacs"),
+    "c.txt": ("c c\np tw 2 1\n1 2\n", "dimacs"),
+    "d": ("%%MatrixMarket matrix coordinate pattern general\n2 2 0\n", "mtx"),
+    "e.dat": ("% c\n1 2 3\n", "edgelist"),
+    "f.graph": ("2 1\n2\n1\n", "metis"),
+    "g.wel": ("1 2 3\n", "edgelist"),
+    "h.txt": ("\ufeffp sp 2 1\na 1 2 3\n", "dimacs"),
+}
+
+
+def _recognised(folder: Path, name: str, content: bytes) -> str:
+    (folder / name).write_bytes(content)
+    return formats.recognise(Source(folder / name)).name
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_binary_file_is_recognised_by_name_and_by_size(tmp_path: Path, name: str) -> None:
+    assert _recognised(tmp_path, name, SAMPLES[name]) == NAMES[name]
+    assert _recognised(tmp_path, "nameless", SAMPLES[name]) == NAMES[name]
+    assert _recognised(tmp_path, name + ".gz", gzip.compress(SAMPLES[name])) == NAMES[name]
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_text_file_is_recognised_by_content_or_by_name(tmp_path: Path, name: str) -> None:
+    text, expected = TEXTS[name]
+    assert _recognised(tmp_path, name, text.encode()) == expected
+
+
+def test_content_goes_before_the_name(tmp_path: Path) -> None:
+    assert _recognised(tmp_path, "a.mtx", SAMPLES["native.csr"]) == "csr"
+    assert _recognised(tmp_path, "a.txt", SAMPLES["a.npz"]) == "npz"
+
+
+def test_the_input_format_goes_before_both(tmp_path: Path) -> None:
+    graph = load_text(tmp_path, "a.txt", "2 1\n2\n1\n", input_format="metis")
+    assert arcs(graph) == [(0, 1, 1), (1, 0, 1)]
+
+
+@pytest.mark.parametrize("alias", ["pace", "PACE", ".gr", "dimacs"])
+def test_a_format_has_more_than_one_name(alias: str) -> None:
+    if alias == ".gr":
+        with pytest.raises(InputError):
+            formats.named(alias)
+    else:
+        assert formats.named(alias).name == "dimacs"
+
+
+def test_an_unknown_format_suggests_the_nearest(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="did you mean 'metis'"):
+        load_text(tmp_path, "a.txt", "0 1\n", input_format="metsi")
+
+
+@pytest.mark.parametrize("content", [b"\0\1\2 no graph", b"<xml>", b"\x89PNG\r\n\x1a\n"])
+def test_an_unknown_file_is_refused_and_the_formats_are_named(tmp_path: Path, content: bytes) -> None:
+    with pytest.raises(GraphFormatError, match="not recognised.*--input-format.*METIS"):
+        load_text(tmp_path, "a.bin", content)
+
+
+def test_a_csr_of_nobody_says_what_was_tried(tmp_path: Path) -> None:
+    with pytest.raises(GraphFormatError, match="neither gpugraph's .* nor Gunrock's"):
+        load_text(tmp_path, "a.csr", b"-----BEGIN CERTIFICATE REQUEST-----\n")
+
+
+def test_a_vertex_count_that_spells_the_magic_of_gzip_is_not_taken_for_gzip(tmp_path: Path) -> None:
+    n = 0x00088B1F
+    data = b"".join((n.to_bytes(4, "little"), (0).to_bytes(4, "little"), bytes(4 * (n + 1))))
+    (tmp_path / "a.egr").write_bytes(data)
+    assert load_file(tmp_path / "a.egr").vertices == n
+
+
+@pytest.mark.parametrize("cut", [5, 40, -4])
+@pytest.mark.parametrize("suffix", ["gz", "bz2", "xz", "zst"])
+def test_compressed_data_cut_short_are_refused(tmp_path: Path, suffix: str, cut: int) -> None:
+    from gpugraph.graph.load import save_file
+    from tests.zoo import zoo
+
+    path = tmp_path / f"a.gr.{suffix}"
+    save_file(zoo("random"), path)
+    path.write_bytes(path.read_bytes()[:cut])
+    with pytest.raises(GraphFormatError, match=f"a.gr.{suffix}"):
+        load_file(path)
+
+
+def test_a_damaged_gzip_is_refused(tmp_path: Path) -> None:
+    data = bytearray(gzip.compress(b"p sp 4 4\n" + b"".join(b"a %d %d %d\n" % (u + 1, v + 1, w) for u, v, w in ARCS)))
+    data[-6] ^= 255
+    with pytest.raises(GraphFormatError, match="gzip data are damaged"):
+        load_text(tmp_path, "a.gr.gz", bytes(data))
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [("a.graph", "METIS .graph is only read"), ("a.doc", "no graph format is called '.doc'"), ("a", "'a'")],
+)
+def test_an_output_name_that_cannot_be_written_says_what_can(name: str, says: str) -> None:
+    with pytest.raises(InputError, match=says) as caught:
+        formats.for_output(name)
+    assert ".mtx" in str(caught.value)
+
+
+def test_output_goes_to_the_writer_of_its_ending() -> None:
+    assert formats.for_output("x/a.gr.gz").name == "dimacs"
+    assert formats.for_output("a.csr").name == "csr"
+    assert formats.for_output("a.b/c.el").name == "edgelist"

@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+import io
+import os
+import sys
+import types
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gpugraph.errors import GraphFormatError, InputError, OutOfMemory
+from gpugraph.graph import load
+from gpugraph.graph.load import is_graph_file, load_file, save_file, stem
+from tests.zoo import zoo
+
+
+def test_a_missing_file_an_empty_one_and_a_folder_are_told_apart(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no such file or directory — check the spelling"):
+        load_file(tmp_path / "a.gr")
+    (tmp_path / "a.gr").touch()
+    with pytest.raises(GraphFormatError, match="the file is empty"):
+        load_file(tmp_path / "a.gr")
+    with pytest.raises(InputError, match="is a folder — name the graph file inside it"):
+        load_file(tmp_path)
+
+
+def test_an_empty_compressed_file_is_refused(tmp_path: Path) -> None:
+    import gzip
+
+    (tmp_path / "a.wel.gz").write_bytes(gzip.compress(b""))
+    with pytest.raises(GraphFormatError, match="lists no edges"):
+        load_file(tmp_path / "a.wel.gz")
+
+
+def test_a_file_that_may_not_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.gr").write_text("a 1 2 3\n")
+
+    def forbidden(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("builtins.open", forbidden)
+    with pytest.raises(InputError, match="cannot be read: permission denied — check its permissions"):
+        load_file(tmp_path / "a.gr")
+
+
+def test_standard_input_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", types.SimpleNamespace(buffer=io.BytesIO(b"p sp 2 1\na 1 2 3\n")))
+    graph = load_file("-")
+    assert (graph.name, graph.source, graph.weights.tolist()) == ("stdin", "standard input", [3])
+
+
+def test_a_pipe_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "pipe.gr"
+    os.mkfifo(path)
+    with __import__("subprocess").Popen(["sh", "-c", f"printf 'a 1 2 3\\n' > '{path}'"]):
+        assert load_file(path).weights.tolist() == [3]
+
+
+def test_one_sided_arcs_are_symmetrised_on_request(tmp_path: Path) -> None:
+    (tmp_path / "a.gr").write_text("p sp 3 3\na 1 2 5\na 2 1 4\na 2 3 9\n")
+    assert load_file(tmp_path / "a.gr").directed
+    graph = load_file(tmp_path / "a.gr", symmetrize=True)
+    assert not graph.directed
+    assert graph.weights.tolist() == [4, 4, 9, 9]
+    assert any("symmetrised" in note for note in graph.notes)
+
+
+def test_load_and_build_are_timed_apart(tmp_path: Path) -> None:
+    (tmp_path / "a.gr").write_text("a 1 2 3\n")
+    phases = {"build": 100.0}
+    load_file(tmp_path / "a.gr", phases=phases)
+    assert phases["load"] > 0
+    assert phases["build"] > 100.0
+
+
+def test_a_native_file_opens_without_its_arrays_being_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    save_file(zoo("random"), tmp_path / "a.csr")
+    monkeypatch.setattr(load, "ensure_checked", lambda graph: pytest.fail("the arrays were read"))
+    graph = load_file(tmp_path / "a.csr", check=False)
+    assert graph.stored_digest == zoo("random").digest
+    base = graph.targets
+    while isinstance(base.base, np.ndarray):
+        base = base.base
+    assert isinstance(base, np.memmap)
+
+
+def test_a_damaged_native_file_is_refused_before_it_is_symmetrised_or_converted(tmp_path: Path) -> None:
+    save_file(zoo("directed-random"), tmp_path / "a.csr")
+    data = bytearray((tmp_path / "a.csr").read_bytes())
+    data[-4] ^= 1
+    (tmp_path / "a.csr").write_bytes(data)
+    for options in ({}, {"symmetrize": True, "check": False}):
+        with pytest.raises(GraphFormatError, match="a.csr: damaged: its digest is"):
+            load_file(tmp_path / "a.csr", **options)
+    with pytest.raises(GraphFormatError, match="digest"):
+        save_file(load_file(tmp_path / "a.csr", check=False), tmp_path / "b.gr")
+    assert not (tmp_path / "b.gr").exists()
+
+
+def test_too_little_memory_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.gr").write_text("a 1 2 3\n")
+
+    def full(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(load, "build", full)
+    with pytest.raises(OutOfMemory, match="a.gr"):
+        load_file(tmp_path / "a.gr")
+
+
+def test_progress_is_told_while_text_is_read(tmp_path: Path) -> None:
+    (tmp_path / "a.gr").write_text("a 1 2 3\n")
+    told: list[tuple[int, int]] = []
+    load_file(tmp_path / "a.gr", progress=lambda done, total: told.append((done, total)))
+    assert told[-1] == (8, 8)
+
+
+def test_a_graph_is_saved_whole_or_not_at_all(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"a\.gr: DIMACS \.gr holds integer weights only.*--weights"):
+        save_file(zoo("float64"), tmp_path / "a.gr")
+    assert os.listdir(tmp_path) == []
+
+
+def test_the_output_format_may_be_named(tmp_path: Path) -> None:
+    save_file(zoo("triangle"), tmp_path / "noname", "mtx")
+    assert (tmp_path / "noname").read_bytes().startswith(b"%%MatrixMarket")
+    with pytest.raises(InputError, match="METIS .graph is only read"):
+        save_file(zoo("triangle"), tmp_path / "other", "metis")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("-", True), ("roads.gr.gz", True), ("x/y", True), ("rmat:20", False), ("grid:4x4", False), ("nonsense", False)],
+)
+def test_a_file_is_told_from_a_spec(text: str, expected: bool) -> None:
+    assert is_graph_file(text) is expected
+
+
+def test_an_existing_file_is_a_file_whatever_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("plain").touch()
+    assert is_graph_file("plain")
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("USA-road-d.NY.gr.gz", "USA-road-d.NY"), ("a.csr", "a"), ("a.b", "a.b"), (".gr", ".gr"), ("d/a.wel.zst", "a")],
+)
+def test_the_name_of_a_graph_is_its_file_without_endings(name: str, expected: str) -> None:
+    assert stem(name) == expected

@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gpugraph.errors import InputError
+from gpugraph.measure.check import check_result
+from gpugraph.measure.results import write_result
+from gpugraph.problems.mst.problem import Forest
+from gpugraph.problems.sssp.problem import Distances
+from tests.measure.test_results import distances_of, forest_of
+from tests.zoo import undirected, zoo
+
+TRIANGLE = "u,v,weight\n0,1,1\n1,2,2\n"
+
+WRONG_FORESTS = {
+    "u,v,weight\n0,1,1\n0,2,3\n": "",
+    "u,v,weight\n0,1,1\n": "",
+    "u,v,weight\n0,1,1\n1,2,2\n0,2,3\n": "",
+    "u,v,weight\n0,1,1\n1,5,2\n": "edge 1-5 names a vertex that the graph does not have",
+    "u,v,weight\n0,1,1\n-1,2,2\n": "edge -1-2 names a vertex",
+    "u,v,weight\n0,1,1\n1,1,2\n": "edge 1-1 is not in the graph",
+    "u,v,weight\n0,1,1\n1,2,7\n": "edge 1-2 weighs 2 in the graph, not 7",
+    "u,v,weight\n0,1,1\n1,2,2\n1,0,1\n": "edge 1-0 is there twice",
+}
+
+
+@pytest.mark.parametrize("method", ["reference", "certificate", "both"])
+def test_a_right_forest_passes_in_either_direction_and_order(tmp_path, method):
+    for text in (TRIANGLE, "u,v,weight\n2,1,2\n1,0,1\n"):
+        (tmp_path / "f.csv").write_text(text)
+        assert check_result(zoo("triangle"), tmp_path / "f.csv", method).passed
+
+
+@pytest.mark.parametrize("method", ["reference", "certificate"])
+@pytest.mark.parametrize("text", WRONG_FORESTS)
+def test_a_wrong_forest_fails_and_the_counter_example_is_named(tmp_path, text, method):
+    (tmp_path / "f.csv").write_text(text)
+    verdict = check_result(zoo("triangle"), tmp_path / "f.csv", method)
+    assert verdict.status == "failed"
+    assert WRONG_FORESTS[text] in verdict.detail
+    assert verdict.detail
+
+
+@pytest.mark.parametrize("changed", ["total_weight", "components", "vertices"])
+def test_a_wrong_total_in_the_file_fails(tmp_path, changed):
+    write_result(forest_of(zoo("random")), tmp_path / "f.npz")
+    with np.load(tmp_path / "f.npz") as file:
+        arrays = dict(file)
+    arrays[changed] = "1" if changed == "total_weight" else 99
+    np.savez(tmp_path / "f.npz", **arrays)
+    assert check_result(zoo("random"), tmp_path / "f.npz").status == "failed"
+
+
+WRONG_DISTANCES = {
+    "vertex,distance\n0,0\n1,1\n2,2\n": "",
+    "vertex,distance\n0,0\n1,1\n2,inf\n": "",
+    "vertex,distance\n0,0\n1,1\n": "the file has 2 vertices, the graph has 3",
+    "vertex,distance\n0,0\n1,1\n1,3\n": "does not hold each of the vertices 0 to 2 once",
+    "vertex,distance\n0,4\n1,1\n2,3\n": "there is no source",
+    "vertex,distance,predecessor\n0,0,-1\n1,1,0\n2,3,2\n": "",
+}
+
+
+@pytest.mark.parametrize("method", ["reference", "certificate"])
+@pytest.mark.parametrize("text", WRONG_DISTANCES)
+def test_wrong_distances_fail_and_the_reason_is_given(tmp_path, text, method):
+    (tmp_path / "d.csv").write_text(text)
+    verdict = check_result(zoo("triangle"), tmp_path / "d.csv", method)
+    assert verdict.status == "failed"
+    assert WRONG_DISTANCES[text] in verdict.detail
+
+
+def test_rows_of_distances_may_come_in_any_order(tmp_path):
+    (tmp_path / "d.csv").write_text("vertex,distance,predecessor\n2,3,0\n0,0,-1\n1,1,0\n")
+    assert check_result(zoo("triangle"), tmp_path / "d.csv", "both").passed
+
+
+def test_distances_of_another_weight_type_fail(tmp_path):
+    write_result(distances_of(zoo("float64")), tmp_path / "d.npz")
+    assert "float64" in check_result(zoo("random-dense"), tmp_path / "d.npz").detail
+
+
+def test_a_result_at_hand_is_checked_as_it_is():
+    forest, distances = forest_of(zoo("random")), distances_of(zoo("random"))
+    assert check_result(zoo("random"), forest, "both").passed
+    assert check_result(zoo("random"), distances, "both").passed
+    lower = distances.distance.copy()
+    lower[7] -= 1
+    assert not check_result(zoo("random"), Distances(zoo("random"), 0, lower), "certificate").passed
+    assert not check_result(zoo("random"), Forest.of(forest.graph, forest.edges[1:]), "certificate").passed
+
+
+def test_a_result_of_another_graph_is_brought_onto_this_one():
+    heavier = undirected(3, [(0, 1, 1), (1, 2, 2), (0, 2, 1)])
+    assert check_result(heavier, forest_of(zoo("triangle")), "certificate").status == "failed"
+    larger = undirected(4, [(0, 1, 1), (1, 2, 2), (0, 2, 3)])
+    assert "3 vertices" in check_result(larger, forest_of(zoo("triangle"))).detail
+    assert "the graph has 4" in check_result(larger, distances_of(zoo("triangle"))).detail
+
+
+def test_a_forest_of_a_directed_graph_is_checked_on_the_undirected_one(tmp_path):
+    write_result(forest_of(zoo("directed-unequal")), tmp_path / "f.npz")
+    assert check_result(zoo("directed-unequal"), tmp_path / "f.npz", "both").passed
+
+
+def test_an_unknown_method_suggests_the_nearest():
+    with pytest.raises(InputError, match="did you mean 'certificate'"):
+        check_result(zoo("path"), forest_of(zoo("path")), "certifcate")

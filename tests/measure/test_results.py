@@ -1,0 +1,217 @@
+from __future__ import annotations
+
+import gzip
+
+import numpy as np
+import pytest
+
+from gpugraph.errors import GraphFormatError, InputError
+from gpugraph.graph.build import symmetrize
+from gpugraph.graph.csr import CSRGraph
+from gpugraph.measure.check import check_result
+from gpugraph.measure.results import check_result_name, write_result
+from gpugraph.measure.stored import read_stored
+from gpugraph.problems.mst.edges import edge_ids
+from gpugraph.problems.mst.problem import Forest
+from gpugraph.problems.sssp.problem import Distances
+from tests.zoo import ZOO, has_negative_weights, undirected, zoo
+
+
+def named_graph() -> CSRGraph:
+    names = np.array(["Ann", 'B "quoted"', "C, comma", "D"])
+    return undirected(4, [(0, 1, 5), (1, 2, 3), (0, 2, 9)]).renamed(vertex_names=names)
+
+
+def forest_of(graph: CSRGraph) -> Forest:
+    """Kruskal in a few lines: independent of what is being tested here."""
+    graph = symmetrize(graph)
+    tails = np.repeat(np.arange(graph.vertices), graph.degrees)
+    upper = np.flatnonzero(tails < graph.targets)
+    order = upper[np.argsort(graph.weights[upper], kind="stable")]
+    root = list(range(graph.vertices))
+
+    def find(v: int) -> int:
+        while root[v] != v:
+            v = root[v]
+        return v
+
+    chosen = []
+    for arc in order.tolist():
+        u, v = find(int(tails[arc])), find(int(graph.targets[arc]))
+        if u != v:
+            root[u] = v
+            chosen.append(arc)
+    return Forest.of(graph, np.array(chosen, np.int64))
+
+
+def distances_of(graph: CSRGraph, source: int = 0) -> Distances:
+    """Bellman-Ford in a few lines."""
+    from gpugraph.problems.sssp.problem import distance_dtype, unreached
+
+    dtype = distance_dtype(graph.weights.dtype)
+    distance = np.full(graph.vertices, unreached(dtype), dtype)
+    distance[source] = 0
+    tails = np.repeat(np.arange(graph.vertices), graph.degrees)
+    for _ in range(graph.vertices):
+        alive = distance[tails] != unreached(dtype)
+        sums = distance[tails[alive]] + graph.weights[alive].astype(dtype)
+        before = distance.copy()
+        np.minimum.at(distance, graph.targets[alive], sums)
+        if np.array_equal(before, distance):
+            break
+    return Distances(graph, source, distance).with_predecessors()
+
+
+FORESTS = [name for name in ZOO if name != "float-infinite"]
+PATHS = [name for name in ZOO if zoo(name).vertices and not has_negative_weights(zoo(name)) and name != "uint64"]
+
+
+@pytest.mark.parametrize("ending", [".npz", ".csv", ".mtx", ".csv.gz", ".npz.xz", ".mtx.zst"])
+@pytest.mark.parametrize("name", ["two-components", "no-vertex", "isolated-vertices", "huge-weights", "float32"])
+def test_a_forest_survives_the_way_through_a_file(tmp_path, name, ending):
+    path = tmp_path / f"forest{ending}"
+    write_result(forest_of(zoo(name)), path)
+    verdict = check_result(zoo(name), path, "both")
+    assert verdict.passed, verdict
+
+
+@pytest.mark.parametrize("ending", [".npz", ".csv"])
+@pytest.mark.parametrize("name", FORESTS)
+def test_every_forest_of_the_zoo_is_accepted_from_a_file(tmp_path, name, ending):
+    path = tmp_path / f"forest{ending}"
+    forest = forest_of(zoo(name))
+    write_result(forest, path)
+    stored = read_stored(path)
+    ids = edge_ids(forest.graph, stored.u, stored.v)
+    assert np.array_equal(ids, forest.edges)
+    assert check_result(zoo(name), path, "certificate").passed
+
+
+@pytest.mark.parametrize("ending", [".npz", ".csv"])
+@pytest.mark.parametrize("predecessors", [True, False])
+@pytest.mark.parametrize("name", PATHS)
+def test_distances_survive_the_way_through_a_file(tmp_path, name, ending, predecessors):
+    path = tmp_path / f"distances{ending}"
+    result = distances_of(zoo(name))
+    if not predecessors:
+        result = Distances(result.graph, result.source, result.distance)
+    write_result(result, path)
+    zeros = int((result.distance == 0).sum())
+    if ending == ".csv" and not predecessors and zoo(name).directed and zeros > 1:
+        with pytest.raises(InputError, match="does not tell its source"):
+            check_result(zoo(name), path, "certificate")
+    else:
+        verdict = check_result(zoo(name), path, "certificate")
+        assert verdict.passed, verdict
+
+
+def test_names_of_the_file_are_in_the_result(tmp_path):
+    graph = named_graph()
+    write_result(forest_of(graph), tmp_path / "f.csv")
+    assert (tmp_path / "f.csv").read_text() == (
+        'u,v,weight,u_name,v_name\n0,1,5,Ann,"B ""quoted"""\n1,2,3,"B ""quoted""","C, comma"\n'
+    )
+    write_result(distances_of(graph, 1), tmp_path / "d.csv")
+    assert (tmp_path / "d.csv").read_text() == (
+        'vertex,distance,predecessor,name\n0,5,1,Ann\n1,0,-1,"B ""quoted"""\n2,3,1,"C, comma"\n3,inf,-1,D\n'
+    )
+    for name in ("f.csv", "d.csv"):
+        assert check_result(graph, tmp_path / name, "both").passed
+    write_result(forest_of(graph), tmp_path / "f.npz")
+    with np.load(tmp_path / "f.npz") as file:
+        assert file["names"].tolist() == graph.vertex_names.tolist()
+        assert (str(file["problem"]), str(file["total_weight"]), int(file["components"])) == ("mst", "8", 2)
+
+
+def test_a_matrix_market_forest_is_one_that_scipy_reads(tmp_path):
+    from scipy.io import mmread
+
+    forest = forest_of(zoo("random"))
+    write_result(forest, tmp_path / "f.mtx")
+    matrix = mmread(tmp_path / "f.mtx")
+    assert matrix.shape == (100, 100)
+    assert matrix.sum() == 2 * forest.total_weight
+
+
+@pytest.mark.parametrize(
+    ("name", "problem", "message"),
+    [
+        ("a.txt", "mst", "unknown ending"),
+        ("a", "mst", "unknown ending"),
+        ("a.nzp", "mst", "did you mean '.npz'"),
+        ("d.mtx", "sssp", "holds a forest"),
+    ],
+)
+def test_a_name_that_no_format_has_is_refused(name, problem, message):
+    with pytest.raises(InputError, match=message):
+        check_result_name(name, problem)
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / "f.csv"
+    path.write_text("old")
+
+    def fail(*_args: object, **_kw: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("gpugraph.measure.results.write_csv", fail)
+    with pytest.raises(InputError, match="no space left"):
+        write_result(forest_of(zoo("random")), path)
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+DAMAGED = {
+    "no result": "hello\n",
+    "empty": "",
+    "cell is no number": "u,v,weight\n0,1,4\n1,x,8\n",
+    "short row": "u,v,weight\n0,1,4\n1,2\n",
+    "fraction for a vertex": "vertex,distance\n0.5,3\n",
+    "vertex beyond 64 bits": "vertex,distance\n99999999999999999999,3\n",
+    "matrix without sizes": "%%MatrixMarket matrix coordinate integer symmetric\n",
+    "matrix with a short row": "%%MatrixMarket matrix coordinate integer symmetric\n3 3 1\n2 1\n",
+    "matrix with too few rows": "%%MatrixMarket matrix coordinate integer symmetric\n3 3 2\n2 1 7\n",
+}
+
+
+@pytest.mark.parametrize("what", DAMAGED)
+def test_a_damaged_text_file_is_refused_with_its_name(tmp_path, what):
+    path = tmp_path / "damaged"
+    path.write_text(DAMAGED[what])
+    with pytest.raises(GraphFormatError, match="damaged"):
+        read_stored(path)
+
+
+def test_the_line_of_a_bad_number_is_named(tmp_path):
+    path = tmp_path / "d.csv"
+    path.write_text("vertex,distance\n0,0\n1,far\n")
+    with pytest.raises(GraphFormatError, match=r"d\.csv line 3: 'far' is no uint64 number"):
+        check_result(zoo("one-edge"), path)
+
+
+@pytest.mark.parametrize("length", [0, 3, 4, 30, 100, 300, 700])
+def test_a_truncated_npz_is_refused(tmp_path, length):
+    path = tmp_path / "f.npz"
+    write_result(forest_of(zoo("path")), path)
+    path.write_bytes(path.read_bytes()[:length])
+    with pytest.raises(InputError):
+        read_stored(path)
+
+
+def test_an_npz_of_something_else_is_refused(tmp_path):
+    for name, arrays in {
+        "lacks": {"a": np.zeros(3)},
+        "not known": {"problem": "tsp"},
+        "of integers": {"problem": "mst", "u": np.zeros(2), "v": np.zeros(2), "weight": np.zeros(2)},
+        "allow_pickle": {"problem": np.array([{}], object)},
+    }.items():
+        np.savez(tmp_path / "x.npz", allow_pickle=True, **arrays)
+        with pytest.raises(GraphFormatError, match=name):
+            read_stored(tmp_path / "x.npz")
+
+
+def test_a_truncated_gzip_result_is_refused(tmp_path):
+    path = tmp_path / "f.csv.gz"
+    path.write_bytes(gzip.compress(b"u,v,weight\n" + b"0,1,4\n" * 100)[:-9])
+    with pytest.raises(InputError, match=r"f\.csv\.gz"):
+        read_stored(path)

@@ -1,0 +1,103 @@
+"""What a GPU algorithm must satisfy, whatever device runs it; used by the emulated and the GPU tests."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gpugraph.devices.resident import make_resident
+from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.view import GraphView
+from gpugraph.measure.phases import NullClock
+from gpugraph.problems.registry import find_algorithm, load_problem
+from tests.zoo import ZOO, has_negative_weights, zoo
+
+VARIANTS: list[tuple[str, str, tuple[str, ...], dict[str, Any]]] = [
+    ("mst", "boruvka", (), {}),
+    ("mst", "boruvka", ("sort-adjacency",), {}),
+    ("mst", "boruvka", ("renumber",), {}),
+    ("mst", "boruvka", ("rank-weights",), {}),
+    ("mst", "boruvka", ("renumber", "rank-weights", "sort-adjacency"), {}),
+    ("mst", "prim", (), {}),
+    ("mst", "prim", (), {"threads": 8, "blocks": 3}),
+    ("mst", "prim", (), {"layout": "int2"}),
+    ("mst", "filter-boruvka", (), {}),
+    ("sssp", "dijkstra", (), {}),
+]
+
+
+def variant_id(variant: tuple[str, str, tuple[str, ...], dict[str, Any]]) -> str:
+    """Return the variant's name in test reports."""
+    _, name, preparations, options = variant
+    return "-".join([name, *preparations, *(f"{k}={v}" for k, v in options.items())])
+
+
+def run_on(
+    device: Any,
+    problem: str,
+    name: str,
+    graph: CSRGraph,
+    *,
+    query: tuple[Any, ...] = (),
+    preparations: tuple[str, ...] = (),
+    options: dict[str, Any] | None = None,
+    index_bits: int | None = None,
+) -> tuple[Any, dict[str, int]]:
+    """Return the result of one run on a device, and its counters."""
+    algorithm = find_algorithm(problem, name, device.kind)
+    view, _, _ = make_resident(GraphView.of(graph, preparations, index_bits), device)
+    chosen = {**{o.name: o.default for o in algorithm.options}, **(options or {})}
+    state = algorithm.prepare(view, device, **chosen)
+    clock = NullClock()
+    raw = algorithm.fetch(state, algorithm.run(state, clock, *query))
+    return algorithm.finish(state, raw, *query), clock.counters
+
+
+def expected(problem: str, graph: CSRGraph, query: tuple[Any, ...]) -> Any:
+    """Return the CPU's result."""
+    name = "kruskal" if problem == "mst" else "dijkstra"
+    algorithm = find_algorithm(problem, name, "cpu")
+    state = algorithm.prepare(GraphView.of(graph), None)
+    return algorithm.run(state, NullClock(), *query)
+
+
+def cases(problem: str) -> list[tuple[str, tuple[Any, ...]]]:
+    """Return (graph of the zoo, query) for every graph the problem is defined on."""
+    found: list[tuple[str, tuple[Any, ...]]] = []
+    for name in ZOO:
+        graph = zoo(name)
+        if problem == "mst":
+            found.append((name, ()))
+        elif graph.vertices and not has_negative_weights(graph):
+            found += [(name, (source,)) for source in {0, graph.vertices // 2}]
+    return found
+
+
+def assert_right(device: Any, variant: Any, graph_name: str, query: tuple[Any, ...], index_bits: int) -> None:
+    """Check one variant on one graph of the zoo against the CPU: the same result, bit for bit."""
+    problem_name, name, preparations, options = variant
+    problem = load_problem(problem_name)
+    graph = problem.admit(zoo(graph_name))
+    result, _ = run_on(
+        device,
+        problem_name,
+        name,
+        graph,
+        query=query,
+        preparations=preparations,
+        options=options,
+        index_bits=index_bits,
+    )
+    reference = expected(problem_name, graph, query)
+    if problem_name == "mst":
+        np.testing.assert_array_equal(result.edges, reference.edges, err_msg=graph_name)
+    else:
+        np.testing.assert_array_equal(result.distance, reference.distance, err_msg=graph_name)
+        assert result.distance.dtype == reference.distance.dtype
+    assert result.fingerprint() == reference.fingerprint(), graph_name
+
+
+def layout_fits(variant: Any, graph: CSRGraph, index_bits: int) -> bool:
+    """False where layout int2 must refuse: 64-bit weights or indices."""
+    return variant[3].get("layout") != "int2" or (index_bits == 32 and graph.weights.dtype.itemsize == 4)

@@ -1,0 +1,150 @@
+"""Kruskal, Borůvka and Prim find the same forest, edge for edge, on everything."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gpugraph.errors import InputError
+from gpugraph.graph import chunks
+from gpugraph.graph.csr import CSRGraph
+from gpugraph.measure.phases import HostClock, NullClock
+from gpugraph.problems.mst import cpu_boruvka, cpu_kruskal
+from gpugraph.problems.mst.problem import PROBLEM
+from gpugraph.problems.mst.reference import reference_forest
+from gpugraph.problems.registry import algorithms, find_algorithm
+from tests.problems.mst.helpers import CPU_ALGORITHMS, forest_by, random_graph
+from tests.zoo import ZOO, undirected, zoo
+
+
+@pytest.fixture
+def many_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let even small graphs be worked on in many ranges, and their edges be filtered."""
+    monkeypatch.setattr(chunks, "_LEAST", 2)
+    monkeypatch.setattr(chunks, "threads", lambda: 3)
+    monkeypatch.setattr(cpu_boruvka, "threads", lambda: 3)
+    monkeypatch.setattr(cpu_boruvka, "_LEAST_SHARE", 2)
+    monkeypatch.setattr(cpu_boruvka, "LIGHT_PER_VERTEX", 0.3)
+    monkeypatch.setattr(cpu_kruskal, "_SORTED_OUTRIGHT", 4)
+
+
+@pytest.mark.parametrize("index_bits", [32, 64])
+@pytest.mark.parametrize("algorithm", CPU_ALGORITHMS)
+@pytest.mark.parametrize("name", ZOO)
+def test_every_algorithm_finds_the_forest_of_the_zoo(name: str, algorithm: str, index_bits: int) -> None:
+    graph = PROBLEM.admit(zoo(name))
+    forest = forest_by(algorithm, graph, index_bits)
+    for verdict in (PROBLEM.reference(graph, (), forest), PROBLEM.certificate(graph, (), forest)):
+        assert verdict.passed, verdict.detail
+
+
+@pytest.mark.usefixtures("many_threads")
+@pytest.mark.parametrize("algorithm", CPU_ALGORITHMS)
+@pytest.mark.parametrize("name", ZOO)
+def test_the_forest_does_not_depend_on_threads_and_filters(name: str, algorithm: str) -> None:
+    graph = PROBLEM.admit(zoo(name))
+    forest = forest_by(algorithm, graph)
+    assert np.array_equal(forest.edges, reference_forest(graph))
+    assert PROBLEM.certificate(graph, (), forest).passed
+
+
+@pytest.mark.parametrize("name", ZOO)
+def test_all_algorithms_give_one_digest(name: str) -> None:
+    graph = PROBLEM.admit(zoo(name))
+    forests = [forest_by(algorithm, graph) for algorithm in CPU_ALGORITHMS]
+    assert len({forest.edges_sha256 for forest in forests}) == 1
+    assert len({forest.fingerprint() for forest in forests}) == 1
+
+
+@pytest.mark.parametrize(("heaviest", "dtype"), [(3, "uint32"), (2**20, "float64"), (0, "int32")])
+def test_a_graph_of_many_ranges_is_spanned_alike(heaviest: int, dtype: str) -> None:
+    graph = random_graph(9_000, 150_000, heaviest, 5, dtype)
+    expected = reference_forest(graph)
+    for algorithm in CPU_ALGORITHMS:
+        forest = forest_by(algorithm, graph)
+        assert np.array_equal(forest.edges, expected), algorithm
+    assert PROBLEM.certificate(graph, (), forest).passed
+
+
+@pytest.mark.parametrize("step", [1, -1])
+def test_a_long_chain_of_picks_takes_one_round(step: int) -> None:
+    n = 50_000
+    graph = undirected(n, [(i, i + 1, step * i + n) for i in range(n - 1)])
+    clock = NullClock()
+    assert len(forest_by("boruvka", graph, clock=clock).edges) == n - 1
+    assert clock.counters["rounds"] == 1
+
+
+@pytest.mark.parametrize("name", ["random", "random-ties", "two-components", "negative-int32", "float64", "grid-equal"])
+def test_networkx_agrees_on_the_total_weight(name: str) -> None:
+    graph = zoo(name)
+    tails = np.repeat(np.arange(graph.vertices), graph.degrees)
+    other = nx.Graph()
+    other.add_nodes_from(range(graph.vertices))
+    other.add_weighted_edges_from(zip(tails.tolist(), graph.targets.tolist(), graph.weights.tolist(), strict=True))
+    tree = nx.minimum_spanning_tree(other)
+    forest = forest_by("kruskal", graph)
+    assert forest.total_weight == pytest.approx(tree.size("weight"), rel=1e-12)
+    assert len(forest.edges) == tree.number_of_edges()
+    assert forest.components == nx.number_connected_components(other)
+
+
+@st.composite
+def tied_graphs(draw: st.DrawFn) -> CSRGraph:
+    """Draw a small graph whose weights are nearly all equal."""
+    n = draw(st.integers(1, 14))
+    vertex = st.integers(0, n - 1)
+    edges = draw(st.lists(st.tuples(vertex, vertex, st.integers(0, 2)), max_size=50))
+    return undirected(n, edges, draw(st.sampled_from(["uint32", "float64"])))
+
+
+@settings(max_examples=60, deadline=None)
+@given(tied_graphs())
+def test_ties_are_broken_in_canonical_order(graph: CSRGraph) -> None:
+    expected = reference_forest(graph)
+    for algorithm in CPU_ALGORITHMS:
+        forest = forest_by(algorithm, graph)
+        assert forest.edges.tolist() == expected.tolist(), algorithm
+    assert PROBLEM.certificate(graph, (), forest).passed
+
+
+def test_equal_edges_are_taken_by_their_smaller_endpoints() -> None:
+    forest = forest_by("boruvka", zoo("complete-equal"))
+    assert [ends.tolist() for ends in forest.endpoints()] == [[0] * 19, list(range(1, 20))]
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "phases"),
+    [
+        ("boruvka", {"find_min", "remove_cycles", "merge_trees", "renumber_trees", "filter"}),
+        ("kruskal", {"partition", "sort", "unite", "filter"}),
+        ("prim", {"grow", "edge_ids"}),
+    ],
+)
+def test_the_phases_are_marked(algorithm: str, phases: set[str]) -> None:
+    clock = HostClock()
+    forest_by(algorithm, zoo("random-dense"), clock=clock)
+    assert set(clock.seconds) == phases
+
+
+def test_the_algorithms_name_their_sources() -> None:
+    by_name = {a.name: a for a in algorithms("mst") if a.devices == ("cpu",)}
+    assert {name: by_name[name].year for name in CPU_ALGORITHMS} == {"boruvka": 1926, "kruskal": 2009, "prim": 1957}
+    assert all(by_name[name].authors and by_name[name].section for name in CPU_ALGORITHMS)
+
+
+def test_compilation_happens_ahead_of_a_run() -> None:
+    from gpugraph.graph.view import GraphView
+
+    for name in CPU_ALGORITHMS:
+        algorithm = find_algorithm("mst", name, "cpu")
+        assert algorithm.compile is not None
+        algorithm.compile(GraphView.of(zoo("random-dense")), None)
+
+
+def test_an_unknown_algorithm_is_refused_with_the_nearest_name() -> None:
+    with pytest.raises(InputError, match="did you mean 'kruskal'"):
+        find_algorithm("mst", "kruskall", "cpu")

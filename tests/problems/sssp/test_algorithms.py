@@ -1,0 +1,211 @@
+"""Every CPU algorithm finds the right distances, in the graph's own type, or refuses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gpugraph.errors import InputError
+from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.view import GraphView
+from gpugraph.measure.phases import HostClock, NullClock
+from gpugraph.problems.registry import algorithms, find_algorithm, load_problem
+from gpugraph.problems.sssp import buckets, cpu_delta_stepping, cpu_dijkstra
+from gpugraph.problems.sssp.arcs import Arcs
+from gpugraph.problems.sssp.cpu_delta_stepping import BucketSearch, chosen_delta, delta_stepping
+from gpugraph.problems.sssp.problem import Distances
+from gpugraph.problems.sssp.reference import reference_distances
+from tests.problems.sssp.small_graphs import (
+    SEARCHABLE,
+    exact_distances,
+    expected_distances,
+    graphs,
+    some_sources,
+)
+from tests.zoo import directed, undirected, zoo
+
+ALGORITHMS = ("delta-stepping", "dijkstra", "dijkstra-fibonacci")
+EXACT = ("delta-stepping", "dijkstra")
+
+
+def solve(name: str, graph: CSRGraph, source: int, index_bits: int | None = None, **options: Any) -> Distances:
+    algorithm = find_algorithm("sssp", name, "cpu")
+    state = algorithm.prepare(GraphView.of(graph, index_bits=index_bits), None, **options)
+    raw = algorithm.fetch(state, algorithm.run(state, NullClock(), source))
+    result: Distances = algorithm.finish(state, raw, source)
+    return result
+
+
+def scipy_refuses(graph: CSRGraph, source: int) -> bool:
+    finite = [d for d in exact_distances(graph, source) if d != np.inf]
+    return graph.weights.dtype == np.float32 or (graph.weights.dtype.kind in "iu" and max(finite) >= 2**53)
+
+
+def test_the_algorithms_are_registered_for_the_cpu() -> None:
+    assert {a.name for a in algorithms("sssp") if "cpu" in a.devices} == set(ALGORITHMS)
+
+
+@pytest.mark.parametrize("name", SEARCHABLE)
+@pytest.mark.parametrize("index_bits", [32, 64])
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_an_algorithm_agrees_with_the_oracle_bit_for_bit(algorithm: str, index_bits: int, name: str) -> None:
+    graph = zoo(name)
+    problem = load_problem("sssp")
+    for source in some_sources(graph):
+        if algorithm == "dijkstra-fibonacci" and scipy_refuses(graph, source):
+            with pytest.raises(InputError, match="use --algo dijkstra"):
+                solve(algorithm, graph, source, index_bits)
+            continue
+        result = solve(algorithm, graph, source, index_bits).with_predecessors()
+        right, _ = reference_distances(graph, source)
+        np.testing.assert_array_equal(result.distance, right)
+        assert result.distance.dtype == right.dtype
+        assert problem.reference(graph, (source,), result).passed
+        assert problem.certificate(graph, (source,), result).passed
+
+
+@pytest.mark.parametrize("name", ["random-ties", "two-components", "zero-weights", "float64", "directed-random"])
+def test_the_oracle_agrees_with_networkx(name: str) -> None:
+    graph = zoo(name)
+    other = nx.DiGraph()
+    other.add_nodes_from(range(graph.vertices))
+    tails = np.repeat(np.arange(graph.vertices), graph.degrees)
+    other.add_weighted_edges_from(zip(tails.tolist(), graph.targets.tolist(), graph.weights.tolist(), strict=True))
+    lengths = nx.single_source_dijkstra_path_length(other, 3)
+    result = Distances(graph, 3, reference_distances(graph, 3)[0])
+    assert np.flatnonzero(result.reached).tolist() == sorted(lengths)
+    assert all(result.distance[v] == length for v, length in lengths.items())
+
+
+@settings(max_examples=150, deadline=None)
+@given(graph=graphs(), data=st.data())
+def test_drawn_graphs_are_solved_exactly(graph: CSRGraph, data: st.DataObject) -> None:
+    source = data.draw(st.integers(0, graph.vertices - 1))
+    right = expected_distances(graph, source)
+    for algorithm in EXACT:
+        np.testing.assert_array_equal(solve(algorithm, graph, source).distance, right)
+    np.testing.assert_array_equal(reference_distances(graph, source)[0], right)
+    if not scipy_refuses(graph, source):
+        np.testing.assert_array_equal(solve("dijkstra-fibonacci", graph, source).distance, right)
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    graph=graphs(),
+    delta=st.sampled_from([1e-310, 1e-9, 0.1, 1.0, 3.0, 2.0**40, 1e300, 1.7e308]),
+    parts=st.integers(1, 3),
+    limit=st.sampled_from([0, 1, 3]),
+    share=st.sampled_from([1, 2, 1 << 17]),
+)
+def test_delta_stepping_is_right_for_any_width_and_any_split(
+    graph: CSRGraph, delta: float, parts: int, limit: int, share: int
+) -> None:
+    right = expected_distances(graph, 0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cpu_delta_stepping, "SHARE", share)
+        patch.setattr(cpu_delta_stepping, "BINS", 3)
+        found = BucketSearch(Arcs.of(graph), delta, parts, limit).run(NullClock(), 0)
+    np.testing.assert_array_equal(found, right)
+
+
+def test_delta_stepping_shares_vertices_of_all_parts() -> None:
+    n = 500  # parts are dealt in runs of 64 vertices
+    rng = np.random.default_rng(3)
+    graph = undirected(n, [(int(u), int(v), int(w)) for u, v, w in rng.integers(0, n, (4000, 3))])
+    right, _ = reference_distances(graph, 7)
+    for parts in (1, 2, 5):
+        found = BucketSearch(Arcs.of(graph), chosen_delta(Arcs.of(graph)), parts, 100).run(NullClock(), 7)
+        np.testing.assert_array_equal(found, right)
+
+
+@pytest.mark.parametrize("delta", [-1.0, float("nan"), float("inf")])
+def test_a_width_that_is_none_is_refused(delta: float) -> None:
+    with pytest.raises(InputError, match="'delta'"):
+        delta_stepping(GraphView.of(zoo("path")), NullClock(), 0, delta=delta)
+
+
+def test_the_chosen_width_is_positive_and_finite_whatever_the_weights() -> None:
+    for graph in (zoo("all-zero"), zoo("isolated-vertices"), undirected(2, [(0, 1, np.inf)], "float64")):
+        assert chosen_delta(Arcs.of(graph)) > 0
+    largest = undirected(3, [(0, 1, 1.7e308), (1, 2, 1.7e308), (0, 2, np.inf)], "float64")
+    assert np.isfinite(chosen_delta(Arcs.of(largest)))
+
+
+def test_rounds_relaxations_and_phases_are_reported() -> None:
+    clock = HostClock()
+    delta_stepping(GraphView.of(zoo("grid")), clock, 0)
+    assert clock.counters["rounds"] > 0
+    assert clock.counters["relaxations"] >= zoo("grid").arcs
+    assert set(clock.seconds) <= {"small_rounds", "scatter", "gather"}
+
+
+def test_weights_spread_over_sixty_orders_of_magnitude_do_not_slow_delta_stepping_down() -> None:
+    n = 3000
+    edges = [(i, i + 1, 1.0) for i in range(n - 1)]
+    edges += [(0, n + i, 10.0 ** (i % 60 + 1)) for i in range(n)]
+    graph = undirected(2 * n, edges, "float64")
+    clock = NullClock()
+    result = delta_stepping(GraphView.of(graph), clock, 0, delta=0.25)
+    np.testing.assert_array_equal(result.distance, reference_distances(graph, 0)[0])
+    assert clock.counters["relaxations"] < 4 * graph.arcs
+
+
+@pytest.mark.parametrize("algorithm", EXACT)
+def test_sums_beyond_2_to_32_and_2_to_53_are_exact(algorithm: str) -> None:
+    beyond_32 = undirected(4, [(0, 1, 2**32 - 1), (1, 2, 2**32 - 1), (2, 3, 2**32 - 1)])
+    assert solve(algorithm, beyond_32, 0).distance.tolist() == [0, 2**32 - 1, 2**33 - 2, 3 * 2**32 - 3]
+    beyond_53 = directed(3, [(0, 1, 2**53), (1, 2, 1)], "int64")
+    assert solve(algorithm, beyond_53, 0).distance.tolist() == [0, 2**53, 2**53 + 1]
+    assert load_problem("sssp").reference(beyond_53, (0,), solve(algorithm, beyond_53, 0)).passed
+
+
+def near_the_end(last: int) -> CSRGraph:
+    """A path whose end lies at distance 2^64 − 1 + last."""
+    graph = directed(4, [(0, 1, 0), (1, 2, 0), (2, 3, 0)], "uint64")
+    weights = np.array([2**63, 2**63 - 1, 0], np.uint64)
+    weights[1] = 2**63 - 1 + min(last, 0)
+    weights[2] = max(last, 0)
+    return CSRGraph(graph.offsets, graph.targets, weights, True, name="near-the-end")
+
+
+@pytest.mark.parametrize("algorithm", EXACT)
+def test_the_largest_distance_of_64_bits_is_kept(algorithm: str) -> None:
+    assert solve(algorithm, near_the_end(-1), 0).distance.tolist() == [0, 2**63, 2**64 - 2, 2**64 - 2]
+
+
+@pytest.mark.parametrize("last", [0, 1, 2**64 - 1])
+@pytest.mark.parametrize("algorithm", EXACT)
+def test_a_distance_beyond_64_bits_is_refused_with_the_vertex_named(algorithm: str, last: int) -> None:
+    with pytest.raises(InputError, match="to vertex 2 does not fit in 64 bits"):
+        solve(algorithm, near_the_end(last), 0)
+    with pytest.raises(InputError, match="does not fit in 64 bits"):
+        reference_distances(near_the_end(last), 0)
+
+
+@pytest.mark.parametrize("algorithm", EXACT)
+def test_a_sum_beyond_64_bits_does_no_harm_where_another_path_fits(algorithm: str) -> None:
+    graph = directed(3, [(0, 1, 2**63), (1, 2, 2**63), (0, 2, 5)], "uint64")
+    assert solve(algorithm, graph, 0).distance.tolist() == [0, 2**63, 5]
+
+
+@pytest.mark.parametrize("name", ["grid", "float32"])
+@pytest.mark.parametrize("algorithm", EXACT)
+def test_nothing_is_left_to_compile_in_a_run_even_on_a_graph_mapped_from_a_file(algorithm: str, name: str) -> None:
+    graph = zoo(name)
+    arrays = [array.copy() for array in (graph.offsets, graph.targets, graph.weights)]
+    for array in arrays:
+        array.flags.writeable = False
+    mapped = CSRGraph(*arrays, directed=False)
+    compile_ = find_algorithm("sssp", algorithm, "cpu").compile
+    assert compile_ is not None
+    compile_(GraphView.of(graph), None)
+    functions = [f for module in (buckets, cpu_dijkstra) for f in vars(module).values() if hasattr(f, "signatures")]
+    before = [len(f.signatures) for f in functions]
+    assert sum(before) > 0
+    solve(algorithm, mapped, 0)
+    assert [len(f.signatures) for f in functions] == before

@@ -1,0 +1,83 @@
+"""The GPU algorithms on the emulated device: the very same kernels and drivers, without a GPU."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gpugraph.devices.emulated.device import EmulatedDevice
+from gpugraph.errors import InputError
+from tests.problems.gpu_cases import VARIANTS, assert_right, cases, expected, layout_fits, run_on, variant_id
+from tests.zoo import directed, undirected, zoo
+
+by_variant = pytest.mark.parametrize("variant", VARIANTS, ids=variant_id)
+
+
+@pytest.mark.parametrize("index_bits", [32, 64])
+@by_variant
+def test_it_gives_the_result_of_the_cpu_on_every_graph_of_the_zoo(variant: Any, index_bits: int) -> None:
+    device = EmulatedDevice()
+    for name, query in cases(variant[0]):
+        if layout_fits(variant, zoo(name), index_bits):
+            assert_right(device, variant, name, query, index_bits)
+
+
+@by_variant
+def test_it_gives_the_same_result_under_twenty_schedules(variant: Any) -> None:
+    graphs = ["random-ties", "two-components", "complete-equal", "star", "directed-unequal"]
+    for seed in range(1, 21):
+        device = EmulatedDevice(seed=seed)
+        name = graphs[seed % len(graphs)]
+        query = () if variant[0] == "mst" else (0,)
+        assert_right(device, variant, name, query, 32)
+
+
+@by_variant
+def test_it_has_no_race_beyond_those_explained_in_the_kernels(variant: Any) -> None:
+    device = EmulatedDevice(seed=3, races=True)
+    query = () if variant[0] == "mst" else (0,)
+    for name in ("random-ties", "star-equal"):
+        assert_right(device, variant, name, query, 32)
+    assert device.races() == []
+
+
+def test_prim_refuses_the_pair_layout_for_wide_weights() -> None:
+    with pytest.raises(InputError, match="32-bit"):
+        run_on(EmulatedDevice(), "mst", "prim", zoo("float64"), options={"threads": 128, "blocks": 4, "layout": "int2"})
+
+
+def test_boruvka_takes_at_most_log2_rounds() -> None:
+    _, counters = run_on(EmulatedDevice(), "mst", "boruvka", zoo("path-increasing"))
+    assert 1 <= counters["rounds"] <= 7
+
+
+def test_boruvka_cuts_the_row_of_a_hub() -> None:
+    graph = undirected(2600, [(0, i, (i * 7919) % 1000) for i in range(1, 2600)])
+    result, _ = run_on(EmulatedDevice(), "mst", "boruvka", graph)
+    np.testing.assert_array_equal(result.edges, expected("mst", graph, ()).edges)
+
+
+def test_dijkstra_restarts_in_64_bits_when_a_distance_needs_them() -> None:
+    graph = directed(4, [(0, 1, 2**32 - 2), (1, 2, 2**32 - 2), (2, 3, 5)])
+    result, counters = run_on(EmulatedDevice(), "sssp", "dijkstra", graph, query=(0,))
+    assert counters["restarts"] == 1
+    assert result.distance.tolist() == [0, 2**32 - 2, 2**33 - 4, 2**33 + 1]
+
+
+def test_dijkstra_does_not_restart_without_need() -> None:
+    _, counters = run_on(EmulatedDevice(), "sssp", "dijkstra", zoo("grid"), query=(0,))
+    assert "restarts" not in counters
+
+
+def test_dijkstra_refuses_distances_beyond_64_bits() -> None:
+    graph = directed(4, [(0, 1, 2**63), (1, 2, 2**63), (2, 3, 1)], "uint64")
+    with pytest.raises(InputError, match="does not fit 64 bits"):
+        run_on(EmulatedDevice(), "sssp", "dijkstra", graph, query=(0,))
+
+
+def test_dijkstra_ignores_an_overflow_on_a_path_that_is_not_the_shortest() -> None:
+    graph = directed(3, [(0, 1, 2**63), (1, 2, 2**63), (0, 2, 2**63 + 1)], "uint64")
+    result, _ = run_on(EmulatedDevice(), "sssp", "dijkstra", graph, query=(0,))
+    assert result.distance.tolist() == [0, 2**63, 2**63 + 1]

@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import csv as std_csv
+import io
+
+from gpugraph.report.catalogue import catalogue, catalogue_markdown
+from gpugraph.report.csv import csv
+from gpugraph.report.lines import plain
+from gpugraph.report.markdown import markdown
+from tests.report.canned import emulated, failed, mst_record, sssp_record
+
+ALGORITHM = {
+    "problem": "mst",
+    "name": "boruvka",
+    "devices": ["cuda", "emulated"],
+    "summary": "find-min, merge | renumber",
+    "authors": "O. Borůvka",
+    "year": 1926,
+    "section": "§1",
+    "preparations": ["rank-weights"],
+    "options": [{"name": "threads", "type": "int", "default": 128, "choices": [64, 128], "help": "of a block"}],
+    "trusted": False,
+}
+
+
+def rows(text):
+    return list(std_csv.DictReader(io.StringIO(text)))
+
+
+def test_csv_columns_are_named_as_the_json_fields():
+    (row,) = rows(csv([mst_record()]))
+    assert row["graph.edges"] == "909957"
+    assert row["phases_s.kernel"] == "0.000641"
+    assert row["mteps.kernel"] == "1419.6"
+    assert row["result.total_weight"] == "2618234"
+    assert row["verification.status"] == "passed"
+
+
+def test_csv_of_two_problems_has_the_columns_of_both():
+    first, second = rows(csv([mst_record(), sssp_record()]))
+    assert (first["result.components"], first["result.reached"]) == ("5536", "")
+    assert (second["result.components"], second["result.reached"]) == ("", "60001")
+
+
+def test_csv_and_markdown_give_no_rate_for_a_failed_or_an_emulated_run():
+    for record in (failed(), emulated()):
+        (row,) = rows(csv([record]))
+        assert row["mteps.kernel"] == row["mteps.end_to_end"] == ""
+        assert "1,419" not in markdown([record])
+
+
+def test_markdown_is_a_table_with_the_definition_beneath():
+    text = markdown([mst_record(), failed()])
+    header, rule, first, second, *rest = text.split("\n")
+    assert header.count("|") == rule.count("|") == first.count("|") == second.count("|") == 11
+    assert "| 641 µs | 1,419.6 | 438.20 | passed (reference) |" in first
+    assert second.endswith("| - | - | failed |")
+    assert "MTEPS = undirected edges of the graph / kernel time, in millions per second." in rest
+
+
+def test_a_bar_in_a_name_does_not_break_the_markdown():
+    graph = {**mst_record()["graph"], "name": "a|b"}
+    assert "| a\\|b |" in markdown([mst_record(graph=graph)])
+    assert "merge \\| renumber" in catalogue_markdown([ALGORITHM])
+
+
+def test_the_catalogue_names_source_options_and_preparations():
+    text = plain(catalogue([ALGORITHM]))
+    assert "boruvka  on cuda, emulated" in text
+    assert "O. Borůvka, 1926, §1" in text
+    assert "--set threads=64|128  of a block [default: 128]" in text
+    assert "--prepare rank-weights" in text
+    assert "wrong on purpose" in text

@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gpugraph.report.lines import plain, print_rich
+from gpugraph.report.table import table
+from tests.report.canned import emulated, failed, mst_record, sssp_record
+
+RECORDS: dict[str, dict[str, Any]] = {
+    "mst": mst_record(),
+    "failed": failed(),
+    "emulated": emulated(),
+    "sssp": sssp_record(),
+    "sources": sssp_record(12),
+}
+
+MST_TABLE = """\
+graph       rmat:16: 65,536 vertices, 909,957 edges, uint32 weights
+algorithm   boruvka (share=0.25, rank-weights) — O. Borůvka, 1926, §1
+device      cuda: NVIDIA H200
+memory      20.4 MiB at most
+
+phase                   median   share
+build                   250 ms    67%  ████████████████████
+stage                  1.10 ms     0%
+h2d                     412 µs     0%
+prepare                1.02 ms     0%
+kernel                  641 µs     0%
+  find_min              400 µs    80%  of the kernel
+  merge                 100 µs    20%  of the kernel
+d2h                    21.4 µs     0%
+verify                  118 ms    32%  ██████████
+            3 samples of the kernel, 640 µs to 700 µs; 7 rounds; its inner
+            phases in runs of their own
+
+MTEPS       1,419.6
+            = undirected edges of the graph / kernel time, in millions per
+            second
+end to end  438.20
+            = the same count / (stage + h2d + kernel + d2h)
+
+result      total weight 2618234
+            tree edges 60000
+            components 5536
+            edges sha256 abababababababab…
+verdict     passed by reference: all 60000 edges equal SciPy's"""
+
+
+def test_a_record_is_shown_as_one_page():
+    citation = {"authors": "O. Borůvka", "year": 1926, "section": "§1"}
+    assert plain(table(mst_record(citation=citation))) == MST_TABLE
+
+
+@pytest.mark.parametrize("name", RECORDS)
+@pytest.mark.parametrize("width", [60, 80, 100])
+def test_no_line_is_wider_than_asked_for_or_ends_in_a_space(name, width):
+    for line in plain(table(RECORDS[name], width=width)).split("\n"):
+        assert len(line) <= max(width, 68)  # the bars have a fixed width
+        assert line == line.rstrip()
+
+
+def test_a_failed_verification_shows_no_rate_but_the_counter_example():
+    text = plain(table(failed()))
+    assert "no MTEPS is given" in text
+    assert "end to end" not in text
+    assert "failed by reference: edge 3-9 is missing" in text
+
+
+def test_a_rate_that_slipped_into_an_unverified_record_is_not_shown():
+    text = plain(table(mst_record(verification={"status": "skipped", "method": "none", "detail": "not asked for"})))
+    assert "1,419" not in text
+    assert "skipped: not asked for" in text
+
+
+def test_the_emulated_device_shows_no_rate_and_says_why():
+    text = plain(table(emulated()))
+    assert "times on the emulated device are not performance" in " ".join(text.split())
+    assert "1,419" not in text
+
+
+def test_several_sources_are_listed_up_to_a_page_and_the_mean_is_named():
+    text = plain(table(sssp_record(12)))
+    assert "harmonic mean over 12 sources" in text
+    assert "sources     17: 60,001 reached, 2.10 ms" in text
+    assert text.count(" reached, 2.10 ms") == 10
+    assert "and 2 more" in text
+
+
+def test_the_terminal_gets_the_same_text(capsys):
+    print_rich(table(mst_record()))
+    shown = "\n".join(line.rstrip() for line in capsys.readouterr().out.rstrip("\n").split("\n"))
+    assert shown == plain(table(mst_record()))

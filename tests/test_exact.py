@@ -1,0 +1,92 @@
+"""Exact sums: nothing wraps, and reals are rounded once."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gpugraph import exact
+from gpugraph.exact import exact_sum
+
+INTEGERS = ("uint8", "int16", "uint32", "int32", "uint64", "int64")
+
+
+@pytest.mark.parametrize("dtype", INTEGERS)
+@pytest.mark.parametrize("bound", ["min", "max"])
+def test_extreme_integers_do_not_wrap(dtype: str, bound: str) -> None:
+    value = int(getattr(np.iinfo(dtype), bound))
+    assert exact_sum(np.full(1000, value, dtype)) == 1000 * value
+
+
+def test_integers_are_summed_over_many_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exact, "_CHUNK", 7)
+    values = np.array([(-1) ** i * (2**62 + i) for i in range(50)], np.int64)
+    assert exact_sum(values) == sum(values.tolist())
+    assert isinstance(exact_sum(values), int)
+
+
+@pytest.mark.parametrize("dtype", [*INTEGERS, "float32", "float64"])
+def test_the_empty_sum_is_zero(dtype: str) -> None:
+    assert exact_sum(np.zeros(0, dtype)) == 0
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(-(2**63), 2**63 - 1), max_size=40))
+def test_int64_sums_equal_python_sums(values: list[int]) -> None:
+    assert exact_sum(np.array(values, np.int64)) == sum(values)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), max_size=60))
+def test_float64_sums_are_correctly_rounded(values: list[float]) -> None:
+    exactly = sum(map(Fraction, values), Fraction(0))
+    try:
+        expected = float(exactly)
+    except OverflowError:
+        expected = math.inf if exactly > 0 else -math.inf
+    assert exact_sum(np.array(values, np.float64)) == expected
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.lists(st.floats(width=32, allow_nan=False, allow_infinity=False), max_size=60))
+def test_float32_sums_are_rounded_once_to_float64(values: list[float]) -> None:
+    assert exact_sum(np.array(values, np.float32)) == math.fsum(values)
+
+
+def test_a_long_float32_array_equals_fsum(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exact, "_CHUNK", 1000)
+    monkeypatch.setattr(exact, "_PIECE", 5000)
+    values = np.random.default_rng(1).normal(size=23_456).astype(np.float32)
+    assert exact_sum(values) == math.fsum(values.tolist())
+
+
+def test_a_strided_array_is_summed() -> None:
+    assert exact_sum(np.arange(10.0)[::3]) == 18.0
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([1e308, 1e308, -1e308], 1e308),
+        ([1e308, 1e308], math.inf),
+        ([-1e308, -1e308], -math.inf),
+        ([5e-324, 5e-324], 1e-323),
+        ([5e-324, -1.0, 1.0], 5e-324),
+        ([1.0, 2.0**-53, 2.0**-53], 1.0 + 2.0**-52),
+        ([1.0, 2.0**-53], 1.0),
+        ([1.0, math.inf], math.inf),
+        ([-math.inf, 1e308], -math.inf),
+    ],
+)
+def test_edges_of_float64(values: list[float], expected: float) -> None:
+    assert exact_sum(np.array(values)) == expected
+
+
+@pytest.mark.parametrize("values", [[math.inf, -math.inf], [math.nan, 1.0]])
+def test_undefined_sums_are_nan(values: list[float]) -> None:
+    assert math.isnan(exact_sum(np.array(values)))
