@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+import errno
+import os
+
+import pytest
+
+from gpugraph.cli.boundary import explain, guard
+from gpugraph.errors import InputError
+from tests.cli.runner import refuse, run
+
+GRID = "grid:3x3"
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (["ssp"], "did you mean 'sssp'?"),
+        (["mst", GRID, "--alog", "prim"], "did you mean '--algo'?"),
+        (["mst", GRID, "--algo", "kruskall"], "did you mean 'kruskal'?"),
+        (["sssp", GRID, "--algo", "dikstra"], "did you mean 'dijkstra'?"),
+        (["mst", GRID, "--device", "cpuu"], "did you mean 'cpu'?"),
+        (["mst", GRID, "--format", "jsn"], "did you mean 'json'?"),
+        (["mst", GRID, "--verify", "certifcate"], "did you mean 'certificate'?"),
+        (["mst", GRID, "-o", "forest.nzp"], "did you mean '.npz'?"),
+        (["mst", "gird:3x3"], "did you mean 'grid'?"),
+        (["mst", "x.gr", "--input-format", "dimcas"], "did you mean 'dimacs'?"),
+        (["algos", "--problem", "ssp"], "did you mean 'sssp'?"),
+        (["convert", GRID, "out.csr", "--weights", "hsah:1..9"], "did you mean 'hash'?"),
+        (["sssp", GRID, "--algo", "delta-stepping", "--set", "dleta=3"], "did you mean 'delta'?"),
+    ],
+)
+def test_an_unknown_name_meets_the_nearest(words, hint, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "x.gr").write_text("a 1 2 3\n")
+    assert hint in refuse(2, *words)
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["mst", "nowhere.gr"], "nowhere.gr"),
+        (["mst", "empty.gr"], "empty.gr"),
+        (["mst", "folder"], "folder"),
+        (["mst", "words.gr"], "words.gr line 3"),
+        (["sssp", GRID, "--source", "9"], "source 9"),
+        (["sssp", GRID, "--source", "-1"], "source -1"),
+        (["sssp", GRID, "--source", "name:3"], "names"),
+        (["sssp", "negative.gr"], "negative weight"),
+        (["mst", GRID, "--set", "threads"], "NAME=VALUE"),
+        (["sssp", GRID, "--set", "delta=1", "--set", "delta=2"], "twice"),
+        (["mst", GRID, "--prepare", "nothing"], "nothing"),
+        (["mst", GRID, "--repeat", "0"], "--repeat 0"),
+        (["mst", GRID, "--repeat", "many"], "many"),
+        (["mst", GRID, "--warmup", "-1"], "--warmup -1"),
+        (["mst", GRID, "second"], "second"),
+        (["mst", "rmat:99"], "rmat:99"),
+        (["generate", GRID], "--output"),
+        (["generate", "x.gr", "-o", "out.csr"], "x.gr"),
+        (["generate", GRID, "-o", "out.xyz"], "out.xyz"),
+        (["info"], "GRAPH"),
+        (["verify", GRID, "nothing.npz"], "nothing.npz"),
+        (["verify", GRID, "words.gr"], "words.gr"),
+        (["convert", GRID, "out.csr", "--weights", "hash:9..1"], "9..1"),
+    ],
+)
+def test_bad_input_ends_in_one_line_that_names_the_matter(words, reason, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty.gr").touch()
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "words.gr").write_text("p sp 2 2\na 1 2 3\na 1 two 3\n")
+    (tmp_path / "negative.gr").write_text("p sp 2 2\na 1 2 -3\na 2 1 -3\n")
+    before = sorted(tmp_path.iterdir())
+    assert reason in refuse(2, *words)
+    assert sorted(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize("option", ["-o", "--save"])
+@pytest.mark.parametrize("command", ["mst", "sssp"])
+def test_an_output_that_cannot_be_written_is_refused_before_the_work(command, option, tmp_path, monkeypatch):
+    def never(*_args: object) -> None:
+        raise AssertionError("the work was begun")
+
+    monkeypatch.setattr("gpugraph.measure.cell.run_cell", never)
+    assert "make the folder first" in refuse(2, command, GRID, option, tmp_path / "none" / "r.npz")
+    assert "it is a folder" in refuse(2, command, GRID, option, tmp_path)
+    if os.geteuid() != 0:
+        tmp_path.chmod(0o500)
+        assert "no permission" in refuse(2, command, GRID, option, tmp_path / "r.npz")
+        tmp_path.chmod(0o700)
+
+
+@pytest.mark.parametrize("words", [["generate", GRID, "-o"], ["convert", GRID]])
+def test_a_graph_is_not_written_into_a_missing_folder(words, tmp_path):
+    assert "make the folder first" in refuse(2, *words, tmp_path / "none" / "g.csr")
+
+
+def test_a_result_never_overwrites_its_graph(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run("generate", GRID, "-o", "g.mtx").code == 0
+    before = (tmp_path / "g.mtx").read_bytes()
+    assert "is the graph itself" in refuse(2, "mst", "g.mtx", "-o", "./g.mtx")
+    assert "is the graph itself" in refuse(2, "mst", "g.mtx", "--save", "g.mtx")
+    assert (tmp_path / "g.mtx").read_bytes() == before
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_an_unreadable_file_is_refused(tmp_path):
+    path = tmp_path / "g.gr"
+    path.write_text("a 1 2 3\n")
+    path.chmod(0)
+    assert "g.gr" in refuse(2, "mst", path)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
+def test_a_full_disk_ends_in_one_line():
+    assert "/dev/full" in refuse(2, "mst", GRID, "--save", "/dev/full")
+    assert "/dev/full" in refuse(2, "generate", GRID, "-o", "/dev/full", "--output-format", "csr")
+
+
+def test_a_defect_is_one_line_and_debug_shows_the_trace(monkeypatch):
+    def broken(*_args: object) -> None:
+        raise ZeroDivisionError("division\nby zero")
+
+    monkeypatch.setattr("gpugraph.measure.cell.run_cell", broken)
+    line = refuse(70, "mst", GRID)
+    assert "a defect of gpugraph (ZeroDivisionError: division by zero) — please report it" in line
+    for words in (["--debug", "mst", GRID], ["mst", GRID, "--debug"]):
+        outcome = run(*words)
+        assert outcome.code == 70
+        assert "in broken" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "line"),
+    [
+        (KeyboardInterrupt(), 130, "interrupted"),
+        (MemoryError("Unable to allocate 8 GiB"), 3, "memory does not suffice (Unable to allocate 8 GiB)"),
+        (OSError(errno.ENOMEM, "Cannot allocate memory"), 3, "memory does not suffice"),
+        (InputError("is bad", where="x line 3", remedy="mend it"), 2, "error: x line 3: is bad — mend it"),
+        (RecursionError("deep"), 70, "a defect of gpugraph (RecursionError: deep)"),
+    ],
+)
+def test_every_exception_has_its_code_and_its_line(error, code, line, capsys):
+    def fail() -> None:
+        raise error
+
+    assert guard(fail) == explain(error)[0] == code
+    err = capsys.readouterr().err
+    assert line in err
+    assert err.count("\n") == 1

@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from gpugraph import __version__
+from gpugraph.cli.group import COMMANDS, cli
+from tests.cli.runner import run, succeed
+
+ROOT = Path(__file__).resolve().parents[2]
+HEAVY = ("numpy", "scipy", "numba", "pyarrow", "rich", "cupy")
+
+
+def command(name: str) -> click.Command:
+    found = cli.get_command(click.Context(cli), name)
+    assert found is not None
+    return found
+
+
+def example(name: str) -> str:
+    (line,) = re.findall(r"^Example:\n  (gpugraph .*)$", command(name).help or "", re.MULTILINE)
+    return line
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_and_every_option_has_help_and_every_command_an_example(name):
+    assert example(name).startswith(f"gpugraph {name} ")or example(name) == f"gpugraph {name}"
+    for parameter in command(name).params:
+        if isinstance(parameter, click.Option):
+            assert parameter.help, f"{name} {parameter.name} has no help"
+    shown = succeed(name, "--help").out
+    assert f"  {example(name)}\n" in shown
+    assert all(len(line) <= 80 for line in shown.splitlines())
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_is_in_the_readme(name):
+    assert f"gpugraph {name}" in (ROOT / "README.md").read_text("utf-8")
+
+
+def test_the_examples_of_the_help_run_one_after_the_other(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("generate", "convert", "info", "mst", "sssp", "verify", "algos", "devices"):
+        succeed(*shlex.split(example(name))[1:])
+    written = {path.name for path in tmp_path.iterdir()}
+    assert written == {"rmat12.csr", "rmat12.gr.gz", "forest.npz", "distances.csv"}
+
+
+def test_help_imports_nothing_heavy():
+    program = f"""
+import sys
+from gpugraph.cli.group import COMMANDS, cli
+for words in [["--help"], ["--version"], *([name, "--help"] for name in COMMANDS)]:
+    try:
+        cli.main(words)
+    except SystemExit as ending:
+        assert ending.code == 0, words
+print([name for name in {HEAVY} if name in sys.modules])
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_no_arguments_show_the_help():
+    assert run().out == run("--help").out
+    assert run().code == 0
+    assert all(f"  {name} " in run().out for name in COMMANDS)
+
+
+def test_the_version_is_shown():
+    assert succeed("--version").out == f"gpugraph {__version__}\n"
+
+
+def test_python_minus_m_is_the_same_program():
+    done = subprocess.run(
+        [sys.executable, "-m", "gpugraph", "--version"], capture_output=True, text=True, cwd=ROOT, check=True
+    )
+    assert done.stdout == f"gpugraph {__version__}\n"

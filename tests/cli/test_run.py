@@ -1,0 +1,163 @@
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+
+from gpugraph.cli.defaults import defaults
+from gpugraph.problems import registry
+from tests.cli.runner import refuse, run, succeed
+
+RECORD_NAMES = {
+    "schema", "problem", "algorithm", "device", "graph", "parameters", "phases_s", "samples_s", "kernel_phases_s",
+    "rounds", "peak_device_bytes", "mteps", "result", "verification", "environment", "time",
+}  # fmt: skip
+GRAPH_NAMES = {"name", "source", "vertices", "arcs", "edges", "weight_dtype", "digest"}
+RESULT_NAMES = {
+    "mst": {"total_weight", "tree_edges", "components", "edges_sha256"},
+    "sssp": {"source", "reached", "distance_sum", "distance_max", "distances_sha256"},
+}
+CPU = ("--device", "cpu")
+
+
+@pytest.mark.parametrize("problem", ["mst", "sssp"])
+def test_json_is_exactly_one_record_with_the_names_of_the_contract(problem):
+    record = json.loads(succeed(problem, "rmat:8", *CPU, "--format", "json", "--repeat", 2).out)
+    assert record.keys() >= RECORD_NAMES
+    assert record["graph"].keys() >= GRAPH_NAMES
+    assert set(record["phases_s"]) == {"load", "build", "stage", "h2d", "prepare", "kernel", "d2h", "verify"}
+    assert len(record["samples_s"]["kernel"]) == 2
+    assert record["result"].keys() >= RESULT_NAMES[problem]
+    assert record["mteps"].keys() >= {"kernel", "end_to_end", "counted", "count"}
+    assert record["verification"]["status"] == "passed"
+    assert record["graph"]["name"] == "rmat:8"
+
+
+@pytest.mark.parametrize("problem", ["mst", "sssp"])
+def test_the_table_shows_phases_rates_with_definition_result_and_verdict(problem):
+    shown = succeed(problem, "grid:9x9", *CPU).out
+    for text in ("graph       grid:9x9: 81 vertices", "kernel", "MTEPS", "/ kernel time", "end to end", "verdict     passed"):
+        assert text in shown
+    assert all(len(line) <= 80 and line == line.rstrip() for line in shown.splitlines())
+
+
+def test_notices_go_to_standard_error_and_quiet_silences_them():
+    outcome = succeed("mst", "rmat:8", *CPU, "--format", "json")
+    assert "gpugraph: dropped" in outcome.err
+    assert "gpugraph: " not in outcome.out
+    assert succeed("mst", "rmat:8", *CPU, "--quiet").err == ""
+
+
+def test_without_a_graph_the_default_is_taken_and_named():
+    outcome = succeed("sssp", "--source", 0, *CPU, "--repeat", 1, "--no-phases")
+    assert f"no graph given: taking {defaults().graph}, the default of configs/default.toml" in outcome.err
+    assert f"graph       {defaults().graph}: " in outcome.out
+
+
+def test_a_directed_graph_is_made_undirected_for_a_forest_and_that_is_said(tmp_path):
+    (tmp_path / "d.gr").write_text("p sp 3 3\na 1 2 5\na 2 1 3\na 2 3 4\n")
+    outcome = succeed("mst", tmp_path / "d.gr", *CPU, "--format", "json")
+    assert json.loads(outcome.out)["result"]["total_weight"] == 7
+    assert "the lighter won" in outcome.err
+
+
+def test_csv_and_markdown_are_tables_of_one_record():
+    (row,) = csv.DictReader(io.StringIO(succeed("mst", "grid:4x4", *CPU, "--format", "csv").out))
+    assert row["graph.vertices"] == "16"
+    assert succeed("mst", "grid:4x4", *CPU, "--format", "markdown").out.startswith("| problem | graph |")
+
+
+def test_save_appends_a_record_a_line(tmp_path):
+    path = tmp_path / "records.jsonl"
+    succeed("mst", "grid:4x4", *CPU, "--save", path)
+    succeed("sssp", "grid:4x4", *CPU, "--save", path)
+    assert [json.loads(line)["problem"] for line in path.read_text().splitlines()] == ["mst", "sssp"]
+
+
+def test_settings_reach_the_algorithm_and_the_record():
+    words = ("sssp", "grid:9x9", *CPU, "--algo", "delta-stepping", "--set", "delta=5000", "--index-bits", 64)
+    parameters = json.loads(succeed(*words, "--format", "json").out)["parameters"]
+    assert (parameters["delta"], parameters["index_bits"]) == (5000.0, 64)
+    assert "delta-stepping (delta=5000.0) — Meyer" in succeed(*words).out
+
+
+def test_random_sources_are_seeded_and_reported_each(tmp_path):
+    words = ("sssp", "rmat:8", *CPU, "--source", "random:3", "--repeat", 1, "--format", "json")
+    sources = [[run["source"] for run in json.loads(succeed(*words, *more).out)["per_source"]] for more in ((), ("--seed", 2), ())]
+    assert sources[0] == sources[2] != sources[1]
+    assert len(sources[0]) == 3
+    outcome = succeed(*words[:-2], "-o", tmp_path / "d.npz")
+    assert "harmonic mean over 3 sources" in outcome.out
+    assert f"holds the result of the first source, {sources[0][0]}" in outcome.err
+    with np.load(tmp_path / "d.npz") as file:
+        assert int(file["source"]) == sources[0][0]
+
+
+@pytest.mark.parametrize("ending", [".npz", ".csv", ".mtx"])
+def test_a_written_forest_verifies_and_a_changed_one_does_not(tmp_path, ending):
+    path = tmp_path / f"forest{ending}"
+    succeed("mst", "grid:6x6", *CPU, "-o", path)
+    for method in ("auto", "reference", "certificate", "both"):
+        assert " passed by " in succeed("verify", "grid:6x6", path, "--method", method).out
+    assert "weighs" in refuse(1, "verify", "grid:6x6,seed=2", path)
+
+
+def test_written_distances_verify_and_changed_ones_do_not(tmp_path):
+    path = tmp_path / "d.csv"
+    succeed("sssp", "grid:6x6", *CPU, "-o", path, "--predecessors", "--source", 7)
+    succeed("verify", "grid:6x6", path, "--method", "both")
+    lines = path.read_text().splitlines()
+    vertex, distance, predecessor = lines[20].split(",")
+    lines[20] = f"{vertex},{int(distance) - 1},{predecessor}"
+    path.write_text("\n".join(lines))
+    assert "d.csv" in refuse(1, "verify", "grid:6x6", path)
+
+
+@pytest.fixture
+def wrong_kruskal(monkeypatch):
+    """Let kruskal lose an edge."""
+    from dataclasses import replace
+
+    from gpugraph.problems.mst.problem import Forest
+
+    right = registry.find_algorithm("mst", "kruskal", "cpu")
+
+    def finish(state, raw, *query):
+        forest = right.finish(state, raw, *query)
+        return Forest.of(forest.graph, forest.edges[1:])
+
+    monkeypatch.setitem(registry._ALGORITHMS, ("mst", "kruskal", "cpu"), replace(right, finish=finish))
+
+
+@pytest.mark.usefixtures("wrong_kruskal")
+def test_a_wrong_result_exits_1_shows_no_rate_and_writes_no_result(tmp_path):
+    words = ("mst", "grid:5x5", *CPU, "--algo", "kruskal", "-o", tmp_path / "f.npz", "--save", tmp_path / "r.jsonl")
+    line = refuse(1, *words)
+    assert line.startswith("gpugraph: error: mst by kruskal on grid:5x5: ")
+    outcome = run(*words)
+    assert "no MTEPS is given" in outcome.out
+    assert "end to end" not in outcome.out
+    assert not (tmp_path / "f.npz").exists()
+    assert "f.npz is not written" in outcome.err
+    saved = [json.loads(text) for text in (tmp_path / "r.jsonl").read_text().splitlines()]
+    assert [record["verification"]["status"] for record in saved] == ["failed", "failed"]
+    assert all(record["mteps"]["kernel"] is None for record in saved)
+
+
+@pytest.mark.usefixtures("wrong_kruskal")
+@pytest.mark.parametrize("style", ["json", "csv", "markdown"])
+def test_a_wrong_result_shows_no_rate_in_any_format(style):
+    outcome = run("mst", "grid:5x5", *CPU, "--algo", "kruskal", "--format", style)
+    assert outcome.code == 1
+    assert "failed" in outcome.out
+    if style == "json":
+        assert json.loads(outcome.out)["mteps"]["kernel"] is None
+
+
+def test_verify_none_is_skipped_and_gives_no_rate():
+    shown = succeed("mst", "grid:5x5", *CPU, "--verify", "none").out
+    assert "skipped: not asked for" in shown
+    assert "no MTEPS is given" in shown
