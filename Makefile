@@ -23,7 +23,7 @@ test-gpu:    ## the tests that need a GPU
 	$(PYTHON) -m pytest -m gpu
 
 budget:      ## measure anew the registers that each kernel may use
-	$(PYTHON) -m gpugraph.devices.matrix tests/devices/register_budget.json
+	$(PYTHON) -m gpugraph.devices.matrix --write
 
 wheel:       ## build the wheel into dist/
 	$(PYTHON) -m pip wheel --no-deps -w dist .

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from gpugraph.problems.registry import Verdict
     from gpugraph.problems.sssp.problem import Distances
 
-__all__ = ["__version__", "generate", "load", "mst", "sssp", "verify"]
+__all__ = ["__version__", "generate", "load", "mst", "sssp", "to_networkx", "verify"]
 
 
 def load(source: Any, *, input_format: str | None = None) -> CSRGraph:
@@ -90,16 +90,12 @@ def sssp(
     return result
 
 
-def _solve(
-    problem: str, graph: Any, algo: str, device: str, verify: str, options: dict[str, Any], **more: Any
-) -> Any:
+def _solve(problem: str, graph: Any, algo: str, device: str, verify: str, options: dict[str, Any], **more: Any) -> Any:
     from gpugraph.errors import VerificationFailed
     from gpugraph.measure.cell import run_cell
     from gpugraph.measure.record import Cell
 
-    cell = Cell(
-        problem, graph, algo, device, options=options, repeat=1, warmup=0, verify=verify, phases=False, **more
-    )
+    cell = Cell(problem, graph, algo, device, options=options, repeat=1, warmup=0, verify=verify, phases=False, **more)
     record = run_cell(cell)
     if record.status == "failed":
         raise VerificationFailed(record.data["verification"]["detail"], where=f"{problem} by {algo}")
@@ -120,3 +116,10 @@ def verify(graph: Any, result: Forest | Distances | str | os.PathLike[str], *, m
     from gpugraph.measure.check import check_result
 
     return check_result(load(graph), result, method)
+
+
+def to_networkx(result: Forest | Distances) -> Any:
+    """Return a result as a NetworkX graph: a forest as a ``Graph``, distances as the tree of shortest paths."""
+    from gpugraph.measure.as_networkx import to_networkx as convert
+
+    return convert(result)

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 @click.argument("source", metavar="IN")
 @click.argument("output", metavar="OUT")
 @input_options
-@click.option("--weights", metavar="KIND", default="file", help="file, unit, abs, hash:LO..HI or uniform:LO..HI.")
+@click.option(
+    "--weights", metavar="KIND", default="file", show_default=True, help="file, unit, abs, hash:LO..HI, uniform:LO..HI."
+)
 @click.option("--seed", type=int, default=1, show_default=True, help="Of uniform weights.")
 @click.option("--output-format", metavar="FORMAT", help="Format of OUT, where its name does not tell.")
 def convert(source: str, output: str, output_format: str | None, quiet: bool, **changes: Any) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+import weakref
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
@@ -30,13 +32,40 @@ class HostStopwatch:
         return self._stop - self._start
 
 
+class Events:
+    """The timing events of one device, used again and again.
+
+    They live as long as the device: destroying one after a kernel has failed would fail too.
+
+    Args:
+        create: makes an event.
+    """
+
+    def __init__(self, create: Callable[[], Any]):
+        self._create = create
+        self._all: list[Any] = []
+        self._idle: list[Any] = []
+
+    def take(self) -> Any:
+        """Return an event that nobody uses."""
+        if not self._idle:
+            self._idle.append(self._create())
+            self._all.append(self._idle[-1])
+        return self._idle.pop()
+
+    def give(self, *events: Any) -> None:
+        """Take events back."""
+        self._idle += events
+
+
 class CudaStopwatch:
     """Times a region by two events on the device's stream; what the device does elsewhere is not in it."""
 
     def __init__(self, device: Any):
         self._device = device
-        self._start = device.cupy.cuda.Event()
-        self._stop = device.cupy.cuda.Event()
+        self._start = device.events.take()
+        self._stop = device.events.take()
+        weakref.finalize(self, device.events.give, self._start, self._stop)
 
     def start(self) -> None:
         """Mark the beginning, in stream order."""
@@ -65,17 +94,18 @@ class CudaClock(NullClock):
         super().__init__()
         self.device = device
         self.ranges = ranges
-        self._idle: list[Any] = []
         self._marks: list[tuple[str, Any, Any]] = []
         self._seconds: dict[str, float] = {}
+
+    timing = True
+
+    def add_seconds(self, name: str, seconds: float) -> None:
+        """Add a time that a kernel measured itself to the phase ``name``."""
+        self._seconds[name] = self._seconds.get(name, 0.0) + seconds
 
     def phase(self, name: str) -> _Phase:
         """Return a context manager that times one phase."""
         return _Phase(self, name)
-
-    def event(self) -> Any:
-        """Return a timing event that nobody uses."""
-        return self._idle.pop() if self._idle else self.device.cupy.cuda.Event()
 
     def add(self, name: str, start: Any, stop: Any) -> None:
         """Take the events of a phase that has ended."""
@@ -89,7 +119,7 @@ class CudaClock(NullClock):
             for name, start, stop in self._marks:
                 stop.synchronize()
                 self._seconds[name] = self._seconds.get(name, 0.0) + float(elapsed(start, stop)) / 1e3
-                self._idle += (start, stop)
+                self.device.events.give(start, stop)
         self._marks.clear()
         return dict(self._seconds)
 
@@ -105,14 +135,14 @@ class _Phase:
         clock = self._clock
         if clock.ranges is not None:
             clock.ranges.RangePush(self._name)
-        self._start = clock.event()
+        self._start = clock.device.events.take()
         self._start.record(clock.device.stream)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         clock = self._clock
-        stop = clock.event()
+        stop = clock.device.events.take()
         stop.record(clock.device.stream)
         clock.add(self._name, self._start, stop)
         if clock.ranges is not None:

@@ -15,7 +15,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from gpugraph.devices.availability import check_index, import_cupy
 from gpugraph.devices.base import Array, Defines, Stopwatch, covering_grid
-from gpugraph.devices.clocks import CudaClock, CudaStopwatch
+from gpugraph.devices.clocks import CudaClock, CudaStopwatch, Events
 from gpugraph.devices.cubin import parameter_sizes
 from gpugraph.devices.cuda_errors import translate, translated
 from gpugraph.devices.cuda_kernel import CudaKernel
@@ -28,6 +28,9 @@ from gpugraph.problems.registry import Clock
 _SMALL = 64 << 10  # bytes of the pinned buffer that read-backs and small downloads go through
 _FILL_BLOCK = 256
 _TO_HOST, _ON_DEVICE = 2, 3  # cudaMemcpyKind
+
+_FAILED: list[Any] = []
+"""What CuPy must not destroy before Python ends: after a failed kernel every call into CUDA fails, and says so."""
 
 
 class CudaDevice:
@@ -61,7 +64,8 @@ class CudaDevice:
         self.arch = architecture_for(self.capability)
         self._stream_pointer = int(self.stream.ptr)
         self._memory = DeviceMemory(self.cupy, index, self.label)
-        self._transfers = Transfers(runtime, lambda: self.cupy.cuda.Event(disable_timing=True), self.stream)
+        self.events = Events(self.cupy.cuda.Event)
+        self._transfers = Transfers(runtime, self.events, self.stream)
         with translated(self.label, "pinning host memory"):
             self._small = self._transfers.pool.take(_SMALL)
         self._small_pointer = int(self._small.ctypes.data)
@@ -259,7 +263,7 @@ class CudaDevice:
         try:
             self._runtime.streamSynchronize(self._stream_pointer)
         except Exception:  # a kernel failed: whoever waited for it was told, and freeing goes on
-            self.last_kernel = "a failed kernel"
+            _FAILED.append((self.stream, self.events))
         self._kernels.clear()
         self._modules.clear()
         self._scalars.clear()

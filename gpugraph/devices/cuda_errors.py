@@ -56,6 +56,8 @@ def translate(error: BaseException, *, device: str, doing: str) -> GpuGraphError
     where = f"{device} ({doing})"
     if kind == "OutOfMemoryError" or (kind.startswith("CUDA") and status == _OUT_OF_MEMORY):
         return OutOfMemory(said, where=where, remedy="use a smaller graph, or a device with more memory")
+    if isinstance(error, RuntimeError) and "libcuda" in said:
+        return DeviceUnavailable("the NVIDIA driver is missing", where=where, remedy=_UNAVAILABLE[35][1])
     if not kind.startswith("CUDA") or not isinstance(status, int):
         return None
     if status in _UNAVAILABLE:

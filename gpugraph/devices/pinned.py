@@ -17,6 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpugraph.devices.clocks import Events
+from gpugraph.devices.pages import PinnedPages
+
 Bytes = NDArray[np.uint8]
 
 CHUNK = 16 << 20
@@ -40,14 +43,17 @@ class ParallelCopy:
 
     def __call__(self, target: Bytes, source: Bytes) -> None:
         """Copy ``source`` over ``target``, both flat and of equal size."""
-        if self._threads == 1 or target.size <= _SLICE:
-            np.copyto(target, source)
+        self.in_parallel(lambda start, stop: np.copyto(target[start:stop], source[start:stop]), target.size)
+
+    def in_parallel(self, work: Callable[[int, int], None], size: int) -> None:
+        """Call ``work(start, stop)`` for pieces of ``range(size)``, each starting at a multiple of a large page."""
+        if self._threads == 1 or size <= _SLICE:
+            work(0, size)
             return
         if self._pool is None:
             self._pool = ThreadPoolExecutor(self._threads, thread_name_prefix="gpugraph-copy")
-        step = max(_SLICE, -(-target.size // (4 * self._threads)))
-        starts = range(0, target.size, step)
-        list(self._pool.map(lambda at: np.copyto(target[at : at + step], source[at : at + step]), starts))
+        step = _SLICE * max(1, -(-size // (4 * self._threads * _SLICE)))
+        list(self._pool.map(lambda at: work(at, min(size, at + step)), range(0, size, step)))
 
     def close(self) -> None:
         """End the threads."""
@@ -124,16 +130,17 @@ class Transfers:
 
     Args:
         runtime: CuPy's ``cuda.runtime``.
-        event: makes an event that can be recorded on the stream and waited for.
+        events: the device's events.
         stream: CuPy's stream.
     """
 
-    def __init__(self, runtime: Any, event: Callable[[], Any], stream: Any):
+    def __init__(self, runtime: Any, events: Events, stream: Any):
         self._runtime = runtime
-        self._event = event
+        self._events = events
         self._stream = stream
         self._copy = ParallelCopy()
-        self.pool = PinnedPool(lambda size: int(runtime.hostAlloc(size, 0)), runtime.freeHost)
+        pages = PinnedPages(runtime, self._copy.in_parallel)
+        self.pool = PinnedPool(pages.allocate, pages.free)
         self._ring: list[tuple[Bytes, Any]] = []
         self._in_flight: list[Any] = []
 
@@ -156,9 +163,9 @@ class Transfers:
             return
         if self.pool.holds(array):
             self._to(target, array.ctypes.data, array.nbytes)
-            event = self._event()
+            self._let_go()
+            event = self._events.take()
             event.record(self._stream)
-            self._in_flight = [entry for entry in self._in_flight if not entry[1].done]
             self._in_flight.append((array, event))  # keeps the block from being lent again before it is read
             return
         source = as_bytes(array)
@@ -190,6 +197,11 @@ class Transfers:
         self._copy.close()
         self.pool.close()
 
+    def _let_go(self) -> None:
+        """Forget the staged arrays whose copies have ended."""
+        while self._in_flight and self._in_flight[0][1].done:
+            self._events.give(self._in_flight.pop(0)[1])
+
     def _drain(self, target: Bytes, pending: list[tuple[int, Bytes, Any]]) -> None:
         at, part, event = pending.pop(0)
         event.synchronize()
@@ -198,7 +210,7 @@ class Transfers:
     def _chunks(self, size: int) -> Iterator[tuple[int, Bytes, Any]]:
         """Yield (offset, buffer, event) for each chunk, the two buffers in turns."""
         if not self._ring:
-            self._ring = [(self.pool.take(CHUNK), self._event()) for _ in range(2)]
+            self._ring = [(self.pool.take(CHUNK), self._events.take()) for _ in range(2)]
         for turn, at in enumerate(range(0, size, CHUNK)):
             yield at, *self._ring[turn % 2]
 

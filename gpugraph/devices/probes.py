@@ -37,6 +37,7 @@ class Probes:
         read: own read kernel.
         h2d_pinned, d2h_pinned: one asynchronous copy from and to pinned memory.
         h2d_pageable, d2h_pageable: the same from and to ordinary memory.
+        stage_first: the copy into memory that has to be pinned for it.
         stage: the copy into pinned memory that has been used before.
         launch_s: seconds per launch of an empty kernel, many back to back.
         read_back_s: seconds to launch an empty kernel and read one integer back.
@@ -52,6 +53,7 @@ class Probes:
     d2h_pinned: float | None = None
     h2d_pageable: float | None = None
     d2h_pageable: float | None = None
+    stage_first: float | None = None
     stage: float | None = None
     launch_s: float | None = None
     read_back_s: float | None = None
@@ -154,8 +156,10 @@ def _bandwidths(device: Device, size: int) -> dict[str, float]:
 
 def _transfers(device: Any, size: int) -> dict[str, float]:
     """Return the figures of one plain copy each way, without the chunks that ``upload`` makes of ordinary memory."""
-    ordinary = np.zeros(size, np.uint8)
+    ordinary = np.ones(size, np.uint8)
+    start = time.perf_counter()
     pinned = device.stage(ordinary)
+    stage_first = size / (time.perf_counter() - start)
     array = device.empty(size, np.uint8)
     memcpy, stream = device.cupy.cuda.runtime.memcpyAsync, device.stream.ptr
 
@@ -169,7 +173,11 @@ def _transfers(device: Any, size: int) -> dict[str, float]:
         "d2h_pageable": copy(ordinary.ctypes.data, array.data.ptr, _TO_HOST),
     }
     del pinned  # so that every turn gets the same block again
-    return {**figures, "stage": size / _host_seconds(device, lambda: device.stage(ordinary))}
+    return {
+        **figures,
+        "stage_first": stage_first,
+        "stage": size / _host_seconds(device, lambda: device.stage(ordinary)),
+    }
 
 
 def _device_seconds(device: Device, work: Callable[[], Any]) -> float:

@@ -57,6 +57,9 @@ def build(
     The notes say how many self loops were dropped and how many parallel arcs merged.
 
     Args:
+        arcs: what a reader or a generator delivers.
+        name: short name for tables.
+        source: where it came from: a path or the full spec; the name unless given.
         report: called with the fraction done, in 0..1, now and then where there is much to do.
 
     Raises:

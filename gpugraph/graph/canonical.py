@@ -86,6 +86,7 @@ def canonical_ids_at(graph: CSRGraph, positions: NDArray[Any]) -> NDArray[np.int
     """Return the (k,) int64 canonical edge ids of the arcs at ``positions``.
 
     Args:
+        graph: the graph.
         positions: (k,) positions in ``graph.targets``, in any order.
     """
     wide = np.ascontiguousarray(positions, np.int64)

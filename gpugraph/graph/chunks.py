@@ -38,10 +38,11 @@ def even_ranges(items: int, parts: int | None = None) -> list[Range]:
 
 
 def balanced_ranges(starts: NDArray[np.int64], parts: int | None = None) -> list[Range]:
-    """Return ranges of rows that hold about the same number of arcs each, ``parts`` of them at most.
+    """Return ranges of rows that hold about the same number of arcs each.
 
     Args:
         starts: (rows+1,) int64, the first arc of each row.
+        parts: how many ranges at most.
     """
     rows, first, last = len(starts) - 1, int(starts[0]), int(starts[-1])
     # A row costs something even when it is empty, hence rows count beside arcs.
@@ -64,6 +65,8 @@ def in_threads(
     An interrupt takes effect when the ranges in hand are done; the others are not begun.
 
     Args:
+        function: compiled work that leaves the GIL.
+        ranges: one at least.
         report: called with the fraction of the ranges done, after each.
     """
     if len(ranges) == 1:

@@ -75,6 +75,10 @@ def finish(sum0: int, sum1: int, vertices: int, arcs: int, code: int) -> str:
     """Return the digest of the lanes' sums, wherever they were computed.
 
     Args:
+        sum0: S0, modulo 2^64.
+        sum1: S1, modulo 2^64.
+        vertices: n.
+        arcs: number of arcs summed.
         code: ``digest_code(directed, weight dtype)``.
     """
     lanes = sum0 & _MASK, (sum1 & _MASK) ^ 0x8EBC6AF09C88C6E3

@@ -19,6 +19,7 @@ def generate(spec: Spec | str, progress: Progress | None = None) -> CSRGraph:
     """Return the graph of a spec.
 
     Args:
+        spec: the spec, parsed or as text.
         progress: called with the fraction done, in 0..1, and what is being done, a few times a second at most.
 
     Raises:

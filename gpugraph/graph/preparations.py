@@ -114,9 +114,7 @@ def _order_rows(
         size = new_offsets[row + 1] - new_offsets[row]
         for i in range(size):
             items[i] = start + i
-            keys[i] = (
-                weight_key(words[start + i], sign, real) if by_weight else np.uint64(number[targets[start + i]])
-            )
+            keys[i] = weight_key(words[start + i], sign, real) if by_weight else np.uint64(number[targets[start + i]])
         swapped = _stable_sort(keys, items, keys2, items2, size)
         out = new_offsets[row]
         for i in range(size):
@@ -134,6 +132,7 @@ def reorder(
     inside a row of the CSRGraph ids ascend with the targets, and the sort is stable.
 
     Args:
+        graph: the graph; it stays as it is.
         by_weight: rows sorted by (weight, canonical id), else by target.
         renumbered: vertices take new numbers, in breadth-first order.
 

@@ -259,7 +259,8 @@ def sort_arcs(
     """Return the arcs as sorted rows without self loops and parallel arcs; of the latter the lightest stays.
 
     Args:
-        tails, heads: (k,) integers in [0, vertices).
+        tails: (k,) integers in [0, vertices).
+        heads: (k,) the same.
         weights: (k,) of one of ``WEIGHT_DTYPES``, without NaN.
         vertices: n.
         mirrored: every arc stands for its reverse too.
@@ -317,9 +318,7 @@ def _into_buckets(
         return _count(tails, heads, *chunks[i], shift, mirrored, counts[i])
 
     def scatter(i: int, _: int) -> None:
-        _scatter(
-            tails, heads, words, sign, real, *chunks[i], shift, head_bits, mirrored, cursors[i], keys, carried
-        )
+        _scatter(tails, heads, words, sign, real, *chunks[i], shift, head_bits, mirrored, cursors[i], keys, carried)
 
     each = [(i, i + 1) for i in range(len(chunks))]
     loops = sum(in_threads(count, each))

@@ -217,7 +217,7 @@ def _weights(family: Family, text: str | None, dtype: str | None) -> WeightRange
     if low > high:
         raise InputError(f"the weights {text} end before they begin", remedy=f"write w={high_text}..{low_text}")
     whole = not re.search(r"[.e]", low_text + high_text, re.IGNORECASE)
-    if whole and not (low >= -(2**63) and high < 2**64 and high - low < 2**63):
+    if whole and not (low >= -(2**63) and high < (2**63 if low < 0 else 2**64)):
         raise InputError(f"the weights {text} need more than 64 bits")
     return WeightRange(low, high, whole, _fitting(low, high, whole, dtype))
 
@@ -232,7 +232,7 @@ def _fitting(low: Fraction, high: Fraction, whole: bool, dtype: str | None) -> s
             return name
         if whole and kind.kind != "f" and np.iinfo(kind).min <= low and high <= np.iinfo(kind).max:
             return name
-    raise InputError(f"weights in {low}..{high} do not fit in {dtype}", remedy="use another dtype")
+    raise InputError(f"weights in {_written(low)}..{_written(high)} do not fit in {dtype}", remedy="use another dtype")
 
 
 def _canonical(family: Family, values: dict[str, Any], seed: int, weights: WeightRange) -> str:

@@ -84,6 +84,7 @@ class GraphView:
         """Return the view of ``graph`` after ``preparations``.
 
         Args:
+            graph: the graph; it stays as it is.
             preparations: names from ``PREPARATIONS``.
             index_bits: 32 or 64; None takes 32 where the arcs fit in int32.
 

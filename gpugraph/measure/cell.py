@@ -73,7 +73,7 @@ def run_cell(cell: Cell, progress: Progress = lambda what: None) -> Record:
         device.synchronize()
         phases["prepare"] += time.perf_counter() - start
 
-        repeat, warmup = (1, 1) if cell.profile else (cell.repeat, cell.warmup)
+        repeat, warmup = (1, 0) if cell.profile else (cell.repeat, cell.warmup)
         trials = [
             run_trial(
                 problem,
@@ -86,10 +86,11 @@ def run_cell(cell: Cell, progress: Progress = lambda what: None) -> Record:
                 warmup=warmup if i == 0 else 0,
                 verify=cell.verify,
                 progress=progress,
+                profile=cell.profile,
             )
             for i, query in enumerate(queries)
         ]
-        inner = _inner_phases(cell, algorithm, state, device, queries[0], progress)
+        inner, counters = _inner_phases(cell, algorithm, state, device, queries[0], progress)
         result = trials[0].result
         if cell.predecessors:
             progress("predecessors")
@@ -99,7 +100,7 @@ def run_cell(cell: Cell, progress: Progress = lambda what: None) -> Record:
             samples["d2h"] += trial.d2h_s
         phases["kernel"], phases["d2h"] = median(samples["kernel"]), median(samples["d2h"])
         phases["verify"] = sum(t.verify_s for t in trials)
-        data = _assemble(cell, problem, algorithm, options, device, graph, trials, phases, samples, inner)
+        data = _assemble(cell, problem, algorithm, options, device, graph, trials, phases, samples, inner, counters)
         return Record(data, graph, result, tuple(notices))
     finally:
         device.close()
@@ -170,10 +171,10 @@ def _check_preparations(cell: Cell, algorithm: Algorithm) -> None:
 
 def _inner_phases(
     cell: Cell, algorithm: Algorithm, state: Any, device: Any, query: tuple[Any, ...], progress: Progress
-) -> dict[str, float]:
-    """Return the seconds of each inner phase, from runs of their own so that they cost the headline nothing."""
-    if not cell.phases:
-        return {}
+) -> tuple[dict[str, float], dict[str, int]]:
+    """Return the seconds of each inner phase and the counters, from runs of their own so that the headline is free."""
+    if not cell.phases or cell.profile:
+        return {}, {}
     progress(f"{algorithm.name}: timing its phases")
     runs: dict[str, list[float]] = {}
     for _ in range(min(cell.repeat, 3)):
@@ -182,7 +183,7 @@ def _inner_phases(
         device.synchronize()
         for name, seconds in clock.seconds.items():
             runs.setdefault(name, []).append(seconds)
-    return {name: median(seconds) for name, seconds in runs.items()}
+    return {name: median(seconds) for name, seconds in runs.items()}, clock.counters
 
 
 def _rates(problem: Problem, graph: CSRGraph, trials: list[Trial], transfer_s: float) -> dict[str, Any]:
@@ -220,10 +221,11 @@ def _assemble(
     phases: dict[str, float],
     samples: dict[str, list[float]],
     inner: dict[str, float],
+    counted: dict[str, int],
 ) -> dict[str, Any]:
     from gpugraph.measure.environment import environment
 
-    counters = dict(trials[0].counters)
+    counters = {**counted, **trials[0].counters}
     data: dict[str, Any] = {
         "schema": SCHEMA,
         "problem": problem.name,

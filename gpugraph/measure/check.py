@@ -49,9 +49,7 @@ def check_result(graph: CSRGraph, result: Forest | Distances | str | os.PathLike
         problem = load_problem("mst" if isinstance(given, StoredForest) else "sssp")
         graph = problem.admit(graph)
     try:
-        claimed = (
-            _forest(graph, given, path) if isinstance(given, StoredForest) else _distances(graph, given, path)
-        )
+        claimed = _forest(graph, given, path) if isinstance(given, StoredForest) else _distances(graph, given, path)
     except _Mismatch as mismatch:
         return Verdict("failed", method, str(mismatch))
     return check(problem, graph, _query(claimed), claimed, method)

@@ -8,7 +8,13 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 
 class NullClock:
-    """The clock of a headline run: phases cost nothing, counters still count."""
+    """The clock of a headline run: phases cost nothing, counters still count.
+
+    Attributes:
+        timing: True for a clock that times phases; a driver may then read back what a kernel noted itself.
+    """
+
+    timing = False
 
     def __init__(self) -> None:
         self.counters: dict[str, int] = {}
@@ -17,6 +23,9 @@ class NullClock:
         """Return a context manager that does nothing."""
         return nullcontext()
 
+    def add_seconds(self, name: str, seconds: float) -> None:
+        """Do nothing with a time that a kernel measured itself."""
+
     def count(self, name: str, value: int = 1) -> None:
         """Add ``value`` to the counter ``name``."""
         self.counters[name] = self.counters.get(name, 0) + value
@@ -24,6 +33,8 @@ class NullClock:
 
 class HostClock(NullClock):
     """Times phases by the host's monotonic clock, for CPU algorithms and the emulated device."""
+
+    timing = True
 
     def __init__(self) -> None:
         super().__init__()
@@ -37,3 +48,7 @@ class HostClock(NullClock):
             yield
         finally:
             self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
+
+    def add_seconds(self, name: str, seconds: float) -> None:
+        """Add a time that a kernel measured itself to the phase ``name``."""
+        self.seconds[name] = self.seconds.get(name, 0.0) + seconds

@@ -111,4 +111,3 @@ _WRITERS: dict[str, Callable[[SolvedProblem, IO[bytes]], None]] = {
     ".csv": _write_csv,
     ".mtx": _write_mtx,
 }
-

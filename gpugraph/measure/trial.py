@@ -52,13 +52,14 @@ def run_trial(
     warmup: int,
     verify: str,
     progress: Progress,
+    profile: bool = False,
 ) -> Trial:
     """Run ``warmup`` + ``repeat`` times on a prepared state and check every result."""
     trial = Trial(query)
     first: str | None = None
     for turn in range(-warmup, repeat):
         progress(f"{algorithm.name}: {'warm-up' if turn < 0 else f'sample {turn + 1} of {repeat}'}")
-        clock = NullClock()
+        clock = device.phase_clock() if profile else NullClock()
         watch = device.stopwatch()
         watch.start()
         handle = algorithm.run(state, clock, *query)

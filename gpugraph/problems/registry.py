@@ -58,8 +58,15 @@ class Result(Protocol):
 class Clock(Protocol):
     """Times the inner phases of a run; on the headline run a phase costs nothing."""
 
+    timing: bool
+    """True if this run's phases are timed, so that reading back what a kernel noted costs no headline."""
+
     def phase(self, name: str) -> Any:
         """Return a context manager around one phase, e.g. ``with clock.phase("find_min"):``."""
+        ...
+
+    def add_seconds(self, name: str, seconds: float) -> None:
+        """Add seconds that a kernel measured itself to a phase."""
         ...
 
     def count(self, name: str, value: int = 1) -> None:
@@ -162,7 +169,7 @@ class Algorithm:
     run: Callable[..., Any]
     fetch: Callable[[Any, Any], Any]
     finish: Callable[..., Any]
-    compile: Callable[..., None] | None = None
+    compile: Callable[..., Any] | None = None
     preparations: tuple[str, ...] = ()
     options: tuple[Option, ...] = ()
     trusted: bool = True

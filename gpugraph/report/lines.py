@@ -34,9 +34,7 @@ def field(label: str, value: str, *, width: int = 80, style: str = "") -> list[L
     """Return a labelled value, wrapped to ``width`` with its later lines under the first."""
     rows = textwrap.wrap(value, width - LABEL_WIDTH, break_on_hyphens=False) or [""]
     heads = [label] + [""] * (len(rows) - 1)
-    return [
-        [(f"{head:<{LABEL_WIDTH - 1}} ", "bold"), (row, style)] for head, row in zip(heads, rows, strict=True)
-    ]
+    return [[(f"{head:<{LABEL_WIDTH - 1}} ", "bold"), (row, style)] for head, row in zip(heads, rows, strict=True)]
 
 
 def columns(header: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[int] = ()) -> list[Line]:

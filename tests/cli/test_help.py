@@ -30,7 +30,7 @@ def example(name: str) -> str:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_and_every_option_has_help_and_every_command_an_example(name):
-    assert example(name).startswith(f"gpugraph {name} ")or example(name) == f"gpugraph {name}"
+    assert example(name).startswith(f"gpugraph {name} ") or example(name) == f"gpugraph {name}"
     for parameter in command(name).params:
         if isinstance(parameter, click.Option):
             assert parameter.help, f"{name} {parameter.name} has no help"

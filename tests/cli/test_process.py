@@ -109,4 +109,3 @@ def test_a_locale_without_our_letters_is_no_error():
     )
     assert b"Bor?vka" in done.stdout
     assert done.stderr == b""
-

@@ -39,7 +39,14 @@ def test_json_is_exactly_one_record_with_the_names_of_the_contract(problem):
 @pytest.mark.parametrize("problem", ["mst", "sssp"])
 def test_the_table_shows_phases_rates_with_definition_result_and_verdict(problem):
     shown = succeed(problem, "grid:9x9", *CPU).out
-    for text in ("graph       grid:9x9: 81 vertices", "kernel", "MTEPS", "/ kernel time", "end to end", "verdict     passed"):
+    for text in (
+        "graph       grid:9x9: 81 vertices",
+        "kernel",
+        "MTEPS",
+        "/ kernel time",
+        "end to end",
+        "verdict     passed",
+    ):
         assert text in shown
     assert all(len(line) <= 80 and line == line.rstrip() for line in shown.splitlines())
 
@@ -86,7 +93,10 @@ def test_settings_reach_the_algorithm_and_the_record():
 
 def test_random_sources_are_seeded_and_reported_each(tmp_path):
     words = ("sssp", "rmat:8", *CPU, "--source", "random:3", "--repeat", 1, "--format", "json")
-    sources = [[run["source"] for run in json.loads(succeed(*words, *more).out)["per_source"]] for more in ((), ("--seed", 2), ())]
+    sources = [
+        [run["source"] for run in json.loads(succeed(*words, *more).out)["per_source"]]
+        for more in ((), ("--seed", 2), ())
+    ]
     assert sources[0] == sources[2] != sources[1]
     assert len(sources[0]) == 3
     outcome = succeed(*words[:-2], "-o", tmp_path / "d.npz")

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,8 @@ def install(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
 
 
 @pytest.fixture
-def cupy(install: Callable[..., Any]) -> Iterator[FakeCupy]:
+def cupy(install: Callable[..., Any]) -> FakeCupy:
     """A fake CuPy with one GPU; kernels are compiled by the real compiler."""
     nvrtc.compiler()
-    yield install(FakeCupy())
+    fake: FakeCupy = install(FakeCupy())
+    return fake

@@ -64,6 +64,7 @@ class FakeCupy:
         self.live: dict[int, Any] = {}
         self.pinned: dict[int, Any] = {}
         self.pin_limit = 1 << 40
+        self.registering_refused = False
         self.free_bytes, self.gpus, self.status = free_bytes, gpus, status
         self.marks: list[str] = []
         runtime = SimpleNamespace(
@@ -83,6 +84,8 @@ class FakeCupy:
             memGetInfo=lambda: (self.free_bytes, 2 << 30),
             hostAlloc=self._host_alloc,
             freeHost=lambda pointer: self.pinned.pop(pointer),
+            hostRegister=self._host_register,
+            hostUnregister=lambda pointer: self.pinned.pop(pointer),
             memcpyAsync=lambda to, source, size, kind, stream: ctypes.memmove(to, source, size),
             memsetAsync=lambda pointer, value, size, stream: ctypes.memset(pointer, value, size),
             streamSynchronize=self._synchronize,
@@ -101,7 +104,9 @@ class FakeCupy:
                 record=lambda stream: None, synchronize=lambda: self._synchronize(0), done=True
             ),
             get_elapsed_time=lambda start, stop: 2.0,
-            nvtx=SimpleNamespace(available=True, RangePush=self.marks.append, RangePop=lambda: self.marks.append("pop")),
+            nvtx=SimpleNamespace(
+                available=True, RangePush=self.marks.append, RangePop=lambda: self.marks.append("pop")
+            ),
         )
 
     def RawModule(self, path: str, enable_cooperative_groups: bool) -> Any:
@@ -132,6 +137,11 @@ class FakeCupy:
         block = (ctypes.c_uint8 * size)()
         self.pinned[ctypes.addressof(block)] = block
         return ctypes.addressof(block)
+
+    def _host_register(self, pointer: int, size: int, flags: int) -> None:
+        if size > self.pin_limit or self.registering_refused:
+            raise CUDARuntimeError(801, "cudaErrorNotSupported")
+        self.pinned[pointer] = size
 
     def _synchronize(self, stream: int) -> None:
         if self.sync_error is not None:

@@ -91,7 +91,9 @@ def test_a_cache_that_cannot_be_written_is_replaced_for_the_process(
 
 def test_a_compile_error_names_the_header_and_its_line(cache: Path, file: Path) -> None:
     (file.parent / "types.cuh").write_text("#pragma once\n\ntypedef unheard_of number;\n")
-    with pytest.raises(KernelCompileError, match=r'types\.cuh line 3: does not compile for sm_90: .*"unheard_of"') as caught:
+    with pytest.raises(
+        KernelCompileError, match=r'types\.cuh line 3: does not compile for sm_90: .*"unheard_of"'
+    ) as caught:
         compile_kernels(file, None, "sm_90")
     assert caught.value.exit_code == 2
     assert caught.value.log.count("error:") >= 1
@@ -119,7 +121,9 @@ def test_defines_are_written_as_numbers_and_text() -> None:
     assert define_lines({"B": True, "A": 64, "C": "float"}) == "#define A 64\n#define B 1\n#define C float\n"
 
 
-@pytest.mark.parametrize(("arch", "remedy"), [("sm_70", r"gpugraph\[cuda12\]"), ("sm_999", "update the compiler"), ("x", "as sm_90")])
+@pytest.mark.parametrize(
+    ("arch", "remedy"), [("sm_70", r"gpugraph\[cuda12\]"), ("sm_999", "update the compiler"), ("x", "as sm_90")]
+)
 def test_an_architecture_unknown_to_the_compiler_is_refused(cache: Path, file: Path, arch: str, remedy: str) -> None:
     with pytest.raises(DeviceUnavailable, match=rf"cannot compile for {arch} .*{remedy}"):
         compile_kernels(file, {"NUMBER": "float"}, arch)
@@ -168,9 +172,7 @@ def test_a_cubin_that_is_none_tells_nothing(junk: bytes) -> None:
     assert parameter_sizes(junk) == {}
 
 
-def test_the_command_prints_registers_and_spills(
-    cache: Path, file: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_prints_registers_and_spills(cache: Path, file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert kernels.main([str(file), "-D", "NUMBER=float", "--arch", "sm_80", "--arch", "sm_90"]) == 0
     out = capsys.readouterr().out
     assert out.count("registers") == 2

@@ -15,7 +15,9 @@ def write(directory: Path, **files: str) -> Path:
 
 
 def test_an_included_file_counts_once_and_keeps_its_own_line_numbers(tmp_path: Path) -> None:
-    write(tmp_path, k_cu='#include "a.cuh"\n#include "b.cuh"\nint k;\n', a_cuh='#pragma once\n#include "b.cuh"\nint a;\n')
+    write(
+        tmp_path, k_cu='#include "a.cuh"\n#include "b.cuh"\nint k;\n', a_cuh='#pragma once\n#include "b.cuh"\nint a;\n'
+    )
     write(tmp_path, b_cuh="int b;\n")
     lines = load_source(tmp_path / "k.cu").text.split("\n")
     assert lines[0] == f'#line 1 "{tmp_path}/k.cu"'

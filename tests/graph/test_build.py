@@ -29,17 +29,13 @@ def multigraphs(draw):
 
 def arc_list(vertices, arcs, dtype, **kwargs):
     tails, heads, weights = ([a[i] for a in arcs] for i in range(3))
-    return ArcList(
-        np.array(tails, np.int64), np.array(heads, np.int64), np.array(weights, dtype), vertices, **kwargs
-    )
+    return ArcList(np.array(tails, np.int64), np.array(heads, np.int64), np.array(weights, dtype), vertices, **kwargs)
 
 
 def as_dict(graph):
     tails = np.repeat(np.arange(graph.vertices), graph.degrees)
     assert len(set(zip(tails, graph.targets, strict=True))) == graph.arcs
-    return {
-        (int(u), int(v)): w.item() for u, v, w in zip(tails, graph.targets, graph.weights, strict=True)
-    }
+    return {(int(u), int(v)): w.item() for u, v, w in zip(tails, graph.targets, graph.weights, strict=True)}
 
 
 def lightest(arcs, dtype, mirrored):
@@ -134,7 +130,11 @@ def test_a_graph_without_vertices_or_arcs_is_undirected():
 
 def test_unequal_arcs_of_a_declared_undirected_graph_are_refused_by_the_ids_of_the_file():
     arcs = ArcList(
-        np.array([0, 1, 1, 2]), np.array([1, 0, 2, 1]), np.array([1.5, 1.5, 2.0, 3.0]), 3, directed=False,
+        np.array([0, 1, 1, 2]),
+        np.array([1, 0, 2, 1]),
+        np.array([1.5, 1.5, 2.0, 3.0]),
+        3,
+        directed=False,
         vertex_names=np.array(["a", "b", "c"]),
     )
     said = r"roads\.mtx: .*edge b - c weighs 2\.0 one way and 3\.0 the other — .*--symmetrize"

@@ -143,6 +143,10 @@ def test_weights_may_be_real_unit_or_sixty_four_bits_wide():
     assert wide.dtype == np.uint64
     assert wide.min() >= 2**63
     assert wide.max() > 2**63 + 2**62
+    full = generate("path:500,w=-2^63..9223372036854775807").weights
+    assert full.dtype == np.int64
+    assert full.min() < -(2**62)
+    assert full.max() > 2**62
 
 
 def test_random_is_what_its_docstring_says():

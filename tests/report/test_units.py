@@ -36,7 +36,14 @@ def test_a_duration_reads_back_to_within_its_digits(seconds):
 
 @pytest.mark.parametrize(
     ("number", "text"),
-    [(0, "0 B"), (1023, "1023 B"), (1024, "1 KiB"), (21_400_000, "20.4 MiB"), (150 << 30, "150 GiB"), (2 << 40, "2 TiB")],
+    [
+        (0, "0 B"),
+        (1023, "1023 B"),
+        (1024, "1 KiB"),
+        (21_400_000, "20.4 MiB"),
+        (150 << 30, "150 GiB"),
+        (2 << 40, "2 TiB"),
+    ],
 )
 def test_sizes_are_in_binary_units(number, text):
     assert size(number) == text
@@ -47,8 +54,20 @@ def test_rates_keep_four_digits():
 
 
 def test_nouns_agree_with_their_number():
-    assert [counted(1, "vertex"), counted(2000, "vertex"), counted(0, "edge")] == ["1 vertex", "2,000 vertices", "0 edges"]
+    assert [counted(1, "vertex"), counted(2000, "vertex"), counted(0, "edge")] == [
+        "1 vertex",
+        "2,000 vertices",
+        "0 edges",
+    ]
 
 
 def test_values_of_any_type_have_a_text():
-    assert [value(x) for x in (None, True, 1234, [1, 2], [], 0.5, "a")] == ["-", "yes", "1,234", "1, 2", "-", "0.5", "a"]
+    assert [value(x) for x in (None, True, 1234, [1, 2], [], 0.5, "a")] == [
+        "-",
+        "yes",
+        "1,234",
+        "1, 2",
+        "-",
+        "0.5",
+        "a",
+    ]

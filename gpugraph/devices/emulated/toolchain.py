@@ -132,8 +132,10 @@ def build_library(
                 "holds no kernel", where=source.name, remedy='write one: extern "C" __global__ void name(…)'
             )
         unit.write_text(translation_unit(text, kernels), encoding="utf-8")
-        linked = ["-shared", *_link_flags(compiler, build), str(runtime), "-o", str(target)]
-        _run([*compiler.command, *flags, f"-I{SHIM}", *paths, *linked], source)
+        compiled = target.with_suffix(".o")
+        _run([*compiler.command, *flags, f"-I{SHIM}", *paths, "-c", "-o", str(compiled)], source)
+        linked = [*_link_flags(compiler, build), str(compiled), str(runtime), "-o", str(target)]
+        _run([*compiler.command, "-shared", *linked], source)
 
     return cached(f"{source.path.stem}-{build.name}-{key}.so", make)
 

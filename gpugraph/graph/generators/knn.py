@@ -60,9 +60,7 @@ def _nearest(start: int, stop: int, k: int, cells: int, starts: Any, x: Any, y: 
                     dx, dy = x[i] - x[j], y[i] - y[j]
                     # In float64 the product is exact: one rounding, as a fused multiply-add has.
                     distance = np.float32(np.float64(dx) * np.float64(dx) + np.float64(dy * dy))
-                    if found == k and not (
-                        distance < best[k - 1] or (distance == best[k - 1] and j < vertex[k - 1])
-                    ):
+                    if found == k and not (distance < best[k - 1] or (distance == best[k - 1] and j < vertex[k - 1])):
                         continue
                     at = found if found < k else k - 1
                     while at > 0 and (distance < best[at - 1] or (distance == best[at - 1] and j < vertex[at - 1])):

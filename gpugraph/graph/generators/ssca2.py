@@ -48,9 +48,7 @@ def _clique_starts(n: int, largest: Any, seed: Any) -> Any:
 
 
 @njit
-def _inside(
-    first: int, last: int, starts: Any, edges: Any, scale: int, seed: Any, tails: Any, heads: Any
-) -> None:
+def _inside(first: int, last: int, starts: Any, edges: Any, scale: int, seed: Any, tails: Any, heads: Any) -> None:
     """Write the edges of the cliques [first, last); those of clique c begin at ``edges[c]``."""
     k1, k2 = shuffle_keys(seed)
     mask, half = (np.uint64(1) << np.uint64(scale)) - np.uint64(1), np.uint64((scale + 1) // 2)

@@ -36,9 +36,9 @@ def _hashes(tails: Any, heads: Any, start: int, stop: int, directed: bool, seed:
 
 @njit
 def _scale_whole(values: Any, low: Any, span: Any) -> None:
-    """Turn hashes into whole numbers in place, as 64-bit two's complement."""
+    """Turn hashes into whole numbers in place, as 64-bit two's complement; a span of 0 stands for 2^64."""
     for i in range(len(values)):
-        values[i] = low + high_product(values[i], span)
+        values[i] = low + (high_product(values[i], span) if span else values[i])
 
 
 def hashed_weights(
@@ -58,7 +58,7 @@ def hashed_weights(
             values = buffer[: end - at]
             _hashes(tails, heads, at, end, directed, np.uint64(seed), values)
             if weights.whole:
-                _scale_whole(values, np.uint64(int(low) % 2**64), np.uint64(int(high - low) + 1))
+                _scale_whole(values, np.uint64(int(low) % 2**64), np.uint64((int(high - low) + 1) % 2**64))
                 # Read as signed where there are negative ones, so that reals are converted right.
                 out[at:end] = values.view(np.int64) if low < 0 else values
             else:

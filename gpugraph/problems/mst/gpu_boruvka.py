@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gpugraph.devices.base import Array, Device, covering_grid
+from gpugraph.devices.base import Array, Device, Kernel, covering_grid
 from gpugraph.devices.resident import ResidentView
 from gpugraph.problems.mst.problem import Forest
 from gpugraph.problems.registry import Algorithm, Clock, register
@@ -56,17 +56,7 @@ class State:
         self.changed = device.empty((MAX_ROUNDS, self.merge_steps), np.uint32)
         self.wide = wide
         self.lanes = lanes_for(view)
-        self.kernels = {name: device.kernel(FILE, f"boruvka_{name}", self.defines()) for name in KERNELS}
-
-    def defines(self) -> dict[str, str | int]:
-        """Return the defines that fit the view."""
-        return {
-            "INDEX_BITS": self.view.index_bits,
-            "WEIGHT": self.view.weights.dtype.name,
-            "LANES": self.lanes,
-            "SORTED": int("sort-adjacency" in self.view.host.preparations),
-            "HAS_IDS": int(self.view.edge_ids is not None),
-        }
+        self.kernels = load_kernels(view, device)
 
     def launch(self, name: str, threads: int, *args: Any) -> None:
         """Launch a kernel over about ``threads`` threads' worth of work."""
@@ -76,7 +66,8 @@ class State:
         """Make every vertex a tree and cut the rows into segments."""
         for counters in (self.trees, self.segments, self.changed, self.forest_edges):
             self.device.fill(counters, 0)
-        self.trees_left, self.segments_left = self.view.vertices, self.segments_capacity
+        self.trees_left: int = self.view.vertices
+        self.segments_left = self.segments_capacity
         n = self.view.vertices
         self.launch(
             "start", n, np.int32(n), self.view.offsets, self.tree, *self.segment_lists[0], self.trees, self.segments
@@ -138,6 +129,18 @@ KERNELS = (
     "relabel_vertices",
     "keep_segments",
 )
+
+
+def load_kernels(view: ResidentView, device: Device) -> dict[str, Kernel]:
+    """Return the kernels that fit the view, compiled if need be."""
+    defines: dict[str, str | int] = {
+        "INDEX_BITS": view.index_bits,
+        "WEIGHT": view.weights.dtype.name,
+        "LANES": lanes_for(view),
+        "SORTED": int("sort-adjacency" in view.host.preparations),
+        "HAS_IDS": int(view.edge_ids is not None),
+    }
+    return {name: device.kernel(FILE, f"boruvka_{name}", defines) for name in KERNELS}
 
 
 def lanes_for(view: ResidentView) -> int:
@@ -202,6 +205,7 @@ register(
         run=run,
         fetch=fetch,
         finish=finish,
+        compile=load_kernels,
         preparations=("sort-adjacency", "renumber", "rank-weights"),
     )
 )

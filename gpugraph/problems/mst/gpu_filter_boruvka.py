@@ -8,11 +8,12 @@ Source: see the kernel's docblock.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from gpugraph.devices.base import Array, Device
+from gpugraph.devices.base import Array, Device, Kernel
 from gpugraph.devices.resident import ResidentView
 from gpugraph.problems.mst.problem import Forest
 from gpugraph.problems.registry import Algorithm, Clock, register
@@ -20,9 +21,10 @@ from gpugraph.problems.registry import Algorithm, Clock, register
 FILE = "filter_boruvka.cu"
 BLOCK = 512
 HUB_ROW = 4096
-CONTROL_WORDS = 10 + 2 * 34
-FOREST = 1  # word of `control`: edges in the forest
-LIVE = 10  # words of `control`: live components of each round
+TILE = 512
+CONTROL_WORDS = 11 + 2 * 34
+FOREST, ROUNDS = 1, 2  # words of `control`: edges in the forest, rounds so far
+PHASES = ("row_minima", "hook", "light_edges", "light_rounds", "spread", "heavy_edges", "heavy_rounds", "end")
 
 ARCS_PER_THREAD = 8
 """A grid much larger than its work only makes the barriers slower."""
@@ -46,28 +48,34 @@ class State:
         self.label = device.empty(n, np.int32)
         self.pick = device.empty(n, index)
         self.link = device.empty(n, np.int32)
-        self.number = device.empty(n, np.int32)
+        self.up = device.empty(n, np.int32)
         self.best_key = device.empty(half, np.uint64)
         self.best_id = device.empty(half if wide else 1, np.uint64)
         self.chain = device.empty(n + 1, np.int32)
         self.list = device.empty((arcs // 2 + 1) * (3 if wide else 2), np.uint64)
+        self.tile_row = device.empty(arcs // TILE + 1, np.int32)
         self.hubs = device.empty(arcs // HUB_ROW + 1, np.int32)
         self.forest = device.empty(max(n - 1, 1), index)
         self.control = device.empty(CONTROL_WORDS, np.uint32)
         self.timeline = device.empty(64, np.uint64)
-        defines = {"INDEX_BITS": view.index_bits, "WEIGHT": view.weights.dtype.name}
-        self.kernel = device.kernel(FILE, "filter_boruvka", defines, cooperative=True)
+        self.kernel = load_kernel(view, device)
         work = max(n, arcs // ARCS_PER_THREAD)
         self.grid = max(1, min(-(-work // BLOCK), self.kernel.resident_blocks(BLOCK)))
         wanted = LIGHT_ARCS * n
         self.wanted = wanted if arcs >= FILTER_DEGREE * n and arcs >= FILTER_ARCS else 0
 
 
+def load_kernel(view: ResidentView, device: Device) -> Kernel:
+    """Return the kernel that fits the view, compiled if need be."""
+    defines = {"INDEX_BITS": view.index_bits, "WEIGHT": view.weights.dtype.name}
+    return device.kernel(FILE, "filter_boruvka", defines, cooperative=True)
+
+
 def state_bytes(view: ResidentView) -> int:
     """Return the bytes that ``prepare`` allocates."""
     n, arcs, index = view.vertices, view.arcs, view.index_bits // 8
     wide = view.index_bits == 64 or view.weights.dtype.itemsize == 8
-    return n * (16 + 2 * index + (8 if wide else 4)) + arcs // 2 * (24 if wide else 16) + arcs // HUB_ROW * 4 + 4096
+    return n * (16 + 2 * index + (8 if wide else 4)) + arcs // 2 * (24 if wide else 16) + (arcs // HUB_ROW + arcs // TILE) * 4 + 4096
 
 
 def prepare(view: ResidentView, device: Device) -> State:
@@ -78,19 +86,29 @@ def prepare(view: ResidentView, device: Device) -> State:
 def run(state: State, clock: Clock) -> Array:
     """Find the forest; returns the device array of an arc of each of its edges, ``state.forest``."""
     view, device = state.view, state.device
-    with clock.phase("search"):
-        device.fill(state.control, 0)
-        state.kernel(
-            state.grid,
-            BLOCK,
-            (
-                *(np.int32(view.vertices), view.index_dtype.type(view.arcs), np.uint64(state.wanted)),
-                *(view.offsets, view.targets, view.weights),
-                *(state.label, state.pick, state.link, state.number, state.best_key, state.best_id, state.chain),
-                *(state.list, state.hubs, state.forest, state.control, state.timeline),
-            ),
-        )
+    device.fill(state.control, 0)
+    state.kernel(
+        state.grid,
+        BLOCK,
+        (
+            *(np.int32(view.vertices), view.index_dtype.type(view.arcs), np.uint64(state.wanted)),
+            *(view.offsets, view.targets, view.weights),
+            *(state.label, state.pick, state.link, state.up, state.best_key, state.best_id, state.chain),
+            *(state.list, state.tile_row, state.hubs, state.forest, state.control, state.timeline),
+        ),
+    )
+    if clock.timing:
+        tell_phases(state, clock)
     return state.forest
+
+
+def tell_phases(state: State, clock: Clock) -> None:
+    """Read what the kernel noted of its phases."""
+    stamps = state.device.download(state.timeline).reshape(-1, 2)
+    stamps = stamps[: int(np.argmax(stamps[:, 0] == PHASES.index("end"))) + 1]
+    for (phase, begin), (_, end) in pairwise(stamps):
+        clock.add_seconds(PHASES[int(phase)], (int(end) - int(begin)) * 1e-9)
+    clock.count("rounds", int(state.device.read(state.control, ROUNDS)))
 
 
 def fetch(state: State, forest: Array) -> np.ndarray[Any, Any]:
@@ -108,7 +126,7 @@ register(
         problem="mst",
         name="filter-boruvka",
         devices=("cuda", "emulated"),
-        summary="one cooperative launch: row minima, light edges, rounds, then only what lies outside the giant component",
+        summary="one cooperative launch: row minima, rounds on light edges, then only what the giant component leaves out",
         authors="gpugraph; after Borůvka; Osipov, Sanders, Singler; Fallin, Gonzalez, Seo, Burtscher",
         year=2023,
         section="SC'23, section 3; ours beyond it",
@@ -116,5 +134,6 @@ register(
         run=run,
         fetch=fetch,
         finish=finish,
+        compile=load_kernel,
     )
 )

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from gpugraph.devices.base import Array, Device, covering_grid
+from gpugraph.devices.base import Array, Device, Kernel, covering_grid
 from gpugraph.devices.resident import ResidentView
 from gpugraph.errors import InputError
 from gpugraph.problems.mst.problem import Forest
@@ -29,11 +29,6 @@ class State:
     def __init__(self, view: ResidentView, device: Device, threads: int, blocks: int, layout: str):
         if blocks < 1:
             raise InputError(f"option 'blocks' is {blocks}", remedy="give 1 or more; the paper's best is 128")
-        if layout == "int2" and (view.index_bits, view.weights.dtype.itemsize) != (32, 4):
-            raise InputError(
-                f"layout int2 holds 32-bit weights and indices, not {view.weights.dtype} and {view.index_bits} bits",
-                remedy="use --set layout=csr",
-            )
         self.view, self.device, self.threads, self.blocks = view, device, threads, blocks
         self.pairs = layout == "int2"
         n, index = view.vertices, view.index_dtype
@@ -43,9 +38,7 @@ class State:
         self.current = device.empty(1, np.int32)  # C
         self.forest = device.empty(max(n - 1, 1), index)
         self.forest_edges = device.empty(1, np.uint32)
-        defines = {"INDEX_BITS": view.index_bits, "WEIGHT": view.weights.dtype.name, "PAIRS": int(self.pairs)}
-        names = KERNELS + (("pack_pairs",) if self.pairs else ())
-        self.kernels = {name: device.kernel(FILE, f"prim_{name}", defines) for name in names}
+        self.kernels = load_kernels(view, device, layout=layout)
         self.graph: tuple[Array, ...] = (view.offsets, view.targets, view.weights)
         if self.pairs:
             self.graph = self._pack_pairs()
@@ -70,12 +63,12 @@ class State:
 
     def compare_update(self, step: np.int32) -> None:
         """Let every candidate look for itself in the row of the vertex that joined last."""
-        n, grid = self.view.vertices, self.division(step)
+        n, grid = self.view.vertices, self.division(int(step))
         self.launch("compare_update", *grid, np.int32(n), step, *self.graph, self.current, *self.candidates)
 
     def min_reduction(self, step: np.int32) -> None:
         """Find the lightest candidate, in at most two launches, and let it join the tree."""
-        grid, block = self.division(step)
+        grid, block = self.division(int(step))
         n, blocks = np.int32(self.view.vertices), self.block_results
         self.launch("reduce_candidates", grid, block, n, step, *self.candidates, *blocks, self.current)
         if grid > 1:
@@ -84,7 +77,7 @@ class State:
 
     def division(self, step: int) -> tuple[int, int]:
         """Return grid and block for the candidates that are left: chosen anew before every launch."""
-        left = self.view.vertices - 1 - int(step)
+        left = self.view.vertices - 1 - step
         block = smallest_block(left, self.threads)
         return min(-(-left // block), self.blocks), block
 
@@ -96,6 +89,19 @@ class State:
 
 
 KERNELS = ("start", "compare_update", "reduce_candidates", "reduce_blocks", "edge_ids")
+
+
+def load_kernels(view: ResidentView, device: Device, *, layout: str, **_: Any) -> dict[str, Kernel]:
+    """Return the kernels that fit the view and the layout, compiled if need be."""
+    pairs = layout == "int2"
+    if pairs and (view.index_bits, view.weights.dtype.itemsize) != (32, 4):
+        raise InputError(
+            f"layout int2 holds 32-bit weights and indices, not {view.weights.dtype} and {view.index_bits} bits",
+            remedy="use --set layout=csr",
+        )
+    defines = {"INDEX_BITS": view.index_bits, "WEIGHT": view.weights.dtype.name, "PAIRS": int(pairs)}
+    names = (*KERNELS, "pack_pairs") if pairs else KERNELS
+    return {name: device.kernel(FILE, f"prim_{name}", defines) for name in names}
 
 
 def smallest_block(work: int, most: int) -> int:
@@ -144,6 +150,7 @@ register(
         run=run,
         fetch=fetch,
         finish=finish,
+        compile=load_kernels,
         options=(
             Option("threads", int, 128, "most threads of a block", BLOCK_SIZES),
             Option("blocks", int, 128, "most blocks of a launch"),

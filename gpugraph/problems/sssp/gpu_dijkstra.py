@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gpugraph.devices.base import Array, Device, covering_grid
+from gpugraph.devices.base import Array, Device, Kernel, covering_grid
 from gpugraph.devices.resident import ResidentView
 from gpugraph.problems.registry import Algorithm, Clock, register
 from gpugraph.problems.sssp.problem import Distances
@@ -34,8 +34,7 @@ class Words:
         self.unreached = np.iinfo(word).max
         self.distance = device.empty(view.vertices, word)
         self.minima = device.empty(ROUNDS_PER_READ, word)
-        defines = {"INDEX_BITS": view.index_bits, "WEIGHT": view.weights.dtype.name, "DISTANCE_BITS": bits}
-        self.kernels = {name: device.kernel(FILE, f"dijkstra_{name}", defines) for name in KERNELS}
+        self.kernels = load_kernels(view, device, bits)
 
 
 class State:
@@ -80,6 +79,13 @@ class State:
     def update(self, turn: int) -> None:
         """Resolve the frontier; every unresolved vertex at the minimum is the next."""
         self.launch("update", self.distance, self.minima[turn : turn + 1], self.vertex_state)
+
+
+def load_kernels(view: ResidentView, device: Device, bits: int | None = None) -> dict[str, Kernel]:
+    """Return the kernels for distances of ``bits`` (the weights' own width if None), compiled if need be."""
+    bits = bits or view.weights.dtype.itemsize * 8
+    defines = {"INDEX_BITS": view.index_bits, "WEIGHT": view.weights.dtype.name, "DISTANCE_BITS": bits}
+    return {name: device.kernel(FILE, f"dijkstra_{name}", defines) for name in KERNELS}
 
 
 def prepare(view: ResidentView, device: Device) -> State:
@@ -139,5 +145,6 @@ register(
         run=run,
         fetch=fetch,
         finish=finish,
+        compile=load_kernels,
     )
 )

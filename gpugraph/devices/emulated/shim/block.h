@@ -26,6 +26,7 @@ struct Thread {
     uint32_t number;  // in its block
     uint8_t lane;
     State state = State::ENDED;
+    bool sleeps;  // asleep by its own will
     Collective operation;
     uint32_t mask;
     int argument, width;

@@ -13,9 +13,11 @@
 #include <cstring>
 #include <vector>
 
-#if !defined(__x86_64__) && !defined(__aarch64__)
-#include <ucontext.h>
+#if !defined(__x86_64__) && !defined(__aarch64__) && !defined(SIMT_UCONTEXT)
 #define SIMT_UCONTEXT
+#endif
+#ifdef SIMT_UCONTEXT
+#include <ucontext.h>
 #endif
 
 #ifdef SIMT_ASAN
@@ -47,7 +49,8 @@ struct Fiber {
     bool overflowed() const { return stack && memcmp(stack, &CANARY, sizeof CANARY) != 0; }
 };
 
-#if defined(__x86_64__)
+#if defined(SIMT_UCONTEXT)
+#elif defined(__x86_64__)
 asm(R"(
 .pushsection .text
 .globl simt_switch
@@ -190,11 +193,6 @@ public:
     void reset() {
         free_ = all_;
         for (Fiber* fiber : all_) prepare(*fiber, entry_);
-    }
-    bool owns(const void* address) const {
-        for (const char* chunk : chunks_)
-            if (address >= chunk && address < chunk + STACK_BYTES * STACKS_PER_CHUNK) return true;
-        return false;
     }
 
 private:

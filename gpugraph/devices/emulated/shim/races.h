@@ -35,6 +35,7 @@ public:
     void begin(const Launch& launch) {
         bounds_.begin(launch);
         shadow_.clear();
+        seen_.clear();
         published_.clear();
         threads_per_block_ = launch.block[0] * launch.block[1] * launch.block[2];
         dynamic_bytes_ = launch.shared_bytes;
@@ -48,7 +49,6 @@ public:
     void access(const volatile void* address, std::size_t bytes, uint8_t kind, void* pc) {
         Thread& self = *scheduler->current;
         const auto at = reinterpret_cast<uint64_t>(address);
-        if (at - reinterpret_cast<uint64_t>(self.fiber->stack) < STACK_BYTES) return;  // the thread's own variables
         if (kind & ATOMIC) hand_over(self, at, kind);
         uint64_t place = at;
         const bool shared = in_shared(self, address, place);
@@ -195,10 +195,13 @@ inline void race_fence() { detector.fence(*scheduler->current); }
 inline void race_warp_sync(Warp& warp, uint32_t lanes) { detector.warp_sync(warp, lanes); }
 inline void race_block_sync(Block& block) { detector.block_sync(block); }
 
-// Every access is a place where a seeded schedule may pre-empt.
+// Every access is a place where a seeded schedule may pre-empt, those to a thread's own variables aside.
 inline void race_access(const volatile void* address, std::size_t bytes, uint8_t kind, void* pc) {
     if (!scheduler || !scheduler->current) return;
-    if (--simt_atomics_left < 0) scheduler->preempt();
+    const char* stack = scheduler->current->fiber->stack;
+    if (reinterpret_cast<uint64_t>(address) - reinterpret_cast<uint64_t>(stack) < STACK_BYTES) return;
+    if (--simt_atomics_left < 0) scheduler->preempt(kind & ATOMIC);
+    simt_progress += kind == WRITES;
     detector.access(address, bytes, kind, pc);
 }
 

@@ -62,7 +62,8 @@ inline std::string waits(const Thread& thread) {
                    text(thread.place) + ")";
         case State::AT_BARRIER:
             return std::string(name(thread.block->barrier_kind)) + " (" + text(thread.place) + ")";
-        case State::ASLEEP: return "a wait for another thread (" + text(thread.place) + ")";
+        case State::ASLEEP: return thread.sleeps ? "__nanosleep (" + text(thread.place) + ")" : "a loop of atomics";
+        case State::READY: return "a loop of atomics";
         default: return "";
     }
 }
@@ -116,7 +117,7 @@ inline void Scheduler::fail_deadlock(const Block& block) {
 }
 
 inline void Scheduler::fail_spinning() {
-    std::string report = "endless wait: nothing has changed in " + std::to_string(IDLE_ROUNDS) + " turns, " +
+    std::string report = "endless wait: nothing changes any more, " +
                          std::to_string(under_way_.size()) + " blocks are under way, " +
                          std::to_string(exhausted_ ? 0 : common_->blocks - common_->next_block) + " have not started";
     int listed = 0;

@@ -1,10 +1,14 @@
-// Conversions and arithmetic with an explicit rounding mode: rn nearest even, rz towards zero, ru up, rd down.
+// Mathematical functions, and conversions and arithmetic with an explicit rounding mode: rn nearest even, rz towards zero, ru up, rd down.
 //
 // Real to integer saturates and takes a NaN to 0, as the hardware does for 32 bits.  Integer to real and the sums round
 // to nearest first and then step one value, which is exact because the error of the first step is known.
 #pragma once
 
 #include "types.h"
+
+// CUDA has these for every type of number in the global namespace.
+using std::abs, std::ceil, std::exp, std::fabs, std::floor, std::fma, std::fmax, std::fmin, std::isfinite, std::isinf,
+    std::isnan, std::log, std::log2, std::pow, std::rint, std::round, std::signbit, std::sqrt, std::trunc;
 
 namespace simt {
 

@@ -19,6 +19,8 @@ namespace {
 
 using namespace simt;
 
+constexpr uint64_t THREADS_WORTH_A_WORKER = 16384;  // starting a thread of the host costs as much as some thousand of ours
+
 std::vector<std::unique_ptr<Scheduler>> schedulers;  // one per worker, kept for their stacks
 
 void run_worker(uint32_t worker, Common& common, uint32_t resident, uint64_t seed) {
@@ -35,7 +37,7 @@ uint64_t simt_collective(int operation, unsigned mask, uint64_t value, int argum
 }
 int simt_barrier(int kind, int predicate, Place place) { return barrier(static_cast<Barrier>(kind), predicate, place); }
 void simt_sleep(Place place) { scheduler->sleep(place); }
-void simt_preempt() { scheduler->preempt(); }
+void simt_preempt() { scheduler->preempt(true); }
 void* simt_dynamic_shared() { return scheduler->current->block->dynamic_shared; }
 unsigned simt_lane() { return scheduler->current->lane; }
 uint64_t simt_clock() {
@@ -72,7 +74,9 @@ __attribute__((visibility("default"))) int simt_launch(const Launch* launch, cha
 #endif
     [[maybe_unused]] FaultGuard guard;
 #ifdef SIMT_THREADS
-    const auto workers = static_cast<uint32_t>(std::min<uint64_t>(launch->workers, common.blocks));
+    const uint64_t threads = common.blocks * launch->block[0] * launch->block[1] * launch->block[2];
+    const auto workers = static_cast<uint32_t>(
+        std::min<uint64_t>({launch->workers, common.blocks, 1 + threads / THREADS_WORTH_A_WORKER}));
 #else
     const uint32_t workers = 1;
 #endif

@@ -4,7 +4,8 @@
 // ready, then those not yet started, then another block.  A fiber whose thread has ended takes the next fresh thread on
 // the same stack, so a kernel without collectives never switches.  When all a block has left is sleepers, the next block
 // starts (up to `resident` at once) or gets its turn; sleepers wake when their block's turn comes round again.
-// With a seed, the choice is random at every step and atomics pre-empt, at a rate that is drawn once per launch.
+// With a seed, the choice is random at every step and atomics pre-empt; the rates are drawn anew for each launch, so that
+// some schedules switch all the time and others leave a thread behind for long.
 #pragma once
 
 #include <atomic>
@@ -18,9 +19,10 @@
 
 namespace simt {
 
-constexpr uint64_t IDLE_ROUNDS = 20000;          // turns of all sleepers without progress that count as endless
-constexpr double IDLE_SECONDS = 20;              // and how long workers wait for each other
-constexpr int64_t ATOMICS_BEFORE_YIELD = 1 << 16;  // after so many a thread is taken to be spinning
+constexpr uint64_t IDLE_ROUNDS = 5000;       // turns of every sleeper without progress that count as endless
+constexpr uint64_t IDLE_POLLS = 1 << 20;     // pre-emptions at atomics that change nothing
+constexpr double IDLE_SECONDS = 20;          // how long workers wait for each other
+constexpr int64_t STEPS_BEFORE_YIELD = 4096;  // atomics in a row after which others get a turn, in case it spins
 
 // What the workers of one launch share.
 struct Common {
@@ -28,7 +30,6 @@ struct Common {
     uint64_t blocks = 0;
     std::atomic<uint64_t> next_block{0};
     std::vector<uint64_t> block_order;  // empty: by number
-    std::atomic<uint64_t> heartbeat{0};
     std::atomic<bool> failed{false};
     std::string error;
 };
@@ -40,7 +41,7 @@ public:
     void run(Common& common, uint32_t resident, uint64_t seed);
     void park(State state);   // the running thread waits; returns when it is resumed
     void sleep(Place place);
-    void preempt();
+    void preempt(bool polls);
     void make_ready(Thread* thread) {
         thread->state = State::READY;
         thread->block->ready.push(thread);
@@ -56,6 +57,7 @@ public:
     bool shuffled() const { return shuffled_; }
 
 private:
+    void prepare_blocks(const Launch& launch);
     static void fiber_main();
     void fiber_loop();
     Thread* pick();
@@ -66,6 +68,7 @@ private:
     void switch_block(Block* to);
     void activate(Thread* thread);
     void thread_ended(Thread* thread);
+    void note_progress();
     void check_idle();
     void reset_countdown();
     [[noreturn]] void fail_spinning();
@@ -75,7 +78,10 @@ private:
     Random random_{0};
     Common* common_ = nullptr;
     bool shuffled_ = false;
-    uint64_t preempt_every_ = 0;
+    uint64_t preempt_every_ = 0;  // atomics, on average
+    uint64_t turn_every_ = 8;     // picks between turns of blocks and wakings, on average
+    uint64_t fresh_share_ = 4;    // of eight picks, how many start a thread though others are ready
+    uint64_t delayed_share_ = 0;  // of eight pre-empted threads, how many sleep
     uint32_t resident_ = 1;
 
     std::vector<std::unique_ptr<Block>> store_;
@@ -85,8 +91,9 @@ private:
     bool exhausted_ = false;     // all blocks of the grid have started
     bool picked_fresh_ = false;
     bool shared_dirty_ = true;
+    uint32_t shape_[3] = {};
     std::size_t dynamic_bytes_ = 0;
-    uint64_t idle_rounds_ = 0, progress_seen_ = 0, heartbeat_seen_ = 0;
+    uint64_t progress_seen_ = 0, idle_sleeps_ = 0, idle_polls_ = 0;
     std::chrono::steady_clock::time_point idle_since_;
 };
 

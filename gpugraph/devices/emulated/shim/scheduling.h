@@ -14,23 +14,21 @@ inline void Scheduler::run(Common& common, uint32_t resident, uint64_t seed) {
     random_ = Random(seed * 0x2545f4914f6cdd1dull + 1);
     shuffled_ = seed != 0;
     preempt_every_ = shuffled_ ? uint64_t{2} << random_.below(6) : 0;
+    turn_every_ = uint64_t{8} << 2 * random_.below(3);
+    fresh_share_ = random_.below(2) ? 4 : 7;
+    delayed_share_ = random_.below(5);
     resident_ = shuffled_ ? std::min<uint32_t>(resident, 1 + static_cast<uint32_t>(random_.below(8))) : resident;
     if (launch.resident >= common.blocks) resident_ = resident;
     reset_countdown();
-    dynamic_bytes_ = launch.shared_bytes;
     shared.locate(view_ranges());
     set_shapes(launch);
-    for (auto& block : store_) free(block->dynamic_shared);
-    store_.clear();
-    spare_.clear();
-    under_way_.clear();
+    prepare_blocks(launch);
     active_ = nullptr;
     current = nullptr;
     turn_ = 0;
     exhausted_ = false;
     shared_dirty_ = true;
-    idle_rounds_ = 0;
-    idle_since_ = std::chrono::steady_clock::now();
+    note_progress();
 
     Thread* first = pick();
     if (first) {
@@ -40,7 +38,22 @@ inline void Scheduler::run(Common& common, uint32_t resident, uint64_t seed) {
         switch_fiber(host_, *fiber, host_);
     }
     current = nullptr;
-    if (common.failed) pool_.reset();
+    if (!common.failed) return;
+    pool_.reset();
+    shape_[0] = 0;  // the blocks are in no state to serve again
+}
+
+// Blocks of the last launch serve again if they have the right shape.
+inline void Scheduler::prepare_blocks(const Launch& launch) {
+    under_way_.clear();
+    spare_.clear();
+    if (memcmp(shape_, launch.block, sizeof shape_) != 0 || dynamic_bytes_ != launch.shared_bytes) {
+        for (auto& block : store_) free(block->dynamic_shared);
+        store_.clear();
+        memcpy(shape_, launch.block, sizeof shape_);
+        dynamic_bytes_ = launch.shared_bytes;
+    }
+    for (auto& block : store_) spare_.push_back(block.get());
 }
 
 inline void Scheduler::fiber_main() {
@@ -99,25 +112,31 @@ inline void Scheduler::park(State state) {
 }
 
 inline void Scheduler::sleep(Place place) {
+    if (simt_progress != progress_seen_) note_progress();
+    else if (++idle_sleeps_ % IDLE_ROUNDS == 0) check_idle();
     current->place = place;
+    current->sleeps = true;
     current->block->asleep.push_back(current);
     park(State::ASLEEP);
 }
 
 inline void Scheduler::reset_countdown() {
-    simt_atomics_left = preempt_every_ ? static_cast<int64_t>(random_.below(2 * preempt_every_)) : ATOMICS_BEFORE_YIELD;
+    simt_atomics_left = preempt_every_ ? static_cast<int64_t>(random_.below(2 * preempt_every_)) : STEPS_BEFORE_YIELD;
 }
 
-inline void Scheduler::preempt() {
+// The running thread gives way for a while, at an access or an atomic.
+inline void Scheduler::preempt(bool polls) {
     reset_countdown();
-    if (!shuffled_) {  // it has spun for long without giving way: treat it as a sleeper
-        current->place = {"an atomic", 0};
+    if (simt_progress != progress_seen_) note_progress();
+    else if (polls && ++idle_polls_ > IDLE_POLLS) check_idle();
+    if (!shuffled_ || random_.below(8) < delayed_share_) {
+        current->sleeps = false;
         current->block->asleep.push_back(current);
         park(State::ASLEEP);
-        return;
+    } else {
+        current->block->ready.push(current);
+        park(State::READY);
     }
-    current->block->ready.push(current);
-    park(State::READY);
 }
 
 // Choose the next thread and make its block the active one; nullptr when the grid has ended.
@@ -129,13 +148,13 @@ inline Thread* Scheduler::pick() {
             if (!current) return nullptr;  // another worker failed before this one began
             fail("");
         }
-        if (block && shuffled_ && block->live && random_.below(16) == 0) {
+        if (block && shuffled_ && block->live && random_.below(turn_every_) == 0) {
             if (!block->asleep.empty()) wake(block);
             if (random_.below(2)) block = nullptr;
         }
         if (block) {
             const bool ready = !block->ready.empty();
-            if (block->fresh() && !(ready && (!shuffled_ || random_.below(2)))) {
+            if (block->fresh() && !(ready && (!shuffled_ || random_.below(8) >= fresh_share_))) {
                 picked_fresh_ = true;
                 return block->take_fresh();
             }
@@ -161,7 +180,6 @@ inline Block* Scheduler::next_block() {
     turn_ = shuffled_ ? random_.below(under_way_.size()) : (turn_ + 1) % under_way_.size();
     Block* block = under_way_[turn_];
     if (block->ready.empty() && !block->fresh()) {
-        check_idle();
         wake(block);
     }
     return block;
@@ -196,7 +214,6 @@ inline void Scheduler::close_block(Block* block) {
     under_way_.erase(std::find(under_way_.begin(), under_way_.end(), block));
     spare_.push_back(block);
     active_ = nullptr;
-    common_->heartbeat.fetch_add(1, std::memory_order_relaxed);
 }
 
 inline void Scheduler::switch_block(Block* to) {
@@ -220,22 +237,23 @@ inline void Scheduler::wake(Block* block) {
     block->asleep.clear();
 }
 
-// Called when nobody but sleepers is left: ends a launch in which they wait for something that never comes.
+inline void Scheduler::note_progress() {
+    progress_seen_ = simt_progress;
+    idle_sleeps_ = idle_polls_ = 0;
+    idle_since_ = std::chrono::steady_clock::now();
+}
+
+// Called now and then while nothing changes: ends a launch whose threads wait for something that never comes.
 inline void Scheduler::check_idle() {
-    const uint64_t heartbeat = common_->heartbeat.load(std::memory_order_relaxed);
-    if (simt_progress != progress_seen_ || heartbeat != heartbeat_seen_) {
-        if (simt_progress != progress_seen_) common_->heartbeat.fetch_add(1, std::memory_order_relaxed);
-        progress_seen_ = simt_progress;
-        heartbeat_seen_ = common_->heartbeat.load(std::memory_order_relaxed);
-        idle_rounds_ = 0;
-        idle_since_ = std::chrono::steady_clock::now();
-        return;
+    uint64_t sleepers = 1;
+    for (const Block* block : under_way_) {
+        for (const Thread* thread : block->asleep) sleepers += thread->sleeps;
     }
-    if (++idle_rounds_ < IDLE_ROUNDS * under_way_.size()) return;
-    const std::chrono::duration<double> idle = std::chrono::steady_clock::now() - idle_since_;
-    if (common_->launch->workers > 1 && idle.count() < IDLE_SECONDS) {
-        idle_rounds_ = 0;
-        return;
+    if (idle_sleeps_ < IDLE_ROUNDS * sleepers && idle_polls_ <= IDLE_POLLS) return;
+    if (common_->launch->workers > 1) {  // what they wait for may be another worker's to do
+        const std::chrono::duration<double> idle = std::chrono::steady_clock::now() - idle_since_;
+        idle_sleeps_ = idle_polls_ = 0;
+        if (idle.count() < IDLE_SECONDS) return;
     }
     fail_spinning();
 }

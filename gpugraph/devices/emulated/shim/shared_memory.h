@@ -23,12 +23,13 @@ class SharedRange {
 public:
     // Find this worker's range; pieces in `kept` belong to the runtime.
     void locate(std::vector<std::pair<char*, std::size_t>> kept) {
-        pieces_.clear();
-        bytes_ = 0;
-        low_ = high_ = nullptr;
 #ifndef SIMT_STATIC_SHARED
         tls_anchor = 1;
-        low_ = &tls_anchor;
+        if (anchor_ == &tls_anchor) return;  // the same thread of the host as last time
+        anchor_ = low_ = &tls_anchor;
+        high_ = nullptr;
+        pieces_.clear();
+        bytes_ = 0;
         dl_iterate_phdr(&SharedRange::visit, this);
         if (high_ == nullptr) return;
         kept.push_back({&tls_anchor, sizeof tls_anchor});
@@ -84,6 +85,7 @@ private:
         return 0;
     }
 
+    const char* anchor_ = nullptr;
     char *low_ = nullptr, *high_ = nullptr;
     std::size_t bytes_ = 0;
     std::vector<std::pair<char*, std::size_t>> pieces_;

@@ -1,0 +1,123 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import networkx
+import numpy as np
+import pytest
+from scipy import sparse
+
+import gpugraph
+from gpugraph.errors import InputError, VerificationFailed
+from gpugraph.measure.results import write_result
+from tests.zoo import zoo
+
+EDGES = [(0, 1, 4), (1, 2, 8), (0, 2, 7), (3, 4, 1)]
+
+
+def matrix() -> sparse.csr_array:
+    u, v, w = np.array(EDGES).T
+    upper = sparse.coo_array((w, (u, v)), (5, 5))
+    return (upper + upper.T).tocsr()
+
+
+def nx_graph() -> networkx.Graph:
+    graph = networkx.Graph()
+    graph.add_weighted_edges_from(EDGES)
+    return graph
+
+
+def arrays() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    m = matrix()
+    return m.indptr, m.indices, m.data
+
+
+SOURCES = {"matrix": matrix, "matrix in COO": lambda: matrix().tocoo(), "networkx": nx_graph, "arrays": arrays}
+
+
+@pytest.mark.parametrize("kind", SOURCES)
+def test_a_graph_may_come_from_python(kind):
+    forest = gpugraph.mst(SOURCES[kind](), device="cpu")
+    assert (forest.total_weight, forest.components) == (12, 2)
+    assert [e.tolist() for e in forest.endpoints()] == [[0, 0, 3], [1, 2, 4]]
+    paths = gpugraph.sssp(SOURCES[kind](), source=1, device="cpu", predecessors=True)
+    assert paths.distance[:3].tolist() == [4, 0, 8]
+    assert paths.reached.tolist() == [True, True, True, False, False]
+    assert paths.predecessor.tolist() == [1, -1, 1, -1, -1]
+
+
+def test_results_become_networkx_graphs():
+    forest = gpugraph.to_networkx(gpugraph.mst(nx_graph(), device="cpu"))
+    right = networkx.minimum_spanning_tree(nx_graph())
+    assert networkx.utils.graphs_equal(networkx.Graph(forest), networkx.Graph(right)) or (
+        {frozenset(e) for e in forest.edges} == {frozenset(e) for e in right.edges}
+    )
+    assert forest.graph["total_weight"] == 12
+    assert forest[0][1]["weight"] == 4
+    tree = gpugraph.to_networkx(gpugraph.sssp(nx_graph(), source=1, device="cpu"))
+    assert set(tree.edges) == {(1, 0), (1, 2)}
+    assert tree.nodes[2] == {"distance": 8}
+    assert tree.nodes[3] == {}
+    assert tree[1][2]["weight"] == 8
+
+
+def test_names_come_back_as_nodes():
+    graph = networkx.relabel_nodes(nx_graph(), dict(enumerate("abcde")))
+    forest = gpugraph.to_networkx(gpugraph.mst(graph, device="cpu"))
+    assert {frozenset(e) for e in forest.edges} == {frozenset("ab"), frozenset("ac"), frozenset("de")}
+    paths = gpugraph.sssp(graph, source="name:b", device="cpu")
+    assert paths.source == 1
+
+
+def test_the_same_graph_from_everywhere_has_one_digest():
+    digests = {gpugraph.load(make()).digest for make in SOURCES.values()}
+    assert len(digests) <= 2  # the weights of a SciPy matrix keep their width
+
+
+def test_options_reach_the_algorithm():
+    paths = gpugraph.sssp(zoo("grid"), 3, algo="delta-stepping", device="cpu", delta=100.0)
+    assert paths.distance[3] == 0
+    with pytest.raises(InputError, match="did you mean 'delta'"):
+        gpugraph.sssp(zoo("grid"), 3, algo="delta-stepping", device="cpu", dleta=1.0)
+
+
+def test_a_result_is_verified_against_its_graph(tmp_path):
+    forest = gpugraph.mst(zoo("random"), device="cpu")
+    assert gpugraph.verify(zoo("random"), forest).passed
+    assert not gpugraph.verify(zoo("random-ties"), forest).passed
+    write_result(forest, tmp_path / "f.npz")
+    assert gpugraph.verify(zoo("random"), tmp_path / "f.npz", method="both").passed
+
+
+def test_a_wrong_result_is_an_exception(monkeypatch):
+    from gpugraph.problems.mst.problem import MinimumSpanningForest
+    from gpugraph.problems.registry import Verdict
+
+    wrong = Verdict("failed", "reference", "edge 1-2 is missing")
+    monkeypatch.setattr(MinimumSpanningForest, "reference", lambda *_: wrong)
+    with pytest.raises(VerificationFailed, match="edge 1-2 is missing"):
+        gpugraph.mst(zoo("random"), device="cpu")
+    assert gpugraph.mst(zoo("random"), device="cpu", verify="none").components
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        (7, "a int is not a graph"),
+        (sparse.csr_array((2, 3)), "square"),
+        ((np.array([0, 2]), np.array([0]), None), "offsets must run from 0"),
+        ((np.array([0, 1]), np.array([1]), None), "outside"),
+        ((np.array([0, 1, 1]), np.array([1]), np.array([np.nan])), "NaN"),
+        ("no-such-file.gr", "no-such-file.gr"),
+    ],
+)
+def test_what_is_no_graph_is_refused_in_words(source, reason):
+    with pytest.raises(InputError, match=reason):
+        gpugraph.load(source)
+
+
+def test_importing_the_package_imports_nothing_heavy():
+    program = "import sys, gpugraph; print([m for m in ('numpy', 'numba', 'scipy', 'click') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+import gpugraph
+from gpugraph import errors
+from gpugraph.graph.families import FAMILIES
+from gpugraph.graph.formats import FORMATS
+from tests.cli.runner import run, succeed
+
+ROOT = Path(__file__).resolve().parents[1]
+README = (ROOT / "README.md").read_text("utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
+
+
+def document(name: str) -> str:
+    return (ROOT / "docs" / name).read_text("utf-8")
+
+
+def test_there_is_one_command_to_run_and_one_to_test():
+    found = dict(re.findall(r"<!-- set-up: (\w+) -->\n```sh\n(.*)\n```", README))
+    assert list(found) == ["run", "test"]
+    assert "gpugraph mst" in found["run"]
+    assert "make test" in found["test"]
+
+
+def test_the_readme_is_one_screen():
+    assert len(README.splitlines()) <= 90
+
+
+def test_the_examples_for_the_shell_run_one_after_the_other(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lines = [part for block in blocks("sh") for line in block.splitlines() for part in line.split(" && ")]
+    commands = [shlex.split(line)[1:] for line in lines if line.startswith("gpugraph ")]
+    assert len(commands) >= 4
+    for words in commands:
+        succeed(*words)
+
+
+def test_the_example_for_python_runs(capsys):
+    (program,) = blocks("python")
+    names: dict[str, object] = {}
+    exec(compile(program, "README.md", "exec"), names)
+    forest = names["forest"]
+    assert str(forest.total_weight) in capsys.readouterr().out  # type: ignore[attr-defined]
+    assert names["tree"].number_of_nodes() == 4096  # type: ignore[attr-defined]
+
+
+def test_the_table_in_the_readme_has_the_lines_that_the_program_prints():
+    shown = succeed("mst", "rmat:16", "--device", "cpu", "--algo", "boruvka", "--repeat", 1).out.splitlines()
+    (table,) = blocks("text")
+    stable = [line for line in table.splitlines() if re.match(r"graph|phase|result|verdict|.* = |.*total", line)]
+    assert stable
+    assert [line for line in stable if line not in shown] == []
+
+
+def test_exit_codes_are_those_of_the_program():
+    codes = {int(code) for code in re.findall(r"\b(\d+) [a-z]", README.split("**Exit codes**")[1].split("```")[0])}
+    family = errors.GpuGraphError.__subclasses__()
+    known = {error.exit_code for error in family} | {0, errors.EXIT_DEFECT, errors.EXIT_INTERRUPTED}
+    assert codes == known - {errors.Regression.exit_code}
+
+
+def test_links_lead_somewhere():
+    for link in re.findall(r"\]\(([^)]+)\)", README):
+        assert (ROOT / link).is_file(), link
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_family_of_specs_is_described_with_all_its_keys(family):
+    (row,) = [line for line in document("specs.md").splitlines() if line.startswith(f"| `{family}` |")]
+    assert f"`{FAMILIES[family].example}`" in row
+    for parameter in FAMILIES[family].parameters:
+        assert f"`{parameter.key}`" in row, parameter.key
+
+
+@pytest.mark.parametrize("form", FORMATS, ids=lambda form: form.name)
+def test_every_format_is_described_with_its_endings(form):
+    (row,) = [line for line in document("formats.md").splitlines() if line.startswith(f"| `{form.name}` |")]
+    assert row.endswith("| yes |" if form.write else "| no |")
+    for extension in form.extensions:
+        assert f"`{extension}`" in row
+
+
+def test_the_list_of_algorithms_is_up_to_date():
+    assert document("algorithms.md") == run("algos", "--format", "markdown").out, (
+        "run: gpugraph algos --format markdown > docs/algorithms.md"
+    )
+
+
+def test_the_interface_for_python_has_a_docstring_everywhere():
+    for name in gpugraph.__all__:
+        assert name == "__version__" or getattr(gpugraph, name).__doc__
