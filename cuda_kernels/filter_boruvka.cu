@@ -53,15 +53,27 @@ constexpr bool PACKED = INDEX_BITS == 32 && sizeof(weight_key_t) == 4;
 #define T_FLIGHT 4
 #endif
 #ifndef T_PER
-#define T_PER 4
+#define T_PER 2
+#endif
+#ifdef T_NOINLINE
+#define PHASE __noinline__
+#else
+#define PHASE
 #endif
 #ifndef T_STREAM
-#define T_STREAM 8
+#define T_STREAM 4
 #endif
 
 constexpr int BLOCK = THREADS;
 constexpr int WARPS = BLOCK / WARP;
 constexpr int SHORT_ROW = T_SHORT;     // below this many arcs one lane reads a row,
+#ifndef T_ALONE
+#define T_ALONE 16
+#endif
+#ifndef T_PERR
+#define T_PERR T_PER
+#endif
+constexpr int LIST_ALONE = T_ALONE;
 constexpr int MEDIUM_ROW = T_MEDIUM;   // below this many GROUP lanes,
 constexpr int HUB_ROW = 4096;          // below this many a warp, and from it on a block
 constexpr int GROUP = 8;
@@ -247,7 +259,7 @@ __device__ __forceinline__ void take_pick(const Graph& graph, int64 v, const Pic
 }
 
 // The lightest arc of every vertex; hubs are put off.  Notes the row in which each tile begins.
-__device__ void pick_row_minima(const Graph& graph, index_t* pick, int32* link, int32* tile_row, int32* hubs,
+PHASE __device__ void pick_row_minima(const Graph& graph, index_t* pick, int32* link, int32* tile_row, int32* hubs,
                                 uint32* hub_count) {
     for (int64 first = grid_thread() - lane_id(); first < graph.vertices; first += grid_threads()) {
         const int64 v = first + lane_id();
@@ -290,7 +302,7 @@ __device__ void pick_row_minima(const Graph& graph, index_t* pick, int32* link, 
 }
 
 // The lightest arc of every hub, a block for each.
-__device__ void pick_hub_minima(Shared& shared, const Graph& graph, index_t* pick, int32* link, const int32* hubs,
+PHASE __device__ void pick_hub_minima(Shared& shared, const Graph& graph, index_t* pick, int32* link, const int32* hubs,
                                 uint32 hub_count) {
     for (uint32 h = blockIdx.x; h < hub_count; h += gridDim.x) {
         const int32 v = hubs[h];
@@ -317,7 +329,7 @@ __device__ void pick_hub_minima(Shared& shared, const Graph& graph, index_t* pic
 // Of two that picked each other the smaller is a root; all others that picked join the forest.  A root is numbered among
 // the live; one that picked nothing is DEAD (a vertex) or retires (a component).  Best keys of components are reset for
 // the next round.  All threads must call.
-__device__ void hook_and_number(Shared& shared, uint32 count, bool vertices, const index_t* pick, const int32* link,
+PHASE __device__ void hook_and_number(Shared& shared, uint32 count, bool vertices, const index_t* pick, const int32* link,
                                 int32* up, uint64* best_key, uint64* best_id, index_t* forest, uint32* control,
                                 uint32* live) {
     for (int64 first = static_cast<int64>(blockIdx.x) * BLOCK * PER_THREAD; first < count;
@@ -340,9 +352,9 @@ __device__ void hook_and_number(Shared& shared, uint32 count, bool vertices, con
         uint64 total;
         const uint64 before = block_scan(shared, mine, &total);
         if (threadIdx.x < 3) {
-            uint32* const counters[3] = {&control[FOREST], live, &control[FINALS]};
+            uint32* const word = threadIdx.x == 0 ? &control[FOREST] : threadIdx.x == 1 ? live : &control[FINALS];
             const uint32 asked = counter(total, threadIdx.x);
-            shared.bases[threadIdx.x] = asked == 0 ? 0 : atomicAdd(counters[threadIdx.x], asked);
+            shared.bases[threadIdx.x] = asked == 0 ? 0 : atomicAdd(word, asked);
         }
         __syncthreads();
         uint32 edge = shared.bases[0] + counter(before, 0);
@@ -370,7 +382,7 @@ __device__ void hook_and_number(Shared& shared, uint32 count, bool vertices, con
 
 // Every vertex or component learns the number of its root.  Follows at most CHASE links, then leaves a shortcut and says
 // so: the caller repeats until nobody did.
-__device__ void learn_number(uint32 count, int32* up, int32* number, uint32* unfinished) {
+PHASE __device__ void learn_number(uint32 count, int32* up, int32* number, uint32* unfinished) {
     bool left = false;
     for (int64 first = grid_thread(); first < count; first += grid_threads() * PER_THREAD) {
         int32 at[PER_THREAD], found[PER_THREAD];
@@ -410,7 +422,7 @@ __device__ void learn_number(uint32 count, int32* up, int32* number, uint32* unf
 
 // The threshold below which about `wanted` of all arcs lie: the quantile of a sample.  All threads must call; the same
 // in every block, for every block draws the same sample.
-__device__ Pick sample_threshold(Shared& shared, const Graph& graph, uint64 wanted) {
+PHASE __device__ Pick sample_threshold(Shared& shared, const Graph& graph, uint64 wanted) {
     const int i = threadIdx.x;
     const uint64 stratum = static_cast<uint64>(graph.arcs) / SAMPLES;
     const uint64 jitter = (static_cast<uint64>(i) * 0x9E3779B97F4A7C15ull >> 32) % stratum;
@@ -450,7 +462,7 @@ __device__ __forceinline__ int32 row_of(const Graph& graph, const int32* __restr
 
 // List the edges up to the threshold that join two components: the weights of all arcs stream by, and only the few that
 // are light are looked at, 32 at a time.
-__device__ void list_light_arcs(Shared& shared, const Graph& graph, const int32* __restrict__ label,
+PHASE __device__ void list_light_arcs(Shared& shared, const Graph& graph, const int32* __restrict__ label,
                                 const int32* __restrict__ tile_row, const Pick& threshold, Gatherer& gatherer) {
     index_t* const positions = shared.positions[threadIdx.x / WARP];
     uint32 pending = 0;
@@ -533,7 +545,7 @@ __device__ __forceinline__ void list_row(const Graph& graph, const int32* __rest
 }
 
 // List the edges of all rows outside the giant component (of all rows, if there is NO_GIANT); hubs are put off.
-__device__ void list_rows(const Graph& graph, const int32* __restrict__ label, int32 giant, Gatherer& gatherer,
+PHASE __device__ void list_rows(const Graph& graph, const int32* __restrict__ label, int32 giant, Gatherer& gatherer,
                           int32* hubs, uint32* hub_count) {
     for (int64 first = grid_thread() - lane_id(); first < graph.vertices; first += grid_threads()) {
         const int64 v = first + lane_id();
@@ -545,9 +557,9 @@ __device__ void list_rows(const Graph& graph, const int32* __restrict__ label, i
             end = graph.offsets[v + 1];
         }
         const index_t length = end - begin;
-        const index_t short_end = length < SHORT_ROW ? end : begin;
+        const index_t short_end = length < LIST_ALONE ? end : begin;
         list_row<1>(graph, label, giant, static_cast<int32>(v), own, begin, short_end, 0, gatherer);
-        for (unsigned waiting = __ballot_sync(FULL_MASK, length >= SHORT_ROW && length < HUB_ROW); waiting != 0;
+        for (unsigned waiting = __ballot_sync(FULL_MASK, length >= LIST_ALONE && length < HUB_ROW); waiting != 0;
              waiting &= waiting - 1) {
             const int owner = __ffs(static_cast<int>(waiting)) - 1;
             const index_t row_begin = __shfl_sync(FULL_MASK, begin, owner);
@@ -565,7 +577,7 @@ __device__ void list_rows(const Graph& graph, const int32* __restrict__ label, i
 }
 
 // List the edges of the hubs that were put off, a block for each.
-__device__ void list_hubs(const Graph& graph, const int32* __restrict__ label, int32 giant, Gatherer& gatherer,
+PHASE __device__ void list_hubs(const Graph& graph, const int32* __restrict__ label, int32 giant, Gatherer& gatherer,
                           const int32* hubs, uint32 hub_count) {
     for (uint32 h = blockIdx.x; h < hub_count; h += gridDim.x) {
         const int32 u = hubs[h];
@@ -574,7 +586,7 @@ __device__ void list_hubs(const Graph& graph, const int32* __restrict__ label, i
 }
 
 // The component that most of 32 sampled arcs lead to.  All threads must call; the same in every block.
-__device__ int32 find_giant(Shared& shared, const Graph& graph, const int32* label) {
+PHASE __device__ int32 find_giant(Shared& shared, const Graph& graph, const int32* label) {
     __syncthreads();
     if (threadIdx.x < WARP) {
         const index_t arc = static_cast<index_t>(static_cast<uint64>(graph.arcs) / (2 * WARP) * (2 * lane_id() + 1));
@@ -601,7 +613,7 @@ __device__ __forceinline__ uint64 bid_of(const Edge& edge) {
 
 // Edges inside a component are dropped from the block's region, the others bid at both ends.  `renumbered` tells what
 // became of the components of the round before; nullptr in the first round.  Returns the edges kept.
-__device__ uint32 compact_and_bid(Shared& shared, Edge* region, uint32 held, const int32* renumbered, uint64* best_key) {
+PHASE __device__ uint32 compact_and_bid(Shared& shared, Edge* region, uint32 held, const int32* renumbered, uint64* best_key) {
     uint32 kept = 0;
     for (uint32 first = 0; first < held; first += BLOCK * PER_THREAD) {
         Edge edge[PER_THREAD];
@@ -648,7 +660,7 @@ __device__ uint32 compact_and_bid(Shared& shared, Edge* region, uint32 held, con
 }
 
 // Of the edges of least weight, which wide keys cannot tell apart, the least id.
-__device__ void bid_again(const Edge* region, uint32 held, const uint64* best_key, uint64* best_id) {
+PHASE __device__ void bid_again(const Edge* region, uint32 held, const uint64* best_key, uint64* best_id) {
     for (uint32 i = threadIdx.x; i < held; i += BLOCK) {
         const Edge edge = region[i];
         const uint64 id = static_cast<uint64>(edge.id);
@@ -658,7 +670,7 @@ __device__ void bid_again(const Edge* region, uint32 held, const uint64* best_ke
 }
 
 // The edge that won a component tells it where it leads; ids are unique, so one thread writes.
-__device__ void link_components(const Edge* region, uint32 held, const uint64* best_key, const uint64* best_id,
+PHASE __device__ void link_components(const Edge* region, uint32 held, const uint64* best_key, const uint64* best_id,
                                 index_t* pick, int32* link) {
     for (uint32 first = 0; first < held; first += BLOCK * PER_THREAD) {
         Edge edge[PER_THREAD];

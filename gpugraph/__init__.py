@@ -82,9 +82,14 @@ def sssp(
     Args:
         graph: anything ``load`` takes; arcs are followed as the format means them.
         source: 0-based vertex, ``"name:17"`` for a file's own id, or ``"max-degree"`` (the default).
+        algo: as for ``mst``.
+        device: as for ``mst``.
+        verify: as for ``mst``.
         predecessors: also return the canonical predecessors.
+        options: as for ``mst``.
 
-    The other arguments and the errors are those of ``mst``.
+    Raises:
+        VerificationFailed, InputError, DeviceUnavailable, OutOfMemory: as for ``mst``.
     """
     result: Distances = _solve("sssp", graph, algo, device, verify, options, source=source, predecessors=predecessors)
     return result

@@ -73,7 +73,7 @@ def open_writer(stream: IO[bytes], codec: str | None) -> IO[bytes]:
     if codec is None:
         return stream
     if codec == "gzip":
-        return cast(IO[bytes], gzip.GzipFile(filename="", fileobj=stream, mode="wb", compresslevel=6, mtime=0))
+        return cast(IO[bytes], gzip.GzipFile(filename="", fileobj=stream, mode="wb", compresslevel=3, mtime=0))
     if codec == "bzip2":
         return cast(IO[bytes], bz2.BZ2File(stream, "wb"))
     if codec == "xz":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from gpugraph.cli.options import command
+from gpugraph.graph.families import FAMILIES
 
 
 @command
@@ -14,7 +15,7 @@ from gpugraph.cli.options import command
 def generate(spec: str, output: str, output_format: str | None, quiet: bool) -> None:
     """Generate the graph of SPEC and write it to a file.
 
-    The same spec gives the same graph, bit for bit, on every machine; docs/specs.md describes the families.
+    The same spec gives the same graph, bit for bit, on every machine.
 
     Example:
       gpugraph generate rmat:12,seed=7,w=1..255 -o rmat12.csr
@@ -33,3 +34,9 @@ def generate(spec: str, output: str, output_format: str | None, quiet: bool) -> 
         progress(f"writing {output}")
         save_file(graph, output, output_format)
     show(f"{output}: {describe_graph(graph.describe())}")
+
+
+generate.epilog = (
+    f"Families of graphs, by example: {'; '.join(family.example for family in FAMILIES.values())}. "
+    "Their options are separated by commas; all take seed=N, w=LO..HI and dtype=NAME."
+)

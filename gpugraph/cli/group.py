@@ -58,8 +58,8 @@ class LazyGroup(click.Group):
 def _everything() -> None:
     """Benchmark minimum spanning trees and shortest paths on GPUs, every result verified.
 
-    A graph is a file in any of twelve formats or a spec such as rmat:20; `gpugraph COMMAND --help` shows an
-    example of each command.
+    A graph is a file in one of the usual formats, or a spec such as rmat:20 from which it is generated;
+    `gpugraph COMMAND --help` shows an example of each command.
 
     Example:
       gpugraph mst rmat:16

@@ -47,33 +47,37 @@ def load_file(
         OutOfMemory: the graph does not fit into this machine's memory.
     """
     form = formats.named(input_format) if input_format else None
-    source = Source(path, progress)
     clock = HostClock()
-    try:
-        with clock.phase("load"):
-            form = form or formats.recognise(source)
-            content = form.read(source)
-        if isinstance(content, ArcList):
-            with clock.phase("build"):
-                graph = _built(content, source, form)
-        else:
-            graph = replace(content, name=stem(source.name))
-        if check or symmetrize:
-            with clock.phase("load"):
-                ensure_checked(graph)
-        if symmetrize and graph.directed:
-            with clock.phase("build"):
-                graph = symmetrized(graph)
-    except MemoryError as error:
-        raise OutOfMemory(
-            "the graph does not fit into this machine's memory",
-            where=source.path,
-            remedy="use a machine with more, or a smaller graph",
-        ) from error
+    with Source(path, progress) as source:
+        try:
+            graph = _loaded(source, form, clock)
+            if check or symmetrize:
+                with clock.phase("load"):
+                    ensure_checked(graph)
+            if symmetrize and graph.directed:
+                with clock.phase("build"):
+                    graph = symmetrized(graph)
+        except MemoryError as error:
+            raise OutOfMemory(
+                "the graph does not fit into this machine's memory",
+                where=source.path,
+                remedy="use a machine with more, or a smaller graph",
+            ) from error
     if phases is not None:
         for name, seconds in clock.seconds.items():
             phases[name] = phases.get(name, 0.0) + seconds
     return graph
+
+
+def _loaded(source: Source, form: Format | None, clock: HostClock) -> CSRGraph:
+    """Read and build."""
+    with clock.phase("load"):
+        form = form or formats.recognise(source)
+        content = form.read(source)
+    if not isinstance(content, ArcList):
+        return replace(content, name=stem(source.name))
+    with clock.phase("build"):
+        return _built(content, source, form)
 
 
 def _built(arcs: ArcList, source: Source, form: Format) -> CSRGraph:

@@ -50,7 +50,7 @@ def check_result(graph: CSRGraph, result: Forest | Distances | str | os.PathLike
         graph = problem.admit(graph)
     try:
         claimed = _forest(graph, given, path) if isinstance(given, StoredForest) else _distances(graph, given, path)
-    except _Mismatch as mismatch:
+    except _MismatchError as mismatch:
         return Verdict("failed", method, str(mismatch))
     return check(problem, graph, _query(claimed), claimed, method)
 
@@ -69,7 +69,7 @@ def _stored(result: Forest | Distances) -> Stored:
     return StoredForest(u, v, weights, result.graph.vertices, total, result.components)
 
 
-class _Mismatch(Exception):
+class _MismatchError(Exception):
     """The result cannot be one of this graph; the message names the first counter-example."""
 
 
@@ -77,7 +77,7 @@ def _forest(graph: CSRGraph, given: StoredForest, path: str) -> Forest:
     """Return the forest of the graph that a file describes."""
     n = graph.vertices
     if given.vertices not in (None, n):
-        raise _Mismatch(f"the forest is one of {given.vertices} vertices, the graph has {n}")
+        raise _MismatchError(f"the forest is one of {given.vertices} vertices, the graph has {n}")
     inside = (given.u >= 0) & (given.v >= 0) & (given.u < n) & (given.v < n)
     _all(inside, given, "names a vertex that the graph does not have")
     ids = edge_ids(graph, given.u, given.v)
@@ -87,14 +87,16 @@ def _forest(graph: CSRGraph, given: StoredForest, path: str) -> Forest:
     if weight.dtype.kind == "U":
         weight = parse_numbers(weight, graph.weights.dtype, path, 2)
     for k in np.flatnonzero(weight != expected)[:1]:
-        raise _Mismatch(f"edge {given.u[k]}-{given.v[k]} weighs {expected[k]} in the graph, not {weight[k]}")
+        raise _MismatchError(f"edge {given.u[k]}-{given.v[k]} weighs {expected[k]} in the graph, not {weight[k]}")
     once = np.unique(ids, return_index=True)[1]
     _all(np.isin(np.arange(len(ids)), once), given, "is there twice")
     forest = Forest.of(graph, ids)
     if given.total_weight not in (None, str(forest.total_weight)):
-        raise _Mismatch(f"the total weight is given as {given.total_weight}, the edges weigh {forest.total_weight}")
+        raise _MismatchError(
+            f"the total weight is given as {given.total_weight}, the edges weigh {forest.total_weight}"
+        )
     if given.components not in (None, forest.components):
-        raise _Mismatch(f"{given.components} components are given, the edges leave {forest.components}")
+        raise _MismatchError(f"{given.components} components are given, the edges leave {forest.components}")
     return forest
 
 
@@ -102,29 +104,29 @@ def _all(holds: NDArray[np.bool_], given: StoredForest, otherwise: str) -> None:
     """Raise for the first edge for which something does not hold."""
     if not holds.all():
         k = int(np.argmin(holds))
-        raise _Mismatch(f"edge {given.u[k]}-{given.v[k]} {otherwise}")
+        raise _MismatchError(f"edge {given.u[k]}-{given.v[k]} {otherwise}")
 
 
 def _distances(graph: CSRGraph, given: StoredDistances, path: str) -> Distances:
     """Return the distances of the graph that a file describes."""
     n, dtype = graph.vertices, distance_dtype(graph.weights.dtype)
     if len(given.distance) != n or (given.predecessor is not None and len(given.predecessor) != n):
-        raise _Mismatch(f"the file has {len(given.distance)} vertices, the graph has {n}")
+        raise _MismatchError(f"the file has {len(given.distance)} vertices, the graph has {n}")
     distance = given.distance
     if distance.dtype.kind == "U":
         distance = np.where(distance == "inf", str(unreached(dtype)), distance)
         distance = parse_numbers(distance, dtype, path, 2)
     elif distance.dtype != dtype:
-        raise _Mismatch(f"the distances are of type {distance.dtype}, those of the graph are {dtype}")
+        raise _MismatchError(f"the distances are of type {distance.dtype}, those of the graph are {dtype}")
     predecessor = given.predecessor
     if given.vertex is not None:
         if not np.array_equal(np.sort(given.vertex), np.arange(n)):
-            raise _Mismatch(f"the file does not hold each of the vertices 0 to {n - 1} once")
+            raise _MismatchError(f"the file does not hold each of the vertices 0 to {n - 1} once")
         order = np.argsort(given.vertex)
         distance, predecessor = distance[order], None if predecessor is None else predecessor[order]
     source = _source(graph, distance, predecessor, path) if given.source is None else given.source
     if not 0 <= source < n:
-        raise _Mismatch(f"the source {source} is not a vertex of the graph")
+        raise _MismatchError(f"the source {source} is not a vertex of the graph")
     return Distances(graph, source, distance, predecessor)
 
 
@@ -133,7 +135,7 @@ def _source(graph: CSRGraph, distance: NDArray[Any], predecessor: NDArray[np.int
     starts = distance == 0 if predecessor is None else (distance == 0) & (predecessor < 0)
     candidates = np.flatnonzero(starts)
     if len(candidates) == 0:
-        raise _Mismatch("no vertex has the distance 0, so there is no source")
+        raise _MismatchError("no vertex has the distance 0, so there is no source")
     # In an undirected graph vertices at distance 0 of each other have all distances in common.
     if len(candidates) > 1 and graph.directed:
         raise InputError(

@@ -39,7 +39,8 @@ def _subject(data: Mapping[str, Any], width: int) -> list[Line]:
     name = data["algorithm"] + (f" ({', '.join(ran_with)})" if ran_with else "")
     lines += field("algorithm", f"{name} — {cited}" if cited else name, width=width)
     device = data["device"]
-    lines += field("device", f"{device['kind']}: {device['name']}", width=width)
+    threads = f", {counted(device['threads'], 'thread')}" if device.get("threads") else ""
+    lines += field("device", f"{device['kind']}: {device['name']}{threads}", width=width)
     if data.get("peak_device_bytes"):
         lines += field("memory", f"{size(data['peak_device_bytes'])} at most", width=width)
     return lines

@@ -5,8 +5,8 @@ import json
 import pytest
 
 import gpugraph
-from gpugraph.errors import InputError
 from gpugraph.cli.defaults import defaults, read_defaults
+from gpugraph.errors import InputError
 from tests.cli.runner import refuse, succeed
 
 

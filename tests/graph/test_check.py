@@ -43,7 +43,7 @@ def test_every_graph_of_the_zoo_is_sound(name: str) -> None:
     ],
 )
 def test_damage_is_named(array: str, index: int, value: int, says: str) -> None:
-    with pytest.raises(GraphFormatError, match="a.csr: damaged: ") as caught:
+    with pytest.raises(GraphFormatError, match=r"a.csr: damaged: ") as caught:
         check_structure(_with(GRAPH, array, index, value))
     assert says in str(caught.value)
     assert caught.value.remedy

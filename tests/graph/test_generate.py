@@ -32,10 +32,7 @@ DIGESTS = {
     "rmat:7,w=0.5..2.5": "b8ab3bc6df85e05ec6878c28649acba0",
     "rmat:7,w=-2^40..2^40": "f54eb2e9b81f06e73cc90401b9cb8095",
 }
-"""Digests of small graphs: they must never change, on any device.
-
-Those of the first six are of the arrays that ``gen_egr`` writes, with uint32 weights.
-"""
+"""Digests of small graphs: they must never change, on any device."""
 
 
 def hash64(z):

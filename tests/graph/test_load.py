@@ -91,7 +91,7 @@ def test_a_damaged_native_file_is_refused_before_it_is_symmetrised_or_converted(
     data[-4] ^= 1
     (tmp_path / "a.csr").write_bytes(data)
     for options in ({}, {"symmetrize": True, "check": False}):
-        with pytest.raises(GraphFormatError, match="a.csr: damaged: its digest is"):
+        with pytest.raises(GraphFormatError, match=r"a.csr: damaged: its digest is"):
             load_file(tmp_path / "a.csr", **options)
     with pytest.raises(GraphFormatError, match="digest"):
         save_file(load_file(tmp_path / "a.csr", check=False), tmp_path / "b.gr")
@@ -105,7 +105,7 @@ def test_too_little_memory_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         raise MemoryError
 
     monkeypatch.setattr(load, "build", full)
-    with pytest.raises(OutOfMemory, match="a.gr"):
+    with pytest.raises(OutOfMemory, match=r"a.gr"):
         load_file(tmp_path / "a.gr")
 
 
@@ -125,7 +125,7 @@ def test_a_graph_is_saved_whole_or_not_at_all(tmp_path: Path) -> None:
 def test_the_output_format_may_be_named(tmp_path: Path) -> None:
     save_file(zoo("triangle"), tmp_path / "noname", "mtx")
     assert (tmp_path / "noname").read_bytes().startswith(b"%%MatrixMarket")
-    with pytest.raises(InputError, match="METIS .graph is only read"):
+    with pytest.raises(InputError, match=r"METIS .graph is only read"):
         save_file(zoo("triangle"), tmp_path / "other", "metis")
 
 

@@ -73,6 +73,9 @@ def pack(name: str, parameters: Sequence[Parameter], args: Sequence[Any], *, bou
     """Return the arguments laid out for a launch.
 
     Args:
+        name: of the kernel, for messages.
+        parameters: what it takes.
+        args: what it is given.
         bounds: tell also what memory they give access to.
 
     Raises:

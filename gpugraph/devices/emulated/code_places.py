@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from gpugraph.devices.emulated.source import KERNEL_LIST
 from gpugraph.devices.emulated.toolchain import SHIM
 
 _MARK = re.compile(r" @(\d+)@")
@@ -71,7 +72,7 @@ class Symbols:
                 offset = int(text, 16)
                 continue
             file, _, number = next(lines, "??:0").split(" (")[0].rpartition(":")
-            if Path(file).parent == SHIM or not number.isdigit() or number == "0":
+            if not number.isdigit() or number == "0" or Path(file).parent == SHIM or file.endswith(KERNEL_LIST):
                 continue
             answers[offset] = (*answers.get(offset, ()), Frame(file, int(number), text.split("(")[0]))
         return answers

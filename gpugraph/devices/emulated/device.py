@@ -65,7 +65,8 @@ class EmulatedDevice:
         seed: 0 runs threads and blocks in order; any other number shuffles every launch, reproducibly.
         sanitize: build with AddressSanitizer and UBSan, which report memory faults by line and end the process; needs a
             process started by ``python -m gpugraph.devices.emulated.sanitize``, where it is the default.
-        races: build with the race detector, which also checks the bounds of every access; ``races()`` tells what it found.
+        races: build with the race detector, which also checks the bounds of every access; ``races()`` tells what it
+            found.
         threads: threads of the host that blocks are dealt to; more than one gives up reproducible schedules.
 
     Raises:

@@ -11,7 +11,7 @@ from typing import Any
 
 from gpugraph.devices.emulated.arguments import Packed, Parameter
 from gpugraph.devices.emulated.code_places import Symbols
-from gpugraph.errors import unknown_name
+from gpugraph.errors import DeviceUnavailable, unknown_name
 
 _REPORT_BYTES = 4096
 
@@ -59,17 +59,26 @@ class RaceRecord(ctypes.Structure):
         ("first_kind", ctypes.c_uint32),
         ("second_kind", ctypes.c_uint32),
         ("shared", ctypes.c_uint32),
-        ("same_block", ctypes.c_uint32),
         ("first_thread", ctypes.c_uint32 * 2),
         ("second_thread", ctypes.c_uint32 * 2),
     )
 
 
 class Library:
-    """The kernels of one shared object."""
+    """The kernels of one shared object.
+
+    Raises:
+        DeviceUnavailable: it cannot be loaded.
+    """
 
     def __init__(self, path: Path) -> None:
-        self._handle = ctypes.CDLL(str(path))
+        try:
+            self._handle = ctypes.CDLL(str(path))
+        except OSError as error:
+            raise DeviceUnavailable(
+                f"a compiled kernel cannot be loaded: {error}",
+                remedy="set GPUGRAPH_CACHE_DIR to a directory from which programs may run",
+            ) from None
         self._handle.simt_kernel.restype = ctypes.POINTER(_Kernel)
         self._launch = self._handle.simt_launch
         self._launch.argtypes = (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t)

@@ -1,7 +1,7 @@
 """Turn a flattened ``.cu`` file into the C++ translation unit that the emulator compiles.
 
-The one construct that C++ cannot be taught by a macro, ``extern __shared__ T name[];``, is rewritten; everything else is
-compiled as it stands.  The list of kernels goes behind it, and C++ itself deduces their parameter types.
+The one construct that C++ cannot be taught by a macro, ``extern __shared__ T name[];``, is rewritten; everything else
+is compiled as it stands.  The list of kernels goes behind it, and C++ itself deduces their parameter types.
 """
 
 from __future__ import annotations
@@ -18,6 +18,9 @@ _KERNEL = re.compile(r"[^;{}]*\b__global__\b[^;{}]*[;{]")
 _SIGNATURE = re.compile(r"\bvoid\s+(\w+)\s*\(")
 _BLANKED = re.compile(r'//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*"', re.DOTALL)
 _SCOPE = re.compile(r"(\bnamespace\b[^;{}()]*|\bextern\s*)?\{|\}")
+
+KERNEL_LIST = "kernel list"
+"""What diagnostics call the part of a translation unit that is nobody's file."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +99,7 @@ def translation_unit(text: str, kernels: Sequence[KernelName]) -> str:
         f'    simt::Entry<&{k.name}>::describe_as("{k.name}", static_cast<uint32_t>({k.max_threads}))' for k in kernels
     )
     registry = (
-        '#line 1 "kernel list"\n'
+        f'#line 1 "{KERNEL_LIST}"\n'
         'extern "C" {\n'
         f"extern const simt::Kernel simt_kernels[] = {{\n{entries}\n}};\n"
         f"extern const uint32_t simt_kernel_count = {len(kernels)};\n"

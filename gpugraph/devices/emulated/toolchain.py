@@ -101,6 +101,8 @@ def build_library(
     """Return the shared object of a kernel file, compiled if it is not in the cache.
 
     Args:
+        source: the flattened kernel file.
+        build: flags for one purpose.
         defines: macros for the kernel file; the shim does not see them.
         cooperative: blocks wait for each other, so that shared memory must be swappable in every build.
         expressions: kernels to add that are instances of templates, e.g. ``"reduce<float, 256>"``.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import zipfile
 import zlib
-from typing import IO, Any
+from typing import IO, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -136,7 +136,7 @@ def write(graph: CSRGraph, stream: IO[bytes], extension: str) -> None:
         "shape": np.array([graph.vertices, graph.vertices], np.int64),
         "data": np.ascontiguousarray(graph.weights),
     }
-    with zipfile.ZipFile(_Forward(stream), "w") as archive:  # type: ignore[arg-type]
+    with zipfile.ZipFile(cast(IO[bytes], _Forward(stream)), "w") as archive:
         for name, array in members.items():
             # A fixed date: the same graph gives the same bytes.
             with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as member:

@@ -30,7 +30,7 @@ Block = tuple[int, bytes]
 
 
 class Source:
-    """One graph file, which can be read from its beginning any number of times.
+    """One graph file, which can be read from its beginning any number of times; a context manager.
 
     Args:
         path: a file, or ``"-"`` for standard input.
@@ -108,14 +108,31 @@ class Source:
 
         The next piece is read and decompressed while the caller works on this one.
         """
-        with ThreadPoolExecutor(1) as pool:
-            lines = self._lines()
-            number = 1
-            ahead = pool.submit(next, lines, None)
-            while (block := ahead.result()) is not None:
-                ahead = pool.submit(next, lines, None)
-                yield number, block
-                number += block.count(b"\n")
+        # The thread belongs to the source, not to this generator: an abandoned generator is closed by the garbage
+        # collector, possibly inside a thread that is just starting, and must not wait for another there.
+        lines = self._lines()
+        number = 1
+        ahead = self._reader.submit(next, lines, None)
+        while (block := ahead.result()) is not None:
+            ahead = self._reader.submit(next, lines, None)
+            yield number, block
+            number += block.count(b"\n")
+
+    @cached_property
+    def _reader(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(1, "read")
+
+    def close(self) -> None:
+        """End the thread that reads ahead."""
+        if "_reader" in self.__dict__:
+            self._reader.shutdown(cancel_futures=True)
+            del self._reader
+
+    def __enter__(self) -> Source:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def _lines(self) -> Iterator[bytes]:
         begun: list[bytes] = []

@@ -80,35 +80,49 @@ def tidy(block: bytes, comments: bytes) -> bytes:
     return block.strip(b" ")
 
 
+def _delimiter(block: bytes, rows: Rows) -> str | None:
+    """Return what separates the fields of a block that needs no tidying: one byte, as often as there are gaps."""
+    found = [byte for byte in (b" ", b"\t", b",") if byte in block]
+    if len(found) != 1 or b"\r" in block or any(rows.comments[i : i + 1] in block for i in range(len(rows.comments))):
+        return None
+    lines = block.count(b"\n") + (not block.endswith(b"\n"))
+    return found[0].decode() if block.count(found[0]) == lines * (rows.fields - 1) else None
+
+
 def _fast(block: bytes, rows: Rows) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any] | None] | None:
     """Parse a regular block, or return None."""
     import pyarrow as pa
     from pyarrow import csv
 
-    block = tidy(block, rows.comments)
-    if not block.strip():
+    delimiter = _delimiter(block, rows)
+    if delimiter is None:
+        block, delimiter = tidy(block, rows.comments), " "
+    if not block or block.isspace():
         empty = np.zeros(0, np.int64)
         return empty, empty, np.zeros(0, np.uint32) if rows.weighted else None
     names = ["prefix"] * bool(rows.prefix) + ["tail", "head"] + ["weight"] * rows.weighted
-    types = {"tail": pa.int64(), "head": pa.int64()} | ({"weight": pa.float64()} if rows.real else {})
+    # The prefix is a truth value whose one spelling is the word it has to be.
+    types = {"tail": pa.int64(), "head": pa.int64(), "prefix": pa.bool_()}
 
     def parse(types: dict[str, Any]) -> Any:
         return csv.read_csv(
             pa.BufferReader(block),
             csv.ReadOptions(column_names=names),
-            csv.ParseOptions(delimiter=" ", quote_char=False),
+            csv.ParseOptions(delimiter=delimiter, quote_char=False),
             csv.ConvertOptions(
-                check_utf8=False, null_values=[], column_types=types, include_columns=names[bool(rows.prefix) :]
+                check_utf8=False,
+                null_values=[],
+                true_values=[rows.prefix.decode()],
+                false_values=[],
+                column_types=types,
             ),
         )
 
     try:
-        table = parse(types)
+        table = parse(types | ({"weight": pa.float64()} if rows.real else {}))
         if rows.weighted and not rows.real and _holds_wide_integers(block, table):
             table = parse(types | {"weight": pa.uint64()})
     except pa.ArrowInvalid:
-        return None
-    if rows.prefix and _prefixed(block, rows.prefix) != table.num_rows:
         return None
     tails, heads = table["tail"].to_numpy(), table["head"].to_numpy()
     if any(int(ids.min()) < rows.low or int(ids.max()) > rows.high for ids in (tails, heads)):
@@ -124,11 +138,6 @@ def _fast(block: bytes, rows: Rows) -> tuple[NDArray[Any], NDArray[Any], NDArray
 def _holds_wide_integers(block: bytes, table: Any) -> bool:
     """True if weights taken for reals are in truth integers beyond int64, which a double would round."""
     return str(table["weight"].type) == "double" and not any(sign in block for sign in (b".", b"e", b"E", b"n", b"N"))
-
-
-def _prefixed(block: bytes, prefix: bytes) -> int:
-    word = prefix + b" "
-    return block.count(b"\n" + word) + block.startswith(word)
 
 
 def _slow(block: bytes, first: int, rows: Rows, path: str) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any] | None]:

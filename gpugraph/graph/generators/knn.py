@@ -6,8 +6,6 @@ being row min(C − 1, ⌊y * C⌋), column min(C − 1, ⌊x * C⌋) in float32
 within r = 2, 4, 8, … rows and columns of its own, until there are k of them or r > C; the k least by (squared
 distance, vertex) are its neighbours, the squared distance being fma(dx, dx, dy * dy) in float32.  An edge weighs
 1 + ⌊min(2 * 10^9, sqrt(dx² + dy²) * sqrt(n) * 10^6)⌋, in float64.
-
-This is the graph that ``gen_egr knn`` writes for the same seed.
 """
 
 from __future__ import annotations

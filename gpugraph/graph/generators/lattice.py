@@ -2,7 +2,7 @@
 
 Vertex y * width + x is joined to its right and to its lower neighbour.  In ``road`` the edge downwards from
 vertex i stays where x = 0 or the two low bits of hash64(hash64(seed + 5) + i) are zero: connected, of average
-degree about 2.5.  Both are the graphs that ``gen_egr grid`` and ``gen_egr road`` write for the same seed.
+degree about 2.5.
 """
 
 from __future__ import annotations

@@ -6,8 +6,6 @@ x such 16 bits the quadrant is the number of thresholds ⌊p * 2^16 + 1/2⌋ tha
 a + b + c.  The quadrant's high bit goes to the tail, its low bit to the head, most significant level first.
 Both ids are shuffled.  Loops and repeats are left to the builder.
 
-With the default probabilities and seed S this is the graph that ``gen_egr rmat`` writes for the seed S.
-
 Source: Chakrabarti, Zhan & Faloutsos 2004, R-MAT: a recursive model for graph mining.
 """
 

@@ -3,7 +3,7 @@
 random
     Edge i, with r = hash64(hash64(seed) + i), joins high_product(r, n) and
     high_product(hash64(r ^ 0x1234567), n).  Loops and repeats are left to the builder.
-    This is the G(n, m) of GTgraph, and the graph that ``gen_egr uniform`` writes for the same seed.
+    This is the G(n, m) of GTgraph.
 
 regular
     The j-th neighbour of v, j = 0..degree−1, is x = nth_distinct(key, j, n − 1) with

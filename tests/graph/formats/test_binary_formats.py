@@ -131,14 +131,14 @@ TARGETS_AT = {
 @pytest.mark.parametrize(("row", "value"), [(0, 1), (2, 1), (1, -1), (1, 2**31 - 1), (4, 3)])
 def test_damaged_offsets_are_refused(tmp_path: Path, name: str, row: int, value: int) -> None:
     start, width = OFFSETS_AT[name]
-    with pytest.raises(GraphFormatError, match="row offsets (fall|run)|digest|not ascend|reverse|weighs"):
+    with pytest.raises(GraphFormatError, match=r"row offsets (fall|run)|digest|not ascend|reverse|weighs"):
         load_text(tmp_path, name, _patched(name, start + row * width, f"<i{width}", value))
 
 
 @pytest.mark.parametrize("name", ["one.gr", "two.gr"])
 @pytest.mark.parametrize("value", [0, 5, 2**64 - 1])
 def test_damaged_end_offsets_are_refused(tmp_path: Path, name: str, value: int) -> None:
-    with pytest.raises(GraphFormatError, match="row offsets|ends at"):
+    with pytest.raises(GraphFormatError, match=r"row offsets|ends at"):
         load_text(tmp_path, name, _patched(name, 40, "<u8", value))
 
 

@@ -78,12 +78,12 @@ def test_an_unknown_format_suggests_the_nearest(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("content", [b"\0\1\2 no graph", b"<xml>", b"\x89PNG\r\n\x1a\n"])
 def test_an_unknown_file_is_refused_and_the_formats_are_named(tmp_path: Path, content: bytes) -> None:
-    with pytest.raises(GraphFormatError, match="not recognised.*--input-format.*METIS"):
+    with pytest.raises(GraphFormatError, match=r"not recognised.*--input-format.*METIS"):
         load_text(tmp_path, "a.bin", content)
 
 
 def test_a_csr_of_nobody_says_what_was_tried(tmp_path: Path) -> None:
-    with pytest.raises(GraphFormatError, match="neither gpugraph's .* nor Gunrock's"):
+    with pytest.raises(GraphFormatError, match=r"neither gpugraph's .* nor Gunrock's"):
         load_text(tmp_path, "a.csr", b"-----BEGIN CERTIFICATE REQUEST-----\n")
 
 

@@ -42,8 +42,7 @@ def test_every_graph_of_the_zoo_comes_back_with_the_same_digest(tmp_path: Path, 
         graph, path = zoo(name), tmp_path / f"{name}{extension}"
         try:
             save_file(graph, path)
-        except InputError as error:
-            assert "--weights" in str(error)
+        except InputError:
             assert not path.exists()
             continue
         back = load_file(path)

@@ -25,14 +25,16 @@ template <class T, class Change>
 SIMT_UNSEEN T update(T* address, Change change) {
     if (--simt_atomics_left < 0) simt_preempt();
 #ifdef SIMT_RACES
-    simt_race_atomic(address, sizeof(T), true, __builtin_return_address(0));
+    simt_race_atomic(address, sizeof(T), __builtin_return_address(0));
 #endif
 #ifdef SIMT_THREADS
     using Bits = std::conditional_t<sizeof(T) == 8, uint64_t, std::conditional_t<sizeof(T) == 4, uint32_t, uint16_t>>;
     auto* cell = reinterpret_cast<Bits*>(address);
     Bits seen = __atomic_load_n(cell, __ATOMIC_RELAXED), wanted;
-    do wanted = bits_as<Bits>(change(bits_as<T>(seen)));
-    while (wanted != seen && !__atomic_compare_exchange_n(cell, &seen, wanted, true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
+    do {
+        wanted = bits_as<Bits>(change(bits_as<T>(seen)));
+    } while (wanted != seen &&
+             !__atomic_compare_exchange_n(cell, &seen, wanted, true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
     simt_progress += wanted != seen;
     return bits_as<T>(seen);
 #else
@@ -71,7 +73,8 @@ SIMT_ATOMIC(atomicDec, old == 0 || old > value ? value : old - 1, unsigned)
 
 template <class T>
 inline T atomicCAS(T* address, typename simt::Same<T>::type expected, typename simt::Same<T>::type value) {
-    static_assert(simt::one_of<T, int, unsigned, unsigned long long, unsigned short>, "CUDA has no atomicCAS for this type");
+    static_assert(simt::one_of<T, int, unsigned, unsigned long long, unsigned short>,
+                  "CUDA has no atomicCAS for this type");
     return simt::update(address, [=](T old) -> T { return old == expected ? value : old; });
 }
 template <class T>

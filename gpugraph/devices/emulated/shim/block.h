@@ -26,7 +26,7 @@ struct Thread {
     uint32_t number;  // in its block
     uint8_t lane;
     State state = State::ENDED;
-    bool sleeps;  // asleep by its own will
+    bool sleeps = false;  // last gave way by its own will
     Collective operation;
     uint32_t mask;
     int argument, width;
@@ -154,7 +154,8 @@ private:
         random.shuffle(warp_order.begin(), warp_order.end());
         for (uint32_t w : warp_order) {
             const std::size_t first = shuffled.size();
-            for (uint32_t i = w * 32; i < std::min<std::size_t>(threads.size(), w * 32 + 32); ++i) shuffled.push_back(i);
+            const auto end = static_cast<uint32_t>(std::min<std::size_t>(threads.size(), w * 32 + 32));
+            for (uint32_t i = w * 32; i < end; ++i) shuffled.push_back(i);
             random.shuffle(shuffled.begin() + static_cast<std::ptrdiff_t>(first), shuffled.end());
         }
         order = shuffled;

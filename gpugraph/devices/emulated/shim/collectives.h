@@ -84,9 +84,9 @@ inline unsigned __match_any_sync(unsigned mask, T value, SIMT_PLACE) {
 }
 template <class T>
 inline unsigned __match_all_sync(unsigned mask, T value, int* all_equal, SIMT_PLACE) {
-    const auto same = static_cast<unsigned>(simt_collective(simt::MATCH_ALL, mask, simt::pack(value), 0, 32, {file, line}));
+    const uint64_t same = simt_collective(simt::MATCH_ALL, mask, simt::pack(value), 0, 32, {file, line});
     *all_equal = same != 0;
-    return same;
+    return static_cast<unsigned>(same);
 }
 
 #define SIMT_REDUCE(name, T, operation)                                                                               \

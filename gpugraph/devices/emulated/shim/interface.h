@@ -80,6 +80,6 @@ extern const uint32_t simt_kernel_count;
 extern SIMT_PER_WORKER int64_t simt_atomics_left;
 extern SIMT_PER_WORKER uint64_t simt_progress;
 #ifdef SIMT_RACES
-void simt_race_atomic(const volatile void* address, unsigned bytes, bool writes, void* pc);
+void simt_race_atomic(const volatile void* address, unsigned bytes, void* pc);
 #endif
 }

@@ -29,8 +29,12 @@ void __tsan_func_entry(void*) {}
 void __tsan_func_exit() {}
 void __tsan_vptr_read(void**) {}
 void __tsan_vptr_update(void**, void*) {}
-void __tsan_read_range(void* address, std::size_t bytes) { simt::race_access(address, bytes, simt::PLAIN_READ, SIMT_PC); }
-void __tsan_write_range(void* address, std::size_t bytes) { simt::race_access(address, bytes, simt::WRITES, SIMT_PC); }
+void __tsan_read_range(void* address, std::size_t bytes) {
+    simt::race_access(address, bytes, simt::PLAIN_READ, SIMT_PC);
+}
+void __tsan_write_range(void* address, std::size_t bytes) {
+    simt::race_access(address, bytes, simt::WRITES, SIMT_PC);
+}
 void* __tsan_memcpy(void* to, const void* from, std::size_t bytes) {
     simt::race_access(from, bytes, simt::PLAIN_READ, SIMT_PC);
     simt::race_access(to, bytes, simt::WRITES, SIMT_PC);
@@ -46,10 +50,9 @@ void* __tsan_memset(void* to, int value, std::size_t bytes) {
     return memset(to, value, bytes);
 }
 
-void simt_race_atomic(const volatile void* address, unsigned bytes, bool writes, void* pc) {
+void simt_race_atomic(const volatile void* address, unsigned bytes, void* pc) {
     if (!simt::scheduler || !simt::scheduler->current) return;
-    const int kind = simt::ATOMIC | simt::RETURNS | (writes ? simt::WRITES : 0);
-    simt::detector.access(address, bytes, static_cast<uint8_t>(kind), pc);
+    simt::detector.access(address, bytes, simt::ATOMIC | simt::WRITES | simt::RETURNS, pc);
 }
 
 // Hand the races found since the last call to the host; returns how many there are, at most `capacity` are written.

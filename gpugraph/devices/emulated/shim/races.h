@@ -1,9 +1,9 @@
 // The race detector: which accesses are not ordered by anything that CUDA promises.
 //
-// Order comes from a block barrier, from a warp collective (among the lanes of its mask), and from fences: what a thread
-// did before its __threadfence() is known to a thread that reads, by an atomic or a volatile access, what the first wrote
-// by one after that fence, and then fences itself.  A grid barrier and a flag handed from block to block are built
-// of these.  Atomics alone order nothing.  Volatile accesses count as atomic.
+// Order comes from a block barrier, from a warp collective (among the lanes of its mask), and from fences: what a
+// thread did before its __threadfence() is known to a thread that reads, by an atomic or a volatile access, what the
+// first wrote by one after that fence, and then fences itself.  A grid barrier and a flag handed from block to block
+// are built of these.  Atomics alone order nothing.  Volatile accesses count as atomic.
 // Source: Boehm and Adve 2008 (fences and relaxed atomics in C++11).
 #pragma once
 
@@ -26,7 +26,6 @@ struct RaceRecord {
     uint64_t first_pc, second_pc;
     uint32_t first_kind, second_kind;  // AccessKind flags
     uint32_t shared;                   // 1: in shared memory
-    uint32_t same_block;
     uint32_t first_thread[2], second_thread[2];  // block, thread in the block
 };
 
@@ -53,8 +52,9 @@ public:
         uint64_t place = at;
         const bool shared = in_shared(self, address, place);
         if (!shared && bounds_.known() && !bounds_.contains(at, at + bytes)) fail_bounds(self, at, bytes, kind, pc);
+        const auto code = static_cast<uint32_t>(reinterpret_cast<uint64_t>(pc) - 1 - base_);
         Access now{self.block->grid_thread(self), static_cast<uint32_t>(self.block->number), self.block->epoch,
-                   self.race.clock, static_cast<uint32_t>(reinterpret_cast<uint64_t>(pc) - 1 - base_), 0, kind, 1, self.lane};
+                   self.race.clock, code, 0, kind, 1, self.lane};
         for (const uint64_t end = place + bytes; place < end;) {
             const uint64_t first = place & 7, count = std::min<uint64_t>(8 - first, end - place);
             now.mask = static_cast<uint8_t>(((1u << count) - 1) << first);
@@ -73,7 +73,8 @@ public:
         state.lanes[self.lane] = state.clock;
         const uint32_t warp_first = self.block->grid_thread(self) - self.lane;
         for (uint32_t lane = 0; lane < 32; ++lane) {
-            if (state.lanes[lane]) snapshot->threads.push_back({warp_first + lane, state.lanes[lane], block, self.block->epoch});
+            if (!state.lanes[lane]) continue;
+            snapshot->threads.push_back({warp_first + lane, state.lanes[lane], block, self.block->epoch});
         }
         state.released = join(state.known, snapshot);
         ++state.clock;
@@ -111,14 +112,16 @@ public:
 
 private:
     [[noreturn]] void fail_bounds(const Thread& self, uint64_t at, std::size_t bytes, uint8_t kind, void* pc) const {
-        scheduler->fail(std::string("out of bounds: ") + (kind & WRITES ? "write" : "read") + " of " +
-                        std::to_string(bytes) + " bytes" + at_code(reinterpret_cast<uint64_t>(pc) - 1) + ", " + who(self) +
-                        ", " + bounds_.describe(at, at + bytes));
+        const std::string what = kind & WRITES ? "write" : "read";
+        scheduler->fail("out of bounds: " + what + " of " + std::to_string(bytes) + " bytes" +
+                        at_code(reinterpret_cast<uint64_t>(pc) - 1) + ", " + who(self) + ", " +
+                        bounds_.describe(at, at + bytes));
     }
 
     // Locate an address of shared memory by block, because the same memory serves one block after another.
     bool in_shared(const Thread& self, const volatile void* address, uint64_t& place) const {
-        const uint64_t dynamic = reinterpret_cast<uint64_t>(address) - reinterpret_cast<uint64_t>(self.block->dynamic_shared);
+        const auto start = reinterpret_cast<uint64_t>(self.block->dynamic_shared);
+        const uint64_t dynamic = reinterpret_cast<uint64_t>(address) - start;
         if (dynamic < dynamic_bytes_) {
             place = uint64_t{3} << 62 | self.block->number << 24 | dynamic;
             return true;
@@ -135,7 +138,9 @@ private:
         if (kind & WRITES ? !self.race.released && published_.empty() : published_.empty()) return;
         auto found = published_.find(at);
         const bool both = (kind & RETURNS) != 0;
-        if (found != published_.end() && (both || !(kind & WRITES))) self.race.pending = join(self.race.pending, found->second);
+        if (found != published_.end() && (both || !(kind & WRITES))) {
+            self.race.pending = join(self.race.pending, found->second);
+        }
         if (!(kind & WRITES)) return;
         if (both && found != published_.end()) found->second = join(found->second, self.race.released);
         else if (self.race.released) published_[at] = self.race.released;
@@ -147,7 +152,8 @@ private:
         if (earlier.block == block) {
             if (earlier.epoch < self.block->epoch) return true;
             const uint32_t mine = self.block->grid_thread(self);
-            if (earlier.thread - (mine - self.lane) < 32 && earlier.clock <= self.race.lanes[earlier.lane]) return true;
+            const bool same_warp = earlier.thread - (mine - self.lane) < 32;
+            if (same_warp && earlier.clock <= self.race.lanes[earlier.lane]) return true;
         }
         return self.race.known && self.race.known->covers(earlier.thread, earlier.clock, earlier.block, earlier.epoch);
     }
@@ -174,7 +180,7 @@ private:
 
     void report(const Access& first, const Access& second, bool shared) {
         if (!seen_.insert({first.pc, second.pc}).second) return;
-        records.push_back({first.pc, second.pc, first.kind, second.kind, shared, first.block == second.block,
+        records.push_back({first.pc, second.pc, first.kind, second.kind, shared,
                            {first.block, first.thread % threads_per_block_},
                            {second.block, second.thread % threads_per_block_}});
     }

@@ -17,7 +17,9 @@ public:
         x = (x ^ x >> 27) * 0x94d049bb133111ebull;
         return x ^ x >> 31;
     }
-    uint64_t below(uint64_t bound) { return static_cast<uint64_t>(static_cast<unsigned __int128>(next()) * bound >> 64); }
+    uint64_t below(uint64_t bound) {
+        return static_cast<uint64_t>(static_cast<unsigned __int128>(next()) * bound >> 64);
+    }
     template <class Iterator>
     void shuffle(Iterator first, Iterator last) {
         for (auto count = last - first; count > 1; --count) {

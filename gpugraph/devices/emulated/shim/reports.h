@@ -62,9 +62,8 @@ inline std::string waits(const Thread& thread) {
                    text(thread.place) + ")";
         case State::AT_BARRIER:
             return std::string(name(thread.block->barrier_kind)) + " (" + text(thread.place) + ")";
-        case State::ASLEEP: return thread.sleeps ? "__nanosleep (" + text(thread.place) + ")" : "a loop of atomics";
-        case State::READY: return "a loop of atomics";
-        default: return "";
+        case State::ENDED: return "";
+        default: return thread.sleeps ? "__nanosleep (" + text(thread.place) + ")" : "a loop without __nanosleep";
     }
 }
 

@@ -1,4 +1,5 @@
-// Mathematical functions, and conversions and arithmetic with an explicit rounding mode: rn nearest even, rz towards zero, ru up, rd down.
+// Mathematical functions, and conversions and arithmetic with an explicit rounding mode: rn nearest even, rz towards
+// zero, ru up, rd down.
 //
 // Real to integer saturates and takes a NaN to 0, as the hardware does for 32 bits.  Integer to real and the sums round
 // to nearest first and then step one value, which is exact because the error of the first step is known.

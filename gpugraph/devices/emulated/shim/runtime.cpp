@@ -19,7 +19,7 @@ namespace {
 
 using namespace simt;
 
-constexpr uint64_t THREADS_WORTH_A_WORKER = 16384;  // starting a thread of the host costs as much as some thousand of ours
+constexpr uint64_t THREADS_WORTH_A_WORKER = 16384;  // a thread of the host costs as much as some thousand of ours
 
 std::vector<std::unique_ptr<Scheduler>> schedulers;  // one per worker, kept for their stacks
 
@@ -83,7 +83,9 @@ __attribute__((visibility("default"))) int simt_launch(const Launch* launch, cha
     while (schedulers.size() < workers) schedulers.push_back(std::make_unique<Scheduler>());
     const uint32_t resident = (launch->resident + workers - 1) / workers;
     std::vector<std::thread> others;
-    for (uint32_t w = 1; w < workers; ++w) others.emplace_back([&, w] { run_worker(w, common, resident, launch->seed); });
+    for (uint32_t w = 1; w < workers; ++w) {
+        others.emplace_back([&, w] { run_worker(w, common, resident, launch->seed); });
+    }
     run_worker(0, common, resident, launch->seed);
     for (auto& other : others) other.join();
     if (!common.failed) return 0;

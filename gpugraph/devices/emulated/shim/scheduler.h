@@ -2,10 +2,10 @@
 //
 // A thread runs until it waits for others, sleeps, or ends; then `pick` chooses: threads of the same block that are
 // ready, then those not yet started, then another block.  A fiber whose thread has ended takes the next fresh thread on
-// the same stack, so a kernel without collectives never switches.  When all a block has left is sleepers, the next block
-// starts (up to `resident` at once) or gets its turn; sleepers wake when their block's turn comes round again.
-// With a seed, the choice is random at every step and atomics pre-empt; the rates are drawn anew for each launch, so that
-// some schedules switch all the time and others leave a thread behind for long.
+// the same stack, so a kernel without collectives never switches.  When all a block has left is sleepers, the next
+// block starts (up to `resident` at once) or gets its turn; sleepers wake when their block's turn comes round again.
+// With a seed, the choice is random at every step and atomics pre-empt; the rates are drawn anew for each launch, so
+// that some schedules switch all the time and others leave a thread behind for long.
 #pragma once
 
 #include <atomic>
@@ -48,13 +48,10 @@ public:
     }
     [[noreturn]] void fail(const std::string& what);
     [[noreturn]] void fail_deadlock(const Block& block);
-    const char* kernel_name() const { return common_->launch->kernel->name; }
 
     Thread* current = nullptr;
     SharedRange shared;
-    FiberPool& pool() { return pool_; }
     Random& random() { return random_; }
-    bool shuffled() const { return shuffled_; }
 
 private:
     void prepare_blocks(const Launch& launch);

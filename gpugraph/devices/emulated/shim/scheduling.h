@@ -89,6 +89,7 @@ inline void Scheduler::activate(Thread* thread) {
 inline void Scheduler::thread_ended(Thread* thread) {
     ++simt_progress;
     thread->state = State::ENDED;
+    thread->sleeps = false;
     Block* block = thread->block;
     --block->live;
     thread->warp->ended |= 1u << thread->lane;
@@ -99,6 +100,7 @@ inline void Scheduler::thread_ended(Thread* thread) {
 inline void Scheduler::park(State state) {
     Thread* self = current;
     self->state = state;
+    if (state == State::IN_WARP || state == State::AT_BARRIER) self->sleeps = false;
     Thread* next = pick();
     if (!next) fail("internal error: a waiting thread was forgotten");
     if (next == self) {
@@ -112,10 +114,10 @@ inline void Scheduler::park(State state) {
 }
 
 inline void Scheduler::sleep(Place place) {
-    if (simt_progress != progress_seen_) note_progress();
-    else if (++idle_sleeps_ % IDLE_ROUNDS == 0) check_idle();
     current->place = place;
     current->sleeps = true;
+    if (simt_progress != progress_seen_) note_progress();
+    else if (++idle_sleeps_ % IDLE_ROUNDS == 0) check_idle();
     current->block->asleep.push_back(current);
     park(State::ASLEEP);
 }
@@ -130,7 +132,6 @@ inline void Scheduler::preempt(bool polls) {
     if (simt_progress != progress_seen_) note_progress();
     else if (polls && ++idle_polls_ > IDLE_POLLS) check_idle();
     if (!shuffled_ || random_.below(8) < delayed_share_) {
-        current->sleeps = false;
         current->block->asleep.push_back(current);
         park(State::ASLEEP);
     } else {
@@ -247,7 +248,7 @@ inline void Scheduler::note_progress() {
 inline void Scheduler::check_idle() {
     uint64_t sleepers = 1;
     for (const Block* block : under_way_) {
-        for (const Thread* thread : block->asleep) sleepers += thread->sleeps;
+        for (const Thread& thread : block->threads) sleepers += thread.state != State::ENDED && thread.sleeps;
     }
     if (idle_sleeps_ < IDLE_ROUNDS * sleepers && idle_polls_ <= IDLE_POLLS) return;
     if (common_->launch->workers > 1) {  // what they wait for may be another worker's to do

@@ -41,7 +41,6 @@ public:
             at = start + size;
         }
         add(at, high_);
-        if (bytes_ < 32) pieces_.clear(), bytes_ = 0;  // padding alone
 #else
         (void)kept;
 #endif

@@ -46,7 +46,7 @@ private:
         return 0;
 #endif
     }
-    static void handle(int signal, siginfo_t* info, void* context) {
+    static void handle(int signal, siginfo_t*, void* context) {
 #ifdef SIMT_THREADS
         const bool ours = scheduler && scheduler->current;
 #else
@@ -60,9 +60,7 @@ private:
         }
         std::string what = signal == SIGFPE ? "integer division by zero or overflow" : "illegal instruction or trap";
         if (signal == SIGSEGV || signal == SIGBUS) {
-            char address[32];
-            snprintf(address, sizeof address, "%p", info->si_addr);
-            what = std::string("access to memory that does not exist, address ") + address;
+            what = "access to memory that does not exist";
         }
         scheduler->fail(what + at_code(program_counter(context)) + ", " + who(*scheduler->current));
     }

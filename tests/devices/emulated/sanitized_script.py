@@ -1,0 +1,32 @@
+"""Launch one kernel of ``sanitized.cu``; run under the sanitiser by ``test_sanitize.py``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gpugraph.devices.emulated.device import EmulatedDevice
+
+
+def main(kernel: str) -> None:
+    """Launch ``kernel`` twice, under two schedules."""
+    for seed in (0, 1):
+        device = EmulatedDevice(seed=seed)
+        assert device.build == "sanitize"
+        values, shared = device.full(100, 3, np.int32), 0
+        args: tuple[Any, ...] = (values, np.int32(100))
+        if kernel.startswith("shared"):
+            args = (values, device.empty(64, np.int32))
+        if kernel == "past_dynamic_shared":
+            args, shared = (values, np.int32(1)), 64 * 4
+        device.kernel(str(Path(__file__).parent / "sanitized.cu"), kernel)(
+            1 + kernel.startswith("off"), 64, args, shared
+        )
+    print("done", kernel)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
