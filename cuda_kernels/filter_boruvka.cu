@@ -37,51 +37,21 @@ rows outside the giant component are ours.
 constexpr bool PACKED = INDEX_BITS == 32 && sizeof(weight_key_t) == 4;
 
 // Tuned on an H200; docs/performance/mst.md tells what each is worth.
-#ifndef THREADS
-#define THREADS 512
-#endif
-#ifndef RESIDENT
-#define RESIDENT 2
-#endif
-#ifndef T_SHORT
-#define T_SHORT 32
-#endif
-#ifndef T_MEDIUM
-#define T_MEDIUM 512
-#endif
-#ifndef T_FLIGHT
-#define T_FLIGHT 4
-#endif
-#ifndef T_PER
-#define T_PER 2
-#endif
-#ifdef T_NOINLINE
-#define PHASE __noinline__
-#else
-#define PHASE
-#endif
-#ifndef T_STREAM
-#define T_STREAM 4
-#endif
-
-constexpr int BLOCK = THREADS;
+constexpr int BLOCK = 448;         // as many threads as leave 72 registers for each: fewer would spill
+constexpr int RESIDENT = PACKED ? 2 : 1;  // blocks of a multiprocessor
 constexpr int WARPS = BLOCK / WARP;
-constexpr int SHORT_ROW = T_SHORT;     // below this many arcs one lane reads a row,
-#ifndef T_ALONE
-#define T_ALONE 16
-#endif
-#ifndef T_PERR
-#define T_PERR T_PER
-#endif
-constexpr int LIST_ALONE = T_ALONE;
-constexpr int MEDIUM_ROW = T_MEDIUM;   // below this many GROUP lanes,
-constexpr int HUB_ROW = 4096;          // below this many a warp, and from it on a block
+constexpr int SHORT_ROW = 32;      // below this many arcs one lane finds the minimum of a row,
+constexpr int MEDIUM_ROW = 512;    // below this many GROUP lanes,
+constexpr int HUB_ROW = 4096;      // below this many a warp, and from it on a block
 constexpr int GROUP = 8;
-constexpr int IN_FLIGHT = T_FLIGHT;    // loads a thread has under way in a row
-constexpr int PER_THREAD = T_PER;      // edges or components a thread has under way
-constexpr int STREAMED = T_STREAM;     // weights a thread has under way when arcs are streamed
+constexpr int LISTED_ALONE = 16;   // below this many arcs one lane lists the edges of a row, below HUB_ROW a warp
+constexpr int IN_FLIGHT = 4;       // weights a thread has under way in a row,
+constexpr int STREAMED = PACKED ? 4 : 2;  // when arcs are streamed (shared memory bounds it),
+constexpr int LISTED = 2;          // when edges of a row are listed; every edge brings two more loads
+constexpr int PER_THREAD = 2;      // edges or components a thread has under way in a round
 constexpr int TILE = 512;              // arcs for each entry of tile_row
-constexpr int BUFFER = PACKED ? 96 : 64;  // edges a warp gathers before it writes them to the list
+constexpr int BUFFER = PACKED ? 96 : 64;         // edges a warp gathers before it writes them to the list
+constexpr int POSITIONS = WARP * (STREAMED + 1);  // arcs a warp gathers before it looks at them
 constexpr int CHASE = 32;              // links followed before the others get a chance to shorten the chain
 constexpr int MAX_ROUNDS = 34;
 constexpr int SAMPLES = BLOCK;         // arcs sampled for the threshold
@@ -108,7 +78,7 @@ struct alignas(PACKED ? 16 : 8) Edge {
     int32 a, b;
 };
 
-// Phases as `timeline` tells them: (phase, nanoseconds) at the beginning of each.
+// Phases; `timeline` holds the nanoseconds at the beginning of each that was entered.
 enum Phase { ROW_MINIMA, HOOK, LIGHT_EDGES, LIGHT_ROUNDS, SPREAD, HEAVY_EDGES, HEAVY_ROUNDS, END };
 
 // Words of `control`, all 0 before the launch.
@@ -139,7 +109,7 @@ struct Graph {
 // The shared memory of a block.
 struct Shared {
     Edge buffer[WARPS][BUFFER];
-    index_t positions[WARPS][2 * WARP];
+    index_t positions[WARPS][POSITIONS];
     weight_key_t sample_key[SAMPLES];
     index_t sample_arc[SAMPLES];
     uint64 counts[WARPS];
@@ -204,7 +174,7 @@ __device__ __forceinline__ uint64 block_scan(Shared& shared, uint64 mine, uint64
 
 // The edges a warp has found and not yet written.
 struct Gatherer {
-    Edge* buffer;
+    Shared& shared;
     uint32 held;
     Edge* list;
     uint32* entries;
@@ -215,17 +185,20 @@ struct Gatherer {
         uint32 base = 0;
         if (lane_id() == 0) base = atomicAdd(entries, held);
         base = __shfl_sync(FULL_MASK, base, 0);
-        for (uint32 i = lane_id(); i < held; i += WARP) list[base + i] = buffer[i];
+        for (uint32 i = lane_id(); i < held; i += WARP) list[base + i] = shared.buffer[threadIdx.x / WARP][i];
         __syncwarp();
         held = 0;
+    }
+
+    // Makes room for `rounds` calls of add().
+    __device__ __forceinline__ void reserve(uint32 rounds) {
+        if (held + rounds * WARP > BUFFER) flush();
     }
 
     // All 32 lanes must call.
     __device__ __forceinline__ void add(bool found, const Edge& edge) {
         const unsigned finders = __ballot_sync(FULL_MASK, found);
-        if (finders == 0) return;
-        if (held + WARP > BUFFER) flush();
-        if (found) buffer[held + __popc(finders & ((1u << lane_id()) - 1))] = edge;
+        if (found) shared.buffer[threadIdx.x / WARP][held + __popc(finders & ((1u << lane_id()) - 1))] = edge;
         held += __popc(finders);
     }
 };
@@ -259,7 +232,7 @@ __device__ __forceinline__ void take_pick(const Graph& graph, int64 v, const Pic
 }
 
 // The lightest arc of every vertex; hubs are put off.  Notes the row in which each tile begins.
-PHASE __device__ void pick_row_minima(const Graph& graph, index_t* pick, int32* link, int32* tile_row, int32* hubs,
+__device__ void pick_row_minima(const Graph& graph, index_t* pick, int32* link, int32* tile_row, int32* hubs,
                                 uint32* hub_count) {
     for (int64 first = grid_thread() - lane_id(); first < graph.vertices; first += grid_threads()) {
         const int64 v = first + lane_id();
@@ -302,7 +275,7 @@ PHASE __device__ void pick_row_minima(const Graph& graph, index_t* pick, int32* 
 }
 
 // The lightest arc of every hub, a block for each.
-PHASE __device__ void pick_hub_minima(Shared& shared, const Graph& graph, index_t* pick, int32* link, const int32* hubs,
+__device__ void pick_hub_minima(Shared& shared, const Graph& graph, index_t* pick, int32* link, const int32* hubs,
                                 uint32 hub_count) {
     for (uint32 h = blockIdx.x; h < hub_count; h += gridDim.x) {
         const int32 v = hubs[h];
@@ -329,7 +302,7 @@ PHASE __device__ void pick_hub_minima(Shared& shared, const Graph& graph, index_
 // Of two that picked each other the smaller is a root; all others that picked join the forest.  A root is numbered among
 // the live; one that picked nothing is DEAD (a vertex) or retires (a component).  Best keys of components are reset for
 // the next round.  All threads must call.
-PHASE __device__ void hook_and_number(Shared& shared, uint32 count, bool vertices, const index_t* pick, const int32* link,
+__device__ void hook_and_number(Shared& shared, uint32 count, bool vertices, const index_t* pick, const int32* link,
                                 int32* up, uint64* best_key, uint64* best_id, index_t* forest, uint32* control,
                                 uint32* live) {
     for (int64 first = static_cast<int64>(blockIdx.x) * BLOCK * PER_THREAD; first < count;
@@ -382,7 +355,7 @@ PHASE __device__ void hook_and_number(Shared& shared, uint32 count, bool vertice
 
 // Every vertex or component learns the number of its root.  Follows at most CHASE links, then leaves a shortcut and says
 // so: the caller repeats until nobody did.
-PHASE __device__ void learn_number(uint32 count, int32* up, int32* number, uint32* unfinished) {
+__device__ void learn_number(uint32 count, int32* up, int32* number, uint32* unfinished) {
     bool left = false;
     for (int64 first = grid_thread(); first < count; first += grid_threads() * PER_THREAD) {
         int32 at[PER_THREAD], found[PER_THREAD];
@@ -422,7 +395,7 @@ PHASE __device__ void learn_number(uint32 count, int32* up, int32* number, uint3
 
 // The threshold below which about `wanted` of all arcs lie: the quantile of a sample.  All threads must call; the same
 // in every block, for every block draws the same sample.
-PHASE __device__ Pick sample_threshold(Shared& shared, const Graph& graph, uint64 wanted) {
+__device__ Pick sample_threshold(Shared& shared, const Graph& graph, uint64 wanted) {
     const int i = threadIdx.x;
     const uint64 stratum = static_cast<uint64>(graph.arcs) / SAMPLES;
     const uint64 jitter = (static_cast<uint64>(i) * 0x9E3779B97F4A7C15ull >> 32) % stratum;
@@ -462,7 +435,7 @@ __device__ __forceinline__ int32 row_of(const Graph& graph, const int32* __restr
 
 // List the edges up to the threshold that join two components: the weights of all arcs stream by, and only the few that
 // are light are looked at, 32 at a time.
-PHASE __device__ void list_light_arcs(Shared& shared, const Graph& graph, const int32* __restrict__ label,
+__device__ void list_light_arcs(Shared& shared, const Graph& graph, const int32* __restrict__ label,
                                 const int32* __restrict__ tile_row, const Pick& threshold, Gatherer& gatherer) {
     index_t* const positions = shared.positions[threadIdx.x / WARP];
     uint32 pending = 0;
@@ -483,9 +456,9 @@ PHASE __device__ void list_light_arcs(Shared& shared, const Graph& graph, const 
                 found = edge.a != edge.b;
             }
         }
+        gatherer.reserve(1);
         gatherer.add(found, edge);
     };
-    constexpr int PORTION = WARP * STREAMED;
     const index_t step = static_cast<index_t>(grid_threads()) * STREAMED;
     const index_t start = static_cast<index_t>(grid_thread() - lane_id()) * STREAMED;
     for (index_t portion = start; portion < graph.arcs; portion += step) {
@@ -503,11 +476,10 @@ PHASE __device__ void list_light_arcs(Shared& shared, const Graph& graph, const 
             const unsigned lights = __ballot_sync(FULL_MASK, light);
             if (light) positions[pending + __popc(lights & ((1u << lane_id()) - 1))] = mine.arc;
             pending += __popc(lights);
-            if (pending >= WARP) look_at(WARP);
         }
+        while (pending >= WARP) look_at(WARP);
         if (graph.arcs - portion <= step) break;  // the next portion's number may not fit index_t
     }
-    static_assert(PORTION == WARP * STREAMED, "a warp takes its portion in whole warps");
     look_at(pending);
 }
 
@@ -516,22 +488,23 @@ PHASE __device__ void list_light_arcs(Shared& shared, const Graph& graph, const 
 template <int STRIDE>
 __device__ __forceinline__ void list_row(const Graph& graph, const int32* __restrict__ label, int32 giant, int32 u,
                                          int32 own, index_t begin, index_t end, int lane, Gatherer& gatherer) {
-    for (index_t portion = begin; __any_sync(FULL_MASK, portion < end); portion += STRIDE * IN_FLIGHT) {
-        index_t arc[IN_FLIGHT];
-        int32 target[IN_FLIGHT], other[IN_FLIGHT];
+    for (index_t portion = begin; __any_sync(FULL_MASK, portion < end); portion += STRIDE * LISTED) {
+        index_t arc[LISTED];
+        int32 target[LISTED], other[LISTED];
 #pragma unroll
-        for (int i = 0; i < IN_FLIGHT; ++i) {
+        for (int i = 0; i < LISTED; ++i) {
             const index_t ahead = static_cast<index_t>(i) * STRIDE + lane;
             arc[i] = portion < end && ahead < end - portion ? portion + ahead : NO_ARC;
             target[i] = arc[i] == NO_ARC ? u : graph.targets[arc[i]];
         }
 #pragma unroll
-        for (int i = 0; i < IN_FLIGHT; ++i) {
+        for (int i = 0; i < LISTED; ++i) {
             other[i] = target[i] > u || (target[i] < u && giant != NO_GIANT) ? label[target[i]] : own;
             if (target[i] < u && other[i] != giant) other[i] = own;
         }
+        gatherer.reserve(LISTED);
 #pragma unroll
-        for (int i = 0; i < IN_FLIGHT; ++i) {
+        for (int i = 0; i < LISTED; ++i) {
             const bool found = other[i] != own;
             Edge edge;
             if (found) {
@@ -545,21 +518,23 @@ __device__ __forceinline__ void list_row(const Graph& graph, const int32* __rest
 }
 
 // List the edges of all rows outside the giant component (of all rows, if there is NO_GIANT); hubs are put off.
-PHASE __device__ void list_rows(const Graph& graph, const int32* __restrict__ label, int32 giant, Gatherer& gatherer,
+__device__ void list_rows(const Graph& graph, const int32* __restrict__ label, int32 giant, Gatherer& gatherer,
                           int32* hubs, uint32* hub_count) {
-    for (int64 first = grid_thread() - lane_id(); first < graph.vertices; first += grid_threads()) {
-        const int64 v = first + lane_id();
+    const uint32 vertices = graph.vertices;
+    const uint32 step = static_cast<uint32>(grid_threads());
+    for (uint32 first = static_cast<uint32>(grid_thread()) - lane_id(); first < vertices; first += step) {
+        const uint32 v = first + lane_id();
         index_t begin = 0, end = 0;
         int32 own = DEAD;
-        if (v < graph.vertices) own = label[v];
+        if (v < vertices) own = label[v];
         if (own != DEAD && own != giant) {
             begin = graph.offsets[v];
             end = graph.offsets[v + 1];
         }
         const index_t length = end - begin;
-        const index_t short_end = length < LIST_ALONE ? end : begin;
+        const index_t short_end = length < LISTED_ALONE ? end : begin;
         list_row<1>(graph, label, giant, static_cast<int32>(v), own, begin, short_end, 0, gatherer);
-        for (unsigned waiting = __ballot_sync(FULL_MASK, length >= LIST_ALONE && length < HUB_ROW); waiting != 0;
+        for (unsigned waiting = __ballot_sync(FULL_MASK, length >= LISTED_ALONE && length < HUB_ROW); waiting != 0;
              waiting &= waiting - 1) {
             const int owner = __ffs(static_cast<int>(waiting)) - 1;
             const index_t row_begin = __shfl_sync(FULL_MASK, begin, owner);
@@ -577,7 +552,7 @@ PHASE __device__ void list_rows(const Graph& graph, const int32* __restrict__ la
 }
 
 // List the edges of the hubs that were put off, a block for each.
-PHASE __device__ void list_hubs(const Graph& graph, const int32* __restrict__ label, int32 giant, Gatherer& gatherer,
+__device__ void list_hubs(const Graph& graph, const int32* __restrict__ label, int32 giant, Gatherer& gatherer,
                           const int32* hubs, uint32 hub_count) {
     for (uint32 h = blockIdx.x; h < hub_count; h += gridDim.x) {
         const int32 u = hubs[h];
@@ -586,7 +561,7 @@ PHASE __device__ void list_hubs(const Graph& graph, const int32* __restrict__ la
 }
 
 // The component that most of 32 sampled arcs lead to.  All threads must call; the same in every block.
-PHASE __device__ int32 find_giant(Shared& shared, const Graph& graph, const int32* label) {
+__device__ int32 find_giant(Shared& shared, const Graph& graph, const int32* label) {
     __syncthreads();
     if (threadIdx.x < WARP) {
         const index_t arc = static_cast<index_t>(static_cast<uint64>(graph.arcs) / (2 * WARP) * (2 * lane_id() + 1));
@@ -613,7 +588,7 @@ __device__ __forceinline__ uint64 bid_of(const Edge& edge) {
 
 // Edges inside a component are dropped from the block's region, the others bid at both ends.  `renumbered` tells what
 // became of the components of the round before; nullptr in the first round.  Returns the edges kept.
-PHASE __device__ uint32 compact_and_bid(Shared& shared, Edge* region, uint32 held, const int32* renumbered, uint64* best_key) {
+__device__ uint32 compact_and_bid(Shared& shared, Edge* region, uint32 held, const int32* renumbered, uint64* best_key) {
     uint32 kept = 0;
     for (uint32 first = 0; first < held; first += BLOCK * PER_THREAD) {
         Edge edge[PER_THREAD];
@@ -660,7 +635,7 @@ PHASE __device__ uint32 compact_and_bid(Shared& shared, Edge* region, uint32 hel
 }
 
 // Of the edges of least weight, which wide keys cannot tell apart, the least id.
-PHASE __device__ void bid_again(const Edge* region, uint32 held, const uint64* best_key, uint64* best_id) {
+__device__ void bid_again(const Edge* region, uint32 held, const uint64* best_key, uint64* best_id) {
     for (uint32 i = threadIdx.x; i < held; i += BLOCK) {
         const Edge edge = region[i];
         const uint64 id = static_cast<uint64>(edge.id);
@@ -670,7 +645,7 @@ PHASE __device__ void bid_again(const Edge* region, uint32 held, const uint64* b
 }
 
 // The edge that won a component tells it where it leads; ids are unique, so one thread writes.
-PHASE __device__ void link_components(const Edge* region, uint32 held, const uint64* best_key, const uint64* best_id,
+__device__ void link_components(const Edge* region, uint32 held, const uint64* best_key, const uint64* best_id,
                                 index_t* pick, int32* link) {
     for (uint32 first = 0; first < held; first += BLOCK * PER_THREAD) {
         Edge edge[PER_THREAD];
@@ -713,14 +688,10 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
                int32* hubs, index_t* forest, uint32* control, uint64* timeline) {
     __shared__ Shared shared;
     const Graph graph = {vertices, arcs, offsets, targets, weights};
-    uint32 barriers = 0, chases = 0, stamps = 0;
+    uint32 barriers = 0, chases = 0;
     const auto barrier = [&]() { grid_barrier(&control[ARRIVALS], &barriers); };
     const auto enter = [&](Phase phase) {
-        if (grid_thread() == 0) {
-            timeline[2 * stamps] = phase;
-            timeline[2 * stamps + 1] = device_nanoseconds();
-        }
-        stamps += 1;
+        if (grid_thread() == 0) timeline[phase] = device_nanoseconds();
     };
     // Repeats learn_number until every chain has been followed to its root.
     const auto learn = [&](uint32 count, int32* number) {
@@ -750,11 +721,10 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
     learn(vertices, label);
 
     uint32 round = 0;  // counts through both passes, with one step between them
-    uint32 rounds_made = 0;
-    for (int pass = 0;; ++pass) {
+    for (uint32 pass = 0;; ++pass) {
         uint32 live = current(&control[LIVE + round]);
         enter(pass == 0 ? LIGHT_EDGES : HEAVY_EDGES);
-        Gatherer gatherer = {shared.buffer[threadIdx.x / WARP], 0, list, &control[ENTRIES]};
+        Gatherer gatherer = {shared, 0, list, &control[ENTRIES]};
         for (int64 t = grid_thread(); t < live; t += grid_threads()) {
             best_key[t] = ~0ull;
             if (!PACKED) best_id[t] = ~0ull;
@@ -791,7 +761,6 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
             link_components(region, held, best_key, best_id, pick, link);
             barrier();
             round += 1;
-            rounds_made += 1;
             hook_and_number(shared, live, false, pick, link, up, best_key, best_id, forest, control,
                             &control[LIVE + round]);
             barrier();
@@ -802,7 +771,10 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
             level += live;
             live = current(&control[LIVE + round]);
         }
-        if (pass == 1 || wanted == 0) break;
+        if (pass == 1 || wanted == 0) {
+            if (grid_thread() == 0) control[ROUNDS] = round - pass;
+            break;
+        }
 
         // Every vertex learns its component after the light rounds; the last live one is numbered like the retired.
         enter(SPREAD);
@@ -822,5 +794,4 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
         barrier();
     }
     enter(END);
-    if (grid_thread() == 0) control[ROUNDS] = rounds_made;
 }

@@ -49,6 +49,7 @@ DEFINE_SETS: dict[str, DefineSets] = {
         if bits == (64 if "64" in str(types["WEIGHT"]) else 32) or (bits == 64 and "int" in str(types["WEIGHT"]))
     ],
     "fill.cu": [{}],
+    "filter_boruvka.cu": _TYPES,
     "prim.cu": [
         *({**types, "PAIRS": 0} for types in _TYPES),
         *product(INDEX_BITS=(32,), WEIGHT=("uint32", "int32", "float32"), PAIRS=(1,)),

@@ -27,7 +27,7 @@ EXIT_FAULT = 99
 _ERROR = re.compile(r"AddressSanitizer: ([\w-]+)")
 _FRAME = re.compile(r"^\s*#\d+ 0x[0-9a-f]+ in (.+?) (\S+?):(\d+)(?::\d+)?$", re.MULTILINE)
 _UNDEFINED = re.compile(r"^(.+?):(\d+):\d+: runtime error: (.*)$", re.MULTILINE)
-_OPTIONS = f"detect_leaks=0:detect_stack_use_after_return=0:abort_on_error=0:exitcode={EXIT_FAULT}"
+_OPTIONS = f"detect_leaks=0:detect_stack_use_after_return=0:quarantine_size_mb=16:exitcode={EXIT_FAULT}"
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from gpugraph.problems.mst.problem import Forest
 from gpugraph.problems.registry import Algorithm, Clock, register
 
 FILE = "filter_boruvka.cu"
-BLOCK = 512
+BLOCK = 448
 HUB_ROW = 4096
 TILE = 512
 CONTROL_WORDS = 11 + 2 * 34
@@ -32,8 +32,10 @@ FILTER_DEGREE = 6
 """Below this many arcs per vertex nothing is gained by holding heavy edges back."""
 FILTER_ARCS = 1 << 16
 """Below this many arcs one list is quicker than two."""
-LIGHT_ARCS = 4
+LIGHT_ARCS = 2
 """Arcs per vertex below the threshold: enough for a giant component, few enough to be quick."""
+DENSE_DEGREE = 12
+"""Below this many arcs per vertex twice as many are light: sparse graphs are local, and fall apart more easily."""
 
 
 class State:
@@ -57,11 +59,11 @@ class State:
         self.hubs = device.empty(arcs // HUB_ROW + 1, np.int32)
         self.forest = device.empty(max(n - 1, 1), index)
         self.control = device.empty(CONTROL_WORDS, np.uint32)
-        self.timeline = device.empty(64, np.uint64)
+        self.timeline = device.empty(len(PHASES), np.uint64)
         self.kernel = load_kernel(view, device)
         work = max(n, arcs // ARCS_PER_THREAD)
         self.grid = max(1, min(-(-work // BLOCK), self.kernel.resident_blocks(BLOCK)))
-        wanted = LIGHT_ARCS * n
+        wanted = LIGHT_ARCS * n * (1 if arcs >= DENSE_DEGREE * n else 2)
         self.wanted = wanted if arcs >= FILTER_DEGREE * n and arcs >= FILTER_ARCS else 0
 
 
@@ -87,6 +89,8 @@ def run(state: State, clock: Clock) -> Array:
     """Find the forest; returns the device array of an arc of each of its edges, ``state.forest``."""
     view, device = state.view, state.device
     device.fill(state.control, 0)
+    if clock.timing:
+        device.fill(state.timeline, 0)
     state.kernel(
         state.grid,
         BLOCK,
@@ -104,10 +108,10 @@ def run(state: State, clock: Clock) -> Array:
 
 def tell_phases(state: State, clock: Clock) -> None:
     """Read what the kernel noted of its phases."""
-    stamps = state.device.download(state.timeline).reshape(-1, 2)
-    stamps = stamps[: int(np.argmax(stamps[:, 0] == PHASES.index("end"))) + 1]
-    for (phase, begin), (_, end) in pairwise(stamps):
-        clock.add_seconds(PHASES[int(phase)], (int(end) - int(begin)) * 1e-9)
+    stamps = state.device.download(state.timeline)
+    entered = np.flatnonzero(stamps)
+    for phase, following in pairwise(entered):
+        clock.add_seconds(PHASES[phase], int(stamps[following] - stamps[phase]) * 1e-9)
     clock.count("rounds", int(state.device.read(state.control, ROUNDS)))
 
 

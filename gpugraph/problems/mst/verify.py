@@ -41,13 +41,13 @@ def check_certificate(graph: CSRGraph, forest: Forest) -> Verdict:
     Returns:
         A verdict whose detail, where a check fails, names the first counter-example.
     """
-    wrong = _check_ids(graph, forest.edges)
+    wrong = check_ids(graph, forest.edges)
     if wrong is None:
         keys = order_keys(graph.weights)
         ranked = forest.edges[canonical_order(keys[forest.edges])]
         up, closing = _merge_forest(graph, ranked)
         if closing >= 0:
-            wrong = f"{describe_edge(graph, closing)} closes a cycle of forest edges"
+            wrong = describe_closing(graph, closing)
         else:
             wrong = _check_cycles(graph, keys, ranked, up)
     if wrong is None:
@@ -70,8 +70,22 @@ def check_totals(graph: CSRGraph, forest: Forest, total: int | float, components
     return None
 
 
-def _check_ids(graph: CSRGraph, edges: NDArray[np.int64]) -> str | None:
-    """Return what is wrong with the list of ids, or None."""
+def describe_closing(graph: CSRGraph, edge: int) -> str:
+    """Return in words that a forest's edge closes a cycle of others."""
+    return f"{describe_edge(graph, edge)} closes a cycle of forest edges"
+
+
+def describe_violation(graph: CSRGraph, edge: int, last: int | None) -> str:
+    """Return in words that an edge comes before the forest edge ``last`` on its cycle, or, for None, closes none."""
+    if last is None:
+        return f"{describe_edge(graph, edge)} joins two trees: the forest does not span the graph"
+    # Edges of equal weight differ by their ids alone.
+    tie = " (equal weight, smaller endpoints)" if graph.weights[edge] == graph.weights[last] else ""
+    return f"{describe_edge(graph, edge)} comes before forest {describe_edge(graph, last)} on its cycle{tie}"
+
+
+def check_ids(graph: CSRGraph, edges: NDArray[np.int64]) -> str | None:
+    """Return what is wrong with the list of ids of a forest, which should be canonical, ascending, each once, or None."""
     outside = np.flatnonzero((edges < 0) | (edges >= graph.arcs))
     if len(outside):
         return f"edge id {edges[outside[0]]} is outside the graph, whose arcs are 0..{graph.arcs - 1}"
@@ -115,11 +129,8 @@ def _check_cycles(graph: CSRGraph, keys: Keys, ranked: NDArray[np.int64], up: ND
         if edge < 0:
             continue
         if rank < 0:
-            return f"{describe_edge(graph, edge)} joins two trees: the forest does not span the graph"
-        # Ranks and edges of equal weight differ by their ids alone.
-        tie = " (equal weight, smaller endpoints)" if ranked_keys[rank] == keys[edge] else ""
-        last = describe_edge(graph, int(ranked[rank]))
-        return f"{describe_edge(graph, edge)} comes before forest {last} on its cycle{tie}"
+            return describe_violation(graph, edge, None)
+        return describe_violation(graph, edge, int(ranked[rank]))
     return None
 
 

@@ -1,4 +1,5 @@
 // What the sanitised build is tried on: small, because that build compiles slowly.
+#include "broken/missing_barrier.cu"
 #include "broken/off_by_one.cu"
 #include "broken/shared_off_by_one.cu"
 

@@ -41,7 +41,7 @@ def _run(kernel: str) -> SanitizedRun:
     [
         ("off_by_one_broken", "off_by_one.cu:5", "heap-buffer-overflow"),
         ("shared_off_by_one_broken", "shared_off_by_one.cu:8", "index 64 out of bounds"),
-        ("past_dynamic_shared", "sanitized.cu:7", "heap-buffer-overflow"),
+        ("past_dynamic_shared", "sanitized.cu:8", "heap-buffer-overflow"),
     ],
 )
 def test_an_access_out_of_bounds_ends_the_process_with_its_line(kernel: str, line: str, what: str) -> None:

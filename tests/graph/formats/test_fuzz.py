@@ -15,7 +15,7 @@ from tests.graph.formats.test_binary_formats import SAMPLES
 
 BINARY = [form.name for form in FORMATS if form.binary]
 TEXT = [form.name for form in FORMATS if not form.binary]
-SETTINGS = settings(max_examples=1500, deadline=None, suppress_health_check=list(HealthCheck))
+SETTINGS = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def _loads_or_refuses(data: bytes, name: str, input_format: str | None) -> None:

@@ -19,7 +19,14 @@ namespace {
 
 using namespace simt;
 
+#ifdef SIMT_THREADS
 constexpr uint64_t THREADS_WORTH_A_WORKER = 16384;  // a thread of the host costs as much as some thousand of ours
+#endif
+#ifdef SIMT_STATIC_SHARED
+constexpr bool ONE_BLOCK_AT_A_TIME = true;  // shared memory cannot change hands between blocks
+#else
+constexpr bool ONE_BLOCK_AT_A_TIME = false;
+#endif
 
 std::vector<std::unique_ptr<Scheduler>> schedulers;  // one per worker, kept for their stacks
 
@@ -63,7 +70,7 @@ __attribute__((visibility("default"))) int simt_launch(const Launch* launch, cha
     Common common;
     common.launch = launch;
     common.blocks = uint64_t{launch->grid[0]} * launch->grid[1] * launch->grid[2];
-    if (launch->seed) {
+    if (launch->seed && !ONE_BLOCK_AT_A_TIME) {
         Random random(launch->seed);
         common.block_order.resize(common.blocks);
         for (uint64_t i = 0; i < common.blocks; ++i) common.block_order[i] = i;
@@ -81,7 +88,7 @@ __attribute__((visibility("default"))) int simt_launch(const Launch* launch, cha
     const uint32_t workers = 1;
 #endif
     while (schedulers.size() < workers) schedulers.push_back(std::make_unique<Scheduler>());
-    const uint32_t resident = (launch->resident + workers - 1) / workers;
+    const uint32_t resident = ONE_BLOCK_AT_A_TIME ? 1 : (launch->resident + workers - 1) / workers;
     std::vector<std::thread> others;
     for (uint32_t w = 1; w < workers; ++w) {
         others.emplace_back([&, w] { run_worker(w, common, resident, launch->seed); });

@@ -1,0 +1,158 @@
+"""The certificate of ``verify.py`` on a GPU, for a graph that lies there: the same checks in the same words.
+
+The kernels and why they suffice are in ``cuda_kernels/verify_forest.cu``; the host looks at the graph only to name a
+counter-example and to sum the weights.
+
+Source: V. King, "A simpler minimum spanning tree verification algorithm", Algorithmica 18, 1997.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpugraph.devices.base import Device, covering_grid
+from gpugraph.devices.resident import ResidentView
+from gpugraph.exact import exact_sum
+from gpugraph.problems.mst.edges import edge_endpoints
+from gpugraph.problems.mst.problem import Forest
+from gpugraph.problems.mst.verify import check_ids, check_totals, describe_closing, describe_violation
+from gpugraph.problems.registry import Verdict
+
+FILE = "verify_forest.cu"
+BLOCK = 256
+JUMPS = 8  # as in verify_forest.cu
+TILE_ARCS_PER_THREAD = 32  # as in verify_forest.cu: TILE / WARP
+NODE = 2  # words of 64 bits
+NO_EDGE = np.uint32(2**32 - 1)
+NO_VIOLATION = np.uint64(2**64 - 1)
+
+
+def certify(view: ResidentView, device: Device, forest: Forest) -> Verdict:
+    """Check that a forest is the minimum spanning forest of the view's graph, on the device and without an oracle.
+
+    Takes 24 bytes for each vertex and 16 for each edge of the forest, and up to 16 more for each vertex where few edges
+    are chosen from both ends.
+
+    Args:
+        view: the graph, its arcs in the CSRGraph's order; ranks in place of weights will do.
+
+    Returns:
+        A verdict whose detail, where a check fails, names a counter-example: of the edges that close a cycle, or
+        refute the forest, the one of smallest id.
+
+    Raises:
+        OutOfMemory: the device has no room for it.
+    """
+    graph = view.host.graph
+    wrong = _refute(_Certificate(view, device, forest.edges))
+    if wrong is None:
+        total = exact_sum(graph.weights[forest.edges])
+        wrong = check_totals(graph, forest, total, graph.vertices - len(forest.edges))
+    if wrong is not None:
+        return Verdict("failed", "certificate", wrong)
+    others = graph.edges - len(forest.edges)
+    detail = f"spanning, without a cycle, and each of the {others} other edges is the last of its cycle"
+    return Verdict("passed", "certificate", f"{detail}; checked on the device")
+
+
+def _refute(certificate: _Certificate) -> str | None:
+    """Return what is wrong with the forest's edges, or None."""
+    graph, edges = certificate.view.host.graph, certificate.edges
+    if certificate.malformed():
+        return check_ids(graph, edges)
+    closing = certificate.build_hierarchy()
+    if closing is not None:
+        return describe_closing(graph, int(edges[closing]))
+    found = certificate.first_violation()
+    if found is None:
+        return None
+    last = certificate.heaviest_between(found)
+    return describe_violation(graph, found, None if last is None else int(edges[last]))
+
+
+class _Certificate:
+    """The arrays of one check (shapes and meaning: verify_forest.cu)."""
+
+    def __init__(self, view: ResidentView, device: Device, edges: NDArray[np.int64]):
+        self.view, self.device, self.edges = view, device, edges
+        n, k = view.vertices, len(edges)
+        device.require(8 * NODE * n + 16 * k)
+        self.resident_edges = device.upload(edges)
+        self.ends = device.empty(k, np.uint64)
+        self.leaves = device.empty(NODE * n, np.uint64)
+        self.inner = device.empty(NODE, np.uint64)
+        self.wide = view.weights.dtype.itemsize == 8
+
+    def launch(self, name: str, threads: int, *args: Any) -> None:
+        """Launch a kernel over about ``threads`` threads' worth of work."""
+        defines = {"INDEX_BITS": self.view.index_bits, "WEIGHT": self.view.weights.dtype.name}
+        kernel = self.device.kernel(FILE, f"verify_forest_{name}", defines)
+        kernel(covering_grid(self.device, threads, BLOCK), BLOCK, args)
+
+    def malformed(self) -> bool:
+        """Find the edges' ends; return whether the ids are not canonical or do not ascend."""
+        view, k = self.view, len(self.edges)
+        malformed = self.device.full(1, 0, np.uint32)
+        sizes = (np.uint32(k), np.int32(view.vertices), view.index_dtype.type(view.arcs))
+        self.launch("read_edges", k, *sizes, view.offsets, view.targets, self.resident_edges, self.ends, malformed)
+        return bool(self.device.read(malformed))
+
+    def build_hierarchy(self) -> int | None:
+        """Run Borůvka's rounds on the forest's edges; return the position of the first that closes a cycle, or None."""
+        closing = self.device.full(1, NO_EDGE, np.uint32)
+        level, count, above = self.leaves, self.view.vertices, 0
+        while count:
+            count_above = self.round(level, count, above, closing)
+            if level is self.leaves:  # a level has at most half the nodes of the one below
+                self.device.require(8 * NODE * 2 * count_above)
+                self.inner = self.device.empty(NODE * max(2 * count_above, 1), np.uint64)
+            level = self.inner[NODE * above : NODE * (above + count_above)]
+            count, above = count_above, above + count_above
+        found = self.device.read(closing)
+        return None if found == NO_EDGE else int(found)
+
+    def round(self, level: Any, count: int, above: int, closing: Any) -> int:
+        """Merge the ``count`` nodes of a level along their lightest edges; return how many that leaves above."""
+        k, nodes, next_level = len(self.edges), np.int32(count), np.int32(above)
+        edges, weights = (np.uint32(k), self.resident_edges), self.view.weights
+        self.launch("reset", count, nodes, level)
+        self.launch("bid", k, *edges, weights, self.ends, level)
+        if self.wide:
+            self.launch("break_ties", k, *edges, weights, self.ends, level)
+        self.launch("link", k, np.uint32(k), self.ends, level)
+        self.launch("hook", count, nodes, level)
+        steps = math.ceil(math.log(max(count, 2), JUMPS)) + 1
+        changed = self.device.full(steps, 0, np.uint32)
+        for step in range(steps):
+            self.launch("follow", count, np.int32(step), nodes, level, changed)
+        roots = self.device.full(1, 0, np.uint32)
+        self.launch("number", count, nodes, next_level, level, roots)
+        self.launch("settle", count, nodes, level)
+        self.launch("relabel", k, np.uint32(k), next_level, level, self.ends, closing)
+        return int(self.device.read(roots))
+
+    def first_violation(self) -> int | None:
+        """Return the first edge of the graph that refutes the forest, or None."""
+        view = self.view
+        violation = self.device.full(1, NO_VIOLATION, np.uint64)
+        self.launch(
+            "check_arcs",
+            -(-view.arcs // TILE_ARCS_PER_THREAD),
+            *(np.int32(view.vertices), view.index_dtype.type(view.arcs), view.offsets, view.targets, view.weights),
+            *(self.resident_edges, self.leaves, self.inner, violation),
+        )
+        found = self.device.read(violation)
+        return None if found == NO_VIOLATION else int(found)
+
+    def heaviest_between(self, edge: int) -> int | None:
+        """Return the position of the heaviest forest edge between an edge's ends, or None where there is no path."""
+        (u,), (v,) = edge_endpoints(self.view.host.graph, np.array([edge]))
+        position = self.device.empty(1, np.uint32)
+        kernel_args = (np.int32(u), np.int32(v), self.leaves, self.inner, position)
+        self.launch("explain", 1, *kernel_args)
+        found = self.device.read(position)
+        return None if found == NO_EDGE else int(found)

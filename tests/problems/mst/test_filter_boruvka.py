@@ -1,0 +1,78 @@
+"""filter-boruvka beyond the zoo: with its filter forced to work on small graphs, hubs, long chains, many schedules."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gpugraph.problems.mst.gpu_filter_boruvka as filter_boruvka
+from gpugraph.devices.emulated.device import EmulatedDevice
+from gpugraph.graph.csr import CSRGraph
+from tests.problems.gpu_cases import expected, run_on
+from tests.zoo import Edge, undirected
+
+
+def edges_at_random(n: int, m: int, high: int, seed: int) -> list[Edge]:
+    rng = np.random.default_rng(seed)
+    ends, weights = rng.integers(0, n, (m, 2)), rng.integers(1, high + 1, m)
+    return [(int(u), int(v), int(w)) for (u, v), w in zip(ends, weights, strict=True)]
+
+
+def assert_same_forest(graph: CSRGraph, seed: int = 0, index_bits: int | None = None) -> dict[str, int]:
+    device = EmulatedDevice(seed=seed)
+    result, counters = run_on(device, "mst", "filter-boruvka", graph, index_bits=index_bits)
+    np.testing.assert_array_equal(result.edges, expected("mst", graph, ()).edges)
+    return counters
+
+
+@pytest.fixture
+def filtering(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hold heavy edges back on graphs far smaller than it pays for."""
+    monkeypatch.setattr(filter_boruvka, "FILTER_ARCS", 512)
+    monkeypatch.setattr(filter_boruvka, "FILTER_DEGREE", 2)
+
+
+@pytest.mark.usefixtures("filtering")
+@pytest.mark.parametrize("light", [1, 2])
+@pytest.mark.parametrize(
+    ("n", "m", "high"), [(100, 300, 50), (300, 3000, 3), (500, 6000, 1000), (2000, 6000, 1), (5000, 30000, 7)]
+)
+def test_holding_heavy_edges_back_does_not_change_the_forest(
+    monkeypatch: pytest.MonkeyPatch, light: int, n: int, m: int, high: int
+) -> None:
+    monkeypatch.setattr(filter_boruvka, "LIGHT_ARCS", light)
+    for seed in range(3):
+        assert_same_forest(undirected(n, edges_at_random(n, m, high, seed)), seed)
+
+
+@pytest.mark.usefixtures("filtering")
+@pytest.mark.parametrize("index_bits", [32, 64])
+@pytest.mark.parametrize("dtype", ["int32", "int64", "uint64", "float32", "float64"])
+def test_the_filter_works_for_every_type_of_weight(dtype: str, index_bits: int) -> None:
+    low = 0 if dtype == "uint64" else 500
+    edges = [(u, v, w - low) for u, v, w in edges_at_random(400, 3000, 1000, 4)]
+    assert_same_forest(undirected(400, edges, dtype), 2, index_bits)
+
+
+@pytest.mark.usefixtures("filtering")
+def test_a_hub_beside_a_long_path_and_random_edges_is_cut_into_block_sized_work() -> None:
+    hub = [(0, i, (i * 7919) % 1000) for i in range(1, 6000)]
+    path = [(i, i + 1, i % 17) for i in range(1, 5999)]
+    graph = undirected(6000, hub + path + edges_at_random(6000, 12000, 2000, 3))
+    for seed in range(2):
+        assert_same_forest(graph, seed)
+
+
+@pytest.mark.parametrize("rising", [True, False])
+def test_a_chain_longer_than_one_chase_is_followed_to_its_end(rising: bool) -> None:
+    n = 3000
+    assert_same_forest(undirected(n, [(i, i + 1, i + 1 if rising else n - i) for i in range(n - 1)]))
+
+
+@pytest.mark.usefixtures("filtering")
+def test_it_has_no_race_beyond_those_explained_in_the_kernel() -> None:
+    device = EmulatedDevice(seed=3, races=True)
+    graph = undirected(400, edges_at_random(400, 2000, 30, 5))
+    result, _ = run_on(device, "mst", "filter-boruvka", graph)
+    np.testing.assert_array_equal(result.edges, expected("mst", graph, ()).edges)
+    assert device.races() == []
