@@ -23,9 +23,9 @@ an edge that comes to lie in one component without having been chosen closes one
 
 Rounds, in launch order: reset, bid, (break_ties), link, hook, follow, number, settle, relabel.
 
-Source: V. King, "A simpler minimum spanning tree verification algorithm", Algorithmica 18, 1997 (the hierarchy and why it
-keeps heaviest edges; after J. Komlos, 1985); O. Boruvka, 1926.  King answers all edges in linear time; climbing takes
-O(log n) for each, but runs for all of them at once.
+Source: V. King, "A simpler minimum spanning tree verification algorithm", Algorithmica 18, 1997 (the hierarchy and why
+it keeps heaviest edges; after J. Komlos, 1985); O. Boruvka, 1926.  King answers all edges in linear time; climbing
+takes O(log n) for each, but runs for all of them at once.
 */
 #include "common.cuh"
 
@@ -44,6 +44,11 @@ struct alignas(16) Node {
     uint64 key;    // the lightest edge that leaves the component: its key, and below it its position if PACKED
     uint32 edge;   // its position otherwise
     int32 parent;  // NO_PARENT if no edge leaves the component: it is a whole tree
+};
+
+// A node as one load of 16 bytes takes it.
+struct alignas(16) NodeWords {
+    uint64 key, edge_and_parent;
 };
 
 struct alignas(8) Ends {
@@ -65,6 +70,11 @@ __device__ __forceinline__ bool heavier(const Node& a, const Node& b) {
     return a.key > b.key || (!PACKED && a.key == b.key && a.edge > b.edge);
 }
 
+__device__ __forceinline__ Node load_node(const Node* __restrict__ nodes, int32 t) {
+    const NodeWords words = reinterpret_cast<const NodeWords*>(nodes)[t];
+    return {words.key, static_cast<uint32>(words.edge_and_parent), static_cast<int32>(words.edge_and_parent >> 32)};
+}
+
 // The row of an arc, which lies in [low, high]: the last that begins at or before it.
 __device__ __forceinline__ int32 row_of(const index_t* __restrict__ offsets, index_t arc, int32 low, int32 high) {
     while (low < high) {
@@ -78,18 +88,18 @@ __device__ __forceinline__ int32 row_of(const index_t* __restrict__ offsets, ind
     return low;
 }
 
-// Climb from leaves u and v until they meet.  Returns a node whose chosen edge is the heaviest on the forest's path from
-// u to v; its parent is NO_PARENT if there is no path.
-__device__ __forceinline__ Node heaviest_between(const Node* __restrict__ leaves, const Node* __restrict__ inner, int32 u,
-                                                 int32 v) {
-    Node a = leaves[u], b = leaves[v];
+// Climb from leaves u and v until they meet.  Returns a node whose chosen edge is the heaviest on the forest's path
+// from u to v; its parent is NO_PARENT if there is no path.
+__device__ __forceinline__ Node heaviest_between(const Node* __restrict__ leaves, const Node* __restrict__ inner,
+                                                 int32 u, int32 v) {
+    Node a = load_node(leaves, u), b = load_node(leaves, v);
     Node heaviest = a;
     while (a.parent != NO_PARENT && b.parent != NO_PARENT) {
         if (heavier(a, heaviest)) heaviest = a;
         if (heavier(b, heaviest)) heaviest = b;
         if (a.parent == b.parent) return heaviest;
-        a = inner[~a.parent];
-        b = inner[~b.parent];
+        a = load_node(inner, ~a.parent);
+        b = load_node(inner, ~b.parent);
     }
     heaviest.parent = NO_PARENT;
     return heaviest;
@@ -172,8 +182,9 @@ extern "C" __global__ void verify_forest_hook(int32 count, Node* level) {
     }
 }
 
-// Pointer jumping: every node links to its root.  Each launch follows up to JUMPS links, so the longest chain is at least
-// JUMPS times shorter after it; a launch that follows one without change returns at once, so that the host need not ask.
+// Pointer jumping: every node links to its root.  Each launch follows up to JUMPS links, so the longest chain is at
+// least JUMPS times shorter after it; a launch that follows one without change returns at once, so that the host need
+// not ask.
 // Launch: any grid, ceil(log_JUMPS count) + 1 times with step = 0, 1, ...  Writes level.parent, changed[step].
 extern "C" __global__ void verify_forest_follow(int32 step, int32 count, Node* level, uint32* changed) {
     if (step > 0 && changed[step - 1] == 0) return;
@@ -221,7 +232,7 @@ extern "C" __global__ void verify_forest_relabel(uint32 count, int32 above, cons
     for (int64 i = grid_thread(); i < count; i += grid_threads()) {
         const Ends at = ends[i];
         if (at.a == INSIDE) continue;
-        const Node a = level[at.a], b = level[at.b];
+        const Node a = load_node(level, at.a), b = load_node(level, at.b);
         if (a.parent != b.parent) {
             ends[i] = {~a.parent - above, ~b.parent - above};
             continue;
@@ -261,9 +272,10 @@ extern "C" __global__ void verify_forest_check_arcs(int32 vertices, index_t arcs
 }
 
 // Tell which forest edge is the heaviest between u and v; NO_EDGE if there is no path.
-// Launch: one thread.  Writes *edge.
+// Launch: any grid; one thread works.  Writes *edge.
 extern "C" __global__ void verify_forest_explain(int32 u, int32 v, const Node* __restrict__ leaves,
                                                  const Node* __restrict__ inner, uint32* edge) {
+    if (grid_thread() != 0) return;
     const Node heaviest = heaviest_between(leaves, inner, u, v);
     *edge = heaviest.parent == NO_PARENT ? NO_EDGE : chosen_edge(heaviest);
 }

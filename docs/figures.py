@@ -61,11 +61,15 @@ def prim() -> Iterator[Job]:
     sparse = [f"random:n={1 << k},m={d << k},w=1..1000" for d in (2, 10) for k in range(7, 15)]
     dense = [f"dense:n={1 << k},density=0.5,w=1..1000" for k in (10, 12, 13)]
     for spec in sparse + dense:
-        yield "mst", spec, [
-            {"algorithm": "prim", "device": "gpu", "repeat": 3},
-            {"algorithm": "prim", "device": "gpu", "repeat": 3, "options": {"layout": "int2"}},
-            {"algorithm": "prim", "device": "cpu", "repeat": 3},
-        ]
+        yield (
+            "mst",
+            spec,
+            [
+                {"algorithm": "prim", "device": "gpu", "repeat": 3},
+                {"algorithm": "prim", "device": "gpu", "repeat": 3, "options": {"layout": "int2"}},
+                {"algorithm": "prim", "device": "cpu", "repeat": 3},
+            ],
+        )
 
 
 def filter_boruvka() -> Iterator[Job]:
@@ -90,7 +94,8 @@ def row(record: Record) -> str:
     shares = " ".join(f"{name} {seconds / total:.0%}" for name, seconds in inner.items())
     kernel = data["mteps"]["kernel"]
     asked = data["parameters"]
-    variant = " ".join([*asked["preparations"], *(f"{k}={v}" for k, v in asked.items() if k == "layout" and v != "csr")])
+    layout = [asked["layout"]] if asked.get("layout", "csr") != "csr" else []
+    variant = " ".join([*asked["preparations"], *layout])
     values = [
         graph["name"],
         str(graph["vertices"]),

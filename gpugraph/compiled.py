@@ -13,7 +13,7 @@ import numba
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-prange = cast("type[range]", numba.prange)
+prange: type[range] = numba.prange
 
 
 def njit(function: Function) -> Function:

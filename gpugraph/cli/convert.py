@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpugraph.cli.options import command, input_options
+from gpugraph.cli.options import command, input_options, weights_option
 
 if TYPE_CHECKING:
     from gpugraph.cli.progress import Progress
@@ -17,9 +17,7 @@ if TYPE_CHECKING:
 @click.argument("source", metavar="IN")
 @click.argument("output", metavar="OUT")
 @input_options
-@click.option(
-    "--weights", metavar="KIND", default="file", show_default=True, help="file, unit, abs, hash:LO..HI, uniform:LO..HI."
-)
+@weights_option
 @click.option("--seed", type=int, default=1, show_default=True, help="Of uniform weights.")
 @click.option("--output-format", metavar="FORMAT", help="Format of OUT, where its name does not tell.")
 def convert(source: str, output: str, output_format: str | None, quiet: bool, **changes: Any) -> None:
@@ -55,4 +53,5 @@ def _changed(
     progress(f"loading {source}")
     graph = open_graph(source, input_format=input_format, progress=progress)
     progress("changing what was asked for")
-    return transform_weights(symmetrized(graph) if symmetrize else graph, weights, seed)
+    graph = transform_weights(graph, weights, seed)
+    return symmetrized(graph) if symmetrize else graph

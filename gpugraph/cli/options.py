@@ -63,9 +63,14 @@ input_options = bundle(
     click.option("--symmetrize", is_flag=True, help="Make a directed graph undirected; the lighter arc wins."),
 )
 
+weights_option = click.option(
+    "--weights", metavar="KIND", default="file", show_default=True, help="file, unit, abs, hash:LO..HI, uniform:LO..HI."
+)
+
 graph_options = bundle(
     click.argument("graph", required=False, metavar="[GRAPH]"),
     input_options,
+    weights_option,
 )
 
 

@@ -94,6 +94,8 @@ class Device(Protocol):
 
         Args:
             file: a name inside ``cuda_kernels/``, or the path of a user's own .cu file.
+            name: the kernel's name in it.
+            defines: preprocessor defines, e.g. ``{"INDEX_BITS": 64}``.
             cooperative: all blocks are resident together, so that they may wait for each other.
 
         Raises:

@@ -7,6 +7,7 @@ not wait for the default one.
 
 from __future__ import annotations
 
+import ctypes
 from pathlib import Path
 from typing import Any
 
@@ -202,6 +203,10 @@ class CudaDevice:
         key = (compiled.cubin_path, cooperative)
         if key not in self._modules:
             raw = self.cupy.RawModule(path=str(compiled.cubin_path), enable_cooperative_groups=cooperative)
+            # CuPy keeps every module until the process ends anyway, and after a failed kernel it can only complain
+            # about unloading one: so this one is never unloaded.
+            with translated(self.label, f"loading {compiled.cubin_path.name}"):
+                ctypes.pythonapi.Py_IncRef(ctypes.py_object(raw.module))
             self._modules[key] = (compiled, raw, parameter_sizes(compiled.cubin_path.read_bytes()))
         return self._modules[key][1:]
 

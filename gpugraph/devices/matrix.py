@@ -55,6 +55,7 @@ DEFINE_SETS: dict[str, DefineSets] = {
         *product(INDEX_BITS=(32,), WEIGHT=("uint32", "int32", "float32"), PAIRS=(1,)),
     ],
     "probe.cu": [{}],
+    "verify_forest.cu": _TYPES,
 }
 """By kernel file, the define sets that drivers use.  A file that is not named is compiled with its defaults."""
 

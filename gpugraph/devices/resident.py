@@ -49,7 +49,7 @@ class ResidentView:
 
     @property
     def index_dtype(self) -> np.dtype[np.signedinteger]:
-        """dtype of an arc index in device code."""
+        """The dtype of an arc index in device code."""
         return self.host.offsets.dtype
 
     @property

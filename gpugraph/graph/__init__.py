@@ -1,0 +1,1 @@
+"""Graphs: how they are held, built, read, written, generated and prepared."""

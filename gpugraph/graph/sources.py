@@ -1,6 +1,7 @@
 """Where a graph may come from: a file, a spec, a CSRGraph, or what Python users hold.
 
-    open_graph("roads.gr.gz")  open_graph("rmat:20")  open_graph(scipy_matrix)  open_graph((offsets, targets, weights))
+``open_graph("roads.gr.gz")``, ``open_graph("rmat:20")``, ``open_graph(matrix)`` and
+``open_graph((offsets, targets, weights))`` all give a checked CSRGraph.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ def open_graph(
             (offsets, targets, weights) of arrays.
         input_format: overrides the recognition of a file's format.
         phases: the seconds of ``load`` and ``build`` are added here.
+        progress: called with a few words whenever something new begins.
 
     Raises:
         InputError: nothing of that kind, or damaged.
@@ -59,17 +61,12 @@ def _open_text(
         graph = generate(text, progress=lambda fraction, what: progress(f"{what} {fraction:.0%}"))
         phases["build"] = phases.get("build", 0.0) + time.perf_counter() - start
         return graph
-    from gpugraph.graph.check import ensure_checked
     from gpugraph.graph.load import load_file
 
     def reading(done: int, whole: int) -> None:
         progress(f"reading {text} {done / max(whole, 1):.0%}")
 
-    start = time.perf_counter()
-    graph = load_file(text, input_format=input_format, progress=reading)
-    ensure_checked(graph)
-    phases["load"] = phases.get("load", 0.0) + time.perf_counter() - start
-    return graph
+    return load_file(text, input_format=input_format, phases=phases, progress=reading)
 
 
 def _arcs_of_object(source: Any) -> ArcList:
@@ -122,8 +119,12 @@ def _arcs_of_networkx(graph: Any) -> ArcList:
     weights = np.array([w for _, _, w in edges]) if edges else np.zeros(0, np.uint32)
     dense = nodes == list(range(len(nodes)))
     integral = all(isinstance(node, int) for node in nodes)
-    names = None if dense else np.array(nodes, np.int64 if integral else None) if integral else np.array(
-        [str(node) for node in nodes]
+    names = (
+        None
+        if dense
+        else np.array(nodes, np.int64 if integral else None)
+        if integral
+        else np.array([str(node) for node in nodes])
     )
     if weights.dtype.kind == "i":
         from gpugraph.graph.build import narrow_weights
@@ -135,7 +136,7 @@ def _arcs_of_networkx(graph: Any) -> ArcList:
         heads,
         _plain_weights(weights),
         len(nodes),
-        directed=True if is_directed else False,
+        directed=is_directed,
         one_sided=not is_directed,
         vertex_names=names,
     )

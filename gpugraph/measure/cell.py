@@ -19,6 +19,7 @@ from gpugraph.measure.trial import Progress, Trial, run_trial
 from gpugraph.problems.registry import Algorithm, Problem, find_algorithm, load_problem
 
 if TYPE_CHECKING:
+    from gpugraph.devices.resident import ResidentView
     from gpugraph.graph.csr import CSRGraph
 
 VERIFY_METHODS = ("auto", "reference", "certificate", "both", "none")
@@ -58,13 +59,15 @@ def run_cell(cell: Cell, progress: Progress = lambda what: None) -> Record:
         view = GraphView.of(graph, cell.preparations, cell.index_bits)
         phases["prepare"] = time.perf_counter() - start
         subject: Any = view
+        resident: ResidentView | None = None
         device.reset_peak()
         samples: dict[str, list[float]] = {"kernel": [], "h2d": [], "d2h": []}
         if device.kind != "cpu":
             from gpugraph.devices.resident import make_resident
 
             progress("copying the graph to the device")
-            subject, phases["stage"], phases["h2d"] = make_resident(view, device)
+            resident, phases["stage"], phases["h2d"] = make_resident(view, device)
+            subject = resident
             samples["h2d"].append(phases["h2d"])
         progress(f"compiling {algorithm.name}")
         if algorithm.compile is not None:
@@ -88,6 +91,7 @@ def run_cell(cell: Cell, progress: Progress = lambda what: None) -> Record:
                 verify=cell.verify,
                 progress=progress,
                 profile=cell.profile,
+                resident=resident,
             )
             for i, query in enumerate(queries)
         ]
@@ -115,6 +119,10 @@ def _load(cell: Cell, problem: Problem, progress: Progress) -> tuple[CSRGraph, d
     progress(f"loading {getattr(cell.graph, 'name', cell.graph)}")
     graph = open_graph(cell.graph, input_format=cell.input_format, phases=phases, progress=progress)
     start = time.perf_counter()
+    if cell.weights != "file":
+        from gpugraph.graph.weights import transform_weights
+
+        graph = transform_weights(graph, cell.weights, cell.seed)
     if cell.symmetrize:
         from gpugraph.graph.build import symmetrize
 
@@ -248,7 +256,7 @@ def _assemble(
         "kernel_phases_s": inner,
         "rounds": counters.pop("rounds", None),
         "counters": counters,
-        "peak_device_bytes": device.peak_bytes(),
+        "peak_device_bytes": max(t.peak_bytes for t in trials),
         "mteps": _rates(problem, graph, trials, phases["stage"] + phases["h2d"], device.kind),
         "result": trials[0].result.summary(),
         "verification": _verification(trials),

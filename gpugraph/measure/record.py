@@ -36,11 +36,13 @@ class Cell:
         verify: ``"auto"``, ``"reference"``, ``"certificate"``, ``"both"`` or ``"none"``.
         index_bits: 32 or 64 forces the width of arc indices; None chooses.
         input_format: overrides the recognition of a file's format.
+        weights: replaces the weights: ``"unit"``, ``"abs"``, ``"hash:LO..HI"`` or ``"uniform:LO..HI"``; ``"file"``
+            keeps them.
         symmetrize: make a directed graph undirected before anything else.
         predecessors: also return the canonical predecessors of shortest paths.
         phases: also time the algorithm's inner phases, in runs of their own.
         profile: wrap phases in NVTX ranges and run once.
-        seed: of ``random:K`` sources.
+        seed: of ``random:K`` sources and of ``uniform`` weights.
     """
 
     problem: str
@@ -55,6 +57,7 @@ class Cell:
     verify: str = "auto"
     index_bits: int | None = None
     input_format: str | None = None
+    weights: str = "file"
     symmetrize: bool = False
     predecessors: bool = False
     phases: bool = True

@@ -9,15 +9,24 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gpugraph.measure.phases import NullClock
-from gpugraph.problems.registry import Algorithm, Problem, Result, Verdict
+from gpugraph.problems.registry import Algorithm, CertifiesOnDevice, Problem, Result, Verdict
+
+if TYPE_CHECKING:
+    from gpugraph.devices.resident import ResidentView
 
 Progress = Callable[[str], None]
 
 REFERENCE_LIMIT = 2**22
 """``--verify auto`` uses the reference up to this many edges, the certificate above."""
+
+WAKE_LIMIT_S = 0.02
+"""Between two samples the GPU idles while results are checked, and its clock falls.  A run shorter than this is made
+once more, untimed, right before the timed one, so that every sample meets the GPU as steady work does."""
+
+_NOT_ASKED_FOR = Verdict("skipped", "none", "not asked for")
 
 
 @dataclass
@@ -29,14 +38,16 @@ class Trial:
         result: the result of the first sample.
         verdict: of the check of all samples.
         verify_s: seconds the checks took.
+        peak_bytes: peak of the device's memory over the runs; what the checks took does not count.
     """
 
     query: tuple[Any, ...]
     kernel_s: list[float] = field(default_factory=list)
     d2h_s: list[float] = field(default_factory=list)
     result: Any = None
-    verdict: Verdict = Verdict("skipped", "none", "not asked for")
+    verdict: Verdict = _NOT_ASKED_FOR
     verify_s: float = 0.0
+    peak_bytes: int = 0
     counters: dict[str, int] = field(default_factory=dict)
 
 
@@ -53,13 +64,20 @@ def run_trial(
     verify: str,
     progress: Progress,
     profile: bool = False,
+    resident: ResidentView | None = None,
 ) -> Trial:
-    """Run ``warmup`` + ``repeat`` times on a prepared state and check every result."""
+    """Run ``warmup`` + ``repeat`` times on a prepared state and check every result.
+
+    ``resident`` is the graph on the device, where it lies there.
+    """
     trial = Trial(query)
     first: str | None = None
+    kernel_s = 0.0
     for turn in range(-warmup, repeat):
         progress(f"{algorithm.name}: {'warm-up' if turn < 0 else f'sample {turn + 1} of {repeat}'}")
         clock = device.phase_clock() if profile else NullClock()
+        if turn > 0 and device.kind == "cuda" and kernel_s < WAKE_LIMIT_S:
+            algorithm.run(state, NullClock(), *query)
         watch = device.stopwatch()
         watch.start()
         handle = algorithm.run(state, clock, *query)
@@ -68,6 +86,7 @@ def run_trial(
         start = time.perf_counter()
         raw = algorithm.fetch(state, handle)
         d2h_s = time.perf_counter() - start if device.kind != "cpu" else 0.0
+        trial.peak_bytes = max(trial.peak_bytes, device.peak_bytes())
         if turn < 0:
             continue
         trial.kernel_s.append(kernel_s)
@@ -80,7 +99,8 @@ def run_trial(
         if first is None:
             trial.result, first = result, result.fingerprint()
             progress(f"verifying ({verify})")
-            trial.verdict = check(problem, graph, query, result, verify)
+            trial.verdict = check(problem, graph, query, result, verify, resident, device)
+            device.reset_peak()
             if trial.verdict.passed and not algorithm.trusted:
                 detail = f"this algorithm is wrong on purpose; this time: {trial.verdict.detail}"
                 trial.verdict = Verdict("skipped", trial.verdict.method, detail)
@@ -90,18 +110,40 @@ def run_trial(
     return trial
 
 
-def check(problem: Problem, graph: Any, query: tuple[Any, ...], result: Any, method: str) -> Verdict:
-    """Return the verdict on a result by ``method``, one of auto, reference, certificate, both and none."""
+def check(
+    problem: Problem,
+    graph: Any,
+    query: tuple[Any, ...],
+    result: Any,
+    method: str,
+    resident: ResidentView | None = None,
+    device: Any = None,
+) -> Verdict:
+    """Return the verdict on a result by ``method``, one of auto, reference, certificate, both and none.
+
+    A GPU on which the graph lies, ``resident``, checks the certificate itself if it can.
+    """
     if method == "none":
-        return Verdict("skipped", "none", "not asked for")
+        return _NOT_ASKED_FOR
     if method == "auto":
         method = "reference" if graph.edges <= REFERENCE_LIMIT else "certificate"
     verdicts = []
     if method in ("certificate", "both"):
-        verdicts.append(problem.certificate(graph, query, result))
+        verdicts.append(_certificate(problem, graph, query, result, resident, device))
     if method in ("reference", "both"):
         verdicts.append(problem.reference(graph, query, result))
     failed = [v for v in verdicts if not v.passed]
     if failed:
         return Verdict("failed", method, failed[0].detail)
     return Verdict("passed", method, "; ".join(v.detail for v in verdicts))
+
+
+def _certificate(
+    problem: Problem, graph: Any, query: tuple[Any, ...], result: Any, resident: ResidentView | None, device: Any
+) -> Verdict:
+    """Return the verdict by certificate: of the device on a GPU that holds the graph, else the host's."""
+    if resident is not None and device.kind == "cuda" and isinstance(problem, CertifiesOnDevice):
+        verdict = problem.certificate_on_device(resident, device, query, result)
+        if verdict is not None:
+            return verdict
+    return problem.certificate(graph, query, result)

@@ -1,0 +1,1 @@
+"""Problems and the algorithms that solve them; ``registry.py`` says what each must offer."""

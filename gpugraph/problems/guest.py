@@ -4,7 +4,8 @@
 
 * an ``Algorithm``,
 * an object or class with ``prepare(view, device, **options)`` and ``run(state, clock, *query)``, and where wanted
-  ``fetch``, ``finish``, ``problem``, ``devices``, ``options``, ``preparations``, ``summary``, ``authors``, ``year``, ``section``, or
+  ``fetch``, ``finish``, ``problem``, ``devices``, ``options``, ``preparations``, ``summary``, ``authors``, ``year``
+  and ``section``, or
 * a plain function ``f(view, clock, *query)`` over NumPy arrays, for the CPU.
 
 What ``run`` returns is by default the (device) array of canonical edge ids of the forest, or of the distance words
@@ -66,7 +67,9 @@ def as_algorithm(guest: Any, problem: str | None, name: str) -> Algorithm:
     """Return a guest object as an Algorithm.
 
     Args:
+        guest: an Algorithm, an object with prepare and run, or a function.
         problem: the problem asked for, or None where the guest itself must tell.
+        name: what to call it.
     """
     if isinstance(guest, Algorithm):
         return guest
@@ -129,7 +132,8 @@ def _import_file(path: Path) -> ModuleType:
     if not path.is_file():
         raise InputError("there is no such file", where=path, remedy="--algo takes a name or FILE.py:OBJECT")
     spec = importlib.util.spec_from_file_location(f"gpugraph_guest_{path.stem}", path)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     _guarded(spec.loader.exec_module, str(path))(module)

@@ -12,11 +12,13 @@ import pkgutil
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from gpugraph.errors import InputError, unknown_name
 
 if TYPE_CHECKING:
+    from gpugraph.devices.base import Device
+    from gpugraph.devices.resident import ResidentView
     from gpugraph.graph.csr import CSRGraph
     from gpugraph.graph.view import GraphView
 
@@ -106,6 +108,17 @@ class Problem(Protocol):
 
     def certificate(self, graph: CSRGraph, query: tuple[Any, ...], result: Any) -> Verdict:
         """Check a result without an oracle, in near-linear time."""
+        ...
+
+
+@runtime_checkable
+class CertifiesOnDevice(Protocol):
+    """What a problem may offer besides: the certificate where the graph already is."""
+
+    def certificate_on_device(
+        self, view: ResidentView, device: Device, query: tuple[Any, ...], result: Any
+    ) -> Verdict | None:
+        """Check a result of ``view.host.graph`` on the device; None where the view does not suit or has no room."""
         ...
 
 

@@ -117,7 +117,7 @@ class FakeCupy:
                 kernel=FakeFunction(self, name), max_threads_per_block=1024, max_dynamic_shared_size_bytes=48 << 10
             )
 
-        return SimpleNamespace(get_function=get_function)
+        return SimpleNamespace(get_function=get_function, module=SimpleNamespace(path=path))
 
     def _count(self) -> int:
         if self.status:

@@ -73,7 +73,7 @@ def test_dijkstra_does_not_restart_without_need() -> None:
 
 def test_dijkstra_refuses_distances_beyond_64_bits() -> None:
     graph = directed(4, [(0, 1, 2**63), (1, 2, 2**63), (2, 3, 1)], "uint64")
-    with pytest.raises(InputError, match="does not fit 64 bits"):
+    with pytest.raises(InputError, match="does not fit in 64 bits"):
         run_on(EmulatedDevice(), "sssp", "dijkstra", graph, query=(0,))
 
 

@@ -27,7 +27,13 @@ EXIT_FAULT = 99
 _ERROR = re.compile(r"AddressSanitizer: ([\w-]+)")
 _FRAME = re.compile(r"^\s*#\d+ 0x[0-9a-f]+ in (.+?) (\S+?):(\d+)(?::\d+)?$", re.MULTILINE)
 _UNDEFINED = re.compile(r"^(.+?):(\d+):\d+: runtime error: (.*)$", re.MULTILINE)
-_OPTIONS = f"detect_leaks=0:detect_stack_use_after_return=0:quarantine_size_mb=16:exitcode={EXIT_FAULT}"
+_OPTIONS = {
+    "detect_leaks": 0,  # Python leaves much behind
+    "detect_stack_use_after_return": 0,  # fibers have stacks of their own
+    "quarantine_size_mb": 16,
+    "malloc_context_size": 1,  # where NumPy allocated an array tells nothing, and naming it can hang clang's symboliser
+    "exitcode": EXIT_FAULT,
+}
 
 
 @dataclass(frozen=True)
@@ -75,7 +81,7 @@ def sanitized_environment(base: Mapping[str, str] = os.environ) -> dict[str, str
             )
         found.append(str(path))
     preload = ":".join([*found, *filter(None, [base.get("LD_PRELOAD")])])
-    options = ":".join([_OPTIONS, *filter(None, [base.get("ASAN_OPTIONS")])])
+    options = ":".join([*(f"{k}={v}" for k, v in _OPTIONS.items()), *filter(None, [base.get("ASAN_OPTIONS")])])
     halt = f"halt_on_error=1:exitcode={EXIT_FAULT}"
     return {**base, "LD_PRELOAD": preload, "ASAN_OPTIONS": options, "UBSAN_OPTIONS": halt, SWITCH: "1"}
 
@@ -98,16 +104,21 @@ def run_sanitized(arguments: Sequence[str], *, timeout: float = 300) -> Sanitize
 
     Raises:
         DeviceUnavailable: the compiler comes without the library.
+        GpuGraphError: the run did not end within ``timeout`` seconds.
     """
-    done = subprocess.run(
-        [sys.executable, *arguments],
-        env=sanitized_environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=timeout,
-        check=False,
-    )
+    command = [sys.executable, *arguments]
+    try:
+        done = subprocess.run(
+            command,
+            env=sanitized_environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=timeout,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise GpuGraphError(f"did not end within {timeout:g} s", where=" ".join(command)) from None
     return SanitizedRun(done.returncode, done.stdout, tuple(find_faults(done.stdout)))
 
 

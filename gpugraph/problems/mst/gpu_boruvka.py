@@ -66,7 +66,7 @@ class State:
         """Make every vertex a tree and cut the rows into segments."""
         for counters in (self.trees, self.segments, self.changed, self.forest_edges):
             self.device.fill(counters, 0)
-        self.trees_left: int = self.view.vertices
+        self.trees_left = self.view.vertices
         self.segments_left = self.segments_capacity
         n = self.view.vertices
         self.launch(
@@ -109,11 +109,10 @@ class State:
         best = (self.best_key, self.best_id)
         self.launch("number_roots", self.trees_left, round_, self.trees, self.link, *best, self.number)
         self.launch("relabel_vertices", n, np.int32(n), self.link, self.number, self.tree)
-        self.launch(
-            "keep_segments", self.segments_left, round_, self.segments, *here, self.segment_other, *there
-        )
-        self.trees_left = int(self.device.read(self.trees, int(round_) + 1))  # the round's one read-back
-        return self.trees_left
+        self.launch("keep_segments", self.segments_left, round_, self.segments, *here, self.segment_other, *there)
+        trees = int(self.device.read(self.trees, int(round_) + 1))  # the round's one read-back
+        self.trees_left = trees
+        return trees
 
 
 KERNELS = (

@@ -77,7 +77,9 @@ def state_bytes(view: ResidentView) -> int:
     """Return the bytes that ``prepare`` allocates."""
     n, arcs, index = view.vertices, view.arcs, view.index_bits // 8
     wide = view.index_bits == 64 or view.weights.dtype.itemsize == 8
-    return n * (16 + 2 * index + (8 if wide else 4)) + arcs // 2 * (24 if wide else 16) + (arcs // HUB_ROW + arcs // TILE) * 4 + 4096
+    vertices = n * (16 + 2 * index + (8 if wide else 4))
+    edges = arcs // 2 * (24 if wide else 16)
+    return vertices + edges + (arcs // HUB_ROW + arcs // TILE) * 4 + 4096
 
 
 def prepare(view: ResidentView, device: Device) -> State:
@@ -130,7 +132,7 @@ register(
         problem="mst",
         name="filter-boruvka",
         devices=("cuda", "emulated"),
-        summary="one cooperative launch: row minima, rounds on light edges, then only what the giant component leaves out",
+        summary="one cooperative launch: row minima, rounds on light edges, then what the giant leaves out",
         authors="gpugraph; after Borůvka; Osipov, Sanders, Singler; Fallin, Gonzalez, Seo, Burtscher",
         year=2023,
         section="SC'23, section 3; ours beyond it",

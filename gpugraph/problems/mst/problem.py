@@ -10,16 +10,21 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gpugraph.errors import OutOfMemory
 from gpugraph.exact import exact_sum
 from gpugraph.graph.build import symmetrize
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.mst.edges import edge_endpoints
 from gpugraph.problems.registry import Problem, Verdict
+
+if TYPE_CHECKING:
+    from gpugraph.devices.base import Device
+    from gpugraph.devices.resident import ResidentView
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,8 +115,8 @@ class MinimumSpanningForest:
         return graph.edges
 
     def auto(self, graph: CSRGraph, device_kind: str) -> str:
-        """Return the algorithm measured fastest: Borůvka's on every device."""
-        return "boruvka"
+        """Return the algorithm measured fastest: filter-Borůvka on a GPU (docs/results.md), Borůvka's elsewhere."""
+        return "filter-boruvka" if device_kind == "cuda" else "boruvka"
 
     def reference(self, graph: CSRGraph, query: tuple[Any, ...], result: Forest) -> Verdict:
         """Compare with SciPy's forest, edge for edge."""
@@ -124,6 +129,19 @@ class MinimumSpanningForest:
         from gpugraph.problems.mst.verify import check_certificate
 
         return check_certificate(graph, result)
+
+    def certificate_on_device(
+        self, view: ResidentView, device: Device, query: tuple[Any, ...], result: Forest
+    ) -> Verdict | None:
+        """Make the same checks on the device; None if the view's arcs are rearranged or there is no room."""
+        from gpugraph.problems.mst.gpu_verify import certify
+
+        if view.edge_ids is not None:
+            return None
+        try:
+            return certify(view, device, result)
+        except OutOfMemory:
+            return None
 
 
 PROBLEM: Problem = MinimumSpanningForest()

@@ -46,10 +46,7 @@ def check_certificate(graph: CSRGraph, forest: Forest) -> Verdict:
         keys = order_keys(graph.weights)
         ranked = forest.edges[canonical_order(keys[forest.edges])]
         up, closing = _merge_forest(graph, ranked)
-        if closing >= 0:
-            wrong = describe_closing(graph, closing)
-        else:
-            wrong = _check_cycles(graph, keys, ranked, up)
+        wrong = describe_closing(graph, closing) if closing >= 0 else _check_cycles(graph, keys, ranked, up)
     if wrong is None:
         total = exact_sum(graph.weights[forest.edges])
         wrong = check_totals(graph, forest, total, graph.vertices - len(forest.edges))
@@ -85,7 +82,7 @@ def describe_violation(graph: CSRGraph, edge: int, last: int | None) -> str:
 
 
 def check_ids(graph: CSRGraph, edges: NDArray[np.int64]) -> str | None:
-    """Return what is wrong with the list of ids of a forest, which should be canonical, ascending, each once, or None."""
+    """Return what is wrong with a forest's ids, which should be canonical, ascending, each once; or None."""
     outside = np.flatnonzero((edges < 0) | (edges >= graph.arcs))
     if len(outside):
         return f"edge id {edges[outside[0]]} is outside the graph, whose arcs are 0..{graph.arcs - 1}"

@@ -10,7 +10,6 @@ import numpy as np
 
 from gpugraph.devices.emulated.device import EmulatedDevice
 
-
 FILE = str(Path(__file__).parent / "sanitized.cu")
 
 
