@@ -74,7 +74,7 @@ _GRAPHS: dict[str, Callable[[], CSRGraph]] = {
     "two-components": lambda: undirected(9, [(0, 1, 4), (1, 2, 8), (0, 2, 8), (5, 6, 1), (6, 7, 2), (5, 7, 2)]),
     "many-tiny": lambda: undirected(90, [(3 * i, 3 * i + 1, i % 5) for i in range(30)]),
     "zero-weights": lambda: undirected(6, [(0, 1, 0), (1, 2, 0), (2, 3, 5), (3, 4, 0), (4, 5, 0), (0, 5, 0)]),
-    "all-zero": lambda: undirected(30, _path(30, lambda i: 0) + [(0, 29, 0), (3, 17, 0)]),
+    "all-zero": lambda: undirected(30, [*_path(30, lambda i: 0), (0, 29, 0), (3, 17, 0)]),
     "random": lambda: undirected(100, _random(100, 300, 50, 1)),
     "random-ties": lambda: undirected(120, _random(120, 500, 3, 2)),
     "random-dense": lambda: undirected(60, _random(60, 1500, 1000, 3)),

@@ -151,7 +151,7 @@ def lanes_for(view: ResidentView) -> int:
 def state_bytes(view: ResidentView) -> int:
     """Return the bytes that ``prepare`` allocates."""
     n, index = view.vertices, view.index_bits // 8
-    key = view.weights.dtype.itemsize
+    key = int(view.weights.dtype.itemsize)
     segments = n + view.arcs // SEGMENT_ARCS
     wide = 8 if view.index_bits == 64 or key == 8 else 0
     return segments * (5 * index + key + 12) + n * (4 + 8 + wide + 4 + 4 + 2 * index) + 4096
