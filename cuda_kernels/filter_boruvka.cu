@@ -364,7 +364,7 @@ __device__ void learn_number(uint32 count, int32* up, int32* number, uint32* unf
         for (int k = 0; k < PER_THREAD; ++k) {
             const int64 t = first + k * grid_threads();
             at[k] = t < count ? static_cast<int32>(t) : 0;
-            found[k] = t < count ? static_cast<volatile int32*>(up)[t] : DEAD;  // race-allowed: shortcuts keep the root
+            found[k] = t < count ? static_cast<volatile int32*>(up)[t] : +DEAD;  // race-allowed: shortcuts keep the root
         }
         for (int hop = 0; climbing && hop < CHASE; ++hop) {
             climbing = false;

@@ -127,8 +127,13 @@ extern "C" __global__ void verify_forest_read_edges(uint32 count, int32 vertices
 
 // ------------------------------------------------------------------ a round
 
+// The compiler of CUDA 13.0 unrolls a loop that loads and stores level[t].parent by four, and then stores the last three
+// 12 bytes too far (it adds the member's offset twice).  Loops over nodes are therefore not unrolled.
+#define ONE_BY_ONE _Pragma("unroll 1")
+
 // Launch: any grid.  Writes level.
 extern "C" __global__ void verify_forest_reset(int32 count, Node* level) {
+    ONE_BY_ONE
     for (int64 t = grid_thread(); t < count; t += grid_threads()) level[t] = {NO_KEY_YET, NO_EDGE, NO_PARENT};
 }
 
@@ -174,6 +179,7 @@ extern "C" __global__ void verify_forest_link(uint32 count, const Ends* __restri
 // Of two nodes that chose the same edge, the smaller becomes a root.
 // Launch: any grid.  Writes level.parent.
 extern "C" __global__ void verify_forest_hook(int32 count, Node* level) {
+    ONE_BY_ONE
     for (int64 t = grid_thread(); t < count; t += grid_threads()) {
         const int32 other = level[t].parent;
         if (other == NO_PARENT || other < t) continue;
@@ -189,6 +195,7 @@ extern "C" __global__ void verify_forest_hook(int32 count, Node* level) {
 extern "C" __global__ void verify_forest_follow(int32 step, int32 count, Node* level, uint32* changed) {
     if (step > 0 && changed[step - 1] == 0) return;
     bool moved = false;
+    ONE_BY_ONE
     for (int64 t = grid_thread(); t < count; t += grid_threads()) {
         const int32 start = level[t].parent;  // race-allowed: only thread t writes it
         if (start == NO_PARENT) continue;
@@ -208,6 +215,7 @@ extern "C" __global__ void verify_forest_follow(int32 step, int32 count, Node* l
 // Every root becomes a node of the next level, which begins at inner[above].
 // Launch: any grid of whole warps.  Writes level.parent of the roots, *above_count.
 extern "C" __global__ void verify_forest_number(int32 count, int32 above, Node* level, uint32* above_count) {
+    ONE_BY_ONE
     for (int64 first = grid_thread() - lane_id(); first < count; first += grid_threads()) {
         const int64 t = first + lane_id();
         const bool root = t < count && level[t].parent == t;
@@ -219,6 +227,7 @@ extern "C" __global__ void verify_forest_number(int32 count, int32 above, Node* 
 // The others learn their node of the next level from their roots.
 // Launch: any grid.  Writes level.parent of all others.
 extern "C" __global__ void verify_forest_settle(int32 count, Node* level) {
+    ONE_BY_ONE
     for (int64 t = grid_thread(); t < count; t += grid_threads()) {
         const int32 root = level[t].parent;
         if (root >= 0) level[t].parent = level[root].parent;
