@@ -78,7 +78,13 @@ def filter_boruvka() -> Iterator[Job]:
         yield "mst", spec, [{"algorithm": "filter-boruvka", "device": "gpu", "repeat": 15}]
 
 
-SETS = {"boruvka": boruvka, "filter-boruvka": filter_boruvka, "dijkstra": dijkstra, "prim": prim}
+def scale() -> Iterator[Job]:
+    """`filter-boruvka` as the graph grows: to 2^31 arcs and beyond, where arc indices take 64 bits."""
+    for k in (20, 22, 24, 26, 27):
+        yield "mst", f"rmat:{k}", [{"algorithm": "filter-boruvka", "device": "gpu", "repeat": 9}]
+
+
+SETS = {"boruvka": boruvka, "filter-boruvka": filter_boruvka, "scale": scale, "dijkstra": dijkstra, "prim": prim}
 
 HEAD = (
     "| graph | vertices | edges | algorithm | device | kernel ms | stage ms | h2d ms | d2h ms | prepare ms | rounds "

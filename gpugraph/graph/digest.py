@@ -25,6 +25,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gpugraph.compiled import njit
 from gpugraph.graph.chunks import balanced_ranges, in_threads
@@ -100,3 +101,23 @@ def graph_digest(graph: CSRGraph) -> str:
     )
     sum0, sum1 = (sum(int(part[lane]) for part in parts) for lane in (0, 1))
     return finish(sum0, sum1, graph.vertices, graph.arcs, digest_code(graph.directed, graph.weights.dtype))
+
+
+def set_digest(values: NDArray[Any]) -> str:
+    """Return an order-free fingerprint of a set of integers: equal for equal sets, whatever order they come in.
+
+    Args:
+        values: (k,) integers.
+
+    Returns:
+        The count and, in two lanes, the sum mod 2^64 of a mix of each value, as text.
+    """
+    lanes = []
+    for factor in (0xBF58476D1CE4E5B9, 0x94D049BB133111EB):
+        words = values.astype(np.uint64)
+        words *= np.uint64(factor)
+        words ^= words >> np.uint64(29)
+        words *= np.uint64(0xD6E8FEB86659FD93)
+        words ^= words >> np.uint64(32)
+        lanes.append(int(words.sum(dtype=np.uint64)))
+    return f"{len(values)} {lanes[0]:016x}{lanes[1]:016x}"

@@ -28,6 +28,9 @@ from gpugraph.errors import InputError, unknown_name
 from gpugraph.graph.canonical import canonical_ids, canonical_ids_at
 from gpugraph.graph.csr import CSRGraph
 
+MAX_NARROW_ARCS = 2**31 - 2**16
+"""From this many arcs on an index takes 64 bits: device code may count a little past the last arc."""
+
 PREPARATIONS = ("sort-adjacency", "renumber", "rank-weights")
 
 
@@ -166,7 +169,7 @@ class GraphView:
 
 def _index_dtype(graph: CSRGraph, bits: int | None) -> np.dtype[Any]:
     """Return int32 or int64 as asked for, or the narrower one that holds every arc position."""
-    fits = graph.arcs < 2**31
+    fits = graph.arcs < MAX_NARROW_ARCS
     if bits is None:
         return np.dtype(np.int32 if fits else np.int64)
     if bits not in (32, 64):

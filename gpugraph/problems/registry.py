@@ -164,6 +164,8 @@ class Algorithm:
             May be called again on the same state: it starts from scratch each time.
         fetch: ``fetch(state, handle) -> raw``; copies the result to the host, and nothing else (phase d2h).
         finish: ``finish(state, raw, *query) -> Result``; in original ids, outside any timing.
+        digest: ``digest(raw) -> str``; equal for what gives equal results, so that a repeated run need not be
+            finished to be compared; None finishes every one.
         compile: ``compile(view, device, **options)``; brings compiled code into being outside any timing.
         preparations: GraphView preparations the algorithm can work with.
         options: its parameters.
@@ -182,6 +184,7 @@ class Algorithm:
     run: Callable[..., Any]
     fetch: Callable[[Any, Any], Any]
     finish: Callable[..., Any]
+    digest: Callable[[Any], str] | None = None
     compile: Callable[..., Any] | None = None
     preparations: tuple[str, ...] = ()
     options: tuple[Option, ...] = ()

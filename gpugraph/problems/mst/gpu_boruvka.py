@@ -14,6 +14,7 @@ import numpy as np
 
 from gpugraph.devices.base import Array, Device, Kernel, covering_grid
 from gpugraph.devices.resident import ResidentView
+from gpugraph.graph.digest import set_digest
 from gpugraph.problems.mst.problem import Forest
 from gpugraph.problems.registry import Algorithm, Clock, register
 
@@ -204,6 +205,7 @@ register(
         run=run,
         fetch=fetch,
         finish=finish,
+        digest=set_digest,
         compile=load_kernels,
         preparations=("sort-adjacency", "renumber", "rank-weights"),
     )

@@ -15,6 +15,7 @@ import numpy as np
 
 from gpugraph.devices.base import Array, Device, Kernel
 from gpugraph.devices.resident import ResidentView
+from gpugraph.graph.digest import set_digest
 from gpugraph.problems.mst.problem import Forest
 from gpugraph.problems.registry import Algorithm, Clock, register
 
@@ -140,6 +141,7 @@ register(
         run=run,
         fetch=fetch,
         finish=finish,
+        digest=set_digest,
         compile=load_kernel,
     )
 )

@@ -16,6 +16,7 @@ import numpy as np
 from gpugraph.devices.base import Array, Device, Kernel, covering_grid
 from gpugraph.devices.resident import ResidentView
 from gpugraph.errors import InputError
+from gpugraph.graph.digest import set_digest
 from gpugraph.problems.mst.problem import Forest
 from gpugraph.problems.registry import Algorithm, Clock, Option, register
 
@@ -150,6 +151,7 @@ register(
         run=run,
         fetch=fetch,
         finish=finish,
+        digest=set_digest,
         compile=load_kernels,
         options=(
             Option("threads", int, 128, "most threads of a block", BLOCK_SIZES),
