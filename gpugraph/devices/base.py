@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from gpugraph.problems.registry import Clock
+from gpugraph.clock import Clock
 
 Array = Any
 Defines = Mapping[str, str | int]

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
+from gpugraph.clock import NullClock
 from gpugraph.devices.cuda_errors import translated
-from gpugraph.measure.phases import NullClock
 
 
 class HostStopwatch:

@@ -8,11 +8,11 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from gpugraph.clock import HostClock
 from gpugraph.devices.clocks import HostStopwatch
 from gpugraph.devices.cuda_errors import does_not_fit
 from gpugraph.devices.emulated.memory import host_memory
 from gpugraph.measure.environment import processor_name, usable_cores
-from gpugraph.measure.phases import HostClock
 
 
 class CpuDevice:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from gpugraph.clock import Clock
 from gpugraph.devices.availability import check_index, import_cupy
 from gpugraph.devices.base import Array, Defines, Stopwatch, covering_grid
 from gpugraph.devices.clocks import CudaClock, CudaStopwatch, Events
@@ -24,7 +25,6 @@ from gpugraph.devices.cuda_memory import DeviceMemory
 from gpugraph.devices.kernels import CompiledModule, architecture_for, compile_kernels
 from gpugraph.devices.pinned import Transfers, as_bytes
 from gpugraph.errors import GpuGraphError, unknown_name
-from gpugraph.problems.registry import Clock
 
 _SMALL = 64 << 10  # bytes of the pinned buffer that read-backs and small downloads go through
 _FILL_BLOCK = 256

@@ -6,6 +6,7 @@ import os
 from dataclasses import replace
 
 from gpugraph.atomic import atomic_write
+from gpugraph.clock import HostClock
 from gpugraph.compression import strip_suffix
 from gpugraph.errors import GraphFormatError, InputError, OutOfMemory
 from gpugraph.graph import formats
@@ -17,7 +18,6 @@ from gpugraph.graph.formats.base import Format
 from gpugraph.graph.formats.source import Progress, Source
 from gpugraph.graph.sort_arcs import weight_words
 from gpugraph.graph.symmetry import first_asymmetry
-from gpugraph.measure.phases import HostClock
 
 
 def load_file(

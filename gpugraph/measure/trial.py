@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from gpugraph.measure.phases import NullClock
+from gpugraph.clock import NullClock
 from gpugraph.problems.registry import Algorithm, CertifiesOnDevice, Problem, Result, Verdict
 
 if TYPE_CHECKING:

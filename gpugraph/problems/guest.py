@@ -16,18 +16,23 @@ devices and records come for free.
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import sys
 import traceback
 from collections.abc import Callable
+from dataclasses import replace
 from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from gpugraph.errors import GpuGraphError, InputError
-from gpugraph.problems.registry import Algorithm
+import numpy as np
+
+from gpugraph.errors import GpuGraphError, InputError, unknown_name
+from gpugraph.problems.registry import PROBLEMS, Algorithm
 
 GROUP = "gpugraph.algorithms"
+DEVICES = ("cpu", "cuda", "emulated")
 
 
 def load_guest(text: str, problem: str, device_kind: str) -> Algorithm:
@@ -36,8 +41,10 @@ def load_guest(text: str, problem: str, device_kind: str) -> Algorithm:
     Raises:
         InputError: no such file or object, an error in it, or not for this problem or device.
     """
-    file, _, name = text.partition(".py:")
-    path = Path(file if file.endswith(".py") else f"{file}.py")
+    stem, _, name = text.removesuffix(".py").partition(".py:")
+    path = Path(f"{stem}.py")
+    if not text.endswith(".py") and ".py:" not in text:
+        raise InputError("names no Python file", where=f"--algo {text}", remedy="--algo takes a name or FILE.py:OBJECT")
     module = _import_file(path)
     name = name or "driver"
     if not hasattr(module, name):
@@ -57,9 +64,10 @@ def installed_guests(problem: str) -> tuple[list[Algorithm], list[InputError]]:
     for entry in entry_points(group=GROUP):
         try:
             found.append(as_algorithm(entry.load(), None, entry.name))
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             remedy = "repair or uninstall the package that declares it"
-            broken.append(InputError(f"cannot load it: {error}", where=f"entry point {entry.value}", remedy=remedy))
+            what = f"cannot load it: {_in_one_line(error)}"
+            broken.append(InputError(what, where=f"entry point {entry.value}", remedy=remedy))
     return [guest for guest in found if guest.problem == problem], broken
 
 
@@ -67,34 +75,58 @@ def as_algorithm(guest: Any, problem: str | None, name: str) -> Algorithm:
     """Return a guest object as an Algorithm.
 
     Args:
-        guest: an Algorithm, an object with prepare and run, or a function.
+        guest: an Algorithm, an object or class with prepare and run, or a function.
         problem: the problem asked for, or None where the guest itself must tell.
         name: what to call it.
+
+    Raises:
+        InputError: it is none of these, or names a problem or device that does not exist.
     """
+    guarded = _guard_of(guest, name)
     if isinstance(guest, Algorithm):
-        return guest
+        return replace(
+            guest,
+            prepare=guarded(guest.prepare),
+            run=guarded(guest.run),
+            fetch=guarded(guest.fetch),
+            finish=guarded(guest.finish),
+            digest=guest.digest and guarded(guest.digest),
+            compile=guest.compile and guarded(guest.compile),
+        )
+    if isinstance(guest, type):
+        guest = guarded(guest)()
     problem = getattr(guest, "problem", problem)
     if problem is None:
         raise InputError("it does not say which problem it solves", where=name, remedy='set problem = "mst" or "sssp"')
+    if problem not in PROBLEMS:
+        raise unknown_name(f"problem of '{name}'", str(problem), PROBLEMS)
     plain = not hasattr(guest, "prepare")
     if plain and not callable(guest):
         raise InputError("it is neither a function nor has prepare and run", where=name)
     if not plain and not hasattr(guest, "run"):
         raise InputError("it has prepare but no run", where=name)
+    devices = getattr(guest, "devices", ("cpu",) if plain else ("cuda", "emulated"))
+    devices = (devices,) if isinstance(devices, str) else tuple(devices)
+    for device in devices:
+        if device not in DEVICES:
+            raise unknown_name(f"device of '{name}'", str(device), DEVICES)
+    if plain and devices != ("cpu",):
+        raise InputError("a plain function runs on the CPU alone", where=name, remedy="write prepare and run")
     prepare = (lambda view, device, **options: (view, options)) if plain else guest.prepare
     run = (lambda state, clock, *query: guest(state[0], clock, *query, **state[1])) if plain else guest.run
+    told = (inspect.getdoc(guest) or "").strip() or "a user's own algorithm"
     return Algorithm(
         problem=problem,
         name=name,
-        devices=tuple(getattr(guest, "devices", ("cpu",) if plain else ("cuda", "emulated"))),
-        summary=getattr(guest, "summary", (guest.__doc__ or "a user's own algorithm").strip().splitlines()[0]),
+        devices=devices,
+        summary=getattr(guest, "summary", told.splitlines()[0]),
         authors=getattr(guest, "authors", "user"),
         year=getattr(guest, "year", 0),
         section=getattr(guest, "section", ""),
-        prepare=_guarded(_with_device(prepare), name),
-        run=_guarded(lambda state, clock, *query: run(state[0], clock, *query), name),
-        fetch=_guarded(_fetch(guest), name),
-        finish=_guarded(_finish(guest, problem), name),
+        prepare=guarded(_with_device(prepare)),
+        run=guarded(lambda state, clock, *query: run(state[0], clock, *query)),
+        fetch=guarded(_fetch(guest)),
+        finish=guarded(_finish(guest, problem, name)),
         preparations=tuple(getattr(guest, "preparations", ())),
         options=tuple(getattr(guest, "options", ())),
     )
@@ -111,7 +143,7 @@ def _fetch(guest: Any) -> Callable[..., Any]:
     return lambda state, handle: handle if state[2].kind == "cpu" else state[2].download(handle)
 
 
-def _finish(guest: Any, problem: str) -> Callable[..., Any]:
+def _finish(guest: Any, problem: str, name: str) -> Callable[..., Any]:
     if hasattr(guest, "finish"):
         return lambda state, raw, *query: guest.finish(state[0], raw, *query)
 
@@ -123,9 +155,37 @@ def _finish(guest: Any, problem: str) -> Callable[..., Any]:
         if isinstance(raw, Forest | Distances):
             return raw
         graph = getattr(state[1], "host", state[1]).graph
-        return Forest.of(graph, raw) if problem == "mst" else distances_from_words(graph, query[0], raw)
+        if problem == "mst":
+            return Forest.of(graph, _checked_ids(raw, name))
+        return distances_from_words(graph, query[0], _checked_words(raw, graph, name))
 
     return finish
+
+
+def _checked_ids(raw: Any, name: str) -> Any:
+    """Return what a guest gave as the ids of edges, if ids they can be; whether they are right is verified later."""
+    remedy = "return the ids of the forest's edges, each the position of its arc u->v with u < v"
+    if not isinstance(raw, np.ndarray) or raw.ndim != 1 or raw.dtype.kind not in "iu":
+        raise InputError(f"run returned {_described(raw)}, not the ids of edges", where=name, remedy=remedy)
+    return raw
+
+
+def _checked_words(raw: Any, graph: Any, name: str) -> Any:
+    """Return what a guest gave as distance words, if words they can be."""
+    weights = graph.weights.dtype
+    widths = (4, 8) if weights.kind in "iu" else (weights.itemsize,)
+    fits = isinstance(raw, np.ndarray) and raw.shape == (graph.vertices,)
+    if not fits or raw.dtype.kind != "u" or raw.dtype.itemsize not in widths:
+        words = " or ".join(f"uint{8 * width}" for width in widths)
+        what = f"run returned {_described(raw)}, not the {graph.vertices} distances as {words}"
+        raise InputError(
+            what, where=name, remedy="return words that compare as the distances do, the largest: unreached"
+        )
+    return raw
+
+
+def _described(raw: Any) -> str:
+    return f"{raw.dtype} of shape {raw.shape}" if isinstance(raw, np.ndarray) else f"a {type(raw).__name__}"
 
 
 def _import_file(path: Path) -> ModuleType:
@@ -136,24 +196,38 @@ def _import_file(path: Path) -> ModuleType:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
-    _guarded(spec.loader.exec_module, str(path))(module)
+    _guarded(spec.loader.exec_module, str(path), str(path))(module)
     return module
 
 
-def _guarded(function: Callable[..., Any], name: str) -> Callable[..., Any]:
-    """Return ``function`` with any error of the guest's own told in one line: what, and where in the guest."""
+def _guard_of(guest: Any, name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return what guards the functions of a guest; its errors are placed in the file that defines it."""
+    run = guest.run if isinstance(guest, Algorithm) else guest
+    module = sys.modules.get(getattr(run, "__module__", None) or "")
+    home = getattr(module, "__file__", None)
+    return lambda function: _guarded(function, name, home)
+
+
+def _guarded(function: Callable[..., Any], name: str, home: str | None) -> Callable[..., Any]:
+    """Return ``function`` with any error of the guest's own told in one line: what, and where in the file ``home``."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         try:
             return function(*args, **kwargs)
-        except GpuGraphError:
+        except (GpuGraphError, MemoryError):
             raise
         except SyntaxError as error:
-            raise InputError(f"{error.msg}", where=f"{error.filename} line {error.lineno}") from error
-        except Exception as error:
-            frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename != __file__]
-            where = f"{frames[-1].filename} line {frames[-1].lineno}" if frames else name
+            line = f" line {error.lineno}" if error.lineno else ""
+            where = f"{error.filename or home or name}{line}"
+            raise InputError(error.msg, where=where, remedy="correct the user's own algorithm") from error
+        except (Exception, SystemExit) as error:
+            lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if home and f.filename == home]
             remedy = "this is an error of the user's own algorithm; --debug shows the trace"
-            raise InputError(f"{type(error).__name__}: {error}", where=where, remedy=remedy) from error
+            where = f"{home} line {lines[-1]}" if lines else name
+            raise InputError(_in_one_line(error), where=where, remedy=remedy) from error
 
     return call
+
+
+def _in_one_line(error: BaseException) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 from gpugraph.errors import InputError, unknown_name
 
 if TYPE_CHECKING:
+    from gpugraph.clock import Clock
     from gpugraph.devices.base import Device
     from gpugraph.devices.resident import ResidentView
     from gpugraph.graph.csr import CSRGraph
@@ -54,25 +55,6 @@ class Result(Protocol):
 
     def fingerprint(self) -> str:
         """Return a digest that equals another result's exactly if the results are equal."""
-        ...
-
-
-class Clock(Protocol):
-    """Times the inner phases of a run; on the headline run a phase costs nothing."""
-
-    timing: bool
-    """True if this run's phases are timed, so that reading back what a kernel noted costs no headline."""
-
-    def phase(self, name: str) -> Any:
-        """Return a context manager around one phase, e.g. ``with clock.phase("find_min"):``."""
-        ...
-
-    def add_seconds(self, name: str, seconds: float) -> None:
-        """Add seconds that a kernel measured itself to a phase."""
-        ...
-
-    def count(self, name: str, value: int = 1) -> None:
-        """Add to a counter of the run, e.g. ``clock.count("rounds")``."""
         ...
 
 
@@ -238,8 +220,8 @@ def cpu_algorithm(
             return function(view, clock, *query, **chosen)
 
         def compile_(view: GraphView, device: Any, **chosen: Any) -> None:
+            from gpugraph.clock import NullClock
             from gpugraph.graph.view import GraphView
-            from gpugraph.measure.phases import NullClock
 
             tiny = GraphView.of(_tiny_like(view.graph), index_bits=view.index_bits)
             function(tiny, NullClock(), *(() if problem == "mst" else (0,)), **chosen)
@@ -305,7 +287,10 @@ def _register_guests(problem: str) -> None:
 
     found, broken = installed_guests(problem)
     for guest in found:
-        register(guest)
+        if any((problem, guest.name, kind) in _ALGORITHMS for kind in guest.devices):
+            broken.append(InputError("an algorithm of that name exists", where=f"entry point {guest.name}"))
+        else:
+            register(guest)
     for error in broken:
         warnings.warn(str(error), stacklevel=2)
 

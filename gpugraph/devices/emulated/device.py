@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from gpugraph.clock import Clock, HostClock
 from gpugraph.devices.base import Array, Defines, Stopwatch
 from gpugraph.devices.clocks import HostStopwatch
 from gpugraph.devices.emulated.arguments import MAX_SHARED_BYTES, MAX_THREADS
@@ -17,8 +18,6 @@ from gpugraph.devices.emulated.races import Race, unexplained
 from gpugraph.devices.emulated.sanitize import SWITCH, check_running_sanitized
 from gpugraph.devices.emulated.toolchain import find_compiler
 from gpugraph.errors import GpuGraphError, InputError
-from gpugraph.measure.phases import HostClock
-from gpugraph.problems.registry import Clock
 
 MULTIPROCESSORS = 4
 THREADS_PER_MULTIPROCESSOR = 512

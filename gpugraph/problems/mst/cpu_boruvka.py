@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpugraph.clock import Clock
 from gpugraph.compiled import njit, threads
 from gpugraph.graph.chunks import balanced_ranges, even_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
@@ -32,7 +33,7 @@ from gpugraph.graph.keys import Keys, order_keys
 from gpugraph.graph.view import GraphView
 from gpugraph.problems.mst.edges import edge_ids
 from gpugraph.problems.mst.problem import Forest
-from gpugraph.problems.registry import Clock, cpu_algorithm
+from gpugraph.problems.registry import cpu_algorithm
 
 Labels = NDArray[np.signedinteger[Any]]
 

@@ -18,13 +18,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpugraph.clock import Clock
 from gpugraph.compiled import njit, threads
 from gpugraph.graph.chunks import balanced_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.keys import Keys, canonical_order, order_keys
 from gpugraph.graph.view import GraphView
 from gpugraph.problems.mst.problem import Forest
-from gpugraph.problems.registry import Clock, cpu_algorithm
+from gpugraph.problems.registry import cpu_algorithm
 
 _SORTED_OUTRIGHT = 1 << 16
 """So few edges are sorted without another partition: they fit a core's cache."""

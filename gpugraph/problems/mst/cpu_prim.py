@@ -14,12 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from gpugraph.clock import Clock
 from gpugraph.compiled import njit
 from gpugraph.graph.keys import order_keys
 from gpugraph.graph.view import GraphView
 from gpugraph.problems.mst.edges import edge_ids
 from gpugraph.problems.mst.problem import Forest
-from gpugraph.problems.registry import Clock, cpu_algorithm
+from gpugraph.problems.registry import cpu_algorithm
 
 
 @cpu_algorithm(

@@ -13,11 +13,13 @@ from typing import Any
 
 import numpy as np
 
+from gpugraph.clock import Clock
 from gpugraph.devices.base import Array, Device, Kernel
 from gpugraph.devices.resident import ResidentView
 from gpugraph.graph.digest import set_digest
+from gpugraph.problems.mst.gpu_forest import fetch_forest
 from gpugraph.problems.mst.problem import Forest
-from gpugraph.problems.registry import Algorithm, Clock, register
+from gpugraph.problems.registry import Algorithm, register
 
 FILE = "filter_boruvka.cu"
 BLOCK = 448
@@ -60,6 +62,7 @@ class State:
         self.hubs = device.empty(arcs // HUB_ROW + 1, np.int32)
         self.forest = device.empty(max(n - 1, 1), index)
         self.control = device.empty(CONTROL_WORDS, np.uint32)
+        self.forest_edges = self.control[FOREST : FOREST + 1]
         self.timeline = device.empty(len(PHASES), np.uint64)
         self.kernel = load_kernel(view, device)
         work = max(n, arcs // ARCS_PER_THREAD)
@@ -118,11 +121,6 @@ def tell_phases(state: State, clock: Clock) -> None:
     clock.count("rounds", int(state.device.read(state.control, ROUNDS)))
 
 
-def fetch(state: State, forest: Array) -> np.ndarray[Any, Any]:
-    """Copy the arcs of the forest to the host."""
-    return state.device.download(forest[: int(state.device.read(state.control, FOREST))])
-
-
 def finish(state: State, arcs: np.ndarray[Any, Any]) -> Forest:
     """Return the forest in canonical edge ids."""
     return Forest.of(state.view.host.graph, state.view.host.canonical_edges(arcs))
@@ -139,7 +137,7 @@ register(
         section="SC'23, section 3; ours beyond it",
         prepare=prepare,
         run=run,
-        fetch=fetch,
+        fetch=fetch_forest,
         finish=finish,
         digest=set_digest,
         compile=load_kernel,

@@ -13,12 +13,13 @@ from typing import Any
 
 import numpy as np
 
+from gpugraph.clock import Clock
 from gpugraph.devices.base import Array, Device, Kernel, covering_grid
 from gpugraph.devices.resident import ResidentView
 from gpugraph.errors import InputError
 from gpugraph.graph.digest import set_digest
-from gpugraph.problems.mst.problem import Forest
-from gpugraph.problems.registry import Algorithm, Clock, Option, register
+from gpugraph.problems.mst.gpu_forest import fetch_forest, finish_forest
+from gpugraph.problems.registry import Algorithm, Option, register
 
 FILE = "prim.cu"
 BLOCK_SIZES = (256, 128, 64, 32, 16, 8, 4, 2, 1)
@@ -128,16 +129,6 @@ def run(state: State, clock: Clock) -> Array:
     return state.forest
 
 
-def fetch(state: State, forest: Array) -> np.ndarray[Any, Any]:
-    """Copy the forest's edge ids to the host."""
-    return state.device.download(forest[: int(state.device.read(state.forest_edges))])
-
-
-def finish(state: State, edges: np.ndarray[Any, Any]) -> Forest:
-    """Return the forest in the graph's own ids."""
-    return Forest.of(state.view.host.graph, edges)
-
-
 register(
     Algorithm(
         problem="mst",
@@ -149,8 +140,8 @@ register(
         section="IV: GPU-based Prim's algorithm",
         prepare=prepare,
         run=run,
-        fetch=fetch,
-        finish=finish,
+        fetch=fetch_forest,
+        finish=finish_forest,
         digest=set_digest,
         compile=load_kernels,
         options=(

@@ -18,10 +18,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpugraph.clock import Clock
 from gpugraph.compiled import threads
 from gpugraph.errors import InputError
 from gpugraph.graph.view import GraphView
-from gpugraph.problems.registry import Clock, Option, cpu_algorithm
+from gpugraph.problems.registry import Option, cpu_algorithm
 from gpugraph.problems.sssp.arcs import Arcs
 from gpugraph.problems.sssp.buckets import advance, gather, move, part_of, scatter
 from gpugraph.problems.sssp.problem import Distances

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpugraph.clock import Clock
 from gpugraph.compiled import njit
 from gpugraph.graph.view import GraphView
-from gpugraph.problems.registry import Clock, cpu_algorithm
+from gpugraph.problems.registry import cpu_algorithm
 from gpugraph.problems.sssp.arcs import Arcs
 from gpugraph.problems.sssp.problem import Distances
 from gpugraph.problems.sssp.tight import refuse_wrapped

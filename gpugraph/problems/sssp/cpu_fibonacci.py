@@ -6,9 +6,10 @@ Source: Fredman & Tarjan, Fibonacci heaps and their uses in improved network opt
 
 from __future__ import annotations
 
+from gpugraph.clock import Clock
 from gpugraph.errors import InputError
 from gpugraph.graph.view import GraphView
-from gpugraph.problems.registry import Clock, cpu_algorithm
+from gpugraph.problems.registry import cpu_algorithm
 from gpugraph.problems.sssp.arcs import Arcs
 from gpugraph.problems.sssp.problem import Distances
 from gpugraph.problems.sssp.scipy_dijkstra import fits_scipy, in_own_type, is_exact, scipy_distances

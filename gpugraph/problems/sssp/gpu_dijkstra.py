@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from gpugraph.clock import Clock
 from gpugraph.devices.base import Array, Device, Kernel, covering_grid
 from gpugraph.devices.resident import ResidentView
-from gpugraph.problems.registry import Algorithm, Clock, register
+from gpugraph.problems.registry import Algorithm, register
 from gpugraph.problems.sssp.problem import Distances
 from gpugraph.problems.sssp.words import distances_from_words
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gpugraph.clock import HostClock
 from gpugraph.devices.emulated.device import EmulatedDevice
 from gpugraph.errors import DeviceUnavailable, GpuGraphError, InputError, OutOfMemory
-from gpugraph.measure.phases import HostClock
 from tests.devices.emulated.compiler import needs_compiler
 
 pytestmark = needs_compiler

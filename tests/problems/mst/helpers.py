@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from gpugraph.clock import NullClock
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView
-from gpugraph.measure.phases import NullClock
 from gpugraph.problems.mst.problem import Forest
 from gpugraph.problems.registry import find_algorithm
 from tests.zoo import undirected

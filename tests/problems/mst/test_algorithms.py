@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gpugraph.clock import HostClock, NullClock
 from gpugraph.errors import InputError
 from gpugraph.graph import chunks
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.measure.phases import HostClock, NullClock
 from gpugraph.problems.mst import cpu_boruvka, cpu_kruskal
 from gpugraph.problems.mst.problem import PROBLEM
 from gpugraph.problems.mst.reference import reference_forest

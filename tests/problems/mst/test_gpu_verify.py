@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gpugraph.clock import NullClock
 from gpugraph.devices.emulated.device import EmulatedDevice
 from gpugraph.devices.resident import make_resident
 from gpugraph.errors import OutOfMemory
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView
 from gpugraph.measure.cell import run_cell
-from gpugraph.measure.phases import NullClock
 from gpugraph.measure.record import Cell
 from gpugraph.measure.trial import check
 from gpugraph.problems.mst.gpu_verify import certify

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gpugraph.clock import HostClock, NullClock
 from gpugraph.errors import InputError
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView
-from gpugraph.measure.phases import HostClock, NullClock
 from gpugraph.problems.registry import algorithms, find_algorithm, load_problem
 from gpugraph.problems.sssp import buckets, cpu_delta_stepping, cpu_dijkstra
 from gpugraph.problems.sssp.arcs import Arcs

@@ -1,10 +1,33 @@
-"""Clocks: what an algorithm marks its phases with."""
+"""Clocks: what an algorithm marks its phases with, and what it costs to do so.
+
+The headline run gets a ``NullClock``; inner phases are timed in runs of their own, by a ``HostClock`` or by a device's.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any, Protocol
+
+
+class Clock(Protocol):
+    """Times the inner phases of a run; on the headline run a phase costs nothing."""
+
+    timing: bool
+    """True if this run's phases are timed, so that reading back what a kernel noted costs no headline."""
+
+    def phase(self, name: str) -> Any:
+        """Return a context manager around one phase, e.g. ``with clock.phase("find_min"):``."""
+        ...
+
+    def add_seconds(self, name: str, seconds: float) -> None:
+        """Add seconds that a kernel measured itself to a phase."""
+        ...
+
+    def count(self, name: str, value: int = 1) -> None:
+        """Add to a counter of the run, e.g. ``clock.count("rounds")``."""
+        ...
 
 
 class NullClock:

@@ -1,0 +1,30 @@
+"""How the GPU algorithms hand over their forest: edge ids on the device, in any order, and how many they are."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from gpugraph.devices.base import Array, Device
+from gpugraph.devices.resident import ResidentView
+from gpugraph.problems.mst.problem import Forest
+
+
+class ForestState(Protocol):
+    """What ``fetch_forest`` and ``finish_forest`` need of a driver's state."""
+
+    view: ResidentView
+    device: Device
+    forest_edges: Array
+    """(1,) uint32: how many ids the forest has."""
+
+
+def fetch_forest(state: ForestState, forest: Array) -> np.ndarray[Any, Any]:
+    """Copy the forest's ids to the host."""
+    return state.device.download(forest[: int(state.device.read(state.forest_edges))])
+
+
+def finish_forest(state: ForestState, edges: np.ndarray[Any, Any]) -> Forest:
+    """Return the forest of canonical edge ids."""
+    return Forest.of(state.view.host.graph, edges)

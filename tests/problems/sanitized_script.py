@@ -1,0 +1,108 @@
+"""Run every kernel of the project once; under the sanitiser by ``test_gpu_algorithms_sanitized.py``.
+
+Prints the kernels that were launched, a line each.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import gpugraph.problems.mst.gpu_filter_boruvka as filter_boruvka
+from gpugraph.devices.emulated.device import EmulatedDevice, EmulatedKernel
+from gpugraph.devices.resident import make_resident
+from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.view import GraphView
+from gpugraph.problems.mst.gpu_verify import certify
+from gpugraph.problems.mst.problem import Forest
+from tests.problems.gpu_cases import expected, run_on
+from tests.zoo import directed, undirected, zoo
+
+LAUNCHED: set[str] = set()
+
+
+class Device(EmulatedDevice):
+    """The emulated device, which notes whatever is asked for to be launched."""
+
+    def kernel(self, file: str, name: str, *args: Any, **more: Any) -> EmulatedKernel:
+        """Return the kernel and note its name."""
+        LAUNCHED.add(name)
+        return super().kernel(file, name, *args, **more)
+
+
+def hub_and_path() -> CSRGraph:
+    """Return a graph with a row for a whole block, rows for a warp, and a long path."""
+    n = 4400
+    hub = [(0, i, (i * 7919) % 100) for i in range(1, n)]
+    warp = [(1, i, (i * 104729) % 50) for i in range(2, 700)]
+    path = [(i, i + 1, i % 17) for i in range(1, n - 1)]
+    return undirected(n, hub + warp + path)
+
+
+def check_forests(device: Device) -> None:
+    """Run every algorithm for forests: narrow and wide, with a hub and without, with preparations and without."""
+    every: dict[str, Any] = {"preparations": ("renumber", "sort-adjacency"), "index_bits": 64}
+    runs: list[tuple[str, CSRGraph, dict[str, Any]]] = [
+        ("boruvka", zoo("random-ties"), {}),
+        ("boruvka", zoo("float64"), every),
+        ("prim", zoo("random-ties"), {"options": {"threads": 8, "blocks": 3, "layout": "int2"}}),
+        ("prim", zoo("float64"), {"index_bits": 64}),
+        ("filter-boruvka", zoo("random-ties"), {}),
+        ("filter-boruvka", zoo("isolated-vertices"), {}),
+        ("filter-boruvka", hub_and_path(), {}),
+        ("filter-boruvka", zoo("float64"), {"index_bits": 64}),
+    ]
+    for name, graph, more in runs:
+        right = expected("mst", graph, ())
+        found, _ = run_on(device, "mst", name, graph, **more)
+        np.testing.assert_array_equal(found.edges, right.edges)
+
+
+def check_certificates(device: Device) -> None:
+    """Check right and wrong forests."""
+    for graph, bits in ((zoo("random-ties"), 32), (zoo("float64"), 64)):
+        view, _, _ = make_resident(GraphView.of(graph, index_bits=bits), device)
+        forest = expected("mst", graph, ())
+        assert certify(view, device, forest).passed
+        assert not certify(view, device, Forest.of(graph, forest.edges[1:])).passed
+
+
+def check_distances(device: Device) -> None:
+    """Find distances that fit 32 bits and such as do not."""
+    for graph in (zoo("grid"), directed(4, [(0, 1, 2**32 - 2), (1, 2, 2**32 - 2), (2, 3, 5)])):
+        found, _ = run_on(device, "sssp", "dijkstra", graph, query=(0,))
+        np.testing.assert_array_equal(found.distance, expected("sssp", graph, (0,)).distance)
+
+
+def check_tools(device: Device) -> None:
+    """Launch the fills and the probes."""
+    for width in (2, 4, 8):
+        word = np.dtype(f"u{width}").type
+        cells = device.empty(1000, word)
+        device.kernel("fill.cu", f"fill_{width}_bytes")(3, 64, (cells, word(7), np.int64(1000)))
+        assert (cells == 7).all()
+    source = device.upload(np.arange(4000, dtype=np.uint32))
+    target, sink = device.empty(4000, np.uint32), device.full(1, 0, np.uint32)
+    device.kernel("probe.cu", "probe_nothing")(2, 32, ())
+    device.kernel("probe.cu", "probe_add_one")(1, 1, (sink, np.uint32(6)))
+    assert sink[0] == 7
+    device.fill(sink, 0)
+    device.kernel("probe.cu", "probe_copy")(3, 64, (target, source, np.int64(1000)))
+    device.kernel("probe.cu", "probe_read")(3, 64, (sink, source, np.int64(1000)))
+    np.testing.assert_array_equal(target, source)
+    assert sink[0] == np.bitwise_xor.reduce(source)
+
+
+def main() -> None:
+    """Run everything under a shuffled schedule, the filter forced to work on small graphs."""
+    filter_boruvka.FILTER_ARCS, filter_boruvka.FILTER_DEGREE = 512, 2
+    device = Device(seed=1)
+    assert device.build == "sanitize"
+    for check in (check_forests, check_certificates, check_distances, check_tools):
+        check(device)
+    print("\n".join(sorted(LAUNCHED)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,28 @@
+"""Every kernel of the project under AddressSanitizer and UBSan."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from gpugraph.devices.emulated.sanitize import run_sanitized
+from gpugraph.devices.matrix import kernel_files
+from gpugraph.devices.source import load_source
+from gpugraph.errors import DeviceUnavailable
+from tests.devices.emulated.compiler import needs_compiler
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@needs_compiler
+def test_no_kernel_reads_or_writes_outside_its_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]))
+    try:
+        run = run_sanitized([str(Path(__file__).with_name("sanitized_script.py"))])
+    except DeviceUnavailable as error:
+        pytest.skip(str(error))
+    assert (run.returncode, run.faults) == (0, ()), run.output
+    every = {name for file in kernel_files() for name in load_source(file).kernels}
+    assert every - set(run.output.split()) == set()

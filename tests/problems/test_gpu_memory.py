@@ -1,0 +1,97 @@
+"""What the GPU algorithms take of a device's memory: foretold, bounded, and refused with both figures."""
+
+from __future__ import annotations
+
+import gc
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gpugraph.problems.mst.gpu_boruvka as boruvka
+import gpugraph.problems.mst.gpu_filter_boruvka as filter_boruvka
+from gpugraph.clock import NullClock
+from gpugraph.devices.emulated.device import EmulatedDevice
+from gpugraph.devices.resident import make_resident, view_bytes
+from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.view import GraphView
+from tests.cli.runner import refuse
+from tests.devices.emulated.compiler import needs_compiler
+from tests.devices.fake_cupy import FakeCupy
+from tests.zoo import undirected
+
+pytestmark = needs_compiler
+
+TYPES = pytest.mark.parametrize(
+    ("dtype", "index_bits"), [("uint32", 32), ("float32", 64), ("int64", 32), ("float64", 64)]
+)
+
+
+def graph_of(n: int, m: int, dtype: str = "uint32") -> CSRGraph:
+    rng = np.random.default_rng(n)
+    ends, weights = rng.integers(0, n, (m, 2)).tolist(), rng.integers(1, 1000, m).tolist()
+    return undirected(n, [(u, v, w) for (u, v), w in zip(ends, weights, strict=True)], dtype)
+
+
+@pytest.mark.parametrize("driver", [boruvka, filter_boruvka], ids=["boruvka", "filter-boruvka"])
+@TYPES
+def test_the_need_foretold_is_what_a_run_allocates(driver: Any, dtype: str, index_bits: int) -> None:
+    for n, m in ((3000, 15000), (10000, 2000), (300, 30000)):
+        device = EmulatedDevice()
+        view, _, _ = make_resident(GraphView.of(graph_of(n, m, dtype), (), index_bits), device)
+        assert device.peak_bytes() == view.nbytes == view_bytes(view.host)
+        state = driver.prepare(view, device)
+        driver.run(state, NullClock())
+        taken, foretold = device.peak_bytes() - view.nbytes, driver.state_bytes(view)
+        assert taken <= foretold <= 1.02 * taken + 4096
+
+
+@TYPES
+def test_filter_boruvka_keeps_within_its_bound(dtype: str, index_bits: int) -> None:
+    """The graph, and 16 bytes an edge and 32 a vertex; 24 and 48 where weights or indices have 64 bits."""
+    wide = index_bits == 64 or dtype.endswith("64")
+    per_edge, per_vertex = (24, 48) if wide else (16, 32)
+    for n, m in ((3000, 45000), (10000, 2000), (400, 30000)):
+        device = EmulatedDevice()
+        graph = graph_of(n, m, dtype)
+        view, _, _ = make_resident(GraphView.of(graph, (), index_bits), device)
+        filter_boruvka.run(filter_boruvka.prepare(view, device), NullClock())
+        own = device.peak_bytes() - view.nbytes
+        assert own <= per_edge * graph.edges + per_vertex * n + 1024
+
+
+# ------------------------------------------------------------------ what does not fit
+
+ALGORITHMS = [("mst", "boruvka"), ("mst", "prim"), ("mst", "filter-boruvka"), ("sssp", "dijkstra")]
+GRAPH = "random:n=200000,m=150000"
+
+
+@pytest.mark.parametrize(("problem", "name"), ALGORITHMS)
+@pytest.mark.parametrize("state_alone", [False, True], ids=["graph", "state"])
+def test_what_does_not_fit_exits_3_with_both_figures(
+    monkeypatch: pytest.MonkeyPatch, problem: str, name: str, state_alone: bool
+) -> None:
+    """First the graph has no room, then the graph has it and the algorithm's own arrays have not."""
+    free = iter([1 << 40, 1 << 40, 1 << 40, 1 << 40, *[1 << 19] * 9] if state_alone else [1 << 19] * 9)
+    device_needs: list[int] = []
+    allocate = EmulatedDevice.empty
+    monkeypatch.setattr("gpugraph.devices.emulated.memory.available_memory", lambda: next(free))
+    monkeypatch.setattr("gpugraph.devices.emulated.memory._NEVER_SHORT", 1 << 18)
+    monkeypatch.setattr(EmulatedDevice, "empty", lambda *a: device_needs.append(1) or allocate(*a))
+    told = refuse(3, problem, GRAPH, "--algo", name, "--device", "emulated")
+    assert "emulated device: needs " in told
+    assert " and 512.0 KiB are free" in told
+    assert device_needs == []
+
+
+@pytest.mark.parametrize(("problem", "name"), ALGORITHMS)
+def test_what_does_not_fit_on_a_gpu_exits_3_and_everything_is_freed(
+    monkeypatch: pytest.MonkeyPatch, problem: str, name: str
+) -> None:
+    cupy = FakeCupy(free_bytes=100_000)
+    monkeypatch.setitem(__import__("sys").modules, "cupy", cupy)
+    told = refuse(3, problem, "grid:200x200", "--algo", name, "--device", "cuda")
+    assert " bytes " in told
+    assert "100,000 bytes" in told
+    gc.collect()
+    assert cupy.live == {}
