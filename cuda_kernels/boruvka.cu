@@ -10,6 +10,8 @@ still have an outgoing edge, so a connected graph of n vertices takes at most lo
     best_key, best_id (trees)                          the lightest outgoing edge of each tree
     link, edge, number (trees)                         the tree it leads to, its id; the tree's next number
     trees, segments (rounds)                           how many there are in each round
+    changed (rounds, steps)                            whether a step of merge_trees moved a link
+    forest (n-1), forest_edges (1)                     ids of the edges found, in any order; how many they are
 
 Invariants.  Edges compare by (weight, id), where an edge's id is the position of its arc u->v, u < v: a total
 order, so the edges chosen close no cycle longer than two trees choosing the same edge, and the forest is the

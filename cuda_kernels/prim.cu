@@ -5,10 +5,11 @@ every candidate that is left.
 
     offsets (n+1)  targets (arcs)  weights (arcs)   the graph as V / E / W
     vertex_pairs (n), arc_pairs (arcs)              or as pairs: (degree, start) and (neighbour, weight)
-    from, to, weight (n-1)                          the candidate list R1, R2, R3: the lightest edge known from the tree
+    from, to, weight (n)                            the candidate list R1, R2, R3: the lightest edge known from the tree
                                                     to each vertex outside; the first `step` entries are the tree
     block_weight, block_index (blocks)              T1, T2: what each block of the first reduction found
     current (1)                                     C, the vertex that joined last
+    forest (n-1), forest_edges (1)                  ids of the tree edges, in any order; how many they are
 
 Invariants.  `to` is a permutation of the vertices without the first; an entry with from = NO_VERTEX has no edge yet.
 Edges compare by (weight, smaller endpoint, larger endpoint), so the forest is the canonical one.  When no candidate
@@ -117,7 +118,7 @@ extern "C" __global__ void prim_start(int32 vertices, int32* from, int32* to, we
 
 // Kernel 3, compare and update: every candidate v looks for itself in the row of C, never the other way round, by
 // binary search; a lighter edge replaces the one it had.
-// Launch: at least one thread for each entry of [step, n-1).  Each thread writes its own entry of from, weight.
+// Launch: any grid.  Each thread writes its own entries of from, weight in [step, n-1).
 extern "C" __global__ void prim_compare_update(int32 vertices, int32 step,
 #if PAIRS
                                                const int2* __restrict__ vertex_pairs,

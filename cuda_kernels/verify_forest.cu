@@ -14,6 +14,9 @@ climbs from both its ends.
     leaves (n)         the lowest level of the hierarchy
     inner (2 c)        the levels above it, one after the other, c the nodes of the first of them
     level (count)      the nodes of the round at work: `leaves`, or a part of `inner`
+    changed (steps)    whether a step of follow moved a link
+    malformed, closing, violation (1)   what was found: an id that is none, the first edge that closes a cycle (NO_EDGE
+                       if none does), the first arc that refutes the forest (~0 if none does)
 
 Invariants.  Edges compare by (weight, id); as ids ascend, the position in `edges` serves as the id: 32 bits for any
 graph.  A node's parent passes through three states in a round: the neighbour that its edge leads to, then the root

@@ -35,6 +35,7 @@ class State:
         self.pairs = layout == "int2"
         n, index = view.vertices, view.index_dtype
         key = np.uint32 if view.weights.dtype.itemsize == 4 else np.uint64
+        device.require(state_bytes(view, pairs=self.pairs))
         self.candidates = (device.empty(n, np.int32), device.empty(n, np.int32), device.empty(n, key))  # R1, R2, R3
         self.block_results = (device.empty(blocks, key), device.empty(blocks, np.int32))  # T1, T2
         self.current = device.empty(1, np.int32)  # C
@@ -109,6 +110,12 @@ def load_kernels(view: ResidentView, device: Device, *, layout: str, **_: Any) -
 def smallest_block(work: int, most: int) -> int:
     """Return the smallest of the paper's block sizes that covers ``work``, at most ``most``."""
     return min((size for size in BLOCK_SIZES if size >= work), default=most) if work < most else most
+
+
+def state_bytes(view: ResidentView, *, pairs: bool) -> int:
+    """Return the bytes that ``prepare`` allocates."""
+    n, index, key = view.vertices, view.index_bits // 8, int(view.weights.dtype.itemsize)
+    return n * (8 + key + index) + (8 * (n + view.arcs) if pairs else 0) + 4096
 
 
 def prepare(view: ResidentView, device: Device, threads: int, blocks: int, layout: str) -> State:

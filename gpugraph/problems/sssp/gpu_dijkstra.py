@@ -43,6 +43,7 @@ class State:
 
     def __init__(self, view: ResidentView, device: Device):
         self.view, self.device = view, device
+        device.require(state_bytes(view))
         self.vertex_state = device.empty(view.vertices, np.uint8)
         self.overflow = device.empty(1, np.uint32)
         self.widths: dict[int, Words] = {}
@@ -87,6 +88,11 @@ def load_kernels(view: ResidentView, device: Device, bits: int | None = None) ->
     bits = bits or view.weights.dtype.itemsize * 8
     defines = {"INDEX_BITS": view.index_bits, "WEIGHT": view.weights.dtype.name, "DISTANCE_BITS": bits}
     return {name: device.kernel(FILE, f"dijkstra_{name}", defines) for name in KERNELS}
+
+
+def state_bytes(view: ResidentView) -> int:
+    """Return the bytes that ``prepare`` allocates; a restart in 64 bits takes 8 more for each vertex."""
+    return view.vertices * (1 + int(view.weights.dtype.itemsize)) + 4096
 
 
 def prepare(view: ResidentView, device: Device) -> State:

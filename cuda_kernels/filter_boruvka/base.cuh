@@ -1,0 +1,179 @@
+/*
+What the phases of filter_boruvka.cu share: tuning constants, how an edge and a component are written down, the words
+that host and kernel exchange, and what a warp or a block does together.
+*/
+#ifndef GPUGRAPH_FILTER_BORUVKA_BASE_CUH
+#define GPUGRAPH_FILTER_BORUVKA_BASE_CUH
+
+#include "common.cuh"
+
+constexpr bool PACKED = INDEX_BITS == 32 && sizeof(weight_key_t) == 4;
+
+// Tuned on an H200; docs/performance/mst.md tells what each is worth.
+constexpr int BLOCK = 448;         // as many threads as leave 72 registers for each: fewer would spill
+constexpr int RESIDENT = PACKED ? 2 : 1;  // blocks of a multiprocessor
+constexpr int WARPS = BLOCK / WARP;
+constexpr int SHORT_ROW = 32;      // below this many arcs one lane finds the minimum of a row,
+constexpr int MEDIUM_ROW = 512;    // below this many GROUP lanes,
+constexpr int HUB_ROW = 4096;      // below this many a warp, and from it on a block
+constexpr int GROUP = 8;
+constexpr int LISTED_ALONE = 16;   // below this many arcs one lane lists the edges of a row, below HUB_ROW a warp
+constexpr int IN_FLIGHT = 4;       // weights a thread has under way in a row,
+constexpr int STREAMED = PACKED ? 4 : 2;  // when arcs are streamed (shared memory bounds it),
+constexpr int LISTED = 2;          // when edges of a row are listed; every edge brings two more loads
+constexpr int PER_THREAD = 2;      // edges or components a thread has under way in a round
+constexpr int TILE = 512;              // arcs for each entry of tile_row
+constexpr int BUFFER = PACKED ? 96 : 64;         // edges a warp gathers before it writes them to the list
+constexpr int POSITIONS = WARP * (STREAMED + 1);  // arcs a warp gathers before it looks at them
+constexpr int CHASE = 32;              // links followed before the others get a chance to shorten the chain
+constexpr int MAX_ROUNDS = 34;
+constexpr int SAMPLES = BLOCK;         // arcs sampled for the threshold
+
+constexpr int32 NO_LINK = -1;
+constexpr int32 DEAD = -1;             // label of an isolated vertex
+constexpr int32 NO_GIANT = -2;
+
+// `up` holds a parent (>= 0), DEAD, or what became of a root: its number among the live, or among the retired.
+__device__ __forceinline__ int32 live_root(uint32 number) { return -2 - 2 * static_cast<int32>(number); }
+__device__ __forceinline__ int32 retired_root(uint32 number) { return -3 - 2 * static_cast<int32>(number); }
+
+// `label` and `chain` hold the number of a live component (>= 0), DEAD, or a retired one.
+__device__ __forceinline__ int32 retired(uint32 number) { return -2 - static_cast<int32>(number); }
+__device__ __forceinline__ int32 learned(int32 up) {
+    if (up == DEAD) return DEAD;
+    const uint32 code = static_cast<uint32>(-2 - up);
+    return code % 2 == 0 ? static_cast<int32>(code / 2) : retired(code / 2);
+}
+
+struct alignas(PACKED ? 16 : 8) Edge {
+    weight_key_t key;
+    index_t id;
+    int32 a, b;
+};
+
+// Phases; `timeline` holds the nanoseconds at the beginning of each that was entered.
+enum Phase { ROW_MINIMA, HOOK, LIGHT_EDGES, LIGHT_ROUNDS, SPREAD, HEAVY_EDGES, HEAVY_ROUNDS, END };
+
+// Words of `control`, all 0 before the launch.
+enum Control {
+    ARRIVALS,                // of blocks at the grid barrier
+    FOREST,                  // edges picked
+    ROUNDS,                  // rounds made
+    ENTRIES,                 // edges listed
+    HUBS_FIRST,              // hubs met by each of the three walks over the rows
+    HUBS_LIGHT,
+    HUBS_HEAVY,
+    FINALS,                  // components retired
+    UNFINISHED,              // three words that take turns: some chain was too long
+    LIVE = UNFINISHED + 3,   // live components of each round
+    CONTROL_WORDS = LIVE + 2 * MAX_ROUNDS
+};
+
+// ------------------------------------------------------------------ helpers
+
+struct Graph {
+    int32 vertices;
+    index_t arcs;
+    const index_t* __restrict__ offsets;
+    const int32* __restrict__ targets;
+    const weight_t* __restrict__ weights;
+};
+
+// The shared memory of a block.
+struct Shared {
+    Edge buffer[WARPS][BUFFER];
+    index_t positions[WARPS][POSITIONS];
+    weight_key_t sample_key[SAMPLES];
+    index_t sample_arc[SAMPLES];
+    uint64 counts[WARPS];
+    uint32 bases[3];
+    uint32 levels[MAX_ROUNDS];
+    int32 giant;
+};
+
+// The pair (key, arc) that orders the arcs of a row.
+struct Pick {
+    weight_key_t key;
+    index_t arc;
+
+    __device__ __forceinline__ bool operator<(const Pick& other) const {
+        return key < other.key || (key == other.key && arc < other.arc);
+    }
+};
+
+constexpr index_t NO_ARC = static_cast<index_t>(INDEX_BITS == 32 ? 0x7fffffffll : 0x7fffffffffffffffll);
+constexpr Pick NO_PICK = {NO_KEY, NO_ARC};
+
+// The lightest pick of each group of LANES lanes, in every lane of it.  All 32 lanes must call.
+template <int LANES>
+__device__ __forceinline__ Pick group_lightest(Pick mine) {
+    for (int offset = LANES / 2; offset > 0; offset /= 2) {
+        const Pick theirs = {__shfl_xor_sync(FULL_MASK, mine.key, offset), __shfl_xor_sync(FULL_MASK, mine.arc, offset)};
+        if (theirs < mine) mine = theirs;
+    }
+    return mine;
+}
+
+// A word of `control` as it is now; after a barrier, the same in every thread.
+__device__ __forceinline__ uint32 current(const uint32* word) { return *static_cast<const volatile uint32*>(word); }
+
+// Three counters of at most 21 bits in one word, so that one scan serves all of them.
+__device__ __forceinline__ uint64 counted(uint32 first, uint32 second, uint32 third) {
+    return static_cast<uint64>(third) << 42 | static_cast<uint64>(second) << 21 | first;
+}
+__device__ __forceinline__ uint32 counter(uint64 word, int which) {
+    return static_cast<uint32>(word >> (21 * which)) & 0x1fffff;
+}
+
+// Sum of the words of all threads before this one; *total is that of the block.  All threads must call.
+__device__ __forceinline__ uint64 block_scan(Shared& shared, uint64 mine, uint64* total) {
+    uint64 inclusive = mine;
+    for (int offset = 1; offset < WARP; offset *= 2) {
+        const uint64 below = __shfl_up_sync(FULL_MASK, inclusive, offset);
+        if (lane_id() >= offset) inclusive += below;
+    }
+    __syncthreads();
+    if (lane_id() == WARP - 1) shared.counts[threadIdx.x / WARP] = inclusive;
+    __syncthreads();
+    uint64 before = inclusive - mine, sum = 0;
+    for (int warp = 0; warp < WARPS; ++warp) {
+        const uint64 count = shared.counts[warp];
+        if (warp < threadIdx.x / WARP) before += count;
+        sum += count;
+    }
+    *total = sum;
+    return before;
+}
+
+// The edges a warp has found and not yet written.
+struct Gatherer {
+    Shared& shared;
+    uint32 held;
+    Edge* list;
+    uint32* entries;
+
+    __device__ __forceinline__ void flush() {
+        if (held == 0) return;
+        __syncwarp();
+        uint32 base = 0;
+        if (lane_id() == 0) base = atomicAdd(entries, held);
+        base = __shfl_sync(FULL_MASK, base, 0);
+        for (uint32 i = lane_id(); i < held; i += WARP) list[base + i] = shared.buffer[threadIdx.x / WARP][i];
+        __syncwarp();
+        held = 0;
+    }
+
+    // Makes room for `rounds` calls of add().
+    __device__ __forceinline__ void reserve(uint32 rounds) {
+        if (held + rounds * WARP > BUFFER) flush();
+    }
+
+    // All 32 lanes must call.
+    __device__ __forceinline__ void add(bool found, const Edge& edge) {
+        const unsigned finders = __ballot_sync(FULL_MASK, found);
+        if (found) shared.buffer[threadIdx.x / WARP][held + __popc(finders & ((1u << lane_id()) - 1))] = edge;
+        held += __popc(finders);
+    }
+};
+
+#endif

@@ -1,0 +1,102 @@
+/*
+Phase 2 of filter_boruvka.cu, and the end of every round: picks become links, links become trees, roots get numbers, and
+all below them learn these.
+*/
+#ifndef GPUGRAPH_FILTER_BORUVKA_HOOKING_CUH
+#define GPUGRAPH_FILTER_BORUVKA_HOOKING_CUH
+
+#include "filter_boruvka/base.cuh"
+
+// Of two that picked each other the smaller is a root; all others that picked join the forest.  A root is numbered among
+// the live; one that picked nothing is DEAD (a vertex) or retires (a component).  Best keys of components are reset for
+// the next round.  All threads must call.
+__device__ void hook_and_number(Shared& shared, uint32 count, bool vertices, const index_t* pick, const int32* link,
+                                int32* up, uint64* best_key, uint64* best_id, index_t* forest, uint32* control,
+                                uint32* live) {
+    for (int64 first = static_cast<int64>(blockIdx.x) * BLOCK * PER_THREAD; first < count;
+         first += static_cast<int64>(gridDim.x) * BLOCK * PER_THREAD) {
+        int32 other[PER_THREAD], back[PER_THREAD];
+#pragma unroll
+        for (int k = 0; k < PER_THREAD; ++k) {
+            const int64 t = first + k * BLOCK + threadIdx.x;
+            other[k] = t < count ? link[t] : NO_LINK;
+        }
+#pragma unroll
+        for (int k = 0; k < PER_THREAD; ++k) back[k] = other[k] == NO_LINK ? NO_LINK : link[other[k]];
+        uint64 mine = 0;
+#pragma unroll
+        for (int k = 0; k < PER_THREAD; ++k) {
+            const int64 t = first + k * BLOCK + threadIdx.x;
+            const bool root = other[k] != NO_LINK && back[k] == t && t < other[k];
+            mine += counted(other[k] != NO_LINK && !root, root, other[k] == NO_LINK && !vertices && t < count);
+        }
+        uint64 total;
+        const uint64 before = block_scan(shared, mine, &total);
+        if (threadIdx.x < 3) {
+            uint32* const word = threadIdx.x == 0 ? &control[FOREST] : threadIdx.x == 1 ? live : &control[FINALS];
+            const uint32 asked = counter(total, threadIdx.x);
+            shared.bases[threadIdx.x] = asked == 0 ? 0 : atomicAdd(word, asked);
+        }
+        __syncthreads();
+        uint32 edge = shared.bases[0] + counter(before, 0);
+        uint32 number = shared.bases[1] + counter(before, 1);
+        uint32 final = shared.bases[2] + counter(before, 2);
+#pragma unroll
+        for (int k = 0; k < PER_THREAD; ++k) {
+            const int64 t = first + k * BLOCK + threadIdx.x;
+            if (t >= count) continue;
+            if (other[k] == NO_LINK) {
+                up[t] = vertices ? DEAD : retired_root(final++);
+            } else if (back[k] == t && t < other[k]) {
+                up[t] = live_root(number++);
+            } else {
+                up[t] = other[k];
+                forest[edge++] = pick[t];
+            }
+            if (!vertices) {
+                best_key[t] = ~0ull;
+                if (!PACKED) best_id[t] = ~0ull;
+            }
+        }
+    }
+}
+
+// Every vertex or component learns the number of its root.  Follows at most CHASE links, then leaves a shortcut and says
+// so: the caller repeats until nobody did.
+__device__ void learn_number(uint32 count, int32* up, int32* number, uint32* unfinished) {
+    bool left = false;
+    for (int64 first = grid_thread(); first < count; first += grid_threads() * PER_THREAD) {
+        int32 at[PER_THREAD], found[PER_THREAD];
+        bool climbing = true;
+#pragma unroll
+        for (int k = 0; k < PER_THREAD; ++k) {
+            const int64 t = first + k * grid_threads();
+            at[k] = t < count ? static_cast<int32>(t) : 0;
+            found[k] = t < count ? static_cast<volatile int32*>(up)[t] : +DEAD;  // race-allowed: shortcuts keep the root
+        }
+        for (int hop = 0; climbing && hop < CHASE; ++hop) {
+            climbing = false;
+#pragma unroll
+            for (int k = 0; k < PER_THREAD; ++k) {
+                if (found[k] < 0) continue;
+                at[k] = found[k];
+                found[k] = static_cast<volatile int32*>(up)[at[k]];  // race-allowed: shortcuts keep the root
+                climbing |= found[k] >= 0;
+            }
+        }
+#pragma unroll
+        for (int k = 0; k < PER_THREAD; ++k) {
+            const int64 t = first + k * grid_threads();
+            if (t >= count) continue;
+            if (found[k] >= 0) {
+                up[t] = found[k];  // race-allowed: a shortcut to the same root
+                left = true;
+            } else {
+                number[t] = learned(found[k]);
+            }
+        }
+    }
+    if (left) *unfinished = 1;  // race-allowed: every writer writes 1
+}
+
+#endif

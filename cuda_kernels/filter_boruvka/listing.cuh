@@ -1,0 +1,197 @@
+/*
+Phases 3 and 5 of filter_boruvka.cu: the edges that join two components are written to the list, either those below a
+threshold, as all arcs stream by, or those of the rows outside the giant component.
+*/
+#ifndef GPUGRAPH_FILTER_BORUVKA_LISTING_CUH
+#define GPUGRAPH_FILTER_BORUVKA_LISTING_CUH
+
+#include "filter_boruvka/base.cuh"
+
+// The threshold below which about `wanted` of all arcs lie: the quantile of a sample.  All threads must call; the same
+// in every block, for every block draws the same sample.
+__device__ Pick sample_threshold(Shared& shared, const Graph& graph, uint64 wanted) {
+    const int i = threadIdx.x;
+    const uint64 stratum = static_cast<uint64>(graph.arcs) / SAMPLES;
+    const uint64 jitter = (static_cast<uint64>(i) * 0x9E3779B97F4A7C15ull >> 32) % stratum;
+    const index_t arc = static_cast<index_t>(i * stratum + jitter);
+    const Pick mine = {order_key(graph.weights[arc]), arc};
+    shared.sample_key[i] = mine.key;
+    shared.sample_arc[i] = mine.arc;
+    __syncthreads();
+    // Rank by counting: every thread compares its pick with all others.
+    uint32 rank = 0;
+    for (int j = 0; j < SAMPLES; ++j) rank += Pick{shared.sample_key[j], shared.sample_arc[j]} < mine;
+    const uint32 quantile = static_cast<uint32>(wanted * SAMPLES / static_cast<uint64>(graph.arcs));
+    __syncthreads();
+    if (rank == quantile) {
+        shared.sample_key[0] = mine.key;
+        shared.sample_arc[0] = mine.arc;
+    }
+    __syncthreads();
+    return {shared.sample_key[0], shared.sample_arc[0]};
+}
+
+// The row of an arc: the last that begins at or before it.
+__device__ __forceinline__ int32 row_of(const Graph& graph, const int32* __restrict__ tile_row, index_t arc) {
+    const index_t tile = arc / TILE;
+    int32 low = tile_row[tile];
+    int32 high = (tile + 1) * TILE < graph.arcs ? tile_row[tile + 1] : graph.vertices - 1;
+    while (low < high) {
+        const int32 middle = low + (high - low + 1) / 2;
+        if (graph.offsets[middle] <= arc) {
+            low = middle;
+        } else {
+            high = middle - 1;
+        }
+    }
+    return low;
+}
+
+// List the edges up to the threshold that join two components: the weights of all arcs stream by, and only the few that
+// are light are looked at, 32 at a time.
+__device__ void list_light_arcs(Shared& shared, const Graph& graph, const int32* __restrict__ label,
+                                const int32* __restrict__ tile_row, const Pick& threshold, Gatherer& gatherer) {
+    index_t* const positions = shared.positions[threadIdx.x / WARP];
+    uint32 pending = 0;
+    const auto look_at = [&](uint32 count) {
+        __syncwarp();
+        const bool valid = lane_id() < count;
+        index_t arc = 0;
+        if (valid) arc = positions[pending - count + lane_id()];
+        pending -= count;
+        __syncwarp();
+        Edge edge;
+        bool found = false;
+        if (valid) {
+            const int32 v = graph.targets[arc];
+            const int32 u = row_of(graph, tile_row, arc);
+            if (u < v) {
+                edge = {order_key(graph.weights[arc]), arc, label[u], label[v]};
+                found = edge.a != edge.b;
+            }
+        }
+        gatherer.reserve(1);
+        gatherer.add(found, edge);
+    };
+    const index_t step = static_cast<index_t>(grid_threads()) * STREAMED;
+    const index_t start = static_cast<index_t>(grid_thread() - lane_id()) * STREAMED;
+    for (index_t portion = start; portion < graph.arcs; portion += step) {
+        weight_t weight[STREAMED];
+#pragma unroll
+        for (int i = 0; i < STREAMED; ++i) {
+            const index_t ahead = i * WARP + lane_id();
+            weight[i] = graph.weights[ahead < graph.arcs - portion ? portion + ahead : graph.arcs - 1];
+        }
+#pragma unroll
+        for (int i = 0; i < STREAMED; ++i) {
+            const index_t ahead = i * WARP + lane_id();
+            const Pick mine = {order_key(weight[i]), portion + ahead};
+            const bool light = ahead < graph.arcs - portion && !(threshold < mine);
+            const unsigned lights = __ballot_sync(FULL_MASK, light);
+            if (light) positions[pending + __popc(lights & ((1u << lane_id()) - 1))] = mine.arc;
+            pending += __popc(lights);
+        }
+        while (pending >= WARP) look_at(WARP);
+        if (graph.arcs - portion <= step) break;  // the next portion's number may not fit index_t
+    }
+    look_at(pending);
+}
+
+// List the edges of a row that join two components.  A lane sees every STRIDE-th arc; all 32 must call, with an empty
+// range if they have none.  Between two components other than the giant one an edge is met twice: the canonical arc counts.
+template <int STRIDE>
+__device__ __forceinline__ void list_row(const Graph& graph, const int32* __restrict__ label, int32 giant, int32 u,
+                                         int32 own, index_t begin, index_t end, int lane, Gatherer& gatherer) {
+    for (index_t portion = begin; __any_sync(FULL_MASK, portion < end); portion += STRIDE * LISTED) {
+        index_t arc[LISTED];
+        int32 target[LISTED], other[LISTED];
+#pragma unroll
+        for (int i = 0; i < LISTED; ++i) {
+            const index_t ahead = static_cast<index_t>(i) * STRIDE + lane;
+            arc[i] = portion < end && ahead < end - portion ? portion + ahead : NO_ARC;
+            target[i] = arc[i] == NO_ARC ? u : graph.targets[arc[i]];
+        }
+#pragma unroll
+        for (int i = 0; i < LISTED; ++i) {
+            other[i] = target[i] > u || (target[i] < u && giant != NO_GIANT) ? label[target[i]] : own;
+            if (target[i] < u && other[i] != giant) other[i] = own;
+        }
+        gatherer.reserve(LISTED);
+#pragma unroll
+        for (int i = 0; i < LISTED; ++i) {
+            const bool found = other[i] != own;
+            Edge edge;
+            if (found) {
+                const int32 v = target[i];
+                const index_t id = u < v ? arc[i] : find_arc(graph.targets, graph.offsets[v], graph.offsets[v + 1], u);
+                edge = {order_key(graph.weights[arc[i]]), id, own, other[i]};
+            }
+            gatherer.add(found, edge);
+        }
+    }
+}
+
+// List the edges of all rows outside the giant component (of all rows, if there is NO_GIANT); hubs are put off.
+__device__ void list_rows(const Graph& graph, const int32* __restrict__ label, int32 giant, Gatherer& gatherer,
+                          int32* hubs, uint32* hub_count) {
+    const uint32 vertices = graph.vertices;
+    const uint32 step = static_cast<uint32>(grid_threads());
+    for (uint32 first = static_cast<uint32>(grid_thread()) - lane_id(); first < vertices; first += step) {
+        const uint32 v = first + lane_id();
+        index_t begin = 0, end = 0;
+        int32 own = DEAD;
+        if (v < vertices) own = label[v];
+        if (own != DEAD && own != giant) {
+            begin = graph.offsets[v];
+            end = graph.offsets[v + 1];
+        }
+        const index_t length = end - begin;
+        const index_t short_end = length < LISTED_ALONE ? end : begin;
+        list_row<1>(graph, label, giant, static_cast<int32>(v), own, begin, short_end, 0, gatherer);
+        for (unsigned waiting = __ballot_sync(FULL_MASK, length >= LISTED_ALONE && length < HUB_ROW); waiting != 0;
+             waiting &= waiting - 1) {
+            const int owner = __ffs(static_cast<int>(waiting)) - 1;
+            const index_t row_begin = __shfl_sync(FULL_MASK, begin, owner);
+            const index_t row_end = __shfl_sync(FULL_MASK, end, owner);
+            const int32 row_own = __shfl_sync(FULL_MASK, own, owner);
+            const int32 u = static_cast<int32>(first) + owner;
+            list_row<WARP>(graph, label, giant, u, row_own, row_begin, row_end, lane_id(), gatherer);
+        }
+        const bool is_hub = length >= HUB_ROW;
+        if (__any_sync(FULL_MASK, is_hub)) {
+            const uint32 slot = warp_append(hub_count, is_hub);
+            if (is_hub) hubs[slot] = static_cast<int32>(v);
+        }
+    }
+}
+
+// List the edges of the hubs that were put off, a block for each.
+__device__ void list_hubs(const Graph& graph, const int32* __restrict__ label, int32 giant, Gatherer& gatherer,
+                          const int32* hubs, uint32 hub_count) {
+    for (uint32 h = blockIdx.x; h < hub_count; h += gridDim.x) {
+        const int32 u = hubs[h];
+        list_row<BLOCK>(graph, label, giant, u, label[u], graph.offsets[u], graph.offsets[u + 1], threadIdx.x, gatherer);
+    }
+}
+
+// The component that most of 32 sampled arcs lead to.  All threads must call; the same in every block.
+__device__ int32 find_giant(Shared& shared, const Graph& graph, const int32* label) {
+    __syncthreads();
+    if (threadIdx.x < WARP) {
+        const index_t arc = static_cast<index_t>(static_cast<uint64>(graph.arcs) / (2 * WARP) * (2 * lane_id() + 1));
+        const int32 component = label[graph.targets[arc]];
+        int votes = 0;
+        for (int lane = 0; lane < WARP; ++lane) votes += __shfl_sync(FULL_MASK, component, lane) == component;
+        int most = votes;
+        for (int offset = WARP / 2; offset > 0; offset /= 2) {
+            const int theirs = __shfl_xor_sync(FULL_MASK, most, offset);
+            most = theirs > most ? theirs : most;
+        }
+        const int winner = __ffs(static_cast<int>(__ballot_sync(FULL_MASK, votes == most))) - 1;
+        if (lane_id() == winner) shared.giant = component;
+    }
+    __syncthreads();
+    return shared.giant;
+}
+
+#endif

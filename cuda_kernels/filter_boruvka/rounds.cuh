@@ -1,0 +1,103 @@
+/*
+Phases 4 and 6 of filter_boruvka.cu: the listed edges bid for the components at their ends, and the winners link them.
+*/
+#ifndef GPUGRAPH_FILTER_BORUVKA_ROUNDS_CUH
+#define GPUGRAPH_FILTER_BORUVKA_ROUNDS_CUH
+
+#include "filter_boruvka/base.cuh"
+
+__device__ __forceinline__ uint64 bid_of(const Edge& edge) {
+    return PACKED ? static_cast<uint64>(edge.key) << 32 | static_cast<uint32>(edge.id) : edge.key;
+}
+
+// Edges inside a component are dropped from the block's region, the others bid at both ends.  `renumbered` tells what
+// became of the components of the round before; nullptr in the first round.  Returns the edges kept.
+__device__ uint32 compact_and_bid(Shared& shared, Edge* region, uint32 held, const int32* renumbered, uint64* best_key) {
+    uint32 kept = 0;
+    for (uint32 first = 0; first < held; first += BLOCK * PER_THREAD) {
+        Edge edge[PER_THREAD];
+        bool joins[PER_THREAD];
+#pragma unroll
+        for (int k = 0; k < PER_THREAD; ++k) {
+            const uint32 i = first + k * BLOCK + threadIdx.x;
+            joins[k] = i < held;
+            edge[k] = region[joins[k] ? i : first];
+        }
+        if (renumbered != nullptr) {
+            uint32 mine = 0;
+#pragma unroll
+            for (int k = 0; k < PER_THREAD; ++k) {
+                edge[k].a = renumbered[edge[k].a];
+                edge[k].b = renumbered[edge[k].b];
+            }
+#pragma unroll
+            for (int k = 0; k < PER_THREAD; ++k) {
+                joins[k] = joins[k] && edge[k].a != edge[k].b;
+                mine += joins[k];
+            }
+            uint64 total;
+            uint32 slot = kept + static_cast<uint32>(block_scan(shared, mine, &total));
+#pragma unroll
+            for (int k = 0; k < PER_THREAD; ++k) {
+                if (joins[k]) region[slot++] = edge[k];
+            }
+            kept += static_cast<uint32>(total);
+        }
+        uint64 at_a[PER_THREAD], at_b[PER_THREAD];
+#pragma unroll
+        for (int k = 0; k < PER_THREAD; ++k) {
+            at_a[k] = joins[k] ? best_key[edge[k].a] : 0;  // race-allowed: the value only falls
+            at_b[k] = joins[k] ? best_key[edge[k].b] : 0;  // race-allowed: the value only falls
+        }
+#pragma unroll
+        for (int k = 0; k < PER_THREAD; ++k) {
+            if (bid_of(edge[k]) < at_a[k]) lower_to(&best_key[edge[k].a], bid_of(edge[k]));
+            if (bid_of(edge[k]) < at_b[k]) lower_to(&best_key[edge[k].b], bid_of(edge[k]));
+        }
+    }
+    return renumbered == nullptr ? held : kept;
+}
+
+// Of the edges of least weight, which wide keys cannot tell apart, the least id.
+__device__ void bid_again(const Edge* region, uint32 held, const uint64* best_key, uint64* best_id) {
+    for (uint32 i = threadIdx.x; i < held; i += BLOCK) {
+        const Edge edge = region[i];
+        const uint64 id = static_cast<uint64>(edge.id);
+        if (best_key[edge.a] == edge.key) lower_to(&best_id[edge.a], id);
+        if (best_key[edge.b] == edge.key) lower_to(&best_id[edge.b], id);
+    }
+}
+
+// The edge that won a component tells it where it leads; ids are unique, so one thread writes.
+__device__ void link_components(const Edge* region, uint32 held, const uint64* best_key, const uint64* best_id,
+                                index_t* pick, int32* link) {
+    for (uint32 first = 0; first < held; first += BLOCK * PER_THREAD) {
+        Edge edge[PER_THREAD];
+        uint64 at_a[PER_THREAD], at_b[PER_THREAD];
+#pragma unroll
+        for (int k = 0; k < PER_THREAD; ++k) {
+            const uint32 i = first + k * BLOCK + threadIdx.x;
+            edge[k] = region[i < held ? i : first];
+        }
+#pragma unroll
+        for (int k = 0; k < PER_THREAD; ++k) {
+            at_a[k] = best_key[edge[k].a];
+            at_b[k] = best_key[edge[k].b];
+        }
+#pragma unroll
+        for (int k = 0; k < PER_THREAD; ++k) {
+            if (first + k * BLOCK + threadIdx.x >= held) continue;
+            const uint64 bid = bid_of(edge[k]), id = static_cast<uint64>(edge[k].id);
+            if (at_a[k] == bid && (PACKED || best_id[edge[k].a] == id)) {
+                link[edge[k].a] = edge[k].b;
+                pick[edge[k].a] = edge[k].id;
+            }
+            if (at_b[k] == bid && (PACKED || best_id[edge[k].b] == id)) {
+                link[edge[k].b] = edge[k].a;
+                pick[edge[k].b] = edge[k].id;
+            }
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,102 @@
+/*
+Phase 1 of filter_boruvka.cu: every vertex picks its lightest arc.  Rows are read by one lane, a group of lanes, a warp
+or a block, by their length.
+*/
+#ifndef GPUGRAPH_FILTER_BORUVKA_ROW_MINIMA_CUH
+#define GPUGRAPH_FILTER_BORUVKA_ROW_MINIMA_CUH
+
+#include "filter_boruvka/base.cuh"
+
+// The lightest arc of [begin, end), of which this lane sees every STRIDE-th.  Loads past the end are turned back to
+// the last arc, so that they need no branch and can all be under way at once.
+template <int STRIDE>
+__device__ __forceinline__ Pick lightest_arc(const Graph& graph, index_t begin, index_t end, int lane) {
+    Pick best = NO_PICK;
+    for (index_t portion = begin; portion < end; portion += STRIDE * IN_FLIGHT) {
+        Pick found[IN_FLIGHT];
+#pragma unroll
+        for (int i = 0; i < IN_FLIGHT; ++i) {
+            const index_t ahead = static_cast<index_t>(i) * STRIDE + lane;
+            found[i].arc = ahead < end - portion ? portion + ahead : end - 1;
+            found[i].key = order_key(graph.weights[found[i].arc]);
+        }
+#pragma unroll
+        for (int i = 0; i < IN_FLIGHT; ++i) {
+            if (found[i] < best) best = found[i];
+        }
+    }
+    return best;
+}
+
+__device__ __forceinline__ void take_pick(const Graph& graph, int64 v, const Pick& best, index_t* pick, int32* link) {
+    pick[v] = best.arc;
+    link[v] = best.arc == NO_ARC ? NO_LINK : graph.targets[best.arc];
+}
+
+// The lightest arc of every vertex; hubs are put off.  Notes the row in which each tile begins.
+__device__ void pick_row_minima(const Graph& graph, index_t* pick, int32* link, int32* tile_row, int32* hubs,
+                                uint32* hub_count) {
+    for (int64 first = grid_thread() - lane_id(); first < graph.vertices; first += grid_threads()) {
+        const int64 v = first + lane_id();
+        index_t begin = 0, end = 0;
+        if (v < graph.vertices) {
+            begin = graph.offsets[v];
+            end = graph.offsets[v + 1];
+        }
+        const index_t length = end - begin;
+        for (index_t tile = (begin + TILE - 1) / TILE; tile * TILE < end; ++tile) tile_row[tile] = static_cast<int32>(v);
+        if (v < graph.vertices && length < SHORT_ROW) take_pick(graph, v, lightest_arc<1>(graph, begin, end, 0), pick, link);
+        // Four groups of lanes take four rows at a time.
+        unsigned waiting = __ballot_sync(FULL_MASK, length >= SHORT_ROW && length < MEDIUM_ROW);
+        while (waiting != 0) {
+            unsigned mine = waiting;
+            for (int group = 0; group < lane_id() / GROUP; ++group) mine &= mine - 1;
+            for (int group = 0; group < WARP / GROUP; ++group) waiting &= waiting - 1;
+            const int owner = mine == 0 ? 0 : __ffs(static_cast<int>(mine)) - 1;
+            const index_t row_begin = __shfl_sync(FULL_MASK, begin, owner);
+            const index_t row_end = __shfl_sync(FULL_MASK, end, owner);
+            Pick best = NO_PICK;
+            if (mine != 0) best = lightest_arc<GROUP>(graph, row_begin, row_end, lane_id() % GROUP);
+            best = group_lightest<GROUP>(best);
+            if (mine != 0 && lane_id() % GROUP == 0) take_pick(graph, first + owner, best, pick, link);
+        }
+        for (waiting = __ballot_sync(FULL_MASK, length >= MEDIUM_ROW && length < HUB_ROW); waiting != 0;
+             waiting &= waiting - 1) {
+            const int owner = __ffs(static_cast<int>(waiting)) - 1;
+            const index_t row_begin = __shfl_sync(FULL_MASK, begin, owner);
+            const index_t row_end = __shfl_sync(FULL_MASK, end, owner);
+            const Pick best = group_lightest<WARP>(lightest_arc<WARP>(graph, row_begin, row_end, lane_id()));
+            if (lane_id() == 0) take_pick(graph, first + owner, best, pick, link);
+        }
+        const bool is_hub = length >= HUB_ROW;
+        if (__any_sync(FULL_MASK, is_hub)) {
+            const uint32 slot = warp_append(hub_count, is_hub);
+            if (is_hub) hubs[slot] = static_cast<int32>(v);
+        }
+    }
+}
+
+// The lightest arc of every hub, a block for each.
+__device__ void pick_hub_minima(Shared& shared, const Graph& graph, index_t* pick, int32* link, const int32* hubs,
+                                uint32 hub_count) {
+    for (uint32 h = blockIdx.x; h < hub_count; h += gridDim.x) {
+        const int32 v = hubs[h];
+        const Pick mine = lightest_arc<BLOCK>(graph, graph.offsets[v], graph.offsets[v + 1], threadIdx.x);
+        const Pick best = group_lightest<WARP>(mine);
+        __syncthreads();
+        if (lane_id() == 0) {
+            shared.sample_key[threadIdx.x / WARP] = best.key;
+            shared.sample_arc[threadIdx.x / WARP] = best.arc;
+        }
+        __syncthreads();
+        if (threadIdx.x != 0) continue;
+        Pick lightest = NO_PICK;
+        for (int warp = 0; warp < WARPS; ++warp) {
+            const Pick theirs = {shared.sample_key[warp], shared.sample_arc[warp]};
+            if (theirs < lightest) lightest = theirs;
+        }
+        take_pick(graph, v, lightest, pick, link);
+    }
+}
+
+#endif
