@@ -16,11 +16,11 @@ The phases stand in filter_boruvka/, in this order: row_minima, hooking, listing
     offsets (n+1)  targets (arcs)  weights (arcs)      the graph, both arcs of every edge, rows by target
     label (n)          component of each vertex; DEAD if isolated
     pick, link, up (n) per vertex, then per component: the lightest arc, where it leads; the parent, or a root's number
-    tile_row (arcs / TILE + 1) the row in which each tile of arcs begins, so that an arc finds its tail
+    tile_row (arcs / TILE + 1) the row in which each tile of arcs begins, so that an arc finds its tail; the end of `list`
     best_key, best_id  (components <= n/2)             lightest listed edge of each component
     chain (n)          the numbers of each round behind each other, to find a vertex's component after all rounds
     list (edges)       listed edges; each block keeps a region of it and compacts it in place
-    hubs (arcs / HUB_ROW + 1)  rows too long for a warp
+    hubs (n)                   rows too long for a warp; shares the memory of `chain`
     forest (n-1)       picked edges, each by the position of one of its arcs
     control (CONTROL_WORDS)    counters of this launch (enum Control)
     timeline (END + 1) when each phase began (enum Phase)

@@ -39,7 +39,7 @@ def enumerators(file: str, name: str) -> dict[str, int]:
     return values
 
 
-@pytest.mark.parametrize("name", ["BLOCK", "HUB_ROW", "TILE"])
+@pytest.mark.parametrize("name", ["BLOCK", "TILE"])
 def test_filter_boruvka_launches_what_its_kernel_expects(name: str) -> None:
     assert getattr(filter_boruvka, name) == constant("filter_boruvka.cu", name)
 

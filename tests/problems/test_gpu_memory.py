@@ -77,7 +77,7 @@ def test_filter_boruvka_keeps_within_its_bound(dtype: str, index_bits: int) -> N
         view, _, _ = make_resident(GraphView.of(graph, (), index_bits), device)
         filter_boruvka.run(filter_boruvka.prepare(view, device), NullClock())
         own = device.peak_bytes() - view.nbytes
-        assert own <= per_edge * graph.edges + per_vertex * n + 1024
+        assert own <= per_edge * graph.edges + per_vertex * n + 1024  # what few words a run counts in
 
 
 # ------------------------------------------------------------------ what does not fit

@@ -23,7 +23,6 @@ from gpugraph.problems.registry import Algorithm, register
 
 FILE = "filter_boruvka.cu"
 BLOCK = 448
-HUB_ROW = 4096
 TILE = 512
 CONTROL_WORDS = 11 + 2 * 34
 FOREST, ROUNDS = 1, 2  # words of `control`: edges in the forest, rounds so far
@@ -58,8 +57,9 @@ class State:
         self.best_id = device.empty(half if wide else 1, np.uint64)
         self.chain = device.empty(n + 1, np.int32)
         self.list = device.empty((arcs // 2 + 1) * (3 if wide else 2), np.uint64)
-        self.tile_row = device.empty(arcs // TILE + 1, np.int32)
-        self.hubs = device.empty(arcs // HUB_ROW + 1, np.int32)
+        # Listing streams the arcs only where few of them are light, and then the end of the list stays free.
+        self.tile_row = self.list[len(self.list) - (arcs // TILE // 2 + 1) :].view(np.int32)
+        self.hubs = self.chain  # hubs are noted while rows are read, numbers while rounds are made
         self.forest = device.empty(max(n - 1, 1), index)
         self.control = device.empty(CONTROL_WORDS, np.uint32)
         self.forest_edges = self.control[FOREST : FOREST + 1]
@@ -83,7 +83,7 @@ def state_bytes(view: ResidentView) -> int:
     wide = view.index_bits == 64 or view.weights.dtype.itemsize == 8
     vertices = n * (16 + 2 * index + (8 if wide else 4))
     edges = arcs // 2 * (24 if wide else 16)
-    return vertices + edges + (arcs // HUB_ROW + arcs // TILE) * 4 + 4096
+    return vertices + edges + 4096
 
 
 def prepare(view: ResidentView, device: Device) -> State:

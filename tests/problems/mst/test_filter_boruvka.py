@@ -69,10 +69,21 @@ def test_a_chain_longer_than_one_chase_is_followed_to_its_end(rising: bool) -> N
     assert_same_forest(undirected(n, [(i, i + 1, i + 1 if rising else n - i) for i in range(n - 1)]))
 
 
+RACED = {
+    "random": lambda: undirected(400, edges_at_random(400, 2000, 30, 5)),
+    "equal weights": lambda: undirected(300, edges_at_random(300, 1500, 1, 6)),
+    "sparse": lambda: undirected(900, edges_at_random(900, 1000, 100, 7)),
+    "a hub": lambda: undirected(4300, [(0, i, (i * 7919) % 1000) for i in range(1, 4300)]),
+    "a long path": lambda: undirected(1500, [(i, i + 1, i) for i in range(1499)]),
+    "wide": lambda: undirected(400, edges_at_random(400, 2000, 30, 8), "float64"),
+}
+
+
 @pytest.mark.usefixtures("filtering")
-def test_it_has_no_race_beyond_those_explained_in_the_kernel() -> None:
+@pytest.mark.parametrize("name", RACED)
+def test_it_has_no_race_beyond_those_explained_in_the_kernel(name: str) -> None:
     device = EmulatedDevice(seed=3, races=True)
-    graph = undirected(400, edges_at_random(400, 2000, 30, 5))
+    graph = RACED[name]()
     result, _ = run_on(device, "mst", "filter-boruvka", graph)
     np.testing.assert_array_equal(result.edges, expected("mst", graph, ()).edges)
     assert device.races() == []
