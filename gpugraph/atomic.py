@@ -47,11 +47,12 @@ def atomic_write(path: str | os.PathLike[str], mode: str = "wb") -> Iterator[IO[
     shown = os.fspath(path)
     target = os.path.realpath(shown)
     try:
-        status = os.stat(target) if os.path.exists(target) else None
+        # Of the name as it stands: what /dev/stdout leads to may have no path.
+        status = os.stat(shown) if os.path.exists(shown) else None
         if status is not None and stat.S_ISDIR(status.st_mode):
             raise IsADirectoryError(errno.EISDIR, "it is a folder")
         if status is not None and not stat.S_ISREG(status.st_mode):
-            with open(target, "wb") as raw:
+            with open(shown, "wb") as raw:
                 yield from _through(raw, shown, mode)
             return
         yield from _renamed_into_place(target, shown, mode, status)
@@ -82,10 +83,16 @@ def _renamed_into_place(target: str, shown: str, mode: str, status: os.stat_resu
 def _through(raw: IO[bytes], shown: str, mode: str) -> Iterator[IO[Any]]:
     packed = open_writer(raw, codec_of_name(shown))
     stream: IO[Any] = io.TextIOWrapper(packed, encoding="utf-8", newline="\n") if mode == "w" else packed
-    yield stream
-    stream.flush()
-    if isinstance(stream, io.TextIOWrapper):
-        stream.detach()
+    try:
+        yield stream
+        stream.flush()
+        if isinstance(stream, io.TextIOWrapper):
+            stream.detach()
+    except BaseException:
+        if packed is not raw:
+            with contextlib.suppress(Exception):  # left open, pyarrow's stream complains when it is collected
+                packed.close()
+        raise
     if packed is not raw:
         packed.close()
 

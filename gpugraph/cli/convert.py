@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from gpugraph.cli.options import command, input_options, weights_option
-
-if TYPE_CHECKING:
-    from gpugraph.cli.progress import Progress
-    from gpugraph.graph.csr import CSRGraph
+from gpugraph.cli.options import command, input_options
 
 
 @command
 @click.argument("source", metavar="IN")
 @click.argument("output", metavar="OUT")
 @input_options
-@weights_option
-@click.option("--seed", type=int, default=1, show_default=True, help="Of uniform weights.")
 @click.option("--output-format", metavar="FORMAT", help="Format of OUT, where its name does not tell.")
 def convert(source: str, output: str, output_format: str | None, quiet: bool, **changes: Any) -> None:
     """Convert the graph IN, a file or a spec, to the file OUT.
@@ -31,27 +25,15 @@ def convert(source: str, output: str, output_format: str | None, quiet: bool, **
     from gpugraph.cli.output import check_destination, show, tell
     from gpugraph.cli.progress import Progress
     from gpugraph.graph.load import save_file
+    from gpugraph.graph.sources import open_graph
     from gpugraph.report.table import describe_graph
 
     check_destination(output)
     with Progress(quiet=quiet) as progress:
-        graph = _changed(source, progress, **changes)
+        progress(f"loading {source}")
+        graph = open_graph(source, progress=progress, **changes)
         progress(f"writing {output}")
         save_file(graph, output, output_format)
     tell(graph.notes, quiet=quiet)
     show(f"{output}: {describe_graph(graph.describe())}")
 
-
-def _changed(
-    source: str, progress: Progress, *, input_format: str | None, symmetrize: bool, weights: str, seed: int
-) -> CSRGraph:
-    """Return the graph of ``source`` after the changes asked for."""
-    from gpugraph.graph.build import symmetrize as symmetrized
-    from gpugraph.graph.sources import open_graph
-    from gpugraph.graph.weights import transform_weights
-
-    progress(f"loading {source}")
-    graph = open_graph(source, input_format=input_format, progress=progress)
-    progress("changing what was asked for")
-    graph = transform_weights(graph, weights, seed)
-    return symmetrized(graph) if symmetrize else graph

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from gpugraph.cli.options import command, input_options, table_or_json
@@ -11,7 +13,7 @@ from gpugraph.cli.options import command, input_options, table_or_json
 @click.argument("graph")
 @input_options
 @table_or_json
-def info(graph: str, input_format: str | None, symmetrize: bool, style: str, quiet: bool) -> None:
+def info(graph: str, style: str, quiet: bool, **changes: Any) -> None:
     """Show what GRAPH is: counts, degrees, components, weights, and the memory it needs on a device.
 
     Example:
@@ -21,15 +23,13 @@ def info(graph: str, input_format: str | None, symmetrize: bool, style: str, qui
 
     from gpugraph.cli.output import show, show_lines, tell
     from gpugraph.cli.progress import Progress
-    from gpugraph.graph.build import symmetrize as symmetrized
     from gpugraph.graph.properties import properties
     from gpugraph.graph.sources import open_graph
     from gpugraph.measure.record import jsonable
     from gpugraph.report.graph import graph_figures, graph_json
 
     with Progress(quiet=quiet) as progress:
-        loaded = open_graph(graph, input_format=input_format, progress=progress)
-        loaded = symmetrized(loaded) if symmetrize else loaded
+        loaded = open_graph(graph, progress=progress, **changes)
         progress("counting")
         figures = properties(loaded)
         described = loaded.describe()

@@ -26,6 +26,7 @@ def measure(
     prepare: tuple[str, ...],
     settings: tuple[str, ...],
     index_bits: str | None,
+    symmetrized: bool,
     style: str,
     output: str | None,
     save: str | None,
@@ -51,6 +52,7 @@ def measure(
         preparations=prepare,
         options=parse_settings(settings),
         index_bits=int(index_bits) if index_bits else None,
+        symmetrize=symmetrized,
         **same,
     )
     with Progress(quiet=quiet) as progress:

@@ -60,17 +60,22 @@ def command(function: Callable[..., None]) -> click.Command:
 
 input_options = bundle(
     click.option("--input-format", metavar="FORMAT", help="Format of the file, where content and name do not tell."),
-    click.option("--symmetrize", is_flag=True, help="Make a directed graph undirected; the lighter arc wins."),
-)
-
-weights_option = click.option(
-    "--weights", metavar="KIND", default="file", show_default=True, help="file, unit, abs, hash:LO..HI, uniform:LO..HI."
+    click.option(
+        "--symmetrize", "symmetrized", is_flag=True, help="Make a directed graph undirected; the lighter arc wins."
+    ),
+    click.option(
+        "--weights",
+        metavar="KIND",
+        default="file",
+        show_default=True,
+        help="file, unit, abs, hash:LO..HI, uniform:LO..HI.",
+    ),
+    click.option("--seed", type=int, default=1, show_default=True, help="Of what is random: weights, sources."),
 )
 
 graph_options = bundle(
     click.argument("graph", required=False, metavar="[GRAPH]"),
     input_options,
-    weights_option,
 )
 
 

@@ -12,7 +12,6 @@ from gpugraph.cli.options import command, graph_options, output_options, run_opt
 @command
 @graph_options
 @click.option("--source", metavar="SOURCE", help="Vertex, name:ID, max-degree or random:K [default: max-degree].")
-@click.option("--seed", type=int, default=1, show_default=True, help="Of random:K.")
 @click.option("--predecessors", is_flag=True, help="Also return the canonical predecessors.")
 @run_options
 @output_options

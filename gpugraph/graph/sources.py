@@ -7,14 +7,14 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from gpugraph.clock import HostClock
 from gpugraph.errors import InputError
-from gpugraph.graph.build import ArcList, build
+from gpugraph.graph.build import ArcList, build, symmetrize
 from gpugraph.graph.csr import WEIGHT_DTYPES, CSRGraph
 
 
@@ -22,51 +22,70 @@ def open_graph(
     source: Any,
     *,
     input_format: str | None = None,
+    weights: str = "file",
+    seed: int = 1,
+    symmetrized: bool = False,
     phases: dict[str, float] | None = None,
     progress: Callable[[str], None] = lambda what: None,
 ) -> CSRGraph:
-    """Return the graph behind ``source``, checked.
+    """Return the graph behind ``source``, checked, after the changes asked for.
 
     Args:
         source: a path, a graph spec, a CSRGraph, a SciPy sparse matrix or array, a NetworkX graph, or a tuple
             (offsets, targets, weights) of arrays.
         input_format: overrides the recognition of a file's format.
+        weights: other weights for it, see ``transform_weights``.
+        seed: of ``uniform`` weights.
+        symmetrized: make a directed graph undirected; the lighter arc of a pair wins.
         phases: the seconds of ``load`` and ``build`` are added here.
         progress: called with a few words whenever something new begins.
 
     Raises:
         InputError: nothing of that kind, or damaged.
     """
-    timing = phases if phases is not None else {}
-    start = time.perf_counter()
-    if isinstance(source, CSRGraph):
-        return source
-    if isinstance(source, str | os.PathLike):
-        return _open_text(os.fspath(source), input_format, timing, progress)
-    arcs = _arcs_of_object(source)
-    graph = build(arcs, name=type(source).__name__, source="python")
-    timing["build"] = timing.get("build", 0.0) + time.perf_counter() - start
+    clock = HostClock()
+    graph = _opened(source, input_format, clock, progress)
+    with clock.phase("build"):
+        if weights != "file":
+            from gpugraph.graph.weights import transform_weights
+
+            progress("changing the weights")
+            graph = transform_weights(graph, weights, seed)
+        if symmetrized and graph.directed:
+            progress("making the graph undirected")
+            graph = symmetrize(graph)
+    if phases is not None:
+        for name, seconds in clock.seconds.items():
+            phases[name] = phases.get(name, 0.0) + seconds
     return graph
 
 
+def _opened(source: Any, input_format: str | None, clock: HostClock, progress: Callable[[str], None]) -> CSRGraph:
+    """Return the graph as its source has it."""
+    if isinstance(source, CSRGraph):
+        return source
+    if isinstance(source, str | os.PathLike):
+        return _open_text(os.fspath(source), input_format, clock, progress)
+    with clock.phase("build"):
+        return build(_arcs_of_object(source), name=type(source).__name__, source="python")
+
+
 def _open_text(
-    text: str, input_format: str | None, phases: dict[str, float], progress: Callable[[str], None]
+    text: str, input_format: str | None, clock: HostClock, progress: Callable[[str], None]
 ) -> CSRGraph:
     from gpugraph.graph.spec import is_spec
 
     if input_format is None and not os.path.exists(text) and is_spec(text):
         from gpugraph.graph.generate import generate
 
-        start = time.perf_counter()
-        graph = generate(text, progress=lambda fraction, what: progress(f"{what} {fraction:.0%}"))
-        phases["build"] = phases.get("build", 0.0) + time.perf_counter() - start
-        return graph
+        with clock.phase("build"):
+            return generate(text, progress=lambda fraction, what: progress(f"{what} {fraction:.0%}"))
     from gpugraph.graph.load import load_file
 
     def reading(done: int, whole: int) -> None:
         progress(f"reading {text} {done / max(whole, 1):.0%}")
 
-    return load_file(text, input_format=input_format, phases=phases, progress=reading)
+    return load_file(text, input_format=input_format, phases=clock.seconds, progress=reading)
 
 
 def _arcs_of_object(source: Any) -> ArcList:

@@ -117,18 +117,18 @@ def _load(cell: Cell, problem: Problem, progress: Progress) -> tuple[CSRGraph, d
 
     phases = dict.fromkeys(PHASES, 0.0)
     progress(f"loading {getattr(cell.graph, 'name', cell.graph)}")
-    graph = open_graph(cell.graph, input_format=cell.input_format, phases=phases, progress=progress)
-    start = time.perf_counter()
-    if cell.weights != "file":
-        from gpugraph.graph.weights import transform_weights
-
-        graph = transform_weights(graph, cell.weights, cell.seed)
-    if cell.symmetrize:
-        from gpugraph.graph.build import symmetrize
-
-        graph = symmetrize(graph)
+    graph = open_graph(
+        cell.graph,
+        input_format=cell.input_format,
+        weights=cell.weights,
+        seed=cell.seed,
+        symmetrized=cell.symmetrize,
+        phases=phases,
+        progress=progress,
+    )
+    start = working_seconds()
     graph = problem.admit(graph)
-    phases["build"] += time.perf_counter() - start
+    phases["build"] += working_seconds() - start
     return graph, phases
 
 
