@@ -26,20 +26,25 @@ if TYPE_CHECKING:
 __all__ = ["__version__", "generate", "load", "mst", "sssp", "to_networkx", "verify"]
 
 
-def load(source: Any, *, input_format: str | None = None) -> CSRGraph:
-    """Return a graph.
+def load(
+    source: Any, *, input_format: str | None = None, weights: str = "file", seed: int = 1, symmetrize: bool = False
+) -> CSRGraph:
+    """Return a graph, after the changes asked for.
 
     Args:
         source: a path, a graph spec such as ``"rmat:16"``, a SciPy sparse matrix, a NetworkX graph, or a tuple
             (offsets (n+1,), targets (arcs,), weights (arcs,) or None).
         input_format: the file's format, where its content and name do not tell.
+        weights: ``"file"`` as they are, ``"unit"``, ``"abs"``, ``"hash:LO..HI"`` or ``"uniform:LO..HI"``.
+        seed: of uniform weights.
+        symmetrize: make a directed graph undirected; the lighter arc of a pair wins.
 
     Raises:
         InputError: it cannot be read; the message says why and what to do.
     """
     from gpugraph.graph.sources import open_graph
 
-    return open_graph(source, input_format=input_format)
+    return open_graph(source, input_format=input_format, weights=weights, seed=seed, symmetrize=symmetrize)
 
 
 def generate(spec: str) -> CSRGraph:

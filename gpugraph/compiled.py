@@ -29,7 +29,7 @@ def parallel_njit(function: Function) -> Function:
     return cast(Function, numba.njit(cache=True, nogil=True, parallel=True)(function))
 
 
-class _CompileTime(event.Listener):  # type: ignore[misc]
+class _CompileTime(event.Listener):
     """Adds up the time that any thread spends under Numba's compiler lock: compiling, or loading compiled code."""
 
     def __init__(self) -> None:
@@ -52,7 +52,7 @@ class _CompileTime(event.Listener):  # type: ignore[misc]
 
 
 _COMPILE_TIME = _CompileTime()
-event.register("numba:compiler_lock", _COMPILE_TIME)
+event.register("numba:compiler_lock", _COMPILE_TIME)  # type: ignore[no-untyped-call]
 
 
 def compile_seconds() -> float:

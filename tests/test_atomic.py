@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import gzip
 import os
 from pathlib import Path
@@ -54,6 +55,18 @@ def test_a_full_disk_is_told_and_leaves_nothing(tmp_path: Path, monkeypatch: pyt
     with pytest.raises(InputError, match="no space left on device — free some space"), atomic_write(tmp_path / "a"):
         pass
     assert os.listdir(tmp_path) == []
+
+
+def test_a_refused_write_is_silent_on_every_stream(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    def refused() -> None:
+        with atomic_write(tmp_path / "a.zst") as stream:
+            stream.write(b"something")
+            raise InputError("will not fit")
+
+    with pytest.raises(InputError, match="will not fit"):
+        refused()
+    gc.collect()
+    assert capfd.readouterr() == ("", "")
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="the system has no /dev/full")

@@ -22,7 +22,7 @@ def convert(source: str, output: str, output_format: str | None, quiet: bool, **
     Example:
       gpugraph convert rmat12.csr rmat12.gr.gz --weights hash:1..255
     """
-    from gpugraph.cli.output import check_destination, show, tell
+    from gpugraph.cli.output import check_destination, show_written, tell
     from gpugraph.cli.progress import Progress
     from gpugraph.graph.load import save_file
     from gpugraph.graph.sources import open_graph
@@ -35,5 +35,4 @@ def convert(source: str, output: str, output_format: str | None, quiet: bool, **
         progress(f"writing {output}")
         save_file(graph, output, output_format)
     tell(graph.notes, quiet=quiet)
-    show(f"{output}: {describe_graph(graph.describe())}")
-
+    show_written(output, describe_graph(graph.describe()))

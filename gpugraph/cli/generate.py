@@ -20,7 +20,7 @@ def generate(spec: str, output: str, output_format: str | None, quiet: bool) -> 
     Example:
       gpugraph generate rmat:12,seed=7,w=1..255 -o rmat12.csr
     """
-    from gpugraph.cli.output import check_destination, show
+    from gpugraph.cli.output import check_destination, show_written
     from gpugraph.cli.progress import Progress
     from gpugraph.graph.generate import generate as generate_graph
     from gpugraph.graph.load import save_file
@@ -33,7 +33,7 @@ def generate(spec: str, output: str, output_format: str | None, quiet: bool) -> 
         graph = generate_graph(parsed, progress.step)
         progress(f"writing {output}")
         save_file(graph, output, output_format)
-    show(f"{output}: {describe_graph(graph.describe())}")
+    show_written(output, describe_graph(graph.describe()))
 
 
 generate.epilog = (

@@ -11,7 +11,7 @@ from gpugraph.cli.defaults import defaults
 from gpugraph.cli.options import parse_settings
 from gpugraph.cli.output import check_destination, show, show_lines, tell
 from gpugraph.cli.progress import Progress
-from gpugraph.errors import GpuGraphError, InputError, VerificationFailed, unknown_name
+from gpugraph.errors import InputError, VerificationFailed, unknown_name
 from gpugraph.measure.record import Cell
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ def measure(
     prepare: tuple[str, ...],
     settings: tuple[str, ...],
     index_bits: str | None,
-    symmetrized: bool,
     style: str,
     output: str | None,
     save: str | None,
@@ -52,7 +51,6 @@ def measure(
         preparations=prepare,
         options=parse_settings(settings),
         index_bits=int(index_bits) if index_bits else None,
-        symmetrize=symmetrized,
         **same,
     )
     with Progress(quiet=quiet) as progress:
@@ -89,18 +87,7 @@ def print_record(record: Record, style: str) -> None:
         show(markdown([record.data]))
     else:
         width = min(shutil.get_terminal_size().columns, 100) if sys.stdout.isatty() else 80
-        show_lines(table({**record.data, "citation": _citation(record)}, width=max(width, 40)))
-
-
-def _citation(record: Record) -> dict[str, Any] | None:
-    """Return authors, year and section of the algorithm, or None for a user's own."""
-    from gpugraph.problems.registry import find_algorithm
-
-    data = record.data
-    try:
-        return find_algorithm(data["problem"], data["algorithm"], data["device"]["kind"]).describe()
-    except GpuGraphError:
-        return None
+        show_lines(table(record.data, width=max(width, 40)))
 
 
 def _notices(record: Record, output: str | None) -> list[str]:

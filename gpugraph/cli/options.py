@@ -60,9 +60,7 @@ def command(function: Callable[..., None]) -> click.Command:
 
 input_options = bundle(
     click.option("--input-format", metavar="FORMAT", help="Format of the file, where content and name do not tell."),
-    click.option(
-        "--symmetrize", "symmetrized", is_flag=True, help="Make a directed graph undirected; the lighter arc wins."
-    ),
+    click.option("--symmetrize", is_flag=True, help="Make a directed graph undirected; the lighter arc wins."),
     click.option(
         "--weights",
         metavar="KIND",

@@ -49,6 +49,15 @@ def tell(notices: Iterable[str], *, quiet: bool = False) -> None:
             print(f"gpugraph: {' '.join(notice.split())}", file=sys.stderr, flush=True)
 
 
+def show_written(path: str, content: str) -> None:
+    """Say what a written file holds; on standard error where it is no regular file, for that may be the output."""
+    line = f"{path}: {content}"
+    if os.path.isfile(path):
+        show(line)
+    else:
+        tell([line])
+
+
 def check_destination(path: str) -> None:
     """Check that ``path`` can be written, before work is done whose fruit would be lost.
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from gpugraph.compiled import njit, threads
 from gpugraph.graph.chunks import balanced_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.search import lower_bound
 
 _MOST_RANGES = 8
 
@@ -21,14 +22,8 @@ _MOST_RANGES = 8
 @njit
 def find_arc(offsets: Any, targets: Any, tail: int, head: int) -> int:
     """Return the position of the arc tail→head, or −1; binary search in the sorted row."""
-    low, high = offsets[tail], offsets[tail + 1]
-    while low < high:
-        middle = (low + high) >> 1
-        if targets[middle] < head:
-            low = middle + 1
-        else:
-            high = middle
-    return low if low < offsets[tail + 1] and targets[low] == head else -1
+    at = lower_bound(targets, offsets[tail], offsets[tail + 1], head)
+    return at if at < offsets[tail + 1] and targets[at] == head else -1
 
 
 @njit
@@ -40,14 +35,7 @@ def _fill_ids(offsets: Any, targets: Any, first: int, last: int, ids: Any) -> No
     n = len(offsets) - 1
     cursors = np.empty(n - first, np.int64)
     for v in range(first, n):
-        low, high = offsets[v], offsets[v + 1]
-        while low < high:
-            middle = (low + high) >> 1
-            if targets[middle] < first:
-                low = middle + 1
-            else:
-                high = middle
-        cursors[v - first] = low
+        cursors[v - first] = lower_bound(targets, offsets[v], offsets[v + 1], first)
     for u in range(first, last):
         for i in range(offsets[u], offsets[u + 1]):
             v = targets[i]

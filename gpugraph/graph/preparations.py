@@ -15,6 +15,7 @@ from gpugraph.compiled import njit
 from gpugraph.errors import InputError
 from gpugraph.graph.chunks import balanced_ranges, even_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.search import lower_bound
 from gpugraph.graph.sort_arcs import weight_key, weight_words
 
 MOST_RANKS = 2**32
@@ -182,14 +183,7 @@ def _search(
     for i in range(start, stop):
         key = weight_key(words[i], sign, real)
         prefix = np.int64((key - distinct[0]) >> shift)
-        low, high = firsts[prefix], firsts[prefix + 1]
-        while low < high:
-            middle = (low + high) >> 1
-            if distinct[middle] < key:
-                low = middle + 1
-            else:
-                high = middle
-        ranks[i] = low
+        ranks[i] = lower_bound(distinct, firsts[prefix], firsts[prefix + 1], key)
 
 
 def rank_weights(weights: NDArray[Any]) -> NDArray[np.uint32]:

@@ -14,7 +14,8 @@ import numpy as np
 
 from gpugraph.clock import HostClock
 from gpugraph.errors import InputError
-from gpugraph.graph.build import ArcList, build, symmetrize
+from gpugraph.graph.build import ArcList, build
+from gpugraph.graph.build import symmetrize as symmetrized
 from gpugraph.graph.csr import WEIGHT_DTYPES, CSRGraph
 
 
@@ -24,7 +25,7 @@ def open_graph(
     input_format: str | None = None,
     weights: str = "file",
     seed: int = 1,
-    symmetrized: bool = False,
+    symmetrize: bool = False,
     phases: dict[str, float] | None = None,
     progress: Callable[[str], None] = lambda what: None,
 ) -> CSRGraph:
@@ -36,7 +37,7 @@ def open_graph(
         input_format: overrides the recognition of a file's format.
         weights: other weights for it, see ``transform_weights``.
         seed: of ``uniform`` weights.
-        symmetrized: make a directed graph undirected; the lighter arc of a pair wins.
+        symmetrize: make a directed graph undirected; the lighter arc of a pair wins.
         phases: the seconds of ``load`` and ``build`` are added here.
         progress: called with a few words whenever something new begins.
 
@@ -51,9 +52,9 @@ def open_graph(
 
             progress("changing the weights")
             graph = transform_weights(graph, weights, seed)
-        if symmetrized and graph.directed:
+        if symmetrize and graph.directed:
             progress("making the graph undirected")
-            graph = symmetrize(graph)
+            graph = symmetrized(graph)
     if phases is not None:
         for name, seconds in clock.seconds.items():
             phases[name] = phases.get(name, 0.0) + seconds
@@ -70,9 +71,7 @@ def _opened(source: Any, input_format: str | None, clock: HostClock, progress: C
         return build(_arcs_of_object(source), name=type(source).__name__, source="python")
 
 
-def _open_text(
-    text: str, input_format: str | None, clock: HostClock, progress: Callable[[str], None]
-) -> CSRGraph:
+def _open_text(text: str, input_format: str | None, clock: HostClock, progress: Callable[[str], None]) -> CSRGraph:
     from gpugraph.graph.spec import is_spec
 
     if input_format is None and not os.path.exists(text) and is_spec(text):

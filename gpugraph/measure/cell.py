@@ -8,10 +8,10 @@
 from __future__ import annotations
 
 import datetime
-import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from gpugraph.clock import working_seconds
 from gpugraph.errors import InputError, unknown_name
 from gpugraph.measure.record import PHASES, SCHEMA, Cell, Record
 from gpugraph.measure.statistics import harmonic_mean, median, mteps
@@ -55,9 +55,9 @@ def run_cell(cell: Cell, progress: Progress = lambda what: None) -> Record:
         queries = problem.queries(graph, {"source": cell.source, "seed": cell.seed})
 
         progress("preparing the graph")
-        start = time.perf_counter()
+        start = working_seconds()
         view = GraphView.of(graph, cell.preparations, cell.index_bits)
-        phases["prepare"] = time.perf_counter() - start
+        phases["prepare"] = working_seconds() - start
         subject: Any = view
         resident: ResidentView | None = None
         device.reset_peak()
@@ -72,10 +72,10 @@ def run_cell(cell: Cell, progress: Progress = lambda what: None) -> Record:
         progress(f"compiling {algorithm.name}")
         if algorithm.compile is not None:
             algorithm.compile(subject, device, **options)
-        start = time.perf_counter()
+        start = working_seconds()
         state = algorithm.prepare(subject, device, **options)
         device.synchronize()
-        phases["prepare"] += time.perf_counter() - start
+        phases["prepare"] += working_seconds() - start
 
         repeat, warmup = (1, 0) if cell.profile else (cell.repeat, cell.warmup)
         trials = [
@@ -122,7 +122,7 @@ def _load(cell: Cell, problem: Problem, progress: Progress) -> tuple[CSRGraph, d
         input_format=cell.input_format,
         weights=cell.weights,
         seed=cell.seed,
-        symmetrized=cell.symmetrize,
+        symmetrize=cell.symmetrize,
         phases=phases,
         progress=progress,
     )
@@ -242,6 +242,7 @@ def _assemble(
         "schema": SCHEMA,
         "problem": problem.name,
         "algorithm": algorithm.name,
+        "algorithm_source": {"authors": algorithm.authors, "year": algorithm.year, "section": algorithm.section},
         "device": device.describe(),
         "graph": graph.describe(),
         "parameters": {

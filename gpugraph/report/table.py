@@ -31,8 +31,7 @@ def table(data: Mapping[str, Any], *, width: int = 80) -> list[Line]:
 
 def _subject(data: Mapping[str, Any], width: int) -> list[Line]:
     lines = field("graph", describe_graph(data["graph"]), width=width)
-    citation = data.get("citation") or {}
-    cited = ", ".join(str(citation[key]) for key in ("authors", "year", "section") if citation.get(key))
+    cited = ", ".join(str(part) for part in data.get("algorithm_source", {}).values() if part)
     parameters = data.get("parameters", {})
     ran_with = [f"{name}={value}" for name, value in parameters.items() if name not in _MEASURING]
     ran_with += list(parameters.get("preparations", ()))

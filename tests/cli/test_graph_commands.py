@@ -33,6 +33,15 @@ def test_convert_changes_direction_and_weights(tmp_path):
     assert gpugraph.load(tmp_path / "w.csr").weights.max() <= 9
 
 
+@pytest.mark.parametrize("changes", [("--weights", "abs"), ("--weights", "uniform:1..99", "--seed", 5)])
+def test_verify_and_info_take_the_changes_that_the_result_was_made_with(tmp_path, changes):
+    (tmp_path / "d.gr").write_text("p sp 3 4\na 1 2 -50\na 2 1 -50\na 2 3 4\na 3 2 4\n")
+    succeed("mst", tmp_path / "d.gr", *changes, "--device", "cpu", "-o", tmp_path / "f.npz")
+    assert "passed" in succeed("verify", tmp_path / "d.gr", tmp_path / "f.npz", *changes).out
+    assert "weighs -50" in refuse(1, "verify", tmp_path / "d.gr", tmp_path / "f.npz")
+    assert json.loads(succeed("info", tmp_path / "d.gr", *changes, "--format", "json").out)["weight_dtype"] == "uint32"
+
+
 def test_info_of_a_spec_and_of_a_file_agree(tmp_path):
     succeed("generate", "star:7", "-o", tmp_path / "s.csr")
     spec = json.loads(succeed("info", "star:7", "--format", "json").out)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -11,6 +12,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+
+WEL = ("--output-format", "edgelist")
 
 SLOW = """
 import sys, time
@@ -81,6 +84,42 @@ def test_ctrl_c_while_writing_leaves_the_old_file_and_nothing_else(tmp_path):
     assert process.returncode == 130
     assert [path.name for path in tmp_path.iterdir()] == ["g.csr"]
     assert (tmp_path / "g.csr").read_text() == "old"
+
+
+def test_ctrl_c_before_the_command_line_is_there_is_one_line_too():
+    program = """
+import sys
+
+class Interrupt:
+    def find_spec(self, name, path=None, target=None):
+        if name == "gpugraph.cli.group":
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, Interrupt())
+from gpugraph.cli import main
+main()
+"""
+    process = start(program, "algos")
+    _, err = process.communicate(timeout=30)
+    assert (process.returncode, err) == (130, "gpugraph: interrupted\n")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the shell's way to close a stream")
+@pytest.mark.parametrize(("closed", "out"), [(">&-", ""), ("2>&-", "{")])
+def test_a_closed_stream_is_no_error_and_no_other_takes_its_place(closed, out):
+    command = f"{shlex.quote(sys.executable)} -m gpugraph mst path:9 --device cpu --format json {closed}"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, cwd=ROOT, check=True)
+    assert done.stdout[:1] == out
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/stdout"), reason="no /dev/stdout here")
+def test_a_graph_goes_through_a_pipe_alone():
+    process = start("from gpugraph.cli import main; main()", "generate", "path:3,w=unit", "-o", "/dev/stdout", *WEL)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 0, err
+    assert [line.split()[:2] for line in out.splitlines()] == [["0", "1"], ["1", "0"], ["1", "2"], ["2", "1"]]
+    assert "3 vertices" in err
 
 
 def test_a_reader_that_stops_early_is_no_error():

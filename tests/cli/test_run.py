@@ -12,8 +12,8 @@ from gpugraph.problems import registry
 from tests.cli.runner import refuse, run, succeed
 
 RECORD_NAMES = {
-    "schema", "problem", "algorithm", "device", "graph", "parameters", "phases_s", "samples_s", "kernel_phases_s",
-    "rounds", "peak_device_bytes", "mteps", "result", "verification", "environment", "time",
+    "schema", "problem", "algorithm", "algorithm_source", "device", "graph", "parameters", "phases_s", "samples_s",
+    "kernel_phases_s", "rounds", "peak_device_bytes", "mteps", "result", "verification", "environment", "time",
 }  # fmt: skip
 GRAPH_NAMES = {"name", "source", "vertices", "arcs", "edges", "weight_dtype", "digest"}
 RESULT_NAMES = {
@@ -34,6 +34,26 @@ def test_json_is_exactly_one_record_with_the_names_of_the_contract(problem):
     assert record["mteps"].keys() >= {"kernel", "end_to_end", "counted", "count"}
     assert record["verification"]["status"] == "passed"
     assert record["graph"]["name"] == "rmat:8"
+
+
+def test_a_record_names_the_source_of_its_algorithm_and_the_vertex_as_the_file_does(tmp_path):
+    (tmp_path / "a.wel").write_text("70 30 2\n30 90 1\n")
+    words = ("sssp", tmp_path / "a.wel", "--source", "name:70", *CPU, "--algo", "dijkstra", "--format", "json")
+    record = json.loads(succeed(*words).out)
+    assert record["algorithm_source"] == {"authors": "Dijkstra", "year": 1959, "section": "problem 2"}
+    assert (record["result"]["source"], record["result"]["source_name"]) == (1, 70)
+    assert "source_name" not in json.loads(succeed("sssp", "path:3", *CPU, "--format", "json").out)["result"]
+
+
+def test_scipy_is_not_checked_by_itself():
+    for algorithm, oracle in (("dijkstra-fibonacci", "a binary heap in uint64"), ("dijkstra", "SciPy's Dijkstra")):
+        words = ("sssp", "grid:9x9", *CPU, "--algo", algorithm, "--format", "json")
+        assert json.loads(succeed(*words).out)["verification"]["detail"].endswith(oracle)
+
+
+def test_an_algorithm_that_cannot_hold_the_weights_names_the_graph():
+    line = refuse(2, "sssp", "path:9,dtype=float32", *CPU, "--algo", "dijkstra-fibonacci")
+    assert line.startswith("gpugraph: error: path:9,dtype=float32: ")
 
 
 @pytest.mark.parametrize("problem", ["mst", "sssp"])

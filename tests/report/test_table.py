@@ -50,7 +50,7 @@ verdict     passed by reference: all 60000 edges equal SciPy's"""
 
 def test_a_record_is_shown_as_one_page():
     citation = {"authors": "O. Borůvka", "year": 1926, "section": "§1"}
-    assert plain(table(mst_record(citation=citation))) == MST_TABLE
+    assert plain(table(mst_record(algorithm_source=citation))) == MST_TABLE
 
 
 @pytest.mark.parametrize("name", RECORDS)

@@ -118,7 +118,7 @@ class MinimumSpanningForest:
         """Return the algorithm measured fastest: filter-Borůvka on a GPU (docs/results.md), Borůvka's elsewhere."""
         return "filter-boruvka" if device_kind == "cuda" else "boruvka"
 
-    def reference(self, graph: CSRGraph, query: tuple[Any, ...], result: Forest) -> Verdict:
+    def reference(self, graph: CSRGraph, query: tuple[Any, ...], result: Forest, by: str = "") -> Verdict:
         """Compare with SciPy's forest, edge for edge."""
         from gpugraph.problems.mst.reference import check_against_reference
 

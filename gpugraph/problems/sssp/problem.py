@@ -71,14 +71,17 @@ class Distances:
     def summary(self) -> dict[str, Any]:
         """Return the ``result`` object of a record.
 
-        ``distance_sum`` over the reached vertices is an exact int or the correctly rounded float;
-        ``distances_sha256`` is over the distances in vertex order as little-endian float64, unreached = inf.
+        ``source_name`` is there where the file had its own ids.  ``distance_sum`` over the reached vertices is an
+        exact int or the correctly rounded float; ``distances_sha256`` is over the distances in vertex order as
+        little-endian float64, unreached = inf.
         """
         finite = self.distance[self.reached]
         wide = self.distance.astype("<f8")
         wide[~self.reached] = np.inf
+        names = self.graph.vertex_names
         return {
             "source": self.source,
+            **({} if names is None else {"source_name": names[self.source].item()}),
             "reached": len(finite),
             "distance_sum": exact_sum(finite),
             "distance_max": finite.max(initial=0).item(),
@@ -149,11 +152,11 @@ class ShortestPaths:
         """Return the algorithm measured fastest: delta-stepping on the CPU, the compound frontier elsewhere."""
         return "delta-stepping" if device_kind == "cpu" else "dijkstra"
 
-    def reference(self, graph: CSRGraph, query: tuple[Any, ...], result: Distances) -> Verdict:
+    def reference(self, graph: CSRGraph, query: tuple[Any, ...], result: Distances, by: str = "") -> Verdict:
         """Check a result against the oracle (see ``reference.py``)."""
         from gpugraph.problems.sssp.reference import check_against_reference
 
-        return check_against_reference(graph, int(query[0]), result)
+        return check_against_reference(graph, int(query[0]), result, by)
 
     def certificate(self, graph: CSRGraph, query: tuple[Any, ...], result: Distances) -> Verdict:
         """Check a result by itself (see ``verify.py``)."""
