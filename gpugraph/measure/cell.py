@@ -40,7 +40,6 @@ def run_cell(cell: Cell, progress: Progress = lambda what: None) -> Record:
         DeviceUnavailable, OutOfMemory: the device cannot do it.
     """
     from gpugraph.devices.discovery import select_device
-    from gpugraph.graph.view import GraphView
 
     _check_counts(cell)
     problem = load_problem(cell.problem)
@@ -56,17 +55,15 @@ def run_cell(cell: Cell, progress: Progress = lambda what: None) -> Record:
 
         progress("preparing the graph")
         start = working_seconds()
-        view = GraphView.of(graph, cell.preparations, cell.index_bits)
+        view = problem.view(graph, cell.preparations, cell.index_bits)
         phases["prepare"] = working_seconds() - start
         subject: Any = view
         resident: ResidentView | None = None
         device.reset_peak()
         samples: dict[str, list[float]] = {"kernel": [], "h2d": [], "d2h": []}
         if device.kind != "cpu":
-            from gpugraph.devices.resident import make_resident
-
             progress("copying the graph to the device")
-            resident, phases["stage"], phases["h2d"] = make_resident(view, device)
+            resident, phases["stage"], phases["h2d"] = problem.to_device(view, device)
             subject = resident
             samples["h2d"].append(phases["h2d"])
         progress(f"compiling {algorithm.name}")
@@ -113,19 +110,9 @@ def run_cell(cell: Cell, progress: Progress = lambda what: None) -> Record:
 
 def _load(cell: Cell, problem: Problem, progress: Progress) -> tuple[CSRGraph, dict[str, float]]:
     """Return the graph as the problem takes it, and the phases begun."""
-    from gpugraph.graph.sources import open_graph
-
     phases = dict.fromkeys(PHASES, 0.0)
     progress(f"loading {getattr(cell.graph, 'name', cell.graph)}")
-    graph = open_graph(
-        cell.graph,
-        input_format=cell.input_format,
-        weights=cell.weights,
-        seed=cell.seed,
-        symmetrize=cell.symmetrize,
-        phases=phases,
-        progress=progress,
-    )
+    graph = problem.open(cell, phases, progress)
     start = working_seconds()
     graph = problem.admit(graph)
     phases["build"] += working_seconds() - start

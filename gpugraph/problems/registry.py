@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from gpugraph.devices.resident import ResidentView
     from gpugraph.graph.csr import CSRGraph
     from gpugraph.graph.view import GraphView
+    from gpugraph.measure.record import Cell
 
 PROBLEMS = ("mst", "sssp")
 
@@ -67,6 +68,18 @@ class Problem(Protocol):
     """What MTEPS counts, e.g. ``"undirected edges"``."""
     definition: str
     """The definition of MTEPS, one sentence, printed beside the figure."""
+
+    def open(self, cell: Cell, phases: dict[str, float], progress: Callable[[str], None]) -> Any:
+        """Return the input that a cell names, and add the seconds of ``load`` and ``build`` to ``phases``."""
+        ...
+
+    def view(self, graph: Any, preparations: Sequence[str], index_bits: int | None) -> Any:
+        """Return the input as an algorithm on the CPU gets it, after the preparations."""
+        ...
+
+    def to_device(self, view: Any, device: Device) -> tuple[Any, float, float]:
+        """Return the view on a device, and the seconds of ``stage`` and ``h2d``."""
+        ...
 
     def admit(self, graph: CSRGraph) -> CSRGraph:
         """Return the graph the algorithms get (mst symmetrises); raise InputError for one they cannot take."""
@@ -153,6 +166,12 @@ class Algorithm:
         options: its parameters.
         authors, year, section: the source.
         trusted: False for an algorithm that is wrong on purpose: never chosen, never reported as verified.
+        version: raised whenever a change can alter the algorithm's time or result; a stored record of another
+            version is not taken for a finished cell.
+        minimum_bytes: ``minimum_bytes(view) -> int``; the device memory traffic that the algorithm cannot do without,
+            read and written, once each; None where nobody has worked it out.
+        own_seconds: ``own_seconds(state, handle) -> float``; the kernel region as the algorithm measured it itself
+            (a program run as a child); None lets the device's stopwatch decide.
     """
 
     problem: str
@@ -171,6 +190,9 @@ class Algorithm:
     preparations: tuple[str, ...] = ()
     options: tuple[Option, ...] = ()
     trusted: bool = True
+    version: int = 1
+    minimum_bytes: Callable[[GraphView], int] | None = None
+    own_seconds: Callable[[Any, Any], float] | None = None
 
     def describe(self) -> dict[str, Any]:
         """Return the algorithm's line in ``gpugraph algos --format json``."""

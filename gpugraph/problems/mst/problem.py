@@ -20,6 +20,7 @@ from gpugraph.exact import exact_sum
 from gpugraph.graph.build import symmetrize
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.mst.edges import edge_endpoints
+from gpugraph.problems.on_graphs import OnGraphs
 from gpugraph.problems.registry import Problem, Verdict
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ class Forest:
         return digest.hexdigest()
 
 
-class MinimumSpanningForest:
+class MinimumSpanningForest(OnGraphs):
     """The problem as the measurement sees it."""
 
     name = "mst"

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from gpugraph.errors import InputError
 from gpugraph.exact import exact_sum
 from gpugraph.graph.csr import CSRGraph
+from gpugraph.problems.on_graphs import OnGraphs
 from gpugraph.problems.registry import Problem, Verdict
 
 
@@ -97,7 +98,7 @@ class Distances:
         return digest.hexdigest()
 
 
-class ShortestPaths:
+class ShortestPaths(OnGraphs):
     """The problem ``sssp``: least distances from one source along the arcs as they are directed."""
 
     name = "sssp"
