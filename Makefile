@@ -22,10 +22,13 @@ test:        ## every test that needs no GPU
 test-gpu:    ## the tests that need a GPU
 	$(PYTHON) -m pytest -m gpu
 
+matrix:      ## every kernel, every define set, every architecture, within its budget of registers (half an hour)
+	$(PYTHON) -m gpugraph.devices.matrix
+
 budget:      ## measure anew the registers that each kernel may use
 	$(PYTHON) -m gpugraph.devices.matrix --write
 
 wheel:       ## build the wheel into dist/
 	$(PYTHON) -m pip wheel --no-deps -w dist .
 
-.PHONY: help install lint format test test-gpu budget wheel
+.PHONY: help install lint format test test-gpu matrix budget wheel

@@ -4,6 +4,7 @@ merge trees, renumber them.  Every vertex starts as a tree of its own; a round a
 still have an outgoing edge, so a connected graph of n vertices takes at most log2 n rounds.
 
     offsets (n+1)  targets (arcs)  weights (arcs)      the graph, both arcs of every edge, rows by target
+    base, base_byte, base_bits, kept_shift             its targets in compressed form: boruvka_neighbours.cuh
     tree (n)                                           number of the tree each vertex is in; FINISHED at the end
     lower, upper, vertex (segments)                    pieces of at most SEGMENT_ARCS arcs of one vertex's row
     segment_key, segment_id, segment_other (segments)  the lightest outgoing arc of each segment
@@ -18,16 +19,19 @@ order, so the edges chosen close no cycle longer than two trees choosing the sam
 same on every run.  A segment without an outgoing arc will never have one again and is dropped; so is a tree,
 whose vertices become FINISHED.
 
-Defines beside those of common.cuh:
+Defines beside those of common.cuh and boruvka_neighbours.cuh:
     LANES    4 | 8 | 16 | 32   lanes that read one segment together, chosen by average degree
     SORTED   0 | 1             rows are sorted by (weight, id): the first outgoing arc is the lightest
     HAS_IDS  0 | 1             edge_ids gives the id of every arc (rows or vertices were rearranged)
+    SHUFFLES 1 | 0             lanes agree by shuffles; 0: through shared memory, for comparison
 
 Source: A. Kolganov, "The implementation of a hybrid minimum spanning tree algorithm on CPU and GPU", 2015.  The
 paper lets one warp reduce all segments of a tree; a giant tree would leave that warp alone with millions of them,
-so here warps reduce what lies next to each other and meet at the tree by atomicMin.
+so here warps reduce what lies next to each other and meet at the tree by atomicMin.  In the hybrid the GPU has the
+first rows and the CPU the others; what the CPU finds arrives as segments of its own.
 */
 #include "common.cuh"
+#include "boruvka_neighbours.cuh"
 
 #ifndef LANES
 #define LANES 32
@@ -38,10 +42,14 @@ so here warps reduce what lies next to each other and meet at the tree by atomic
 #ifndef HAS_IDS
 #define HAS_IDS 0
 #endif
+#ifndef SHUFFLES
+#define SHUFFLES 1
+#endif
 
 constexpr int SEGMENT_ARCS = 1024;  // a hub's row is cut, so that no warp is left alone with it
 constexpr int32 FINISHED = -1;      // tree number of vertices whose tree spans its component
 constexpr int32 NO_TREE = -1;       // segment_other of a segment without an outgoing arc
+constexpr int BLOCK = 256;          // threads of a block, where lanes agree through shared memory
 constexpr int JUMPS = 8;            // links followed in one launch of boruvka_merge_trees
 
 // A key of 32-bit weight and 32-bit id fits one atomicMin; wider ones go in two passes.
@@ -64,40 +72,91 @@ __device__ __forceinline__ bool lighter(const Candidate& a, const Candidate& b) 
 
 // The lightest candidate of a group of LANES lanes, in every lane of it.
 __device__ __forceinline__ Candidate group_lightest(Candidate mine, unsigned group) {
+#if !SHUFFLES
+    __shared__ Candidate held[BLOCK];
+#endif
     for (int offset = LANES / 2; offset > 0; offset /= 2) {
         Candidate theirs;
+#if SHUFFLES
         theirs.key = __shfl_xor_sync(group, mine.key, offset);
         theirs.order = __shfl_xor_sync(group, mine.order, offset);
         theirs.arc = __shfl_xor_sync(group, mine.arc, offset);
         theirs.other = __shfl_xor_sync(group, mine.other, offset);
+#else
+        held[threadIdx.x] = mine;
+        __syncwarp(group);
+        theirs = held[threadIdx.x ^ offset];
+        __syncwarp(group);
+#endif
         if (lighter(theirs, mine)) mine = theirs;
     }
     return mine;
 }
 
+// The first lane of a group of LANES lanes whose arc is outgoing, LANES if none is; `other` becomes that lane's.
+__device__ __forceinline__ int first_outgoing(int32* other, bool outgoing, unsigned group) {
+    const int lane = threadIdx.x % LANES;
+#if SHUFFLES
+    const unsigned votes = __ballot_sync(group, outgoing);
+    if (votes == 0) return LANES;
+    const int winner = __ffs(static_cast<int>(votes)) - 1;
+    *other = __shfl_sync(group, *other, winner);
+    return winner - (lane_id() - lane);
+#else
+    __shared__ int first[BLOCK];
+    __shared__ int32 trees[BLOCK];
+    int winner = outgoing ? lane : LANES;
+    trees[threadIdx.x] = *other;
+    for (int offset = LANES / 2; offset > 0; offset /= 2) {
+        first[threadIdx.x] = winner;
+        __syncwarp(group);
+        const int theirs = first[threadIdx.x ^ offset];
+        __syncwarp(group);
+        winner = theirs < winner ? theirs : winner;
+    }
+    if (winner < LANES) *other = trees[threadIdx.x - lane + winner];
+    __syncwarp(group);
+    return winner;
+#endif
+}
+
 // ------------------------------------------------------------------ kernels, in launch order
 
-// Every vertex becomes a tree, and every row is cut into segments.
-// Launch: any grid of whole warps.  Writes tree, lower, upper, vertex, segments[0], trees[0].
-extern "C" __global__ void boruvka_start(int32 vertices, const index_t* __restrict__ offsets, int32* tree, index_t* lower,
-                                         index_t* upper, int32* vertex, uint32* trees, uint32* segments) {
-    if (grid_thread() == 0) trees[0] = vertices;
-    for (int64 first = grid_thread() - lane_id(); first < vertices; first += grid_threads()) {
-        const int64 v = first + lane_id();
+// Cut the rows [first, last) into segments.  All 32 lanes of a warp must call.
+__device__ __forceinline__ void cut_rows(int64 first, int64 last, const index_t* __restrict__ offsets, index_t* lower,
+                                         index_t* upper, int32* vertex, uint32* segments) {
+    for (int64 start = first + grid_thread() - lane_id(); start < last; start += grid_threads()) {
+        const int64 v = start + lane_id();
         index_t begin = 0, end = 0;
-        if (v < vertices) {
-            tree[v] = static_cast<int32>(v);
+        if (v < last) {
             begin = offsets[v];
             end = offsets[v + 1];
         }
         const uint32 pieces = static_cast<uint32>((end - begin + SEGMENT_ARCS - 1) / SEGMENT_ARCS);
-        uint32 slot = warp_reserve(&segments[0], pieces);
+        uint32 slot = warp_reserve(segments, pieces);
         for (index_t at = begin; at < end; at += SEGMENT_ARCS, ++slot) {
             lower[slot] = at;
             upper[slot] = end - at < SEGMENT_ARCS ? end : at + SEGMENT_ARCS;
             vertex[slot] = static_cast<int32>(v);
         }
     }
+}
+
+// Every vertex becomes a tree, and the first `rows` rows, all of them but in the hybrid, are cut into segments.
+// Launch: any grid of whole warps.  Writes tree, lower, upper, vertex, segments[0], trees[0].
+extern "C" __global__ void boruvka_start(int32 vertices, int32 rows, const index_t* __restrict__ offsets, int32* tree,
+                                         index_t* lower, index_t* upper, int32* vertex, uint32* trees,
+                                         uint32* segments) {
+    if (grid_thread() == 0) trees[0] = vertices;
+    for (int64 v = grid_thread(); v < vertices; v += grid_threads()) tree[v] = static_cast<int32>(v);
+    cut_rows(0, rows, offsets, lower, upper, vertex, &segments[0]);
+}
+
+// The hybrid gives the rows [first, last) to the GPU from this round on.
+// Launch: any grid of whole warps.  Appends to lower, upper, vertex; raises segments[round].
+extern "C" __global__ void boruvka_add_rows(int32 round, int32 first, int32 last, const index_t* __restrict__ offsets,
+                                            index_t* lower, index_t* upper, int32* vertex, uint32* segments) {
+    cut_rows(first, last, offsets, lower, upper, vertex, &segments[round]);
 }
 
 // A tree without choice links to itself.
@@ -114,33 +173,41 @@ extern "C" __global__ void boruvka_reset_trees(int32 round, const uint32* __rest
 // Find-min, step 1: the lightest outgoing arc of every segment.
 // LANES lanes read a segment together, LANES arcs at a time, and agree by shuffles.  Where rows are sorted they stop
 // at the first portion that holds an outgoing arc, and never look at what lies before it again.
-// Launch: any grid of whole warps.  Writes segment_key, segment_id, segment_other and (sorted) lower.
+// Launch: any grid of BLOCK threads.  Writes segment_key, segment_id, segment_other and (sorted) lower.
 extern "C" __global__ void boruvka_find_min_segments(int32 round, const uint32* __restrict__ segments,
                                                      const index_t* __restrict__ offsets,
                                                      const int32* __restrict__ targets,
+                                                     const int32* __restrict__ base,
+                                                     const uint8* __restrict__ base_byte,
+                                                     const uint8* __restrict__ base_bits,
+                                                     const index_t* __restrict__ kept_shift,
                                                      const weight_t* __restrict__ weights,
                                                      const index_t* __restrict__ edge_ids,
                                                      const int32* __restrict__ tree, index_t* lower,
                                                      const index_t* __restrict__ upper,
                                                      const int32* __restrict__ vertex, weight_key_t* segment_key,
                                                      index_t* segment_id, int32* segment_other) {
+    const Neighbours graph = {targets, base, base_byte, base_bits, kept_shift};
     const int lane = threadIdx.x % LANES;
     const unsigned group = (LANES == WARP ? FULL_MASK : (1u << (LANES % WARP)) - 1) << (lane_id() - lane);
     for (int64 s = grid_thread() / LANES; s < segments[round]; s += grid_threads() / LANES) {
         const int32 u = vertex[s];
         const int32 own = tree[u];
+        const Row row = open_row(graph, u);
         const index_t end = upper[s];
         Candidate best = {NO_KEY, 0, 0, NO_TREE};
         for (index_t portion = lower[s]; portion < end; portion += LANES) {
             const index_t arc = portion + lane;
             int32 other = own;
-            if (arc < end) other = round == 0 ? targets[arc] : tree[targets[arc]];
+            if (arc < end) {
+                const int32 v = target_of(graph, row, arc);
+                other = round == 0 ? v : tree[v];
+            }
 #if SORTED
-            const unsigned outgoing = __ballot_sync(group, other != own);
-            if (outgoing != 0) {
-                const int winner = __ffs(static_cast<int>(outgoing)) - 1;
-                best.other = __shfl_sync(group, other, winner);
-                best.arc = portion + winner - (lane_id() - lane);
+            const int winner = first_outgoing(&other, other != own, group);
+            if (winner < LANES) {
+                best.other = other;
+                best.arc = portion + winner;
                 break;
             }
 #else
@@ -162,8 +229,8 @@ extern "C" __global__ void boruvka_find_min_segments(int32 round, const uint32* 
         if (HAS_IDS) {
             segment_id[s] = edge_ids[best.arc];
         } else {
-            const int32 v = targets[best.arc];
-            segment_id[s] = u < v ? best.arc : find_arc(targets, offsets[v], offsets[v + 1], u);
+            const int32 v = target_of(graph, row, best.arc);
+            segment_id[s] = u < v ? best.arc : arc_to(graph, v, offsets[v], offsets[v + 1], u);
         }
     }
 }

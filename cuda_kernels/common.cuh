@@ -113,6 +113,15 @@ __device__ __forceinline__ void lower_to(T* cell, T value) {
     if (value < *static_cast<volatile T*>(cell)) atomicMin(cell, value);  // race-allowed: the value only falls
 }
 
+// ------------------------------------------------------------------ caches
+
+// Ask for the cache line of `address`, which must lie inside an array; nobody waits for it.
+__device__ __forceinline__ void prefetch_line(const void* address) {
+#ifdef __CUDA_ARCH__
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(address));
+#endif
+}
+
 // ------------------------------------------------------------------ rows
 
 // Position of `target` in the ascending range targets[begin, end), or -1.

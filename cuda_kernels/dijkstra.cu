@@ -4,8 +4,7 @@ A round has three steps: relax the arcs of the frontier, find the minimum over t
 frontier to all vertices at that minimum.  There are as many rounds as distinct distances (more, if weights are zero).
 
     offsets (n+1)  targets (arcs)  weights (arcs)   the graph; weights are not negative
-    distance (n)                                    order-preserving words: integers, or the bits of a float >= 0
-    state (n)                                       UNRESOLVED, FRONTIER or RESOLVED
+    distance (n), state (n)                         see dijkstra_base.cuh
     minimum (rounds of a batch)                     the least unresolved distance of each round
     overflow (1)                                    set when a sum did not fit
 
@@ -13,59 +12,21 @@ Invariant.  Distances of the frontier and of resolved vertices are final, so rel
 thread lowers.  A round without an unresolved vertex to reach (minimum UNREACHED) changes nothing: the host may launch
 several before it asks.
 
-Defines beside those of common.cuh:
-    DISTANCE_BITS  32 | 64   width of a distance: of float weights their own, of integers 32 unless that overflows
+Defines beside those of dijkstra_base.cuh:
+    ATOMIC  1 | 0   0 lowers a distance by a look and a write instead of atomicMin: F-GPU-no-atomic, wrong on purpose
 
 Source: P. J. Martin, R. Torres, A. Gavilanes, "CUDA solutions for the SSSP problem", ICCS 2009, section 4 (F-GPU with
-atomicMin).  The paper lets one thread relax a whole row; here a warp shares the long ones.
+atomicMin; F-GPU-no-atomic).  The paper lets one thread relax a whole row; here a warp shares the long ones.
 */
-#include "common.cuh"
+#include "dijkstra_base.cuh"
 
-#ifndef DISTANCE_BITS
-#define DISTANCE_BITS 32
+#ifndef ATOMIC
+#define ATOMIC 1
 #endif
-
-#if DISTANCE_BITS == 64
-typedef uint64 distance_t;
-#else
-typedef uint32 distance_t;
-#endif
-
-typedef unsigned char state_t;
-constexpr state_t UNRESOLVED = 0;
-constexpr state_t FRONTIER = 1;
-constexpr state_t RESOLVED = 2;
 
 constexpr int LONG_ROW = 16;  // rows of this many arcs and more are relaxed by the whole warp
 
 // ------------------------------------------------------------------ helpers
-
-// UNREACHED is the largest word; as a float it is not infinity but lies above it, so that infinity is never reached.
-constexpr distance_t UNREACHED = static_cast<distance_t>(-1);
-
-// The length of a path extended by one arc, or UNREACHED where it leads nowhere: a float sum is infinite, an integer
-// sum does not fit (then *overflow is set).
-__device__ __forceinline__ distance_t extended(distance_t length, float32 w, uint32*) {
-    const float32 sum = __uint_as_float(static_cast<uint32>(length)) + w;
-    const uint32 bits = __float_as_uint(sum);
-    return bits == 0x7f800000u ? UNREACHED : bits;
-}
-
-__device__ __forceinline__ distance_t extended(distance_t length, float64 w, uint32*) {
-    const float64 sum = __longlong_as_double(static_cast<int64>(length)) + w;
-    const uint64 bits = static_cast<uint64>(__double_as_longlong(sum));
-    return bits == 0x7ff0000000000000ull ? UNREACHED : static_cast<distance_t>(bits);
-}
-
-template <typename Integer>
-__device__ __forceinline__ distance_t extended(distance_t length, Integer w, uint32* overflow) {
-    const uint64 room = static_cast<uint64>(UNREACHED) - 1 - length;
-    if (static_cast<uint64>(w) > room) {
-        *overflow = 1;  // race-allowed: every writer writes 1
-        return UNREACHED;
-    }
-    return length + static_cast<distance_t>(w);
-}
 
 // Relax one arc out of the frontier.
 __device__ __forceinline__ void relax_arc(index_t arc, distance_t length, const int32* __restrict__ targets,
@@ -73,7 +34,12 @@ __device__ __forceinline__ void relax_arc(index_t arc, distance_t length, const 
                                           distance_t* distance, uint32* overflow) {
     const int32 v = targets[arc];
     if (state[v] != UNRESOLVED) return;
-    lower_to(&distance[v], extended(length, weights[arc], overflow));
+    const distance_t offered = extended(length, weights[arc], overflow);
+#if ATOMIC
+    lower_to(&distance[v], offered);
+#else
+    if (offered < distance[v]) distance[v] = offered;  // another lane may write a lower one between look and write
+#endif
 }
 
 // ------------------------------------------------------------------ kernels, in launch order

@@ -19,35 +19,19 @@ Defines beside those of common.cuh:
     PAIRS  0 | 1   read the graph as pairs through the read-only cache (32-bit weights and indices)
 
 Source: W. Wang, Y. Huang, S. Guo, "Design and implementation of GPU-based Prim's algorithm", 2011, sections III-IV;
-S. Guo, W. Wang, F. Wang, on the same, 2011.  The texts contradict each other on when the second reduction runs; here
-it runs exactly when the first had more than one block.
+S. Guo, W. Wang, L. Wang, on the same, 2011, section 2.  The texts contradict each other on when the second reduction
+runs; here it runs exactly when the first had more than one block.
 */
 #include "common.cuh"
+#include "prim/candidates.cuh"
 
 #ifndef PAIRS
 #define PAIRS 0
 #endif
 
 constexpr int MAX_THREADS = 256;
-constexpr int32 NO_VERTEX = -1;
 
 // ------------------------------------------------------------------ helpers
-
-struct Candidates {
-    int32* from;
-    int32* to;
-    weight_key_t* weight;
-};
-
-// The endpoints of an edge as one word that compares as (smaller, larger).
-__device__ __forceinline__ uint64 endpoints(int32 u, int32 v) {
-    const uint32 low = u < v ? u : v, high = u < v ? v : u;
-    return static_cast<uint64>(low) << 32 | high;
-}
-
-__device__ __forceinline__ uint64 endpoints(const Candidates& list, int32 i) {
-    return list.from[i] == NO_VERTEX ? ~0ull : endpoints(list.from[i], list.to[i]);
-}
 
 // True if candidate i (of key a) comes before candidate j (of key b).  Endpoints are read only to break a tie.
 __device__ __forceinline__ bool before(const Candidates& list, weight_key_t a, int32 i, weight_key_t b, int32 j) {
@@ -55,36 +39,44 @@ __device__ __forceinline__ bool before(const Candidates& list, weight_key_t a, i
     return j < 0 || (i >= 0 && endpoints(list, i) < endpoints(list, j));
 }
 
-// The lightest of one candidate per thread, in thread 0.  blockDim.x is a power of two up to MAX_THREADS.
-__device__ __forceinline__ void block_lightest(const Candidates& list, weight_key_t& key, int32& index) {
-    __shared__ weight_key_t keys[MAX_THREADS];
-    __shared__ int32 indices[MAX_THREADS];
+// The lightest of one candidate per thread of a block of SIZE threads, in thread 0.  A template, as in the paper, so
+// that the loop is unrolled; and as there the last warp goes on alone, though not without a barrier of its own.
+template <int SIZE>
+__device__ __forceinline__ void reduce_shared(const Candidates& list, weight_key_t* keys, int32* indices) {
     const int i = threadIdx.x;
-    keys[i] = key;
-    indices[i] = index;
-    __syncthreads();
-    for (int half = blockDim.x / 2; half > 0; half /= 2) {
+#pragma unroll
+    for (int half = SIZE / 2; half > 0; half /= 2) {
         if (i < half && before(list, keys[i + half], indices[i + half], keys[i], indices[i])) {
             keys[i] = keys[i + half];
             indices[i] = indices[i + half];
         }
-        __syncthreads();
+        if (half > WARP) {
+            __syncthreads();
+        } else {
+            __syncwarp();
+        }
+    }
+}
+
+// The same for any of the paper's block sizes.
+__device__ __forceinline__ void block_lightest(const Candidates& list, weight_key_t& key, int32& index) {
+    __shared__ weight_key_t keys[MAX_THREADS];
+    __shared__ int32 indices[MAX_THREADS];
+    keys[threadIdx.x] = key;
+    indices[threadIdx.x] = index;
+    __syncthreads();
+    switch (blockDim.x) {
+        case 256: reduce_shared<256>(list, keys, indices); break;
+        case 128: reduce_shared<128>(list, keys, indices); break;
+        case 64: reduce_shared<64>(list, keys, indices); break;
+        case 32: reduce_shared<32>(list, keys, indices); break;
+        case 16: reduce_shared<16>(list, keys, indices); break;
+        case 8: reduce_shared<8>(list, keys, indices); break;
+        case 4: reduce_shared<4>(list, keys, indices); break;
+        case 2: reduce_shared<2>(list, keys, indices); break;
     }
     key = keys[0];
     index = indices[0];
-}
-
-// The chosen candidate joins the tree: it is swapped to the front, and its vertex becomes C.
-__device__ __forceinline__ void join_tree(const Candidates& list, int32 step, int32 chosen, int32* current) {
-    const int32 from = list.from[chosen], to = list.to[chosen];
-    const weight_key_t weight = list.weight[chosen];
-    list.from[chosen] = list.from[step];
-    list.to[chosen] = list.to[step];
-    list.weight[chosen] = list.weight[step];
-    list.from[step] = from;
-    list.to[step] = to;
-    list.weight[step] = weight;
-    *current = to;
 }
 
 // ------------------------------------------------------------------ kernels, in launch order

@@ -29,6 +29,17 @@ PEER_MST = {
 }
 """The seven graphs and what RAFT (inside cuGraph) takes on an H200, ms; None where it is wrong or throws."""
 
+PEER_SSSP = {
+    "rmat:20,w=1..255": 10.7,
+    "rmat:22,w=1..255": 30.4,
+    "rmat:24,w=1..255": 65.1,
+    "random:n=4194304,m=14680064,w=1..10": 2.48,
+    "knn:n=2097152,k=8": 11.5,
+    "road:2048x2048,w=1..1000": 34.2,
+    "road:4096x4096,w=1..1000": 97.2,
+}
+"""The seven graphs and what the best published system takes on an H200, ms (docs/results.md names it)."""
+
 Job = tuple[str, str, list[dict[str, object]]]
 
 
@@ -84,7 +95,41 @@ def scale() -> Iterator[Job]:
         yield "mst", f"rmat:{k}", [{"algorithm": "filter-boruvka", "device": "gpu", "repeat": 9}]
 
 
+def source_of(spec: str) -> str:
+    """Return the source: the vertex of the highest degree where degrees differ much, else vertex 0."""
+    return "max-degree" if spec.startswith("rmat") else "0"
+
+
+def delta_stepping() -> Iterator[Job]:
+    """`delta-stepping` on the seven graphs."""
+    for spec in PEER_SSSP:
+        yield "sssp", spec, [{"algorithm": "delta-stepping", "device": "gpu", "repeat": 15, "source": source_of(spec)}]
+
+
+def sssp_scale() -> Iterator[Job]:
+    """`delta-stepping` as the graph grows."""
+    for k in (20, 22, 24, 26):
+        spec = f"rmat:{k},w=1..255"
+        yield "sssp", spec, [{"algorithm": "delta-stepping", "device": "gpu", "repeat": 9, "source": source_of(spec)}]
+
+
+def sssp_types() -> Iterator[Job]:
+    """`delta-stepping` with other weights: scaled by 2^10, floats, 64 bits; and over 64 sources."""
+    for spec in (
+        "rmat:22,w=1..261120",
+        "rmat:22,w=1..255,dtype=float32",
+        "rmat:22,w=1..255,dtype=int64",
+        "rmat:22,w=1..255,dtype=float64",
+        "road:2048x2048,w=1..1000,dtype=float32",
+        "road:2048x2048,w=1..1000,dtype=float64",
+    ):
+        yield "sssp", spec, [{"algorithm": "delta-stepping", "device": "gpu", "repeat": 9, "source": source_of(spec)}]
+    sources = {"algorithm": "delta-stepping", "device": "gpu", "repeat": 3, "source": "random:64"}
+    yield "sssp", "rmat:20,w=1..255", [sources]
+
+
 SETS = {"boruvka": boruvka, "filter-boruvka": filter_boruvka, "scale": scale, "dijkstra": dijkstra, "prim": prim}
+SETS |= {"delta-stepping": delta_stepping, "sssp-scale": sssp_scale, "sssp-types": sssp_types}
 
 HEAD = (
     "| graph | vertices | edges | algorithm | device | kernel ms | stage ms | h2d ms | d2h ms | prepare ms | rounds "

@@ -21,9 +21,10 @@ if TYPE_CHECKING:
     from gpugraph.graph.csr import CSRGraph
     from gpugraph.problems.mst.problem import Forest
     from gpugraph.problems.registry import Verdict
+    from gpugraph.problems.scan.problem import Scanned
     from gpugraph.problems.sssp.problem import Distances
 
-__all__ = ["__version__", "generate", "load", "mst", "sssp", "to_networkx", "verify"]
+__all__ = ["__version__", "generate", "load", "mst", "scan", "sssp", "to_networkx", "verify"]
 
 
 def load(
@@ -97,6 +98,37 @@ def sssp(
         VerificationFailed, InputError, DeviceUnavailable, OutOfMemory: as for ``mst``.
     """
     result: Distances = _solve("sssp", graph, algo, device, verify, options, source=source, predecessors=predecessors)
+    return result
+
+
+def scan(
+    values: Any,
+    *,
+    exclusive: bool = False,
+    heads: Any = None,
+    algo: str = "auto",
+    device: str = "auto",
+    verify: str = "auto",
+    **options: Any,
+) -> Scanned:
+    """Return the prefix sums of an array, or the minima of its segments.
+
+    Args:
+        values: (n,) array, a .npy file or a spec such as ``"array:n=2^20"``; sums of integers wrap.
+        exclusive: element i gets the sum of those before it, without itself.
+        heads: (n,) nonzero where a segment begins; the scan is then one of minima, with their positions.
+        algo: as for ``mst``.
+        device: as for ``mst``.
+        verify: as for ``mst``.
+        options: as for ``mst``.
+
+    Raises:
+        VerificationFailed, InputError, DeviceUnavailable, OutOfMemory: as for ``mst``.
+    """
+    from gpugraph.problems.scan.array import with_kind
+
+    array = with_kind(values, exclusive=exclusive, heads=heads)
+    result: Scanned = _solve("scan", array, algo, device, verify, options)
     return result
 
 

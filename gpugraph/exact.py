@@ -26,6 +26,12 @@ _PIECE = 1 << 30
 
 _EXPONENTS = 2048
 
+_FEW = 1 << 14
+"""Up to so many reals are summed by ``math.fsum``: the bins of all threads cost more than they save."""
+
+_NEVER_BEYOND = 2.0**1000
+"""So many reals up to this cannot add up beyond float64, in whatever order; ``math.fsum`` needs that."""
+
 
 def exact_sum(array: NDArray[Any]) -> int | float:
     """Return the exact sum of integers, or the correctly rounded sum of reals.
@@ -59,6 +65,13 @@ def _sum_of_integers(array: NDArray[Any]) -> int:
 
 def _sum_of_reals(array: NDArray[Any]) -> float:
     """Return the correctly rounded sum of a float32 or float64 array."""
+    if len(array) <= _FEW and np.all(np.abs(array, dtype=np.float64) <= _NEVER_BEYOND):
+        return math.fsum(array.tolist())
+    return _sum_in_bins(array)
+
+
+def _sum_in_bins(array: NDArray[Any]) -> float:
+    """Return the same by the superaccumulator."""
     step = _PIECE if array.dtype == np.float64 else _CHUNK
     bins = np.zeros((threads(), 2, _EXPONENTS), np.int64)
     specials = np.zeros((threads(), 3), np.int64)

@@ -50,12 +50,14 @@ def test_float64_sums_are_correctly_rounded(values: list[float]) -> None:
     except OverflowError:
         expected = math.inf if exactly > 0 else -math.inf
     assert exact_sum(np.array(values, np.float64)) == expected
+    assert exact._sum_in_bins(np.array(values, np.float64)) == expected
 
 
 @settings(max_examples=80, deadline=None)
 @given(st.lists(st.floats(width=32, allow_nan=False, allow_infinity=False), max_size=60))
 def test_float32_sums_are_rounded_once_to_float64(values: list[float]) -> None:
     assert exact_sum(np.array(values, np.float32)) == math.fsum(values)
+    assert exact._sum_in_bins(np.array(values, np.float32)) == math.fsum(values)
 
 
 def test_a_long_float32_array_equals_fsum(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@ from gpugraph.resources import resource_dir
 _KEYS: dict[str, dict[str, type]] = {
     "default": {"graph": str},
     "measure": {"repeat": int, "warmup": int, "verify": str},
+    "bench": {"budget": str},
 }
 
 
@@ -26,6 +27,7 @@ class Defaults:
         repeat: samples.
         warmup: runs before the first sample.
         verify: the method of verification.
+        budget: of a sweep's cells on each device, as ``--budget`` takes it.
         origin: the file that says so.
     """
 
@@ -33,6 +35,7 @@ class Defaults:
     repeat: int
     warmup: int
     verify: str
+    budget: str
     origin: str
 
 

@@ -15,7 +15,22 @@ from gpugraph.cli.boundary import guard
 from gpugraph.cli.options import help_text
 from gpugraph.errors import unknown_name
 
-COMMANDS = ("mst", "sssp", "generate", "convert", "info", "algos", "devices", "verify")
+COMMANDS = (
+    "mst",
+    "sssp",
+    "scan",
+    "bench",
+    "compare",
+    "report",
+    "plot",
+    "generate",
+    "convert",
+    "info",
+    "algos",
+    "devices",
+    "verify",
+    "demo",
+)
 
 
 class LazyGroup(click.Group):

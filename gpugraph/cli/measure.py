@@ -5,14 +5,17 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from gpugraph.cli.defaults import defaults
-from gpugraph.cli.options import parse_settings
+from gpugraph.cli.options import parse_settings, parse_share
 from gpugraph.cli.output import check_destination, show, show_lines, tell
 from gpugraph.cli.progress import Progress
 from gpugraph.errors import InputError, VerificationFailed, unknown_name
 from gpugraph.measure.record import Cell
+from gpugraph.measure.resolve import check_counts
+from gpugraph.measure.sampling import Sampling
 
 if TYPE_CHECKING:
     from gpugraph.measure.record import Record
@@ -30,6 +33,10 @@ def measure(
     output: str | None,
     save: str | None,
     quiet: bool,
+    target: str | None,
+    max_seconds: float | None,
+    cold: bool,
+    energy: bool,
     **same: Any,
 ) -> None:
     """Run one cell and deliver its record; ``same`` are the options whose names and meaning are those of ``Cell``.
@@ -53,8 +60,9 @@ def measure(
         index_bits=int(index_bits) if index_bits else None,
         **same,
     )
+    sampling = _sampling(cell, target, max_seconds, cold=cold, energy=energy)
     with Progress(quiet=quiet) as progress:
-        record = run_cell(cell, progress)
+        record = run_cell(cell, progress, sampling)
         if output is not None and record.status != "failed":
             from gpugraph.measure.results import write_result
 
@@ -71,6 +79,21 @@ def measure(
         if record.status == "failed":
             where = f"{problem} by {record.data['algorithm']} on {record.data['graph']['name']}"
             raise VerificationFailed(record.data["verification"]["detail"], where=where)
+
+
+def _sampling(cell: Cell, target: str | None, max_seconds: float | None, *, cold: bool, energy: bool) -> Sampling:
+    """Return how to sample: as often as ``--repeat`` says, or until ``--target`` is met, or time is up.
+
+    Raises:
+        InputError: one of them makes no sense.
+    """
+    check_counts(cell)
+    sampling = Sampling.fixed(cell.repeat, cell.warmup)
+    if target is not None:
+        share, most = parse_share("--target", target), max(cell.repeat + 1, Sampling.max_samples)
+        sampling = Sampling(share, min_samples=cell.repeat, max_samples=most, warmup=cell.warmup)
+    limit = sampling.time_limit_s if max_seconds is None else max_seconds
+    return replace(sampling, time_limit_s=limit, cold=cold, energy=energy, bandwidth=cell.phases)
 
 
 def print_record(record: Record, style: str) -> None:

@@ -86,6 +86,16 @@ def run_options(function: Decorated) -> Decorated:
         ),
         click.option("--repeat", type=int, default=defaults().repeat, show_default=True, help="Samples to take."),
         click.option("--warmup", type=int, default=defaults().warmup, show_default=True, help="Runs before them."),
+        click.option(
+            "--target",
+            metavar="SHARE",
+            help="Sample on from --repeat until the median is known so well: half its 95% interval, e.g. 0.02 or 2%.",
+        ),
+        click.option(
+            "--max-seconds", type=float, metavar="S", help="Stop sampling after S seconds [with --target: 15]."
+        ),
+        click.option("--cold", is_flag=True, help="Flush the GPU's second-level cache before every sample."),
+        click.option("--energy", is_flag=True, help="Measure the GPU's energy a run, over runs of their own."),
         named(
             "--verify",
             kind="verification method",
@@ -126,6 +136,19 @@ table_or_json = named(
     default="table",
     help="How to print it.",
 )
+
+
+def parse_share(option: str, text: str) -> float:
+    """Return the number that ``0.02`` or ``2%`` stands for.
+
+    Raises:
+        InputError: it is no number.
+    """
+    bare = text.strip()
+    try:
+        return float(bare.removesuffix("%")) / (100 if bare.endswith("%") else 1)
+    except ValueError:
+        raise InputError(f"{option} '{text}' is no share", remedy="give e.g. 0.02 or 2%") from None
 
 
 def parse_settings(settings: tuple[str, ...]) -> dict[str, str]:

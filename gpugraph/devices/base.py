@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from gpugraph.clock import Clock
+from gpugraph.devices.streams import CopyStream, Mark
 
 Array = Any
 Defines = Mapping[str, str | int]
@@ -56,6 +57,8 @@ class Device(Protocol):
     name: str
     """The device's own name, e.g. ``"NVIDIA H200"``."""
     multiprocessors: int
+    shared_bytes_per_block: int
+    """The most shared memory that a block can have, static and dynamic together."""
 
     def empty(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> Array:
         """Return an uninitialised array on the device."""
@@ -106,6 +109,22 @@ class Device(Protocol):
 
     def synchronize(self) -> None:
         """Wait until everything launched has ended; raise what went wrong in it."""
+        ...
+
+    def pinned(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
+        """Return an uninitialised host array that a ``CopyStream`` copies beside the kernels."""
+        ...
+
+    def copy_stream(self) -> CopyStream:
+        """Return a new stream for copies beside the kernels."""
+        ...
+
+    def mark(self) -> Mark:
+        """Return a mark behind everything launched so far."""
+        ...
+
+    def wait_for(self, mark: Mark) -> None:
+        """Let the launches that follow wait for the mark of a ``CopyStream``; the host goes on."""
         ...
 
     def stopwatch(self) -> Stopwatch:

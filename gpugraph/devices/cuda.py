@@ -24,6 +24,7 @@ from gpugraph.devices.cuda_kernel import CudaKernel
 from gpugraph.devices.cuda_memory import DeviceMemory
 from gpugraph.devices.kernels import CompiledModule, architecture_for, compile_kernels
 from gpugraph.devices.pinned import Transfers, as_bytes
+from gpugraph.devices.streams import CudaCopies, CudaMark, Mark
 from gpugraph.errors import GpuGraphError, unknown_name
 
 _SMALL = 64 << 10  # bytes of the pinned buffer that read-backs and small downloads go through
@@ -59,6 +60,7 @@ class CudaDevice:
             runtime.setDevice(index)
             self.name = runtime.getDeviceProperties(index)["name"].decode()
             self.multiprocessors = self._attribute("MultiProcessorCount")
+            self.shared_bytes_per_block = self._attribute("MaxSharedMemoryPerBlockOptin")
             self.capability = int(self.cupy.cuda.Device(index).compute_capability)
             self.stream = self.cupy.cuda.Stream(non_blocking=True)
             self.stream.use()  # what a guest algorithm does with CuPy itself then runs in the same order
@@ -71,6 +73,7 @@ class CudaDevice:
             self._small = self._transfers.pool.take(_SMALL)
         self._small_pointer = int(self._small.ctypes.data)
         self._scalars: dict[Any, NDArray[Any]] = {}
+        self._copy_streams: list[CudaCopies] = []
         self._modules: dict[tuple[Path, bool], tuple[CompiledModule, Any, dict[str, tuple[int, ...] | None]]] = {}
         self._kernels: dict[tuple[Any, ...], CudaKernel] = {}
 
@@ -215,6 +218,29 @@ class CudaDevice:
         with translated(self.label, f"after {self.last_kernel}"):
             self._runtime.streamSynchronize(self._stream_pointer)
 
+    # ------------------------------------------------------------------ copies beside the kernels
+
+    def pinned(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
+        """Return an uninitialised array in pinned memory, or in ordinary memory where no more can be pinned."""
+        with translated(self.label, "pinning host memory"):
+            self._runtime.setDevice(self.index)
+            return self._transfers.pinned(shape, dtype)
+
+    def copy_stream(self) -> CudaCopies:
+        """Return a new stream for copies beside the kernels; it lives as long as the device."""
+        with translated(self.label, "making a stream"):
+            self._copy_streams.append(CudaCopies(self))
+        return self._copy_streams[-1]
+
+    def mark(self) -> CudaMark:
+        """Return a mark behind everything launched so far."""
+        return CudaMark(self, self.stream)
+
+    def wait_for(self, mark: Mark) -> None:
+        """Let the launches that follow wait for the mark of another stream; the host goes on."""
+        assert isinstance(mark, CudaMark)
+        self.stream.wait_event(mark.event)
+
     # ------------------------------------------------------------------ clocks and figures
 
     def stopwatch(self) -> Stopwatch:
@@ -266,9 +292,10 @@ class CudaDevice:
     def close(self) -> None:
         """Wait for the GPU, then free every array and buffer; nothing of this device may be used afterwards."""
         try:
-            self._runtime.streamSynchronize(self._stream_pointer)
+            for pointer in (self._stream_pointer, *(int(copies.stream.ptr) for copies in self._copy_streams)):
+                self._runtime.streamSynchronize(pointer)
         except Exception:  # a kernel failed: whoever waited for it was told, and freeing goes on
-            _FAILED.append((self.stream, self.events))
+            _FAILED.append((self.stream, self.events, self._copy_streams))
         self._kernels.clear()
         self._modules.clear()
         self._scalars.clear()

@@ -21,6 +21,7 @@ from functools import cache
 from pathlib import Path
 
 from gpugraph.devices.base import Defines
+from gpugraph.devices.cubin import parameter_sizes
 from gpugraph.devices.nvrtc import compiler
 from gpugraph.devices.source import Source, load_source
 from gpugraph.errors import DeviceUnavailable, GpuGraphError, InputError
@@ -50,13 +51,13 @@ class KernelCompileError(GpuGraphError):
 
 @dataclass(frozen=True)
 class KernelUsage:
-    """What one kernel takes of a multiprocessor: registers per thread, the rest in bytes."""
+    """What one kernel takes of a multiprocessor: registers per thread, the rest in bytes; 0 where nobody told."""
 
-    registers: int
-    spill_stores: int
-    spill_loads: int
-    stack_bytes: int
-    shared_bytes: int
+    registers: int = 0
+    spill_stores: int = 0
+    spill_loads: int = 0
+    stack_bytes: int = 0
+    shared_bytes: int = 0
 
 
 @dataclass(frozen=True)
@@ -164,9 +165,9 @@ def define_lines(defines: Defines | None) -> str:
 def parse_usage(log: str) -> dict[str, KernelUsage]:
     """Return what each kernel uses, from the assembler's verbose log."""
     entries = list(_ENTRY.finditer(log))
-    ends = [entry.start() for entry in entries[1:]] + [len(log)]
     usage = {}
-    for entry, end in zip(entries, ends, strict=True):
+    for entry, following in zip(entries, [*entries[1:], None], strict=False):
+        end = following.start() if following else len(log)
         part = log[entry.end() : end]
         numbers = {name: pattern.search(part) for name, pattern in _NUMBER.items()}
         usage[entry[1]] = KernelUsage(**{name: int(m[1]) if m else 0 for name, m in numbers.items()})
@@ -187,7 +188,9 @@ def _from_cache(directory: Path, stem: str, arch: str) -> CompiledModule | None:
 
 
 def _to_cache(directory: Path, stem: str, arch: str, cubin: bytes, log: str) -> CompiledModule:
-    kernels = parse_usage(log)
+    # NVRTC may keep what it compiled before, under other defines: then the assembler says nothing, and only the cubin
+    # tells which kernels there are.
+    kernels = dict.fromkeys(parameter_sizes(cubin), KernelUsage()) | parse_usage(log)
     facts = {
         "cubin_sha256": hashlib.sha256(cubin).hexdigest(),
         "kernels": {name: asdict(usage) for name, usage in kernels.items()},

@@ -36,25 +36,65 @@ def product(**choices: Sequence[str | int]) -> DefineSets:
 
 _TYPES = product(INDEX_BITS=(32, 64), WEIGHT=WEIGHTS)
 
+_DISTANCES: DefineSets = [
+    {**types, "DISTANCE_BITS": bits}
+    for types in _TYPES
+    for bits in (32, 64)
+    if bits == (64 if "64" in str(types["WEIGHT"]) else 32) or (bits == 64 and "int" in str(types["WEIGHT"]))
+]
+"""Distances are as wide as the weights, and of integers 64 bits wide where sums do not fit 32."""
+
+
+def _cell(weight: str) -> str:
+    """Return the type of an adjacency matrix's element for a type of weight."""
+    return weight if weight.startswith(("u", "f")) else f"u{weight}"
+
+
 DEFINE_SETS: dict[str, DefineSets] = {
     "boruvka.cu": [
         *_TYPES,
         *product(LANES=(4, 8, 16, 32), SORTED=(0, 1), HAS_IDS=(0, 1)),
+        *product(LANES=(32,), SORTED=(0, 1), HAS_IDS=(1,), SHUFFLES=(0,)),
         *product(INDEX_BITS=(64,), WEIGHT=("float64",), LANES=(4, 32), SORTED=(1,), HAS_IDS=(1,)),
+        *product(LANES=(4, 32), SORTED=(0, 1), HAS_IDS=(0, 1), COMPRESSED=(1,)),
+        *product(INDEX_BITS=(64,), WEIGHT=("float64",), LANES=(32,), SORTED=(0,), HAS_IDS=(0, 1), COMPRESSED=(1,)),
     ],
-    "dijkstra.cu": [
-        {**types, "DISTANCE_BITS": bits}
-        for types in _TYPES
-        for bits in (32, 64)
-        if bits == (64 if "64" in str(types["WEIGHT"]) else 32) or (bits == 64 and "int" in str(types["WEIGHT"]))
+    "boruvka_prim.cu": product(INDEX_BITS=(32, 64), WEIGHT=("uint32", "uint64")),
+    "boruvka_scan.cu": [{**types, "HAS_IDS": has} for types in _TYPES for has in (0, 1)],
+    "boruvka_streamed.cu": _TYPES,
+    "delta_stepping.cu": _DISTANCES,
+    "dijkstra.cu": [*_DISTANCES, *({**types, "ATOMIC": 0} for types in _DISTANCES if types["INDEX_BITS"] == 32)],
+    "dijkstra_matrix.cu": [
+        *({**types, "CELL": _cell(str(types["WEIGHT"]))} for types in _DISTANCES if types["INDEX_BITS"] == 32),
+        *product(INDEX_BITS=(64,), WEIGHT=("uint32",), DISTANCE_BITS=(32, 64), CELL=("uint32",)),
+        *product(INDEX_BITS=(32,), WEIGHT=("uint32",), DISTANCE_BITS=(64,), CELL=("uint64",)),
+        *product(INDEX_BITS=(32,), WEIGHT=("uint32",), DISTANCE_BITS=(32,), CELL=("uint32",), ATOMIC=(0,)),
     ],
+    "dijkstra_pull.cu": _DISTANCES,
     "fill.cu": [{}],
     "filter_boruvka.cu": _TYPES,
+    "harish_narayanan.cu": [types for types in _DISTANCES if types["INDEX_BITS"] == 32],
     "prim.cu": [
         *({**types, "PAIRS": 0} for types in _TYPES),
         *product(INDEX_BITS=(32,), WEIGHT=("uint32", "int32", "float32"), PAIRS=(1,)),
     ],
+    "prim_naive.cu": _TYPES,
+    "prim_persistent.cu": [
+        *({**types, "ON_CHIP": level} for types in _TYPES for level in (2, 3)),
+        *product(INDEX_BITS=(32, 64), WEIGHT=("uint32", "float64"), ON_CHIP=(0, 1)),
+    ],
+    "prefix_scan.cu": [
+        *product(ELEMENT=("uint32", "uint64", "float32", "float64"), BLOCK=(256,), VECTORS=(4,), NETWORK=(0, 1, 2, 3)),
+        *product(ELEMENT=("uint32", "uint64"), BLOCK=(128, 512), VECTORS=(2, 8), NETWORK=(0,), LOOK=(1,)),
+        *product(ELEMENT=("uint32", "float64"), BLOCK=(256,), VECTORS=(4,), NETWORK=(0,), LOOK=(4,), PREFETCH=(1,)),
+    ],
     "probe.cu": [{}],
+    "segmented_scan.cu": [
+        *({**types, "FLAGS": 0, "VECTORS": 2} for types in _TYPES),
+        *product(INDEX_BITS=(32, 64), WEIGHT=("uint32", "uint64"), FLAGS=(1,), VECTORS=(1, 4)),
+        *product(INDEX_BITS=(32, 64), WEIGHT=("uint32", "uint64"), FLAGS=(0,), IDS=(1,), ENDS=(1,), VECTORS=(2,)),
+    ],
+    "verify_distances.cu": _TYPES,
     "verify_forest.cu": _TYPES,
 }
 """By kernel file, the define sets that drivers use.  A file that is not named is compiled with its defaults."""

@@ -8,6 +8,7 @@ being filled by threads while the other is on the bus.
 from __future__ import annotations
 
 import ctypes
+import math
 import os
 import weakref
 from collections.abc import Callable, Iterator
@@ -15,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from gpugraph.devices.clocks import Events
 from gpugraph.devices.pages import PinnedPages
@@ -156,6 +157,15 @@ class Transfers:
             return array
         self._copy(pinned, as_bytes(array))
         return pinned.view(array.dtype).reshape(array.shape)
+
+    def pinned(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
+        """Return an uninitialised array in pinned memory, or in ordinary memory where the system pins no more."""
+        kind = np.dtype(dtype)
+        try:
+            block = self.pool.take(kind.itemsize * math.prod(shape if isinstance(shape, tuple) else (shape,)))
+        except self._runtime.CUDARuntimeError:
+            return np.empty(shape, kind)
+        return block.view(kind).reshape(shape)
 
     def to_device(self, target: int, array: NDArray[Any]) -> None:
         """Copy a contiguous array to device memory; a pinned one is read after the call returns."""

@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 
 from gpugraph.devices.base import Array, Device
-from gpugraph.errors import GpuGraphError
+from gpugraph.errors import GpuGraphError, OutOfMemory
 
 FILE = "probe.cu"
 BLOCK = 256
 _TURNS = 7
 _LAUNCHES = 500
+_BEYOND_CACHES = 256 << 20  # bytes; the largest second-level caches hold about half of that
 _TO_DEVICE, _TO_HOST = 1, 2  # cudaMemcpyKind
 
 
@@ -115,6 +116,22 @@ def check_bandwidth_kernels(device: Device, size: int) -> None:
     device.kernel(FILE, "probe_read")(grid, BLOCK, (sink, source, cells))
     _expect(device, bool(np.array_equal(device.download(target), words)), True, "probe_copy")
     _expect(device, int(device.read(sink)), int(np.bitwise_xor.reduce(words)), "probe_read")
+
+
+def copy_bandwidth(device: Device, *, array_bytes: int = 1 << 30) -> float:
+    """Return what the copy kernel reaches on a real GPU, in bytes read and written a second.
+
+    Args:
+        device: an open ``cuda`` device.
+        array_bytes: size of each of the two arrays; less where memory is short.
+
+    Raises:
+        OutOfMemory: there is no room for arrays that no cache would hold.
+    """
+    size = min(array_bytes, device.memory()[0] // 4)
+    if size < _BEYOND_CACHES:
+        raise OutOfMemory(f"{size:,} bytes are too few to see past the caches", where=device.name)
+    return _bandwidths(device, size)["copy"]
 
 
 def launch_seconds(device: Device) -> float:

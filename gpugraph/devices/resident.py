@@ -24,6 +24,8 @@ class ResidentView:
         targets: (arcs,) int32 or int64.
         weights: (arcs,).
         edge_ids: (arcs,) canonical edge ids in the width of ``offsets``, or None (see GraphView).
+        compressed: base, short, k, kept and kept_shift of ``graph/compress.py``; None where the view is not
+            compressed.  Where it is, ``targets`` is ``kept``.
     """
 
     host: GraphView
@@ -31,6 +33,7 @@ class ResidentView:
     targets: Array
     weights: Array
     edge_ids: Array | None
+    compressed: tuple[Array, ...] | None = None
 
     @property
     def vertices(self) -> int:
@@ -60,8 +63,7 @@ class ResidentView:
 
 def view_bytes(view: GraphView) -> int:
     """Return the bytes that ``view`` takes on a device."""
-    arrays = (view.offsets, view.targets, view.weights, view.edge_ids)
-    return sum(a.nbytes for a in arrays if a is not None)
+    return view.nbytes
 
 
 def make_resident(view: GraphView, device: Device) -> tuple[ResidentView, float, float]:
@@ -75,15 +77,17 @@ def make_resident(view: GraphView, device: Device) -> tuple[ResidentView, float,
     """
     device.require(view_bytes(view))
     start = time.perf_counter()
-    arrays = [view.offsets, view.targets, view.weights]
-    if view.edge_ids is not None:
-        arrays.append(view.edge_ids)
+    ids = [] if view.edge_ids is None else [view.edge_ids]
+    targets = [view.targets] if view.compressed is None else list(view.compressed.arrays)
+    arrays = [view.offsets, view.weights, *ids, *targets]
     staged = [device.stage(array) for array in arrays]
     stage_s = time.perf_counter() - start
     watch = device.stopwatch()
     watch.start()
-    resident = [device.upload(array) for array in staged]
+    offsets, weights, *others = [device.upload(array) for array in staged]
     watch.stop()
     transfer_s = watch.seconds
-    edge_ids = resident[3] if len(resident) == 4 else None
-    return ResidentView(view, resident[0], resident[1], resident[2], edge_ids), stage_s, transfer_s
+    edge_ids = others.pop(0) if ids else None
+    if view.compressed is None:
+        return ResidentView(view, offsets, others[0], weights, edge_ids), stage_s, transfer_s
+    return ResidentView(view, offsets, others[3], weights, edge_ids, tuple(others)), stage_s, transfer_s

@@ -11,6 +11,8 @@ preparation        what it does
 ``renumber``       vertices renumbered in breadth-first order, so that connected ones get close
                    numbers; rows are sorted by the new targets unless ``sort-adjacency`` is chosen too
 ``rank-weights``   weights of any dtype become dense uint32 ranks: the same order, the same ties
+``compress``       a device gets the targets in a byte and two bits each (``compress.py``); rows that
+                   spread too far for it stay as they are
 ================== ==================================================================================
 
 What comes out does not depend on the order in which they are named.
@@ -19,7 +21,7 @@ What comes out does not depend on the order in which they are named.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,10 +30,13 @@ from gpugraph.errors import InputError, unknown_name
 from gpugraph.graph.canonical import canonical_ids, canonical_ids_at
 from gpugraph.graph.csr import CSRGraph
 
+if TYPE_CHECKING:
+    from gpugraph.graph.compress import CompressedTargets
+
 MAX_NARROW_ARCS = 2**31 - 2**16
 """From this many arcs on an index takes 64 bits: device code may count a little past the last arc."""
 
-PREPARATIONS = ("sort-adjacency", "renumber", "rank-weights")
+PREPARATIONS = ("sort-adjacency", "renumber", "rank-weights", "compress")
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +55,7 @@ class GraphView:
             identity.
         edge_ids: (arcs,) canonical edge id of each arc, of the offsets' dtype, or None where row order *is*
             canonical order and a reverse arc finds its id by binary search in the sorted row.
+        compressed: what a device gets instead of ``targets`` after ``compress``, or None.
     """
 
     graph: CSRGraph
@@ -60,6 +66,7 @@ class GraphView:
     arc_origin: NDArray[Any] | None = None
     vertex_origin: NDArray[Any] | None = None
     edge_ids: NDArray[Any] | None = None
+    compressed: CompressedTargets | None = None
 
     @property
     def vertices(self) -> int:
@@ -80,7 +87,8 @@ class GraphView:
     def nbytes(self) -> int:
         """Bytes of the arrays that a device needs: offsets, targets, weights and edge ids where there are some."""
         ids = 0 if self.edge_ids is None else self.edge_ids.nbytes
-        return int(self.offsets.nbytes + self.targets.nbytes + self.weights.nbytes + ids)
+        targets = self.targets.nbytes if self.compressed is None else self.compressed.nbytes
+        return int(self.offsets.nbytes + targets + self.weights.nbytes + ids)
 
     @classmethod
     def of(cls, graph: CSRGraph, preparations: tuple[str, ...] = (), index_bits: int | None = None) -> GraphView:
@@ -93,7 +101,7 @@ class GraphView:
 
         Raises:
             InputError: an unknown preparation, a width other than 32 and 64, 32 bits asked for more than 2^31−1
-                arcs, or more than 2^32 distinct weights to rank.
+                arcs, more than 2^32 distinct weights to rank, or vertex numbers of 64 bits to compress.
         """
         chosen = tuple(dict.fromkeys(preparations))
         for name in chosen:
@@ -118,6 +126,11 @@ class GraphView:
             weights = weights[origin]
             edge_ids = canonical_ids(graph)[origin].astype(index, copy=False)
             arc_origin = origin.astype(index, copy=False)
+        compressed = None
+        if "compress" in chosen:
+            from gpugraph.graph.compress import compress
+
+            compressed = compress(offsets, targets, index)
         return cls(
             graph,
             offsets.astype(index, copy=False),
@@ -127,6 +140,7 @@ class GraphView:
             arc_origin,
             vertex_origin,
             edge_ids,
+            compressed,
         )
 
     def canonical_edges(self, arc_positions: NDArray[Any]) -> NDArray[np.int64]:

@@ -11,6 +11,12 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+_PACKAGES = (
+    *("numpy", "scipy", "numba", "cupy-cuda13x", "cupy-cuda12x", "nvidia-ml-py", "nvidia-cuda-nvrtc"),
+    *("networkx", "igraph", "networkit", "rustworkx", "cugraph-cu12", "cugraph-cu13", "pylibcugraph-cu12"),
+)
+"""Packages whose version a reader may need: what gpugraph computes with, and what it is compared with."""
+
 
 def processor_name() -> str:
     """Return the processor's marketing name where the system tells it."""
@@ -26,6 +32,14 @@ def processor_name() -> str:
 def usable_cores() -> int:
     """Return how many cores this process may run on."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
+
+
+def _memory_bytes() -> int | None:
+    """Return the bytes of memory that the machine has, or None where the system does not tell."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return None
 
 
 def _version(package: str) -> str | None:
@@ -51,14 +65,14 @@ def _git_commit() -> str | None:
 
 @cache
 def _static() -> dict[str, Any]:
-    packages = ("numpy", "scipy", "numba", "cupy-cuda13x", "cupy-cuda12x")
     return {
         "gpugraph": version(),
         "python": platform.python_version(),
         "system": platform.platform(),
         "processor": processor_name(),
         "cores": usable_cores(),
-        "packages": {p: v for p in packages if (v := _version(p)) is not None},
+        "memory_bytes": _memory_bytes(),
+        "packages": {p: v for p in _PACKAGES if (v := _version(p)) is not None},
         "git_commit": _git_commit(),
     }
 

@@ -24,7 +24,7 @@ class Cell:
     """One measurement asked for.
 
     Attributes:
-        problem: ``"mst"`` or ``"sssp"``.
+        problem: ``"mst"``, ``"sssp"`` or ``"scan"``.
         graph: a path, a graph spec, or a CSRGraph.
         algorithm: a registered name, ``"auto"``, or ``"./file.py:driver"``.
         device: ``"auto"``, ``"cuda[:i]"``, ``"cpu"`` or ``"emulated[:seed]"``.
@@ -43,6 +43,9 @@ class Cell:
         phases: also time the algorithm's inner phases, in runs of their own.
         profile: wrap phases in NVTX ranges and run once.
         seed: of ``random:K`` sources and of ``uniform`` weights.
+        axes: where the cell lies in its sweep, axis → value; noted in the record and nowhere used.
+        sweep: the sweep's name.
+        series: the cells of one series differ in scale alone.
     """
 
     problem: str
@@ -63,6 +66,9 @@ class Cell:
     phases: bool = True
     profile: bool = False
     seed: int = 1
+    axes: Mapping[str, Any] = field(default_factory=dict)
+    sweep: str | None = None
+    series: str | None = None
 
 
 @dataclass(frozen=True)
@@ -78,6 +84,11 @@ class Record:
     def status(self) -> str:
         """``"passed"``, ``"failed"`` or ``"skipped"``."""
         return str(self.data["verification"]["status"])
+
+    @property
+    def outcome(self) -> str:
+        """``"ok"``, or why there are no numbers (see ``outcome.py``)."""
+        return str(self.data["outcome"])
 
     def to_json(self, *, indent: int | None = None) -> str:
         """Return the record as JSON text, one line unless ``indent`` is given."""

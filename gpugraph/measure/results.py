@@ -7,6 +7,7 @@
 ``.csv``  mst: ``u,v,weight``; sssp: ``vertex,distance[,predecessor]``, ``inf`` where unreached; columns of
           names follow where the graph had its own ids
 ``.mtx``  mst: Matrix Market, coordinate, symmetric
+``.npy``  scan: the sums; to ``.npz`` a scan goes as ``array`` and, for segments, ``index``
 ========  ================================================================================================
 
 A name may end in .gz, .bz2, .xz or .zst as well.  Files appear whole or not at all.
@@ -25,6 +26,7 @@ from gpugraph.compression import strip_suffix
 from gpugraph.errors import InputError, unknown_name
 from gpugraph.measure.csv_columns import write_csv
 from gpugraph.problems.mst.problem import Forest
+from gpugraph.problems.scan.problem import Scanned
 from gpugraph.problems.sssp.problem import Distances
 
 SolvedProblem = Forest | Distances
@@ -42,6 +44,10 @@ def check_result_name(path: str | os.PathLike[str], problem: str) -> str:
         InputError: no format has that ending, or none that holds the problem's result.
     """
     ending = result_ending(path)
+    if problem == "scan":
+        from gpugraph.problems.scan.files import check_scan_name
+
+        return check_scan_name(path, ending)
     if ending not in _WRITERS:
         raise unknown_name("ending of a result file", ending or os.fspath(path), _WRITERS)
     if (problem, ending) == ("sssp", ".mtx"):
@@ -49,12 +55,19 @@ def check_result_name(path: str | os.PathLike[str], problem: str) -> str:
     return ending
 
 
-def write_result(result: SolvedProblem, path: str | os.PathLike[str]) -> None:
+def write_result(result: SolvedProblem | Scanned, path: str | os.PathLike[str]) -> None:
     """Write a result to a file, whole or not at all.
 
     Raises:
         InputError: the name's ending is unknown, or the file cannot be written.
     """
+    if not isinstance(result, Forest | Distances):
+        from gpugraph.problems.scan.files import write_scan
+
+        ending = check_result_name(path, "scan")
+        with atomic_write(path, "wb") as stream:
+            write_scan(result, ending, stream)
+        return
     ending = check_result_name(path, "mst" if isinstance(result, Forest) else "sssp")
     with atomic_write(path, "wb") as stream:
         _WRITERS[ending](result, stream)

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from gpugraph.clock import NullClock, working_seconds
-from gpugraph.problems.registry import Algorithm, CertifiesOnDevice, Problem, Result, Verdict
+from gpugraph.measure.inputs import live_bytes
+from gpugraph.problems.registry import Algorithm, CertifiesOnDevice, JudgesItself, Problem, Verdict
 
 if TYPE_CHECKING:
     from gpugraph.devices.resident import ResidentView
@@ -30,86 +31,147 @@ _NOT_ASKED_FOR = Verdict("skipped", "none", "not asked for")
 
 
 @dataclass
+class Subject:
+    """What is run: an algorithm on a prepared state.
+
+    Attributes:
+        graph: the input on the host.
+        resident: the input on the device, where it lies there.
+        verify: the method of verification.
+        profile: every run takes the phase clock.
+        flush: called right before a timed run, in stream order, or None.
+        device_bytes: what input and state take on the device.
+    """
+
+    problem: Problem
+    algorithm: Algorithm
+    state: Any
+    device: Any
+    graph: Any
+    resident: ResidentView | None
+    verify: str
+    profile: bool = False
+    flush: Callable[[], None] | None = None
+    device_bytes: int = 0
+
+
+@dataclass(frozen=True)
+class Run:
+    """One timed run.
+
+    Attributes:
+        kernel_s, d2h_s: its seconds.
+        raw: what ``fetch`` gave.
+        peak_bytes: the most that input, state and run took on the device together.
+        counters: what the algorithm counted.
+    """
+
+    kernel_s: float
+    d2h_s: float
+    raw: Any
+    peak_bytes: int
+    counters: dict[str, int]
+
+
+def run_once(subject: Subject, query: tuple[Any, ...], *, wake: bool = False) -> Run:
+    """Run the algorithm once, timed; ``wake`` makes another run right before it, untimed."""
+    algorithm, state, device = subject.algorithm, subject.state, subject.device
+    before = live_bytes(device)
+    if wake:
+        algorithm.run(state, NullClock(), *query)
+    if subject.flush is not None:
+        subject.flush()
+    clock = device.phase_clock() if subject.profile else NullClock()
+    watch = device.stopwatch()
+    watch.start()
+    handle = algorithm.run(state, clock, *query)
+    watch.stop()
+    kernel_s = watch.seconds if algorithm.own_seconds is None else algorithm.own_seconds(state, handle)
+    start = time.perf_counter()
+    raw = algorithm.fetch(state, handle)
+    d2h_s = time.perf_counter() - start if device.kind != "cpu" else 0.0
+    peak = subject.device_bytes + int(device.peak_bytes()) - before
+    subject.device_bytes += live_bytes(device) - before  # some states grow when they are first run
+    return Run(kernel_s, d2h_s, raw, peak, clock.counters)
+
+
+@dataclass
 class Trial:
     """The samples of one query: one source of shortest paths, or the one forest.
 
     Attributes:
         kernel_s, d2h_s: seconds of each sample.
+        clocks_mhz: the SM clock after each sample, where it can be read.
         result: the result of the first sample.
         verdict: of the check of all samples.
         verify_s: seconds the checks took.
         peak_bytes: peak of the device's memory over the runs; what the checks took does not count.
+        counters: of the first sample.
     """
 
     query: tuple[Any, ...]
     kernel_s: list[float] = field(default_factory=list)
     d2h_s: list[float] = field(default_factory=list)
+    clocks_mhz: list[int] = field(default_factory=list)
     result: Any = None
     verdict: Verdict = _NOT_ASKED_FOR
     verify_s: float = 0.0
     peak_bytes: int = 0
     counters: dict[str, int] = field(default_factory=dict)
+    _last_s: float = 0.0
+    _first: str | None = None
 
+    def warm_up(self, subject: Subject) -> None:
+        """Make a run that counts for nothing."""
+        self._ran(run_once(subject, self.query))
 
-def run_trial(
-    problem: Problem,
-    algorithm: Algorithm,
-    state: Any,
-    device: Any,
-    graph: Any,
-    query: tuple[Any, ...],
-    *,
-    repeat: int,
-    warmup: int,
-    verify: str,
-    progress: Progress,
-    profile: bool = False,
-    resident: ResidentView | None = None,
-) -> Trial:
-    """Run ``warmup`` + ``repeat`` times on a prepared state and check every result.
+    def run(self, subject: Subject) -> Run:
+        """Make a timed run; it becomes a sample by ``keep``."""
+        short = subject.device.kind == "cuda" and self._last_s < WAKE_LIMIT_S
+        wake = short and bool(self.kernel_s) and subject.algorithm.own_seconds is None
+        return self._ran(run_once(subject, self.query, wake=wake))
 
-    ``resident`` is the graph on the device, where it lies there.
-    """
-    trial = Trial(query)
-    first: str | None = None
-    kernel_s = 0.0
-    for turn in range(-warmup, repeat):
-        progress(f"{algorithm.name}: {'warm-up' if turn < 0 else f'sample {turn + 1} of {repeat}'}")
-        clock = device.phase_clock() if profile else NullClock()
-        if turn > 0 and device.kind == "cuda" and kernel_s < WAKE_LIMIT_S:
-            algorithm.run(state, NullClock(), *query)
-        watch = device.stopwatch()
-        watch.start()
-        handle = algorithm.run(state, clock, *query)
-        watch.stop()
-        kernel_s = watch.seconds if algorithm.own_seconds is None else algorithm.own_seconds(state, handle)
-        start = time.perf_counter()
-        raw = algorithm.fetch(state, handle)
-        d2h_s = time.perf_counter() - start if device.kind != "cpu" else 0.0
-        trial.peak_bytes = max(trial.peak_bytes, device.peak_bytes())
-        if turn < 0:
-            continue
-        trial.kernel_s.append(kernel_s)
-        trial.d2h_s.append(d2h_s)
-        trial.counters = clock.counters
-        if trial.verdict.status == "failed":
-            continue
-        start = working_seconds()
-        if first is None or algorithm.digest is None:
-            result: Result = algorithm.finish(state, raw, *query)
-        same = algorithm.digest(raw) if algorithm.digest is not None else result.fingerprint()
-        if first is None:
-            trial.result, first = result, same
-            progress(f"verifying ({verify})")
-            trial.verdict = check(problem, graph, query, result, verify, resident, device, algorithm.name)
-            device.reset_peak()
-            if trial.verdict.passed and not algorithm.trusted:
-                detail = f"this algorithm is wrong on purpose; this time: {trial.verdict.detail}"
-                trial.verdict = Verdict("skipped", trial.verdict.method, detail)
-        elif verify != "none" and same != first:
-            trial.verdict = Verdict("failed", trial.verdict.method, f"sample {turn + 1} differs from sample 1")
-        trial.verify_s += working_seconds() - start
-    return trial
+    def _ran(self, run: Run) -> Run:
+        self._last_s = run.kernel_s
+        self.peak_bytes = max(self.peak_bytes, run.peak_bytes)
+        return run
+
+    def keep(self, subject: Subject, run: Run, progress: Progress) -> None:
+        """Take a run as a sample and check its result: the first in full, every other by its fingerprint."""
+        self.kernel_s.append(run.kernel_s)
+        self.d2h_s.append(run.d2h_s)
+        if self.verdict.status == "failed":
+            return
+        algorithm, start = subject.algorithm, working_seconds()
+        result: Any = None
+        if self._first is None or algorithm.digest is None:
+            result = algorithm.finish(subject.state, run.raw, *self.query)
+        same = algorithm.digest(run.raw) if algorithm.digest is not None else result.fingerprint()
+        if self._first is None:
+            self.result, self.counters, self._first = result, run.counters, same
+            progress(f"verifying ({subject.verify})")
+            self.verdict = self._checked(subject)
+        elif subject.verify != "none" and same != self._first:
+            detail = f"sample {len(self.kernel_s)} differs from sample 1"
+            self.verdict = Verdict("failed", self.verdict.method, detail)
+        self.verify_s += working_seconds() - start
+
+    def _checked(self, subject: Subject) -> Verdict:
+        """Return the verdict on the first sample."""
+        verdict = check(
+            subject.problem,
+            subject.graph,
+            self.query,
+            self.result,
+            subject.verify,
+            subject.resident,
+            subject.device,
+            subject.algorithm.name,
+        )
+        if verdict.passed and not subject.algorithm.trusted:
+            detail = f"this algorithm is wrong on purpose; this time: {verdict.detail}"
+            return Verdict("skipped", verdict.method, detail)
+        return verdict
 
 
 def check(
@@ -131,6 +193,8 @@ def check(
         return _NOT_ASKED_FOR
     if method == "auto":
         method = "reference" if graph.edges <= REFERENCE_LIMIT else "certificate"
+    if isinstance(result, JudgesItself):
+        return result.judge(query, method)
     verdicts = []
     if method in ("certificate", "both"):
         verdicts.append(_certificate(problem, graph, query, result, resident, device))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from gpugraph.graph.view import GraphView
     from gpugraph.measure.record import Cell
 
-PROBLEMS = ("mst", "sssp")
+PROBLEMS = ("mst", "sssp", "scan")
 
 
 @dataclass(frozen=True)
@@ -117,6 +117,15 @@ class CertifiesOnDevice(Protocol):
         ...
 
 
+@runtime_checkable
+class JudgesItself(Protocol):
+    """What a result may offer besides: its own check, where more than one answer is right (see ``bench/peers``)."""
+
+    def judge(self, query: tuple[Any, ...], method: str) -> Verdict:
+        """Return the verdict by ``method``, one of reference, certificate and both."""
+        ...
+
+
 @dataclass(frozen=True)
 class Option:
     """A parameter of an algorithm, set by ``--set NAME=VALUE``.
@@ -172,6 +181,8 @@ class Algorithm:
             read and written, once each; None where nobody has worked it out.
         own_seconds: ``own_seconds(state, handle) -> float``; the kernel region as the algorithm measured it itself
             (a program run as a child); None lets the device's stopwatch decide.
+        resident: False for a GPU algorithm that works on graphs larger than the device's memory: ``prepare`` gets the
+            GraphView itself and copies what it wants.
     """
 
     problem: str
@@ -193,6 +204,7 @@ class Algorithm:
     version: int = 1
     minimum_bytes: Callable[[GraphView], int] | None = None
     own_seconds: Callable[[Any, Any], float] | None = None
+    resident: bool = True
 
     def describe(self) -> dict[str, Any]:
         """Return the algorithm's line in ``gpugraph algos --format json``."""

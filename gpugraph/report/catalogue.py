@@ -43,6 +43,39 @@ def catalogue_markdown(algorithms: Sequence[Mapping[str, Any]]) -> str:
     return "\n".join(lines)
 
 
+def peer_catalogue(peers: Sequence[Mapping[str, Any]], *, width: int = 80) -> list[Line]:
+    """Return the lines of a list of peers, each as ``describe_peers`` gives it."""
+    lines: list[Line] = []
+    for peer in peers:
+        there = peer["version"] is not None
+        state = f"{peer['title']} {peer['version']}" if there else f"{peer['title']}, not installed"
+        lines.append([(f"  {peer['name']}", "bold cyan"), (f"  on {peer['device']}: ", "dim"), (state, _STATE[there])])
+        texts = [f"{problem}: {_call(peer, problem)}" for problem in peer["problems"]]
+        for text in texts if there else [*texts, peer["install"]]:
+            lines += [[("    ", ""), *line[1:]] for line in field("", text, width=width + 8)]
+    return lines
+
+
+def peer_catalogue_markdown(peers: Sequence[Mapping[str, Any]]) -> str:
+    """Return the list of peers as a table."""
+    lines = ["| peer | device | installed | calls |", "| --- | --- | --- | --- |"]
+    for peer in peers:
+        calls = "; ".join(f"{problem}: {_call(peer, problem)}" for problem in peer["problems"])
+        installed = peer["version"] or f"no: `{peer['install']}`"
+        cells = (f"`{peer['name']}`", peer["device"], installed, calls)
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join(lines)
+
+
+_STATE = {True: "green", False: "yellow"}
+
+
+def _call(peer: Mapping[str, Any], problem: str) -> str:
+    """Return what a peer calls for a problem, and the methods it lets one choose from."""
+    methods = peer["methods"].get(problem)
+    return str(peer["calls"][problem]) + (f", --set method={'|'.join(methods)}" if methods else "")
+
+
 def _option(option: Mapping[str, Any]) -> str:
     choices = option["choices"]
     values = "|".join(str(choice) for choice in choices) if choices else str(option["type"]).upper()

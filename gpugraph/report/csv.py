@@ -9,6 +9,7 @@ from typing import Any
 
 from gpugraph.measure.record import PHASES, jsonable
 from gpugraph.report.rates import shown_rate
+from gpugraph.report.rows import Row
 
 FRONT = (
     "problem",
@@ -23,21 +24,41 @@ FRONT = (
     "graph.digest",
 )
 
+_INTERVAL = ("confidence_s.kernel.low", "confidence_s.kernel.high")
+
 
 def csv(records: Sequence[Mapping[str, Any]]) -> str:
-    """Return the records as CSV with a header; the result's columns are those of all records together."""
-    results = list(dict.fromkeys(f"result.{name}" for data in records for name in data["result"]))
+    """Return the records as CSV with a header; columns of results, axes and parameters are those of all together.
+
+    A cell that gave no number has its outcome and its message, and nothing in the columns of numbers.
+    """
+    rows = [Row.of(data) for data in records]
+    results = _names(records, "result")
+    axes = [f"cell.{name}" for name in _names([data.get("cell") or {} for data in records], "axes")]
+    parameters = _names(records, "parameters")
     phases = [f"phases_s.{name}" for name in PHASES]
     rates = ["mteps.kernel", "mteps.end_to_end"]
-    header = [*FRONT, *results, *phases, *rates, "verification.status", "verification.method", "time"]
+    hardware = [f"energy.{name}" for name in ("joules_per_run", "nanojoules_per_edge")]
+    hardware += [f"traffic.{name}" for name in ("minimum_bytes", "copy_bytes_per_s", "share")]
+    apart = ["predecessors_s"] if any("predecessors_s" in data for data in records) else []
+    header = [*FRONT, *axes, *parameters, *results, *phases, *apart, *_INTERVAL, "samples", *rates, *hardware]
+    header += ["peak_device_bytes", "outcome", "message", "verification.status", "verification.method", "time"]
     text = io.StringIO()
     writer = _csv.writer(text, lineterminator="\n")
     writer.writerow(header)
-    for data in records:
-        row = {**dict.fromkeys(header), **{name: _at(data, name) for name in header}}
-        row |= {name: shown_rate(data, name.partition(".")[2]) for name in rates}
-        writer.writerow([row[name] for name in header])
+    for row in rows:
+        data = row.data
+        line = {name: _at(data, name) for name in header}
+        line |= {name: shown_rate(data, name.partition(".")[2]) for name in rates}
+        line |= dict(zip(_INTERVAL, row.interval_s or (None, None), strict=True))
+        line |= {"samples": len(row.samples) or None, "outcome": row.outcome, "message": row.message or None}
+        writer.writerow([line[name] for name in header])
     return text.getvalue().rstrip("\n")
+
+
+def _names(records: Sequence[Mapping[str, Any]], table: str) -> list[str]:
+    """Return the columns that a table of all records together has."""
+    return list(dict.fromkeys(f"{table}.{name}" for data in records for name in data.get(table) or {}))
 
 
 def _at(data: Mapping[str, Any], path: str) -> Any:
@@ -45,4 +66,5 @@ def _at(data: Mapping[str, Any], path: str) -> Any:
     value: Any = data
     for name in path.split("."):
         value = value.get(name) if isinstance(value, Mapping) else None
-    return jsonable(value)
+    value = jsonable(value)
+    return " ".join(str(item) for item in value) if isinstance(value, list) else value

@@ -5,6 +5,8 @@ A renderer makes lines of spans, each a text with a style; a terminal shows the 
 
 from __future__ import annotations
 
+import shutil
+import sys
 import textwrap
 from collections.abc import Sequence
 
@@ -13,6 +15,12 @@ Line = list[Span]
 
 LABEL_WIDTH = 12
 """Columns of the label in front of a field."""
+
+
+def page_width(most: int = 100) -> int:
+    """Return the columns to lay a page out for: those of the terminal, up to ``most``; 80 in a pipe."""
+    width = min(shutil.get_terminal_size().columns, most) if sys.stdout.isatty() else 80
+    return max(width, 40)
 
 
 def plain(lines: Sequence[Line]) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gpugraph.report.rates import EMULATED, shown_rate
-from gpugraph.report.units import count, duration, rate
+from gpugraph.report.rates import EMULATED
+from gpugraph.report.rows import Row
+from gpugraph.report.units import count, duration, percent, rate
 
 HEADER = ("problem", "graph", "vertices", "edges", "algorithm", "device", "kernel", "MTEPS", "end to end", "verdict")
 _RIGHT = ("vertices", "edges", "kernel", "MTEPS", "end to end")
@@ -14,33 +15,48 @@ _RIGHT = ("vertices", "edges", "kernel", "MTEPS", "end to end")
 
 def markdown(records: Sequence[Mapping[str, Any]]) -> str:
     """Return the records as a table, a line each; MTEPS only where the result is verified."""
-    lines = [_row(HEADER), _row(["---:" if name in _RIGHT else "---" for name in HEADER])]
-    lines += [_row(_cells(data)) for data in records]
-    definitions = {str(d["mteps"]["definition"]) for d in records if d["mteps"].get("definition")}
+    rows = [Row.of(data) for data in records]
+    lines = [row(HEADER), row(["---:" if name in _RIGHT else "---" for name in HEADER])]
+    lines += [row(_cells(one)) for one in rows]
+    definitions = {str((one.data.get("mteps") or {}).get("definition") or "") for one in rows} - {""}
     notes = sorted(definitions)
     if notes:
         notes.append("End to end: the same count / (stage + h2d + kernel + d2h)")
-    if any(data["device"]["kind"] == "emulated" for data in records):
+    if any(one.interval_s for one in rows):
+        notes.append("Kernel: median ± half the width of its 95 % confidence interval")
+    if any(one.device_kind == "emulated" for one in rows):
         notes.append(EMULATED[0].upper() + EMULATED[1:])
     return "\n".join([*lines, *(f"\n{note}." for note in notes)])
 
 
-def _cells(data: Mapping[str, Any]) -> list[str]:
-    graph, verdict = data["graph"], data["verification"]
-    kernel, total = shown_rate(data, "kernel"), shown_rate(data, "end_to_end")
+def row(cells: Sequence[str]) -> str:
+    """Return cells as one row of a Markdown table, whatever they contain."""
+    return "| " + " | ".join(" ".join(cell.replace("|", "\\|").replace("<", "\\<").split()) for cell in cells) + " |"
+
+
+def _cells(one: Row) -> list[str]:
+    verdict = one.data.get("verification") or {}
+    said = verdict.get("status", "skipped") + (f" ({verdict.get('method')})" if one.status == "passed" else "")
+    if not one.ok:
+        said = f"{one.outcome}: {one.message}".rstrip(": ")
     return [
-        data["problem"],
-        graph["name"],
-        count(graph["vertices"]),
-        count(graph["edges"]),
-        data["algorithm"],
-        data["device"]["name"],
-        duration(data["phases_s"]["kernel"]),
-        "-" if kernel is None else rate(kernel),
-        "-" if total is None else rate(total),
-        verdict["status"] + (f" ({verdict['method']})" if verdict["status"] == "passed" else ""),
+        one.problem,
+        one.graph,
+        "-" if one.vertices is None else count(one.vertices),
+        "-" if one.edges is None else count(one.edges),
+        one.algorithm,
+        one.device,
+        kernel_time(one),
+        "-" if one.mteps is None else rate(one.mteps),
+        "-" if one.end_to_end is None else rate(one.end_to_end),
+        said,
     ]
 
 
-def _row(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+def kernel_time(one: Row) -> str:
+    """Return the median kernel time with its precision where that is known."""
+    if one.kernel_s is None:
+        return "-"
+    if one.interval_s is None or not one.kernel_s:
+        return duration(one.kernel_s)
+    return f"{duration(one.kernel_s)} ± {percent((one.interval_s[1] - one.interval_s[0]) / 2 / one.kernel_s)}"

@@ -11,14 +11,14 @@ UNVERIFIED = "the result is not verified; no MTEPS is given"
 
 def why_no_rates(data: Mapping[str, Any]) -> str | None:
     """Return the sentence that stands in place of MTEPS, or None if they may be shown."""
-    if data["verification"]["status"] != "passed":
+    if (data.get("verification") or {}).get("status") != "passed" or data.get("outcome", "ok") != "ok":
         return UNVERIFIED
-    if data["device"]["kind"] == "emulated":
+    if (data.get("device") or {}).get("kind") == "emulated":
         return EMULATED
     return None
 
 
 def shown_rate(data: Mapping[str, Any], which: str) -> float | None:
     """Return ``mteps.kernel`` or ``mteps.end_to_end``, or None where it must not be shown."""
-    rate = data["mteps"].get(which)
+    rate = (data.get("mteps") or {}).get(which)
     return None if rate is None or why_no_rates(data) else float(rate)

@@ -50,6 +50,10 @@ _MEASURING = ("preparations", "repeat", "warmup", "index_bits")
 
 def describe_graph(graph: Mapping[str, Any]) -> str:
     """Return one sentence about a graph: its name, counts and weights."""
+    if "elements" in graph:
+        kind = "exclusive sums" if graph.get("exclusive") else "sums"
+        kind = f"minima of {counted(graph['segments'], 'segment')}" if "segments" in graph else kind
+        return f"{graph['name']}: {counted(graph['elements'], 'element')} of {graph['weight_dtype']}, {kind}"
     noun = "arc" if graph.get("directed") else "edge"
     sizes = f"{counted(graph['vertices'], 'vertex')}, {counted(graph['edges'], noun)}"
     return f"{graph['name']}: {sizes}, {graph['weight_dtype']} weights"
@@ -65,8 +69,13 @@ def _phases(data: Mapping[str, Any], width: int) -> list[Line]:
         if name == "kernel" and inner:
             whole = sum(inner.values()) or 1.0
             lines += [_phase(f"  {part}", s, s / whole, "", bar=False) for part, s in inner.items()]
+    if data.get("predecessors_s") is not None:
+        lines.append([(f"{'predecessors':<20}{duration(data['predecessors_s']):>10}", ""), (_APART, "dim")])
     lines += field("", _samples(data, bool(inner)), width=width, style="dim")
     return lines
+
+
+_APART = f"{'':>9}after the run, in no other figure"
 
 
 def _phase(name: str, seconds: float, share: float, style: str, *, bar: bool = True) -> Line:
@@ -97,7 +106,20 @@ def _rates(data: Mapping[str, Any], width: int) -> list[Line]:
         *field("", f"= {definition}", width=width, style="dim"),
         *field("end to end", rate(mteps["end_to_end"]) + mean, width=width, style="green"),
         *field("", "= the same count / (stage + h2d + kernel + d2h)", width=width, style="dim"),
+        *_throughput(data, width),
     ]
+
+
+def _throughput(data: Mapping[str, Any], width: int) -> list[Line]:
+    """Return what the times of a scan mean in bytes, or nothing for another problem."""
+    found = data.get("throughput")
+    if found is None:
+        return []
+    names = {"h2d": "to the device", "kernel": "the kernel", "d2h": "back"}
+    parts = [f"{text} {rate(found[f'{key}_gb_s'])}" for key, text in names.items() if found[f"{key}_gb_s"]]
+    lines = field("GB/s", ", ".join(parts) + " of the array", width=width)
+    total = f"{duration(found['total_s'])} with allocation and both transfers, {found['transfers_share']:.0%} of it"
+    return lines + (field("total", total + " transfers", width=width) if found["h2d_gb_s"] else [])
 
 
 def _result(data: Mapping[str, Any], width: int) -> list[Line]:

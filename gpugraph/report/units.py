@@ -23,6 +23,11 @@ def rate(value: float) -> str:
     return f"{value:.2f}" if value >= 10 else f"{value:.4g}"
 
 
+def percent(share: float) -> str:
+    """Return a share in per cent, to three digits: ``"5 %"``, ``"0.25 %"``, ``"87.3 %"``."""
+    return f"{share * 100:.3g} %"
+
+
 def count(number: int) -> str:
     """Return a count with thousands separators."""
     return f"{number:,}"

@@ -67,6 +67,7 @@ class FakeCupy:
         self.registering_refused = False
         self.free_bytes, self.gpus, self.status = free_bytes, gpus, status
         self.marks: list[str] = []
+        self.waits: list[Any] = []
         runtime = SimpleNamespace(
             CUDARuntimeError=CUDARuntimeError,
             is_hip=False,
@@ -75,6 +76,7 @@ class FakeCupy:
             getDeviceProperties=lambda index: {"name": b"Fake H200"},
             deviceGetAttribute=lambda attribute, index: attribute,
             cudaDevAttrMultiProcessorCount=132,
+            cudaDevAttrMaxSharedMemoryPerBlockOptin=227 << 10,
             cudaDevAttrL2CacheSize=60 << 20,
             cudaDevAttrClockRate=1980000,
             driverGetVersion=lambda: 13000,
@@ -99,7 +101,9 @@ class FakeCupy:
             memory=memory,
             driver=SimpleNamespace(occupancyMaxActiveBlocksPerMultiprocessor=lambda function, block, shared: 2),
             Device=lambda index: SimpleNamespace(compute_capability="90"),
-            Stream=lambda non_blocking: SimpleNamespace(ptr=77, use=lambda: None, synchronize=self._synchronize),
+            Stream=lambda non_blocking: SimpleNamespace(
+                ptr=77, use=lambda: None, synchronize=self._synchronize, wait_event=self.waits.append
+            ),
             Event=lambda disable_timing=False: SimpleNamespace(
                 record=lambda stream: None, synchronize=lambda: self._synchronize(0), done=True
             ),

@@ -14,10 +14,17 @@ BUDGET = matrix.read_budget(Path(__file__).with_name("register_budget.json"))
 ENTRIES = list(matrix.entries(architectures=matrix.ARCHITECTURES[:1]))
 
 
+def architectures(entry: matrix.Entry) -> list[str]:
+    """Return sm_90, and for every fourth entry of a file one of the others in turn; ``make matrix`` compiles for all."""
+    others = [arch for arch in matrix.ARCHITECTURES if arch != "sm_90"]
+    turn = [other for other in ENTRIES if other.file == entry.file].index(entry)
+    return ["sm_90", others[turn // 4 % len(others)]] if turn % 4 == 0 else ["sm_90"]
+
+
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.key)
-def test_it_compiles_within_its_budget_on_every_architecture(entry: matrix.Entry) -> None:
+def test_it_compiles_within_its_budget(entry: matrix.Entry) -> None:
     wrong = []
-    for arch in matrix.ARCHITECTURES:
+    for arch in architectures(entry):
         module = compile_kernels(entry.file, entry.defines, arch)
         assert module.kernels
         assert set(module.kernels) <= set(load_source(entry.file).kernels)

@@ -184,3 +184,12 @@ def test_the_command_prints_every_diagnostic_of_a_failure(
 ) -> None:
     assert kernels.main([str(file), "-D", "NUMBER=nope"]) == 2
     assert "types.cuh(2): error" in capsys.readouterr().err
+
+
+def test_kernels_are_found_though_the_assembler_says_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("GPUGRAPH_CACHE_DIR", str(tmp_path))
+    told = compile_kernels("probe.cu", {"UNUSED": 1}, "sm_90").kernels
+    monkeypatch.setattr("gpugraph.devices.kernels.parse_usage", lambda log: {})
+    silent = compile_kernels("probe.cu", {"UNUSED": 2}, "sm_90").kernels
+    assert silent.keys() == told.keys()
+    assert not any(usage.registers for usage in silent.values())

@@ -17,14 +17,35 @@ from tests.zoo import ZOO, has_negative_weights, zoo
 VARIANTS: list[tuple[str, str, tuple[str, ...], dict[str, Any]]] = [
     ("mst", "boruvka", (), {}),
     ("mst", "boruvka", ("sort-adjacency",), {}),
+    ("mst", "boruvka", (), {"exchange": "shared-memory"}),
+    ("mst", "boruvka", ("sort-adjacency",), {"exchange": "shared-memory"}),
     ("mst", "boruvka", ("renumber",), {}),
     ("mst", "boruvka", ("rank-weights",), {}),
     ("mst", "boruvka", ("renumber", "rank-weights", "sort-adjacency"), {}),
+    ("mst", "boruvka", ("compress",), {}),
+    ("mst", "boruvka", ("renumber", "sort-adjacency", "compress"), {}),
+    ("mst", "boruvka-hybrid", (), {}),
+    ("mst", "boruvka-hybrid", ("sort-adjacency",), {"cpu-share": "0.5"}),
+    ("mst", "boruvka-hybrid", ("renumber", "compress"), {"cpu-share": "25%", "memory-limit": "25KB"}),
+    ("mst", "boruvka-streamed", (), {}),
+    ("mst", "boruvka-streamed", (), {"stream": "all", "chunk": 40}),
+    ("mst", "boruvka-streamed", ("rank-weights",), {"stream": "all", "chunk": 64, "light": 0.3}),
+    ("mst", "boruvka-streamed", (), {"memory-limit": "33KB", "stream": "all", "chunk": 100, "light": 0.0}),
     ("mst", "prim", (), {}),
     ("mst", "prim", (), {"threads": 8, "blocks": 3}),
     ("mst", "prim", (), {"layout": "int2"}),
+    ("mst", "prim-naive", (), {"threads": 32}),
+    ("mst", "prim-persistent", (), {}),
+    ("mst", "prim-persistent", (), {"blocks": 3, "threads": 64}),
     ("mst", "filter-boruvka", (), {}),
+    ("mst", "boruvka-scan", (), {}),
+    ("mst", "boruvka-scan", ("renumber", "rank-weights", "sort-adjacency"), {}),
+    ("mst", "boruvka-prim", (), {"switch-after": 0}),
+    ("mst", "boruvka-prim", ("renumber",), {"switch-after": 1}),
     ("sssp", "dijkstra", (), {}),
+    ("sssp", "delta-stepping", (), {}),
+    *(("sssp", f"u-{rest}", (), {}) for rest in ("hybrid-1", "hybrid-2", "hybrid-3", "gpu", "gpu-2min", "gpu-plus")),
+    *(("sssp", f"matrix-{rest}-gpu", (), {}) for rest in ("u", "f")),
 ]
 
 
@@ -47,7 +68,8 @@ def run_on(
 ) -> tuple[Any, dict[str, int]]:
     """Return the result of one run on a device, and its counters."""
     algorithm = find_algorithm(problem, name, device.kind)
-    view, _, _ = make_resident(GraphView.of(graph, preparations, index_bits), device)
+    host = GraphView.of(graph, preparations, index_bits)
+    view = make_resident(host, device)[0] if algorithm.resident else host
     chosen = {**{o.name: o.default for o in algorithm.options}, **(options or {})}
     state = algorithm.prepare(view, device, **chosen)
     clock = NullClock()

@@ -5,6 +5,7 @@ Prints the kernels that were launched, a line each.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,13 @@ import gpugraph.problems.mst.gpu_filter_boruvka as filter_boruvka
 from gpugraph.devices.emulated.device import EmulatedDevice, EmulatedKernel
 from gpugraph.devices.resident import make_resident
 from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.generate import generate
 from gpugraph.graph.view import GraphView
 from gpugraph.problems.mst.gpu_verify import certify
 from gpugraph.problems.mst.problem import Forest
+from gpugraph.problems.sssp.gpu_verify import certify as certify_distances
 from tests.problems.gpu_cases import expected, run_on
+from tests.problems.scan.scan_cases import scan_on
 from tests.zoo import directed, undirected, zoo
 
 LAUNCHED: set[str] = set()
@@ -48,6 +52,19 @@ def check_forests(device: Device) -> None:
         ("boruvka", zoo("float64"), every),
         ("prim", zoo("random-ties"), {"options": {"threads": 8, "blocks": 3, "layout": "int2"}}),
         ("prim", zoo("float64"), {"index_bits": 64}),
+        ("prim-naive", zoo("random-ties"), {}),
+        ("prim-persistent", zoo("random-ties"), {}),
+        ("prim-persistent", zoo("float64"), {"index_bits": 64, "options": {"blocks": 3}}),
+        ("prim-persistent", hub_and_path(), {"options": {"on_chip": "nothing"}}),
+        ("boruvka-scan", zoo("random-ties"), {}),
+        ("boruvka-scan", zoo("float64"), every),
+        ("boruvka-prim", zoo("random-ties"), {"options": {"switch-after": 1}}),
+        ("boruvka-prim", zoo("float64"), {"index_bits": 64, "options": {"switch-after": 0}}),
+        ("boruvka", zoo("random-ties"), {"preparations": ("compress",)}),
+        ("boruvka-hybrid", zoo("random-ties"), {"preparations": ("compress",), "options": {"cpu-share": "0.5"}}),
+        ("boruvka-hybrid", hub_and_path(), {}),
+        ("boruvka-streamed", hub_and_path(), {"options": {"stream": "all", "chunk": 700}}),
+        ("boruvka-streamed", zoo("float64"), {"index_bits": 64, "options": {"chunk": 30, "stream": "all"}}),
         ("filter-boruvka", zoo("random-ties"), {}),
         ("filter-boruvka", zoo("isolated-vertices"), {}),
         ("filter-boruvka", hub_and_path(), {}),
@@ -60,19 +77,59 @@ def check_forests(device: Device) -> None:
 
 
 def check_certificates(device: Device) -> None:
-    """Check right and wrong forests."""
+    """Check right and wrong forests, and right and wrong distances."""
     for graph, bits in ((zoo("random-ties"), 32), (zoo("float64"), 64)):
         view, _, _ = make_resident(GraphView.of(graph, index_bits=bits), device)
         forest = expected("mst", graph, ())
         assert certify(view, device, forest).passed
         assert not certify(view, device, Forest.of(graph, forest.edges[1:])).passed
+    hub = undirected(2600, [(0, 1, 7), *((1, i, 0) for i in range(2, 2599)), (2, 2599, 0)])
+    for graph, bits in ((hub, 32), (zoo("float64"), 64), (zoo("all-zero"), 64)):
+        view, _, _ = make_resident(GraphView.of(graph, index_bits=bits), device)
+        distances = expected("sssp", graph, (0,)).with_predecessors()
+        assert certify_distances(view, device, 0, distances).passed
+        raised = distances.distance.copy()
+        raised[1] += 1
+        assert not certify_distances(view, device, 0, replace(distances, distance=raised)).passed
 
 
 def check_distances(device: Device) -> None:
     """Find distances that fit 32 bits and such as do not."""
+    names = ("dijkstra", "u-hybrid-3", "u-gpu-2min", "u-gpu-plus", "matrix-u-gpu", "matrix-f-gpu", "harish-narayanan")
     for graph in (zoo("grid"), directed(4, [(0, 1, 2**32 - 2), (1, 2, 2**32 - 2), (2, 3, 5)])):
-        found, _ = run_on(device, "sssp", "dijkstra", graph, query=(0,))
-        np.testing.assert_array_equal(found.distance, expected("sssp", graph, (0,)).distance)
+        for name in names:  # the last is right here: a schedule without the race detector keeps look and write together
+            found, _ = run_on(device, "sssp", name, graph, query=(0,))
+            np.testing.assert_array_equal(found.distance, expected("sssp", graph, (0,)).distance)
+
+
+def check_delta_stepping(device: Device) -> None:
+    """Step locally and widely, relax hubs, pull across the horizon, push across it, and start again in 64 bits."""
+    path = [(i, i + 1, 2**31) for i in range(300)]
+    runs: list[tuple[CSRGraph, int]] = [
+        (zoo("grid"), 32),
+        (zoo("float64"), 64),
+        (hub_and_path(), 32),
+        (generate("complete:120"), 32),
+        (generate("rmat:10,ef=16,w=1..255"), 32),
+        (directed(900, [(i, (i * 7 + j) % 900, (i * j) % 97) for i in range(900) for j in range(20)]), 32),
+        (undirected(301, path), 32),
+        (directed(4, [(0, 1, 2**32 - 2), (1, 2, 2**32 - 2), (2, 3, 5)]), 32),
+    ]
+    for graph, bits in runs:
+        for source in (0, graph.vertices // 2):
+            found, _ = run_on(device, "sssp", "delta-stepping", graph, query=(source,), index_bits=bits)
+            np.testing.assert_array_equal(found.distance, expected("sssp", graph, (source,)).distance)
+
+
+def check_scans(device: Device) -> None:
+    """Scan sums by every scheme and network, and minima with both kinds of flags."""
+    schemes = ("reduce-then-scan", "reduce-then-scan-multilevel", "scan-then-propagate", "look-back", "brent-kung")
+    for name in (*schemes, "sklansky", "kogge-stone"):
+        for spec in ("array:n=9001", "array:n=5000,dtype=float64,exclusive=yes"):
+            assert scan_on(device, name, spec).passed
+    for flags in ("bytes", "top-bit"):
+        for spec in ("array:n=9001,segments=70", "array:n=5000,segments=3,dtype=uint64"):
+            assert scan_on(device, "segmented-min", spec, flags=flags).passed
 
 
 def check_tools(device: Device) -> None:
@@ -99,7 +156,7 @@ def main() -> None:
     filter_boruvka.FILTER_ARCS, filter_boruvka.FILTER_DEGREE = 512, 2
     device = Device(seed=1)
     assert device.build == "sanitize"
-    for check in (check_forests, check_certificates, check_distances, check_tools):
+    for check in (check_forests, check_certificates, check_distances, check_delta_stepping, check_scans, check_tools):
         check(device)
     print("\n".join(sorted(LAUNCHED)))
 

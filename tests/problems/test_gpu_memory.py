@@ -12,6 +12,7 @@ import pytest
 import gpugraph.problems.mst.gpu_boruvka as boruvka
 import gpugraph.problems.mst.gpu_filter_boruvka as filter_boruvka
 import gpugraph.problems.mst.gpu_prim as prim
+import gpugraph.problems.sssp.gpu_delta_stepping as delta_stepping
 import gpugraph.problems.sssp.gpu_dijkstra as dijkstra
 from gpugraph.clock import NullClock
 from gpugraph.devices import resident
@@ -46,6 +47,7 @@ def drivers() -> dict[str, tuple[Any, dict[str, Any], dict[str, Any], tuple[int,
         "prim": (prim, csr, {"pairs": False}, ()),
         "prim-int2": (prim, {**csr, "layout": "int2"}, {"pairs": True}, ()),
         "dijkstra": (dijkstra, {}, {}, (0,)),
+        "delta-stepping": (delta_stepping, {}, {}, (0,)),
     }
 
 
@@ -80,9 +82,42 @@ def test_filter_boruvka_keeps_within_its_bound(dtype: str, index_bits: int) -> N
         assert own <= per_edge * graph.edges + per_vertex * n + 1024  # what few words a run counts in
 
 
+def peak_of_delta_stepping(graph: CSRGraph, index_bits: int) -> tuple[int, int, dict[str, int]]:
+    """Return the peak beyond the graph's own bytes, what the host foretold of it, and the run's counters."""
+    device, clock = EmulatedDevice(), NullClock()
+    view, _, _ = make_resident(GraphView.of(graph, (), index_bits), device)
+    state = delta_stepping.prepare(view, device)
+    for source in (0, graph.vertices // 2):
+        delta_stepping.run(state, clock, source)
+    return device.peak_bytes() - view.nbytes, delta_stepping.state_bytes(view), clock.counters
+
+
+@TYPES
+def test_delta_stepping_keeps_within_its_bound(dtype: str, index_bits: int) -> None:
+    """The graph, and 40 bytes a vertex and 4 an arc, whatever the widths."""
+    for n, m in ((6000, 50000), (20000, 3000), (400, 30000)):
+        graph = graph_of(n, m, dtype)
+        own, _, _ = peak_of_delta_stepping(graph, index_bits)
+        assert own <= 40 * n + 4 * graph.arcs + 40_000  # the far list's 1024 entries at least, the histograms
+
+
+@pytest.mark.parametrize("index_bits", [32, 64])
+def test_a_restart_of_delta_stepping_in_64_bits_keeps_within_the_same_bound(index_bits: int) -> None:
+    n = 20000
+    graph = undirected(n, [(i, i + 1, 2**31) for i in range(n // 2)] + [(i, i * 7 % n, 5) for i in range(n // 2, n)])
+    own, foretold, counters = peak_of_delta_stepping(graph, index_bits)
+    assert counters["restarts"] >= 1
+    assert own <= 40 * n + 4 * graph.arcs + 40_000
+    assert foretold < own <= foretold + 14 * n + graph.arcs + 40_000  # the docstring's 13 and the list of hubs
+
+
 # ------------------------------------------------------------------ what does not fit
 
-ALGORITHMS = [("mst", "boruvka"), ("mst", "prim"), ("mst", "filter-boruvka"), ("sssp", "dijkstra")]
+ALGORITHMS = [
+    *(("mst", name) for name in ("boruvka", "prim", "prim-naive", "prim-persistent", "filter-boruvka")),
+    ("sssp", "dijkstra"),
+    ("sssp", "delta-stepping"),
+]
 GRAPH = "random:n=200000,m=150000"
 
 

@@ -54,7 +54,7 @@ def test_markdown_is_a_table_with_the_definition_beneath():
     header, rule, first, second, *rest = text.split("\n")
     assert header.count("|") == rule.count("|") == first.count("|") == second.count("|") == 11
     assert "| 641 µs | 1,419.6 | 438.20 | passed (reference) |" in first
-    assert second.endswith("| - | - | failed |")
+    assert second.endswith("| - | - | - | failed: edge 3-9 is missing |")
     assert "MTEPS = undirected edges of the graph / kernel time, in millions per second." in rest
 
 

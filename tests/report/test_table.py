@@ -92,3 +92,9 @@ def test_the_terminal_gets_the_same_text(capsys):
     print_rich(table(mst_record()))
     shown = "\n".join(line.rstrip() for line in capsys.readouterr().out.rstrip("\n").split("\n"))
     assert shown == plain(table(mst_record()))
+
+
+def test_predecessors_are_shown_apart_from_the_phases():
+    text = plain(table({**sssp_record(), "predecessors_s": 0.0021}))
+    assert "predecessors           2.10 ms         after the run, in no other figure" in text
+    assert "predecessors" not in plain(table(sssp_record()))

@@ -17,6 +17,7 @@ from gpugraph.devices.emulated.module import SimtKernel, SimtModule
 from gpugraph.devices.emulated.races import Race, unexplained
 from gpugraph.devices.emulated.sanitize import SWITCH, check_running_sanitized
 from gpugraph.devices.emulated.toolchain import find_compiler
+from gpugraph.devices.streams import HostCopies, HostMark, Mark
 from gpugraph.errors import GpuGraphError, InputError
 
 MULTIPROCESSORS = 4
@@ -75,6 +76,7 @@ class EmulatedDevice:
 
     kind = "emulated"
     multiprocessors = MULTIPROCESSORS
+    shared_bytes_per_block = MAX_SHARED_BYTES
 
     def __init__(
         self, seed: int = 0, sanitize: bool | None = None, races: bool = False, threads: int | None = None
@@ -188,6 +190,23 @@ class EmulatedDevice:
 
     def synchronize(self) -> None:
         """Return at once: a launch has ended when it returns, and raised what went wrong."""
+
+    # ------------------------------------------------------------------ copies beside the kernels: at once
+
+    def pinned(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
+        """Return an uninitialised host array: there is no faster memory."""
+        return np.empty(shape, dtype)
+
+    def copy_stream(self) -> HostCopies:
+        """Return a stream that copies at once."""
+        return HostCopies()
+
+    def mark(self) -> HostMark:
+        """Return a mark; everything before it is done."""
+        return HostMark()
+
+    def wait_for(self, mark: Mark) -> None:
+        """Return at once: what was marked is done."""
 
     # ------------------------------------------------------------------ clocks and figures
 

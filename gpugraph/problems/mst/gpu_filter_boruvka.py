@@ -17,6 +17,7 @@ from gpugraph.clock import Clock
 from gpugraph.devices.base import Array, Device, Kernel
 from gpugraph.devices.resident import ResidentView
 from gpugraph.graph.digest import set_digest
+from gpugraph.problems.least_traffic import forest_bytes
 from gpugraph.problems.mst.gpu_forest import fetch_forest
 from gpugraph.problems.mst.problem import Forest
 from gpugraph.problems.registry import Algorithm, register
@@ -141,5 +142,6 @@ register(
         finish=finish,
         digest=set_digest,
         compile=load_kernel,
+        minimum_bytes=forest_bytes,
     )
 )

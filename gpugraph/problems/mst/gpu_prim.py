@@ -4,7 +4,7 @@ The kernels and their invariants are in ``cuda_kernels/prim.cu``.  As in the pap
 and the grid is chosen anew before each; unlike there, it never reads a result back.
 
 Source: W. Wang, Y. Huang, S. Guo, "Design and implementation of GPU-based Prim's algorithm", 2011, section IV;
-S. Guo, W. Wang, F. Wang, 2011.
+S. Guo, W. Wang, L. Wang, 2011, section 2.
 """
 
 from __future__ import annotations
@@ -18,11 +18,18 @@ from gpugraph.devices.base import Array, Device, Kernel, covering_grid
 from gpugraph.devices.resident import ResidentView
 from gpugraph.errors import InputError
 from gpugraph.graph.digest import set_digest
+from gpugraph.problems.least_traffic import forest_bytes
 from gpugraph.problems.mst.gpu_forest import fetch_forest, finish_forest
 from gpugraph.problems.registry import Algorithm, Option, register
 
 FILE = "prim.cu"
 BLOCK_SIZES = (256, 128, 64, 32, 16, 8, 4, 2, 1)
+
+OPTIONS = (
+    Option("threads", int, 128, "most threads of a block", BLOCK_SIZES),
+    Option("blocks", int, 128, "most blocks of a launch"),
+    Option("layout", str, "csr", "read V/E/W arrays, or pairs through the read-only cache", ("csr", "int2")),
+)
 
 
 class State:
@@ -37,14 +44,23 @@ class State:
         key = np.uint32 if view.weights.dtype.itemsize == 4 else np.uint64
         device.require(state_bytes(view, pairs=self.pairs))
         self.candidates = (device.empty(n, np.int32), device.empty(n, np.int32), device.empty(n, key))  # R1, R2, R3
-        self.block_results = (device.empty(blocks, key), device.empty(blocks, np.int32))  # T1, T2
+        self.reduced = self.reduction_arrays()
         self.current = device.empty(1, np.int32)  # C
         self.forest = device.empty(max(n - 1, 1), index)
         self.forest_edges = device.empty(1, np.uint32)
-        self.kernels = load_kernels(view, device, layout=layout)
+        self.kernels = self.load_kernels(layout)
         self.graph: tuple[Array, ...] = (view.offsets, view.targets, view.weights)
         if self.pairs:
             self.graph = self._pack_pairs()
+
+    def reduction_arrays(self) -> tuple[Array, ...]:
+        """Return T1 and T2: of each block the lightest weight and which candidate has it."""
+        key = self.candidates[2].dtype
+        return self.device.empty(self.blocks, key), self.device.empty(self.blocks, np.int32)
+
+    def load_kernels(self, layout: str) -> dict[str, Kernel]:
+        """Return the kernels of a run by their names without ``prim_``."""
+        return load_kernels(self.view, self.device, layout=layout)
 
     def _pack_pairs(self) -> tuple[Array, Array]:
         view, n = self.view, self.view.vertices
@@ -72,7 +88,7 @@ class State:
     def min_reduction(self, step: np.int32) -> None:
         """Find the lightest candidate, in at most two launches, and let it join the tree."""
         grid, block = self.division(int(step))
-        n, blocks = np.int32(self.view.vertices), self.block_results
+        n, blocks = np.int32(self.view.vertices), self.reduced
         self.launch("reduce_candidates", grid, block, n, step, *self.candidates, *blocks, self.current)
         if grid > 1:
             block = smallest_block(grid, self.threads)
@@ -151,10 +167,7 @@ register(
         finish=finish_forest,
         digest=set_digest,
         compile=load_kernels,
-        options=(
-            Option("threads", int, 128, "most threads of a block", BLOCK_SIZES),
-            Option("blocks", int, 128, "most blocks of a launch"),
-            Option("layout", str, "csr", "read V/E/W arrays, or pairs through the read-only cache", ("csr", "int2")),
-        ),
+        minimum_bytes=forest_bytes,
+        options=OPTIONS,
     )
 )

@@ -137,7 +137,7 @@ class MinimumSpanningForest(OnGraphs):
         """Make the same checks on the device; None if the view's arcs are rearranged or there is no room."""
         from gpugraph.problems.mst.gpu_verify import certify
 
-        if view.edge_ids is not None:
+        if view.edge_ids is not None or view.compressed is not None:
             return None
         try:
             return certify(view, device, result)

@@ -35,15 +35,20 @@ from gpugraph.problems.registry import Verdict
 _RANGES_PER_THREAD = 8
 
 
-def check_certificate(graph: CSRGraph, forest: Forest) -> Verdict:
+def check_certificate(graph: CSRGraph, forest: Forest, keys: Keys | None = None) -> Verdict:
     """Check that a forest is the minimum spanning forest of an undirected graph, without an oracle.
+
+    Args:
+        graph: the graph.
+        forest: the forest.
+        keys: (arcs,) what edges are compared by before their ids, where that is not the weight alone.
 
     Returns:
         A verdict whose detail, where a check fails, names the first counter-example.
     """
     wrong = check_ids(graph, forest.edges)
     if wrong is None:
-        keys = order_keys(graph.weights)
+        keys = order_keys(graph.weights) if keys is None else keys
         ranked = forest.edges[canonical_order(keys[forest.edges])]
         up, closing = _merge_forest(graph, ranked)
         wrong = describe_closing(graph, closing) if closing >= 0 else _check_cycles(graph, keys, ranked, up)

@@ -11,16 +11,20 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.errors import InputError
+from gpugraph.errors import InputError, OutOfMemory
 from gpugraph.exact import exact_sum
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.on_graphs import OnGraphs
 from gpugraph.problems.registry import Problem, Verdict
+
+if TYPE_CHECKING:
+    from gpugraph.devices.base import Device
+    from gpugraph.devices.resident import ResidentView
 
 
 def distance_dtype(weight_dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -61,13 +65,26 @@ class Distances:
         mask: NDArray[np.bool_] = self.distance != unreached(self.distance.dtype)
         return mask
 
-    def with_predecessors(self) -> Distances:
-        """Return the same distances with their canonical predecessors."""
-        from gpugraph.problems.sssp.tight import canonical_predecessors
+    def with_predecessors(self, view: ResidentView | None = None, device: Device | None = None) -> Distances:
+        """Return the same distances with their canonical predecessors.
+
+        Args:
+            view: the graph on a device that is to find them, or None for the host, which also steps in where the view
+                holds another graph or there is no room.
+            device: the device that holds it.
+        """
+        from gpugraph.problems.sssp import gpu_tight, tight
 
         if self.predecessor is not None:
             return self
-        return replace(self, predecessor=canonical_predecessors(self.graph, self.distance, self.source))
+        if view is not None and device is not None and gpu_tight.suits(view, self):
+            try:
+                return replace(
+                    self, predecessor=gpu_tight.canonical_predecessors(view, device, self.distance, self.source)
+                )
+            except OutOfMemory:
+                pass  # the host has room
+        return replace(self, predecessor=tight.canonical_predecessors(self.graph, self.distance, self.source))
 
     def summary(self) -> dict[str, Any]:
         """Return the ``result`` object of a record.
@@ -150,8 +167,8 @@ class ShortestPaths(OnGraphs):
         return (from_reached + leaving) // 2
 
     def auto(self, graph: CSRGraph, device_kind: str) -> str:
-        """Return the algorithm measured fastest: delta-stepping on the CPU, the compound frontier elsewhere."""
-        return "delta-stepping" if device_kind == "cpu" else "dijkstra"
+        """Return the algorithm measured fastest, on every family tried (docs/results.md)."""
+        return "delta-stepping"
 
     def reference(self, graph: CSRGraph, query: tuple[Any, ...], result: Distances, by: str = "") -> Verdict:
         """Check a result against the oracle (see ``reference.py``)."""
@@ -164,6 +181,19 @@ class ShortestPaths(OnGraphs):
         from gpugraph.problems.sssp.verify import check_certificate
 
         return check_certificate(graph, int(query[0]), result)
+
+    def certificate_on_device(
+        self, view: ResidentView, device: Device, query: tuple[Any, ...], result: Distances
+    ) -> Verdict | None:
+        """Make the same checks on the device; None if the view holds other arcs or weights, or there is no room."""
+        from gpugraph.problems.sssp.gpu_verify import certify
+
+        if view.host.preparations:
+            return None
+        try:
+            return certify(view, device, int(query[0]), result)
+        except OutOfMemory:
+            return None
 
 
 PROBLEM: Problem = ShortestPaths()

@@ -85,7 +85,7 @@ def survey(graph: CSRGraph, distance: NDArray[Any], source: int) -> Survey:
     if len(roots):
         _spread(arcs.offsets, arcs.targets, arcs.weights, distance, roots, predecessor)
     predecessor[source] = -1
-    relaxable, wraps = (_ends(arcs, int(arc)) for arc in first)
+    relaxable, wraps = (ends_of(arcs, int(arc)) for arc in first)
     return Survey(predecessor, relaxable, wraps)
 
 
@@ -117,7 +117,7 @@ def refuse_wrapped(graph: CSRGraph, source: int, distance: NDArray[Any]) -> None
         )
 
 
-def _ends(arcs: Arcs, arc: int) -> tuple[int, int, int] | None:
+def ends_of(arcs: Arcs | CSRGraph, arc: int) -> tuple[int, int, int] | None:
     """Return (tail, head, position) of an arc, or None for −1."""
     if arc < 0:
         return None

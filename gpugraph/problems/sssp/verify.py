@@ -26,10 +26,14 @@ def check_certificate(graph: CSRGraph, source: int, result: Distances) -> Verdic
     fault = malformed(graph, source, result) or _first_fault(graph, source, result)
     if fault:
         return Verdict("failed", "certificate", fault)
+    return Verdict("passed", "certificate", describe_right(result))
+
+
+def describe_right(result: Distances) -> str:
+    """Return what the certificate has shown of a right result, in words."""
     reached = int(np.count_nonzero(result.reached))
     tree = "" if result.predecessor is None else ", predecessors are canonical"
-    detail = f"no arc can be relaxed, all {reached} reached vertices hang on the source by tight arcs{tree}"
-    return Verdict("passed", "certificate", detail)
+    return f"no arc can be relaxed, all {reached} reached vertices hang on the source by tight arcs{tree}"
 
 
 def malformed(graph: CSRGraph, source: int, result: Distances) -> str | None:
@@ -58,22 +62,44 @@ def differing_predecessor(graph: CSRGraph, found: NDArray[np.int64], right: NDAr
     return f"vertex {vertex_label(graph, v)} has predecessor {found[v]}, the canonical one is {right[v]}"
 
 
+def source_fault(graph: CSRGraph, source: int, distance: NDArray[Any]) -> str | None:
+    """Return what is wrong with the source's own distance, in words, or None."""
+    if distance[source] == 0:
+        return None
+    return f"the source {vertex_label(graph, source)} has distance {distance[source]}, not 0"
+
+
+def arc_fault(
+    graph: CSRGraph, distance: NDArray[Any], relaxable: tuple[int, int, int] | None, wraps: tuple[int, int, int] | None
+) -> str | None:
+    """Return what the first bad arcs (tail, head, position) of a ``Survey`` refute, in words, or None."""
+    if relaxable is not None:
+        return _describe(graph, distance, relaxable, "can be relaxed")
+    if wraps is not None and distance.dtype == np.uint64:
+        return _describe(graph, distance, wraps, "leads to a distance that does not fit in 64 bits")
+    return None
+
+
+def describe_loose(graph: CSRGraph, distance: NDArray[Any], v: int) -> str:
+    """Return a sentence on a reached vertex that no tight arcs lead to."""
+    return f"vertex {vertex_label(graph, v)} has distance {distance[v]}, but hangs on the source by no tight arcs"
+
+
 def _first_fault(graph: CSRGraph, source: int, result: Distances) -> str | None:
     """Return the first condition that does not hold, with its counter-example, or None."""
     distance = result.distance
-    if distance[source] != 0:
-        return f"the source {vertex_label(graph, source)} has distance {distance[source]}, not 0"
+    fault = source_fault(graph, source, distance)
+    if fault:
+        return fault
     seen = survey(graph, distance, source)
-    if seen.relaxable is not None:
-        return _describe(graph, distance, seen.relaxable, "can be relaxed")
-    if seen.wraps is not None and distance.dtype == np.uint64:
-        return _describe(graph, distance, seen.wraps, "leads to a distance that does not fit in 64 bits")
+    fault = arc_fault(graph, distance, seen.relaxable, seen.wraps)
+    if fault:
+        return fault
     hanging = seen.predecessor >= 0
     hanging[source] = True
     loose = np.flatnonzero(result.reached & ~hanging)
     if len(loose):
-        v = int(loose[0])
-        return f"vertex {vertex_label(graph, v)} has distance {distance[v]}, but hangs on the source by no tight arcs"
+        return describe_loose(graph, distance, int(loose[0]))
     if result.predecessor is not None:
         return differing_predecessor(graph, result.predecessor, seen.predecessor)
     return None

@@ -15,7 +15,7 @@ from gpugraph.errors import InputError
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView
 from gpugraph.problems.registry import algorithms, find_algorithm, load_problem
-from gpugraph.problems.sssp import buckets, cpu_delta_stepping, cpu_dijkstra
+from gpugraph.problems.sssp import adjacency_matrix, buckets, compound_host, cpu_delta_stepping, cpu_dijkstra, transpose
 from gpugraph.problems.sssp.arcs import Arcs
 from gpugraph.problems.sssp.cpu_delta_stepping import BucketSearch, chosen_delta, delta_stepping
 from gpugraph.problems.sssp.problem import Distances
@@ -29,8 +29,10 @@ from tests.problems.sssp.small_graphs import (
 )
 from tests.zoo import directed, undirected, zoo
 
-ALGORITHMS = ("delta-stepping", "dijkstra", "dijkstra-fibonacci")
-EXACT = ("delta-stepping", "dijkstra")
+COMPOUND = ("f-cpu", "u-cpu", "matrix-f-cpu", "matrix-u-cpu")
+EXACT = ("delta-stepping", "dijkstra", *COMPOUND)
+MODULES = (adjacency_matrix, buckets, compound_host, cpu_dijkstra, transpose)
+ALGORITHMS = (*EXACT, "dijkstra-fibonacci")
 
 
 def solve(name: str, graph: CSRGraph, source: int, index_bits: int | None = None, **options: Any) -> Distances:
@@ -204,7 +206,7 @@ def test_nothing_is_left_to_compile_in_a_run_even_on_a_graph_mapped_from_a_file(
     compile_ = find_algorithm("sssp", algorithm, "cpu").compile
     assert compile_ is not None
     compile_(GraphView.of(graph), None)
-    functions = [f for module in (buckets, cpu_dijkstra) for f in vars(module).values() if hasattr(f, "signatures")]
+    functions = [f for module in MODULES for f in vars(module).values() if hasattr(f, "signatures")]
     before = [len(f.signatures) for f in functions]
     assert sum(before) > 0
     solve(algorithm, mapped, 0)

@@ -103,4 +103,4 @@ def test_the_definition_of_mteps_says_what_is_counted() -> None:
 
 def test_the_fastest_algorithm_is_chosen_for_the_cpu() -> None:
     assert PROBLEM.auto(zoo("grid"), "cpu") == "delta-stepping"
-    assert PROBLEM.auto(zoo("grid"), "cuda") == "dijkstra"
+    assert PROBLEM.auto(zoo("grid"), "cuda") == "delta-stepping"

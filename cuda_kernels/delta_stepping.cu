@@ -1,0 +1,216 @@
+/*
+Single-source shortest paths in one cooperative launch: delta-stepping with two buckets, near and far, whose border is a
+threshold that moves up.  What is special:
+
+    no parameter      the width of a bucket follows what the last one saw: wider while the GPU is idle and distances
+                      settle at once, narrower when they are lowered again and again; where many vertices wait, a
+                      histogram of their distances says how far the threshold goes
+    local steps       a small frontier is dealt out to the blocks, and each follows what it finds for many steps in a
+                      queue in its shared memory: a step takes a few reads and no barrier of the grid
+    no far queue      far vertices are noted in a short list; when it overflows, all distances are read instead: what is
+                      reached, and not below the threshold, is pending
+    a horizon         in a dense graph most arcs are far too long to matter.  At first sums from the horizon on are left
+                      alone, unread; then every vertex beyond it pulls the best offer from within
+    hubs              long rows are cut into pieces for all warps
+
+The phases stand in delta_stepping/, in this order: relax (one arc, a warp's rows), frontier (the near queue), buckets
+(the next threshold, the horizon); what they share is in base.
+
+    offsets (n+1)  targets (arcs)  weights (arcs)   the graph; weights are not negative
+    distance (n)                                    order-preserving words (distance_words.cuh)
+    near (2 x room)                                 the near queue of this round and of the next: vertex and distance
+    far (2 x far_room)                              the far list, and the one that is being made of it
+    hubs (arcs / LOCAL_ROW + 1)                       rows put aside in a round
+    histogram (2 x BINS)                            pending distances beyond the threshold; the halves take turns
+    control, wide_control                           counters (enum Control, enum WideControl), all 0 before the launch
+    timeline (PHASES)                               nanoseconds spent in each phase (enum Phase)
+
+Invariants.  A distance only falls, and each time it does its vertex is entered into a queue or the list, or stays
+pending; an entry whose distance has fallen since is skipped.  When the near queue is empty every vertex below the
+threshold is settled.  An entry that found no room is found again: then all vertices between the last threshold and this
+one are entered once more, of which there are at most n, and the queue has room for n.
+Below the horizon the same holds with the arcs that do not lead across it.
+
+Kernel rules: every wait on another block is grid_barrier(); every loop around one runs equally often in all threads,
+because what decides is read after a barrier and not written before the next.
+
+Source: U. Meyer, P. Sanders, "Delta-stepping: a parallelizable shortest path algorithm", J. Algorithms 49, 2003; A.
+Davidson, S. Baxter, M. Garland, J. Owens, "Work-efficient parallel GPU methods for single-source shortest paths", IPDPS
+2014 (near and far); V. Chakaravarthy et al., "Scalable single source shortest path algorithms for massively parallel
+systems", IPDPS 2014 (pulling along long arcs); K. Wang, D. Fussell, C. Lin, "A fast work-efficient SSSP algorithm for
+GPUs", PPoPP 2021 (the width follows the run).  Local steps, the list that may overflow and the horizon are ours.
+*/
+#include "delta_stepping/buckets.cuh"
+
+// Launch: cooperative, BLOCK threads, at most as many blocks as are resident; control, wide_control, histogram are all 0.
+// `symmetric` tells that both arcs of every edge are there; `group_shift` is the binary logarithm of the lanes that
+// share a row in local steps, which relax up to `local_limit` entries.  Writes distance; control[OVERFLOW] tells that a wider word is needed.
+extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
+delta_stepping(int32 vertices, index_t arcs, int32 source, int32 symmetric, int32 group_shift,
+               uint32 local_limit, uint32 room, uint32 far_room, const index_t* __restrict__ offsets, const int32* __restrict__ targets,
+               const weight_t* __restrict__ weights, distance_t* distance, int32* near_vertex, distance_t* near_length,
+               int32* far_vertex, distance_t* far_length, int32* hub_vertex, distance_t* hub_length,
+               uint64* hub_first_piece, uint32* histogram, uint32* control, uint64* wide_control, uint64* timeline) {
+    __shared__ Shared shared;
+    const Graph graph = {vertices, arcs, offsets, targets, weights};
+    uint32 barriers = 0, round = 0, bucket = 0, lost = 0;
+    const auto barrier = [&]() { grid_barrier(&control[ARRIVALS], &barriers); };
+    const auto enter = [&](Phase phase) {  // the time since the last call was spent in `phase`
+        if (grid_thread() != 0) return;
+        const uint64 now = device_nanoseconds();
+        shared.spent[phase] += now - shared.since;
+        shared.since = now;
+    };
+    const auto near = [&](uint32 turn) {
+        const int64 first = static_cast<int64>(turn % 2) * room;
+        return List{{near_vertex + first, near_length + first}, &control[NEAR + turn % 3], room};
+    };
+    const auto far = [&](uint32 turn) {
+        const int64 first = static_cast<int64>(turn % 2) * far_room;
+        return List{{far_vertex + first, far_length + first}, &control[FAR + turn % 2], far_room};
+    };
+    const auto hubs = [&](uint32 turn) {
+        return Hubs{hub_vertex, hub_length, hub_first_piece, &wide_control[HUB_PIECES + turn % 3],
+                    static_cast<uint64>(arcs / LOCAL_ROW + 1)};
+    };
+
+    // Start: every distance is UNREACHED but the source's, which is the one entry.
+    if (threadIdx.x == 0) {
+        shared.settled_before = shared.pushes_before = shared.repeats_before = 0;
+        shared.steps_before = shared.steps = 0;
+        shared.settled_last = 1;
+        for (int phase = 0; phase < PHASES; ++phase) shared.spent[phase] = 0;
+        shared.since = device_nanoseconds();
+    }
+    for (int64 v = grid_thread(); v < vertices; v += grid_threads()) distance[v] = v == source ? 0 : UNREACHED;
+    if (grid_thread() == 0) {
+        near(0).queue.vertex[0] = source;
+        near(0).queue.length[0] = 0;
+        control[NEAR] = 1;
+    }
+    distance_t horizon = sample_weights(shared, graph);
+    distance_t floor = 0;  // below it everything is settled
+    distance_t threshold = word_of(shared.delta, weight_t());
+    if (threshold == 0) threshold = 1;
+    if (threshold > horizon) threshold = horizon;
+    barrier();
+    enter(START);
+
+    Outbox outbox = {shared, graph, distance, control, true, false, 0, 0, 0, 0, 0, 0};
+    Push push = {graph, distance, control, outbox, horizon};
+    while (true) {
+        // Relax until nothing is near.
+        while (true) {
+            uint32 count = current(near(round).count);
+            if (count == 0) break;
+            if (count > room) count = room;
+            if (grid_thread() == 0) {
+                *near(round + 2).count = 0;
+                *hubs(round + 1).pieces = 0;
+                control[ROUNDS] += 1;
+            }
+            outbox.open(near(round + 1), far(bucket), threshold);
+            const bool local = count <= local_limit;
+            uint32 steps = 1;
+            if (local) {
+                steps = relax_locally(push, near(round).queue, count, group_shift, hubs(round));
+            } else {
+                relax_widely(push, near(round).queue, count, hubs(round));
+            }
+            if (threadIdx.x == 0) shared.steps += steps;
+            outbox.flush();
+            barrier();
+            enter(local ? LOCAL : WIDE);
+            const uint64 pieces = current(hubs(round).pieces);
+            if (pieces != 0) {
+                outbox.open(near(round + 1), far(bucket), threshold);
+                relax_hubs(push, graph, distance, hubs(round), pieces);
+                outbox.flush();
+                barrier();
+                enter(HUBS);
+            }
+            round += 1;
+        }
+
+        // What found no room is entered again.
+        const Pending everything = {Queue{nullptr, nullptr}, distance, false, static_cast<uint32>(vertices)};
+        const uint32 lost_now = current(&control[LOST]);
+        if (lost_now != lost) {
+            lost = lost_now;
+            barrier();  // all have seen the queue empty before it fills again
+            outbox.open(near(round), far(bucket), threshold);
+            collect(outbox, everything, floor, threshold, false);
+            if (grid_thread() == 0) control[RESCANS] += 1;
+            barrier();
+            enter(BUCKETS);
+            continue;
+        }
+
+        // The next threshold.
+        const uint32 turn = bucket % 2;
+        const uint32 listed = current(far(bucket).count);
+        const Pending pending = {far(bucket).queue, distance, listed <= far_room,
+                                 listed <= far_room ? listed : static_cast<uint32>(vertices)};
+        uint32* const bins = histogram + turn * BINS;
+        survey(outbox, pending, threshold, bins, &control[PENDING + turn], &wide_control[LEAST + turn]);
+        if (grid_thread() == 0) *far(bucket + 1).count = 0;
+        barrier();
+        const uint32 waiting = current(&control[PENDING + turn]);
+        const distance_t least = static_cast<distance_t>(~current(&wide_control[LEAST + turn]));
+        floor = threshold;
+        if (waiting != 0) {
+            threshold = next_threshold(shared, graph, threshold, bins, waiting, least, control);
+            if (threshold > horizon) threshold = horizon;
+            const bool keep = waiting <= far_room;
+            outbox.open(near(round), far(bucket + 1), threshold);
+            collect(outbox, pending, floor, threshold, keep);
+            if (blockIdx.x == 0) {
+                for (int bin = threadIdx.x; bin < BINS; bin += BLOCK) histogram[(turn ^ 1) * BINS + bin] = 0;
+                if (threadIdx.x == 0) {
+                    control[PENDING + (turn ^ 1)] = 0;
+                    wide_control[LEAST + (turn ^ 1)] = 0;
+                    if (!keep) *far(bucket + 1).count = far_room + 1;
+                    control[BUCKETS_DONE] += 1;
+                    if (!pending.listed) control[SCANS] += 1;
+                }
+            }
+            bucket += 1;
+            barrier();
+            enter(BUCKETS);
+            continue;
+        }
+        if (horizon == UNREACHED) break;
+
+        // Everything within the horizon is settled.  If few arcs are left outside, the vertices there pull; else those
+        // within are relaxed once more, without a horizon.
+        sum_degrees(shared, graph, distance, &wide_control[REACHED_ARCS]);
+        barrier();
+        const uint64 within = current(&wide_control[REACHED_ARCS]);
+        push.horizon = UNREACHED;
+        if (symmetric && static_cast<uint64>(arcs) - within <= within) {
+            Pull pull = {graph, distance, control, horizon};
+            pull_rows(pull, hubs(round));
+            if (grid_thread() == 0) {
+                *hubs(round + 1).pieces = 0;
+                *near(round + 1).count = *near(round + 2).count = 0;
+                *far(bucket).count = far_room + 1;
+            }
+            barrier();
+            const uint64 pieces = current(hubs(round).pieces);
+            if (pieces != 0) relax_hubs(pull, graph, distance, hubs(round), pieces);
+            barrier();
+            round += 1;
+        } else {
+            floor = 0;
+            outbox.open(near(round), far(bucket), horizon);
+            collect(outbox, everything, floor, horizon, false);
+            barrier();
+        }
+        threshold = horizon;
+        horizon = UNREACHED;
+        enter(PULL);
+    }
+    if (grid_thread() == 0) {
+        for (int phase = 0; phase < PHASES; ++phase) timeline[phase] = shared.spent[phase];
+    }
+}

@@ -1,0 +1,184 @@
+/*
+What the parts of delta_stepping.cu share: tuning constants, the words that host and kernel exchange, queues, and what a
+block does together.
+*/
+#ifndef GPUGRAPH_DELTA_STEPPING_BASE_CUH
+#define GPUGRAPH_DELTA_STEPPING_BASE_CUH
+
+#include "distance_words.cuh"
+
+constexpr bool NARROW = INDEX_BITS == 32 && DISTANCE_BITS == 32;
+
+// Tuned on an H200; docs/performance/sssp.md tells what each is worth.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+constexpr int RESIDENT = 1;  // blocks of a multiprocessor: two leave 64 registers for a thread, and older code needs more
+#else
+constexpr int RESIDENT = NARROW ? 2 : 1;
+#endif
+constexpr int BLOCK = 512;
+constexpr int WARPS = BLOCK / WARP;
+constexpr int IN_FLIGHT = SUMS_OVERFLOW ? 4 : 3;  // arcs a lane has under way in a long row (floats take registers),
+constexpr int DEALT = 2;          // when the arcs of short rows are dealt out,
+constexpr int SCANNED = 4;        // and distances when all are read
+constexpr int LONG_ROW = 64;      // from this many arcs on a warp relaxes a row alone,
+constexpr int HUB_ROW = 256;      // and from this many on all warps of the grid do, a piece each;
+constexpr int LOCAL_ROW = 64;     // in local steps from this many on
+constexpr int PIECE = 2 * WARP * IN_FLIGHT;  // arcs
+constexpr int AHEAD = 32;         // entries that share a cache line: what lies that far is fetched in advance
+constexpr int BUFFER = 64;        // entries a warp holds back, to write them out together
+constexpr int LOCAL_STEPS = 128;  // before what a block holds is dealt out anew
+constexpr int LOCAL_ROOM = BUFFER * WARPS / 2;  // entries of each of the two queues of a block, in the same memory
+constexpr int BINS = DISTANCE_BITS * 8;  // of the histogram of distances
+constexpr int SAMPLES = 4;        // weights that each thread samples
+constexpr int HISTOGRAM_STRIDE = 8;  // of a large graph every eighth vertex enters the histogram
+constexpr int LARGE = 1 << 20;
+
+// Phases; `timeline` holds the nanoseconds spent in each.
+enum Phase { START, LOCAL, WIDE, HUBS, BUCKETS, PULL, PHASES };
+
+// Words of `control`, all 0 before the launch.
+enum Control {
+    ARRIVALS,            // of blocks at the grid barrier
+    OVERFLOW,            // a sum did not fit that may be needed
+    LOST,                // warps that found no room in the near queue, ever
+    STEPS,               // steps of all blocks, ever; modulo 2^32, as the next three
+    SETTLED,             // entries that were relaxed
+    PUSHES,              // distances lowered
+    REPEATS,             // distances lowered that were below the threshold already
+    ROUNDS,              // rounds between two barriers
+    BUCKETS_DONE,        // thresholds tried
+    SCANS,               // thresholds found by reading all distances instead of the far list
+    RESCANS,             // times that lost entries were collected again
+    NEAR,                // three words that take turns: entries of the near queue
+    FAR = NEAR + 3,      // two words that take turns: entries of the far list
+    PENDING = FAR + 2,   // two words that take turns: vertices at or beyond the threshold
+    CONTROL_WORDS = PENDING + 2
+};
+
+// Words of `wide_control`, all 0 before the launch.
+enum WideControl {
+    HUB_PIECES,                  // three words that take turns: hubs << 40 | pieces
+    LEAST = HUB_PIECES + 3,      // two words that take turns: the complement of the least pending distance
+    REACHED_ARCS = LEAST + 2,    // arcs out of the vertices below the horizon
+    WIDE_CONTROL_WORDS
+};
+
+// ------------------------------------------------------------------ structures
+
+struct Graph {
+    int32 vertices;
+    index_t arcs;
+    const index_t* __restrict__ offsets;
+    const int32* __restrict__ targets;
+    const weight_t* __restrict__ weights;
+};
+
+// Vertices, each with the distance it had when it was entered.  An entry is stale if the distance has fallen since.
+struct Queue {
+    int32* vertex;
+    distance_t* length;
+};
+
+// A row to be relaxed: the vertex, its distance and its arcs.
+struct Row {
+    int32 vertex;
+    distance_t length;
+    index_t begin, end;
+};
+
+// A queue that blocks append to, its number of entries, and how many it holds.
+struct List {
+    Queue queue;
+    uint32* count;
+    uint32 room;
+};
+
+// Rows that all warps relax together; each knows the number of its first piece.
+struct Hubs {
+    int32* vertex;
+    distance_t* length;
+    uint64* first_piece;
+    uint64* pieces;  // hubs << 40 | pieces
+    uint64 room;
+};
+
+// The shared memory of a block.
+struct Shared {
+    int32 near_vertex[WARPS * BUFFER];
+    distance_t near_length[WARPS * BUFFER];
+    int32 far_vertex[WARPS * BUFFER];
+    distance_t far_length[WARPS * BUFFER];
+    index_t local_begin[2 * LOCAL_ROOM];  // of the block's own queues, whose entries lie where the near ones do otherwise
+    index_t local_end[2 * LOCAL_ROOM];
+    List near, far;         // where this round's vertices go,
+    distance_t threshold;   // and what parts them
+    uint32 far_open;        // the far list has not overflowed
+    uint32 histogram[BINS];
+    uint32 sums[WARPS];
+    uint32 local_count[3];  // entries of the block's own queues; the words take turns
+    uint32 base;
+    float64 weight_sum;
+    uint64 least, total;
+    uint32 pending, settled, pushes, repeats;
+    distance_t edge;
+    // What thread 0 keeps between two thresholds.
+    float64 delta;
+    uint32 steps, steps_before, settled_before, settled_last, pushes_before, repeats_before;
+    uint64 spent[PHASES];
+    uint64 since;
+};
+
+// ------------------------------------------------------------------ helpers
+
+// A word that other threads change, as it is now.
+template <typename T>
+__device__ __forceinline__ T current(const T* word) {
+    return __ldcg(word);  // race-allowed: counters are read where nobody writes; a distance only falls, and is an upper bound
+}
+
+// A word of the graph that is read once or twice and should not push distances out of the cache.
+template <typename T>
+__device__ __forceinline__ T streamed(const T* word) {
+    return __ldcs(word);
+}
+
+// Number of the warp in the grid, such that neighbouring numbers belong to different blocks.
+__device__ __forceinline__ uint32 grid_warp() { return threadIdx.x / WARP * gridDim.x + blockIdx.x; }
+__device__ __forceinline__ uint32 grid_warps() { return WARPS * gridDim.x; }
+
+// Bins of doubling width, eight to a doubling: fine near 0 and coarse far from it.
+__device__ __forceinline__ int bin_of(distance_t x) {
+    if (x < 8) return static_cast<int>(x);
+    const int exponent = 63 - __clzll(static_cast<int64>(x));
+    return (exponent - 2) * 8 + static_cast<int>((x >> (exponent - 3)) & 7);
+}
+
+// The first distance beyond a bin, or UNREACHED.
+__device__ __forceinline__ distance_t bin_end(int bin) {
+    if (bin < 8) return static_cast<distance_t>(bin + 1);
+    const distance_t end = static_cast<distance_t>(9 + bin % 8) << (bin / 8 - 1);
+    return end >> (bin / 8 - 1) == static_cast<distance_t>(9 + bin % 8) ? end : UNREACHED;
+}
+
+// The end of the first bin up to which the block's histogram holds `wanted` entries; UNREACHED if it holds fewer.
+// All threads must call; afterwards all have the result.
+__device__ __forceinline__ distance_t histogram_edge(Shared& shared, uint32 wanted) {
+    static_assert(BINS <= BLOCK, "a thread looks after one bin");
+    const int bin = threadIdx.x;
+    uint32 inclusive = bin < BINS ? shared.histogram[bin] : 0;
+    for (int offset = 1; offset < WARP; offset *= 2) {
+        const uint32 below = __shfl_up_sync(FULL_MASK, inclusive, offset);
+        if (lane_id() >= offset) inclusive += below;
+    }
+    if (lane_id() == WARP - 1) shared.sums[bin / WARP] = inclusive;
+    if (bin == 0) shared.edge = UNREACHED;
+    __syncthreads();
+    for (int warp = 0; warp < bin / WARP; ++warp) inclusive += shared.sums[warp];
+    if (bin < BINS && inclusive >= wanted) atomicMin(&shared.edge, bin_end(bin));
+    __syncthreads();
+    const distance_t edge = shared.edge;
+    __syncthreads();
+    return edge;
+}
+
+#endif

@@ -1,0 +1,244 @@
+/*
+Between two thresholds: which vertices are pending, how far the next threshold goes, and who is near then.
+*/
+#ifndef GPUGRAPH_DELTA_STEPPING_BUCKETS_CUH
+#define GPUGRAPH_DELTA_STEPPING_BUCKETS_CUH
+
+#include "delta_stepping/frontier.cuh"
+
+// How the width of a bucket follows what the last one saw.
+constexpr float64 MANY_REPEATS = 0.75;  // of the distances lowered; above, the bucket was too wide
+constexpr float64 FEW_REPEATS = 0.5;    // below, it may grow, if the GPU was idle
+constexpr uint32 IDLE = 8192;           // vertices a step: fewer do not fill the GPU
+constexpr int NEAR_SHARE = 8;           // a threshold takes in at least this part of the vertices, if so many wait
+
+constexpr int HORIZON_DEGREE = 16;      // arcs a vertex, from which on a horizon pays
+constexpr float64 FIRST_WIDTHS = 8;     // widths of a bucket to the horizon, at first
+constexpr float64 HORIZON_ARCS = 4;     // arcs a vertex that are shorter than the horizon
+
+// ------------------------------------------------------------------ the start
+
+// Sample weights for the first width of a bucket, their mean, and for the horizon: a distance that only about
+// HORIZON_ARCS arcs of a vertex do not exceed.  Every block draws the same samples.  Returns the horizon; thread 0
+// keeps the width.  All threads must call.
+__device__ __forceinline__ distance_t sample_weights(Shared& shared, const Graph& graph) {
+    for (int bin = threadIdx.x; bin < BINS; bin += BLOCK) shared.histogram[bin] = 0;
+    if (threadIdx.x == 0) shared.weight_sum = 0;
+    __syncthreads();
+    float64 sum = 0;
+    if (graph.arcs > 0) {
+        weight_t weight[SAMPLES];
+#pragma unroll
+        for (int i = 0; i < SAMPLES; ++i) {
+            const uint64 scattered = (threadIdx.x * SAMPLES + i) * 2654435761ull & 0xffffffffull;
+            const uint64 arcs = static_cast<uint64>(graph.arcs);
+            weight[i] = graph.weights[static_cast<index_t>(arcs >> 32 ? scattered * (arcs >> 16) >> 16 : scattered * arcs >> 32)];
+        }
+#pragma unroll
+        for (int i = 0; i < SAMPLES; ++i) {
+            const distance_t word = extended(0, weight[i]);
+            if (word == UNREACHED) continue;
+            sum += value_of(word, weight_t());
+            atomicAdd(&shared.histogram[bin_of(word)], 1u);
+        }
+    }
+    for (int offset = WARP / 2; offset > 0; offset /= 2) sum += __shfl_xor_sync(FULL_MASK, sum, offset);
+    if (lane_id() == 0) atomicAdd(&shared.weight_sum, sum);
+    __syncthreads();
+    const float64 mean = shared.weight_sum / (BLOCK * SAMPLES);
+    const float64 degree = static_cast<float64>(graph.arcs) / (graph.vertices > 0 ? graph.vertices : 1);
+    distance_t horizon = UNREACHED;
+    if (degree >= HORIZON_DEGREE) {
+        const uint32 rank = static_cast<uint32>(BLOCK * SAMPLES * HORIZON_ARCS / degree);
+        horizon = histogram_edge(shared, rank > 0 ? rank : 1);
+    }
+    if (threadIdx.x == 0) shared.delta = horizon == UNREACHED ? mean : value_of(horizon, weight_t()) / FIRST_WIDTHS;
+    __syncthreads();
+    return horizon;
+}
+
+// ------------------------------------------------------------------ pending vertices
+
+// Where pending vertices are found: in the far list, or, if that has overflowed, among all distances.
+struct Pending {
+    const Queue list;
+    const distance_t* distance;
+    bool listed;
+    uint32 count;  // entries of the list, or vertices
+
+    // The vertex of item i and its distance; UNREACHED if the item is a stale entry.
+    __device__ __forceinline__ distance_t at(uint32 i, int32* vertex) const {
+        if (!listed) {
+            *vertex = static_cast<int32>(i);
+            return current(&distance[i]);
+        }
+        *vertex = current(&list.vertex[i]);
+        const distance_t length = current(&list.length[i]);
+        return current(&distance[*vertex]) == length ? length : UNREACHED;
+    }
+};
+
+// Count the pending vertices, those at or beyond the threshold, and find their least distance and its histogram.
+// The block's share is added to `histogram`, *count and *least, a complement; and what its warps have done since the
+// last threshold to `control`.  All threads must call.
+__device__ __forceinline__ void survey(Outbox& outbox, const Pending& pending, distance_t threshold, uint32* histogram,
+                                       uint32* count, uint64* least) {
+    Shared& shared = outbox.shared;
+    for (int bin = threadIdx.x; bin < BINS; bin += BLOCK) shared.histogram[bin] = 0;
+    if (threadIdx.x == 0) {
+        shared.pending = shared.settled = shared.pushes = shared.repeats = 0;
+        shared.least = 0;
+    }
+    __syncthreads();
+    if (lane_id() == 0 && outbox.settled + outbox.pushes != 0) {
+        atomicAdd(&shared.settled, outbox.settled);
+        atomicAdd(&shared.pushes, outbox.pushes);
+        atomicAdd(&shared.repeats, outbox.repeats);
+    }
+    outbox.settled = outbox.pushes = outbox.repeats = 0;
+    distance_t nearest = UNREACHED;
+    uint32 mine = 0;
+    const int every = !pending.listed && pending.count >= LARGE ? HISTOGRAM_STRIDE / SCANNED : 1;
+    int turn = 0;
+#pragma unroll 1
+    for (int64 first = grid_thread(); first < pending.count; first += SCANNED * grid_threads()) {
+        distance_t length[SCANNED];
+#pragma unroll
+        for (int k = 0; k < SCANNED; ++k) {
+            const int64 i = first + k * grid_threads();
+            int32 vertex;
+            length[k] = i < pending.count ? pending.at(static_cast<uint32>(i), &vertex) : UNREACHED;
+        }
+#pragma unroll
+        for (int k = 0; k < SCANNED; ++k) {
+            if (length[k] < threshold || length[k] == UNREACHED) continue;
+            mine += 1;
+            if (length[k] < nearest) nearest = length[k];
+            if (every == 1 || (k == 0 && turn % every == 0)) atomicAdd(&shared.histogram[bin_of(length[k] - threshold)], 1u);
+        }
+        turn += 1;
+    }
+    if (mine != 0) {
+        atomicAdd(&shared.pending, mine);
+        atomicMax(&shared.least, ~static_cast<uint64>(nearest));
+    }
+    __syncthreads();
+    if (threadIdx.x == 0 && shared.settled + shared.steps != 0) {
+        atomicAdd(&outbox.control[SETTLED], shared.settled);
+        atomicAdd(&outbox.control[PUSHES], shared.pushes);
+        atomicAdd(&outbox.control[REPEATS], shared.repeats);
+        atomicAdd(&outbox.control[STEPS], shared.steps);
+        shared.steps = 0;
+    }
+    if (shared.pending == 0) return;
+    for (int bin = threadIdx.x; bin < BINS; bin += BLOCK) {
+        if (shared.histogram[bin] != 0) atomicAdd(&histogram[bin], shared.histogram[bin]);
+    }
+    if (threadIdx.x == 0) {
+        atomicAdd(count, shared.pending);
+        atomicMax(least, shared.least);
+    }
+}
+
+// Choose the next threshold from what `survey` found and from how the last bucket went: at least one width beyond the
+// nearest pending vertex, and far enough to take in a part of the vertices if so many wait.  Every block computes the
+// same.  All threads must call.
+__device__ __forceinline__ distance_t next_threshold(Shared& shared, const Graph& graph, distance_t threshold,
+                                                     const uint32* histogram, uint32 pending, distance_t least,
+                                                     const uint32* control) {
+    uint32 sampled = 0;
+    if (threadIdx.x == 0) shared.total = 0;
+    __syncthreads();
+    for (int bin = threadIdx.x; bin < BINS; bin += BLOCK) {
+        shared.histogram[bin] = current(&histogram[bin]);
+        sampled += shared.histogram[bin];
+    }
+    if (sampled != 0) atomicAdd(&shared.total, static_cast<uint64>(sampled));
+    if (threadIdx.x == 0) {
+        const uint32 settled = current(&control[SETTLED]) - shared.settled_before;
+        const uint32 pushes = current(&control[PUSHES]) - shared.pushes_before;
+        const uint32 repeats = current(&control[REPEATS]) - shared.repeats_before;
+        const uint32 steps = current(&control[STEPS]) - shared.steps_before;
+        const bool grows = settled > 2ull * shared.settled_last;
+        if (repeats > MANY_REPEATS * pushes) {
+            shared.delta *= 0.5;
+        } else if (repeats < FEW_REPEATS * pushes && static_cast<uint64>(settled) * gridDim.x < static_cast<uint64>(steps) * IDLE && !grows) {
+            shared.delta *= 2;
+        }
+        shared.settled_last = settled;
+        shared.settled_before += settled;
+        shared.pushes_before += pushes;
+        shared.repeats_before += repeats;
+        shared.steps_before += steps;
+    }
+    __syncthreads();
+    const uint32 wanted = static_cast<uint32>(graph.vertices) / NEAR_SHARE + 1;
+    distance_t beyond = word_of(value_of(least, weight_t()) + shared.delta, weight_t());
+    if (pending > wanted) {
+        const uint32 rank = static_cast<uint32>(shared.total * wanted / pending);
+        const distance_t edge = histogram_edge(shared, rank > 0 ? rank : 1);
+        const distance_t full = edge > UNREACHED - threshold ? UNREACHED : threshold + edge;
+        if (full > beyond) beyond = full;
+    }
+    return beyond > least ? beyond : least + 1;
+}
+
+// Enter the pending vertices below `threshold` into the near queue; the others stay in, or come into, the far list if
+// `keep`.  All threads of a warp run equally often.
+__device__ __forceinline__ void collect(Outbox& outbox, const Pending& pending, distance_t from, distance_t below,
+                                        bool keep) {
+    const uint32 pushes = outbox.pushes, repeats = outbox.repeats;
+    if (!keep) outbox.far_open = false;
+#pragma unroll 1
+    for (int64 first = grid_thread() - lane_id(); first < pending.count; first += SCANNED * grid_threads()) {
+        int32 vertex[SCANNED];
+        distance_t length[SCANNED];
+#pragma unroll
+        for (int k = 0; k < SCANNED; ++k) {
+            const int64 i = first + k * grid_threads() + lane_id();
+            vertex[k] = 0;
+            length[k] = i < pending.count ? pending.at(static_cast<uint32>(i), &vertex[k]) : UNREACHED;
+        }
+#pragma unroll
+        for (int k = 0; k < SCANNED; ++k) {
+            const bool waits = length[k] >= from && length[k] != UNREACHED && (keep || length[k] < below);
+            outbox.push(waits, vertex[k], length[k], false);
+        }
+    }
+    outbox.flush();
+    outbox.pushes = pushes;  // nothing was lowered
+    outbox.repeats = repeats;
+}
+
+// ------------------------------------------------------------------ the horizon
+
+// Sum of the degrees of the vertices below the horizon.  All threads must call.
+__device__ __forceinline__ void sum_degrees(Shared& shared, const Graph& graph, const distance_t* distance,
+                                            uint64* total) {
+    if (threadIdx.x == 0) shared.total = 0;
+    __syncthreads();
+    uint64 mine = 0;
+#pragma unroll 4
+    for (int64 v = grid_thread(); v < graph.vertices; v += grid_threads()) {
+        if (current(&distance[v]) != UNREACHED) mine += static_cast<uint64>(graph.offsets[v + 1] - graph.offsets[v]);
+    }
+    if (mine != 0) atomicAdd(&shared.total, mine);
+    __syncthreads();
+    if (threadIdx.x == 0 && shared.total != 0) atomicAdd(total, shared.total);
+}
+
+// Let every vertex beyond the horizon look for the shortest way from within it; hubs are put aside.
+__device__ __forceinline__ void pull_rows(Pull& pull, const Hubs& hubs) {
+    const Graph& graph = pull.graph;
+#pragma unroll 1
+    for (int64 first = grid_thread() - lane_id(); first < graph.vertices; first += grid_threads()) {
+        const int64 v = first + lane_id();
+        Row row = {0, UNREACHED, 0, 0};
+        if (v < graph.vertices && current(&pull.distance[v]) == UNREACHED) {
+            row = {static_cast<int32>(v), UNREACHED, graph.offsets[v], graph.offsets[v + 1]};
+        }
+        if (__any_sync(FULL_MASK, row.begin < row.end)) relax_rows(pull, row, hubs);
+    }
+}
+
+#endif

@@ -1,0 +1,162 @@
+/*
+The three ways to relax the entries of the near queue: a few, by warps that keep what they find and follow it for several
+steps; many, evenly dealt out; and hubs, a piece for each warp.
+*/
+#ifndef GPUGRAPH_DELTA_STEPPING_FRONTIER_CUH
+#define GPUGRAPH_DELTA_STEPPING_FRONTIER_CUH
+
+#include "delta_stepping/relax.cuh"
+
+// The row of a vertex.
+__device__ __forceinline__ Row row_of(const Graph& graph, int32 vertex, distance_t length) {
+    return {vertex, length, graph.offsets[vertex], graph.offsets[vertex + 1]};
+}
+
+// Relax the rows of the warp's lanes in groups: the `group` lanes of one row bring the same.  Nothing here waits for what
+// could have been asked for before: arcs are read while the distance tells whether the row is stale, and where the row of
+// a head begins is read while its distance is lowered.  All lanes must call.
+__device__ __forceinline__ void relax_groups(Push& push, Row row, int32 group, const Hubs& hubs) {
+    const Graph& graph = push.graph;
+    const bool leads = (lane_id() & (group - 1)) == 0;
+    index_t at = row.begin + static_cast<index_t>(lane_id() & (group - 1));
+    const distance_t now = row.begin < row.end ? current(&push.distance[row.vertex]) : row.length;
+    const bool is_hub = row.end - row.begin >= LOCAL_ROW;
+    append_hubs(hubs, row, is_hub && leads && now == row.length, push.control);
+    if (is_hub) row.end = row.begin;
+    bool first = true;
+    while (__any_sync(FULL_MASK, at < row.end)) {
+        distance_t sum = UNREACHED, before = 0;
+        Row head = {0, UNREACHED, 0, 0};
+        if (at < row.end) {
+            const weight_t weight = graph.weights[at];
+            head.vertex = graph.targets[at];
+            if (now == row.length) {
+                sum = extended(row.length, weight);
+                if (SUMS_OVERFLOW && sum == UNREACHED && push.horizon == UNREACHED) push.note_overflow(head.vertex);
+            }
+        }
+        if (sum < push.horizon) {
+            head = row_of(graph, head.vertex, sum);
+            before = atomicMin(&push.distance[head.vertex], sum);
+        }
+        if (first) push.outbox.settled += __popc(__ballot_sync(FULL_MASK, leads && at < row.end && now == row.length));
+        first = false;
+        push.outbox.push_row(sum < before, head, sum < before && before < push.outbox.shared.threshold);
+        at += static_cast<index_t>(group);
+    }
+}
+
+// Relax a small frontier, and for LOCAL_STEPS steps what comes out of it: the entries are dealt out to the blocks, and
+// each keeps the near vertices that it lowers in a queue of its own in shared memory and goes on with them, so that a
+// step costs two reads one after the other and one barrier of the block.  Blocks do not wait for each other: one may
+// relax a vertex to which another will find a shorter path, and then the vertex is entered again.  What is left at the
+// end goes into the near queue and is dealt out anew.  Returns the number of steps made.
+__device__ __forceinline__ uint32 relax_locally(Push& push, const Queue& queue, uint32 count, int group_shift,
+                                                const Hubs& hubs) {
+    Outbox& outbox = push.outbox;
+    Shared& shared = outbox.shared;
+    const uint32 dealt = count > blockIdx.x ? (count - 1 - blockIdx.x) / gridDim.x + 1 : 0;
+    for (uint32 i = threadIdx.x; i < dealt; i += BLOCK) {
+        const uint32 entry = blockIdx.x + i * gridDim.x;
+        const Row row = row_of(push.graph, queue.vertex[entry], queue.length[entry]);
+        shared.near_vertex[i] = row.vertex;
+        shared.near_length[i] = row.length;
+        shared.local_begin[i] = row.begin;
+        shared.local_end[i] = row.end;
+    }
+    if (threadIdx.x == 0) shared.local_count[1] = 0;
+    __syncthreads();
+    const uint32 rows = WARP >> group_shift;  // of a warp
+    uint32 step = 0, held = dealt;
+    outbox.local = true;
+#pragma unroll 1
+    while (step < LOCAL_STEPS && held != 0) {
+        const uint32 from = step % 2 * LOCAL_ROOM;
+        outbox.local_step = step;
+        if (threadIdx.x == 0) shared.local_count[(step + 2) % 3] = 0;
+#pragma unroll 1
+        for (uint32 first = threadIdx.x / WARP * rows; first < held; first += WARPS * rows) {
+            const uint32 slot = first + (static_cast<uint32>(lane_id()) >> group_shift);
+            Row row = {0, UNREACHED, 0, 0};
+            if (slot < held) {
+                row = {shared.near_vertex[from + slot], shared.near_length[from + slot], shared.local_begin[from + slot],
+                       shared.local_end[from + slot]};
+            }
+            relax_groups(push, row, 1 << group_shift, hubs);
+        }
+        __syncthreads();
+        step += 1;
+        held = shared.local_count[step % 3];
+        if (held > LOCAL_ROOM) held = LOCAL_ROOM;
+    }
+    outbox.local = false;
+    if (held == 0) return step;
+    if (threadIdx.x == 0) {
+        shared.base = atomicAdd(shared.near.count, held);
+        if (shared.base + held > shared.near.room) atomicAdd(&push.control[LOST], 1u);
+    }
+    __syncthreads();
+    for (uint32 i = threadIdx.x; i < held; i += BLOCK) {
+        const uint32 entry = shared.base + i, slot = step % 2 * LOCAL_ROOM + i;
+        if (entry >= shared.near.room) continue;
+        shared.near.queue.vertex[entry] = shared.near_vertex[slot];
+        shared.near.queue.length[entry] = shared.near_length[slot];
+    }
+    return step;
+}
+
+// Relax a large frontier: up to 32 entries a warp at a time.
+__device__ __forceinline__ void relax_widely(Push& push, const Queue& queue, uint32 count, const Hubs& hubs) {
+    uint32 batch = (count + grid_warps() - 1) / grid_warps();
+    if (batch > WARP) batch = WARP;
+#pragma unroll 1
+    for (uint64 first = static_cast<uint64>(grid_warp()) * batch; first < count;
+         first += static_cast<uint64>(grid_warps()) * batch) {
+        const uint64 entry = first + lane_id();
+        Row row = {0, UNREACHED, 0, 0};
+        if (lane_id() < batch && entry < count) {
+            row = row_of(push.graph, queue.vertex[entry], queue.length[entry]);
+            if (current(&push.distance[row.vertex]) != row.length) row.end = row.begin;  // stale
+        }
+        push.outbox.settled += __popc(__ballot_sync(FULL_MASK, row.begin < row.end));
+        relax_rows(push, row, hubs);
+    }
+}
+
+// Relax the hubs that were put aside: every warp takes an equal share of their pieces.
+// `word` holds hubs << 40 | pieces.
+template <typename Visit>
+__device__ __forceinline__ void relax_hubs(Visit& visit, const Graph& graph, const distance_t* distance,
+                                           const Hubs& hubs, uint64 word) {
+    const uint64 rows = word >> 40 < hubs.room ? word >> 40 : hubs.room, pieces = word & ((1ull << 40) - 1);
+    const uint64 last = pieces * (grid_warp() + 1) / grid_warps();
+    uint64 piece = pieces * grid_warp() / grid_warps();
+    if (piece >= last) return;
+    uint64 hub = 0, beyond = rows;  // the last hub whose first piece is not after `piece`
+    while (beyond - hub > 1) {
+        const uint64 middle = (hub + beyond) / 2;
+        if (current(&hubs.first_piece[middle]) <= piece) {
+            hub = middle;
+        } else {
+            beyond = middle;
+        }
+    }
+#pragma unroll 1
+    for (; piece < last && hub < rows; ++hub) {
+        const int32 vertex = current(&hubs.vertex[hub]);
+        const distance_t length = current(&hubs.length[hub]);
+        const index_t begin = graph.offsets[vertex], end = graph.offsets[vertex + 1];
+        const uint64 first_piece = current(&hubs.first_piece[hub]);
+        const uint64 stop = first_piece + static_cast<uint64>((end - begin + PIECE - 1) / PIECE);
+        const uint64 until = stop < last ? stop : last;
+        const index_t part_begin = begin + static_cast<index_t>(piece - first_piece) * PIECE;
+        const index_t part_end = begin + static_cast<index_t>(until - first_piece) * PIECE;
+        const Row part = {vertex, length, part_begin, part_end < end ? part_end : end};
+        piece = until;
+        // A hub may have come nearer since it was put aside; then it is in the queue again.  Lane 0 decides for all.
+        const bool live = length == UNREACHED || current(&distance[vertex]) == length;
+        if (__shfl_sync(FULL_MASK, static_cast<int>(live), 0)) relax_row(visit, part);
+    }
+}
+
+#endif

@@ -1,0 +1,362 @@
+/*
+Relaxing: what is done with one arc, with the rows of a warp, and with what comes out of it.
+*/
+#ifndef GPUGRAPH_DELTA_STEPPING_RELAX_CUH
+#define GPUGRAPH_DELTA_STEPPING_RELAX_CUH
+
+#include "delta_stepping/base.cuh"
+
+constexpr index_t NO_ARC = -1;
+
+// ------------------------------------------------------------------ what comes out
+
+// Where the vertices go whose distances a warp has lowered.  Far ones, and near ones in wide rounds, are held back in
+// shared memory and written out together; in local steps near ones go into the block's own queue.  All members have the
+// same value in every lane.
+struct Outbox {
+    Shared& shared;
+    const Graph& graph;
+    distance_t* distance;
+    uint32* control;
+    bool far_open;                // the far list has not overflowed
+    bool local;                   // near vertices go into the block's own queue for the step after `local_step`
+    uint32 local_step;
+    uint32 near_held, far_held;
+    uint32 settled, pushes, repeats;
+
+    // From here on near vertices go to `near`, far ones to `far` if it has room.  All threads must call.
+    __device__ __forceinline__ void open(const List& near, const List& far, distance_t below) {
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            shared.near = near;
+            shared.far = far;
+            shared.threshold = below;
+            shared.far_open = current(far.count) <= far.room;
+        }
+        __syncthreads();
+        far_open = shared.far_open != 0;
+    }
+
+    // Take in every lane's vertex v if `won`: its distance fell to `length`, `again` from below the threshold.
+    // All lanes must call.
+    __device__ __forceinline__ void push(bool won, int32 v, distance_t length, bool again) {
+        index_t begin = 0, end = 0;
+        if (local && won && length < shared.threshold) {
+            begin = graph.offsets[v];
+            end = graph.offsets[v + 1];
+        }
+        push_row(won, {v, length, begin, end}, again);
+    }
+
+    // The same for one whose row is known, where that is needed: in local steps.
+    __device__ __forceinline__ void push_row(bool won, const Row& row, bool again) {
+        const unsigned winners = __ballot_sync(FULL_MASK, won);
+        if (winners == 0) return;
+        const unsigned below = (1u << lane_id()) - 1;
+        const unsigned nears = __ballot_sync(FULL_MASK, won && row.length < shared.threshold);
+        pushes += __popc(winners);
+        repeats += __popc(__ballot_sync(FULL_MASK, again));
+        if (nears != 0) {
+            if (local) {
+                push_locally(nears, row);
+            } else {
+                if (nears >> lane_id() & 1) {
+                    const uint32 slot = first_slot() + near_held + __popc(nears & below);
+                    shared.near_vertex[slot] = row.vertex;
+                    shared.near_length[slot] = row.length;
+                }
+                near_held += __popc(nears);
+                __syncwarp();
+                if (near_held > BUFFER - WARP) spill_near();
+            }
+        }
+        const unsigned fars = winners & ~nears;
+        if (fars != 0 && far_open) {
+            if (fars >> lane_id() & 1) {
+                const uint32 slot = first_slot() + far_held + __popc(fars & below);
+                shared.far_vertex[slot] = row.vertex;
+                shared.far_length[slot] = row.length;
+            }
+            far_held += __popc(fars);
+            __syncwarp();
+            if (far_held > BUFFER - WARP) spill_far();
+        }
+    }
+
+    // Put the rows of the lanes in `nears` into the block's queue; what finds no room there goes into the near queue.
+    __device__ __forceinline__ void push_locally(unsigned nears, const Row& row) {
+        const unsigned below = (1u << lane_id()) - 1;
+        uint32 slot = 0;
+        if (lane_id() == 0) {
+            slot = atomicAdd(&shared.local_count[(local_step + 1) % 3], static_cast<uint32>(__popc(nears)));
+        }
+        slot = __shfl_sync(FULL_MASK, slot, 0) + __popc(nears & below);
+        const bool mine = nears >> lane_id() & 1;
+        if (mine && slot < LOCAL_ROOM) {
+            const uint32 at = (local_step + 1) % 2 * LOCAL_ROOM + slot;
+            shared.near_vertex[at] = row.vertex;
+            shared.near_length[at] = row.length;
+            shared.local_begin[at] = row.begin;
+            shared.local_end[at] = row.end;
+            fetch_ahead(row);
+        }
+        const unsigned rest = __ballot_sync(FULL_MASK, mine && slot >= LOCAL_ROOM);
+        if (rest == 0) return;
+        const uint32 entry = reserve(__popc(rest)) + __popc(rest & below);
+        if (rest >> lane_id() & 1 && entry < shared.near.room) {
+            shared.near.queue.vertex[entry] = row.vertex;
+            shared.near.queue.length[entry] = row.length;
+        }
+    }
+
+    // Ask for what the next steps will read: the arcs of the row, and the lines after those of the row and the vertex,
+    // because neighbours often have neighbouring numbers.
+    __device__ __forceinline__ void fetch_ahead(const Row& row) const {
+        const index_t arc = row.begin + AHEAD < graph.arcs ? row.begin + AHEAD : row.begin;
+        const int32 vertex = row.vertex + AHEAD < graph.vertices ? row.vertex + AHEAD : row.vertex;
+        if (row.begin == row.end) return;
+        prefetch_line(&graph.targets[row.begin]);
+        prefetch_line(&graph.weights[row.begin]);
+        prefetch_line(&graph.targets[arc]);
+        prefetch_line(&graph.weights[arc]);
+        prefetch_line(&graph.offsets[vertex]);
+        prefetch_line(&distance[vertex]);
+    }
+
+    // Where the warp's buffers begin.
+    __device__ __forceinline__ uint32 first_slot() const { return threadIdx.x / WARP * BUFFER; }
+
+    // Reserve `count` entries of the near queue.  What finds no room is entered again later.
+    __device__ __forceinline__ uint32 reserve(uint32 count) {
+        uint32 base = 0;
+        if (lane_id() == 0) {
+            base = atomicAdd(shared.near.count, count);
+            if (base + count > shared.near.room) atomicAdd(&control[LOST], 1u);
+        }
+        return __shfl_sync(FULL_MASK, base, 0);
+    }
+
+    // Write the near buffer to the near queue.
+    __device__ __forceinline__ void spill_near() {
+        const uint32 base = reserve(near_held);
+        const List& near = shared.near;
+        for (uint32 i = lane_id(); i < near_held; i += WARP) {
+            if (base + i < near.room) {
+                near.queue.vertex[base + i] = shared.near_vertex[first_slot() + i];
+                near.queue.length[base + i] = shared.near_length[first_slot() + i];
+            }
+        }
+        near_held = 0;
+        __syncwarp();
+    }
+
+    // Append the far buffer to the far list.  A list that overflows is not used: all distances are read instead.
+    __device__ __forceinline__ void spill_far() {
+        const List& far = shared.far;
+        uint32 base = 0;
+        if (lane_id() == 0) base = atomicAdd(far.count, far_held);
+        base = __shfl_sync(FULL_MASK, base, 0);
+        for (uint32 i = lane_id(); i < far_held; i += WARP) {
+            if (base + i < far.room) {
+                far.queue.vertex[base + i] = shared.far_vertex[first_slot() + i];
+                far.queue.length[base + i] = shared.far_length[first_slot() + i];
+            }
+        }
+        far_open = base + far_held <= far.room;
+        far_held = 0;
+        __syncwarp();
+    }
+
+    // Write out everything.
+    __device__ __forceinline__ void flush() {
+        if (near_held != 0) spill_near();
+        if (far_held != 0) spill_far();
+    }
+};
+
+// ------------------------------------------------------------------ one arc
+
+// Relax arcs out of vertices whose distance is `length`: lower the distances at their heads.
+struct Push {
+    const Graph& graph;
+    distance_t* distance;
+    uint32* control;
+    Outbox& outbox;
+    distance_t horizon;  // sums from here on are left alone
+
+    // Each lane brings ARCS arcs, NO_ARC for none.  A distance is read before it is lowered: most sums lose, and a read
+    // costs less than an atomic.
+    template <int ARCS>
+    __device__ __forceinline__ void relax(const index_t (&arc)[ARCS], const int32 (&)[ARCS],
+                                          const distance_t (&length)[ARCS]) {
+        const bool all = horizon == UNREACHED;
+        distance_t sum[ARCS], before[ARCS];
+        int32 head[ARCS];
+        weight_t weight[ARCS];
+#pragma unroll
+        for (int i = 0; i < ARCS; ++i) {
+            head[i] = 0;
+            weight[i] = 0;
+            if (arc[i] == NO_ARC) continue;
+            weight[i] = streamed(&graph.weights[arc[i]]);
+            if (all) head[i] = streamed(&graph.targets[arc[i]]);
+        }
+#pragma unroll
+        for (int i = 0; i < ARCS; ++i) {
+            sum[i] = arc[i] == NO_ARC ? UNREACHED : extended(length[i], weight[i]);
+            if (SUMS_OVERFLOW && all && arc[i] != NO_ARC && sum[i] == UNREACHED) note_overflow(head[i]);
+            if (!all && sum[i] < horizon) head[i] = streamed(&graph.targets[arc[i]]);
+        }
+#pragma unroll
+        for (int i = 0; i < ARCS; ++i) {
+            before[i] = 0;
+            if (sum[i] < horizon) before[i] = current(&distance[head[i]]);
+        }
+        unsigned won = 0, again = 0;  // a bit for each arc
+#pragma unroll
+        for (int i = 0; i < ARCS; ++i) {
+            if (sum[i] >= before[i]) continue;
+            before[i] = atomicMin(&distance[head[i]], sum[i]);
+            if (sum[i] >= before[i]) continue;
+            won |= 1u << i;
+            if (before[i] < outbox.shared.threshold) again |= 1u << i;
+        }
+#pragma unroll
+        for (int i = 0; i < ARCS; ++i) outbox.push(won >> i & 1, head[i], sum[i], again >> i & 1);
+    }
+
+    // A sum that does not fit matters only if its head cannot be reached otherwise.
+    __device__ __forceinline__ void note_overflow(int32 head) const {
+        if (current(&distance[head]) == UNREACHED) control[OVERFLOW] = 1;  // race-allowed: every writer writes 1
+    }
+};
+
+// Lower the distance at the tail of an arc by what its head offers: the same the other way round, in a graph that has
+// both arcs of every edge.
+struct Pull {
+    const Graph& graph;
+    distance_t* distance;
+    uint32* control;
+    distance_t horizon;  // heads from here on offer nothing yet
+
+    template <int ARCS>
+    __device__ __forceinline__ void relax(const index_t (&arc)[ARCS], const int32 (&tail)[ARCS],
+                                          const distance_t (&)[ARCS]) {
+        distance_t offer[ARCS];
+#pragma unroll
+        for (int i = 0; i < ARCS; ++i) {
+            offer[i] = arc[i] == NO_ARC ? UNREACHED : current(&distance[graph.targets[arc[i]]]);
+        }
+#pragma unroll
+        for (int i = 0; i < ARCS; ++i) {
+            if (offer[i] >= horizon) continue;
+            const distance_t sum = extended(offer[i], graph.weights[arc[i]]);
+            const distance_t before = current(&distance[tail[i]]);
+            if (sum < before) atomicMin(&distance[tail[i]], sum);
+            if (SUMS_OVERFLOW && sum == UNREACHED && before == UNREACHED) {
+                control[OVERFLOW] = 1;  // race-allowed: every writer writes 1
+            }
+        }
+    }
+};
+
+// ------------------------------------------------------------------ rows
+
+// Relax the part [begin, end) of one row by the whole warp.  All lanes must call with the same arguments.
+template <typename Visit>
+__device__ __forceinline__ void relax_row(Visit& visit, const Row& row) {
+#pragma unroll 1
+    for (index_t first = row.begin; first < row.end; first += WARP * IN_FLIGHT) {
+        index_t arc[IN_FLIGHT];
+        int32 tail[IN_FLIGHT];
+        distance_t length[IN_FLIGHT];
+#pragma unroll
+        for (int i = 0; i < IN_FLIGHT; ++i) {
+            const index_t mine = first + i * WARP + lane_id();
+            arc[i] = mine < row.end ? mine : NO_ARC;
+            tail[i] = row.vertex;
+            length[i] = row.length;
+        }
+        visit.template relax<IN_FLIGHT>(arc, tail, length);
+    }
+}
+
+// Put aside the rows of those lanes that bring a hub.  All lanes must call.
+__device__ __forceinline__ void append_hubs(const Hubs& hubs, const Row& row, bool is_hub, uint32* control) {
+    const unsigned mask = __ballot_sync(FULL_MASK, is_hub);
+    if (mask == 0) return;
+    const uint64 pieces = is_hub ? static_cast<uint64>((row.end - row.begin + PIECE - 1) / PIECE) : 0;
+    const uint64 mine = is_hub ? (1ull << 40) + pieces : 0;
+    uint64 inclusive = mine;
+    for (int offset = 1; offset < WARP; offset *= 2) {
+        const uint64 below = __shfl_up_sync(FULL_MASK, inclusive, offset);
+        if (lane_id() >= offset) inclusive += below;
+    }
+    uint64 base = 0;
+    if (lane_id() == WARP - 1) base = atomicAdd(hubs.pieces, inclusive);
+    base = __shfl_sync(FULL_MASK, base, WARP - 1) + inclusive - mine;
+    const uint64 slot = base >> 40;
+    if (!is_hub) return;
+    if (slot >= hubs.room) {  // in local steps one hub may be put aside several times
+        atomicAdd(&control[LOST], 1u);
+        return;
+    }
+    hubs.vertex[slot] = row.vertex;
+    hubs.length[slot] = row.length;
+    hubs.first_piece[slot] = base & ((1ull << 40) - 1);
+}
+
+// Relax the long rows among those of the warp's lanes, one after the other; a hub is put aside.
+// All lanes must call.  Returns the lane's row, empty if it is done.
+template <typename Visit>
+__device__ __forceinline__ Row relax_long_rows(Visit& visit, Row row, const Hubs& hubs) {
+    const bool is_hub = row.end - row.begin >= HUB_ROW;
+    append_hubs(hubs, row, is_hub, visit.control);
+    if (is_hub) row.end = row.begin;
+    unsigned waiting = __ballot_sync(FULL_MASK, row.end - row.begin >= LONG_ROW);
+    for (; waiting != 0; waiting &= waiting - 1) {
+        const int owner = __ffs(static_cast<int>(waiting)) - 1;
+        const Row whole = {__shfl_sync(FULL_MASK, row.vertex, owner), __shfl_sync(FULL_MASK, row.length, owner),
+                           __shfl_sync(FULL_MASK, row.begin, owner), __shfl_sync(FULL_MASK, row.end, owner)};
+        relax_row(visit, whole);
+    }
+    if (row.end - row.begin >= LONG_ROW) row.end = row.begin;
+    return row;
+}
+
+// Relax the rows of the warp's lanes: their arcs are dealt out evenly, so that no lane waits for a longer row.
+// All lanes must call; a lane without a row brings an empty one.
+template <typename Visit>
+__device__ __forceinline__ void relax_rows(Visit& visit, Row row, const Hubs& hubs) {
+    row = relax_long_rows(visit, row, hubs);
+    const uint32 mine = static_cast<uint32>(row.end - row.begin);
+    uint32 inclusive = mine;
+    for (int offset = 1; offset < WARP; offset *= 2) {
+        const uint32 below = __shfl_up_sync(FULL_MASK, inclusive, offset);
+        if (lane_id() >= offset) inclusive += below;
+    }
+    const uint32 total = __shfl_sync(FULL_MASK, inclusive, WARP - 1);
+    const index_t origin = row.begin - static_cast<index_t>(inclusive - mine);
+#pragma unroll 1
+    for (uint32 first = 0; first < total; first += WARP * DEALT) {
+        index_t arc[DEALT];
+        int32 tail[DEALT];
+        distance_t length[DEALT];
+#pragma unroll
+        for (int i = 0; i < DEALT; ++i) {
+            const uint32 turn = first + i * WARP + lane_id();
+            int owner = 0;  // the first lane whose rows, with those before it, hold more than `turn` arcs
+#pragma unroll
+            for (int step = WARP / 2; step > 0; step /= 2) {
+                if (turn >= __shfl_sync(FULL_MASK, inclusive, owner + step - 1)) owner += step;
+            }
+            const index_t start = __shfl_sync(FULL_MASK, origin, owner);
+            tail[i] = __shfl_sync(FULL_MASK, row.vertex, owner);
+            length[i] = __shfl_sync(FULL_MASK, row.length, owner);
+            arc[i] = turn < total ? start + static_cast<index_t>(turn) : NO_ARC;
+        }
+        visit.template relax<DEALT>(arc, tail, length);
+    }
+}
+
+#endif

@@ -1,0 +1,73 @@
+/*
+Distances as order-preserving words: an unsigned integer that compares as the distance does.  It is the integer
+itself, or the bits of a float that is not negative, so that one atomicMin serves every type.
+
+Defines beside those of common.cuh:
+    DISTANCE_BITS  32 | 64   width of a distance: of float weights their own, of integers 32 unless that overflows
+*/
+#ifndef GPUGRAPH_DISTANCE_WORDS_CUH
+#define GPUGRAPH_DISTANCE_WORDS_CUH
+
+#include "common.cuh"
+
+#ifndef DISTANCE_BITS
+#define DISTANCE_BITS 32
+#endif
+
+#if DISTANCE_BITS == 64
+typedef uint64 distance_t;
+#else
+typedef uint32 distance_t;
+#endif
+
+// UNREACHED is the largest word; as a float it is not infinity but lies above it, so that infinity is never reached.
+constexpr distance_t UNREACHED = static_cast<distance_t>(-1);
+
+// True where a sum can be too large for a word, and a wider one has to be tried; a float sum becomes infinite instead.
+constexpr bool SUMS_OVERFLOW = static_cast<weight_t>(1) / 2 == 0;
+
+// The length of a path extended by one arc, or UNREACHED where it leads nowhere: a float sum is infinite, an integer
+// sum does not fit.
+__device__ __forceinline__ distance_t extended(distance_t length, float32 w) {
+    const uint32 bits = __float_as_uint(__uint_as_float(static_cast<uint32>(length)) + w);
+    return bits == 0x7f800000u ? UNREACHED : bits;
+}
+
+__device__ __forceinline__ distance_t extended(distance_t length, float64 w) {
+    const float64 sum = __longlong_as_double(static_cast<int64>(length)) + w;
+    const uint64 bits = static_cast<uint64>(__double_as_longlong(sum));
+    return bits == 0x7ff0000000000000ull ? UNREACHED : static_cast<distance_t>(bits);
+}
+
+template <typename Integer>
+__device__ __forceinline__ distance_t extended(distance_t length, Integer w) {
+    const distance_t room = UNREACHED - 1 - length;
+    return static_cast<uint64>(w) > room ? UNREACHED : length + static_cast<distance_t>(w);
+}
+
+// The number that a word stands for, rounded where a double cannot hold it; the second argument tells the type.
+__device__ __forceinline__ float64 value_of(distance_t word, float32) {
+    return __uint_as_float(static_cast<uint32>(word));
+}
+__device__ __forceinline__ float64 value_of(distance_t word, float64) {
+    return __longlong_as_double(static_cast<int64>(word));
+}
+template <typename Integer>
+__device__ __forceinline__ float64 value_of(distance_t word, Integer) {
+    return static_cast<float64>(word);
+}
+
+// A word near the number `value` >= 0, or UNREACHED where it is too large.
+__device__ __forceinline__ distance_t word_of(float64 value, float32) {
+    return value < 3.4e38 ? __float_as_uint(static_cast<float32>(value)) : UNREACHED;
+}
+__device__ __forceinline__ distance_t word_of(float64 value, float64) {
+    return value < 1.7e308 ? static_cast<distance_t>(__double_as_longlong(value)) : UNREACHED;
+}
+template <typename Integer>
+__device__ __forceinline__ distance_t word_of(float64 value, Integer) {
+    const float64 limit = DISTANCE_BITS == 64 ? 1.8446744073709550e19 : 4294967295.0;
+    return value < limit ? static_cast<distance_t>(value) : UNREACHED;
+}
+
+#endif

@@ -1,0 +1,219 @@
+/*
+The certificate of shortest distances, from the distances alone and without a second search; and the canonical
+predecessors, which the same look at every arc brings to light.
+
+An arc u->v is tight if d(u) + w = d(v).  Distances are right exactly if the source has distance 0, no arc can be
+relaxed (so none is too high), and every reached vertex hangs on the source by tight arcs (so none is too low).  A tight
+arc from a nearer vertex, d(u) < d(v), cannot be part of a cycle: its head hangs on it, at level 0.  Tight arcs between
+equal distances (zero weights, or sums absorbed by rounding) can: a cycle of them might hang on itself alone.  So where
+only those are tight they are followed from vertices of level 0 on, breadth first, a level a round.
+
+    offsets (n+1)  targets (arcs)  weights (arcs)   the graph, rows by tail; weights of 0 or more
+    distance (n)   as the host holds them: uint64 for integer weights, else the weights' own float; the largest number,
+                   infinity for floats, means not reached.  All sums are taken in this type
+    hold (n)       level << 32 | u for the tail u that a vertex hangs on, the least offered so far; NOTHING
+    items          vertex << 32 | piece: the pieces of TILE arcs of the rows to be followed, one level after the other
+    found[level % 3]   the items of a level; the next level's count is clear when its round begins
+    relaxable, wraps (1)   the first arc that can be relaxed, and the first whose sum is no distance and whose head is
+                   not reached (which refutes integers, and is right for floats: the sum is infinite); ~0 if none
+    loose (2)      how many reached vertices hang on nothing, and the first of them
+
+Invariants.  A hold only falls, and its upper half is the level, so an offer of a later round never displaces one of an
+earlier round: within a level the smallest tail stays, whatever the order of the offers.  The one offer that replaces
+NOTHING puts the vertex into the queue, so every vertex is followed once.
+
+In launch order: check_arcs, find_loose; where some are loose, begin_levels, follow_levels, find_loose; and for the
+predecessors, name_tails.
+
+Source: L. R. Ford, "Network flow theory", RAND P-923, 1956 (the conditions).
+*/
+#include "common.cuh"
+
+constexpr int TILE = 1024;  // consecutive arcs that a warp takes, so that no row, however long, falls to one alone
+constexpr uint64 NOTHING = ~0ull;
+
+// ------------------------------------------------------------------ distances
+
+// A weight in the type of distances.
+__device__ __forceinline__ float32 as_distance(float32 w) { return w; }
+__device__ __forceinline__ float64 as_distance(float64 w) { return w; }
+template <typename Integer>
+__device__ __forceinline__ uint64 as_distance(Integer w) { return static_cast<uint64>(w); }
+
+typedef decltype(as_distance(weight_t())) distance_t;
+
+// Something that is no number counts as reached, as on the host; then it hangs on nothing.
+__device__ __forceinline__ bool reached(uint64 d) { return d != ~0ull; }
+__device__ __forceinline__ bool reached(float32 d) { return __float_as_uint(d) != 0x7f800000u; }
+__device__ __forceinline__ bool reached(float64 d) { return __double_as_longlong(d) != 0x7ff0000000000000ll; }
+
+// Kinds of arc: not tight; tight from a nearer vertex; tight at equal distance; relaxable; the sum is no distance of
+// this type (it wrapped or is infinite), and the head is not reached.
+constexpr int32 SLACK = 0, NEARER = 1, LEVEL = 2, RELAXABLE = 3, WRAPS = 4;
+
+// The kind of an arc of weight w from a reached vertex at distance `near` to one at distance `held`.
+__device__ __forceinline__ int32 kind_of(distance_t near, weight_t w, distance_t held) {
+    const distance_t far = near + as_distance(w);
+    if (far < near || !reached(far)) return reached(held) ? SLACK : WRAPS;
+    if (far < held) return RELAXABLE;
+    if (far != held) return SLACK;
+    return near < held ? NEARER : LEVEL;
+}
+
+// ------------------------------------------------------------------ the arcs
+
+struct Graph {
+    int32 vertices;
+    index_t arcs;
+    const index_t* __restrict__ offsets;
+    const int32* __restrict__ targets;
+    const weight_t* __restrict__ weights;
+    const distance_t* __restrict__ distance;
+};
+
+// The row of an arc, which lies in [low, high]: the last that begins at or before it.
+__device__ __forceinline__ int32 row_of(const index_t* __restrict__ offsets, index_t arc, int32 low, int32 high) {
+    while (low < high) {
+        const int32 middle = low + (high - low + 1) / 2;
+        if (offsets[middle] <= arc) {
+            low = middle;
+        } else {
+            high = middle - 1;
+        }
+    }
+    return low;
+}
+
+// Call visit(kind, u, v, arc) for every arc u->v; SLACK stands for a lane without one.  Lanes read consecutive arcs,
+// and all lanes call together.  A warp finds the rows of its tile's first and last arc, a lane its own between them.
+template <typename Visit>
+__device__ __forceinline__ void for_each_arc(const Graph& graph, Visit visit) {
+    const int64 arcs = graph.arcs;
+    for (int64 begin = grid_thread() / WARP * TILE; begin < arcs; begin += grid_threads() / WARP * TILE) {
+        const int64 end = begin + TILE < arcs ? begin + TILE : arcs;
+        int32 u = row_of(graph.offsets, static_cast<index_t>(begin), 0, graph.vertices - 1);
+        const int32 last = row_of(graph.offsets, static_cast<index_t>(end - 1), u, graph.vertices - 1);
+        for (int64 first = begin; first < end; first += WARP) {
+            const int64 at = first + lane_id();
+            int32 kind = SLACK, v = 0;
+            if (at < end) {
+                const index_t arc = static_cast<index_t>(at);
+                u = row_of(graph.offsets, arc, u, last);
+                const distance_t near = graph.distance[u];
+                if (reached(near)) {
+                    v = graph.targets[arc];
+                    kind = kind_of(near, graph.weights[arc], graph.distance[v]);
+                }
+            }
+            visit(kind, u, v, at);
+        }
+    }
+}
+
+// Look at every arc: its head hangs on a nearer tail if it is tight, and it refutes the distances if it can be relaxed.
+// Launch: any grid of whole warps.  Lowers hold, *relaxable, *wraps.
+extern "C" __global__ void verify_distances_check_arcs(int32 vertices, index_t arcs,
+                                                       const index_t* __restrict__ offsets,
+                                                       const int32* __restrict__ targets,
+                                                       const weight_t* __restrict__ weights,
+                                                       const distance_t* __restrict__ distance, uint64* hold,
+                                                       uint64* relaxable, uint64* wraps) {
+    for_each_arc({vertices, arcs, offsets, targets, weights, distance}, [&](int32 kind, int32 u, int32 v, int64 arc) {
+        if (kind == NEARER) lower_to(&hold[v], static_cast<uint64>(u));
+        if (kind == RELAXABLE) lower_to(relaxable, static_cast<uint64>(arc));
+        if (kind == WRAPS) lower_to(wraps, static_cast<uint64>(arc));
+    });
+}
+
+// Count the reached vertices that hang on nothing, and find the first.
+// Launch: any grid of whole warps.  Adds to loose[0], lowers loose[1].
+extern "C" __global__ void verify_distances_find_loose(int32 vertices, const distance_t* __restrict__ distance,
+                                                       const uint64* __restrict__ hold, uint32* loose) {
+    uint32 mine = 0;
+    for (int64 v = grid_thread(); v < vertices; v += grid_threads()) {
+        if (hold[v] != NOTHING || !reached(distance[v])) continue;
+        lower_to(&loose[1], static_cast<uint32>(v));
+        ++mine;
+    }
+    warp_reserve(&loose[0], mine);
+}
+
+// ------------------------------------------------------------------ levels
+
+// Offer v the tail u at this level, if the lane asks; if v hung on nothing before, the pieces of its row join `items`.
+// All lanes must call.
+__device__ __forceinline__ void offer(const Graph& graph, uint64* hold, uint64* items, uint32* count, bool asks,
+                                      uint32 level, int32 u, int32 v) {
+    uint32 pieces = 0;
+    const uint64 offered = static_cast<uint64>(level) << 32 | static_cast<uint32>(u);
+    if (asks && offered < *static_cast<volatile uint64*>(&hold[v])) {  // race-allowed: it only falls; losers may try
+        if (atomicMin(&hold[v], offered) == NOTHING) {
+            pieces = static_cast<uint32>((graph.offsets[v + 1] - graph.offsets[v] + TILE - 1) / TILE);
+        }
+    }
+    if (!__any_sync(FULL_MASK, pieces != 0)) return;
+    const uint32 slot = warp_reserve(count, pieces);
+    for (uint32 piece = 0; piece < pieces; ++piece) items[slot + piece] = static_cast<uint64>(v) << 32 | piece;
+}
+
+// Level 1: what hangs on nothing is offered the vertices of level 0 from which a level arc leads to it.
+// Launch: any grid of whole warps.  Lowers hold, writes items, adds to found[1].
+extern "C" __global__ void verify_distances_begin_levels(int32 vertices, index_t arcs,
+                                                         const index_t* __restrict__ offsets,
+                                                         const int32* __restrict__ targets,
+                                                         const weight_t* __restrict__ weights,
+                                                         const distance_t* __restrict__ distance, uint64* hold,
+                                                         uint64* items, uint32* found) {
+    const Graph graph = {vertices, arcs, offsets, targets, weights, distance};
+    for_each_arc(graph, [&](int32 kind, int32 u, int32 v, int64) {
+        // Others may lower the tail's hold meanwhile, but never to level 0.
+        const bool asks = kind == LEVEL && *static_cast<volatile uint64*>(&hold[u]) >> 32 == 0;  // race-allowed: so
+        offer(graph, hold, items, &found[1], asks, 1, u, v);
+    });
+}
+
+// All further levels: the vertices of the last one are offered to the heads of their level arcs.
+// Launch: cooperative, any grid of whole warps; a barrier a level.  A warp takes a piece of a row.  Lowers hold, writes
+// items, found.
+extern "C" __global__ void verify_distances_follow_levels(int32 vertices, index_t arcs,
+                                                          const index_t* __restrict__ offsets,
+                                                          const int32* __restrict__ targets,
+                                                          const weight_t* __restrict__ weights,
+                                                          const distance_t* __restrict__ distance, uint64* hold,
+                                                          uint64* items, uint32* found, uint32* arrivals) {
+    const Graph graph = {vertices, arcs, offsets, targets, weights, distance};
+    uint32 begin = 0, end = found[1], barriers = 0;
+    for (uint32 level = 2; begin < end; ++level) {
+        if (grid_thread() == 0) found[(level + 1) % 3] = 0;  // everybody has read it before the last barrier
+        for (int64 i = begin + grid_thread() / WARP; i < end; i += grid_threads() / WARP) {
+            const uint64 item = items[i];
+            const int32 u = static_cast<int32>(item >> 32);
+            const int64 first = offsets[u] + static_cast<int64>(static_cast<uint32>(item)) * TILE;
+            const int64 last = first + TILE < offsets[u + 1] ? first + TILE : offsets[u + 1];
+            const distance_t near = distance[u];
+            for (int64 at = first; at < last; at += WARP) {
+                const int64 arc = at + lane_id();
+                const int32 v = arc < last ? targets[arc] : u;
+                const bool asks = arc < last && kind_of(near, weights[arc], distance[v]) == LEVEL;
+                offer(graph, hold, items + end, &found[level % 3], asks, level, u, v);
+            }
+        }
+        grid_barrier(arrivals, &barriers);
+        begin = end;
+        end += *static_cast<volatile uint32*>(&found[level % 3]);
+    }
+}
+
+// ------------------------------------------------------------------ predecessors
+
+// From holds to predecessors: the tail alone; -1, which NOTHING is as a signed number, for the source too.
+// Launch: any grid.  Writes hold.
+extern "C" __global__ void verify_distances_name_tails(int32 vertices, int32 source, uint64* hold) {
+    for (int64 v = grid_thread(); v < vertices; v += grid_threads()) {
+        if (v == source) {
+            hold[v] = NOTHING;
+        } else if (hold[v] != NOTHING) {
+            hold[v] = static_cast<uint32>(hold[v]);
+        }
+    }
+}

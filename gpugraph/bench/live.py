@@ -1,0 +1,141 @@
+"""What a running bench shows on standard error: a live view on a terminal, a line for each cell elsewhere."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+from collections.abc import Mapping
+from types import TracebackType
+from typing import IO, Any
+
+from gpugraph.bench.axes import in_seconds
+from gpugraph.bench.expand import Planned
+from gpugraph.report.rates import shown_rate
+from gpugraph.report.units import duration, percent, rate
+
+SILENCE_S = 5.0
+"""Without a terminal: after so many seconds without a finished cell a line says what is going on."""
+
+SHOWN = 8
+"""Finished cells that the live view keeps in sight."""
+
+
+class Lines:
+    """Tells of each finished cell in a line.
+
+    Args:
+        total: the cells of the sweep.
+        quiet: show nothing.
+        stream: where to show it; standard error if not given.
+    """
+
+    def __init__(self, total: int, *, quiet: bool = False, stream: IO[str] | None = None):
+        self._total, self._quiet, self._stream = total, quiet, stream or sys.stderr
+        self._told = time.monotonic()
+
+    def __enter__(self) -> Lines:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def doing(self, planned: Planned, what: str) -> None:
+        """Say what goes on where nothing has been said for long."""
+        if time.monotonic() - self._told > SILENCE_S:
+            self._tell(f"{planned.label}: {what}")
+
+    def ended(self, planned: Planned, record: Mapping[str, Any], done: int, left_s: float) -> None:
+        """Say how a cell ended."""
+        left = f" · about {in_seconds(left_s)} left" if done < self._total and left_s >= 1 else ""
+        self._tell(f"[{done}/{self._total}] {planned.label}: {told(record)}{left}")
+
+    def _tell(self, text: str) -> None:
+        self._told = time.monotonic()
+        if not self._quiet:
+            with contextlib.suppress(OSError, ValueError):  # a closed standard error must not stop the bench
+                print(f"gpugraph: {text}", file=self._stream, flush=True)
+
+
+class LiveView:
+    """A view that is drawn again and again: progress, the cell at work, the last cells, the best so far.
+
+    Args:
+        total: the cells of the sweep.
+        title: of the sweep.
+        stream: a terminal; standard error if not given.
+    """
+
+    def __init__(self, total: int, title: str, *, stream: IO[str] | None = None):
+        from rich.console import Console
+        from rich.live import Live
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        self._bar = Progress(*columns, TextColumn("{task.fields[left]}"))
+        self._task = self._bar.add_task(title, total=total, left="")
+        self._now = "starting"
+        self._last: list[tuple[str, str]] = []
+        self._best: dict[str, tuple[float, str]] = {}
+        console = Console(file=stream or sys.stderr, highlight=False)
+        self._live = Live(self, console=console, refresh_per_second=8, transient=True)
+
+    def __enter__(self) -> LiveView:
+        self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._live.stop()
+
+    def __rich__(self) -> Any:
+        """Return what to draw."""
+        from rich.console import Group
+        from rich.table import Table
+        from rich.text import Text
+
+        rows = Table.grid(padding=(0, 2))
+        for label, how in self._last[-SHOWN:]:
+            rows.add_row(Text(label, "dim"), Text(how))
+        best = [Text(f"best {kind}: {figure} by {who}") for kind, (figure, who) in self._shown_best()]
+        return Group(rows, *best, Text(self._now, "cyan", no_wrap=True, overflow="ellipsis"), self._bar)
+
+    def _shown_best(self) -> list[tuple[str, tuple[str, str]]]:
+        return [(kind, (f"{rate(figure)} MTEPS", who)) for kind, (figure, who) in sorted(self._best.items())]
+
+    def doing(self, planned: Planned, what: str) -> None:
+        """Show what the cell at work is doing."""
+        self._now = f"{planned.label} — {what}"
+
+    def ended(self, planned: Planned, record: Mapping[str, Any], done: int, left_s: float) -> None:
+        """Show how a cell ended."""
+        self._last = [*self._last[-SHOWN:], (planned.label, told(record))]
+        kind, figure = f"{planned.cell.problem} on {planned.cell.device}", shown_rate(record, "kernel")
+        if figure is not None and figure > self._best.get(kind, (0.0, ""))[0]:
+            self._best[kind] = (figure, f"{planned.cell.algorithm}, {planned.cell.graph}")
+        self._bar.update(self._task, completed=done, left=f"about {in_seconds(left_s)} left" if left_s >= 1 else "")
+
+
+def watcher_for(total: int, title: str, *, quiet: bool) -> Lines | LiveView:
+    """Return the live view where standard error is a terminal that can draw it, else lines."""
+    if quiet or not sys.stderr.isatty():
+        return Lines(total, quiet=quiet)
+    return LiveView(total, title)
+
+
+def told(record: Mapping[str, Any]) -> str:
+    """Return how a cell ended, in a few words: its median with half the interval and its rate, or why there is none."""
+    if record.get("outcome", "ok") != "ok":
+        return f"{record['outcome']}: {record.get('message') or record['verification']['detail']}"
+    kernel_s = record["phases_s"]["kernel"]
+    figure = shown_rate(record, "kernel")
+    speed = f", {rate(figure)} MTEPS" if figure is not None else ""
+    checked = "" if record["verification"]["status"] == "passed" else ", not verified"
+    return f"{duration(kernel_s)}{uncertainty(record)}{speed}{checked}"
+
+
+def uncertainty(record: Mapping[str, Any]) -> str:
+    """Return ``" ±1.2 %"``, half the width of the median's interval, or nothing where there is none."""
+    interval, kernel_s = record.get("confidence_s", {}).get("kernel"), record["phases_s"]["kernel"]
+    return f" ±{percent(round((interval[1] - interval[0]) / 2 / kernel_s, 4))}" if interval and kernel_s else ""

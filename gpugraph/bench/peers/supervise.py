@@ -1,0 +1,32 @@
+"""Run a command and die with it, or take it along: ``python -I -S supervise.py COMMAND ARGUMENT...``.
+
+Standard input is a pipe from the parent.  When it closes, because the parent has ended in whatever way, the whole
+process group is killed, so that no command outlives the measurement that started it.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+
+def _end_with_parent() -> None:
+    os.read(0, 1)
+    os.killpg(0, signal.SIGKILL)
+
+
+def main(command: list[str]) -> int:
+    """Return the exit code of a command: negative for the signal that ended it, 127 where it cannot be started."""
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    try:
+        return subprocess.run(command, stdin=subprocess.DEVNULL, check=False).returncode
+    except OSError as error:
+        print(f"{command[0]}: {error.strerror}", file=sys.stderr)
+        return 127
+
+
+if __name__ == "__main__":
+    code = main(sys.argv[1:])
+    sys.stdout.flush()
+    os._exit(code if code >= 0 else 128 - code)

@@ -1,0 +1,155 @@
+"""The figure that a command's printed answer is held against, and how much the printed digits can prove."""
+
+from __future__ import annotations
+
+import math
+import weakref
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpugraph.exact import exact_sum
+from gpugraph.graph.csr import CSRGraph
+from gpugraph.problems.registry import Verdict
+
+_MOST_DIGITS = 400
+"""No double has more before the point; a longer exponent is no weight but a trap."""
+
+
+_ULP = 2.0**-51
+"""A float printed to this share of itself has all its digits."""
+
+
+@dataclass(frozen=True, eq=False)
+class Truth:
+    """What is known of the right answer to one query.
+
+    Attributes:
+        figure: the total weight, or the sum of the distances.
+        slack: by how much the order of additions may change it; 0 for integers.
+        by: what computed it.
+        reached: (n,) bool, the vertices reached, of shortest paths.
+    """
+
+    figure: int | float
+    slack: float
+    by: str
+    reached: NDArray[np.bool_] | None = None
+
+    def _equals(self, value: Decimal) -> bool:
+        return value == self.figure if isinstance(self.figure, int) else float(value) == self.figure
+
+    def judge(self, text: str, what: str) -> Verdict:
+        """Return the verdict on a printed figure.
+
+        Args:
+            text: as it was printed.
+            what: ``"total weight"`` or ``"sum of the distances"``.
+        """
+        value = _number(text)
+        if value is None:
+            return Verdict("failed", "reference", f"the {what} is {self.figure}, and '{text}' is no number")
+        step = _last_digit(value)
+        if _tells_apart(self.figure, step) and self._equals(value):
+            detail = f"the {what}, {self.figure}, is that of {self.by}; its edges or distances were not seen"
+            return Verdict("passed", "reference", detail)
+        if not _tells_apart(self.figure, step) and _apart(value, self.figure) < step:
+            detail = f"the {what} agrees with {self.figure} in the digits printed, {text}, which is no proof"
+            return Verdict("skipped", "reference", detail)
+        if _apart(value, self.figure) <= self.slack:
+            detail = f"the {what} {text} is as near to {self.figure} as the order of additions, which is no proof"
+            return Verdict("skipped", "reference", detail)
+        return Verdict("failed", "reference", f"the {what} is {self.figure}, not {text}")
+
+
+_FOUND: weakref.WeakKeyDictionary[CSRGraph, dict[tuple[Any, ...], Truth]] = weakref.WeakKeyDictionary()
+
+
+def truth_of(graph: CSRGraph, problem: str, query: tuple[Any, ...]) -> Truth:
+    """Return the right answer to a query, computed once a graph and query."""
+    found = _FOUND.setdefault(graph, {})
+    if query not in found:
+        found[query] = _forest_truth(graph) if problem == "mst" else _paths_truth(graph, int(query[0]))
+    return found[query]
+
+
+def _forest_truth(graph: CSRGraph) -> Truth:
+    """Return the total weight: by the reference where that is quick, else by a forest with its certificate."""
+    from gpugraph.measure.trial import REFERENCE_LIMIT
+    from gpugraph.problems.mst.reference import reference_forest
+
+    if graph.edges <= REFERENCE_LIMIT:
+        edges, by = reference_forest(graph), "SciPy's forest"
+    else:
+        edges, by = _certified_forest(graph), "a certified forest"
+    weights = graph.weights[edges]
+    return Truth(exact_sum(weights), _slack(weights), by)
+
+
+def _certified_forest(graph: CSRGraph) -> NDArray[np.int64]:
+    from gpugraph.clock import NullClock
+    from gpugraph.errors import VerificationFailed
+    from gpugraph.graph.view import GraphView
+    from gpugraph.problems.mst.verify import check_certificate
+    from gpugraph.problems.registry import find_algorithm
+
+    own = find_algorithm("mst", "boruvka", "cpu")
+    state = own.prepare(GraphView.of(graph), None)
+    forest = own.finish(state, own.fetch(state, own.run(state, NullClock())))
+    verdict = check_certificate(graph, forest)
+    if not verdict.passed:
+        raise VerificationFailed(verdict.detail, where=f"boruvka on {graph.name}")
+    edges: NDArray[np.int64] = forest.edges
+    return edges
+
+
+def _paths_truth(graph: CSRGraph, source: int) -> Truth:
+    from gpugraph.problems.sssp.problem import Distances
+    from gpugraph.problems.sssp.reference import reference_distances
+
+    distance, by = reference_distances(graph, source)
+    reached = Distances(graph, source, distance).reached
+    return Truth(exact_sum(distance[reached]), _slack(distance[reached]), by, reached)
+
+
+def _slack(terms: NDArray[Any]) -> float:
+    """Return by how much a sum of floats, taken in any order in their own type, may differ from the exact one."""
+    if terms.dtype.kind != "f" or not len(terms):
+        return 0.0
+    finite = terms[np.isfinite(terms)]
+    return float(len(terms) * np.finfo(terms.dtype).eps * np.abs(finite, dtype=np.float64).sum())
+
+
+def _number(text: str) -> Decimal | None:
+    """Return a printed number, or None where it is none that a sum could be."""
+    try:
+        value = Decimal(text.strip())
+    except InvalidOperation:
+        return None
+    if value.is_finite():
+        return value if max(abs(value.adjusted()), len(value.as_tuple().digits)) <= _MOST_DIGITS else None
+    return None if value.is_nan() else value
+
+
+def _last_digit(value: Decimal) -> Fraction | float:
+    """Return what the last printed digit is worth; infinite for an infinite number, which has no digits."""
+    exponent = value.as_tuple().exponent
+    return Fraction(10) ** exponent if isinstance(exponent, int) else math.inf
+
+
+def _tells_apart(figure: int | float, step: Fraction | float) -> bool:
+    """True if numbers printed to ``step`` tell ``figure`` from every other that the program could mean."""
+    if isinstance(figure, int):
+        return step <= 1
+    return math.isfinite(figure) and step <= abs(figure) * _ULP
+
+
+def _apart(value: Decimal, figure: int | float) -> Fraction | float:
+    """Return the difference; 0 of equal infinities."""
+    if value.is_finite() and math.isfinite(figure):
+        return abs(Fraction(value) - Fraction(figure))
+    return 0.0 if float(value) == figure else math.inf

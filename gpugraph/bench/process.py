@@ -1,0 +1,164 @@
+"""The parent's end of a worker process: start it, ask it, listen, and end it for certain."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections import deque
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import IO, Any
+
+from gpugraph.errors import GpuGraphError
+
+GRACE_S = 2.0
+"""Seconds between asking a worker to end and killing it."""
+
+TAIL_LINES = 20
+"""Lines of a worker's standard error that are kept, to tell what it died of."""
+
+
+class WorkerDied(GpuGraphError):
+    """The worker ended by itself; the message says how, with the last that it wrote."""
+
+
+class WorkerProcess:
+    """A running worker; a context manager.
+
+    To be started by the main thread: on Linux a child's end is tied to that of the *thread* that started it.
+
+    Args:
+        command: the program; the worker of gpugraph if not given.
+    """
+
+    def __init__(self, command: list[str] | None = None):
+        words = command or [sys.executable, "-m", "gpugraph.bench.worker", str(os.getpid())]
+        self._process = subprocess.Popen(
+            words,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,  # Ctrl-C of the terminal is the parent's alone, and a kill reaches grandchildren
+            env=_environment(),
+        )
+        self._ended = False
+        self._events: SimpleQueue[dict[str, Any] | None] = SimpleQueue()
+        self._tail: deque[str] = deque(maxlen=TAIL_LINES)
+        self._threads = [
+            threading.Thread(target=self._listen, args=(self._process.stdout,), daemon=True),
+            threading.Thread(target=self._overhear, args=(self._process.stderr,), daemon=True),
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    @property
+    def pid(self) -> int:
+        """The process id."""
+        return self._process.pid
+
+    def __enter__(self) -> WorkerProcess:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+
+    def ask(self, request: Mapping[str, Any]) -> None:
+        """Send a request; a worker that is gone will be noticed by whoever listens."""
+        assert self._process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):
+            self._process.stdin.write(json.dumps(request).encode() + b"\n")
+            self._process.stdin.flush()
+
+    def hear(self, timeout_s: float) -> dict[str, Any] | None:
+        """Return the next answer, or None after ``timeout_s`` seconds of silence.
+
+        Raises:
+            WorkerDied: it is gone, and everything it sent has been heard.
+        """
+        try:
+            event = self._events.get(timeout=timeout_s)
+        except Empty:
+            return None
+        if event is None:
+            self._events.put(None)
+            raise WorkerDied(self._obituary())
+        return event
+
+    def resident_bytes(self) -> int | None:
+        """Return the bytes of host memory that it holds, or None where the system does not tell."""
+        try:
+            return int(Path(f"/proc/{self.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        except (OSError, ValueError, IndexError, AttributeError):
+            return None
+
+    def end(self) -> None:
+        """End the worker and all that it started: first politely, then for certain."""
+        if self._ended:  # its number may be another's by now
+            return
+        self._ended = True
+        if self._process.poll() is None:
+            self._signal(signal.SIGTERM)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(GRACE_S)
+        self._signal(getattr(signal, "SIGKILL", signal.SIGTERM))
+        self._process.wait()
+        for thread in self._threads:
+            thread.join(GRACE_S)
+        for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
+            if stream is not None:
+                with contextlib.suppress(OSError):
+                    stream.close()
+
+    def _signal(self, number: int) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            if hasattr(os, "killpg"):
+                os.killpg(self.pid, number)
+            else:
+                self._process.send_signal(number)
+
+    def _obituary(self) -> str:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(GRACE_S)
+        self._threads[1].join(GRACE_S)
+        code = self._process.returncode
+        if code is not None and code < 0:
+            name = next((s.name for s in signal.Signals if s == -code), f"signal {-code}")
+            how = f"its process was ended by {name}"
+            if name == "SIGKILL":
+                how += ", as the system does when memory runs out"
+        else:
+            how = f"its process ended by itself with code {code}"
+        said = next((line for line in reversed(self._tail) if line.strip()), "")
+        return f"{how}; the last it wrote: {said.strip()[:300]}" if said else how
+
+    def _listen(self, stream: IO[bytes]) -> None:
+        for event in _lines(stream):
+            self._events.put(event)
+        self._events.put(None)
+
+    def _overhear(self, stream: IO[bytes]) -> None:
+        with contextlib.suppress(ValueError, OSError):
+            for line in stream:
+                self._tail.append(line.decode("utf-8", "replace").rstrip())
+
+
+def _lines(stream: IO[bytes]) -> Iterator[dict[str, Any]]:
+    """Yield the objects of a stream; a line that a kill tore is none."""
+    with contextlib.suppress(ValueError, OSError):
+        for line in stream:
+            event = json.loads(line)
+            if isinstance(event, dict):
+                yield event
+
+
+def _environment() -> dict[str, str]:
+    """Return the environment, with the package to be found wherever it was found here."""
+    home = str(Path(__file__).resolve().parents[2])
+    paths = [home, *filter(None, [os.environ.get("PYTHONPATH")])]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PYTHONUNBUFFERED": "1"}

@@ -1,0 +1,146 @@
+"""What a bench prints: the cells of a plan and what they need, and at the end how they went."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gpugraph.bench.axes import in_seconds
+from gpugraph.bench.expand import Plan, Planned, described_algorithm
+from gpugraph.bench.groups import groups_of
+from gpugraph.bench.live import uncertainty
+from gpugraph.bench.price import Prices
+from gpugraph.memory import in_units
+from gpugraph.report.lines import Line, columns
+from gpugraph.report.rates import shown_rate
+from gpugraph.report.units import count, counted, duration, rate
+
+MOST_ROWS = 60
+"""More cells than this are summed up by series; those that did not go well are still shown each."""
+
+BARS = "▁▂▃▄▅▆▇█"
+
+
+def plan_lines(plan: Plan, prices: Prices) -> list[Line]:
+    """Return the cells with what each will need of memory."""
+    rows = []
+    for planned in plan.cells:
+        need = prices.need(planned)
+        device = in_units(need.device_bytes) if need.device_bytes else "-"
+        rows.append([*_named(planned), *_sized(planned), in_units(need.host_bytes), device])
+    header = ["problem", "algorithm", "device", "graph", "vertices", "arcs", "host", "on device"]
+    return [*columns(header, rows, right=(4, 5, 6, 7)), [], *_footer(plan)]
+
+
+def price_lines(plan: Plan, prices: Prices, budget_s: float) -> list[Line]:
+    """Return the cells with what each will take of time, and what of them the budget has room for."""
+    rows, spent = [], dict[str, float]()
+    for group in groups_of(plan.cells):
+        for planned in group:
+            need = prices.need(planned)
+            seconds = need.seconds + need.opening_s / len(group)
+            by_then = spent.get(planned.cell.device, 0.0) + seconds
+            fits = by_then <= budget_s or not spent
+            if fits:
+                spent[planned.cell.device] = by_then
+            fate = in_seconds(by_then) if fits else "skipped: budget"
+            rows.append([*_named(planned), in_seconds(seconds), fate, need.basis])
+    header = ["problem", "algorithm", "device", "graph", "takes", "by then", "by"]
+    lines: list[Line] = [*columns(header, rows, right=(4, 5)), []]
+    for device, seconds in sorted(spent.items()):
+        lines.append([(f"{device}: about {in_seconds(seconds)} of the budget of {in_seconds(budget_s)}", "")])
+    return [*lines, *_footer(plan)]
+
+
+def _named(planned: Planned) -> list[str]:
+    cell = planned.cell
+    weights = "" if cell.weights == "file" else f" {cell.weights}"
+    source = "" if cell.source is None else f" from {cell.source}"
+    return [cell.problem, described_algorithm(cell), cell.device, f"{cell.graph}{weights}{source}"]
+
+
+def _sized(planned: Planned) -> list[str]:
+    about = "" if planned.size.exact else "~"
+    return [f"{about}{count(planned.size.vertices)}", f"{about}{count(planned.size.arcs)}"]
+
+
+def _footer(plan: Plan) -> list[Line]:
+    lines: list[Line] = [[(counted(len(plan.cells), "cell"), "bold")]]
+    return lines + [[(f"left out, {number}: {reason}", "dim")] for reason, number in plan.left_out.most_common()]
+
+
+def result_lines(records: Sequence[Mapping[str, Any]]) -> list[Line]:
+    """Return the table of a bench's records, a small chart of each series, and how many cells ended how."""
+    shown = records if len(records) <= MOST_ROWS else [r for r in records if r.get("outcome", "ok") != "ok"]
+    lines: list[Line] = [*_table(shown), []] if shown else []
+    lines += _charts(records)
+    ended = Counter("verified" if _verified(r) else str(r.get("outcome", "ok")) for r in records)
+    told = ", ".join(
+        f"{number} {'not verified' if how == 'ok' else how}" for how, number in sorted(ended.items(), key=_often)
+    )
+    return [*lines, [(f"{counted(len(records), 'cell')}: {told}", "bold")]]
+
+
+def _often(ended: tuple[str, int]) -> tuple[int, str]:
+    return -ended[1], ended[0]
+
+
+def _verified(record: Mapping[str, Any]) -> bool:
+    return bool(record.get("outcome", "ok") == "ok" and record["verification"]["status"] == "passed")
+
+
+def _table(records: Sequence[Mapping[str, Any]]) -> list[Line]:
+    rows = []
+    for record in sorted(records, key=_order):
+        ok = record.get("outcome", "ok") == "ok"
+        figure = shown_rate(record, "kernel")
+        time = f"{duration(record['phases_s']['kernel'])}{uncertainty(record)}" if ok else "-"
+        how = "verified" if _verified(record) else "not verified" if ok else str(record["outcome"])
+        rows.append(
+            [
+                record["problem"],
+                _algorithm(record),
+                record["device"]["kind"],
+                record["graph"]["name"],
+                time,
+                rate(figure) if figure is not None else "-",
+                how if ok else f"{how}: {_short(record.get('message') or '')}",
+            ]
+        )
+    return columns(["problem", "algorithm", "device", "graph", "kernel", "MTEPS", "outcome"], rows, right=(4, 5))
+
+
+def _order(record: Mapping[str, Any]) -> tuple[Any, ...]:
+    return (record["problem"], record["graph"].get("arcs") or 2**62, record["graph"]["name"], record["algorithm"])
+
+
+def _algorithm(record: Mapping[str, Any]) -> str:
+    """Return the algorithm with the options that its sweep set."""
+    axes = (record.get("cell") or {}).get("axes") or {}
+    set_ = {name: value for name, value in record["parameters"].items() if name in axes and name != "preparations"}
+    options = ",".join(f"{name}={value}" for name, value in sorted(set_.items()))
+    steps = "".join(f"+{step}" for step in record["parameters"].get("preparations", ()))
+    return f"{record['algorithm']}{f'({options})' if options else ''}{steps}"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 60 else f"{text[:59]}…"
+
+
+def _charts(records: Sequence[Mapping[str, Any]]) -> list[Line]:
+    """Return a bar of throughput for each series of at least three graphs, the tallest bar of a problem alike."""
+    series: dict[str, list[tuple[int, float]]] = {}
+    for record in records:
+        figure, name = shown_rate(record, "kernel"), (record.get("cell") or {}).get("series")
+        if figure is not None and name:
+            series.setdefault(name, []).append((record["graph"]["arcs"], figure))
+    drawn = {name: sorted(points) for name, points in series.items() if len(points) >= 3}
+    if not drawn:
+        return []
+    rows = []
+    for name, points in sorted(drawn.items()):
+        top = max(figure for other in drawn.values() for _, figure in other)
+        bars = "".join(BARS[min(int(figure / top * len(BARS)), len(BARS) - 1)] for _, figure in points)
+        rows.append([name, bars, f"{rate(points[0][1])} … {rate(points[-1][1])}", rate(max(f for _, f in points))])
+    return [*columns(["series, small graphs first", "MTEPS", "from … to", "best"], rows, right=(3,)), []]

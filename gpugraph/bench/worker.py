@@ -1,0 +1,217 @@
+"""The worker: ``python -m gpugraph.bench.worker`` measures cells for a bench that can kill it at any time.
+
+It reads a JSON object a line from standard input and answers with JSON objects, a line each, on what was standard
+output; whatever else writes there (a user's algorithm, a library) is sent to standard error.  Graphs, compiled code and
+the GPU's context are kept between requests.
+
+==============  ==================================================================================
+request         answers
+==============  ==================================================================================
+``devices``     one ``devices``: for each name its kind, description and memory, or why it cannot be used
+``measure``     ``current`` and ``progress`` as they come; ``identified`` or ``already`` for each cell, then
+                ``opened``; ``finished`` with its record for each cell; ``done`` at the end, or ``lost`` where
+                a kernel took the GPU's context with it
+==============  ==================================================================================
+
+The worker ends with its parent: at the end of standard input, and on Linux at once, by the kernel's own hand, even
+while compiled code holds the interpreter.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
+from queue import SimpleQueue
+from typing import IO, Any
+
+from gpugraph.measure.record import Cell, jsonable
+
+Send = Callable[..., None]
+
+_PR_SET_PDEATHSIG = 1
+
+
+def main() -> None:
+    """Serve requests until standard input ends."""
+    parent = int(sys.argv[1]) if len(sys.argv) > 1 else os.getppid()
+    die_with(parent)
+    send = _protected_output()
+    requests = _requests()
+    worker = Worker(send)
+    send("ready", pid=os.getpid())
+    while True:
+        worker.serve(requests.get())
+
+
+def die_with(parent: int) -> None:
+    """Let the kernel end this process with its parent; leave Ctrl-C to the parent.
+
+    Args:
+        parent: the parent's process id; one that is no longer ours is dead already.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if sys.platform == "linux":
+        import ctypes
+
+        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if hasattr(os, "getppid") and os.getppid() != parent:
+        os._exit(1)
+
+
+def _protected_output() -> Send:
+    """Return what sends an answer; standard output itself leads to standard error from now on."""
+    sys.stdout.flush()
+    channel: IO[bytes] = os.fdopen(os.dup(1), "wb", buffering=0)
+    os.set_inheritable(channel.fileno(), False)
+    os.dup2(2, 1)
+    lock = threading.Lock()
+
+    def send(event: str, **content: Any) -> None:
+        line = json.dumps({"event": event, **jsonable(content)}, ensure_ascii=False).encode() + b"\n"
+        with lock:
+            left = memoryview(line)
+            while left:
+                left = left[channel.write(left) :]
+
+    return send
+
+
+def _requests() -> SimpleQueue[dict[str, Any]]:
+    """Return the queue of requests; the end of standard input ends the process, whatever it is doing."""
+    queue: SimpleQueue[dict[str, Any]] = SimpleQueue()
+    stream = os.fdopen(os.dup(0), "rb")
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # nothing that is measured may eat the requests
+
+    def read() -> None:
+        for line in stream:
+            queue.put(json.loads(line))
+        os._exit(0)
+
+    threading.Thread(target=read, daemon=True).start()
+    return queue
+
+
+class Worker:
+    """Serves requests; one session, so that everything stays warm.
+
+    Args:
+        send: sends an answer.
+    """
+
+    def __init__(self, send: Send):
+        self._send = send
+        self._session: Any = None
+
+    def serve(self, request: Mapping[str, Any]) -> None:
+        """Answer one request."""
+        if request["do"] == "devices":
+            self._send("devices", devices={name: describe_device(name) for name in request["names"]})
+        elif request["do"] == "measure":
+            try:
+                self._measure(request)
+            except Exception as error:  # a defect must reach the parent in words
+                traceback.print_exc()
+                self._send("broken", message=f"{type(error).__name__}: {error}")
+            self._send("done")
+
+    def _measure(self, request: Mapping[str, Any]) -> None:
+        from gpugraph.measure.sampling import Sampling
+        from gpugraph.measure.session import DeviceLost, Session
+
+        if self._session is None:
+            self._session = Session()
+        if request.get("peers"):
+            from gpugraph.bench.peers import parse_commands, register_commands
+
+            register_commands(parse_commands(request["peers"]))
+        cells = [cell_from(words) for words in request["cells"]]
+        sampling = Sampling(**request["sampling"])
+        places = self._identify(cells, sampling, frozenset(request.get("finished", ())))
+        self._send("opened")
+        try:
+            self._session.measure(
+                [cells[i] for i in places],
+                sampling,
+                progress=self._progress,
+                finished=lambda at, record: self._finished(places[at], record),
+                failed=lambda at, error: self._failed(places[at], cells[places[at]], error),
+                current=lambda at: self._send("current", index=places[at]),
+            )
+        except DeviceLost as lost:
+            self._send("lost", message=str(lost))
+            os._exit(1)  # whatever would be freed now is lost as well
+
+    def _identify(self, cells: Sequence[Cell], sampling: Any, finished: frozenset[str]) -> list[int]:
+        """Open the graph and tell the id of every cell; return the places of those to be measured."""
+        places = []
+        for index, cell in enumerate(cells):
+            self._send("current", index=index)
+            try:
+                id_ = self._session.identify(cell, sampling, self._progress)
+            except Exception as error:
+                self._failed(index, cell, error)
+                known = self._session.known(cell)
+                if "device" in known and "graph" not in known:  # the graph itself is at fault
+                    for other in range(index + 1, len(cells)):
+                        self._failed(other, cells[other], error)
+                    return []
+                continue
+            self._send("identified", index=index, id=id_)
+            if id_ in finished:
+                self._send("already", index=index)
+            else:
+                places.append(index)
+        return places
+
+    def _progress(self, what: str) -> None:
+        self._send("progress", what=what)
+
+    def _finished(self, index: int, record: Any) -> None:
+        self._send("finished", index=index, record=record.data, notices=list(record.notices))
+
+    def _failed(self, index: int, cell: Cell, error: BaseException) -> None:
+        from gpugraph.measure.outcome import failed_record, outcome_of
+
+        outcome, message = outcome_of(error)
+        if outcome == "threw":  # a peer's errors name their outcome themselves, and their line says everything
+            traceback.print_exception(error)
+        outcome = getattr(error, "outcome", outcome)
+        record = failed_record(cell, outcome, message, **self._session.known(cell))
+        self._send("finished", index=index, record=record.data, notices=[])
+
+
+def describe_device(name: str) -> dict[str, Any]:
+    """Return a device's ``kind``, ``description``, ``free_bytes`` and ``notice``; or ``unavailable``, why it is not."""
+    from gpugraph.devices.discovery import select_device
+    from gpugraph.errors import GpuGraphError
+
+    try:
+        device, notice = select_device(name)
+    except GpuGraphError as error:
+        return {"unavailable": str(error)}
+    try:
+        described = device.describe()
+        return {"kind": device.kind, "description": described, "free_bytes": device.memory()[0], "notice": notice}
+    finally:
+        device.close()
+
+
+def cell_to_words(cell: Cell) -> dict[str, Any]:
+    """Return a cell as JSON's own types."""
+    words: dict[str, Any] = jsonable({f.name: getattr(cell, f.name) for f in fields(cell)})
+    return words
+
+
+def cell_from(words: Mapping[str, Any]) -> Cell:
+    """Return the cell that ``cell_to_words`` wrote."""
+    return Cell(**{**words, "preparations": tuple(words["preparations"])})
+
+
+if __name__ == "__main__":
+    main()

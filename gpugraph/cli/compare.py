@@ -1,0 +1,68 @@
+"""``gpugraph compare``."""
+
+from __future__ import annotations
+
+import click
+
+from gpugraph.cli.options import command, named
+from gpugraph.errors import InputError, Regression
+
+_STYLES = ("text", "json", "markdown")
+
+
+@command
+@click.argument("base")
+@click.argument("new")
+@click.option("--threshold", metavar="SHARE", default="5%", show_default=True, help="Change that matters: 5% or 0.05.")
+@named("--format", "style", kind="output format", names=_STYLES, default="text", help="How to print it.")
+def compare(base: str, new: str, threshold: str, style: str, quiet: bool) -> None:
+    """Compare two files of records, cell by cell: faster, slower, same or unclear.
+
+    Exits with 4 if a cell of NEW is slower than in BASE beyond the threshold, no longer succeeds, or gives
+    another result.
+
+    Example:
+      gpugraph compare base.jsonl new.jsonl --threshold 10%
+    """
+    import json
+
+    from gpugraph.bench.compare import compare as compare_rows
+    from gpugraph.cli.output import show, show_lines, tell
+    from gpugraph.report.comparison import comparison_json, comparison_lines, comparison_markdown, describe_cell
+    from gpugraph.report.lines import page_width
+    from gpugraph.report.records import read_rows
+    from gpugraph.report.units import counted
+
+    share = parse_share(threshold)
+    (first, told), (second, told_too) = read_rows([base]), read_rows([new])
+    tell([*told, *told_too], quiet=quiet)
+    comparison = compare_rows(first, second, threshold=share)
+    try:
+        if style == "json":
+            show(json.dumps(comparison_json(comparison), ensure_ascii=False, allow_nan=False))
+        elif style == "markdown":
+            show(comparison_markdown(comparison))
+        else:
+            show_lines(comparison_lines(comparison, width=page_width()))
+    finally:  # whoever stopped reading must still get the exit code
+        if found := comparison.regressions:
+            worst = max(found, key=lambda cell: cell.ratio or 0.0)
+            by = f"{worst.ratio:.3f} times the time" if worst.ratio else worst.reason
+            what = f"{counted(len(found), 'cell')} regressed; {describe_cell(worst.base)}: {worst.verdict}, {by}"
+            raise Regression(what, where=new, remedy="measure again to be sure, then look at what changed")
+
+
+def parse_share(text: str) -> float:
+    """Return ``"5%"`` or ``"0.05"`` as 0.05.
+
+    Raises:
+        InputError: it is neither, or not above 0.
+    """
+    number, factor = (text.strip()[:-1], 0.01) if text.strip().endswith("%") else (text, 1.0)
+    try:
+        share = float(number) * factor
+    except ValueError:
+        share = 0.0
+    if not 0 < share < 100:
+        raise InputError(f"--threshold '{text}' is no share above 0", remedy="write 5% or 0.05")
+    return share

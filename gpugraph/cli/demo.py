@@ -1,0 +1,49 @@
+"""``gpugraph demo``."""
+
+from __future__ import annotations
+
+import click
+
+from gpugraph.cli.options import command, table_or_json
+from gpugraph.errors import VerificationFailed, unknown_name
+
+DEMONSTRATIONS = ("race",)
+
+
+@command
+@click.argument("demonstration", metavar="NAME")
+@click.option("--runs", type=int, help="Of each algorithm [default: 1000 on a GPU, 200 schedules emulated].")
+@click.option(
+    "--device", default="auto", show_default=True, metavar="DEVICE", help="auto, cuda[:i] or emulated[:SEED]."
+)
+@table_or_json
+def demo(demonstration: str, runs: int | None, device: str, style: str, quiet: bool) -> None:
+    """Show what goes wrong without atomics, and that ours goes right. NAME is race.
+
+    race runs the shortest paths of Harish and Narayanan (2007), which loses updates, and ours many times on the
+    counter-example of Martín, Torres and Gavilanes (2009). It exits with 0 if theirs was wrong at least once on the
+    directed and on the undirected graph, and ours never. Without a GPU it runs on the emulated device.
+
+    Example:
+      gpugraph demo race
+    """
+    import json
+
+    from gpugraph.cli.output import show, show_lines, tell
+    from gpugraph.cli.progress import Progress
+    from gpugraph.problems.sssp.race import show_race
+    from gpugraph.report.race import race_page
+
+    if demonstration not in DEMONSTRATIONS:
+        raise unknown_name("demonstration", demonstration, DEMONSTRATIONS)
+    with Progress(quiet=quiet) as progress:
+        shown = show_race(device, runs, progress)
+    if shown["notice"]:
+        tell([shown["notice"]], quiet=quiet)
+    if style == "json":
+        show(json.dumps(shown, ensure_ascii=False))
+    else:
+        show_lines(race_page(shown))
+    if not shown["shown"]:
+        wrong = ", ".join(f"{case['algorithm']} {case['wrong']} of {case['runs']}" for case in shown["cases"])
+        raise VerificationFailed(f"the race was not shown; wrong answers: {wrong}", remedy="try more --runs")

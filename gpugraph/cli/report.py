@@ -1,0 +1,91 @@
+"""``gpugraph report``."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from gpugraph.cli.options import command
+from gpugraph.errors import InputError, unknown_name
+
+_STYLES = {".html": "html", ".htm": "html", ".md": "markdown", ".csv": "csv", ".txt": "text"}
+
+
+@command
+@click.argument("results", nargs=-1, required=True, metavar="RESULTS...")
+@click.option("-o", "--output", metavar="FILE", help="Write it to a file: .html, .md, .csv or .txt.")
+@click.option("--format", "style", metavar="text|html|markdown|csv", help="How to show it [default: by FILE, or text].")
+@click.option("--title", metavar="TEXT", help="Title of the page.")
+def report(results: tuple[str, ...], output: str | None, style: str | None, title: str | None, quiet: bool) -> None:
+    """Show files of records: a summary here, a table for a paper, or one page of HTML with all figures.
+
+    The page needs nothing but itself and opens without a network.
+
+    Example:
+      gpugraph report results.jsonl -o report.html
+    """
+    from gpugraph.atomic import atomic_write
+    from gpugraph.cli.output import check_destination, show, show_lines, show_written, tell
+    from gpugraph.cli.progress import Progress
+    from gpugraph.report.lines import page_width, plain
+    from gpugraph.report.records import read_rows
+    from gpugraph.report.units import counted
+
+    style = _style(style, output)
+    if output is not None:
+        check_destination(output)
+        if any(os.path.exists(output) and os.path.exists(p) and os.path.samefile(output, p) for p in results):
+            raise InputError("is one of the results and would be overwritten", where=output, remedy="name another file")
+    if style == "html":
+        from gpugraph.report.engine import check_engine
+
+        check_engine()
+    with Progress(quiet=quiet) as progress:
+        progress("reading the results")
+        rows, notices = read_rows(results)
+        tell(notices, quiet=quiet)
+        progress("making the report")
+        if style == "html":
+            from gpugraph.report.html.page import TITLE, page
+
+            text = page(rows, title=title or TITLE, notices=notices)
+        elif style == "markdown":
+            from gpugraph.report.markdown import markdown
+
+            text = markdown([row.data for row in rows])
+        elif style == "csv":
+            from gpugraph.report.csv import csv
+
+            text = csv([row.data for row in rows])
+        else:
+            from gpugraph.report.summary import summary_of
+
+            lines = summary_of(rows, page_width(), unicode=None if output is None else True)
+            text = plain(lines)
+    if output is not None:
+        with atomic_write(output, "w") as stream:
+            stream.write(text + "\n")
+        show_written(output, f"{style}, {counted(len(rows), 'cell')}")
+    elif style == "text":
+        show_lines(lines)
+    else:
+        show(text)
+
+
+def _style(style: str | None, output: str | None) -> str:
+    """Return the format that is asked for, in words or by the name of the file.
+
+    Raises:
+        InputError: there is no such format, or the file's name tells none.
+    """
+    if style is not None:
+        if style not in _STYLES.values():
+            raise unknown_name("output format", style, set(_STYLES.values()))
+        return style
+    if output is None:
+        return "text"
+    ending = os.path.splitext(output)[1].lower()
+    if ending not in _STYLES:
+        raise unknown_name("ending of a report", ending or output, _STYLES)
+    return _STYLES[ending]

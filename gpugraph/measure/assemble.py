@@ -1,0 +1,170 @@
+"""From what a cell gave to the JSON object of its record."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass
+from typing import Any
+
+from gpugraph.measure.identity import cell_id
+from gpugraph.measure.record import SCHEMA, Cell
+from gpugraph.measure.sampling import Sampling
+from gpugraph.measure.statistics import (
+    harmonic_mean,
+    median,
+    median_interval,
+    mteps,
+    outliers,
+    relative_half_width,
+)
+from gpugraph.measure.throttle import Throttle
+from gpugraph.measure.trial import Subject, Trial
+
+INTERVAL_SAMPLES = 3
+"""Fewest samples from which an interval says anything."""
+
+
+@dataclass(frozen=True)
+class Finished:
+    """Everything that a record is made of; times in seconds."""
+
+    cell: Cell
+    subject: Subject
+    options: dict[str, Any]
+    sampling: Sampling
+    stopped_by: str
+    trials: list[Trial]
+    phases: dict[str, float]
+    h2d_s: list[float]
+    inner: dict[str, float]
+    counters: dict[str, int]
+    throttle: Throttle
+    peak_bytes: int
+    energy: dict[str, Any]
+    traffic: dict[str, Any]
+    device: dict[str, Any]
+    gpu: dict[str, Any] | None
+    predecessors_s: float | None = None
+
+
+def assemble(done: Finished) -> dict[str, Any]:
+    """Return the JSON object of a record (the names: docs/formats.md)."""
+    from gpugraph.measure.environment import environment
+
+    cell, subject, trials = done.cell, done.subject, done.trials
+    algorithm, graph = subject.algorithm, subject.graph
+    counters = {**done.counters, **trials[0].counters}
+    described = graph.describe()
+    verdict = next((t.verdict for t in trials if not t.verdict.passed), trials[0].verdict)
+    wrong = verdict.status == "failed"
+    data: dict[str, Any] = {
+        "schema": SCHEMA,
+        "problem": subject.problem.name,
+        "outcome": "wrong" if wrong else "ok",
+        **({"message": verdict.detail} if wrong else {}),
+        "algorithm": algorithm.name,
+        "algorithm_source": {"authors": algorithm.authors, "year": algorithm.year, "section": algorithm.section},
+        "device": done.device,
+        "graph": described,
+        "parameters": {
+            **done.options,
+            "preparations": list(cell.preparations),
+            "repeat": cell.repeat,
+            "warmup": done.sampling.warmup,
+            "index_bits": _index_bits(cell, graph),
+        },
+        "cell": {
+            "id": cell_id(
+                cell,
+                algorithm,
+                done.options,
+                graph_digest=described["digest"],
+                device=done.device,
+                cold=done.sampling.cold,
+            ),
+            "series": cell.series,
+            "sweep": cell.sweep,
+            "axes": dict(cell.axes),
+        },
+        "phases_s": done.phases,
+        **({} if done.predecessors_s is None else {"predecessors_s": done.predecessors_s}),
+        "samples_s": {
+            "kernel": [s for t in trials for s in t.kernel_s],
+            "h2d": done.h2d_s,
+            "d2h": [s for t in trials for s in t.d2h_s],
+        },
+        "confidence_s": _intervals(done),
+        "sampling": _sampling(done),
+        "kernel_phases_s": done.inner,
+        "rounds": counters.pop("rounds", None),
+        "counters": counters,
+        "peak_device_bytes": done.peak_bytes,
+        "mteps": _rates(done),
+        "energy": done.energy,
+        "traffic": done.traffic,
+        "result": trials[0].result.summary(),
+        "verification": {"status": verdict.status, "method": verdict.method, "detail": verdict.detail},
+        "environment": {**environment(), **({} if done.gpu is None else {"gpu": done.gpu})},
+        "time": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+    }
+    figures = getattr(subject.problem, "figures", None)
+    if figures is not None and data["mteps"]["kernel"] is not None:
+        data |= figures(graph, done.phases)
+    if len(trials) > 1:
+        data["per_source"] = [
+            {**t.result.summary(), "kernel_s": median(t.kernel_s), "rounds": t.counters.get("rounds")} for t in trials
+        ]
+    return data
+
+
+def _index_bits(cell: Cell, graph: Any) -> int:
+    return 32 if getattr(graph, "arcs", 0) < 2**31 and cell.index_bits != 64 else 64
+
+
+def _intervals(done: Finished) -> dict[str, list[float]]:
+    """Return the interval of the median of every phase that has the samples for one."""
+    groups = {
+        "kernel": [t.kernel_s for t in done.trials],
+        "h2d": [done.h2d_s],
+        "d2h": [t.d2h_s for t in done.trials] if done.device["kind"] != "cpu" else [],
+    }
+    enough = {name: g for name, g in groups.items() if g and len(g[0]) >= INTERVAL_SAMPLES}
+    return {name: list(median_interval(g)) for name, g in enough.items()}
+
+
+def _sampling(done: Finished) -> dict[str, Any]:
+    """Return the ``sampling`` object; outliers are told of, by position in ``samples_s.kernel``, and never dropped."""
+    groups = [t.kernel_s for t in done.trials]
+    reached = None
+    if len(groups[0]) >= INTERVAL_SAMPLES:
+        reached = relative_half_width(median_interval(groups), done.phases["kernel"])
+    firsts = [sum(map(len, groups[:i])) for i in range(len(groups))]
+    clocks: Any = [clock for t in done.trials for clock in t.clocks_mhz]
+    if done.throttle.absent is not None:
+        clocks = {"absent": done.throttle.absent}
+    return {
+        "target": done.sampling.target if done.sampling.adaptive else None,
+        "reached": reached,
+        "stopped_by": done.stopped_by,
+        "cold": done.sampling.cold,
+        "outliers": [first + i for first, group in zip(firsts, groups, strict=True) for i in outliers(group)],
+        "throttled_repeated": done.throttle.repeated,
+        "sm_clock_mhz": clocks,
+    }
+
+
+def _rates(done: Finished) -> dict[str, Any]:
+    """Return the ``mteps`` object: harmonic means over the queries, absent where they would mislead.
+
+    That is where anything is unverified, and on the emulated device, whose times are not performance.
+    """
+    problem, graph, trials = done.subject.problem, done.subject.graph, done.trials
+    told = {"counted": problem.counted, "count": None, "definition": problem.definition}
+    if done.device["kind"] == "emulated" or any(not t.verdict.passed for t in trials):
+        return {"kernel": None, "end_to_end": None, **told}
+    transfer_s = done.phases["stage"] + done.phases["h2d"]
+    counts = [problem.work(graph, t.result) for t in trials]
+    kernel = [mteps(c, median(t.kernel_s)) for c, t in zip(counts, trials, strict=True)]
+    total = [mteps(c, transfer_s + median(t.kernel_s) + median(t.d2h_s)) for c, t in zip(counts, trials, strict=True)]
+    count = counts[0] if len(counts) == 1 else counts
+    return {"kernel": harmonic_mean(kernel), "end_to_end": harmonic_mean(total), **told, "count": count}

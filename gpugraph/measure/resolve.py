@@ -1,0 +1,77 @@
+"""From the names in a cell to the algorithm, its options, and the refusal of what cannot be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gpugraph.errors import InputError, unknown_name
+from gpugraph.measure.record import Cell
+from gpugraph.problems.registry import Algorithm, Problem, find_algorithm
+
+VERIFY_METHODS = ("auto", "reference", "certificate", "both", "none")
+
+
+def check_counts(cell: Cell) -> None:
+    """Refuse a cell that takes no sample, or asks for a check that does not exist.
+
+    Raises:
+        InputError: it does.
+    """
+    if cell.repeat < 1:
+        raise InputError(f"--repeat {cell.repeat} takes no sample", remedy="give 1 or more")
+    if cell.warmup < 0:
+        raise InputError(f"--warmup {cell.warmup} is negative", remedy="give 0 or more")
+    if cell.verify not in VERIFY_METHODS:
+        raise unknown_name("verification method", cell.verify, VERIFY_METHODS)
+
+
+def is_guest(name: str) -> bool:
+    """True for ``./file.py:driver``, False for a registered name and for ``peer:NAME``."""
+    return (":" in name or name.endswith(".py")) and not name.startswith("peer:")
+
+
+def resolve_algorithm(cell: Cell, problem: Problem, graph: Any, device_kind: str) -> Algorithm:
+    """Return the algorithm a cell names: registered, chosen by ``auto``, a peer, or a user's own file."""
+    name = cell.algorithm
+    if name.startswith("peer:"):
+        from gpugraph.bench.peers import load_peer
+
+        return load_peer(name, problem.name, device_kind)
+    if is_guest(name):
+        from gpugraph.problems.guest import load_guest
+
+        return load_guest(name, problem.name, device_kind)
+    return find_algorithm(problem.name, problem.auto(graph, device_kind) if name == "auto" else name, device_kind)
+
+
+def parse_options(algorithm: Algorithm, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the algorithm's parameters: defaults, overridden by what was given.
+
+    Raises:
+        InputError: a name the algorithm does not have, or a value it does not take.
+    """
+    known = {option.name: option for option in algorithm.options}
+    values = {name: option.default for name, option in known.items()}
+    for name, value in given.items():
+        if name not in known:
+            if not known:
+                raise InputError(f"algorithm '{algorithm.name}' has no options, so '{name}' cannot be set")
+            raise unknown_name(f"option of '{algorithm.name}'", name, known)
+        values[name] = known[name].parse(value) if isinstance(value, str) else value
+    return values
+
+
+def check_preparations(cell: Cell, algorithm: Algorithm) -> None:
+    """Refuse preparations that the algorithm cannot work with.
+
+    Raises:
+        InputError: there is one.
+    """
+    for name in cell.preparations:
+        if name not in algorithm.preparations:
+            able = ", ".join(algorithm.preparations) or "none"
+            raise InputError(
+                f"algorithm '{algorithm.name}' cannot work with the preparation '{name}'",
+                remedy=f"it takes: {able}",
+            )

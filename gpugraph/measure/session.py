@@ -1,0 +1,220 @@
+"""A session: cells measured one group after another, with graphs and devices kept in between.
+
+The cells of one call compete.  Each round every cell that still runs takes one sample, in a random order that the
+seed decides, so that whatever drifts drifts for all of them; a cell ends on its own, and its record is handed over
+at once.  One cell's failure is its own.
+"""
+
+from __future__ import annotations
+
+import gc
+import random
+import traceback
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import Any
+
+from gpugraph.errors import DeviceUnavailable, OutOfMemory
+from gpugraph.measure.entrant import Entrant
+from gpugraph.measure.identity import cell_id
+from gpugraph.measure.inputs import Inputs, Progress
+from gpugraph.measure.opened import OpenDevice
+from gpugraph.measure.record import Cell, Record
+from gpugraph.measure.resolve import parse_options, resolve_algorithm
+from gpugraph.measure.sampling import Sampling
+from gpugraph.problems.registry import load_problem
+
+
+class DeviceLost(DeviceUnavailable):
+    """A kernel failed and took the GPU's context with it: only a new process can go on."""
+
+
+class Session:
+    """Measures cells; graphs and GPU contexts stay between the calls.
+
+    Use it as a context manager, or call ``close``.
+    """
+
+    def __init__(self) -> None:
+        self._inputs = Inputs()
+        self._opened: dict[tuple[str, bool], OpenDevice] = {}
+        self._used = False
+
+    def measure(
+        self,
+        cells: Sequence[Cell],
+        sampling: Sampling,
+        progress: Progress,
+        finished: Callable[[int, Record], None],
+        failed: Callable[[int, Exception], None],
+        current: Callable[[int], None] = lambda index: None,
+    ) -> None:
+        """Measure cells that compete, their samples interleaved.
+
+        Args:
+            cells: what to measure.
+            sampling: how; every cell ends by itself.
+            progress: called with a few words whenever something new begins.
+            finished: called with a cell's place in ``cells`` and its record as soon as it ends.  A wrong result is a
+                record whose outcome says so.
+            failed: called with a cell's place and what it raised; the others go on.
+            current: called with a cell's place before anything of it runs.
+
+        Raises:
+            DeviceLost: after ``failed`` was called for the cell that lost the GPU.  Cells for which neither
+                ``finished`` nor ``failed`` was called must be measured again, in a new process.
+        """
+        if self._used:
+            gc.collect()  # what an earlier call left in cycles may hold device memory
+        self._used = True
+        group = _Group(self, cells, sampling, progress, finished, failed, current)
+        try:
+            alone = group.race(range(len(cells)))
+            for index in alone:
+                gc.collect()
+                group.race([index], last=True)
+        finally:
+            group.entrants.clear()
+
+    def identify(self, cell: Cell, sampling: Sampling, progress: Progress = lambda what: None) -> str:
+        """Return the id that the cell's record will have; loads its graph, which stays for the measurement.
+
+        Raises:
+            InputError, DeviceUnavailable: the cell cannot be measured at all.
+        """
+        problem = load_problem(cell.problem)
+        opened = self.device(cell)
+        graph = self._inputs.load(cell, problem, progress).graph
+        algorithm = resolve_algorithm(cell, problem, graph, opened.device.kind)
+        return cell_id(
+            cell,
+            algorithm,
+            parse_options(algorithm, cell.options),
+            graph_digest=graph.describe()["digest"],
+            device=opened.description,
+            cold=sampling.cold,
+        )
+
+    def known(self, cell: Cell) -> dict[str, Any]:
+        """Return what is known of a cell without any further work: keyword arguments for ``failed_record``."""
+        told: dict[str, Any] = {}
+        graph, opened = self._inputs.peek(cell), self._opened.get(_device_key(cell))
+        if graph is not None:
+            told["graph"] = graph.describe()
+        if opened is not None:
+            told["device"] = opened.description
+        return told
+
+    def device(self, cell: Cell) -> OpenDevice:
+        """Return the cell's device, opened if it is not yet.
+
+        Raises:
+            InputError, DeviceUnavailable: it cannot be opened.
+        """
+        from gpugraph.devices.discovery import select_device
+
+        key = _device_key(cell)
+        if key not in self._opened:
+            self._opened[key] = OpenDevice(*select_device(cell.device, profile=cell.profile))
+        return self._opened[key]
+
+    def device_is_lost(self, cell: Cell) -> bool:
+        """True where a failed kernel has made the cell's GPU useless to this process."""
+        opened = self._opened.get(_device_key(cell))
+        return opened is not None and opened.lost()
+
+    def close(self) -> None:
+        """Free every graph and every device."""
+        self._inputs.clear()
+        while self._opened:
+            self._opened.popitem()[1].close()
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def enter(self, index: int, cell: Cell, sampling: Sampling, progress: Progress) -> Entrant:
+        """Return a cell set up on its device."""
+        return Entrant(index, cell, sampling, self._inputs, self.device(cell), progress)
+
+
+class _Group:
+    """The cells of one call."""
+
+    def __init__(
+        self,
+        session: Session,
+        cells: Sequence[Cell],
+        sampling: Sampling,
+        progress: Progress,
+        finished: Callable[[int, Record], None],
+        failed: Callable[[int, Exception], None],
+        current: Callable[[int], None],
+    ):
+        self._session, self._cells, self._sampling = session, cells, sampling
+        self._progress, self._finished, self._failed, self._current = progress, finished, failed, current
+        self._order = random.Random(sampling.seed)
+        self.entrants: dict[int, Entrant] = {}
+
+    def race(self, indices: Sequence[int], *, last: bool = False) -> list[int]:
+        """Measure cells until each has ended; return those that found no room beside the others."""
+        no_room: list[int] = []
+        for index in indices:
+            self._step(index, self._enter, no_room, last)
+        while self.entrants:
+            turn = list(self.entrants)
+            self._order.shuffle(turn)
+            for index in turn:
+                self._step(index, self._sample, no_room, last)
+        return no_room
+
+    def _enter(self, index: int) -> None:
+        """Set a cell up."""
+        self.entrants[index] = self._session.enter(index, self._cells[index], self._sampling, self._progress)
+
+    def _sample(self, index: int) -> Record | None:
+        """Take a sample; return the record if it was the last."""
+        entrant = self.entrants[index]
+        entrant.sample()
+        stopped_by = entrant.stopped_by()
+        if stopped_by is None:
+            return None
+        record = entrant.finish(stopped_by)
+        del self.entrants[index]
+        return record
+
+    def _step(self, index: int, step: Callable[[int], Record | None], no_room: list[int], last: bool) -> None:
+        """Do one step of one cell; what it raises is that cell's, what the caller's functions raise is the caller's."""
+        self._current(index)
+        try:
+            record = step(index)
+        except Exception as error:
+            self.entrants.pop(index, None)
+            forget_frames(error)
+            crowded = not last and len(self._cells) > 1
+            if isinstance(error, OutOfMemory | MemoryError) and crowded:
+                no_room.append(index)
+                return
+            self._failed(index, error)
+            if self._session.device_is_lost(self._cells[index]):
+                raise DeviceLost(
+                    f"the GPU is lost to this process: {error}", where=self._cells[index].device
+                ) from error
+            return
+        if record is not None:
+            self._finished(index, record)
+
+
+def forget_frames(error: BaseException | None) -> None:
+    """Let go of what the frames of an exception hold, device arrays above all; where it was raised stays known."""
+    while error is not None:
+        traceback.clear_frames(error.__traceback__)
+        error = error.__cause__ or error.__context__
+
+
+def _device_key(cell: Cell) -> tuple[str, bool]:
+    return cell.device.strip().lower(), cell.profile

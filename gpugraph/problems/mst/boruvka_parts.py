@@ -1,0 +1,209 @@
+"""A graph's edges for streaming: each once, the lightest first, in memory that a GPU copies from at full speed.
+
+An edge lies at its smaller end, so that half of the arcs stay behind.  Inside a part edges keep the canonical order;
+parts are cut by (weight, smaller end), so that equal weights are split too.
+
+Source: V. Osipov, P. Sanders, J. Singler, "The filter-Kruskal minimum spanning tree algorithm", ALENEX 2009.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpugraph.compiled import njit
+from gpugraph.devices.base import Array, Device
+from gpugraph.graph.chunks import balanced_ranges, in_threads
+from gpugraph.graph.sort_arcs import weight_key, weight_words
+from gpugraph.graph.view import GraphView
+from gpugraph.problems.mst.edges import edge_ids
+
+_SAMPLES = 1 << 16
+_MOST = 2**64 - 1
+_NEARER = 0.99
+
+
+@dataclass(eq=False)
+class Part:
+    """Some of the edges, in rows.
+
+    Attributes:
+        name: ``"light"``, ``"middle"`` or ``"heavy"``.
+        rows: (n+1,) first edge of each vertex.
+        heads: (edges,) int32, the larger end; pinned.
+        weights: (edges,) pinned.
+        numbers: the number of the first edge among the edges of all parts.
+        resident: how many edges, the first ones, stay on the device.
+        there: on the device: rows, and heads and weights of the resident edges.
+    """
+
+    name: str
+    rows: NDArray[Any]
+    heads: NDArray[np.int32]
+    weights: NDArray[Any]
+    numbers: int
+    resident: int = 0
+    there: tuple[Array, ...] = field(default=())
+
+    @property
+    def edges(self) -> int:
+        """Number of edges."""
+        return len(self.heads)
+
+
+NAMES = ("light", "middle", "heavy")
+
+
+def split_edges(view: GraphView, device: Device, most: tuple[int, int], index: np.dtype[Any]) -> list[Part]:
+    """Return the parts of a graph's edges, the lightest first; a part without edges is left out.
+
+    Args:
+        view: the graph, its rows sorted by target.
+        device: whose pinned memory the edges go to.
+        most: how many edges the light part has at most, and the light and middle ones together; about so many are.
+        index: the dtype of an edge's number.
+    """
+    n, arrays = view.vertices, (view.offsets, view.targets, *weight_words(view.weights))
+    ranges = balanced_ranges(view.offsets)
+    rows = np.zeros((len(NAMES), n + 1), index)
+    limits, takes = np.full(len(NAMES), _MOST, np.uint64), np.full(len(NAMES), n, np.int64)
+    before: NDArray[Any] = np.zeros(n, index)
+    for i in range(len(NAMES)):
+        up_to = view.arcs // 2 if i == len(NAMES) - 1 else most[i]
+        limits[i], takes[i], counts = _cut(view, arrays, ranges, up_to, index)
+        np.cumsum(counts - before, out=rows[i, 1:])
+        before = counts
+    starts = np.concatenate(([0], np.cumsum(rows[:, -1], dtype=np.int64)))
+    heads = device.pinned(int(starts[-1]), view.targets.dtype)
+    weights = device.pinned(int(starts[-1]), view.weights.dtype)
+    in_threads(
+        lambda lo, hi: _write(*arrays, view.weights, limits, takes, lo, hi, rows, starts, heads, weights), ranges
+    )
+    parts = []
+    for name, row, (first, last) in zip(NAMES, rows, pairwise(starts.tolist()), strict=True):
+        if first < last:
+            parts.append(Part(name, row, heads[first:last], weights[first:last], first))
+    return parts
+
+
+def _cut(
+    view: GraphView, arrays: tuple[Any, ...], ranges: list[tuple[int, int]], most: int, index: np.dtype[Any]
+) -> tuple[np.uint64, int, NDArray[Any]]:
+    """Return where to cut so that at most ``most`` edges, and about so many, lie before.
+
+    Returns:
+        limit, takes: an edge lies before the cut if its key is below the limit, or equal and its row before ``takes``.
+        counts: (n,) how many edges of each row lie before.
+    """
+    n, edges = view.vertices, view.arcs // 2
+    share = most / max(edges, 1)
+    less, equal = np.zeros(n, index), np.zeros(n, index)
+    while True:
+        limit = _limit(view, share)
+        count = partial(_count, limit, less, equal, *arrays)
+        in_threads(count, ranges)
+        below = int(less.sum())
+        if below <= most:
+            break
+        share *= min(most / below, _NEARER)  # a sample is not exact
+    ends = below + np.cumsum(equal, dtype=np.int64)
+    takes = int(np.searchsorted(ends, most, side="right"))
+    less[:takes] += equal[:takes]
+    return limit, takes, less
+
+
+def canonical_edges(view: GraphView, parts: list[Part], numbers: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the canonical ids of edges given by their number among the edges of all parts."""
+    tails, heads = np.empty(len(numbers), np.int64), np.empty(len(numbers), np.int64)
+    for part in parts:
+        mine = (numbers >= part.numbers) & (numbers < part.numbers + part.edges)
+        at = numbers[mine] - part.numbers
+        tails[mine] = np.searchsorted(part.rows, at, side="right") - 1
+        heads[mine] = part.heads[at]
+    return edge_ids(view.graph, tails, heads)
+
+
+def _limit(view: GraphView, share: float) -> np.uint64:
+    """Return the key that about this share of the edges is below, by a sample."""
+    if share >= 1 or not view.arcs:
+        return np.uint64(_MOST)
+    sample = view.weights[np.random.default_rng(1).integers(0, view.arcs, min(view.arcs, _SAMPLES))]
+    words, sign, real = weight_words(sample)
+    keys = np.sort(_keys(words, sign, real))
+    at = int(share * len(keys))
+    return np.uint64(keys[at] if at else 0)  # the least of a sample need not be the least there is
+
+
+@njit
+def _keys(words: Any, sign: Any, real: bool) -> Any:
+    """Return the (k,) uint64 keys of words, which order as the weights do."""
+    keys = np.empty(len(words), np.uint64)
+    for i in range(len(words)):
+        keys[i] = weight_key(words[i], sign, real)
+    return keys
+
+
+@njit
+def _count(
+    limit: Any,
+    less: Any,
+    equal: Any,
+    offsets: Any,
+    targets: Any,
+    words: Any,
+    sign: Any,
+    real: bool,
+    start: int,
+    stop: int,
+) -> None:
+    """Count the edges of the rows [start, stop) below the limit, and those equal to it."""
+    for u in range(start, stop):
+        below = same = 0
+        arc = offsets[u + 1]
+        while arc > offsets[u] and targets[arc - 1] > u:
+            arc -= 1
+            key = weight_key(words[arc], sign, real)
+            below += key < limit
+            same += key == limit
+        less[u] = below
+        equal[u] = same
+
+
+@njit
+def _write(
+    offsets: Any,
+    targets: Any,
+    words: Any,
+    sign: Any,
+    real: bool,
+    weights: Any,
+    limits: Any,
+    takes: Any,
+    start: int,
+    stop: int,
+    rows: Any,
+    starts: Any,
+    heads: Any,
+    weights_out: Any,
+) -> None:
+    """Write the edges of the rows [start, stop) to their parts."""
+    at = np.empty(len(limits), np.int64)
+    for u in range(start, stop):
+        for part in range(len(limits)):
+            at[part] = starts[part] + rows[part, u]
+        first = offsets[u + 1]
+        while first > offsets[u] and targets[first - 1] > u:
+            first -= 1
+        for arc in range(first, offsets[u + 1]):
+            key = weight_key(words[arc], sign, real)
+            part = 0
+            while key > limits[part] or (key == limits[part] and u >= takes[part]):
+                part += 1
+            heads[at[part]] = targets[arc]
+            weights_out[at[part]] = weights[arc]
+            at[part] += 1

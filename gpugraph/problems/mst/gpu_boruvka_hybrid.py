@@ -1,0 +1,244 @@
+"""Borůvka's algorithm on GPU and CPU together: the CPU's threads take a share of find-min.
+
+The graph is split at one row: the GPU searches the rows before it, the CPU those from it on, at the same time; each
+round the trees of all vertices go to the host and the CPU's minima to the device, beside the kernels.  The other
+procedures run on the GPU alone.  Where the graph does not fit, the device holds the rows that fit and nothing of the
+others, and the CPU searches those whatever it takes.
+
+The split moves.  After each of the first rounds both sides' rates are known, and rows go from the CPU to the GPU if the
+CPU was late; the next run starts with the share that the rates ask for.
+
+Phases.  ``cpu_find_min`` runs beside ``gpu_find_min``, and both copies beside either; ``wait_for_cpu`` is what the
+GPU then waits.  They overlap, so that their sum exceeds the run.
+
+Source: A. Kolganov, "The implementation of a hybrid minimum spanning tree algorithm on CPU and GPU", 2015, section on
+the hybrid implementation.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gpugraph.clock import Clock
+from gpugraph.devices.base import Array, Device
+from gpugraph.devices.resident import ResidentView
+from gpugraph.errors import InputError
+from gpugraph.graph.digest import set_digest
+from gpugraph.graph.view import GraphView
+from gpugraph.problems.mst import gpu_boruvka
+from gpugraph.problems.mst.boruvka_rows import CpuRows, bytes_on_device
+from gpugraph.problems.mst.gpu_forest import fetch_forest, finish_forest
+from gpugraph.problems.mst.memory_limit import LIMIT, check_limit, limit_bytes
+from gpugraph.problems.registry import Algorithm, Option, register
+
+FIRST_SHARE = 0.2
+"""Share of the arcs that the CPU starts with: the least the paper found useful."""
+MOST_SHARE = 0.5
+"""The CPU's share never grows beyond this by itself."""
+LEAST_SHARE = 0.002
+"""Less than this is not worth the copies."""
+TUNED_ROUNDS = 3
+"""Rounds after which the split may move: almost all the time is spent in the first ones."""
+
+
+class State:
+    """The two sides of one run.
+
+    Args:
+        view: the graph on the host.
+        device: the device.
+        share: the CPU's share of the arcs, None to tune it.
+        limit: bytes of device memory to take at most.
+
+    Raises:
+        OutOfMemory: not even the vertices' arrays are within the limit.
+    """
+
+    def __init__(self, view: GraphView, device: Device, share: float | None, limit: int):
+        self.device, self.host = device, view
+        self.tuned = share is None
+        self.share = FIRST_SHARE if share is None else share
+        least = 0 if share is not None else row_at(view, 1 - MOST_SHARE)
+        check_limit(device_bytes(view, 0, least), limit, "boruvka-hybrid")
+        self.most_rows = rows_within(view, limit, least)
+        device.require(device_bytes(view, self.most_rows, least))
+        self.cpu = CpuRows(view, device, view.vertices - min(least, self.most_rows))
+        self.gpu = gpu_boruvka.State(upload_rows(view, device, self.most_rows), device, self.most_rows)
+        self.view, self.forest_edges = self.gpu.view, self.gpu.forest_edges
+
+    def start(self) -> None:
+        """Make every vertex a tree and split the rows."""
+        self.split = min(row_at(self.host, 1 - self.share), self.most_rows)
+        self.gpu.rows = self.split
+        self.gpu.start()
+        self.cpu.start(self.split)
+
+    def find_min(self, round_: np.int32, clock: Clock) -> None:
+        """Find the lightest outgoing edge of every tree: each side of its own segments, then the GPU of the trees."""
+        gpu, cpu, device = self.gpu, self.cpu, self.device
+        gpu.reset_trees(round_)
+        if cpu.rows and round_ > 0:
+            cpu.fetch_trees(gpu.tree)
+        self.begun = device.mark()
+        with clock.phase("gpu_find_min"):
+            gpu.find_min_segments(round_)
+        self.ended = device.mark()
+        lists = [gpu.own_segments(round_)]
+        if cpu.rows:
+            sent = cpu.find_min(int(round_))  # beside the launch above
+            device.fill(cpu.count, cpu.rows)
+            with clock.phase("wait_for_cpu"):
+                device.wait_for(sent)
+            lists.append((cpu.rows, np.int32(0), cpu.count, *cpu.segments()))
+        with clock.phase("find_min_trees"):
+            gpu.find_min_trees(lists)
+
+    def move_split(self, round_: np.int32) -> None:
+        """After the first rounds, give rows to the GPU if the CPU was late."""
+        share = self.cpu_share()
+        if not self.tuned or round_ >= TUNED_ROUNDS or not 0 < share < 1:
+            return
+        per_share = self.cpu.seconds / share, self.ended.seconds_since(self.begun) / (1 - share)
+        self.share = min(per_share[1] / max(sum(per_share), 1e-9), MOST_SHARE)
+        if self.share < LEAST_SHARE:
+            self.share = 0.0
+        split = min(row_at(self.host, 1 - self.share), self.most_rows)
+        if split > self.split:
+            gpu, following = self.gpu, np.int32(round_ + 1)
+            rows = (np.int32(self.split), np.int32(split), gpu.view.offsets)
+            gpu.launch(
+                "add_rows", split - self.split, following, *rows, *gpu.segment_lists[following % 2], gpu.segments
+            )
+            self.cpu.first = self.split = split
+
+    def cpu_share(self) -> float:
+        """Return the share of the arcs in the CPU's rows."""
+        return 1 - int(self.host.offsets[self.split]) / max(self.host.arcs, 1)
+
+
+def row_at(view: GraphView, share: float) -> int:
+    """Return the row before which about this share of the arcs lies."""
+    if share >= 1:
+        return view.vertices
+    return int(np.searchsorted(view.offsets, int(share * view.arcs)))
+
+
+def device_bytes(view: GraphView, rows: int, least: int) -> int:
+    """Return the bytes that a state takes on the device where this holds the first ``rows`` rows.
+
+    ``least`` is the fewest rows that the GPU will ever search, memory permitting.
+    """
+    arcs = int(view.offsets[rows])
+    ids = 0 if view.edge_ids is None else view.edge_ids.itemsize
+    if view.compressed is None:
+        targets = arcs * view.targets.itemsize
+    else:
+        targets = view.compressed.first_rows(view.offsets, rows).nbytes
+    part = (rows + 1) * view.offsets.itemsize + targets + arcs * (view.weights.itemsize + ids)
+    return part + gpu_boruvka.state_bytes(view, rows) + bytes_on_device(view, view.vertices - min(least, rows))
+
+
+def rows_within(view: GraphView, limit: int, least: int) -> int:
+    """Return how many rows the device can hold within ``limit`` bytes."""
+    fits, too_many = 0, view.vertices + 1
+    while too_many - fits > 1:
+        middle = (fits + too_many) // 2
+        if device_bytes(view, middle, least) <= limit:
+            fits = middle
+        else:
+            too_many = middle
+    return fits
+
+
+def upload_rows(view: GraphView, device: Device, rows: int) -> ResidentView:
+    """Return the view with the first ``rows`` rows on the device; the rest is on the host alone."""
+    arcs = int(view.offsets[rows])
+
+    def there(array: np.ndarray[Any, Any]) -> Array:
+        return device.upload(device.stage(array))
+
+    offsets, weights = there(view.offsets[: rows + 1]), there(view.weights[:arcs])
+    edge_ids = None if view.edge_ids is None else there(view.edge_ids[:arcs])
+    if view.compressed is None:
+        return ResidentView(view, offsets, there(view.targets[:arcs]), weights, edge_ids)
+    compressed = tuple(map(there, view.compressed.first_rows(view.offsets, rows).arrays))
+    return ResidentView(view, offsets, compressed[3], weights, edge_ids, compressed)
+
+
+def parse_share(text: str) -> float | None:
+    """Return the share that ``0.2`` or ``20%`` stands for, None for ``auto``.
+
+    Raises:
+        InputError: it is neither, or not from 0 to 1.
+    """
+    if text == "auto":
+        return None
+    bare = text.strip()
+    try:
+        share = float(bare.removesuffix("%")) / (100 if bare.endswith("%") else 1)
+    except ValueError:
+        share = -1.0
+    if not 0 <= share <= 1:
+        raise InputError(f"option 'cpu-share' takes a share from 0 to 1, not '{text}'", remedy="write 0.2, 20% or auto")
+    return share
+
+
+def compile_(view: GraphView, device: Device, **options: Any) -> None:
+    """Compile the kernels and the CPU's code."""
+    gpu_boruvka.load_kernels(view, device)
+    CpuRows(view, device, 0).compile()
+
+
+def prepare(view: GraphView, device: Device, **options: Any) -> State:
+    """Split the graph, copy the GPU's part, and allocate everything a run needs."""
+    share = parse_share(str(options["cpu-share"]))
+    return State(view, device, share, limit_bytes(options["memory-limit"], view.nbytes, device))
+
+
+def run(state: State, clock: Clock) -> Array:
+    """Grow the forest; returns the device array of its canonical edge ids."""
+    state.start()
+    gpu = state.gpu
+    round_ = np.int32(0)
+    trees = gpu.trees_left
+    while trees > 1:
+        state.find_min(round_, clock)
+        with clock.phase("remove_cycles"):
+            gpu.remove_cycles(round_)
+        with clock.phase("merge_trees"):
+            gpu.merge_trees(round_)
+        with clock.phase("renumber"):
+            trees = gpu.renumber(round_)
+        state.move_split(round_)
+        clock.count("rounds")
+        round_ = np.int32(round_ + 1)
+    if clock.timing:
+        state.cpu.tell_phases(clock)
+    gpu_boruvka.count_compression(state.host, clock)
+    clock.count("cpu_percent", round(100 * state.cpu_share()))
+    clock.count("copied_bytes", state.cpu.moved_bytes)
+    return gpu.forest
+
+
+register(
+    Algorithm(
+        problem="mst",
+        name="boruvka-hybrid",
+        devices=("cuda", "emulated"),
+        summary="Borůvka whose find-min is shared between GPU and CPU threads, with copies beside the kernels",
+        authors="Kolganov",
+        year=2015,
+        section="Hybrid implementation of the minimal edge search procedure",
+        prepare=prepare,
+        run=run,
+        fetch=fetch_forest,
+        finish=finish_forest,
+        digest=set_digest,
+        compile=compile_,
+        preparations=("sort-adjacency", "renumber", "rank-weights", "compress"),
+        options=(Option("cpu-share", str, "auto", "the CPU's share of the arcs: 0.2, 20%, or auto to tune it"), LIMIT),
+        resident=False,
+    )
+)

@@ -1,0 +1,128 @@
+"""Borůvka's algorithm for the first rounds, Prim's for the trees they leave: the paper's open question.
+
+log log V rounds leave V / log V trees or fewer, which makes the whole O(E log log V) on one processor.  The rounds
+are those of ``gpu_boruvka_scan.py``, whose last list of arcs is the contracted graph; Prim's steps are one cooperative
+launch of ``cuda_kernels/boruvka_prim.cu``.  The kernels of ``prim.cu`` do not serve here: they search rows for a
+vertex, while a row of the contracted graph is in no order and may hold several arcs to one tree.
+
+Source: Y. Sun, K. Skadron, "Prefix scan and minimum spanning tree with OpenCL", 2013, section 6.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from gpugraph.clock import Clock
+from gpugraph.devices.base import Array, Device, Kernel
+from gpugraph.devices.resident import ResidentView
+from gpugraph.errors import InputError
+from gpugraph.graph.digest import set_digest
+from gpugraph.problems.mst import gpu_boruvka_scan
+from gpugraph.problems.mst.gpu_boruvka_scan import key_dtype
+from gpugraph.problems.mst.gpu_forest import fetch_forest, finish_forest
+from gpugraph.problems.registry import Algorithm, Option, register
+
+FILE = "boruvka_prim.cu"
+BLOCK = 256
+TREES_PER_THREAD = 4
+"""A grid much larger than the trees only makes the barriers slower."""
+LOG_LOG = -1
+"""``switch-after``: log2 log2 of the vertices, rounded up."""
+
+
+def default_rounds(vertices: int) -> int:
+    """Return log2 log2 of the vertices, rounded up; 0 for fewer than three."""
+    return max(0, math.ceil(math.log2(math.log2(vertices)))) if vertices > 2 else 0
+
+
+class State(gpu_boruvka_scan.State):
+    """The arrays of Borůvka's rounds, and those of Prim's steps (shapes and meaning: boruvka_prim.cu)."""
+
+    def __init__(self, view: ResidentView, device: Device, switch_after: int):
+        if switch_after < LOG_LOG:
+            raise InputError(
+                f"option 'switch-after' is {switch_after} rounds", remedy="give 0 or more, or -1 for log log V"
+            )
+        device.require(state_bytes(view))
+        super().__init__(view, device)
+        self.switch_after = default_rounds(view.vertices) if switch_after == LOG_LOG else switch_after
+        self.prim_kernel = load_prim(view, device)
+        self.most_blocks = self.prim_kernel.resident_blocks(BLOCK)
+        self.joined = device.empty(max(view.vertices, 1), np.uint8)
+        self.block_arc = device.empty(self.most_blocks, view.index_dtype)
+        self.block_tree = device.empty(self.most_blocks, np.int32)
+        self.arrivals = device.empty(1, np.uint32)
+
+    def prim(self) -> None:
+        """Grow one tree after another until all that are left have joined."""
+        arcs, trees = self.arcs, self.trees_left
+        self.device.fill(self.best[:trees], -1)
+        self.device.fill(self.joined, 0)
+        self.device.fill(self.arrivals, 0)
+        grid = max(1, min(-(-trees // (BLOCK * TREES_PER_THREAD)), self.most_blocks))
+        self.prim_kernel(
+            grid,
+            BLOCK,
+            (
+                *(np.int32(trees), self.ends, arcs.other, arcs.key, arcs.id, self.best, self.joined),
+                *(self.block_arc, self.block_tree, self.forest, self.forest_edges, self.arrivals),
+            ),
+        )
+
+
+def load_prim(view: ResidentView, device: Device) -> Kernel:
+    """Return the kernel of Prim's steps, compiled if need be."""
+    defines: dict[str, str | int] = {"INDEX_BITS": view.index_bits, "WEIGHT": key_dtype(view).name}
+    return device.kernel(FILE, "boruvka_prim", defines, cooperative=True)
+
+
+def compile_(view: ResidentView, device: Device, **options: int) -> None:
+    """Compile what ``prepare`` will need."""
+    gpu_boruvka_scan.compile_(view, device)
+    load_prim(view, device)
+
+
+def state_bytes(view: ResidentView) -> int:
+    """Return the bytes that ``prepare`` allocates."""
+    return gpu_boruvka_scan.state_bytes(view) + view.vertices + 65536
+
+
+def prepare(view: ResidentView, device: Device, **options: int) -> State:
+    """Allocate everything a run needs."""
+    return State(view, device, options["switch-after"])
+
+
+def run(state: State, clock: Clock) -> Array:
+    """Grow the forest; returns the device array of its canonical edge ids, ``state.forest``."""
+    with clock.phase("list_arcs"):
+        state.start()
+    while state.arcs_left and int(state.round) < state.switch_after:
+        state.boruvka_round(clock)
+    if state.arcs_left:
+        with clock.phase("prim"):
+            state.prim()
+        clock.count("prim_steps", state.trees_left - 1)
+    return state.forest
+
+
+register(
+    Algorithm(
+        problem="mst",
+        name="boruvka-prim",
+        devices=("cuda", "emulated"),
+        summary="Borůvka's rounds by segmented scan, then Prim's steps on the trees they leave in one launch",
+        authors="Sun, Skadron",
+        year=2013,
+        section="6: conclusions and future work",
+        prepare=prepare,
+        run=run,
+        fetch=fetch_forest,
+        finish=finish_forest,
+        digest=set_digest,
+        compile=compile_,
+        preparations=("sort-adjacency", "renumber", "rank-weights"),
+        options=(Option("switch-after", int, LOG_LOG, "rounds of Borůvka's before Prim's begins; -1: log2 log2 V"),),
+    )
+)

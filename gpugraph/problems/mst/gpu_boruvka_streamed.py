@@ -1,0 +1,259 @@
+"""Borůvka's algorithm on a GPU that need not hold the graph: the edges pass through it, nearly always once.
+
+The device holds what belongs to the vertices, a list, and three buffers.  ``prepare`` copies the edges to pinned
+memory, each once, the lightest first, in three parts; what still fits on the device goes there and stays.  A run lets
+the light edges pass, makes Borůvka's rounds on them, lets the next part pass, of which fewer are left, makes rounds on
+those, and so for the last part.  The kernels and why it is right are in ``cuda_kernels/boruvka_streamed.cu``.
+
+Phases.  ``light_pass``, ``middle_pass`` and ``heavy_pass`` are the time in which chunks come and are read, the
+``…_rounds`` those on the list; ``copies`` is what the bus was busy, beside all of them.
+
+Source: see the kernels' docblock.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from gpugraph.clock import Clock
+from gpugraph.devices.base import BLOCKS_PER_MULTIPROCESSOR, Array, Device, Kernel, covering_grid
+from gpugraph.graph.digest import set_digest
+from gpugraph.graph.view import GraphView
+from gpugraph.problems.mst.boruvka_feed import Feed
+from gpugraph.problems.mst.boruvka_parts import Part, canonical_edges, split_edges
+from gpugraph.problems.mst.boruvka_plan import Plan, is_wide, plan
+from gpugraph.problems.mst.memory_limit import LIMIT, limit_bytes
+from gpugraph.problems.mst.problem import Forest
+from gpugraph.problems.registry import Algorithm, Option, register
+
+FILE = "boruvka_streamed.cu"
+BLOCK = 256  # as in boruvka_streamed.cu
+JUMPS = 64  # as in boruvka_streamed.cu
+LISTED, FOREST_EDGES, LEFT, CONTROL_WORDS = range(4)  # as in boruvka_streamed.cu
+MAX_ROUNDS = 33  # trees at least halve: 2^32 vertices end after 32 rounds
+
+
+class State:
+    """The arrays of one run and the kernels that work on them (shapes and meaning: boruvka_streamed.cu)."""
+
+    def __init__(self, view: GraphView, device: Device, planned: Plan):
+        self.view, self.device, self.plan = view, device, planned
+        n, index = view.vertices, np.dtype(f"int{planned.index_bits}")
+        self.index, self.wide = index, is_wide(view, planned)
+        device.require(planned.bytes)
+        self.label, self.link = device.empty(n, np.int32), device.empty(n, np.int32)
+        self.best = (device.empty(n, np.uint64), device.empty(n if self.wide else 1, np.uint64))
+        self.roots = [device.empty(n // 2 + 1, np.int32) for _ in range(2)]
+        self.forest = device.empty(max(n - 1, 1), index)
+        capacity = planned.capacity
+        list_id = device.empty(capacity if self.wide else 1, np.uint64)
+        self.list = (device.empty(capacity, np.uint64), device.empty(capacity, np.uint64), list_id)
+        self.merge_steps = steps_for(n)
+        self.trees = device.empty(MAX_ROUNDS + 1, np.uint32)
+        self.changed = device.empty((MAX_ROUNDS, self.merge_steps), np.uint32)
+        self.control = device.empty(CONTROL_WORDS, np.uint32)
+        self.most_blocks = device.multiprocessors * BLOCKS_PER_MULTIPROCESSOR
+        self.kept = device.empty(self.most_blocks, np.uint32)
+        self.feed = Feed(device, planned.chunk, view.weights.dtype)
+        self.parts = split_edges(view, device, planned.most, index)
+        self._place_resident()
+        self.kernels = load_kernels(view, device, planned)
+
+    def _place_resident(self) -> None:
+        """Copy the rows to the device, and as many of the edges as are to stay, the light ones first."""
+        left = self.plan.resident
+        for part in self.parts:
+            part.resident = min(left, part.edges)
+            left -= part.resident
+            kept = (part.rows, part.heads[: part.resident], part.weights[: part.resident])
+            part.there = tuple(self.device.upload(array) for array in kept)
+
+    def launch(self, name: str, threads: int, *args: Any) -> None:
+        """Launch a kernel over about ``threads`` threads' worth of work."""
+        self.kernels[name](covering_grid(self.device, threads, BLOCK), BLOCK, args)
+
+    def start(self) -> None:
+        """Make every vertex a tree; the first chunks set out."""
+        self.device.fill(self.control, 0)
+        self.feed.start()
+        self.feed.expect(chunk for part in self.parts for chunk in self.feed.chunks(part))
+        self.launch("start", self.view.vertices, np.int32(self.view.vertices), self.label, self.trees)
+
+    def let_pass(self, part: Part) -> int:
+        """Let a part's edges pass; return how many lie between two trees, or more than the list holds.
+
+        The trees have chosen among them afterwards.
+        """
+        self.device.fill(self.trees[1:], 0)
+        self.device.fill(self.changed, 0)
+        self.device.fill(self.control[LISTED:FOREST_EDGES], 0)
+        self.launch("reset_trees", self.view.vertices, np.int32(0), self.trees, self.link, *self.best)
+        rows, *resident = part.there
+        if part.resident:
+            self._pass_chunk(part, rows, 0, part.resident, *resident)
+        for chunk, heads, weights in self.feed.take(part):
+            self._pass_chunk(part, rows, chunk.first, chunk.count, heads, weights)
+        return int(self.device.read(self.control, LISTED))
+
+    def _pass_chunk(self, part: Part, rows: Array, first: int, count: int, heads: Array, weights: Array) -> None:
+        number, n = self.index.type, np.int32(self.view.vertices)
+        span = (number(first), number(count), number(part.numbers))
+        edges = (n, rows, heads, weights, self.label)
+        capacity = np.uint32(self.plan.capacity)
+        work = (count + 3) // 4  # a warp takes 128 edges
+        self.launch("pass_chunk", work, *span, *edges, capacity, *self.list, *self.best, self.control)
+        if self.wide:
+            self.launch("settle_chunk", work, *span, *edges, *self.best)
+        self.launch("link_chunk", work, *span, *edges, *self.best, self.link)
+
+    def merge(self, round_: int, most: int) -> None:
+        """Remove cycles, merge and number the trees, of which there are ``most`` at most."""
+        r = np.int32(round_)
+        self.launch("remove_cycles", most, r, self.trees, *self.best, self.link, self.forest, self.control)
+        for step in range(steps_for(most)):
+            self.launch("merge_trees", most, r, np.int32(step), self.trees, self.link, self.changed[round_])
+        roots = (self.roots[round_ % 2], self.roots[1 - round_ % 2])
+        self.launch("number_trees", most, r, self.trees, self.link, self.best[0], *roots, self.label)
+
+    def flatten(self) -> None:
+        """Let every vertex's label be its tree's root."""
+        self.launch("flatten", self.view.vertices, np.int32(self.view.vertices), self.label)
+
+    def contract(self, listed: int) -> int:
+        """Make rounds on the list of so many edges until it is empty; return how many.
+
+        In the first one the trees have chosen already.
+        """
+        blocks = max(1, min(self.most_blocks, -(-listed // (4 * BLOCK))))
+        share = np.uint32(-(-listed // blocks))
+        self.kernels["deal_list"](1, BLOCK, (np.int32(blocks), share, self.control, self.kept))
+
+        def on_list(name: str, *args: Any) -> None:
+            self.kernels[name](blocks, BLOCK, (share, self.kept, *args))
+
+        round_, most, left = 0, self.view.vertices, listed
+        while left:
+            if round_ > 0:
+                self.launch("reset_trees", most, np.int32(round_), self.trees, self.link, *self.best)
+                on_list("offer_list", *self.list[:2], *self.best)
+                if self.wide:
+                    on_list("settle_list", *self.list, *self.best)
+                on_list("link_list", *self.list, *self.best, self.link)
+            self.merge(round_, most)
+            self.device.fill(self.control[LEFT:CONTROL_WORDS], 0)
+            on_list("rename_list", *self.list, self.link, self.best[0], self.control)
+            left = int(self.device.read(self.control, LEFT))  # the round's one read-back
+            round_, most = round_ + 1, min(most // 2 + 1, 2 * left)
+        self.flatten()
+        return round_
+
+
+KERNELS = (
+    "start",
+    "reset_trees",
+    "pass_chunk",
+    "settle_chunk",
+    "link_chunk",
+    "deal_list",
+    "offer_list",
+    "settle_list",
+    "link_list",
+    "remove_cycles",
+    "merge_trees",
+    "number_trees",
+    "rename_list",
+    "flatten",
+)
+
+
+def steps_for(trees: int) -> int:
+    """Return how many launches of merge_trees bring every one of so many trees to its root."""
+    return math.ceil(math.log(max(trees, 2), JUMPS)) + 1
+
+
+def load_kernels(view: GraphView, device: Device, planned: Plan) -> dict[str, Kernel]:
+    """Return the kernels that fit the plan, compiled if need be."""
+    defines: dict[str, str | int] = {"INDEX_BITS": planned.index_bits, "WEIGHT": view.weights.dtype.name}
+    return {name: device.kernel(FILE, f"streamed_{name}", defines) for name in KERNELS}
+
+
+def make_plan(view: GraphView, device: Device, options: dict[str, Any]) -> Plan:
+    """Return the plan that the options ask for."""
+    return plan(view, limit_bytes(options["memory-limit"], view.nbytes, device), options)
+
+
+def compile_(view: GraphView, device: Device, **options: Any) -> None:
+    """Compile the kernels; refuse what cannot fit before the edges are copied."""
+    load_kernels(view, device, make_plan(view, device, options))
+
+
+def prepare(view: GraphView, device: Device, **options: Any) -> State:
+    """Copy the edges to pinned memory, and to the device what is to stay there, and allocate all a run needs."""
+    return State(view, device, make_plan(view, device, options))
+
+
+def run(state: State, clock: Clock) -> Array:
+    """Grow the forest; returns the device array of the numbers of its edges."""
+    watch = state.device.stopwatch()
+    watch.start()
+    state.start()
+    for part in state.parts:
+        while True:
+            with clock.phase(f"{part.name}_pass"):
+                listed = state.let_pass(part)
+            clock.count("passes")
+            with clock.phase(f"{part.name}_rounds"):
+                if listed <= state.plan.capacity:
+                    clock.count("rounds", state.contract(listed))
+                    break
+                state.merge(0, state.view.vertices)  # the passing was a round
+                state.flatten()
+                clock.count("rounds")
+            state.feed.again(part)
+    watch.stop()
+    clock.count("streamed_bytes", state.feed.bytes)
+    if state.device.kind == "cuda":  # elsewhere a rate would say nothing
+        clock.count("streamed_mb_per_s", round(state.feed.bytes / max(watch.seconds, 1e-9) / 1e6))
+    if clock.timing:
+        state.feed.tell_phases(clock)
+    return state.forest
+
+
+def fetch(state: State, forest: Array) -> np.ndarray[Any, Any]:
+    """Copy the numbers of the forest's edges to the host."""
+    return state.device.download(forest[: int(state.device.read(state.control, FOREST_EDGES))])
+
+
+def finish(state: State, numbers: np.ndarray[Any, Any]) -> Forest:
+    """Return the forest in canonical edge ids."""
+    return Forest.of(state.view.graph, canonical_edges(state.view, state.parts, numbers))
+
+
+register(
+    Algorithm(
+        problem="mst",
+        name="boruvka-streamed",
+        devices=("cuda", "emulated"),
+        summary="for graphs larger than the device: edges stream through it once, light ones first, copies overlapped",
+        authors="gpugraph; after Kolganov; Osipov, Sanders, Singler",
+        year=2015,
+        section="larger than GPU memory; ours in place of unified memory and the CPU's share",
+        prepare=prepare,
+        run=run,
+        fetch=fetch,
+        finish=finish,
+        digest=set_digest,
+        compile=compile_,
+        preparations=("rank-weights",),
+        options=(
+            LIMIT,
+            Option("stream", str, "rest", "what passes by: the rest that does not fit, or all edges", ("rest", "all")),
+            Option("chunk", int, 0, "edges of a chunk; 0 chooses it from the memory there is"),
+            Option("light", float, -1.0, "light edges for each vertex; below 0 chooses it from the mean degree"),
+        ),
+        resident=False,
+    )
+)

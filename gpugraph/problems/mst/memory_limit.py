@@ -1,0 +1,66 @@
+"""Options of the algorithms that work on graphs larger than the device's memory: how much of it they may take."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+from gpugraph.devices.base import Device
+from gpugraph.errors import InputError, OutOfMemory
+from gpugraph.memory import in_units
+from gpugraph.problems.registry import Option
+
+LIMIT = Option("memory-limit", str, "", "device memory to take: 8GB, 500MiB, or 25% of the graph's own bytes")
+"""The option, the same for every algorithm that has it."""
+
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*(?:([KMGT]I?)?B?|(%))", re.IGNORECASE)
+_HEADROOM = 32
+"""One part in so many of the free memory is left to the driver and to what is small."""
+
+
+def limit_bytes(text: str, graph_bytes: int, device: Device) -> int:
+    """Return the bytes of device memory that an algorithm may take.
+
+    Args:
+        text: what the option says; nothing for what is free on the device.
+        graph_bytes: what 100% is.
+        device: the device.
+
+    Raises:
+        InputError: the text is no size of memory.
+    """
+    if not text:
+        free, _ = device.memory()
+        return free - free // _HEADROOM
+    match = _SIZE.fullmatch(text.strip())
+    size = 0
+    if match is not None:
+        unit = (match[2] or "").upper()
+        base = 1024 if unit.endswith("I") else 1000
+        factor = Fraction(graph_bytes, 100) if match[3] else base ** ("KMGT".index(unit[0]) + 1 if unit else 0)
+        size = int(Fraction(match[1]) * factor)
+    if size <= 0:
+        raise InputError(
+            f"option 'memory-limit' takes a size of memory, not '{text}'", remedy="write e.g. 8GB, 500MiB or 25%"
+        )
+    return size
+
+
+def check_limit(needed: int, limit: int, what: str) -> None:
+    """Refuse work whose least need exceeds the limit.
+
+    Args:
+        needed: bytes that cannot stay on the host.
+        limit: bytes that may be taken.
+        what: what needs them, e.g. ``"boruvka-streamed"``.
+
+    Raises:
+        OutOfMemory: both figures are named.
+    """
+    if needed > limit:
+        raise OutOfMemory(
+            f"needs {needed:,} bytes ({in_units(needed)}) on the device at least, for what belongs to the vertices, "
+            f"and may take {max(limit, 0):,} ({in_units(max(limit, 0))})",
+            where=what,
+            remedy="raise memory-limit, or use a device with more memory",
+        )

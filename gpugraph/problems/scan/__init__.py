@@ -1,0 +1,1 @@
+"""Prefix sums and segmented minima of an array: the problem, its algorithms, its oracles and its certificates."""

@@ -1,0 +1,312 @@
+"""ArrayInput: what a scan works on, from a spec, a .npy file or an array at hand.
+
+A spec is ``array:KEY=VALUE,…``, for instance ``array:n=2^20,dtype=uint32``:
+
+=============  =====================================================================================
+``n``          elements; or ``size``, in bytes: ``size=512MB`` (units are powers of 1024)
+``dtype``      uint32 (the default), int32, uint64, int64, float32 or float64
+``seed``       of the elements, 1 by default
+``bits``       integers: how many bits the elements have at most; all by default, one fewer with segments
+``exclusive``  ``yes``: element i gets the sum of those before it, without itself
+``segments``   average length: the scan becomes a segmented one, of minima (with ``n`` or ``file``)
+``file``       elements from a .npy file; the last key, since a path may hold commas
+=============  =====================================================================================
+
+Elements are hashes of their positions, so that a spec gives the same array everywhere.  Reals are whole numbers in
+−8…8: every sum of consecutive ones is exact, so that their scan can be verified exactly (``verify.py``).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpugraph.compiled import njit
+from gpugraph.errors import InputError, unknown_name
+from gpugraph.graph.chunks import even_ranges, in_threads
+from gpugraph.graph.csr import WEIGHT_DTYPES
+from gpugraph.graph.digest import mix
+from gpugraph.graph.generators.hashing import hash64
+from gpugraph.problems.scan.elements import generate_heads, generate_values
+
+MOST = 2**40
+
+_UNITS = {"": 1, "B": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
+_KEYS = ("n", "size", "dtype", "seed", "bits", "exclusive", "segments", "file")
+
+
+@dataclass(frozen=True, eq=False)
+class ArrayInput:
+    """An array to be scanned, and how.
+
+    Attributes:
+        values: (n,) one of ``WEIGHT_DTYPES``.
+        heads: (n,) uint8, 1 where a segment begins; None for a scan of sums over the whole array.
+        exclusive: element i gets what stands before it, without itself.
+        name: the spec, or the file's name.
+        source: where it came from.
+        notes: what opening it changed, one sentence each.
+    """
+
+    values: NDArray[Any]
+    heads: NDArray[np.uint8] | None = None
+    exclusive: bool = False
+    name: str = "array"
+    source: str = "python"
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def operator(self) -> str:
+        """``"add"``, or ``"segmented-min"`` where there are segments."""
+        return "add" if self.heads is None else "segmented-min"
+
+    @property
+    def elements(self) -> int:
+        """Number of elements, n."""
+        return len(self.values)
+
+    @property
+    def arcs(self) -> int:
+        """Number of elements, where the measurement asks a graph for its arcs."""
+        return self.elements
+
+    @property
+    def edges(self) -> int:
+        """Number of elements, where the measurement asks a graph for its edges."""
+        return self.elements
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the elements."""
+        return int(self.values.nbytes)
+
+    @cached_property
+    def digest(self) -> str:
+        """32 hexadecimal digits of the elements in their order, the segments and the kind of scan."""
+        kind = f"{self.values.dtype.name} {self.exclusive}"
+        return ordered_digest(self.values, kind if self.heads is None else f"{kind} {ordered_digest(self.heads)}")
+
+    def describe(self) -> dict[str, Any]:
+        """Return the ``graph`` object of a record."""
+        n = self.elements
+        described: dict[str, Any] = {"name": self.name, "source": self.source, "vertices": n, "arcs": n, "edges": n}
+        described |= {"weight_dtype": self.values.dtype.name, "digest": self.digest, "elements": n}
+        described |= {"bytes": self.nbytes, "operator": self.operator, "exclusive": self.exclusive}
+        if self.heads is not None:
+            described["segments"] = int(np.count_nonzero(self.heads))
+        return described
+
+
+# ------------------------------------------------------------------ digests
+
+
+@njit
+def _lanes(words: Any, start: int, stop: int) -> Any:
+    """Return two sums of a mix of every word with its position."""
+    first, second = np.uint64(0), np.uint64(0)
+    for i in range(start, stop):
+        mixed = mix(np.uint64(words[i]) + hash64(np.uint64(i)))
+        first += mixed
+        second += mix(mixed ^ np.uint64(0xA0761D6478BD642F))
+    return first, second
+
+
+def ordered_digest(array: NDArray[Any], kind: str = "") -> str:
+    """Return 32 hexadecimal digits that tell an array, its length, order and bits, and ``kind`` from any other."""
+    import hashlib
+
+    words = np.ascontiguousarray(array).view(f"u{array.dtype.itemsize}")
+    parts = in_threads(lambda low, high: _lanes(words, low, high), even_ranges(len(words)))
+    sums = [sum(int(part[lane]) for part in parts) % 2**64 for lane in (0, 1)]
+    return hashlib.sha256(f"{kind} {array.dtype.name} {len(array)} {sums}".encode()).hexdigest()[:32]
+
+
+# ------------------------------------------------------------------ specs
+
+
+def parse_size(text: str) -> int:
+    """Return the bytes that a size such as ``512MB`` stands for; units are powers of 1024."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(i?)B?", text.strip(), re.IGNORECASE)
+    if match is None:
+        raise InputError(f"'{text}' is not a size", remedy="for example 512MB, 64KB or 4096")
+    unit = match[2].upper()
+    return int(float(match[1]) * _UNITS[unit + "B" if unit else ""])
+
+
+def _whole(key: str, text: str, low: int, high: int) -> int:
+    power = re.fullmatch(r"2\^(\d{1,2})", text)
+    if power is None and not re.fullmatch(r"\d{1,20}", text):
+        raise InputError(f"{key} takes a whole number, not '{text}'")
+    value = 1 << int(power[1]) if power else int(text)
+    if not low <= value <= high:
+        raise InputError(f"{key} lies in {low}..{high}, not '{text}'")
+    return value
+
+
+def _split(text: str) -> dict[str, str]:
+    """Return what is written after ``array:``, by key; ``file`` takes all that follows."""
+    given: dict[str, str] = {}
+    while text:
+        part, _, rest = (text, "", "") if text.startswith("file=") else text.partition(",")
+        key, equals, value = part.partition("=")
+        if not equals:
+            raise InputError(f"expected KEY=VALUE, got '{part}'", remedy="e.g. array:n=2^20,dtype=uint32")
+        if key not in _KEYS:
+            raise unknown_name("key of 'array'", key, _KEYS)
+        if key in given:
+            raise InputError(f"{key} is given twice")
+        given[key], text = value, rest
+    return given
+
+
+def _count(given: dict[str, str], dtype: np.dtype[Any]) -> int:
+    if ("n" in given) == ("size" in given):
+        raise InputError("an array needs n or size, one of them", remedy="e.g. array:n=2^20 or array:size=4MB")
+    if "n" in given:
+        return _whole("n", given["n"], 0, MOST)
+    size = parse_size(given["size"])
+    if size % dtype.itemsize or size > MOST:
+        raise InputError(f"{given['size']} is no whole number of {dtype.name}, up to 1 TB")
+    return size // dtype.itemsize
+
+
+def open_array(source: Any) -> ArrayInput:
+    """Return the input behind a spec, the path of a .npy file, an array or an ArrayInput.
+
+    Raises:
+        InputError: nothing of that kind, or damaged.
+    """
+    if isinstance(source, ArrayInput):
+        return source
+    if isinstance(source, np.ndarray):
+        return ArrayInput(_checked(source, "array"))
+    if not isinstance(source, str | os.PathLike):
+        raise InputError(
+            f"a {type(source).__name__} is not an array", remedy="give a NumPy array, a spec or a .npy file"
+        )
+    text = os.fspath(source)
+    if not text.startswith("array:"):
+        return ArrayInput(_load(text), name=os.path.basename(text), source=text)
+    try:
+        return _from_spec(text)
+    except InputError as error:
+        raise InputError(error.what, where=error.where or f"spec '{text}'", remedy=error.remedy) from None
+
+
+def shape_of(text: str) -> tuple[int, np.dtype[Any], bool]:
+    """Return what a spec or a .npy file holds without making or reading it: elements, their type, whether segmented.
+
+    Raises:
+        InputError: it is neither, or damaged.
+    """
+    if not text.startswith("array:"):
+        return len(values := _load(text, mapped=True)), values.dtype, False
+    try:
+        given = _split(text.removeprefix("array:"))
+        if "file" in given:
+            return len(values := _load(given["file"], mapped=True)), values.dtype, "segments" in given
+        dtype = _dtype(given)
+        return _count(given, dtype), dtype, "segments" in given
+    except InputError as error:
+        raise InputError(error.what, where=error.where or f"spec '{text}'", remedy=error.remedy) from None
+
+
+def with_kind(source: Any, *, exclusive: bool = False, heads: Any = None) -> ArrayInput:
+    """Return what ``open_array`` returns, to be scanned exclusively or by segments.
+
+    Args:
+        source: as for ``open_array``.
+        exclusive: element i gets what stands before it.
+        heads: (n,) nonzero where a segment begins, or None for what the source itself says.
+
+    Raises:
+        InputError: as for ``open_array``, or heads that do not fit.
+    """
+    array = open_array(source)
+    if exclusive:
+        array = replace(array, exclusive=True)
+    if heads is not None:
+        heads = np.asarray(heads)
+        if heads.shape != array.values.shape:
+            raise InputError(f"heads of shape {heads.shape} for an array of {array.elements}")
+        array = replace(array, heads=np.ascontiguousarray(heads != 0).astype(np.uint8))
+    if array.exclusive and array.heads is not None:
+        raise InputError("a segmented scan is inclusive", remedy="leave out exclusive, or the segments")
+    return array
+
+
+def _from_spec(text: str) -> ArrayInput:
+    given = _split(text.removeprefix("array:"))
+    exclusive = {"yes": True, "no": False}.get(given.get("exclusive", "no"))
+    if exclusive is None:
+        raise InputError(f"exclusive takes yes or no, not '{given['exclusive']}'")
+    seed = _whole("seed", given.get("seed", "1"), 0, 2**63)
+    length = _whole("segments", given["segments"], 1, MOST) if "segments" in given else None
+    if exclusive and length is not None:
+        raise InputError("a segmented scan is inclusive", remedy="leave out exclusive, or segments")
+    if "file" in given:
+        unused = given.keys() & {"n", "size", "dtype", "bits"}
+        if unused:
+            raise InputError(f"{min(unused)} does not go with file, which has its own elements")
+        values = _load(given["file"])
+    else:
+        values = _generate(given, seed, segmented=length is not None)
+    heads = None if length is None else generate_heads(len(values), length, seed)
+    return ArrayInput(values, heads, exclusive, text, text)
+
+
+def _dtype(given: dict[str, str]) -> np.dtype[Any]:
+    name = given.get("dtype", "uint32")
+    if name not in WEIGHT_DTYPES:
+        raise unknown_name("dtype", name, WEIGHT_DTYPES)
+    return np.dtype(name)
+
+
+def _generate(given: dict[str, str], seed: int, *, segmented: bool) -> NDArray[Any]:
+    dtype = _dtype(given)
+    width = 8 * dtype.itemsize
+    if dtype.kind == "f" and "bits" in given:
+        raise InputError("bits are those of integers", remedy=f"leave bits out for {dtype.name}")
+    bits = _whole("bits", given.get("bits", str(width - segmented)), 1, width)
+    return generate_values(_count(given, dtype), dtype, seed, bits)
+
+
+# ------------------------------------------------------------------ elements
+
+
+def _load(path: str, *, mapped: bool = False) -> NDArray[Any]:
+    """Return the elements of a .npy file; ``mapped``: as they lie in it, unchecked beyond their shape and type."""
+    try:
+        values = np.load(path, mmap_mode="r" if mapped else None, allow_pickle=False)
+    except FileNotFoundError:
+        raise InputError(
+            "no such file, and no spec of an array", where=path, remedy="a spec is for instance array:n=2^20"
+        ) from None
+    except (OSError, ValueError, EOFError) as error:
+        raise InputError(f"cannot be read as .npy: {error}", where=path) from None
+    if not isinstance(values, np.ndarray):
+        values.close()
+        raise InputError("holds several arrays", where=path, remedy="save the one to be scanned with numpy.save")
+    return values.ravel() if mapped else _checked(values, path)
+
+
+def _checked(values: NDArray[Any], where: str) -> NDArray[Any]:
+    if values.ndim != 1:
+        raise InputError(f"a scan takes one dimension, not {values.ndim}", where=where, remedy="ravel it first")
+    native = values.dtype.newbyteorder("=")
+    if native.name not in WEIGHT_DTYPES:
+        raise InputError(
+            f"elements of type {values.dtype} are not supported", where=where, remedy=f"use {', '.join(WEIGHT_DTYPES)}"
+        )
+    values = np.ascontiguousarray(values, native)
+    if native.kind == "f" and not np.isfinite(values).all():
+        raise InputError(
+            f"element {int(np.argmin(np.isfinite(values)))} is not finite, so what follows it has no sum", where=where
+        )
+    return values

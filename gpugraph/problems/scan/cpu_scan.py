@@ -1,0 +1,104 @@
+"""The scans of one thread on the CPU: what the paper measures its GPUs against.
+
+Source: Y. Sun, K. Skadron, "Prefix scan and minimum spanning tree with OpenCL", 2013, section 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gpugraph.clock import Clock, NullClock
+from gpugraph.compiled import njit
+from gpugraph.problems.registry import Algorithm, register
+from gpugraph.problems.scan.array import ArrayInput
+from gpugraph.problems.scan.gpu_scan import require_sums
+from gpugraph.problems.scan.gpu_segmented import require_segments
+from gpugraph.problems.scan.problem import Scanned
+
+
+@njit
+def _scan(values: Any, sums: Any, zero: Any, exclusive: bool) -> None:
+    total = zero
+    for i in range(len(values)):
+        value = values[i]
+        if exclusive:
+            sums[i] = total
+        total += value
+        if not exclusive:
+            sums[i] = total
+
+
+@njit
+def _minima(values: Any, heads: Any, minima: Any, index: Any) -> None:
+    best = 0
+    for i in range(len(values)):
+        if heads[i] != 0 or values[i] < values[best]:
+            best = i
+        minima[i] = values[best]
+        index[i] = best
+
+
+def _prepare_sums(array: ArrayInput, device: Any) -> ArrayInput:
+    require_sums(array)
+    return array
+
+
+def _prepare_minima(array: ArrayInput, device: Any) -> ArrayInput:
+    require_segments(array)
+    return array
+
+
+def scan_sums(array: ArrayInput, clock: Clock) -> Scanned:
+    """Add up one element after another."""
+    values = array.values
+    sums = np.empty_like(values)
+    words = values if values.dtype.kind == "f" else values.view(f"u{values.dtype.itemsize}")
+    _scan(words, sums.view(words.dtype), words.dtype.type(0), array.exclusive)
+    return Scanned(array, sums, depth=len(values))
+
+
+def scan_minima(array: ArrayInput, clock: Clock) -> Scanned:
+    """Compare one element after another with the least of its segment."""
+    minima, index = np.empty_like(array.values), np.empty(array.elements, np.int64)
+    _minima(array.values, array.heads, minima, index)
+    return Scanned(array, minima, index)
+
+
+def _compile(function: Callable[[ArrayInput, Clock], Scanned]) -> Callable[..., None]:
+    def compile_(array: ArrayInput, device: Any) -> None:
+        heads = None if array.heads is None else np.ones(2, np.uint8)
+        function(ArrayInput(np.ones(2, array.values.dtype), heads, array.exclusive), NullClock())
+
+    return compile_
+
+
+def _register(name: str, summary: str, section: str, prepare: Any, function: Any) -> None:
+    register(
+        Algorithm(
+            problem="scan",
+            name=name,
+            devices=("cpu",),
+            summary=summary,
+            authors="Sun, Skadron",
+            year=2013,
+            section=section,
+            prepare=prepare,
+            run=function,
+            fetch=lambda state, result: result,
+            finish=lambda state, result: result,
+            compile=_compile(function),
+        )
+    )
+
+
+_register("cpu", "one thread adds up one element after another", "3: the single-threaded CPU", _prepare_sums, scan_sums)
+_register(
+    "segmented-min",
+    "one thread, one element after another",
+    "5: sequential find-min-edge",
+    _prepare_minima,
+    scan_minima,
+)

@@ -1,0 +1,223 @@
+"""Segmented minima on a GPU: reduce-then-scan whose sums never reach back across the head of a segment.
+
+The kernels are in ``cuda_kernels/segmented_scan.cu``.  Heads come as a byte for each element, or in the top bit of the
+elements themselves, which then must not need it: less to read, for keys of one bit less.
+
+Source: Y. Sun, K. Skadron, "Prefix scan and minimum spanning tree with OpenCL", 2013, sections 4 and 6.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpugraph.clock import Clock
+from gpugraph.devices.base import Array, Device, Kernel, Stopwatch, covering_grid
+from gpugraph.errors import InputError
+from gpugraph.problems.registry import Algorithm, Option, register
+from gpugraph.problems.scan.array import ArrayInput
+from gpugraph.problems.scan.gpu_scan import WAKING_READS, own_seconds
+from gpugraph.problems.scan.problem import Scanned, digest_of
+from gpugraph.problems.scan.resident import ResidentArray
+
+FILE = "segmented_scan.cu"
+BLOCK = 256
+KERNELS = ("reduce", "spine", "scan")
+
+
+class SegmentedScan:
+    """Three launches that scan segments, and what the blocks tell each other (shapes: segmented_scan.cu).
+
+    Args:
+        device: where.
+        key: dtype of the keys; ``index_bits``: width of a position.
+        most: elements at most.
+        defines: of segmented_scan.cu beside the types.
+    """
+
+    def __init__(self, device: Device, key: np.dtype[Any], index_bits: int, most: int, **defines: int):
+        self.device = device
+        self.vectors = defines.get("VECTORS", 2)
+        self.tile = BLOCK * self.vectors * 16 // key.itemsize
+        self.kernels = load_kernels(device, key, index_bits, **defines)
+        self.most_blocks = max(1, min(self._tiles(most), self._resident()))
+        index = np.dtype(f"i{index_bits // 8}")
+        self.block_head = device.empty(self.most_blocks, np.uint8)
+        self.block_key = device.empty(self.most_blocks, np.dtype(f"u{key.itemsize}"))
+        self.block_index = device.empty(self.most_blocks, index)
+
+    def _tiles(self, n: int) -> int:
+        return -(-n // self.tile)
+
+    def _resident(self) -> int:
+        return min(self.kernels[name].resident_blocks(BLOCK) for name in ("reduce", "scan"))
+
+    def reduce(self, n: int, keys: Array, heads: Array, ids: Array) -> None:
+        """Upsweep: what reaches out of every block's range."""
+        told = (self.block_head, self.block_key, self.block_index)
+        self.kernels["reduce"](self.blocks(n), BLOCK, (np.int64(n), keys, heads, ids, *told))
+
+    def spine(self, n: int, ids: Array) -> None:
+        """Spine: what reaches into every block's range."""
+        told = (self.block_head, self.block_key, self.block_index)
+        self.kernels["spine"](1, BLOCK, (np.int32(self.blocks(n)), ids, *told))
+
+    def scan(self, n: int, keys: Array, heads: Array, ids: Array, *out: Array) -> None:
+        """Downsweep: write ``out``, every element's minimum or every segment's."""
+        reaching = (self.block_key, self.block_index)
+        self.kernels["scan"](self.blocks(n), BLOCK, (np.int64(n), keys, heads, ids, *reaching, *out))
+
+    def blocks(self, n: int) -> int:
+        """Return the blocks for n elements: the same for upsweep and downsweep."""
+        return max(1, min(self._tiles(n), self.most_blocks))
+
+
+def load_kernels(device: Device, key: np.dtype[Any], index_bits: int, **defines: int) -> dict[str, Kernel]:
+    """Return the kernels of segmented_scan.cu, compiled if need be."""
+    names = (*KERNELS, "pack") if defines.get("FLAGS") else KERNELS
+    types: dict[str, str | int] = {"WEIGHT": key.name, "INDEX_BITS": index_bits}
+    return {
+        name: device.kernel(FILE, "segmented_scan" if name == "scan" else f"segmented_{name}", types | defines)
+        for name in names
+    }
+
+
+def own_bytes(key: np.dtype[Any], index_bits: int, blocks: int) -> int:
+    """Return the bytes that a SegmentedScan of so many blocks allocates."""
+    return blocks * (1 + key.itemsize + index_bits // 8)
+
+
+# ------------------------------------------------------------------ the algorithm
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a run leaves: minima, positions, and the seconds it took."""
+
+    minima: Array
+    index: Array
+    watch: Stopwatch
+
+
+class State:
+    """The arrays of one segmented scan."""
+
+    def __init__(self, array: ResidentArray, device: Device, flags: str, vectors: int):
+        check_flags(array.host, flags)
+        host, n = array.host, array.elements
+        dtype, bits = host.values.dtype, index_bits(host)
+        packed = flags == "top-bit"
+        device.require(n * (dtype.itemsize * (2 if packed else 1) + bits // 8))
+        self.array, self.device, self.n, self.packed = array, device, n, packed
+        self.scan = SegmentedScan(device, dtype, bits, n, FLAGS=int(packed), VECTORS=vectors)
+        self.minima = device.empty(n, dtype)
+        self.index = device.empty(n, np.dtype(f"i{bits // 8}"))
+        self.keys: Array = device.empty(n, dtype) if packed else None
+        if packed and n:
+            array.renew()
+            args = (np.int64(n), array.values, array.heads, self.keys)
+            self.scan.kernels["pack"](covering_grid(device, n, BLOCK), BLOCK, args)
+
+
+def index_bits(array: ArrayInput) -> int:
+    """Return the width of a position: 64 bits from 2^31 elements on."""
+    return 32 if array.elements < 2**31 else 64
+
+
+def require_segments(array: ArrayInput) -> None:
+    """Raise InputError for an input without segments."""
+    if array.heads is None:
+        raise InputError("this algorithm scans segments, the input has none", remedy="give --segments LENGTH")
+
+
+def check_flags(array: ArrayInput, flags: str) -> None:
+    """Raise InputError where there are no segments, or no room for flags in the elements."""
+    require_segments(array)
+    if flags != "top-bit":
+        return
+    dtype, remedy = array.values.dtype, "use --set flags=bytes"
+    if dtype.kind != "u":
+        raise InputError(f"the top bit of {dtype} is its sign, and cannot be a flag", remedy=remedy)
+    width = 8 * dtype.itemsize
+    if array.elements and int(array.values.max()) >> (width - 1):
+        wide = int(array.values.argmax())
+        reason = (
+            f"element {wide} is {array.values[wide]} and takes all {width} bits; a flag in the top bit leaves keys of "
+        )
+        raise InputError(f"{reason}{width - 1}", remedy=remedy)
+
+
+def compile_(array: ResidentArray, device: Device, *, flags: str, vectors: int) -> None:
+    """Compile what ``prepare`` will need."""
+    check_flags(array.host, flags)
+    packed = int(flags == "top-bit")
+    load_kernels(device, array.host.values.dtype, index_bits(array.host), FLAGS=packed, VECTORS=vectors)
+
+
+def prepare(array: ResidentArray, device: Device, *, flags: str, vectors: int) -> State:
+    """Allocate everything a run needs; pack the flags where they go into the top bit."""
+    return State(array, device, flags, vectors)
+
+
+def run(state: State, clock: Clock) -> Run:
+    """Scan once; the elements stay as they are."""
+    scan, n, array = state.scan, state.n, state.array
+    array.renew()
+    keys = state.keys if state.packed else array.values
+    heads = unused = array.heads
+    watch = state.device.stopwatch()
+    for _ in range(WAKING_READS if n else 0):
+        scan.reduce(n, keys, heads, unused)
+    watch.start()
+    if n:
+        with clock.phase("upsweep"):
+            scan.reduce(n, keys, heads, unused)
+        with clock.phase("spine"):
+            scan.spine(n, unused)
+        with clock.phase("downsweep"):
+            scan.scan(n, keys, heads, unused, state.minima, state.index)
+    watch.stop()
+    return Run(state.minima, state.index, watch)
+
+
+def fetch(state: State, run: Run) -> tuple[NDArray[Any], ...]:
+    """Copy minima and positions to the host."""
+    return state.device.download(run.minima), state.device.download(run.index)
+
+
+def finish(state: State, raw: tuple[NDArray[Any], ...]) -> Scanned:
+    """Return the scan."""
+    return Scanned(state.array.host, raw[0], raw[1].astype(np.int64, copy=False))
+
+
+def minimum_bytes(array: Any) -> int:
+    """Return what one pass reads and writes: elements and heads, minima and positions."""
+    return int(array.elements) * (2 * int(array.values.dtype.itemsize) + 1 + index_bits(array) // 8)
+
+
+register(
+    Algorithm(
+        problem="scan",
+        name="segmented-min",
+        devices=("cuda", "emulated"),
+        summary="minima of segments with their positions: reduce-then-scan with flags as bytes or in the top bit",
+        authors="Sun, Skadron",
+        year=2013,
+        section="4: find-min-edge by segmented scan; 6: the flag in the top bit",
+        prepare=prepare,
+        run=run,
+        fetch=fetch,
+        finish=finish,
+        digest=digest_of,
+        compile=compile_,
+        options=(
+            Option("flags", str, "bytes", "heads of segments: a byte each, or in the top bit", ("bytes", "top-bit")),
+            Option("vectors", int, 2, "vectors of 16 bytes a thread", (1, 2, 4)),
+        ),
+        minimum_bytes=minimum_bytes,
+        own_seconds=own_seconds,
+    )
+)

@@ -1,0 +1,101 @@
+"""The launches of ``cuda_kernels/prefix_scan.cu`` that schemes are made of: what a block does with its tiles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gpugraph.devices.base import Array, Device, Kernel
+
+FILE = "prefix_scan.cu"
+KERNELS = ("sums", "tiles", "propagate")
+
+
+class Tiles:
+    """The kernels for one type of element and size of tile.
+
+    Args:
+        device: where.
+        defines: of prefix_scan.cu.
+    """
+
+    def __init__(self, device: Device, defines: dict[str, str | int]):
+        self.device, self.threads = device, int(defines["BLOCK"])
+        self.dtype = np.dtype(str(defines["ELEMENT"]))
+        self.tile = self.threads * int(defines["VECTORS"]) * 16 // self.dtype.itemsize
+        self.kernels = load_kernels(defines, device)
+
+    def launch(self, name: str, grid: int, *args: Any) -> None:
+        """Launch the kernel ``scan_<name>``."""
+        self.kernels[name](grid, self.threads, args)
+
+    def resident(self, *names: str) -> int:
+        """Return how many blocks are resident, whichever of the kernels runs."""
+        return min(self.kernels[name].resident_blocks(self.threads) for name in names)
+
+    def tiles_of(self, n: int) -> int:
+        """Return how many tiles n elements take."""
+        return -(-n // self.tile)
+
+    def sum_ranges(self, source: Array, n: int, sums: Array, blocks: int) -> None:
+        """Let every block add up its range of tiles."""
+        self.launch("sums", blocks, np.int64(n), source, sums)
+
+    def scan_ranges(
+        self,
+        source: Array,
+        target: Array,
+        n: int,
+        blocks: int,
+        *,
+        exclusive: bool,
+        prefixes: Array | None = None,
+        totals: Array | None = None,
+    ) -> None:
+        """Let every block scan its range of tiles, from its prefix on if there are prefixes; tell totals if asked."""
+        given, told = np.int32(prefixes is not None), np.int32(totals is not None)
+        self.launch(
+            *("tiles", blocks, np.int64(n), np.int32(exclusive), source, target),
+            *(given, target if prefixes is None else prefixes, told, target if totals is None else totals),
+        )
+
+    def propagate(self, target: Array, n: int, prefixes: Array) -> None:
+        """Add to every tile what stands before it."""
+        self.launch("propagate", self.tiles_of(n), np.int64(n), target, prefixes)
+
+
+class OffsetScan(Tiles):
+    """Exclusive sums of counts, by reduce-then-scan, for algorithms that need offsets.
+
+    Args:
+        device: where.
+        dtype: uint32 or uint64.
+        most: counts at most.
+    """
+
+    def __init__(self, device: Device, dtype: np.dtype[Any], most: int):
+        super().__init__(device, offset_defines(dtype))
+        self._blocks = max(1, min(self.tiles_of(most), self.resident("sums", "tiles")))
+        self._sums = device.empty(self._blocks, dtype)
+
+    def __call__(self, counts: Array, offsets: Array, n: int) -> None:
+        """Write what stands before each of n counts, in three launches, or in one where one tile holds all."""
+        if n <= self.tile:
+            self.scan_ranges(counts, offsets, n, 1, exclusive=True)
+            return
+        blocks = min(self._blocks, self.tiles_of(n))
+        self.sum_ranges(counts, n, self._sums, blocks)
+        self.scan_ranges(self._sums, self._sums, blocks, 1, exclusive=True)
+        self.scan_ranges(counts, offsets, n, blocks, exclusive=True, prefixes=self._sums)
+
+
+def offset_defines(dtype: np.dtype[Any]) -> dict[str, str | int]:
+    """Return the defines of an OffsetScan."""
+    return {"ELEMENT": dtype.name, "BLOCK": 256, "VECTORS": 4, "NETWORK": 0}
+
+
+def load_kernels(defines: dict[str, str | int], device: Device) -> dict[str, Kernel]:
+    """Return the kernels of prefix_scan.cu, compiled if need be."""
+    names = (*KERNELS, "look_back") if defines["NETWORK"] == 0 else KERNELS
+    return {name: device.kernel(FILE, f"scan_{name}", defines) for name in names}

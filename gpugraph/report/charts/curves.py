@@ -1,0 +1,259 @@
+"""The figure that most charts are: a value over an abscissa, a line for each algorithm and device."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from gpugraph.report.charts.chart import Ink, Spec
+from gpugraph.report.units import rate
+
+LOG_BEYOND = 20
+"""A value whose greatest is more than this many times its least is drawn on a logarithmic scale."""
+
+SOLID = {"symbolOpacity": 1}
+"""A legend whose symbols do not fade with the series."""
+
+_SHAPES = ["circle", "square", "triangle-up", "diamond", "triangle-down", "cross"]
+_DASHES = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [1, 3], [10, 2]]
+
+
+@dataclass(frozen=True)
+class Point:
+    """A value on a figure.
+
+    Attributes:
+        x, y: where it is; ``x`` is a text on an axis of names.
+        variant, device: which series it belongs to.
+        tip: what hovering shows, title → text.
+        low, high: ends of its interval.
+    """
+
+    x: Any
+    y: float
+    variant: str
+    device: str
+    tip: dict[str, str] = field(default_factory=dict)
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Mark:
+    """Something on a figure that is no measured value of ours: a failed cell, or a value that a paper states."""
+
+    x: Any
+    y: float | None
+    text: str
+    tip: dict[str, str]
+
+
+def curves(
+    points: Sequence[Point],
+    ink: Ink,
+    *,
+    x_title: str,
+    y_title: str,
+    names: bool = False,
+    failed: Sequence[Mark] = (),
+    papers: Sequence[Mark] = (),
+    level: tuple[float, str] | None = None,
+    log: bool | None = None,
+    log_x: bool = False,
+    percent: bool = False,
+    titles: tuple[str, str] = ("algorithm", "device"),
+) -> Spec:
+    """Return a line for each series and its points with their intervals.
+
+    Args:
+        points: the values.
+        ink: colours.
+        x_title: of the abscissa.
+        y_title: of the ordinate, with its unit.
+        names: the abscissa is a text, not a number.
+        failed: cells without a value, marked at the foot.
+        papers: values that papers state.
+        level: a horizontal line and what it means.
+        log: whether the ordinate is logarithmic; None decides by the values.
+        log_x: whether the abscissa is.
+        percent: the values are shares.
+        titles: of the legends of variant and device.
+    """
+    positive = [p.y for p in points if p.y > 0] + [m.y for m in papers if m.y]
+    if log is None:
+        log = len(positive) > 1 and max(positive) > LOG_BEYOND * min(positive)
+    shown = [p for p in points if p.y > 0 or not log]
+    devices = list(dict.fromkeys(p.device for p in shown))
+    x: Spec = {"field": "x", "type": "nominal" if names else "quantitative", "title": x_title}
+    if names:
+        x |= {"sort": None, "axis": {"labelAngle": label_angle(p.x for p in points)}}
+    else:
+        whole = all(float(p.x).is_integer() for p in shown)
+        x["scale"] = {"zero": False, "nice": False, "padding": 16, "type": "log" if log_x else "linear"}
+        if not log_x:
+            x["axis"] = {"tickMinStep": 1, "format": "d"} if whole else {}
+    y: Spec = {"field": "y", "type": "quantitative", "title": y_title + (" (log scale)" if log else "")}
+    y["scale"] = {"type": "log", "nice": False, "domain": log_domain(positive)} if log else {"zero": True}
+    y["axis"] = log_axis(positive) if log else {"format": "%" if percent else ",.6~r", "tickCount": 6}
+    series: Spec = {
+        "color": {"field": "variant", "type": "nominal", "title": titles[0], "sort": None, "legend": SOLID},
+        "detail": [{"field": "variant"}, {"field": "device"}],
+        "opacity": {"condition": {"param": "picked", "value": 1}, "value": 0.12},
+    }
+    several = len(devices) > 1
+    kind = {"field": "device", "type": "nominal", "title": titles[1], "sort": None}
+    dash = {"strokeDash": {**kind, "legend": None, "scale": {"range": _DASHES}}} if several else {}
+    shape = {"shape": {**kind, "legend": SOLID, "scale": {"range": _SHAPES}}} if several else {}
+    tips = list(dict.fromkeys(title for p in shown for title in p.tip))
+    values = [{"x": p.x, "y": p.y, "variant": p.variant, "device": p.device, **_tip(p.tip, tips)} for p in shown]
+    ends = [
+        {"x": p.x, "y": p.low, "y2": p.high, "variant": p.variant, "device": p.device}
+        for p in shown
+        if p.low is not None and p.high is not None and (p.low > 0 or not log)
+    ]
+    layers: list[Spec] = []
+    if level:
+        layers += _level(level, names)
+    lines: Spec = {"mark": {"type": "line", "strokeWidth": 2}, "encoding": {"x": x, "y": y, **series, **dash}}
+    if not names:
+        layers.append(lines)
+    if ends:
+        rule = {"mark": {"type": "rule", "strokeWidth": 2}, "data": {"values": ends}}
+        layers.append({**rule, "encoding": {"x": x, "y": y, "y2": {"field": "y2"}, **series}})
+    layers.append(
+        {
+            "params": [{"name": "picked", "select": {"type": "point", "fields": ["variant"]}, "bind": "legend"}],
+            "mark": {"type": "point", "filled": True, "size": 64},
+            "encoding": {"x": x, "y": y, **series, **shape, "tooltip": _tooltip(tips)},
+        }
+    )
+    places = [] if names else [float(x) for x in (*(p.x for p in points), *(m.x for m in (*papers, *failed)))]
+    layers += _marks(papers, x, y, ink, (min(places) + max(places)) / 2 if places else 0.0)
+    layers += _failed(failed, x, ink)
+    return {"data": {"values": values}, "layer": layers}
+
+
+def _tip(tip: dict[str, str], titles: Sequence[str]) -> dict[str, str]:
+    return {f"t{titles.index(title)}": text for title, text in tip.items()}
+
+
+def _tooltip(titles: Sequence[str]) -> list[Spec]:
+    return [{"field": f"t{i}", "type": "nominal", "title": title} for i, title in enumerate(titles)]
+
+
+def label_angle(names: Iterable[str], room: int = 48) -> int:
+    """Return the angle at which names stand under an axis: level as long as they fit in ``room`` letters."""
+    distinct = set(names)
+    return 0 if sum(len(name) + 2 for name in distinct) <= room else -30
+
+
+def log_domain(values: Sequence[float]) -> list[float]:
+    """Return the ends of a logarithmic axis: the nearest of 1, 2, 5, 10, … outside the values."""
+    return [_step(min(values) * 0.98, up=False), _step(max(values) * 1.02, up=True)]
+
+
+def log_axis(values: Sequence[float]) -> Spec:
+    """Return a logarithmic axis with few grid lines: powers of ten, and their double and fivefold where that is few."""
+    low, high = log_domain(values)
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    factors = (1, 2, 5) if high <= 1000 * low else (1,)
+    ticks = [float(f"{factor}e{decade}") for decade in decades for factor in factors]
+    shown = "format(datum.value, datum.value < 1000 ? '.6~r' : '~s')"
+    return {"values": [t for t in ticks if low <= t <= high], "labelExpr": shown}
+
+
+def _step(value: float, *, up: bool) -> float:
+    decade = math.floor(math.log10(value))
+    steps = [float(f"{factor}e{d}") for d in (decade, decade + 1) for factor in (1, 2, 5)]
+    return min(s for s in steps if s >= value) if up else max(s for s in steps if s <= value)
+
+
+def _level(level: tuple[float, str], names: bool) -> list[Spec]:
+    value, text = level
+    data = {"values": [{"y": value, "text": text}]}
+    y = {"field": "y", "type": "quantitative"}
+    return [
+        {"data": data, "mark": {"type": "rule", "strokeDash": [4, 4]}, "encoding": {"y": y}},
+        {
+            "data": data,
+            "mark": {"type": "text", "align": "left", "baseline": "bottom", "dx": 4, "dy": -3},
+            "encoding": {"y": y, "x": {"value": 0}, "text": {"field": "text"}},
+        },
+    ]
+
+
+def _marks(marks: Sequence[Mark], x: Spec, y: Spec, ink: Ink, middle: float) -> list[Spec]:
+    """Return the layer of values that papers state, the last of each named beside it."""
+    if not marks:
+        return []
+    tips = list(dict.fromkeys(title for m in marks for title in m.tip))
+    values = [{"x": m.x, "y": m.y, **_tip(m.tip, tips)} for m in marks]
+    last = {m.text: m for m in sorted(marks, key=lambda m: str(m.x) if isinstance(m.x, str) else m.x)}
+    layers: list[Spec] = [
+        {
+            "data": {"values": values},
+            "mark": {
+                "type": "point",
+                "shape": "diamond",
+                "size": 110,
+                "strokeWidth": 1.5,
+                "stroke": ink.text,
+                "fill": ink.paper,
+            },
+            "encoding": {"x": x, "y": y, "tooltip": _tooltip(tips)},
+        }
+    ]
+    for text, m in last.items():
+        right = x["type"] == "quantitative" and m.x > middle
+        layers.append(
+            {
+                "data": {"values": [{"x": m.x, "y": m.y, "text": text}]},
+                "mark": {
+                    "type": "text",
+                    "align": "right" if right else "left",
+                    "dx": 6 if right else -6,
+                    "dy": 16,
+                    "color": ink.text,
+                },
+                "encoding": {"x": x, "y": y, "text": {"field": "text"}},
+            }
+        )
+    return layers
+
+
+def _failed(marks: Sequence[Mark], x: Spec, ink: Ink) -> list[Spec]:
+    if not marks:
+        return []
+    tips = list(dict.fromkeys(title for m in marks for title in m.tip))
+    values = [{"x": m.x, "text": m.text, **_tip(m.tip, tips)} for m in marks]
+    return [
+        {
+            "data": {"values": values},
+            "mark": {"type": "text", "fontSize": 15, "color": ink.text, "baseline": "bottom"},
+            "encoding": {
+                "x": x,
+                "y": {"value": {"expr": "height"}},
+                "text": {"value": "×"},
+                "tooltip": _tooltip(tips),
+            },
+        }
+    ]
+
+
+def describe(points: Sequence[Point], x_title: str, y_title: str) -> str:
+    """Return the figure in words: what it shows, and of each series its ends."""
+    series: dict[tuple[str, str], list[Point]] = {}
+    for point in points:
+        series.setdefault((point.variant, point.device), []).append(point)
+    parts = []
+    for (variant, device), members in series.items():
+        first, last = members[0], members[-1]
+        text = f"{variant} on {device}: {rate(first.y)} at {_at(first.x)}"
+        parts.append(text + (f", {rate(last.y)} at {_at(last.x)}" if len(members) > 1 else ""))
+    return f"{y_title} over {x_title}. " + "; ".join(parts) + "."
+
+
+def _at(x: Any) -> str:
+    return f"{x:g}" if isinstance(x, float) else str(x)

@@ -1,0 +1,119 @@
+"""Which cells share a figure: those of one problem and one family of graphs over its scale, the rest by graph."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gpugraph.report.charts.curves import Mark, Point
+from gpugraph.report.charts.series import Labelled
+from gpugraph.report.rows import Row
+from gpugraph.report.units import duration, percent
+
+PROBLEMS = {"mst": "Minimum spanning forest", "sssp": "Shortest paths", "scan": "Prefix sums"}
+
+SCALE = "scale (log2 of the number of vertices)"
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """The cells of one figure.
+
+    Attributes:
+        problem, family: what they have in common; no family where each cell is a graph by itself.
+        members: the cells, by scale.
+        names: the abscissa is the graph's name.
+    """
+
+    problem: str
+    family: str | None
+    members: list[Labelled]
+    names: bool
+
+    @property
+    def key(self) -> str:
+        """The panel's name in addresses."""
+        return re.sub(r"[^a-z0-9]+", "-", f"{self.problem} {self.family or 'graphs'}".lower()).strip("-")
+
+    @property
+    def title(self) -> str:
+        """The panel's name for people."""
+        return f"{problem_name(self.problem)}, {self.family or 'by graph'}"
+
+    @property
+    def x_title(self) -> str:
+        """The title of its abscissa."""
+        return "graph" if self.names else SCALE
+
+    def x(self, row: Row) -> str | float:
+        """Return where a cell stands on the abscissa."""
+        return row.graph if self.names else float(row.scale or 0.0)
+
+
+def problem_name(problem: str) -> str:
+    """Return a problem's name for people."""
+    return PROBLEMS.get(problem, problem)
+
+
+def panels(cells: Sequence[Labelled]) -> list[Panel]:
+    """Return the figures that cells fall into, in the order of their first cells."""
+    groups: dict[tuple[str, str], list[Labelled]] = {}
+    families: dict[tuple[str, str | None], str]
+    families = {(c.row.problem, c.row.series): c.row.family for c in cells if c.row.series and c.row.data.get("graph")}
+    for cell in cells:  # a cell that never opened its graph belongs where its series does
+        family = cell.row.family
+        if not cell.row.data.get("graph"):
+            family = families.get((cell.row.problem, cell.row.series), family)
+        groups.setdefault((cell.row.problem, family), []).append(cell)
+    found: list[Panel] = []
+    single: dict[str, list[Labelled]] = {}
+    for (problem, family), members in groups.items():
+        scales = {member.row.scale for member in members} - {None}
+        if len(scales) > 1:
+            placed = [member for member in members if member.row.scale is not None]
+            found.append(Panel(problem, family, sorted(placed, key=lambda m: m.row.scale or 0.0), names=False))
+        else:
+            single.setdefault(problem, []).extend(members)
+    found += [Panel(problem, None, members, names=True) for problem, members in single.items()]
+    return found
+
+
+def point(panel: Panel, cell: Labelled, y: float, tip: dict[str, str], **more: object) -> Point:
+    """Return a cell's value as a point that says what it is of."""
+    subject = {"graph": cell.row.graph, "algorithm": cell.variant, "device": cell.row.device}
+    return Point(panel.x(cell.row), y, cell.variant, cell.device, {**subject, **tip}, **more)  # type: ignore[arg-type]
+
+
+def times(row: Row) -> dict[str, str]:
+    """Return what hovering tells of a cell's kernel time."""
+    if row.kernel_s is None:
+        return {}
+    tip = {"kernel": f"{duration(row.kernel_s)}, median of {len(row.samples)}"}
+    if row.samples:
+        tip["samples"] = f"{duration(min(row.samples))} to {duration(max(row.samples))}"
+    if row.interval_s:
+        low, high = row.interval_s
+        half = f" (±{percent((high - low) / 2 / row.kernel_s)})" if row.kernel_s else ""
+        tip["95 % interval"] = f"{duration(low)} to {duration(high)}{half}"
+    return tip
+
+
+def failures(panel: Panel) -> list[Mark]:
+    """Return the cells of a panel that have no value, as marks at its foot."""
+    return [
+        Mark(
+            panel.x(m.row),
+            None,
+            m.row.outcome,
+            {
+                "graph": m.row.graph,
+                "algorithm": m.variant,
+                "device": m.row.device,
+                "outcome": m.row.outcome,
+                "why": m.row.message or "-",
+            },
+        )
+        for m in panel.members
+        if not m.row.ok
+    ]

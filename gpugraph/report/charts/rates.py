@@ -1,0 +1,176 @@
+"""Throughput and what it is held against: the CPU, the memory's bandwidth, the energy it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gpugraph.report.charts.chart import Chart, Ink
+from gpugraph.report.charts.curves import Mark, Point, curves, describe
+from gpugraph.report.charts.panels import Panel, failures, panels, point, times
+from gpugraph.report.charts.series import Labelled
+from gpugraph.report.papers import Stated
+from gpugraph.report.rows import Row
+from gpugraph.report.speedup import Speedup
+from gpugraph.report.units import percent, rate, size
+
+_SAME_SCALE = 0.01
+
+
+def throughput(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
+    """Return throughput over scale or graph, with failed cells and what papers state."""
+    charts = []
+    for panel in panels(cells):
+        members = [m for m in panel.members if m.row.mteps is not None]
+        points = [_throughput_point(panel, m) for m in members]
+        papers = _papers(panel)
+        failed = failures(panel)
+        if not points and not papers:
+            continue
+        spec = curves(
+            points,
+            ink,
+            x_title=panel.x_title,
+            y_title=rate_title(panel.problem),
+            names=panel.names,
+            failed=failed,
+            papers=papers,
+        )
+        caption = "Higher is better. Marks are medians, bars their 95 % confidence intervals."
+        if failed:
+            caption += " × marks a cell that gave no number."
+        if papers:
+            caption += " " + _hardware(papers, members)
+        charts.append(
+            Chart(f"throughput-{panel.key}", panel.title, caption, describe(points, panel.x_title, "MTEPS"), spec)
+        )
+    return charts
+
+
+def rate_title(problem: str) -> str:
+    """Return the title of an axis of throughput."""
+    return f"million {'elements' if problem == 'scan' else 'edges'} per second (MTEPS)"
+
+
+def _throughput_point(panel: Panel, cell: Labelled) -> Point:
+    row = cell.row
+    mteps = row.mteps or 0.0
+    tip = {"MTEPS": rate(mteps)}
+    if row.end_to_end is not None:
+        tip["end to end"] = f"{rate(row.end_to_end)} MTEPS"
+    low = high = None
+    if row.interval_s and row.kernel_s and row.interval_s[0] > 0:
+        low, high = (mteps * row.kernel_s / end for end in reversed(row.interval_s))
+    return point(panel, cell, mteps, {**tip, **times(row)}, low=low, high=high)
+
+
+def stated_marks(cells: Sequence[Labelled]) -> list[Mark]:
+    """Return what papers state, over scale."""
+    return [mark for panel in panels(cells) if not panel.names for mark in _papers(panel)]
+
+
+def _papers(panel: Panel) -> list[Mark]:
+    marks: dict[tuple[str, str, object, float], Mark] = {}
+    for member in panel.members:
+        for value in member.row.papers:
+            mteps = _stated_rate(value, member.row)
+            if mteps is None or (panel.names and value.scale is not None):
+                continue
+            x = panel.x(member.row) if value.scale is None or panel.names else value.scale
+            name = ", ".join(part for part in (value.name, value.label) if part)
+            tip = {"stated by": name, "where": value.where or "-", "hardware": value.hardware, "MTEPS": rate(mteps)}
+            marks[name, value.hardware, x, mteps] = Mark(x, mteps, f"{name}, {value.hardware}", tip)
+    return list(marks.values())
+
+
+def _stated_rate(value: Stated, row: Row) -> float | None:
+    """Return a stated value in MTEPS; a time is turned into one where it is of this very cell's work."""
+    if value.mteps is not None:
+        return value.mteps
+    own = value.scale is None or (row.scale is not None and abs(value.scale - row.scale) < _SAME_SCALE)
+    if value.kernel_s is None or not own or len(row.counts) != 1:
+        return None
+    return row.counts[0] / value.kernel_s / 1e6
+
+
+def _hardware(papers: Sequence[Mark], members: Sequence[Labelled]) -> str:
+    stated = "; ".join(dict.fromkeys(mark.text for mark in papers))
+    ours = ", ".join(dict.fromkeys(m.row.device for m in members)) or "-"
+    return f"Open diamonds are a paper's own numbers ({stated}), as it states them; ours are of {ours}."
+
+
+def speedups(cells: Sequence[Labelled], found: Sequence[Speedup], ink: Ink) -> list[Chart]:
+    """Return the speed-up over the fastest verified run of a CPU on the same graph."""
+    by_row = {id(one.row): one for one in found}
+    charts = []
+    for panel in panels(cells):
+        points = []
+        for member in panel.members:
+            if (one := by_row.get(id(member.row))) is not None:
+                total = {} if one.end_to_end is None else {"end to end": f"{one.end_to_end:.2f} times"}
+                tip = {
+                    "speed-up": f"{one.kernel:.2f} times",
+                    **total,
+                    "over": f"{one.base.algorithm}, {one.base.device}",
+                }
+                points.append(point(panel, member, one.kernel, tip))
+        if points:
+            title = "times as fast as the CPU"
+            level = (1.0, "as fast as the CPU")
+            spec = curves(points, ink, x_title=panel.x_title, y_title=title, names=panel.names, level=level)
+            caption = "Kernel time of the fastest verified CPU run of the same graph over ours; above 1 the GPU wins."
+            charts.append(
+                Chart(f"speedup-{panel.key}", panel.title, caption, describe(points, panel.x_title, title), spec)
+            )
+    return charts
+
+
+def bandwidth(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
+    """Return how near to the roof each cell comes: its least traffic at the measured copy bandwidth."""
+    charts = []
+    for panel in panels(cells):
+        points = []
+        for member in panel.members:
+            row = member.row
+            if row.share is not None and row.mteps is not None:
+                tip = {"share of the roof": percent(row.share)}
+                if row.minimum_bytes:
+                    tip["least traffic"] = size(int(row.minimum_bytes))
+                if row.copy_bytes_per_s:
+                    tip["copy bandwidth"] = f"{row.copy_bytes_per_s / 1e9:,.0f} GB/s, measured"
+                if row.share > 0:
+                    tip["at the roof"] = f"{rate(row.mteps / row.share)} MTEPS"
+                points.append(point(panel, member, row.share, {**tip, **times(row)}))
+        if points:
+            title = "share of the bandwidth roof"
+            spec = curves(
+                points, ink, x_title=panel.x_title, y_title=title, names=panel.names, log=False, percent=True,
+                level=(1.0, "the roof: least traffic at copy bandwidth") if max(p.y for p in points) > 0.5 else None,
+            )  # fmt: skip
+            caption = (
+                "How much of the measured copy bandwidth the kernel would use if it moved only the bytes that its "
+                "algorithm must move; 100 % is the roof that the memory sets."
+            )
+            charts.append(
+                Chart(f"roof-{panel.key}", panel.title, caption, describe(points, panel.x_title, title), spec)
+            )
+    return charts
+
+
+def energy(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
+    """Return the energy that an edge takes."""
+    charts = []
+    for panel in panels(cells):
+        points = []
+        for member in panel.members:
+            row = member.row
+            if row.nanojoules is not None and row.ok:
+                joules = {} if row.joules is None else {"a run": f"{row.joules:.4g} J"}
+                points.append(point(panel, member, row.nanojoules, {"an edge": f"{row.nanojoules:.4g} nJ", **joules}))
+        if points:
+            title = "nanojoules per edge"
+            spec = curves(points, ink, x_title=panel.x_title, y_title=title, names=panel.names)
+            caption = "Lower is better. The device's own meter, read over windows long enough for its counter."
+            charts.append(
+                Chart(f"energy-{panel.key}", panel.title, caption, describe(points, panel.x_title, title), spec)
+            )
+    return charts

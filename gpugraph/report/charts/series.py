@@ -1,0 +1,136 @@
+"""Names for series: as short as they can be while every two that differ are told apart."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gpugraph.report.charts.chart import Ink, Spec
+from gpugraph.report.rows import Row
+
+_CPU = "CPU"
+
+
+@dataclass(frozen=True, eq=False)
+class Labelled:
+    """A row with the names it goes by: ``variant`` is the algorithm with whatever else sets it apart."""
+
+    row: Row
+    variant: str
+    device: str
+
+    @property
+    def series(self) -> str:
+        """Variant and device in one."""
+        return f"{self.variant}, {self.device}"
+
+
+def label(rows: Sequence[Row]) -> list[Labelled]:
+    """Return the rows with their names, in their order.
+
+    A parameter is named where cells of the same algorithm, graph and device differ in it, a file where only the
+    file differs.
+    """
+    devices = _devices(rows)
+    extras = _extras(rows, devices)
+    return [
+        Labelled(row, ", ".join([row.algorithm, *extras[i]]), devices[row.device_kind, row.device])
+        for i, row in enumerate(rows)
+    ]
+
+
+def paint(spec: Spec, colors: Mapping[str, str]) -> Spec:
+    """Return a figure in which every variant has its own colour, the same on all figures of a page."""
+    names = dict.fromkeys(entries(spec, "variant"))
+    scale = {"domain": list(names), "range": [colors[name] for name in names if name in colors]}
+    return spec if len(scale["range"]) < len(names) else _with_scale(spec, scale)
+
+
+def entries(spec: Any, field: str) -> list[str]:
+    """Return what stands in a field of a figure's data, in order, repeats and all."""
+    if isinstance(spec, list):
+        return [name for part in spec for name in entries(part, field)]
+    if not isinstance(spec, dict):
+        return []
+    if "values" in spec:
+        return [value[field] for value in spec["values"] if isinstance(value, dict) and field in value]
+    return [name for part in spec.values() for name in entries(part, field)]
+
+
+def _with_scale(spec: Any, scale: Spec) -> Any:
+    if isinstance(spec, list):
+        return [_with_scale(part, scale) for part in spec]
+    if not isinstance(spec, dict):
+        return spec
+    painted = {key: part if key == "data" else _with_scale(part, scale) for key, part in spec.items()}
+    if painted.get("field") == "variant" and "legend" in painted:
+        painted["scale"] = scale
+    return painted
+
+
+def colors(cells: Sequence[Labelled], ink: Ink) -> dict[str, str]:
+    """Return the colour of every variant: within a problem they differ as far as there are colours."""
+    found: dict[str, str] = {}
+    for problem in dict.fromkeys(cell.row.problem for cell in cells):
+        names = dict.fromkeys(cell.variant for cell in cells if cell.row.problem == problem)
+        for i, name in enumerate(names):
+            found.setdefault(name, ink.series[i % len(ink.series)])
+    return found
+
+
+def _devices(rows: Sequence[Row]) -> dict[tuple[str, str], str]:
+    """Return short names of devices: the one processor is just the CPU."""
+    pairs = dict.fromkeys((row.device_kind, row.device) for row in rows)
+    known: dict[str, list[str]] = defaultdict(list)
+    for row in rows:
+        if (row.data.get("device") or {}).get("name") and row.device not in known[row.device_kind]:
+            known[row.device_kind].append(row.device)
+    names = {}
+    for kind, name in pairs:  # a cell that gave no number may not know its device's name: it goes by the only one
+        alike = known[kind]
+        names[kind, name] = alike[0] if len(alike) == 1 else name
+        if kind == "cpu" and len(alike) < 2:
+            names[kind, name] = _CPU
+    return names
+
+
+def _extras(rows: Sequence[Row], devices: dict[tuple[str, str], str]) -> list[list[str]]:
+    groups: dict[Any, list[int]] = defaultdict(list)
+    for i, row in enumerate(rows):
+        groups[row.problem, row.algorithm, devices[row.device_kind, row.device], row.graph].append(i)
+    told: dict[tuple[str, str], set[str]] = defaultdict(set)  # parameters to name, by problem and algorithm
+    for (problem, algorithm, _, _), members in groups.items():
+        settings = [_settings(rows[i]) for i in members]
+        for name in {name for one in settings for name in one}:
+            if len({one.get(name) for one in settings}) > 1:
+                told[problem, algorithm].add(name)
+    extras = [
+        [f"{name}={value}" for name, value in _settings(row).items() if name in told[row.problem, row.algorithm]]
+        for row in rows
+    ]
+    for members in groups.values():
+        files = {rows[i].file for i in members}
+        if len(files) > 1 and len({tuple(extras[i]) for i in members}) < len(members):
+            for i in members:
+                extras[i].append(os.path.splitext(os.path.basename(rows[i].file or "this run"))[0])
+    return extras
+
+
+def _settings(row: Row) -> dict[str, str]:
+    """Return what a cell was run with, as text."""
+    settings = {**row.parameters}
+    settings |= {name: value for name, value in row.axes.items() if name not in _PLACES and name not in settings}
+    return {k: v if isinstance(v, str) else _plain(v) for k, v in settings.items() if v is not None}
+
+
+_PLACES = ("scale", "graph", "algorithm", "device", "problem", "family")
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, list):
+        return "+".join(str(item) for item in value) or "none"
+    return json.dumps(value, sort_keys=True, default=str) if isinstance(value, dict | bool) else str(value)

@@ -1,0 +1,135 @@
+"""A comparison of two runs for people, as Markdown, and as JSON."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from gpugraph.measure.record import jsonable
+from gpugraph.report.lines import Line, columns, field
+from gpugraph.report.markdown import row as markdown_row
+from gpugraph.report.rows import Row
+from gpugraph.report.units import counted, duration, percent
+
+if TYPE_CHECKING:
+    from gpugraph.bench.compare import Compared, Comparison
+
+HEADER = ("problem", "graph", "algorithm", "device", "base", "new", "new/base", "95 % interval", "verdict")
+_RIGHT = (4, 5, 6, 7)
+_STYLES = {
+    "slower": "bold red",
+    "broken": "bold red",
+    "different result": "bold red",
+    "faster": "bold green",
+    "repaired": "green",
+    "same": "",
+    "unclear": "yellow",
+    "not compared": "dim",
+}
+_MEANING = (
+    "Ratio of the median kernel times, above 1 where NEW is slower. Slower or faster: the 95 % bootstrap interval of "
+    "the ratio lies wholly beyond the threshold, a Mann–Whitney test, corrected by Holm for the number of cells, is "
+    "significant at 5 %, every quarter of both runs agrees, and the cell stands out of the scatter of all. Same: the "
+    "interval lies wholly within the threshold. Unclear: anything else"
+)
+
+
+def comparison_lines(comparison: Comparison, *, width: int = 80) -> list[Line]:
+    """Return the lines of a comparison; its table is as wide as it must be, the rest wrapped to ``width``."""
+    table = columns(HEADER, [_cells(cell) for cell in comparison.cells], right=_RIGHT)
+    lines = [table[0]]
+    for cell, line in zip(comparison.cells, table[1:], strict=True):
+        lines.append([(line[0][0], _STYLES[cell.verdict])])
+        if cell.reason:
+            lines += [[("    ", ""), (part[1][0], "dim")] for part in field("", cell.reason, width=width)]
+    lines.append([("", "")])
+    lines += field("cells", tally(comparison), width=width, style="bold red" if comparison.regressions else "bold")
+    if comparison.geometric_mean is not None:
+        lines += field("mean", _mean(comparison) + ", geometric", width=width)
+    lines += field("threshold", percent(comparison.threshold), width=width)
+    for label, texts in (("not paired", _unpaired(comparison)), ("note", comparison.notices)):
+        for i, text in enumerate(texts):
+            lines += field("" if i else label, text, width=width, style="yellow")
+    return [*lines, [("", "")], *field("", _MEANING, width=width, style="dim")]
+
+
+def comparison_markdown(comparison: Comparison) -> str:
+    """Return a comparison as a Markdown table with its summary beneath."""
+    lines = [markdown_row(HEADER), markdown_row(["---:" if i in _RIGHT else "---" for i in range(len(HEADER))])]
+    for cell in comparison.cells:
+        cells = _cells(cell)
+        cells[-1] = f"**{cell.verdict}**" if cell in comparison.regressions else cell.verdict
+        lines.append(markdown_row([*cells[:-1], cells[-1] + (f": {cell.reason}" if cell.reason else "")]))
+    notes = [f"{tally(comparison)}; threshold {percent(comparison.threshold)}"]
+    if comparison.geometric_mean is not None:
+        notes.append(f"Geometric mean of the ratios: {_mean(comparison)}")
+    notes += [f"Not paired: {text}" for text in _unpaired(comparison)]
+    notes += [text[0].upper() + text[1:] for text in comparison.notices]
+    return "\n".join([*lines, *(f"\n{note}." for note in [*notes, _MEANING])])
+
+
+def comparison_json(comparison: Comparison) -> dict[str, Any]:
+    """Return a comparison as one JSON object."""
+    content = {
+        "schema": 1,
+        "threshold": comparison.threshold,
+        "regressions": len(comparison.regressions),
+        "geometric_mean": comparison.geometric_mean,
+        "geometric_mean_interval": comparison.mean_interval,
+        "cells": [
+            {
+                **_names(cell.new if cell.new.ok else cell.base),
+                "cell": cell.new.cell_id,
+                "verdict": cell.verdict,
+                "reason": cell.reason,
+                "base_s": cell.base.kernel_s,
+                "new_s": cell.new.kernel_s,
+                "ratio": cell.ratio,
+                "interval": cell.interval,
+                "p_value": cell.p_value,
+                "samples": [len(cell.base.samples), len(cell.new.samples)],
+            }
+            for cell in comparison.cells
+        ],
+        "unpaired": [{**_names(one.row), "side": one.side, "reason": one.reason} for one in comparison.unpaired],
+        "notices": comparison.notices,
+    }
+    plain: dict[str, Any] = jsonable(content)
+    return plain
+
+
+def tally(comparison: Comparison) -> str:
+    """Return how many cells met which verdict, in a few words."""
+    from gpugraph.bench.compare import VERDICTS
+
+    counts = Counter(cell.verdict for cell in comparison.cells)
+    parts = [f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict]]
+    return f"{counted(len(comparison.cells), 'cell')}: {', '.join(parts)}"
+
+
+def describe_cell(row: Row) -> str:
+    """Return a cell in a few words."""
+    return f"{row.problem} {row.graph} by {row.algorithm} on {row.device}"
+
+
+def _cells(cell: Compared) -> list[str]:
+    row = cell.new if cell.new.ok else cell.base
+    ratio = "-" if cell.ratio is None else f"{cell.ratio:.3f}"
+    interval = "-" if cell.interval is None else f"{cell.interval[0]:.3f}..{cell.interval[1]:.3f}"
+    times = ["-" if one.kernel_s is None else duration(one.kernel_s) for one in (cell.base, cell.new)]
+    return [row.problem, row.graph, row.algorithm, row.device, *times, ratio, interval, cell.verdict]
+
+
+def _names(row: Row) -> dict[str, Any]:
+    return {name: getattr(row, name) for name in ("problem", "graph", "algorithm", "device")}
+
+
+def _mean(comparison: Comparison) -> str:
+    if comparison.geometric_mean is None or comparison.mean_interval is None:
+        return "-"
+    low, high = comparison.mean_interval
+    return f"{comparison.geometric_mean:.3f} ({low:.3f}..{high:.3f})"
+
+
+def _unpaired(comparison: Comparison) -> list[str]:
+    return [f"{describe_cell(one.row)}: {one.reason}" for one in comparison.unpaired]

@@ -1,0 +1,175 @@
+"""One figure of one's own choice: any value over any axis, by any names; what ``gpugraph plot`` draws."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+from gpugraph.errors import InputError, unknown_name
+from gpugraph.report.charts.chart import Ink, Spec, config
+from gpugraph.report.charts.curves import Mark, Point, curves
+from gpugraph.report.charts.panels import SCALE
+from gpugraph.report.charts.rates import stated_marks
+from gpugraph.report.charts.series import Labelled, label
+from gpugraph.report.rows import Row
+from gpugraph.report.speedup import speedups
+
+
+@dataclass(frozen=True)
+class Value:
+    """An ordinate: its title with the unit, where a row has it, and whether it is a share."""
+
+    title: str
+    of: Callable[[Row], float | None]
+    percent: bool = False
+
+
+VALUES = {
+    "mteps": Value("million edges per second (MTEPS)", lambda row: row.mteps),
+    "end-to-end": Value("MTEPS, end to end", lambda row: row.end_to_end),
+    "kernel": Value("kernel time, ms", lambda row: None if _emulated(row) else _scaled(row.kernel_s, 1e3)),
+    "transfer": Value("stage + h2d + d2h, ms", lambda row: _scaled(row.transfer_s or None, 1e3)),
+    "speedup": Value("times as fast as the fastest CPU run", lambda row: None),
+    "roof": Value("share of the bandwidth roof", lambda row: row.share, percent=True),
+    "energy": Value("nanojoules per edge", lambda row: row.nanojoules),
+    "memory": Value("peak device memory, MiB", lambda row: _scaled(row.memory or None, 1 / 2**20)),
+}
+
+_NAMED = ("scale", "vertices", "edges", "graph", "family", "problem", "algorithm", "device", "file")
+_TITLES = {"scale": SCALE, "vertices": "vertices", "edges": "edges", "algorithm": "algorithm"}
+
+
+def figure(
+    rows: Sequence[Row],
+    ink: Ink,
+    *,
+    x: str = "scale",
+    y: str = "mteps",
+    by: Sequence[str] = (),
+    where: Sequence[str] = (),
+    title: str | None = None,
+    width: int = 640,
+    height: int = 360,
+    log: bool | None = None,
+) -> Spec:
+    """Return a whole figure as Vega-Lite.
+
+    Args:
+        rows: what to draw.
+        ink: its colours.
+        x: ``scale``, ``vertices``, ``edges``, ``graph``, …, an axis of the sweep or a parameter.
+        y: a name of ``VALUES``.
+        by: names whose values make a series each; empty: algorithm and device, and whatever else differs.
+        where: ``NAME=VALUE``, each of which a row must meet; a value may have ``*``.
+        title: above the figure.
+        width: of the plot, pixels.
+        height: of the plot, pixels.
+        log: whether the ordinate is logarithmic; None decides by the values.
+
+    Raises:
+        InputError: a name that no row knows, or nothing is left to draw.
+    """
+    if y not in VALUES:
+        raise unknown_name("value to draw", y, VALUES)
+    cells = label(_chosen(rows, where))
+    known = _names(rows)
+    for name in (x, *by):
+        if name not in known:
+            raise unknown_name("axis", name, known)
+    names = list(by) or _telling(cells, x)
+    over = {id(one.row): one.kernel for one in speedups([cell.row for cell in cells])}
+    points, failed = [], []
+    for cell in cells:
+        place = _at(cell, x)
+        if place is None:
+            continue
+        variant = ", ".join(_text(_at(cell, name)) for name in names if name != "device") or "all"
+        device = cell.device if "device" in names else ""
+        value = over.get(id(cell.row)) if y == "speedup" else VALUES[y].of(cell.row)
+        if value is not None:
+            low, high = _interval(cell.row, y, value)
+            points.append(Point(place, value, variant, device, low=low, high=high))
+        elif not cell.row.ok and y in ("mteps", "end-to-end", "kernel"):
+            failed.append(Mark(place, None, cell.row.outcome, {}))
+    if not points:
+        raise InputError(f"no record has a value for '{y}' over '{x}'", remedy="see --y, --x and --where")
+    words = not all(isinstance(point.x, int | float) for point in points)
+    if words:
+        points = [Point(_text(p.x), p.y, p.variant, p.device, low=p.low, high=p.high) for p in points]
+        failed = [Mark(_text(m.x), None, m.text, m.tip) for m in failed]
+    else:
+        points.sort(key=lambda point: point.x)
+    wide = x in ("vertices", "edges")
+    papers = stated_marks(cells) if (x, y) == ("scale", "mteps") else []
+    spec = curves(
+        points, ink, x_title=_TITLES.get(x, x.replace("_", " ")), y_title=VALUES[y].title, names=words,
+        failed=failed, papers=papers, log=log, log_x=wide and not words, percent=VALUES[y].percent,
+        titles=(" and ".join(n for n in names if n != "device") or "series", "device"),
+        level=(1.0, "as fast as the CPU") if y == "speedup" else None,
+    )  # fmt: skip
+    spec |= {"width": width, "height": height, "config": config(ink)}
+    return {**spec, "title": title} if title else spec
+
+
+def _chosen(rows: Sequence[Row], where: Sequence[str]) -> list[Row]:
+    kept = list(rows)
+    for condition in where:
+        name, equals, wanted = condition.partition("=")
+        if not equals or not name:
+            raise InputError(f"--where '{condition}' is not NAME=VALUE", remedy="for example --where problem=mst")
+        known = _names(rows)
+        if name not in known:
+            raise unknown_name("axis", name, known)
+        kept = [row for row in kept if fnmatchcase(_text(_field(row, name)), wanted)]
+    if not kept:
+        raise InputError(f"no record meets {' and '.join(where)}" if where else "there is no record")
+    return kept
+
+
+def _names(rows: Sequence[Row]) -> list[str]:
+    return list(dict.fromkeys([*_NAMED, *(name for row in rows for name in (*row.axes, *row.parameters))]))
+
+
+def _telling(cells: Sequence[Labelled], x: str) -> list[str]:
+    """Return the names that make the series: algorithm and device, and what else differs beside the abscissa."""
+    more = [name for name in ("problem", "family") if len({_text(_at(cell, name)) for cell in cells}) > 1]
+    return [name for name in (*more, "algorithm", "device") if name != x and not (name == "family" and x == "graph")]
+
+
+def _at(cell: Labelled, name: str) -> Any:
+    if name == "algorithm":
+        return cell.variant
+    return cell.device if name == "device" else _field(cell.row, name)
+
+
+def _field(row: Row, name: str) -> Any:
+    if name == "file":
+        return os.path.basename(row.file or "-")
+    if name in _NAMED:
+        return getattr(row, name)
+    return row.axes.get(name, row.parameters.get(name))
+
+
+def _text(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _interval(row: Row, y: str, value: float) -> tuple[float | None, float | None]:
+    """Return the ends of a value's interval, where it comes from the kernel time alone."""
+    if row.interval_s is None or not row.kernel_s or row.interval_s[0] <= 0 or y not in ("mteps", "kernel"):
+        return None, None
+    low, high = row.interval_s
+    if y == "kernel":
+        return low * 1e3, high * 1e3
+    return value * row.kernel_s / high, value * row.kernel_s / low
+
+
+def _scaled(number: float | None, factor: float) -> float | None:
+    return None if number is None else number * factor
+
+
+def _emulated(row: Row) -> bool:
+    return row.device_kind == "emulated"

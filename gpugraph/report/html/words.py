@@ -1,0 +1,145 @@
+"""The words of the page: what was measured, the headlines, and what every figure means."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gpugraph.report.charts.panels import problem_name
+from gpugraph.report.charts.series import Labelled
+from gpugraph.report.rows import Row
+from gpugraph.report.speedup import Speedup
+from gpugraph.report.units import counted, rate
+
+DEFINITIONS = (
+    ("Cell", "One algorithm on one graph on one device with one set of parameters; a mark in a figure, a row below."),
+    (
+        "Kernel",
+        "The timed region: the algorithm itself, from the graph in place to the result in place, measured by events "
+        "around it. What is shown is the median of all samples; none is dropped.",
+    ),
+    (
+        "End to end",
+        "The same count of edges over stage + h2d + kernel + d2h: with the copy into pinned memory, the way to the "
+        "device and the way back.",
+    ),
+    ("Interval", "95 % bootstrap confidence interval of the median. Sampling goes on until it is narrow enough."),
+    (
+        "Mean of rates",
+        "Over several sources the harmonic mean: the one that equals all edges over all of the time.",
+    ),
+    (
+        "Verified",
+        "The result was checked outside the timed region, against a reference or by a certificate that needs none. A "
+        "cell that is not verified shows no MTEPS.",
+    ),
+    (
+        "Speed-up",
+        "MTEPS over the MTEPS of the fastest verified CPU run of the same graph and sources, whichever algorithm that "
+        "is.",
+    ),
+    (
+        "Roof",
+        "The least bytes that the algorithm must move, at the copy bandwidth measured on the same device in the same "
+        "run. The share is that least time over the time taken.",
+    ),
+    ("Energy", "What the device's own meter counted over a window long enough for it, per run and per edge."),
+)
+
+OUTCOMES = {
+    "ok": "measured",
+    "wrong": "the result does not hold",
+    "refused": "the algorithm does not take this graph or these options",
+    "out of memory": "it does not fit",
+    "failed": "the device or the compiler could not do it, or the check failed",
+    "threw": "its code raised an exception",
+    "timeout": "stopped at the limit of its cell",
+    "died": "its process ended",
+    "skipped": "not tried, since a smaller cell of its series failed",
+}
+
+
+@dataclass(frozen=True)
+class Headline:
+    """One figure that a reader should take away: its subject stands above and its detail below it."""
+
+    subject: str
+    figure: str
+    unit: str
+    detail: str
+
+
+def lead(cells: Sequence[Labelled]) -> str:
+    """Return what the page is about in two sentences."""
+    rows = [cell.row for cell in cells]
+    devices = list(dict.fromkeys(cell.row.device for cell in cells if (cell.row.data.get("device") or {}).get("name")))
+    problems = list(dict.fromkeys(problem_name(row.problem).lower() for row in rows))
+    algorithms = {(row.problem, row.algorithm) for row in rows}
+    where = f" on {_listed(devices)}" if devices else ""
+    text = f"{_listed(problems).capitalize()}: {counted(len(algorithms), 'algorithm')} in {counted(len(rows), 'cell')}"
+    text += f"{where}, measured {_days(rows)}. "
+    verified = sum(row.ok and row.status == "passed" for row in rows)
+    text += "Every result is verified." if verified == len(rows) else f"{verified:,} of the results are verified"
+    missing = Counter(row.outcome for row in rows if not row.ok)
+    unchecked = sum(row.ok and row.status != "passed" for row in rows)
+    parts = [f"{number} {outcome}" for outcome, number in missing.items()]
+    parts += [f"{unchecked} not verified"] if unchecked else []
+    return text + (f"; the others: {', '.join(parts)}." if verified < len(rows) else "")
+
+
+def headlines(cells: Sequence[Labelled], speedups: Sequence[Speedup]) -> list[Headline]:
+    """Return the best throughput of each problem and what became of the CPU."""
+    found = []
+    over = {id(one.row): one for one in speedups}
+    for problem in dict.fromkeys(cell.row.problem for cell in cells):
+        rated = [cell for cell in cells if cell.row.problem == problem and cell.row.mteps is not None]
+        if not rated:
+            continue
+        best = max(rated, key=lambda cell: cell.row.mteps or 0.0)
+        detail = f"{best.variant} on {best.row.graph}, {best.row.device}"
+        if (one := over.get(id(best.row))) is not None:
+            detail += f"; {times(one.kernel)} the fastest CPU run"
+        found.append(Headline(problem_name(problem), _short(best.row.mteps or 0.0), "MTEPS", detail))
+    for problem in dict.fromkeys(one.row.problem for one in speedups):
+        best_of: dict[str, float] = {}
+        for one in speedups:
+            if one.row.problem == problem:
+                best_of[one.row.graph] = max(best_of.get(one.row.graph, 0.0), one.kernel)
+        mean = math.exp(sum(map(math.log, best_of.values())) / len(best_of))
+        detail = f"best GPU algorithm over best CPU algorithm, geometric mean over {counted(len(best_of), 'graph')}"
+        found.append(Headline(f"{problem_name(problem)}, GPU over CPU", times(mean), "", detail))
+    return found
+
+
+def definitions(rows: Sequence[Row]) -> list[tuple[str, str]]:
+    """Return every term with its meaning, MTEPS as the records themselves define it."""
+    own: dict[str, str] = {}
+    for row in rows:
+        if text := (row.data.get("mteps") or {}).get("definition"):
+            own.setdefault(row.problem, str(text).removeprefix("MTEPS = "))
+    mteps = [(f"MTEPS, {problem_name(problem).lower()}", text) for problem, text in own.items()]
+    seen = [name for name in OUTCOMES if any(row.outcome == name for row in rows) and name != "ok"]
+    outcomes = [(name.capitalize(), OUTCOMES[name] + ".") for name in seen]
+    return [*mteps, *DEFINITIONS, *outcomes]
+
+
+def times(factor: float) -> str:
+    """Return a factor as text: ``"12.3×"``."""
+    return f"{factor:,.0f}×" if factor >= 100 else f"{factor:.3g}×"
+
+
+def _short(mteps: float) -> str:
+    return f"{mteps:,.0f}" if mteps >= 100 else rate(mteps)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:-1]) + " and " + names[-1] if len(names) > 1 else "".join(names)
+
+
+def _days(rows: Sequence[Row]) -> str:
+    days = sorted({str(row.data.get("time", ""))[:10] for row in rows} - {""})
+    if not days:
+        return "on a day not recorded"
+    return f"on {days[0]}" if len(days) == 1 else f"from {days[0]} to {days[-1]}"

@@ -1,0 +1,156 @@
+"""A plain summary for the terminal, with small charts: what a bench ends with."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gpugraph.report.charts.panels import Panel, panels
+from gpugraph.report.charts.series import Labelled, label
+from gpugraph.report.html.words import headlines, lead
+from gpugraph.report.lines import Line, field
+from gpugraph.report.rows import Row
+from gpugraph.report.speedup import speedups
+from gpugraph.report.units import counted, rate
+
+SHOWN_FAILURES = 12
+LOG_BEYOND = 20
+
+_BLOCKS = "▁▂▃▄▅▆▇█"
+_LETTERS = "_.-=+*#@"
+_EIGHTHS = " ▏▎▍▌▋▊▉█"
+
+
+def summary(records: Sequence[Mapping[str, Any]], width: int = 80, *, unicode: bool | None = None) -> list[Line]:
+    """Return the summary of some records.
+
+    Args:
+        records: JSON objects of records, finished or not.
+        width: columns.
+        unicode: draw with block characters; None asks what standard output can show.
+
+    Raises:
+        ValueError: one of them is no record.
+    """
+    return summary_of([Row.of(record) for record in records], width, unicode=unicode)
+
+
+def summary_of(rows: Sequence[Row], width: int = 80, *, unicode: bool | None = None) -> list[Line]:
+    """Return the summary of rows; as ``summary``."""
+    blocks = _can_draw() if unicode is None else unicode
+    if not rows:
+        return [[("no cell was measured", "yellow")]]
+    cells = label(rows)
+    over = speedups(rows)
+    lines = [line[1:] for line in field("", lead(cells), width=width + 12)]
+    for panel in panels(cells):
+        lines += _panel(panel, width, blocks)
+    lines += [[("", "")]] if over or any(row.mteps for row in rows) else []
+    for one in headlines(cells, over):
+        figure = f"{one.figure} {one.unit}".strip()
+        lines += _entry(one.subject, [(figure, "bold green"), (f"  {one.detail}", "dim")], width)
+    return lines + _failures(cells, width)
+
+
+def _can_draw() -> bool:
+    try:
+        "▁█×".encode(sys.stdout.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
+def _panel(panel: Panel, width: int, blocks: bool) -> list[Line]:
+    rates = [m.row.mteps for m in panel.members if m.row.mteps]
+    if not rates:
+        return []
+    groups: dict[str, list[Labelled]] = {}
+    for member in panel.members:
+        groups.setdefault(member.row.graph if panel.names else member.series, []).append(member)
+    if panel.names:
+        return _bars(panel, groups, max(rates), width, blocks)
+    scales = sorted({m.row.scale or 0.0 for m in panel.members})
+    low, high = min(rates), max(rates)
+    log = high > LOG_BEYOND * low
+    how = ", logarithmic" if log else ""
+    title = f"{panel.title}: MTEPS over scale {scales[0]:g} to {scales[-1]:g}{how}"
+    lines: list[Line] = [[("", "")], *_title(title, width)]
+    names = _name_width(groups, width, len(scales) + 26)
+    for name, members in groups.items():
+        chart = ""
+        at = {m.row.scale or 0.0: m.row for m in members}
+        for scale in scales:
+            row = at.get(scale)
+            chart += " " if row is None else _mark(row, low, high, log, blocks)
+        values = [m.row.mteps for m in members if m.row.mteps]
+        text = f"{rate(values[0])} to {rate(values[-1])}" if len(values) > 1 else rate(values[0]) if values else "-"
+        lines.append([(f"  {_cut(name, names):<{names}}  ", ""), (chart, "cyan"), (f"  {text}", "")])
+    return lines
+
+
+def _mark(row: Row, low: float, high: float, log: bool, blocks: bool) -> str:
+    """Return the character of a value between the least and the greatest of its figure."""
+    if not row.mteps:
+        return ("×" if blocks else "x") if not row.ok else " "
+    share = math.log(row.mteps / low) / math.log(high / low) if log else row.mteps / high
+    ramp = _BLOCKS if blocks else _LETTERS
+    return ramp[min(len(ramp) - 1, max(0, round(share * (len(ramp) - 1))))]
+
+
+def _bars(panel: Panel, groups: dict[str, list[Labelled]], most: float, width: int, blocks: bool) -> list[Line]:
+    lines: list[Line] = [[("", "")], *_title(f"{panel.title}: MTEPS", width)]
+    names = _name_width([m.series for m in panel.members], width, 36)
+    room = max(4, width - names - 18)
+    for graph, members in groups.items():
+        lines.append([(f"  {_cut(graph, width - 2)}", "bold")])
+        for member in members:
+            head = (f"    {_cut(member.series, names):<{names}}  ", "")
+            if member.row.mteps:
+                bar = _bar(member.row.mteps / most * room, blocks)
+                lines.append([head, (bar, "cyan"), (f" {rate(member.row.mteps)}", "")])
+            else:
+                lines.append([head, (member.row.verdict, "yellow")])
+    return lines
+
+
+def _bar(length: float, blocks: bool) -> str:
+    if not blocks:
+        return "#" * max(1, round(length))
+    whole, eighths = divmod(round(length * 8), 8)
+    return "█" * whole + (_EIGHTHS[eighths] if eighths else "") or _EIGHTHS[1]
+
+
+def _failures(cells: Sequence[Labelled], width: int) -> list[Line]:
+    failed = [cell for cell in cells if not cell.row.ok]
+    lines: list[Line] = [[("", "")], [(f"{counted(len(failed), 'cell')} without numbers", "bold")]] if failed else []
+    for cell in failed[:SHOWN_FAILURES]:
+        row = cell.row
+        said = f"{row.outcome}: {row.message}" if row.message else row.outcome
+        text = f"{row.problem} {row.graph} by {cell.series}: {said}"
+        lines += [[("  ", ""), *line[1:]] for line in field("", text, width=width + 10, style="yellow")]
+    if len(failed) > SHOWN_FAILURES:
+        lines.append([(f"  and {len(failed) - SHOWN_FAILURES} more", "dim")])
+    return lines
+
+
+def _title(text: str, width: int) -> list[Line]:
+    return [line[1:] for line in field("", text, width=width + 12, style="bold")]
+
+
+def _entry(subject: str, spans: Line, width: int) -> list[Line]:
+    """Return a headline on one line where it fits, else its detail on lines of their own."""
+    head = [(f"{subject}  ", "bold")]
+    if len(subject) + 2 + sum(len(text) for text, _ in spans) <= width:
+        return [head + spans]
+    detail = [[("  ", ""), *line[1:]] for line in field("", spans[1][0].strip(), width=width + 10, style="dim")]
+    return [[*head, spans[0]], *detail]
+
+
+def _name_width(names: Sequence[str] | dict[str, Any], width: int, rest: int) -> int:
+    return max(8, min(max(len(name) for name in names), width - rest))
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else text[: width - 1] + "…"

@@ -1,0 +1,74 @@
+"""Plans of cells that a fake worker takes, and the means to run them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from gpugraph.bench.expand import Plan, Planned
+from gpugraph.bench.price import Prices
+from gpugraph.bench.process import WorkerProcess
+from gpugraph.bench.read import read_sweep
+from gpugraph.bench.runner import Runner, Totals
+from gpugraph.bench.sizes import series_of, size_of
+from gpugraph.bench.store import Store
+from gpugraph.bench.sweep import Limits, Sweep
+from gpugraph.measure.record import Cell
+from gpugraph.measure.sampling import Sampling
+from tests.report.canned import mst_record
+
+DEVICES = {"cpu": {"kind": "cpu", "description": {"kind": "cpu", "name": "a processor", "threads": 2}}}
+
+
+def planned(algorithm: str, graph: str = "path:9", **limits: Any) -> Planned:
+    """Return a cell that the fake worker treats as the name of its algorithm says."""
+    series = f"{algorithm} {series_of(graph)}"
+    axes = {"graph": graph, "algorithm": algorithm}
+    cell = Cell("mst", graph, algorithm, "cpu", axes=axes, series=series, sweep="t")
+    return Planned(cell, "cpu", size_of(graph), Limits(**limits))
+
+
+class Bench:
+    """Runs plans through fake workers in a folder.
+
+    Attributes:
+        told: how each cell ended, in order.
+        requests: the algorithms of each request.
+    """
+
+    def __init__(self, folder: Path, budget_s: float = 600.0):
+        self.folder, self.budget_s = folder, budget_s
+        self.path, self._log, self._template = folder / "r.jsonl", folder / "log", folder / "template.json"
+        (folder / "s.toml").write_text('[axes]\ngraph = "path:9"\n')
+        record = mst_record(outcome="ok", device=DEVICES["cpu"]["description"])
+        self._template.write_text(json.dumps(record))
+        self.told: list[str] = []
+
+    @property
+    def requests(self) -> list[str]:
+        return self._log.read_text().splitlines() if self._log.exists() else []
+
+    def sweep(self) -> Sweep:
+        return read_sweep(str(self.folder / "s.toml"), budget=self.budget_s)
+
+    def start(self) -> WorkerProcess:
+        program = str(Path(__file__).with_name("fake_worker.py"))
+        return WorkerProcess([sys.executable, "-S", program, str(self._template), str(self._log)])
+
+    def run(self, *cells: Planned, resume: bool = False, retry: bool = False) -> Totals:
+        with Store(self.path, resume=resume or retry) as store:
+            prices = Prices(Sampling())
+            runner = Runner(
+                self.sweep(), Plan(list(cells)), store, DEVICES, prices, self, retry=retry, start=self.start
+            )
+            return runner.run()
+
+    def doing(self, planned: Planned, what: str) -> None:
+        pass
+
+    def ended(self, planned: Planned, record: Mapping[str, Any], done: int, left_s: float) -> None:
+        self.told.append(f"{planned.cell.algorithm} {planned.cell.graph} {record['outcome']}")
+        print(f"{planned.cell.algorithm} {planned.cell.graph}", flush=True)

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import io
+
+from gpugraph.bench.live import Lines, LiveView, told
+from gpugraph.bench.summary import result_lines
+from gpugraph.report.lines import plain
+from tests.bench.plans import planned
+from tests.report.canned import failed, mst_record
+
+
+def scaled(scale: int, rate: float) -> dict[str, object]:
+    record = mst_record(outcome="ok", confidence_s={"kernel": [0.00063, 0.00065]})
+    record["graph"] = {**record["graph"], "name": f"rmat:{scale}", "arcs": 2**scale}
+    record["mteps"] = {**record["mteps"], "kernel": rate}
+    record["cell"] = {"series": "mst · boruvka · cuda · rmat:{scale}", "axes": {"scale": scale}}
+    return record
+
+
+def test_a_finished_cell_is_told_with_its_interval_and_its_rate_and_a_failed_one_with_its_reason():
+    assert told(scaled(16, 1419.6)) == "641 µs ±1.56 %, 1,419.6 MTEPS"
+    assert told({**failed(), "outcome": "wrong", "message": "edge 3-9 is missing"}) == "wrong: edge 3-9 is missing"
+    unverified = mst_record(verification={"status": "skipped", "method": "none", "detail": "not asked for"})
+    assert told(unverified) == "641 µs, not verified"
+
+
+def test_lines_count_and_estimate_and_quiet_says_nothing():
+    stream, silent = io.StringIO(), io.StringIO()
+    for quiet, target in ((False, stream), (True, silent)):
+        with Lines(3, quiet=quiet, stream=target) as lines:
+            lines.ended(planned("kruskal"), scaled(16, 1419.6), 1, 42.0)
+    assert stream.getvalue() == (
+        "gpugraph: [1/3] mst kruskal on cpu, path:9: 641 µs ±1.56 %, 1,419.6 MTEPS · about 42 s left\n"
+    )
+    assert silent.getvalue() == ""
+
+
+def test_without_a_terminal_a_long_silence_is_broken(monkeypatch):
+    stream = io.StringIO()
+    lines = Lines(3, stream=stream)
+    lines.doing(planned("kruskal"), "sample 7")
+    assert stream.getvalue() == ""
+    monkeypatch.setattr("gpugraph.bench.live.SILENCE_S", 0.0)
+    lines.doing(planned("kruskal"), "sample 8")
+    assert stream.getvalue() == "gpugraph: mst kruskal on cpu, path:9: sample 8\n"
+
+
+def test_the_live_view_shows_progress_the_cell_at_work_and_the_best_so_far():
+    from rich.console import Console
+
+    view = LiveView(3, "a sweep", stream=io.StringIO())
+    view.ended(planned("kruskal"), scaled(16, 1419.6), 1, 42.0)
+    view.ended(planned("prim"), scaled(16, 9.0), 2, 20.0)
+    view.doing(planned("boruvka"), "sample 7")
+    screen = io.StringIO()
+    Console(file=screen, width=120).print(view)
+    for text in (
+        "mst prim on cpu, path:9",
+        "best mst on cpu: 1,419.6 MTEPS by kruskal, path:9",
+        "mst boruvka on cpu, path:9 — sample 7",
+        "2/3",
+        "about 20 s left",
+    ):
+        assert text in screen.getvalue()
+
+
+def test_the_summary_shows_every_cell_a_chart_of_each_series_and_the_counts():
+    records = [scaled(scale, rate) for scale, rate in ((18, 400.0), (16, 100.0), (17, 200.0))]
+    text = plain(result_lines([*records, {**failed(), "outcome": "wrong", "message": "edge 3-9 is missing"}]))
+    assert "mst · boruvka · cuda · rmat:{scale}" in text
+    assert "▃▅█" in text
+    assert "100.00 … 400.00" in text
+    assert "wrong: edge 3-9 is missing" in text
+    assert text.splitlines()[-1] == "4 cells: 3 verified, 1 wrong"
+
+
+def test_a_long_sweep_is_summed_up_but_what_did_not_go_well_is_still_shown():
+    records = [scaled(1, float(i + 1)) for i in range(70)]
+    text = plain(result_lines([*records, {**failed(), "outcome": "timeout", "message": "took too long"}]))
+    assert "timeout: took too long" in text
+    assert text.count("verified") == 1

@@ -1,0 +1,174 @@
+from __future__ import annotations
+
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from gpugraph.bench.price import Prices
+from gpugraph.bench.store import read_records
+from gpugraph.measure.sampling import Sampling
+from tests.bench.plans import Bench, planned
+from tests.report.canned import mst_record
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
+    monkeypatch.setattr("gpugraph.bench.process.GRACE_S", 0.2)
+    return Bench(tmp_path)
+
+
+def outcomes(bench: Bench) -> dict[str, str]:
+    return {f"{r['algorithm']} {r['graph']['name']}": r["outcome"] for r in read_records(bench.path)}
+
+
+def test_cells_of_one_graph_go_together_and_each_is_stored_with_its_place_in_the_sweep(bench):
+    bench.run(planned("known"), planned("b"), planned("a", "path:10"))
+    assert bench.requests == ["known b", "a"]
+    first = read_records(bench.path)[0]["cell"]
+    assert first["id"] == "id of path:9"
+    assert first["axes"] == {"graph": "path:9", "algorithm": "known"}
+    assert (first["sweep"], first["series"]) == ("t", "known path:{n}")
+
+
+def test_a_cell_that_hangs_is_killed_and_the_others_of_its_graph_are_measured_without_it(bench):
+    bench.run(planned("a"), planned("hang", time_s=0.3), planned("b"), planned("c", "path:10"))
+    assert outcomes(bench) == {"a path:9": "ok", "hang path:9": "timeout", "b path:9": "ok", "c path:10": "ok"}
+    assert bench.requests == ["a hang b", "b", "c"]
+    hung = next(r for r in read_records(bench.path) if r["outcome"] == "timeout")
+    assert hung["message"] == "took more than 0.3 s of its own"
+    assert hung["mteps"]["kernel"] is None
+
+
+@pytest.mark.parametrize(("act", "how"), [("die", "ended by SIGSEGV"), ("leave", "code 7; the last it wrote: cannot")])
+def test_a_worker_that_dies_is_told_of_with_its_last_words_and_replaced(bench, act, how):
+    bench.run(planned(act), planned("a"))
+    assert outcomes(bench) == {f"{act} path:9": "died", "a path:9": "ok"}
+    assert how in read_records(bench.path)[0]["message"]
+
+
+def test_a_graph_that_cannot_be_opened_in_time_ends_all_its_cells(bench):
+    bench.run(planned("a", load_s=0.3), planned("never-opens", load_s=0.3), planned("c", "path:10"))
+    assert outcomes(bench) == {"a path:9": "timeout", "never-opens path:9": "timeout", "c path:10": "ok"}
+
+
+def test_a_worker_that_grows_beyond_the_limit_is_ended(bench):
+    bench.run(planned("fat", memory_bytes=200_000_000))
+    assert outcomes(bench) == {"fat path:9": "out of memory"}
+    assert "the limit is 190.7 MiB" in read_records(bench.path)[0]["message"]
+
+
+def test_a_lost_gpu_costs_the_cell_that_lost_it_and_a_new_worker_goes_on(bench):
+    bench.run(planned("lose"), planned("a"))
+    assert outcomes(bench) == {"lose path:9": "failed", "a path:9": "ok"}
+    assert bench.requests == ["lose a", "a"]
+
+
+def test_larger_graphs_of_a_series_are_skipped_once_memory_runs_out_and_the_sweep_goes_on(bench):
+    cells = [planned(act, graph) for graph in ("path:9", "path:10", "path:11") for act in ("oom", "a")]
+    bench.run(*cells)
+    told = outcomes(bench)
+    assert [told[f"oom path:{n}"] for n in (9, 10, 11)] == ["out of memory", "skipped", "skipped"]
+    assert [told[f"a path:{n}"] for n in (9, 10, 11)] == ["ok", "ok", "ok"]
+    skipped = next(r for r in read_records(bench.path) if r["outcome"] == "skipped")
+    assert skipped["message"] == "out of memory at path:9, which is no larger"
+
+
+def test_cells_beyond_the_budget_are_skipped_with_the_reason(bench):
+    bench.budget_s = 0.03
+    bench.run(*(planned("a", f"path:{n}") for n in range(9, 30)))
+    told = list(outcomes(bench).values())
+    assert told[0] == "ok"
+    assert told[-1] == "skipped"
+    assert "budget" in read_records(bench.path)[-1]["message"]
+
+
+def test_what_can_never_fit_is_not_tried(bench):
+    bench.run(planned("a"), planned("a", "rmat:34"), planned("a", "path:5000", memory_bytes=1000))
+    told = outcomes(bench)
+    assert (told["a rmat:34"], told["a path:5000"]) == ("skipped", "skipped")
+    assert bench.requests == ["a"]
+
+
+def test_a_resumed_sweep_measures_only_what_is_not_finished_and_keeps_one_record_a_cell(bench):
+    cells = [planned("a"), planned("oom"), planned("oom", "path:10"), planned("b", "path:10")]
+    bench.run(*cells[:3])
+    (bench.folder / "log").unlink()
+    ids = [r["cell"]["id"] for r in read_records(bench.path)]
+    assert len(set(ids)) == 3
+    assert bench.run(*cells, resume=True).resumed == 2
+    assert bench.requests == ["b"]
+    names = [r["cell"]["name"] for r in read_records(bench.path)]
+    assert len(names) == len(set(names)) == 4
+
+
+def test_retry_tries_again_what_did_not_go_well(bench):
+    bench.run(planned("oom"), planned("threw"), planned("oom", "path:10"))
+    (bench.folder / "log").unlink()
+    bench.run(planned("oom"), planned("threw"), planned("oom", "path:10"), retry=True)
+    assert bench.requests == ["oom threw"]
+    assert len(read_records(bench.path)) == 3
+
+
+KILLED = """
+import sys
+from pathlib import Path
+from tests.bench.plans import Bench, planned
+from tests.report.canned import mst_record
+bench = Bench(Path(sys.argv[1]))
+print("ready", flush=True)
+bench.run(*(planned(f"a{i % 4}", f"path:{9 + i // 4}") for i in range(400)), resume=True)
+"""
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_kill_at_any_moment_loses_only_the_running_cell(tmp_path, seed):
+    chance, reported = random.Random(seed), 0
+    for _ in range(2):
+        words = [sys.executable, "-c", KILLED, str(tmp_path)]
+        process = subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(chance.uniform(0.05, 0.4))
+        process.send_signal(signal.SIGKILL)
+        reported += len(process.stdout.read().splitlines())
+        process.wait()
+    path = tmp_path / "r.jsonl"
+    stored = read_records(path)
+    # What was told of is stored; at most one line was written and not yet told, each time.
+    assert reported <= len(stored) <= reported + 2
+    assert [f"{r['algorithm']} {r['graph']['name']}" for r in stored] == [
+        f"a{i % 4} path:{9 + i // 4}" for i in range(len(stored))
+    ]
+
+
+def test_ctrl_c_stores_what_is_finished_and_ends_the_worker(tmp_path):
+    bench = Bench(tmp_path)
+    program = KILLED.replace("(planned(", "(planned('never-opens') if i == 30 else planned(")
+    words = [sys.executable, "-c", program, str(tmp_path)]
+    process = subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    while process.stdout.readline() != "a1 path:16\n":
+        pass
+    time.sleep(0.2)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=20)
+    assert "KeyboardInterrupt" in err
+    assert len(read_records(bench.path)) == 30
+
+
+def test_prices_learn_from_stored_results():
+    cell = planned("a", "rmat:10")
+    before = Prices(Sampling()).need(cell)
+    assert before.basis == "rates"
+    record = mst_record(algorithm="a", device={"kind": "cpu"}, graph={"arcs": cell.size.arcs // 2})
+    record["phases_s"]["kernel"] = 0.05
+    after = Prices(Sampling(), [record]).need(cell)
+    assert after.basis == "results"
+    assert before.seconds < 30 * 0.1 < after.seconds < 4

@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+import json
+import resource
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gpugraph.bench.store import Store, dated_name, latest_name, read_records
+from gpugraph.errors import InputError
+
+
+def record(number: int) -> dict[str, object]:
+    return {"problem": "mst", "outcome": "ok", "number": number, "text": "ü\n"}
+
+
+def numbers(path: Path) -> list[int]:
+    return [r["number"] for r in read_records(path)]
+
+
+def test_each_record_is_a_line_that_is_there_at_once(tmp_path):
+    path = tmp_path / "r.jsonl"
+    with Store(path) as store:
+        for number in range(3):
+            store.append(record(number))
+            assert numbers(path) == list(range(number + 1))
+    assert path.read_bytes().count(b"\n") == 3
+
+
+@given(st.integers(0, 10_000))
+@settings(max_examples=15, deadline=None)
+def test_wherever_a_line_is_torn_the_whole_ones_before_it_stay(tmp_path_factory, cut):
+    path = tmp_path_factory.mktemp("torn") / "r.jsonl"
+    with Store(path) as store:
+        for number in range(4):
+            store.append(record(number))
+    content = path.read_bytes()
+    cut %= len(content) + 1
+    path.write_bytes(content[:cut])
+    whole = content[:cut].count(b"\n")
+    assert numbers(path) == list(range(whole))
+    with Store(path, resume=True) as store:
+        assert [r["number"] for r in store.records] == list(range(whole))
+        assert store.cut == cut - (content[:cut].rfind(b"\n") + 1)
+        store.append(record(whole))
+    assert numbers(path) == list(range(whole + 1))
+
+
+def test_a_last_line_of_zeros_that_a_power_cut_left_is_cut_off(tmp_path):
+    path = tmp_path / "r.jsonl"
+    path.write_bytes(json.dumps(record(0)).encode() + b"\n" + bytes(100) + b"\n")
+    with Store(path, resume=True) as store:
+        assert (len(store.records), store.cut) == (1, 101)
+
+
+def test_a_broken_line_in_the_middle_is_an_error_that_names_it(tmp_path):
+    path = tmp_path / "r.jsonl"
+    path.write_text(f"{json.dumps(record(0))}\nhello\n{json.dumps(record(1))}\n")
+    with pytest.raises(InputError, match=r"r\.jsonl line 2: is no record"):
+        read_records(path)
+
+
+def test_a_file_that_holds_results_is_only_gone_on_with_when_asked_for(tmp_path):
+    path = tmp_path / "r.jsonl"
+    with Store(path) as store:
+        store.append(record(0))
+    with pytest.raises(InputError, match="--resume goes on"):
+        Store(path)
+
+
+def test_two_benches_do_not_write_one_file(tmp_path):
+    path = tmp_path / "r.jsonl"
+    with Store(path), pytest.raises(InputError, match="another bench is writing it"):
+        Store(path, resume=True)
+
+
+def test_dropping_replaces_the_file_and_what_follows_is_appended_to_the_new_one(tmp_path):
+    path = tmp_path / "r.jsonl"
+    with Store(path) as store:
+        for number in range(4):
+            store.append(record(number))
+        assert store.drop(lambda r: r["number"] in (1, 2)) == 2
+        with pytest.raises(InputError, match="another bench"):
+            Store(path, resume=True)
+        store.append(record(9))
+    assert numbers(path) == [0, 3, 9]
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_file_in_which_nothing_was_written_goes_away(tmp_path):
+    with Store(tmp_path / "r.jsonl"):
+        pass
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk_leaves_whole_lines_and_says_how_to_go_on(tmp_path):
+    path = tmp_path / "r.jsonl"
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with Store(path) as store:
+        store.append(record(0))
+        whole = path.stat().st_size
+        resource.setrlimit(resource.RLIMIT_FSIZE, (whole + 10, hard))
+        try:
+            with pytest.raises(InputError, match="go on with --resume"):
+                store.append(record(1))
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert path.stat().st_size == whole
+
+
+def test_names_are_dated_never_taken_twice_and_the_newest_is_found(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    now = datetime(2026, 1, 31, 14, 5)
+    assert latest_name("papers/wang2011") is None
+    first = dated_name("papers/wang2011", now)
+    assert first == "papers-wang2011-2026-01-31-1405.jsonl"
+    Path(first).write_text("")
+    second = dated_name("papers/wang2011", now)
+    assert second == "papers-wang2011-2026-01-31-1405-1.jsonl"
+    Path(second).write_text("")
+    assert latest_name("papers/wang2011") == second
+    assert latest_name("papers/wang") is None

@@ -1,0 +1,145 @@
+"""The real worker, in a process of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gpugraph.bench.process import WorkerDied, WorkerProcess
+from gpugraph.bench.worker import cell_from, cell_to_words
+from gpugraph.measure.record import Cell
+
+ROOT = Path(__file__).resolve().parents[2]
+QUICK = {"min_samples": 2, "max_samples": 2}
+
+
+@pytest.fixture(scope="module")
+def worker() -> Iterator[WorkerProcess]:
+    with WorkerProcess() as process:
+        yield process
+
+
+def answers(worker: WorkerProcess, *cells: Cell, **more: Any) -> list[dict[str, Any]]:
+    words = [cell_to_words(cell) for cell in cells]
+    worker.ask({"do": "measure", "cells": words, "sampling": QUICK, **more})
+    heard = []
+    while True:
+        event = worker.hear(60)
+        assert event is not None
+        if event["event"] != "ready":
+            heard.append(event)
+        if event["event"] in ("done", "lost"):
+            return heard
+
+
+def found(heard: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
+    return [event for event in heard if event["event"] == kind]
+
+
+def test_a_cell_survives_the_way_to_the_worker():
+    cell = Cell("sssp", "rmat:8", "delta-stepping", "cpu", "random:2", ("renumber",), {"delta": "3"}, axes={"n": 1})
+    assert cell_from(cell_to_words(cell)) == cell
+
+
+def test_it_measures_what_competes_and_tells_ids_before_and_records_after(worker):
+    heard = answers(worker, Cell("mst", "rmat:6", "kruskal", "cpu"), Cell("mst", "rmat:6", "prim", "cpu"))
+    ids = [event["id"] for event in found(heard, "identified")]
+    records = {event["index"]: event["record"] for event in found(heard, "finished")}
+    assert [records[i]["outcome"] for i in (0, 1)] == ["ok", "ok"]
+    assert [records[i]["cell"]["id"] for i in (0, 1)] == ids
+    assert len(records[0]["samples_s"]["kernel"]) == 2
+
+
+def test_what_is_finished_is_not_measured_again(worker):
+    cell = Cell("mst", "rmat:6", "kruskal", "cpu")
+    (told,) = found(answers(worker, cell), "identified")
+    heard = answers(worker, cell, finished=[told["id"]])
+    assert found(heard, "already") == [{"event": "already", "index": 0}]
+    assert not found(heard, "finished")
+
+
+def test_a_graph_at_fault_is_opened_once_and_told_for_every_cell(worker, tmp_path):
+    (tmp_path / "bad.gr").write_text("p sp 2 1\na 1 9 4\n")
+    heard = answers(worker, *(Cell("mst", str(tmp_path / "bad.gr"), a, "cpu") for a in ("kruskal", "prim")))
+    records = [event["record"] for event in found(heard, "finished")]
+    assert [r["outcome"] for r in records] == ["refused", "refused"]
+    assert all("bad.gr line 2" in r["message"] for r in records)
+    assert sum("loading" in event["what"] for event in found(heard, "progress")) == 1
+
+
+def test_one_cell_that_cannot_be_leaves_the_others_alone(worker):
+    heard = answers(
+        worker, Cell("mst", "rmat:6", "kruskal", "cpu", options={"x": "1"}), Cell("mst", "rmat:6", "prim", "cpu")
+    )
+    outcomes = {event["index"]: event["record"]["outcome"] for event in found(heard, "finished")}
+    assert outcomes == {0: "refused", 1: "ok"}
+
+
+def test_what_an_algorithm_prints_does_not_disturb_the_talk(worker, tmp_path):
+    (tmp_path / "loud.py").write_text(
+        "import os\n"
+        "from gpugraph.problems.mst.cpu_kruskal import kruskal\n"
+        "def driver(view, clock):\n"
+        '    print(\'{"event": "done"}\', flush=True)\n'
+        "    os.write(1, b'raw')\n"
+        "    assert os.read(0, 1) == b''\n"
+        "    return kruskal(view, clock)\n"
+    )
+    heard = answers(worker, Cell("mst", "rmat:6", f"{tmp_path / 'loud.py'}:driver", "cpu"))
+    assert [event["record"]["outcome"] for event in found(heard, "finished")] == ["ok"]
+
+
+def test_devices_are_described_or_it_is_said_why_not(worker):
+    worker.ask({"do": "devices", "names": ["cpu", "cuda:99"]})
+    event = worker.hear(60)
+    assert event is not None
+    assert event["devices"]["cpu"]["kind"] == "cpu"
+    assert event["devices"]["cpu"]["free_bytes"] > 0
+    assert event["devices"]["cuda:99"]["unavailable"]
+
+
+def test_a_worker_that_is_killed_is_noticed():
+    with WorkerProcess() as worker:
+        worker.hear(60)
+        os.kill(worker.pid, signal.SIGKILL)
+        with pytest.raises(WorkerDied, match="SIGKILL"):
+            worker.hear(10)
+
+
+PARENT = """
+import sys, time
+from gpugraph.bench.process import WorkerProcess
+worker = WorkerProcess()
+worker.hear(60)
+print(worker.pid, flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_worker_dies_with_its_parent():
+    parent = subprocess.Popen([sys.executable, "-c", PARENT], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    assert parent.stdout is not None
+    pid = int(parent.stdout.readline())
+    parent.kill()
+    parent.wait()
+    for _ in range(100):
+        if not _runs(pid):
+            break
+        time.sleep(0.05)
+    assert not _runs(pid)
+
+
+def _runs(pid: int) -> bool:
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    return False

@@ -1,0 +1,227 @@
+"""``gpugraph bench`` as a user meets it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from gpugraph.bench.store import read_records
+from tests.cli.runner import refuse, run, succeed
+
+ROOT = Path(__file__).resolve().parents[2]
+
+GUESTS = """
+import os, time
+import numpy as np
+from gpugraph.problems.mst.cpu_kruskal import kruskal
+
+def right(view, clock):
+    return kruskal(view, clock)
+
+def wrong(view, clock):
+    return np.zeros(0, np.int64)
+
+def throws(view, clock):
+    raise ValueError("no idea")
+
+def exhausts(view, clock):
+    raise MemoryError
+
+def dies(view, clock):
+    os.abort()
+
+def hangs(view, clock):
+    time.sleep(60)
+"""
+
+SWEEP = """
+title = "a test"
+[axes]
+graph = "path:{n}"
+n = [30, 40]
+device = "cpu"
+algorithm = [ALGORITHMS]
+[limits]
+time = "0.5s"
+[sampling]
+min_samples = 3
+max_samples = 3
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(GUESTS)
+    return tmp_path
+
+
+def write_sweep(folder: Path, *algorithms: str) -> None:
+    (folder / "t.toml").write_text(SWEEP.replace("ALGORITHMS", ", ".join(f'"{name}"' for name in algorithms)))
+
+
+def outcomes(path: str) -> dict[str, str]:
+    return {f"{r['cell']['axes']['algorithm']} {r['graph']['name']}": r["outcome"] for r in read_records(path)}
+
+
+def test_every_way_a_cell_can_end_is_a_row_that_says_so_and_the_sweep_goes_on(folder):
+    names = ("right", "wrong", "throws", "exhausts", "dies", "hangs")
+    write_sweep(folder, "kruskal", *(f"./mine.py:{name}" for name in names))
+    outcome = run("bench", "--sweep", "t.toml", "--save", "r.jsonl")
+    assert outcome.code == 1
+    assert outcome.err.splitlines()[-1].startswith("gpugraph: error: mst by mine:wrong on path:30: ")
+    told = outcomes("r.jsonl")
+    assert [told[f"./mine.py:{name} path:30"] for name in names] == [
+        "ok", "wrong", "refused", "out of memory", "died", "timeout",
+    ]  # fmt: skip
+    assert [told[f"./mine.py:{name} path:40"] for name in names] == [
+        "ok", "wrong", "refused", "skipped", "skipped", "skipped",
+    ]  # fmt: skip
+    assert told["kruskal path:30"] == "ok"
+    sums = "14 cells: 4 verified, 3 skipped, 2 refused, 2 wrong, 1 died, 1 out of memory, 1 timeout"
+    assert sums in outcome.out.splitlines()
+    assert "Traceback" not in outcome.err
+    for record in read_records("r.jsonl"):
+        assert (record["mteps"]["kernel"] is None) == (record["outcome"] != "ok")
+        assert record["environment"]["command"] == sys.argv
+
+
+def test_a_file_that_changed_or_an_algorithm_that_did_is_measured_again(folder):
+    succeed("generate", "path:9", "-o", "g.csr")
+    write_sweep(folder, "./mine.py:right")
+    words = ("bench", "--sweep", "t.toml", "--set", "graph=g.csr", "--save", "r.jsonl")
+    succeed(*words)
+    first = read_records("r.jsonl")
+    os.utime("g.csr", ns=(1, 1))  # the same content under another date: the worker compares digests
+    assert "[1/1]" not in succeed(*words, "--resume").err
+    assert read_records("r.jsonl") == first
+    (folder / "mine.py").write_text(GUESTS + "\n# changed\n")
+    assert "[1/1]" in succeed(*words, "--resume").err
+
+
+def test_list_shows_cells_and_memory_and_dry_run_shows_prices_and_neither_writes(folder):
+    write_sweep(folder, "kruskal", "filter-boruvka")
+    listed = succeed("bench", "--sweep", "t.toml", "--list").out
+    header = ["problem", "algorithm", "device", "graph", "vertices", "arcs", "host", "on", "device"]
+    assert listed.splitlines()[0].split() == header
+    assert "2 cells" in listed
+    assert "left out, 2: filter-boruvka does not run on cpu" in listed
+    priced = succeed("bench", "--sweep", "t.toml", "--dry-run", "--budget", "0.4s").out
+    assert "skipped: budget" in priced
+    assert "of the budget of 0.4 s" in priced
+    assert sorted(p.name for p in folder.iterdir()) == ["mine.py", "t.toml"]
+
+
+def test_without_a_name_the_file_is_dated_and_resume_finds_the_newest(folder):
+    write_sweep(folder, "kruskal")
+    out = succeed("bench", "--sweep", "t.toml", "--quiet")
+    assert out.err == ""
+    (path,) = folder.glob("t-*.jsonl")
+    assert f"{path.name}: 2 records — gpugraph report {path.name} -o report.html" in out.out
+    assert "finished before: 2 cells" in succeed("bench", "--sweep", "t.toml", "--resume").err
+
+
+def test_a_peer_runs_beside_on_the_same_graph_and_is_verified_too(folder):
+    write_sweep(folder, "kruskal")
+    succeed("bench", "--sweep", "t.toml", "--set", "n=30", "--peer", "scipy", "--save", "r.jsonl")
+    assert set(outcomes("r.jsonl").values()) == {"ok"}
+    assert {r["verification"]["status"] for r in read_records("r.jsonl")} == {"passed"}
+    assert len(read_records("r.jsonl")) == 2
+
+
+def test_the_shipped_sweeps_are_listed_with_their_titles():
+    told = succeed("bench", "--sweeps").out
+    assert [line.split()[0] for line in told.splitlines()][:5] == ["families", "scales", "smoke", "sources", "weights"]
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        (("--sweep", "smokes"), "did you mean 'smoke'?"),
+        (("--budget", "lots"), "--budget lots: 'lots' is no length of time"),
+        (("--set", "scal"), "is not AXIS=VALUES"),
+        (("--set", "grph=path:4"), "did you mean 'graph'?"),
+        (("--save", "no/folder/r.jsonl"), "its folder does not exist"),
+        (("--peer", "scypi"), "unknown peer 'scypi' — did you mean 'scipy'?"),
+    ],
+)
+def test_bad_usage_is_told_in_one_line(folder, words, what):
+    assert what in refuse(2, "bench", *words)
+
+
+def test_a_device_that_is_not_there_is_named(folder):
+    write_sweep(folder, "kruskal")
+    line = refuse(3, "bench", "--sweep", "t.toml", "--set", "device=cuda:77")
+    assert "cuda" in line.lower()
+
+
+SPIN = """
+extern "C" __global__ void spin(volatile unsigned* flag) { while (flag[0] == 0) { } }
+"""
+
+SPINNING = """
+from pathlib import Path
+import numpy as np
+
+class Driver:
+    problem = "mst"
+    devices = ("cuda",)
+
+    def prepare(self, view, device):
+        flag = device.empty(1, np.uint32)
+        device.fill(flag, 0)
+        return device, device.kernel(str(Path(__file__).with_suffix(".cu")), "spin"), flag
+
+    def run(self, state, clock):
+        device, kernel, flag = state
+        kernel(1, 32, (flag,))
+        device.synchronize()
+        return flag
+
+driver = Driver()
+"""
+
+
+@pytest.mark.gpu
+def test_a_kernel_that_hangs_is_ended_and_the_gpu_serves_the_cells_after_it(folder):
+    (folder / "spin.py").write_text(SPINNING)
+    (folder / "spin.cu").write_text(SPIN)
+    write_sweep(folder, "boruvka", "./spin.py:driver", "filter-boruvka")
+    words = ("--set", "device=cuda", "--set", "limits.time=15s", "--save", "r.jsonl")
+    succeed("bench", "--sweep", "t.toml", *words)
+    told = outcomes("r.jsonl")
+    assert [told[f"{name} path:30"] for name in ("boruvka", "./spin.py:driver", "filter-boruvka")] == [
+        "ok", "timeout", "ok",
+    ]  # fmt: skip
+    assert told["./spin.py:driver path:40"] == "skipped"
+
+
+@pytest.mark.gpu
+def test_the_smoke_sweep_runs_on_the_gpu(folder):
+    succeed("bench", "--sweep", "smoke", "--set", "device=cuda", "--save", "r.jsonl")
+    assert {r["device"]["kind"] for r in read_records("r.jsonl")} == {"cuda"}
+    assert set(outcomes("r.jsonl").values()) == {"ok"}
+
+
+def test_ctrl_c_exits_130_and_says_how_to_go_on(folder):
+    write_sweep(folder, "kruskal", "./mine.py:hangs")
+    (folder / "t.toml").write_text((folder / "t.toml").read_text().replace("0.5s", "60s"))
+    words = [sys.executable, "-m", "gpugraph", "bench", "--sweep", "t.toml", "--save", "r.jsonl"]
+    process = subprocess.Popen(
+        words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)}
+    )
+    assert process.stderr is not None
+    while "go to r.jsonl" not in process.stderr.readline():
+        pass
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "go on with: gpugraph bench --sweep t.toml --save r.jsonl --resume" in err
+    assert err.splitlines()[-1] == "gpugraph: interrupted"

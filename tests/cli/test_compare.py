@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.bench.test_compare import timed
+from tests.cli.runner import refuse, run, succeed
+from tests.report.canned import failed, mst_record, sssp_record
+from tests.report.sweep import write
+
+
+@pytest.fixture
+def files(tmp_path):
+    steady = [1e-3 + 1e-6 * i for i in range(20)]
+    base = [timed(mst_record(), steady), timed(sssp_record(), steady)]
+    slow = [timed(mst_record(), [1.2 * t for t in steady]), base[1]]
+    broken = [failed(), base[1]]
+    for name, records in (("base", base), ("slow", slow), ("broken", broken)):
+        write(records, tmp_path / f"{name}.jsonl")
+    return tmp_path
+
+
+def test_equal_runs_exit_0_and_say_that_they_are_the_same(files):
+    shown = succeed("compare", files / "base.jsonl", files / "base.jsonl").out
+    assert "2 cells: 2 same" in shown
+    assert "1.000 (" in shown
+    assert all(line == line.rstrip() for line in shown.splitlines())
+
+
+def test_a_slower_run_exits_4_after_it_was_shown(files):
+    words = ("compare", files / "base.jsonl", files / "slow.jsonl")
+    line = refuse(4, *words)
+    assert "1 cell regressed; mst rmat:16 by boruvka on NVIDIA H200: slower, 1.200 times the time" in line
+    shown = run(*words).out
+    assert "2 cells: 1 slower, 1 same" in shown
+    assert "1.200" in shown
+    succeed("compare", *words[1:], "--threshold", "25%")
+    succeed("compare", files / "slow.jsonl", files / "base.jsonl")
+
+
+def test_a_cell_that_no_longer_succeeds_is_a_regression_of_its_own_kind(files):
+    words = ("compare", files / "base.jsonl", files / "broken.jsonl")
+    assert "broken, failed: edge 3-9 is missing" in refuse(4, *words)
+    assert "failed: edge 3-9 is missing" in run(*words).out
+
+
+def test_json_and_markdown_carry_the_same_verdicts(files):
+    words = ("compare", files / "base.jsonl", files / "slow.jsonl", "--format")
+    found = json.loads(run(*words, "json").out)
+    assert (found["regressions"], [cell["verdict"] for cell in found["cells"]]) == (1, ["slower", "same"])
+    assert found["cells"][0]["ratio"] == pytest.approx(1.2)
+    assert found["cells"][0]["samples"] == [20, 20]
+    lines = run(*words, "markdown").out.splitlines()
+    assert lines[2].endswith("| **slower** |")
+    assert {line.count("|") for line in lines[:4]} == {10}
+
+
+def test_a_cell_that_only_one_run_has_is_named(files):
+    write([mst_record()], files / "one.jsonl")
+    shown = run("compare", files / "base.jsonl", files / "one.jsonl").out
+    assert "sssp rmat:16 by dijkstra on NVIDIA H200: not in NEW" in " ".join(shown.split())
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (
+            '{"problem": "mst", "algorithm": "a"}\n{"problem": 3}\n',
+            "bad.jsonl line 2: is no record: 'problem' is no text",
+        ),
+        ('{"problem": "mst", "algorithm": "a"}\nnonsense\n\n', "bad.jsonl line 2"),
+        ("[1, 2]\n", "it is no JSON object"),
+        ("", "holds no record"),
+        ('{"schema": 2}\n', "its schema is 2"),
+        ('{"problem": "mst", "algorithm": "a", "outcome": "fine"}\n', "its outcome is 'fine'"),
+        (
+            '{"problem": "mst", "algorithm": "a", "samples_s": {"kernel": ["x"]}, "phases_s": {"kernel": 1}}\n',
+            "no number",
+        ),
+        ("[" * 100_000, "line 1"),
+    ],
+)
+def test_a_file_that_is_none_of_records_is_refused_with_its_line(files, content, reason):
+    (files / "bad.jsonl").write_text(content)
+    assert reason in refuse(2, "compare", files / "bad.jsonl", files / "base.jsonl")
+
+
+def test_what_cannot_be_compared_is_refused(files):
+    assert "nowhere.jsonl" in refuse(2, "compare", files / "nowhere.jsonl", files / "base.jsonl")
+    assert "write 5% or 0.05" in refuse(2, "compare", files / "base.jsonl", files / "base.jsonl", "--threshold", "low")
+    write([mst_record(algorithm="other")], files / "other.jsonl")
+    assert "no cell in common" in refuse(2, "compare", files / "base.jsonl", files / "other.jsonl")
+
+
+def test_the_last_line_of_a_run_that_was_killed_is_left_out_and_said(files):
+    path = files / "base.jsonl"
+    path.write_text(path.read_text() + '{"problem": "ms')
+    outcome = succeed("compare", path, path)
+    assert "line 3 is cut off and left out" in outcome.err
+    assert "2 cells" in outcome.out

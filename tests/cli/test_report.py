@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.runner import refuse, run, succeed
+from tests.report.sweep import sweep, write
+
+REAL = Path(__file__).resolve().parents[1] / "report" / "real.jsonl"
+"""Records of the CPU's algorithms on rmat:8 to rmat:10, as the tool wrote them."""
+
+
+@pytest.fixture
+def results(tmp_path):
+    return write(sweep(), tmp_path / "results.jsonl")
+
+
+def test_a_summary_comes_without_asking(results):
+    shown = succeed("report", results, REAL).out
+    for text in ("Minimum spanning forest, rmat: MTEPS over scale", "out of memory", "GPU over CPU", "verified"):
+        assert text in shown
+    assert all(len(line) <= 80 and line == line.rstrip() for line in shown.splitlines())
+
+
+def test_real_records_make_every_kind_of_report(tmp_path):
+    for name in ("r.html", "r.md", "r.csv", "r.txt", "r.html.gz"):
+        outcome = succeed("report", REAL, "-o", tmp_path / name, *(("--format", "html") if name.endswith("gz") else ()))
+        assert outcome.out.startswith(f"{tmp_path / name}: ")
+        assert (tmp_path / name).stat().st_size > 500
+    assert (tmp_path / "r.html").read_text("utf-8").startswith("<!DOCTYPE html>")
+    assert (tmp_path / "r.html.gz").read_bytes()[:2] == b"\x1f\x8b"
+
+
+def test_csv_and_markdown_have_a_line_for_every_cell_failed_ones_too(results):
+    rows = list(csv.DictReader(io.StringIO(succeed("report", results, "--format", "csv").out)))
+    assert len(rows) == len(sweep())
+    lost = next(row for row in rows if row["outcome"] == "out of memory")
+    assert (lost["mteps.kernel"], lost["phases_s.kernel"], lost["cell.axes.scale"]) == ("", "", "23")
+    assert float(rows[0]["confidence_s.kernel.low"]) < float(rows[0]["phases_s.kernel"])
+    assert rows[0]["energy.nanojoules_per_edge"]
+    lines = [line for line in succeed("report", results, "--format", "markdown").out.splitlines() if line[:1] == "|"]
+    assert len(lines) == len(sweep()) + 2
+    assert {line.replace("\\|", "").count("|") for line in lines} == {11}
+    assert any("out of memory: needs 151 GB" in line for line in lines)
+
+
+def test_the_page_has_its_title_and_the_names_of_its_files(results, tmp_path):
+    succeed("report", results, "-o", tmp_path / "r.html", "--title", "Night run")
+    page = (tmp_path / "r.html").read_text("utf-8")
+    assert "<title>Night run</title>" in page
+    assert "from results.jsonl" in page
+
+
+@pytest.mark.parametrize("ending", [".svg", ".pdf", ".png", ".json"])
+def test_a_figure_is_written_in_every_format(results, tmp_path, ending):
+    path = tmp_path / f"figure{ending}"
+    words = ("plot", results, REAL, "-o", path, "--where", "problem=mst", "--by", "algorithm,device", "--dark")
+    assert "mteps over scale" in succeed(*words).out
+    assert path.stat().st_size > 1000
+    if ending == ".json":
+        assert json.loads(path.read_text("utf-8"))["width"] == 640
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (["report", "r.jsonl", "--format", "htm"], "did you mean 'html'?"),
+        (["report", "r.jsonl", "-o", "r.hmtl"], "did you mean '.html'?"),
+        (["report", "r.jsonl", "-o", "none/r.html"], "make the folder first"),
+        (["report", "r.jsonl", "-o", "r.jsonl", "--format", "csv"], "would be overwritten"),
+        (["report", "none.jsonl"], "none.jsonl"),
+        (["report"], "RESULTS"),
+        (["report", "folder"], "folder"),
+        (["plot", "r.jsonl", "-o", "f.gif"], "ending of a figure"),
+        (["plot", "r.jsonl", "-o", "f.svg", "--x", "scael"], "did you mean 'scale'?"),
+        (["plot", "r.jsonl", "-o", "f.svg", "--y", "mtesp"], "did you mean 'mteps'?"),
+        (["plot", "r.jsonl", "-o", "f.svg", "--width", "5"], "50 to 10000"),
+        (["plot", "r.jsonl", "-o", "f.svg", "--where", "problem=flow"], "no record meets"),
+    ],
+)
+def test_what_cannot_be_shown_is_refused_in_one_line_and_nothing_is_written(words, hint, results, monkeypatch):
+    monkeypatch.chdir(results.parent)
+    results.rename("r.jsonl")
+    Path("folder").mkdir()
+    before = {path: path.read_bytes() for path in Path().glob("*.*")}
+    assert hint in refuse(2, *words)
+    assert {path: path.read_bytes() for path in Path().glob("*.*")} == before
+
+
+@pytest.mark.parametrize("words", [["report", "-o", "r.html"], ["plot", "-o", "f.svg"]])
+def test_without_the_extra_the_remedy_is_told_and_the_rest_still_works(words, results, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    command, option, name = words
+    assert "pip install 'gpugraph[report]'" in refuse(2, command, results, option, tmp_path / name)
+    assert not (tmp_path / name).exists()
+    for style in ("text", "markdown", "csv"):
+        succeed("report", results, "--format", style)
+
+
+def test_a_cut_off_line_is_told_and_left_out(results):
+    results.write_text(results.read_text("utf-8")[:-40], "utf-8")
+    outcome = run("report", results)
+    assert outcome.code == 0
+    assert "is cut off and left out" in outcome.err

@@ -1,0 +1,134 @@
+"""Stand-ins for what a measurement meets: algorithms that do as they are told, and a GPU's management library."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from gpugraph.problems import registry
+from gpugraph.problems.registry import Algorithm, find_algorithm
+
+
+class PuppetState:
+    """The state of a puppet, and which of its runs was the last."""
+
+    def __init__(self, inner: Any):
+        self.inner, self.turn = inner, 0
+
+
+class Puppet:
+    """An algorithm for forests on the CPU: right, unless told otherwise; it notes its runs in ``log``.
+
+    With ``seconds`` its runs claim to have lasted so long, one after another, over and over.
+    """
+
+    def __init__(self, name: str, log: list[str]):
+        self.name, self.log = name, log
+        self.prepared = self.runs = 0
+        self.on_prepare: Callable[[int], None] = lambda turn: None
+        self.on_run: Callable[[int], None] = lambda turn: None
+        self.wrong_from = 10**9
+        self.seconds: Sequence[float] = ()
+        self._right = find_algorithm("mst", "kruskal", "cpu")
+
+    def prepare(self, view: Any, device: Any) -> Any:
+        """Prepare, after ``on_prepare(turn)``."""
+        self.prepared += 1
+        self.on_prepare(self.prepared)
+        return PuppetState(self._right.prepare(view, device))
+
+    def run(self, state: Any, clock: Any, *query: Any) -> Any:
+        """Run, after ``on_run(turn)``; from run ``wrong_from`` on an edge is missing."""
+        self.log.append(self.name)
+        self.runs += 1
+        self.on_run(self.runs)
+        state.turn = self.runs
+        return self._right.run(state.inner, clock, *query)
+
+    def finish(self, state: Any, raw: Any, *query: Any) -> Any:
+        """Return the forest, or less."""
+        forest = self._right.finish(state.inner, raw, *query)
+        return forest if state.turn < self.wrong_from else type(forest).of(forest.graph, forest.edges[1:])
+
+    def algorithm(self, **changes: Any) -> Algorithm:
+        """Return what to register."""
+        made = replace(
+            self._right,
+            name=self.name,
+            prepare=self.prepare,
+            run=self.run,
+            finish=self.finish,
+            compile=None,
+            digest=None,
+            options=(),
+            own_seconds=(lambda state, handle: self.seconds[(state.turn - 1) % len(self.seconds)])
+            if self.seconds
+            else None,
+        )
+        return replace(made, **changes)
+
+
+def enlist(patch: pytest.MonkeyPatch, *algorithms: Algorithm) -> None:
+    """Register algorithms for one test."""
+    for algorithm in algorithms:
+        for kind in algorithm.devices:
+            patch.setitem(registry._ALGORITHMS, (algorithm.problem, algorithm.name, kind), algorithm)
+
+
+class FakeTime:
+    """A clock that moves only when it is told to."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def perf_counter(self) -> float:
+        """Return the time."""
+        return self.now
+
+    def lasting(self, seconds: float) -> Callable[[int], None]:
+        """Return what makes a run last so long."""
+
+        def run(turn: int) -> None:
+            self.now += seconds
+
+        return run
+
+
+class FakeNvml:
+    """Stands for the module ``pynvml``; put it into ``sys.modules`` under that name."""
+
+    NVML_CLOCK_SM, NVML_CLOCK_MEM, NVML_TEMPERATURE_GPU = 1, 2, 0
+    nvmlClocksThrottleReasonSwPowerCap = 4  # noqa: N815
+    nvmlClocksThrottleReasonSwThermalSlowdown = 32  # noqa: N815
+
+    class NVMLError(Exception):
+        """As the package raises it."""
+
+    def __init__(self, clocks: Sequence[int] = (1980,), reasons: Sequence[int] = (0,), silent: Sequence[str] = ()):
+        self.clocks, self.reasons, self.silent = list(clocks), list(reasons), set(silent)
+        self.millijoules = 1000
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("nvml") and "Reason" not in name.replace("EventReasons", ""):
+            return lambda *args: self._answer(name, args)
+        raise AttributeError(name)
+
+    def _answer(self, name: str, args: tuple[Any, ...]) -> Any:
+        if name in self.silent:
+            raise self.NVMLError("Not Supported")
+        if name == "nvmlDeviceGetClockInfo":
+            return self.clocks.pop(0) if len(self.clocks) > 1 else self.clocks[0]
+        if name == "nvmlDeviceGetCurrentClocksEventReasons":
+            return self.reasons.pop(0) if len(self.reasons) > 1 else self.reasons[0]
+        figures = {
+            "nvmlDeviceGetTotalEnergyConsumption": self.millijoules,
+            "nvmlDeviceGetMaxClockInfo": 2000,
+            "nvmlDeviceGetTemperature": 41,
+            "nvmlDeviceGetEnforcedPowerLimit": 700_000,
+            "nvmlInit": None,
+            "nvmlDeviceGetHandleByPciBusId": "handle",
+        }
+        return figures[name]

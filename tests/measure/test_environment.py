@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from gpugraph.measure import environment as module
+from gpugraph.measure.environment import environment
+
+
+def test_the_environment_names_versions_processor_memory_and_command():
+    found = environment()
+    assert found["packages"]["numpy"] == np.__version__
+    assert found["command"] == sys.argv
+    assert found["cores"] >= 1
+    assert found["processor"]
+    assert found["memory_bytes"] > 1 << 28
+
+
+@pytest.fixture
+def elsewhere(monkeypatch, tmp_path):
+    """Let the package lie in an empty folder."""
+    (tmp_path / "gpugraph" / "measure").mkdir(parents=True)
+    monkeypatch.setattr(module, "__file__", str(tmp_path / "gpugraph" / "measure" / "environment.py"))
+    return tmp_path
+
+
+def test_outside_a_checkout_there_is_no_commit(elsewhere):
+    assert module._git_commit() is None
+
+
+def test_a_checkout_gives_its_commit_and_says_where_files_were_changed(elsewhere):
+    def git(*words: str) -> str:
+        who = ("-c", "user.name=a", "-c", "user.email=a@b")
+        return subprocess.run(["git", *who, *words], cwd=elsewhere, capture_output=True, text=True, check=True).stdout
+
+    git("init", "--quiet")
+    (elsewhere / "file").write_text("1")
+    git("add", "file")
+    git("commit", "--quiet", "-m", "one")
+    commit = git("rev-parse", "HEAD")[:12]
+    assert module._git_commit() == commit
+    (elsewhere / "file").write_text("2")
+    assert module._git_commit() == f"{commit}+"

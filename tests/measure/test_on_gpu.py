@@ -1,0 +1,93 @@
+"""A session on a GPU: competing cells, clocks, cold caches, energy and traffic as the hardware gives them."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from gpugraph.devices.discovery import select_device
+from gpugraph.measure.cell import run_cell
+from gpugraph.measure.opened import OpenDevice
+from gpugraph.measure.record import Cell, Record
+from gpugraph.measure.sampling import Sampling
+from gpugraph.measure.session import Session
+from gpugraph.measure.throttle import Throttle
+
+pytestmark = pytest.mark.gpu
+
+SPEC = "rmat:16"
+CELLS = [Cell("mst", SPEC, name, "cuda", verify="certificate") for name in ("boruvka", "filter-boruvka")]
+
+
+def measured(cells: list[Cell], sampling: Sampling) -> list[dict[str, Any]]:
+    records: dict[int, Record] = {}
+    errors: list[Exception] = []
+    with Session() as session:
+        session.measure(
+            cells, sampling, lambda what: None, records.__setitem__, lambda index, error: errors.append(error)
+        )
+    assert errors == []
+    return [records[i].data for i in range(len(cells))]
+
+
+def test_competing_cells_reach_their_target_and_give_one_forest() -> None:
+    found = measured(CELLS, Sampling(target=0.02, time_limit_s=5))
+    for data in found:
+        print("\n", data["algorithm"], data["phases_s"]["kernel"], data["confidence_s"], data["sampling"])
+        assert data["sampling"]["stopped_by"] == "target"
+        assert data["sampling"]["reached"] <= 0.02
+    assert found[0]["result"] == found[1]["result"]
+
+
+def test_the_peak_of_a_cell_is_its_own_whoever_runs_beside_it() -> None:
+    together = measured(CELLS, Sampling.fixed(2, 1))
+    for cell, data in zip(CELLS, together, strict=True):
+        alone = run_cell(replace(cell, repeat=2)).data
+        assert data["peak_device_bytes"] == alone["peak_device_bytes"] > 0
+
+
+def test_cold_samples_are_slower_than_warm_ones_on_a_graph_that_fits_the_cache() -> None:
+    cell = [Cell("mst", "random:n=262144,deg=8", "filter-boruvka", "cuda", phases=False)]
+    warm, cold = (measured(cell, Sampling(min_samples=30, max_samples=60, cold=c))[0] for c in (False, True))
+    print("\nwarm", warm["phases_s"]["kernel"], "cold", cold["phases_s"]["kernel"])
+    assert cold["phases_s"]["kernel"] > warm["phases_s"]["kernel"]
+
+
+def test_the_copy_bandwidth_bounds_the_share_of_least_traffic() -> None:
+    data = measured(CELLS[1:], Sampling.fixed(10, 2))[0]
+    print("\n", data["traffic"])
+    assert data["traffic"]["copy_bytes_per_s"] > 1e11
+    assert 0 < data["traffic"]["share"] < 1
+
+
+def test_a_clock_is_read_in_less_than_a_millisecond_for_every_sample() -> None:
+    opened = OpenDevice(*select_device("cuda"))
+    try:
+        if isinstance(opened.nvml, str):
+            pytest.skip(opened.nvml)
+        throttle = Throttle(opened.nvml)
+        throttle.probe()
+        start = time.perf_counter()
+        for _ in range(100):
+            throttle.probe()
+        each = (time.perf_counter() - start) / 100
+        print(f"\n{each * 1e6:.0f} µs a probe; {opened.gpu()}")
+        assert each < 1e-3
+    finally:
+        opened.close()
+    data = measured(CELLS[:1], Sampling.fixed(10, 2))[0]
+    assert len(data["sampling"]["sm_clock_mhz"]) == 10
+
+
+def test_energy_agrees_with_a_power_that_the_gpu_can_have() -> None:
+    data = measured(CELLS[1:], Sampling(energy=True, time_limit_s=2))[0]
+    print("\n", data["energy"])
+    if "absent" in data["energy"]:
+        pytest.skip(data["energy"]["absent"])
+    energy = data["energy"]
+    watts = energy["joules_per_run"] * energy["runs"] / energy["window_s"]
+    assert 20 < watts < 1500
+    assert energy["window_s"] >= 0.5

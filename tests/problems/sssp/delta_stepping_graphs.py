@@ -1,0 +1,158 @@
+"""Graphs that lead delta-stepping on a GPU down each of its paths, and a search that tells which it took."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import gpugraph.problems.sssp.gpu_delta_stepping as delta_stepping
+from gpugraph.devices.emulated.device import EmulatedDevice
+from gpugraph.devices.resident import make_resident
+from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.generate import generate
+from gpugraph.graph.view import GraphView
+from gpugraph.problems.sssp.problem import Distances
+from tests.problems.gpu_cases import expected
+from tests.zoo import Edge, directed, undirected
+
+
+@dataclass(frozen=True)
+class Search:
+    """What a search gave: the distances, its counters, and the seconds of each phase."""
+
+    found: Distances
+    counters: dict[str, int]
+    seconds: dict[str, float]
+
+    def ran(self, *phases: str) -> bool:
+        """True if time was spent in each of these phases."""
+        return all(self.seconds[phase] > 0 for phase in phases)
+
+
+def search(
+    graph: CSRGraph, source: int = 0, *, seed: int = 0, index_bits: int | None = None, device: Any = None
+) -> Search:
+    """Search on a device that also tells its phases; the distances are those of the CPU, bit for bit."""
+    device = device or EmulatedDevice(seed=seed)
+    view, _, _ = make_resident(GraphView.of(graph, (), index_bits), device)
+    state, clock = delta_stepping.prepare(view, device), device.phase_clock()
+    raw = delta_stepping.fetch(state, delta_stepping.run(state, clock, source))
+    found = delta_stepping.finish(state, raw, source)
+    assert_same(found, expected("sssp", graph, (source,)), graph.name)
+    return Search(found, dict(clock.counters), dict(clock.seconds))
+
+
+def assert_same(found: Distances, reference: Distances, name: str) -> None:
+    """Check that two searches found the same, bit for bit."""
+    np.testing.assert_array_equal(found.distance, reference.distance, err_msg=name)
+    assert found.distance.dtype == reference.distance.dtype
+    assert found.fingerprint() == reference.fingerprint()
+
+
+def edges_at_random(n: int, m: int, low: int, high: int, seed: int = 1) -> list[Edge]:
+    rng = np.random.default_rng(seed)
+    ends, weights = rng.integers(0, n, (m, 2)), rng.integers(low, high + 1, m)
+    return [(int(u), int(v), int(w)) for (u, v), w in zip(ends, weights, strict=True)]
+
+
+def both_ways(edges: list[Edge]) -> list[Edge]:
+    """Return both arcs of every edge, the lightest of parallel ones."""
+    lightest: dict[tuple[int, int], float] = {}
+    for u, v, w in edges:
+        for arc in ((u, v), (v, u)):
+            lightest[arc] = min(w, lightest.get(arc, w))
+    return [(u, v, w) for (u, v), w in lightest.items()]
+
+
+# ------------------------------------------------------------------ graphs, one for each path
+
+
+def path(n: int = 1500) -> CSRGraph:
+    """Return a path: small frontiers."""
+    return undirected(n, [(i, i + 1, i * 7919 % 100 + 1) for i in range(n - 1)], name="path")
+
+
+def sparse(n: int = 3000) -> CSRGraph:
+    """Return a random graph of 8 arcs a vertex: large frontiers, no horizon."""
+    return undirected(n, edges_at_random(n, 4 * n, 1, 100), name="sparse")
+
+
+def star(n: int = 3000) -> CSRGraph:
+    """Return a star: half of its leaves lie beyond the first threshold, more than the far list holds."""
+    return undirected(n, [(0, i, i * 7919 % 1000 + 1) for i in range(1, n)], name="star")
+
+
+def far_star(n: int = 20_000) -> CSRGraph:
+    """Return a star three tenths of whose leaves lead on, so far away that the far list overflows at two thresholds."""
+    far = [i for i in range(1, n) if i % 10 < 3]
+    near = [(0, i, 1) for i in range(1, n) if i % 10 >= 3]
+    tails = [(i, n + k, 1) for k, i in enumerate(far)]
+    return undirected(n + len(far), [*near, *((0, i, 1000 + i * 7919 % 9000) for i in far), *tails], name="far star")
+
+
+def dense(n: int = 400) -> list[Edge]:
+    """Return the edges of a random graph dense enough for a horizon, but without a hub."""
+    return edges_at_random(n, 12 * n, 1, 10_000)
+
+
+def settled_by_light_edges(edges: list[Edge], near: int) -> list[Edge]:
+    """Return the edges, heavy beyond the first ``near`` vertices, and a tree of light ones over those.
+
+    With enough edges that settles those within the horizon; the others pull, and then push to each other.
+    """
+    weights = (lambda w: w, lambda w: 1000 * w + 10**6, lambda w: w + 20_000)  # by the number of ends beyond
+    rows = [(u, v, weights[(u >= near) + (v >= near)](w)) for u, v, w in edges]
+    return rows + [((v - 1) // 8, v, 1 + v % 3) for v in range(1, near)]
+
+
+def outsiders() -> list[Edge]:
+    """Return the edges of a graph most of whose vertices lie within the horizon."""
+    return settled_by_light_edges(dense(), 300)
+
+
+def outsiders_with_long_rows() -> list[Edge]:
+    """Return the same with rows beyond the horizon that all warps of the grid share."""
+    edges = [(u, v, 100 + (u * 7919 + v * 104729) % 10_000) for u in range(300) for v in range(u + 1, 300)]
+    return settled_by_light_edges(edges, 250)
+
+
+def fan(middle: int = 40, leaves: int = 200, n: int = 1100) -> CSRGraph:
+    """Return a graph in which every middle vertex lowers every leaf again: more entries than the queue holds."""
+    rows = [(0, 1 + i, 1) for i in range(middle)]
+    rows += [(1 + i, 1 + middle + j, 1000 - 2 * i) for i in range(middle) for j in range(leaves)]
+    heavy = [(i, i + 1, 10**6) for i in range(1 + middle + leaves, n - 1)]  # so that all of it is near
+    return directed(n, rows + heavy, name="fan")
+
+
+def hub_at_the_end_of_a_chain(chain: int = 100, leaves: int = 70) -> CSRGraph:
+    """Return a graph in which each vertex of a chain lowers a hub again: it is put aside in step after step."""
+    hub = chain
+    edges = [(i, i + 1, 1) for i in range(chain - 1)]
+    edges += [(i, hub, 1000 - 3 * i) for i in range(chain)]
+    edges += [(hub, hub + 1 + j, 10**5 + j) for j in range(leaves)]
+    return directed(hub + 1 + leaves, edges, name="hub at the end of a chain")
+
+
+def far_hub() -> CSRGraph:
+    """Return a hub whose arcs alone lead beyond 32 bits."""
+    return directed(302, [(0, 1, 2**32 - 10), *((1, i, 100) for i in range(2, 302))], name="far hub")
+
+
+PATHS: dict[str, tuple[Callable[[], CSRGraph], tuple[str, ...], tuple[str, ...]]] = {
+    "local steps": (path, ("local",), ()),
+    "wide rounds": (sparse, ("local", "wide", "buckets"), ("buckets",)),
+    "hubs, and a far list that overflows": (star, ("hubs", "buckets"), ("scans",)),
+    "a far list that overflows twice": (far_star, ("hubs", "buckets"), ("scans", "buckets")),
+    "pull across the horizon": (lambda: undirected(400, outsiders(), name="outsiders"), ("pull",), ()),
+    "push across the horizon": (lambda: directed(400, both_ways(dense()), name="dense"), ("pull",), ()),
+    "hubs pull": (lambda: undirected(300, outsiders_with_long_rows(), name="long rows"), ("hubs", "pull"), ()),
+    "a complete graph": (lambda: generate("complete:200"), ("hubs", "pull"), ()),
+    "a queue that overflows": (fan, ("local",), ("rescans",)),
+    "hubs that find no room": (hub_at_the_end_of_a_chain, ("local", "hubs"), ("rescans",)),
+    "a restart": (lambda: undirected(400, [(i, i + 1, 2**31) for i in range(399)]), ("local",), ("restarts",)),
+    "a restart at a hub": (far_hub, ("local", "hubs"), ("restarts",)),
+}
+"""Graph, the phases that it must lead through, and the counters that must not stay 0 under schedule 0."""

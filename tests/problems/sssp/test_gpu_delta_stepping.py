@@ -1,0 +1,254 @@
+"""delta-stepping on a GPU beyond the zoo: graphs that lead down each of its paths, under many schedules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import gpugraph.problems.sssp.gpu_delta_stepping as delta_stepping
+from gpugraph.devices.emulated.device import EmulatedDevice
+from gpugraph.devices.resident import make_resident
+from gpugraph.errors import InputError
+from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.view import GraphView
+from gpugraph.problems.sssp.problem import Distances
+from tests.devices.emulated.compiler import needs_compiler
+from tests.problems.gpu_cases import expected
+from tests.problems.sssp.delta_stepping_graphs import (
+    PATHS,
+    assert_same,
+    both_ways,
+    dense,
+    edges_at_random,
+    fan,
+    outsiders,
+    outsiders_with_long_rows,
+    path,
+    search,
+    sparse,
+    star,
+)
+from tests.problems.sssp.small_graphs import graphs, some_sources
+from tests.zoo import Edge, directed, undirected
+
+pytestmark = needs_compiler
+SEEDS = pytest.mark.parametrize("seed", [0, 1, 2, 3])
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_a_graph_that_leads_down_each_path_is_solved_there(name: str) -> None:
+    make, phases, counters = PATHS[name]
+    graph = make()
+    told = search(graph)
+    assert told.ran(*phases), told.seconds
+    assert all(told.counters.get(counter) for counter in counters), told.counters
+    for seed in (1, 2, 3, 4):
+        search(graph, seed=seed, index_bits=64 if seed % 2 else 32)
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_no_path_has_a_race_beyond_those_explained_in_the_kernel(name: str) -> None:
+    device = EmulatedDevice(seed=3, races=True)
+    search(PATHS[name][0](), device=device)
+    assert device.races() == []
+
+
+# ------------------------------------------------------------------ what each path promises
+
+
+@SEEDS
+def test_a_long_path_takes_a_barrier_for_many_hops(seed: int) -> None:
+    told = search(path(), seed=seed)
+    assert told.counters["rounds"] + told.counters["buckets"] < 1500 / 20
+
+
+@SEEDS
+def test_one_launch_makes_every_entry_once_where_nothing_is_lowered_twice(seed: int) -> None:
+    """The centre and each leaf but those without arcs to go on; a leaf knows its distance at once."""
+    told = search(star(), seed=seed)
+    assert told.counters["pushes"] == 2999
+    assert told.counters["repeats"] == 0
+
+
+@SEEDS
+@pytest.mark.parametrize("make", [outsiders, outsiders_with_long_rows])
+def test_vertices_within_the_horizon_are_relaxed_again_only_where_nothing_can_pull(
+    make: Callable[[], list[Edge]], seed: int
+) -> None:
+    """An undirected graph pulls; the same arcs in a directed one have to be pushed along once more."""
+    n = 1 + max(v for _, v, _ in make())
+    pulled = search(undirected(n, make()), seed=seed)
+    pushed = search(directed(n, both_ways(make())), seed=seed)
+    assert pulled.ran("pull")
+    assert pushed.ran("pull")
+    assert pushed.counters["settled"] >= pulled.counters["settled"] + 200
+
+
+@SEEDS
+def test_few_vertices_within_the_horizon_push_across_it(seed: int) -> None:
+    """A source that only the heaviest edges leave is alone within: what is beyond it must not all pull."""
+    outer = [(0, i, 10_000) for i in range(1, 20)]
+    inner = [(u, v, w) for u, v, w in dense() if u != 0 != v]
+    told = search(undirected(400, outer + inner), seed=seed)
+    twin = search(directed(400, both_ways(outer + inner)), seed=seed)
+    assert told.ran("pull")
+    assert told.counters == twin.counters
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_entries_that_find_no_room_are_collected_again(seed: int) -> None:
+    """All blocks must have seen the queue empty before one fills it again."""
+    assert search(fan(30, 300), seed=seed).counters["rescans"] == 1
+
+
+def test_a_sparse_graph_has_no_horizon() -> None:
+    assert not search(sparse()).ran("pull")
+
+
+# ------------------------------------------------------------------ weights and distances
+
+
+@SEEDS
+@pytest.mark.parametrize("make", [dense, outsiders], ids=["pushing", "pulling"])
+def test_it_restarts_in_64_bits_across_the_horizon(make: Callable[[], list[Edge]], seed: int) -> None:
+    """The arcs that lead outside are too heavy for a sum of 32 bits; of the dense graph, most are."""
+    edges = [(u, v, 2**31 + 100_000 * w if make is dense else 2**32 - 2 if w > 10**6 else w) for u, v, w in make()]
+    told = search(undirected(400, edges), seed=seed)
+    assert told.counters["restarts"] == 1
+    assert told.found.distance.max() >= 2**32 - 1
+    assert told.ran("pull")
+
+
+@SEEDS
+def test_it_does_not_restart_for_a_sum_that_nobody_needs(seed: int) -> None:
+    graph = directed(4, [(0, 1, 2**32 - 2), (1, 2, 5), (0, 2, 1), (2, 3, 1)])
+    told = search(graph, seed=seed)
+    assert "restarts" not in told.counters
+    assert told.found.distance.tolist() == [0, 2**32 - 2, 1, 2]
+
+
+def test_the_longest_distance_of_32_bits_needs_no_restart() -> None:
+    told = search(directed(3, [(0, 1, 2**32 - 3), (1, 2, 1)]))
+    assert "restarts" not in told.counters
+    assert search(directed(3, [(0, 1, 2**32 - 3), (1, 2, 2)])).counters["restarts"] == 1
+
+
+@pytest.mark.parametrize(("dtype", "weight"), [("uint64", 2**63), ("int64", 2**62)])
+def test_it_refuses_distances_beyond_64_bits(dtype: str, weight: int) -> None:
+    arcs = [(i, i + 1, weight) for i in range(4)]
+    with pytest.raises(InputError, match="does not fit in 64 bits"):
+        search_alone(directed(5, arcs, dtype))
+    search(directed(5, [*arcs, (0, 2, 1), (0, 3, 1), (0, 4, 1)], dtype))
+
+
+def search_alone(graph: CSRGraph) -> Distances:
+    """Return the distances from vertex 0, without the CPU's."""
+    device = EmulatedDevice()
+    view, _, _ = make_resident(GraphView.of(graph), device)
+    state = delta_stepping.prepare(view, device)
+    raw = delta_stepping.fetch(state, delta_stepping.run(state, device.phase_clock(), 0))
+    return delta_stepping.finish(state, raw, 0)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "uint64", "int64", "float32", "float64"])
+@pytest.mark.parametrize("degree", [3, 12])
+def test_every_type_of_weight_is_exact(dtype: str, degree: int) -> None:
+    """Floats are summed in their own type, along the shortest path from its source on, as Dijkstra's algorithm does."""
+    divisor = 7 if dtype.startswith("float") else 1
+    edges = [(u, v, w / divisor) for u, v, w in edges_at_random(500, degree * 500, 0, 1000)]
+    graph = undirected(500, edges, dtype)
+    for seed, bits in ((0, 32), (5, 64)):
+        assert search(graph, seed=seed, index_bits=bits).ran("pull") == (degree == 12)
+
+
+@pytest.mark.parametrize("make", [sparse, star, lambda: undirected(400, dense())], ids=["sparse", "star", "dense"])
+@pytest.mark.parametrize("dtype", ["uint32", "float32"])
+def test_scaled_weights_give_scaled_distances(make: Callable[[], CSRGraph], dtype: str) -> None:
+    graph = make()
+    plain = graph.renamed(weights=graph.weights.astype(dtype))
+    scaled = graph.renamed(weights=(graph.weights * 2**10).astype(dtype))
+    reached = search(plain).found
+    np.testing.assert_array_equal(
+        search(scaled).found.distance[reached.reached], reached.distance[reached.reached] * 2**10
+    )
+
+
+WEIGHTS: dict[str, Callable[[int], int]] = {
+    "all zero": lambda i: 0,
+    "zero and one": lambda i: i % 2,
+    "equal": lambda i: 7,
+    "1 and 2^31": lambda i: 2**31 if i % 3 else 1,
+    "mostly zero": lambda i: 1000 if i % 100 == 0 else 0,
+}
+
+
+@pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.parametrize("degree", [2, 12])
+@pytest.mark.parametrize("make", [undirected, directed])
+def test_odd_weights_are_no_obstacle(make: Callable[..., CSRGraph], degree: int, weights: str) -> None:
+    """Zero weights lie on cycles here: a vertex is not entered again for a sum that is no shorter."""
+    rows = edges_at_random(600, degree * 600, 0, 0)
+    graph = make(600, [(u, v, WEIGHTS[weights](i)) for i, (u, v, _) in enumerate(rows)])
+    for seed in (0, 6):
+        search(graph, seed=seed)
+
+
+def test_a_source_without_arcs_reaches_itself_alone() -> None:
+    graph = undirected(2000, [(u + 1, v + 1, w) for u, v, w in edges_at_random(1999, 30_000, 1, 9)])
+    assert search(graph).found.reached.nonzero()[0].tolist() == [0]
+    assert search(directed(50, [(1, 0, 3), (2, 0, 4)])).found.reached.nonzero()[0].tolist() == [0]
+
+
+@SEEDS
+def test_parts_that_cannot_be_reached_stay_so(seed: int) -> None:
+    parts = [(u + first, v + first, w) for first in (0, 400) for u, v, w in dense()]
+    told = search(undirected(900, parts), 450, seed=seed)
+    assert told.ran("pull")
+    assert told.found.reached.nonzero()[0].tolist() == list(range(400, 800))
+
+
+# ------------------------------------------------------------------ one state, many runs
+
+
+def test_repeated_runs_and_other_sources_on_one_state_give_the_same() -> None:
+    """Also after a restart, whose wider words leave no trace in the next search."""
+    heavy = [(i, i + 1, 2**31) for i in range(60)]
+    graph = undirected(400, heavy + [(u + 61, v + 61, w) for u, v, w in edges_at_random(339, 3000, 1, 100)])
+    device = EmulatedDevice(seed=9)
+    view, _, _ = make_resident(GraphView.of(graph), device)
+    state, clock = delta_stepping.prepare(view, device), device.phase_clock()
+    digests: dict[int, set[str]] = {}
+    for source in (0, 70, 0, 30, 399, 70, 30, 399):
+        raw = delta_stepping.fetch(state, delta_stepping.run(state, clock, source))
+        digests.setdefault(source, set()).add(delta_stepping.digest(raw))
+        found = delta_stepping.finish(state, raw, source)
+        assert_same(found, expected("sssp", graph, (source,)), graph.name)
+    assert clock.counters["restarts"] == 4
+    assert {len(same) for same in digests.values()} == {1}
+
+
+@settings(max_examples=60, deadline=None)
+@given(graph=graphs(), seed=st.integers(0, 5), data=st.data())
+def test_drawn_graphs_are_solved_under_any_schedule(graph: CSRGraph, seed: int, data: st.DataObject) -> None:
+    source = data.draw(st.sampled_from(some_sources(graph)))
+    search(graph, source, device=EmulatedDevice(seed=seed), index_bits=data.draw(st.sampled_from([32, 64])))
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    n=st.integers(20, 700),
+    degree=st.sampled_from([1, 3, 9, 20]),
+    high=st.sampled_from([1, 10, 1000, 2**31]),
+    one_way=st.booleans(),
+    seed=st.integers(0, 1000),
+)
+def test_larger_random_graphs_are_solved_under_any_schedule(
+    n: int, degree: int, high: int, one_way: bool, seed: int
+) -> None:
+    edges = edges_at_random(n, n * degree, 0, high, seed)
+    edges += [(0, v, high) for v in range(1, n, 1 + seed % 7)]  # a hub
+    search((directed if one_way else undirected)(n, edges), seed % n, seed=seed)

@@ -1,0 +1,79 @@
+"""delta-stepping on a GPU: larger graphs against the CPU, and every path many times over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gpugraph
+import gpugraph.problems.sssp.gpu_delta_stepping as delta_stepping
+from gpugraph.devices.resident import make_resident
+from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.view import GraphView
+from gpugraph.measure.cell import run_cell
+from gpugraph.measure.record import Cell
+from tests.problems.sssp.delta_stepping_graphs import PATHS, fan, hub_at_the_end_of_a_chain, search
+
+pytestmark = pytest.mark.gpu
+
+
+@pytest.fixture(scope="module")
+def gpu() -> Iterator[Any]:
+    from gpugraph.devices.cuda import CudaDevice
+
+    made = CudaDevice(0)
+    yield made
+    made.close()
+
+
+LARGE: dict[str, Callable[[], CSRGraph]] = {
+    **{
+        spec: lambda spec=spec: gpugraph.load(spec)
+        for spec in (
+            "rmat:16",
+            "rmat:16,w=1..255",
+            "rmat:16,dtype=float32",
+            "rmat:16,w=1..1",
+            "road:300x300",
+            "grid:300x300,w=0..9",
+            "random:n=200000,deg=4",
+            "random:n=30000,deg=40,dtype=float64",
+            "path:100000",
+            "star:100000",
+            "complete:2000",
+            "complete:2000,w=3000000000..4000000000",
+        )
+    },
+    "fan": lambda: fan(100, 3000, 6000),
+    "hub at the end of a chain": lambda: hub_at_the_end_of_a_chain(1000, 900),
+}
+
+
+@pytest.mark.parametrize("index_bits", [32, 64])
+@pytest.mark.parametrize("name", LARGE)
+def test_larger_graphs_are_solved_as_on_the_cpu(gpu: Any, name: str, index_bits: int) -> None:
+    graph = LARGE[name]()
+    for source in (int(np.argmax(graph.degrees)), graph.vertices // 2):
+        told = search(graph, source, device=gpu, index_bits=index_bits)
+        assert told.counters.get("restarts", 0) == ("3000000000" in name)
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_every_path_is_solved_a_hundred_times_alike(gpu: Any, name: str) -> None:
+    graph = PATHS[name][0]()
+    search(graph, device=gpu)
+    view, _, _ = make_resident(GraphView.of(graph), gpu)
+    state = delta_stepping.prepare(view, gpu)
+    clock = gpu.phase_clock()
+    runs = (delta_stepping.fetch(state, delta_stepping.run(state, clock, 0)) for _ in range(100))
+    assert len({delta_stepping.digest(raw) for raw in runs}) == 1
+
+
+@pytest.mark.parametrize("spec", ["rmat:16,w=1..255", "road:300x300", "random:n=100000,deg=8,dtype=float32"])
+def test_a_measured_cell_is_verified_both_ways(spec: str) -> None:
+    record = run_cell(Cell("sssp", spec, "delta-stepping", "cuda", source="random:4", repeat=3, verify="both"))
+    assert record.status == "passed"
+    assert set(delta_stepping.PHASES) <= record.data["kernel_phases_s"].keys()

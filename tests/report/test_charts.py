@@ -1,0 +1,167 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from gpugraph.errors import InputError
+from gpugraph.report.charts.chart import LIGHT, PAGE
+from gpugraph.report.charts.curves import Point, curves, label_angle, log_axis, log_domain
+from gpugraph.report.charts.panels import panels
+from gpugraph.report.charts.phases import MOST_PANELS, inner_shares, shares, transfers
+from gpugraph.report.charts.rates import bandwidth, energy, speedups, throughput
+from gpugraph.report.charts.roofline import roofline
+from gpugraph.report.charts.samples import MOST, samples
+from gpugraph.report.charts.series import colors, entries, label, paint
+from gpugraph.report.engine import draw
+from gpugraph.report.figure import figure
+from gpugraph.report.rows import Row
+from gpugraph.report.speedup import speedups as find_speedups
+from tests.report.canned import emulated, sssp_record
+from tests.report.sweep import cell, sweep
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return [Row.of(record) for record in sweep()]
+
+
+@pytest.fixture(scope="module")
+def cells(rows):
+    return label(rows)
+
+
+def test_cells_of_a_family_share_a_figure_over_scale_and_the_rest_one_by_graph(cells):
+    found = panels(cells)
+    assert [(p.problem, p.family, p.names) for p in found] == [
+        ("mst", "rmat", False), ("sssp", "rmat", False), ("mst", None, True),
+    ]  # fmt: skip
+    assert sum(len(p.members) for p in found) == len(cells)
+    assert [p.key for p in found] == ["mst-rmat", "sssp-rmat", "mst-graphs"]
+
+
+def test_throughput_has_every_rated_cell_failures_and_the_papers_points(cells):
+    first = throughput(cells, LIGHT)[0]
+    values = first.spec["data"]["values"]
+    rated = [c for c in cells if c.row.mteps and c.row.problem == "mst" and c.row.family == "rmat"]
+    assert [v["y"] for v in values] == [c.row.mteps for c in sorted(rated, key=lambda c: c.row.scale)]
+    marks = [layer["data"]["values"] for layer in first.spec["layer"] if "data" in layer]
+    papers = next(values for values in marks if any(v.get("y") == 640.0 for v in values))
+    assert [(v["x"], v["y"]) for v in papers] == [(16.0, 310.0), (18.0, 640.0), (20.0, 910.0)]
+    failed = next(values for values in marks if values[0].get("text") == "out of memory" or "wrong" in str(values))
+    assert len(failed) == 3
+    for text in ("Kolganov 2015, NVIDIA GTX Titan", "NVIDIA H200", "AMD EPYC"):
+        assert text in first.caption
+    assert "filter-boruvka on NVIDIA H200: " in first.description
+
+
+def test_a_stated_time_counts_for_its_own_scale_alone():
+    paper = {
+        "name": "P",
+        "hardware": "H",
+        "points": [{"scale": 16, "kernel_s": 0.917504}, {"scale": 17, "kernel_s": 9}],
+    }
+    records = [cell("mst", "boruvka", "cuda", scale) | {"paper": paper} for scale in (16, 18)]
+    (chart,) = throughput(label([Row.of(record) for record in records]), LIGHT)
+    stated = chart.spec["layer"][-2]["data"]["values"]
+    assert [(v["x"], v["y"]) for v in stated] == [(16.0, pytest.approx(1.0))]
+
+
+def test_shares_are_those_of_the_phases_and_no_more_figures_than_a_reader_bears(cells):
+    found = shares(cells, LIGHT)
+    assert {chart.title for chart in found} >= {"filter-boruvka, NVIDIA H200", "kruskal, CPU"}
+    value = next(v for v in found[0].spec["data"]["values"] if v["part"] == "kernel")
+    assert value["y"] == cells[0].row.kernel_s
+    many = [cell("mst", "boruvka", "cuda", s) | {"algorithm": f"a{i}"} for i in range(20) for s in (16, 17)]
+    assert len(shares(label([Row.of(record) for record in many]), LIGHT)) == MOST_PANELS
+    assert inner_shares(cells, LIGHT)[0].title == "filter-boruvka, NVIDIA H200"
+
+
+def test_transfers_energy_roof_and_speed_up_are_shown_where_they_were_measured(rows, cells):
+    cpu = label([row for row in rows if row.device_kind == "cpu"])
+    over = find_speedups(rows)
+    for make in (transfers, bandwidth, energy, roofline):
+        assert make(cells, LIGHT)
+        assert make(cpu, LIGHT) == []
+    assert speedups(cells, over, LIGHT)
+    assert speedups(cpu, [], LIGHT) == []
+    points = entries(roofline(cells, LIGHT)[0].spec, "share")
+    assert f"{cells[0].row.share * 100:.3g} %" == points[0]
+
+
+def test_every_sample_is_drawn_and_too_many_are_thinned_to_their_extremes():
+    (chart,) = samples(label([Row.of(cell("mst", "boruvka", "cuda", s)) for s in (16, 17)]), LIGHT)
+    assert len(chart.spec["data"]["values"]) == 40
+    many = [Row.of(cell("mst", "boruvka", "cuda", s, samples=MOST)) for s in (16, 17)]
+    (chart,) = samples(label(many), LIGHT)
+    drawn = [v["y"] for v in chart.spec["data"]["values"]]
+    assert len(drawn) == MOST
+    assert max(drawn) == pytest.approx(max(max(r.samples) / r.kernel_s - 1 for r in many), abs=1e-6)
+    assert f"{2 * MOST:,} samples" in chart.caption
+
+
+def test_samples_of_several_sources_stand_beside_their_own_median():
+    record = sssp_record(sources=2) | {"samples_s": {"kernel": [1.0, 1.1, 0.9, 10.0, 11.0, 9.0]}}
+    (chart,) = samples(label([Row.of(record)]), LIGHT)
+    assert [v["y"] for v in chart.spec["data"]["values"]] == pytest.approx([0, 0.1, -0.1] * 2)
+
+
+def test_the_emulated_device_is_on_no_figure():
+    cells = label([Row.of(emulated())])
+    for make in (throughput, shares, inner_shares, transfers, samples, bandwidth, energy, roofline):
+        assert make(cells, LIGHT) == []
+
+
+def test_a_variant_has_one_colour_on_all_figures(cells):
+    palette = colors(cells, PAGE)
+    for chart in throughput(cells, PAGE):
+        painted = json.dumps(paint(chart.spec, palette))
+        for name in dict.fromkeys(entries(chart.spec, "variant")):
+            assert palette[name] in painted
+
+
+def test_axes_end_at_round_numbers():
+    assert log_domain([3.0, 4800.0]) == [2.0, 5000.0]
+    assert log_axis([3.0, 4800.0])["values"] == [10.0, 100.0, 1000.0]
+    assert log_axis([30.0, 480.0])["values"] == [20.0, 50.0, 100.0, 200.0, 500.0]
+    assert (
+        label_angle(["a", "b"]),
+        label_angle(["a long name of a graph"] * 9 + ["another long name of a graph"]),
+    ) == (0, -30)
+
+
+def test_a_value_of_nothing_is_not_drawn_on_a_logarithmic_axis():
+    points = [Point(1, 0.0, "a", "d"), Point(2, 1.0, "a", "d"), Point(3, 1000.0, "a", "d")]
+    assert entries(curves(points, LIGHT, x_title="x", y_title="y"), "x") == [2, 3]
+
+
+@pytest.mark.parametrize("ending", [".svg", ".pdf", ".png"])
+def test_figures_are_drawn_without_a_browser(rows, ending):
+    drawn = draw(figure(rows, LIGHT, where=("problem=mst", "family=rmat"), title="T"), ending, scale=0.5)
+    assert drawn[:5].lstrip() in (b"<svg ", b"%PDF-", b"\x89PNG\r")
+
+
+def test_a_figure_takes_any_axis_and_any_condition(rows):
+    for y in ("mteps", "end-to-end", "kernel", "transfer", "speedup", "roof", "energy", "memory"):
+        assert entries(figure(rows, LIGHT, y=y, where=["device=NVIDIA*"] if y != "speedup" else []), "y")
+    spec = figure(rows, LIGHT, x="graph", by=["algorithm"], where=["problem=sssp"])
+    assert set(entries(spec, "variant")) == {"delta-stepping", "dijkstra"}
+    assert "rmat:16" in entries(spec, "x")
+    assert set(entries(figure(rows, LIGHT), "variant")) >= {"mst, rmat, boruvka", "sssp, rmat, dijkstra"}
+
+
+@pytest.mark.parametrize(
+    ("asked", "reason"),
+    [
+        ({"x": "scael"}, "did you mean 'scale'"),
+        ({"y": "mtep"}, "did you mean 'mteps'"),
+        ({"by": ["devise"]}, "did you mean 'device'"),
+        ({"where": ["problem"]}, "NAME=VALUE"),
+        ({"where": ["colour=red"]}, "unknown axis 'colour'"),
+        ({"where": ["problem=flow"]}, "no record meets problem=flow"),
+        ({"y": "energy", "where": ["algorithm=kruskal"]}, "no record has a value for 'energy'"),
+    ],
+)
+def test_what_a_figure_cannot_show_is_refused(rows, asked, reason):
+    with pytest.raises(InputError, match=reason):
+        figure(rows, LIGHT, **asked)

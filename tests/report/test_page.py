@@ -1,0 +1,303 @@
+from __future__ import annotations
+
+import json
+import re
+import sys
+from html.parser import HTMLParser
+
+import pytest
+
+from gpugraph.errors import InputError
+from gpugraph.report.html.page import POLICY, page
+from gpugraph.report.records import read_rows
+from gpugraph.report.rows import Row
+from tests.report.browser import Browser, find_browser
+from tests.report.canned import emulated, failed, mst_record, sssp_record
+from tests.report.sweep import sweep, write
+
+VOID = {"meta", "link", "br", "input"}
+
+
+class Outline(HTMLParser):
+    """Collects what a page is made of, and checks that its elements nest."""
+
+    def __init__(self, html: str):
+        super().__init__()
+        self.open: list[str] = []
+        self.ids: list[str] = []
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(html)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        self.ids += [value for name, value in attrs if name == "id"]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def all(self, tag):
+        return [attributes for name, attributes in self.elements if name == tag]
+
+
+@pytest.fixture(scope="module")
+def html():
+    return page([Row.of(record) for record in sweep()], title="A <sweep> & more")
+
+
+@pytest.fixture(scope="module")
+def outline(html):
+    return Outline(html)
+
+
+def test_the_page_nests_names_nothing_twice_and_points_to_nothing_outside(html, outline):
+    assert len(outline.ids) == len(set(outline.ids))
+    for tag, attributes in outline.elements:
+        for name in ("src", "href"):
+            if (address := attributes.get(name)) is not None:
+                assert address.startswith(("#", "data:")), (tag, address)
+                assert not address.startswith("#") or address[1:] in outline.ids
+    style = html.split("<style>")[1].split("</style>")[0]
+    assert "url(" not in style
+    assert "@import" not in style
+    assert "default-src 'none'" in POLICY
+    assert "unsafe-eval" not in POLICY
+
+
+def test_what_helps_to_listen_and_to_print_is_there(html, outline):
+    assert {"header", "main", "nav", "footer"} <= {tag for tag, _ in outline.elements}
+    for section in outline.all("section"):
+        assert section["aria-labelledby"] in outline.ids
+    for figure in outline.all("figure"):
+        assert figure["aria-labelledby"] in outline.ids
+    charts = [a for a in outline.all("div") if a.get("class") == "chart"]
+    assert len(charts) > 20
+    assert all(a["role"] == "img" and len(a["aria-label"]) > 30 for a in charts)
+    assert len(outline.all("caption")) == 1
+    assert all(a["scope"] == "col" and a["aria-sort"] == "none" for a in outline.all("th"))
+    assert "@media print" in html
+    assert "prefers-color-scheme: dark" in html
+
+
+def test_what_records_say_is_text_and_never_markup(html):
+    assert "A &lt;sweep&gt; &amp; more</title>" in html
+    assert "edge 3-9 is missing &lt;/script&gt;&lt;b&gt;&amp;amp;" in html
+    data = html.split('id="data">')[1].split("</script>")[0]
+    assert "<" not in data
+    assert any("edge 3-9 is missing </script>" in str(cell) for cell in json.loads(data)["cells"])
+
+
+def test_the_script_comes_with_its_license(html):
+    comment = html.split("<!--")[1].split("-->")[0]
+    for text in ("University of Washington Interactive Data Lab", "Redistributions in binary form", "AS IS"):
+        assert text in comment
+
+
+def test_every_cell_is_a_row_and_a_failed_one_says_why(html, outline):
+    assert html.count('<tr class="cell') == len(sweep())
+    for text in ("out of memory", "needs 151 GB, the device has 150 GB free", "stopped after 60 s"):
+        assert text in html
+    words = re.sub(r"\s+", " ", html)
+    assert "MTEPS, minimum spanning forest</dt><dd>undirected edges of the graph / kernel time" in words
+    assert "gpugraph bench --sweep scales" in words
+
+
+def test_old_failed_and_emulated_records_alone_make_a_page():
+    for record in (mst_record(), failed(), emulated(), sssp_record(sources=3), {"problem": "mst", "algorithm": "a"}):
+        Outline(page([Row.of(record)]))
+
+
+def test_without_the_library_the_remedy_is_told(monkeypatch):
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    with pytest.raises(InputError, match=r"pip install 'gpugraph\[report\]'"):
+        page([Row.of(mst_record())])
+
+
+# What follows happens in a real browser.
+
+
+@pytest.fixture(scope="module")
+def browser(html, tmp_path_factory):
+    program = find_browser()
+    if program is None:
+        pytest.skip("no Chromium is installed; CHROMIUM may name one")
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    path.write_text(html, "utf-8")
+    browser = Browser(program)
+    browser.page = path
+    yield browser
+    browser.close()
+
+
+@pytest.fixture
+def opened(browser):
+    browser.open(browser.page)
+    yield browser
+    assert browser.requests == []
+    assert browser.complaints == []
+
+
+def column(browser, title):
+    """Return the texts of a column of the rows shown."""
+    script = f"""(() => {{
+      const at = [...document.querySelectorAll("#cells th")].find((h) => h.textContent === {title!r}).cellIndex;
+      return [...document.querySelectorAll("#cells tr.cell:not([hidden])")].map((row) => row.cells[at].textContent);
+    }})()"""
+    return browser.run(script)
+
+
+def press(browser, title):
+    return browser.run(f"""(() => {{
+      const header = [...document.querySelectorAll("#cells th")].find((h) => h.textContent === {title!r});
+      header.querySelector("button").click();
+      return header.getAttribute("aria-sort");
+    }})()""")
+
+
+def test_in_a_browser_every_figure_is_drawn(opened, outline):
+    drawn = opened.run("document.querySelectorAll('.chart svg').length")
+    assert drawn == len([a for a in outline.all("div") if a.get("class") == "chart"])
+    assert opened.run("document.querySelectorAll('.broken').length") == 0
+    assert opened.run("document.querySelectorAll('#throughput-mst-rmat path[aria-roledescription=point]').length") > 10
+
+
+def test_in_a_browser_headers_sort_numbers_by_size_and_what_is_absent_last(opened):
+    assert press(opened, "MTEPS") == "descending"
+    shown = column(opened, "MTEPS")
+    numbers = [float(text.replace(",", "")) for text in shown if text != "–"]
+    assert numbers == sorted(numbers, reverse=True)
+    assert shown[len(numbers) :] == ["–"] * 4
+    assert press(opened, "MTEPS") == "ascending"
+    assert [float(t.replace(",", "")) for t in column(opened, "MTEPS") if t != "–"] == numbers[::-1]
+    assert press(opened, "Graph") == "ascending"
+    graphs = [text for text in column(opened, "Graph") if text.startswith("rmat:")]
+    assert graphs == sorted(graphs, key=lambda name: int(name[5:]))
+    assert opened.run("document.querySelectorAll('th[aria-sort=none]').length") > 8
+
+
+def test_in_a_browser_headers_sort_from_the_keyboard(opened):
+    opened.run("document.querySelector('#cells th button').focus()")
+    for kind in ("keyDown", "keyUp"):
+        opened.send("Input.dispatchKeyEvent", type=kind, key="Enter", code="Enter", windowsVirtualKeyCode=13, text="\r")
+    assert opened.run("document.querySelector('#cells th').getAttribute('aria-sort')") == "ascending"
+
+
+def test_in_a_browser_the_table_is_filtered_by_words_and_by_choices(opened):
+    def search(text):
+        opened.run(f"""(() => {{
+          const field = document.getElementById("search");
+          field.value = {text!r};
+          field.dispatchEvent(new Event("input", {{ bubbles: true }}));
+        }})()""")
+
+    every = len(column(opened, "Graph"))
+    search("BORUVKA rmat:1")
+    assert set(column(opened, "Algorithm")) == {"filter-boruvka", "boruvka"}
+    assert all(graph.startswith("rmat:1") for graph in column(opened, "Graph"))
+    shown = len(column(opened, "Graph"))
+    assert opened.run("document.getElementById('shown').textContent") == f"{shown} of {every} cells"
+    search("")
+    choose = """(() => {
+      const selects = [...document.querySelectorAll("#filters select")];
+      const select = selects.find((one) => one.parentNode.textContent.startsWith("Verdict"));
+      select.value = "timeout";
+      select.dispatchEvent(new Event("change", { bubbles: true }));
+    })()"""
+    opened.run(choose)
+    assert column(opened, "Graph") == ["rmat:21"]
+
+
+def test_in_a_browser_a_row_unfolds_to_everything_known(opened):
+    button = "document.querySelector('button.more')"
+    opened.run(f"{button}.click()")
+    text = opened.run("document.querySelector('tr.details').textContent")
+    assert "Every sample of the kernel (20)" in text
+    assert "find_min" in text
+    assert opened.run(f"{button}.getAttribute('aria-expanded')") == "true"
+    opened.run(f"{button}.click()")
+    assert opened.run("document.querySelector('tr.details').hidden") is True
+
+
+def test_in_a_browser_the_pointer_finds_a_sample(opened):
+    point = "document.querySelector('#samples-mst-rmat path[aria-roledescription=point]')"
+    place = opened.run(f"""(() => {{
+      const point = {point};
+      point.scrollIntoView({{ block: "center", behavior: "instant" }});
+      const box = point.getBoundingClientRect();
+      return [box.x + box.width / 2, box.y + box.height / 2];
+    }})()""")
+    opened.send("Input.dispatchMouseEvent", type="mouseMoved", x=place[0], y=place[1])
+    shown = opened.run("document.querySelector('#vg-tooltip-element')?.textContent ?? ''")
+    assert re.search(r"sample.*\d+ of 20: \d+ µs", shown)
+
+
+def test_in_a_browser_themes_change_every_colour(opened):
+    def paper():
+        return opened.run("getComputedStyle(document.body).backgroundColor")
+
+    def line():
+        return opened.run("getComputedStyle(document.querySelector('.mark-line path')).stroke")
+
+    opened.send("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "light"}])
+    light = (paper(), line())
+    opened.send("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+    dark = (paper(), line())
+    assert light[0] != dark[0]
+    assert light[1] != dark[1]
+    opened.run("document.getElementById('theme').click()")
+    assert opened.run("document.getElementById('theme').textContent") == "Theme: light"
+    assert (paper(), line()) == light
+    opened.send("Emulation.setEmulatedMedia", media="print")
+    assert (paper(), line()) == light
+    assert opened.run("getComputedStyle(document.querySelector('nav')).display") == "none"
+    opened.send("Emulation.setEmulatedMedia", media="", features=[])
+    opened.run("localStorage.clear()")
+
+
+def test_in_a_browser_a_phone_scrolls_no_page_sideways(opened):
+    opened.send("Emulation.setDeviceMetricsOverride", width=360, height=740, deviceScaleFactor=2, mobile=True)
+    opened.open(opened.page)
+    assert opened.run("document.documentElement.scrollWidth") <= 360
+    assert opened.run("document.querySelector('.chart svg').getBoundingClientRect().width") <= 345
+    opened.send("Emulation.clearDeviceMetricsOverride")
+
+
+def contrast(first, second):
+    def brightness(colour):
+        parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
+        r, g, b = (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b
+
+    light, dark = sorted((brightness(first), brightness(second)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_in_a_browser_text_and_lines_stand_out_from_their_ground(opened, theme):
+    opened.send("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": theme}])
+
+    def colour(name):
+        return opened.run(f"""(() => {{
+          const probe = document.body.appendChild(document.createElement("i"));
+          probe.style.color = "var(--{name})";
+          const found = getComputedStyle(probe).color;
+          probe.remove();
+          return found;
+        }})()""")
+
+    for ground in ("paper", "raised"):
+        for name in ("text", "faint", "accent", "good", "bad"):
+            assert contrast(colour(name), colour(ground)) >= 4.5, (name, ground)
+    for i in range(8):
+        assert contrast(colour(f"series-{i}"), colour("paper")) >= 3, i
+    opened.send("Emulation.setEmulatedMedia", media="", features=[])
+
+
+def test_the_page_of_files_says_what_a_reader_should_know_of_them(tmp_path):
+    path = write([sweep()[0], sweep()[0]], tmp_path / "twice.jsonl")
+    rows, notices = read_rows([path])
+    assert (len(rows), len(notices)) == (1, 1)
+    assert "1 cells more than once" in page(rows, notices=notices)

@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+import pytest
+
+from gpugraph.report.charts.series import label
+from gpugraph.report.rows import Row, family_of
+from gpugraph.report.speedup import speedups
+from tests.report.canned import emulated, failed, mst_record, sssp_record
+from tests.report.sweep import cell, unfinished
+
+
+def test_a_record_older_than_outcomes_tells_its_own_by_the_verdict():
+    assert (Row.of(mst_record()).outcome, Row.of(mst_record()).verdict) == ("ok", "verified")
+    row = Row.of(failed())
+    assert (row.outcome, row.message, row.kernel_s, row.samples) == ("failed", "edge 3-9 is missing", None, ())
+    unchecked = mst_record(verification={"status": "skipped", "method": "none", "detail": "not asked for"})
+    assert (Row.of(unchecked).verdict, Row.of(unchecked).mteps) == ("not verified", None)
+
+
+def test_a_cell_that_never_ran_is_a_row_all_the_same():
+    row = Row.of(unfinished("mst", "boruvka", "cuda", 25, "out of memory", "too\nlarge"))
+    assert (row.graph, row.family, row.scale, row.device_kind) == ("rmat:25", "rmat", 25.0, "cuda")
+    assert (row.outcome, row.message, row.mteps, row.vertices) == ("out of memory", "too large", None, None)
+    assert Row.of({"problem": "mst", "algorithm": "a"}).graph == "unknown graph"
+
+
+def test_the_emulated_device_has_no_rate():
+    assert Row.of(emulated()).mteps is None
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"graph": 3}, "'graph' is no object"),
+        ({"graph": {"vertices": 1.5}}, "'vertices' is no whole number"),
+        ({"phases_s": {"kernel": True}}, "'phases_s.kernel' is no number"),
+        ({"phases_s": {"kernel": "soon"}}, "'phases_s.kernel' is no number"),
+        ({"samples_s": {"kernel": 3}}, "no list"),
+        ({"confidence_s": {"kernel": [1]}}, "no pair"),
+        ({"mteps": {"kernel": 1, "count": "many"}}, "invalid literal"),
+        ({"problem": None}, "lacks 'problem'"),
+        ({"paper": 3}, "'paper' is no object"),
+        ({"paper": {"points": [{"scale": -1}]}}, "'paper.scale' is no number above 0"),
+    ],
+)
+def test_a_field_of_the_wrong_type_is_named(change, reason):
+    with pytest.raises(ValueError, match=reason):
+        Row.of(mst_record(**change))
+
+
+def test_infinities_are_text_in_a_record():
+    assert Row.of(mst_record(samples_s={"kernel": ["inf", 1]})).samples == (float("inf"), 1.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "family"),
+    [
+        ("rmat:20", "rmat"),
+        ("rmat:20,ef=8,w=unit", "rmat, ef=8, w=unit"),
+        ("random:n=16384,deg=10", "random, deg=10"),
+        ("grid:1024x1024", "grid"),
+        ("roads.gr", "roads.gr"),
+        ("C:\\data\\g.gr", "C:\\data\\g.gr"),
+    ],
+)
+def test_a_family_is_the_spec_without_its_size(name, family):
+    assert family_of(name) == family
+
+
+def test_series_are_named_by_what_sets_them_apart_and_by_nothing_else():
+    def names(*records, files=()):
+        rows = [Row.of(r, file=f) for r, f in zip(records, files or [None] * len(records), strict=True)]
+        return [cell.series for cell in label(rows)]
+
+    one = mst_record()
+    assert names(one, sssp_record()) == ["boruvka, NVIDIA H200", "dijkstra, NVIDIA H200"]
+    wide = mst_record(parameters={**one["parameters"], "share": 0.5})
+    assert names(one, wide) == ["boruvka, share=0.25, NVIDIA H200", "boruvka, share=0.5, NVIDIA H200"]
+    assert names(one, one, files=("a/x.jsonl", "b/y.jsonl")) == ["boruvka, x, NVIDIA H200", "boruvka, y, NVIDIA H200"]
+    assert names(cell("mst", "kruskal", "cpu", 16))[0] == "kruskal, CPU"
+    lost = unfinished("mst", "boruvka", "cuda", 25, "timeout", "")
+    assert set(names(one, lost)) == {"boruvka, NVIDIA H200"}
+
+
+def test_the_speed_up_is_over_the_fastest_verified_cpu_run_of_the_same_work():
+    gpu, slow = (Row.of(cell("mst", a, k, 16)) for a, k in (("boruvka", "cuda"), ("kruskal", "cpu")))
+    fast = Row.of({**slow.data, "algorithm": "prim", "mteps": {**slow.data["mteps"], "kernel": 400.0}})
+    wrong = Row.of({**slow.data, "outcome": "wrong", "mteps": {**slow.data["mteps"], "kernel": 9e9}})
+    other = Row.of({**gpu.data, "graph": {**gpu.data["graph"], "digest": "else"}})
+    (found,) = speedups([gpu, slow, fast, wrong, other])
+    assert (found.row, found.base) == (gpu, fast)
+    assert found.kernel == pytest.approx(gpu.mteps / 400)
