@@ -32,6 +32,7 @@ first rows and the CPU the others; what the CPU finds arrives as segments of its
 */
 #include "common.cuh"
 #include "boruvka_neighbours.cuh"
+#include "tree_links.cuh"
 
 #ifndef LANES
 #define LANES 32
@@ -306,16 +307,7 @@ extern "C" __global__ void boruvka_remove_cycles(int32 round, const uint32* __re
                                                  uint32* forest_edges) {
     for (int64 first = grid_thread() - lane_id(); first < trees[round]; first += grid_threads()) {
         const int64 t = first + lane_id();
-        bool joins = false;
-        if (t < trees[round]) {
-            const int32 other = link[t];
-            if (other != t) {
-                // Only the smaller of a pair changes its link, to itself, and the larger does not care.
-                const bool pair = link[other] == t;  // race-allowed: the answer matters to the smaller one only
-                joins = !(pair && t < other);
-                if (!joins) link[t] = static_cast<int32>(t);  // race-allowed: see the read above
-            }
-        }
+        const bool joins = t < trees[round] && links_away(static_cast<int32>(t), link);
         const uint32 slot = warp_append(forest_edges, joins);
         if (joins) forest[slot] = edge[t];
     }
@@ -327,20 +319,7 @@ extern "C" __global__ void boruvka_remove_cycles(int32 round, const uint32* __re
 extern "C" __global__ void boruvka_merge_trees(int32 round, int32 step, const uint32* __restrict__ trees, int32* link,
                                                uint32* changed) {
     if (step > 0 && changed[step - 1] == 0) return;
-    bool moved = false;
-    for (int64 t = grid_thread(); t < trees[round]; t += grid_threads()) {
-        const int32 start = link[t];  // race-allowed: only thread t writes it
-        int32 root = start;
-        for (int jump = 0; jump < JUMPS; ++jump) {
-            const int32 next = link[root];  // race-allowed: any value it holds leads to the same root
-            if (next == root) break;
-            root = next;
-        }
-        if (root == start) continue;
-        link[t] = root;  // race-allowed: a shortcut to the same root
-        moved = true;
-    }
-    if (moved) changed[step] = 1;  // race-allowed: every writer writes 1
+    if (shorten_links<JUMPS>(trees[round], link)) changed[step] = 1;  // race-allowed: every writer writes 1
 }
 
 // Renumber, part 1: the roots that may still grow are numbered from 0; those without an outgoing edge are finished.

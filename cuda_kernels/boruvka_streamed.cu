@@ -30,6 +30,7 @@ GPU", 2015; the light edges first after V. Osipov, P. Sanders, J. Singler, "The 
 algorithm", ALENEX 2009; edges that pass by instead of the CPU's share are ours.
 */
 #include "common.cuh"
+#include "tree_links.cuh"
 
 constexpr int JUMPS = 64;  // links followed in one launch of streamed_merge_trees
 constexpr int SPAN = 128;  // consecutive edges of a chunk that one warp takes
@@ -249,16 +250,7 @@ extern "C" __global__ void streamed_remove_cycles(int32 round, const uint32* __r
                                                   uint32* control) {
     for (int64 first = grid_thread() - lane_id(); first < trees[round]; first += grid_threads()) {
         const int64 t = first + lane_id();
-        bool joins = false;
-        if (t < trees[round]) {
-            const int32 other = link[t];
-            if (other != t) {
-                // Only the smaller of a pair changes its link, to itself, and the larger does not care.
-                const bool pair = link[other] == t;  // race-allowed: the answer matters to the smaller one only
-                joins = !(pair && t < other);
-                if (!joins) link[t] = static_cast<int32>(t);  // race-allowed: see the read above
-            }
-        }
+        const bool joins = t < trees[round] && links_away(static_cast<int32>(t), link);
         const uint32 slot = warp_append(&control[FOREST_EDGES], joins);
         if (joins) forest[slot] = static_cast<index_t>(PACKED ? best_key[t] & 0xffffffffu : best_id[t]);
     }
@@ -270,20 +262,7 @@ extern "C" __global__ void streamed_remove_cycles(int32 round, const uint32* __r
 extern "C" __global__ void streamed_merge_trees(int32 round, int32 step, const uint32* __restrict__ trees, int32* link,
                                                 uint32* changed) {
     if (step > 0 && changed[step - 1] == 0) return;
-    bool moved = false;
-    for (int64 t = grid_thread(); t < trees[round]; t += grid_threads()) {
-        const int32 start = link[t];  // race-allowed: only thread t writes it
-        int32 root = start;
-        for (int jump = 0; jump < JUMPS; ++jump) {
-            const int32 next = link[root];  // race-allowed: any value it holds leads to the same root
-            if (next == root) break;
-            root = next;
-        }
-        if (root == start) continue;
-        link[t] = root;  // race-allowed: a shortcut to the same root
-        moved = true;
-    }
-    if (moved) changed[step] = 1;  // race-allowed: every writer writes 1
+    if (shorten_links<JUMPS>(trees[round], link)) changed[step] = 1;  // race-allowed: every writer writes 1
 }
 
 // Renumber: the roots that have grown are numbered from 0, and every other tree's label leads to its root's.  A tree's

@@ -157,6 +157,7 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 symmetric, int3
         barrier();
         const uint32 waiting = current(&control[PENDING + turn]);
         const distance_t least = static_cast<distance_t>(~current(&wide_control[LEAST + turn]));
+        if (SUMS_OVERFLOW && DISTANCE_BITS == 32 && current(&control[OVERFLOW]) != 0) break;  // wider words are needed
         floor = threshold;
         if (waiting != 0) {
             threshold = next_threshold(shared, graph, threshold, bins, waiting, least, control);

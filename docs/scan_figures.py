@@ -49,7 +49,7 @@ def tune() -> Iterator[Job]:
         for threads, vectors in ((128, 4), (128, 8), (256, 2), (256, 4), (256, 8), (512, 2), (512, 4)):
             tile = {"threads": threads, "vectors": vectors}
             cells += _cells(("reduce-then-scan",), options=tile)
-            for look, prefetch in ((1, True), (2, True), (4, True), (4, False)):
+            for look, prefetch in ((1, False), (2, False), (4, False), (4, True)):
                 cells += _cells(("look-back",), options={**tile, "look": look, "prefetch": prefetch})
         yield "scan", f"array:size=512MB,dtype={dtype}", cells
 

@@ -144,19 +144,24 @@ def _solve(problem: str, graph: Any, algo: str, device: str, verify: str, option
     return record.result
 
 
-def verify(graph: Any, result: Forest | Distances | str | os.PathLike[str], *, method: str = "auto") -> Verdict:
-    """Check a result against its graph.
+def verify(
+    graph: Any, result: Forest | Distances | Scanned | str | os.PathLike[str], *, method: str = "auto"
+) -> Verdict:
+    """Check a result against its graph, or a scan against its array.
 
     Args:
-        graph: anything ``load`` takes.
-        result: a Forest, Distances, or the path of a result file written with ``-o``.
+        graph: anything ``load`` takes; for a scan anything ``scan`` takes, scanned in the way of the result.
+        result: a Forest, Distances, a Scanned, or the path of a result file written with ``-o``.
         method: ``"auto"``, ``"reference"``, ``"certificate"`` or ``"both"``.
 
     Returns:
         The verdict; a failed one names the first counter-example.
     """
-    from gpugraph.measure.check import check_result
+    from gpugraph.measure.check import check_result, check_scan
+    from gpugraph.problems.scan.problem import Scanned
 
+    if isinstance(result, Scanned):
+        return check_scan(graph, result, method)
     return check_result(load(graph), result, method)
 
 

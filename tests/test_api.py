@@ -90,6 +90,21 @@ def test_a_result_is_verified_against_its_graph(tmp_path):
     assert gpugraph.verify(zoo("random"), tmp_path / "f.npz", method="both").passed
 
 
+def test_a_scan_is_verified_against_its_array():
+    values = np.arange(1, 100, dtype=np.uint32)
+    sums = gpugraph.scan(values, device="cpu", exclusive=True)
+    for method in ("auto", "reference", "certificate", "both"):
+        assert gpugraph.verify(values, sums, method=method).passed
+    assert "element 1 is" in gpugraph.verify(values + np.uint32(1), sums).detail
+    assert "99 elements" in gpugraph.verify(values[:-1], sums).detail
+    heads = (np.arange(99) % 7 == 0).astype(np.uint8)
+    assert gpugraph.verify(values, gpugraph.scan(values, device="cpu", heads=heads)).passed
+    spec = "array:n=50,segments=5"
+    assert gpugraph.verify(spec, gpugraph.scan(spec, device="cpu")).passed
+    with pytest.raises(InputError, match="did you mean 'reference'"):
+        gpugraph.verify(values, sums, method="refrence")
+
+
 def test_a_wrong_result_is_an_exception(monkeypatch):
     from gpugraph.problems.mst.problem import MinimumSpanningForest
     from gpugraph.problems.registry import Verdict

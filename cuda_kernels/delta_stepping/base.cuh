@@ -24,6 +24,7 @@ constexpr int LONG_ROW = 64;      // from this many arcs on a warp relaxes a row
 constexpr int HUB_ROW = 256;      // and from this many on all warps of the grid do, a piece each;
 constexpr int LOCAL_ROW = 64;     // in local steps from this many on
 constexpr int PIECE = 2 * WARP * IN_FLIGHT;  // arcs
+constexpr int HUB_SHIFT = 36;     // hubs and their pieces share a word
 constexpr int AHEAD = 32;         // entries that share a cache line: what lies that far is fetched in advance
 constexpr int BUFFER = 64;        // entries a warp holds back, to write them out together
 constexpr int LOCAL_STEPS = 128;  // before what a block holds is dealt out anew
@@ -57,7 +58,7 @@ enum Control {
 
 // Words of `wide_control`, all 0 before the launch.
 enum WideControl {
-    HUB_PIECES,                  // three words that take turns: hubs << 40 | pieces
+    HUB_PIECES,                  // three words that take turns: hubs << HUB_SHIFT | pieces
     LEAST = HUB_PIECES + 3,      // two words that take turns: the complement of the least pending distance
     REACHED_ARCS = LEAST + 2,    // arcs out of the vertices below the horizon
     WIDE_CONTROL_WORDS
@@ -98,7 +99,7 @@ struct Hubs {
     int32* vertex;
     distance_t* length;
     uint64* first_piece;
-    uint64* pieces;  // hubs << 40 | pieces
+    uint64* pieces;  // hubs << HUB_SHIFT | pieces
     uint64 room;
 };
 

@@ -165,6 +165,7 @@ __device__ __forceinline__ distance_t next_threshold(Shared& shared, const Graph
         } else if (repeats < FEW_REPEATS * pushes && static_cast<uint64>(settled) * gridDim.x < static_cast<uint64>(steps) * IDLE && !grows) {
             shared.delta *= 2;
         }
+        if (shared.delta == 0) shared.delta = value_of(least, weight_t());  // every weight sampled was 0
         shared.settled_last = settled;
         shared.settled_before += settled;
         shared.pushes_before += pushes;

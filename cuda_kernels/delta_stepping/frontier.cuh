@@ -124,11 +124,11 @@ __device__ __forceinline__ void relax_widely(Push& push, const Queue& queue, uin
 }
 
 // Relax the hubs that were put aside: every warp takes an equal share of their pieces.
-// `word` holds hubs << 40 | pieces.
+// `word` holds hubs << HUB_SHIFT | pieces.
 template <typename Visit>
 __device__ __forceinline__ void relax_hubs(Visit& visit, const Graph& graph, const distance_t* distance,
                                            const Hubs& hubs, uint64 word) {
-    const uint64 rows = word >> 40 < hubs.room ? word >> 40 : hubs.room, pieces = word & ((1ull << 40) - 1);
+    const uint64 rows = word >> HUB_SHIFT < hubs.room ? word >> HUB_SHIFT : hubs.room, pieces = word & ((1ull << HUB_SHIFT) - 1);
     const uint64 last = pieces * (grid_warp() + 1) / grid_warps();
     uint64 piece = pieces * grid_warp() / grid_warps();
     if (piece >= last) return;

@@ -286,7 +286,7 @@ __device__ __forceinline__ void append_hubs(const Hubs& hubs, const Row& row, bo
     const unsigned mask = __ballot_sync(FULL_MASK, is_hub);
     if (mask == 0) return;
     const uint64 pieces = is_hub ? static_cast<uint64>((row.end - row.begin + PIECE - 1) / PIECE) : 0;
-    const uint64 mine = is_hub ? (1ull << 40) + pieces : 0;
+    const uint64 mine = is_hub ? (1ull << HUB_SHIFT) + pieces : 0;
     uint64 inclusive = mine;
     for (int offset = 1; offset < WARP; offset *= 2) {
         const uint64 below = __shfl_up_sync(FULL_MASK, inclusive, offset);
@@ -295,7 +295,7 @@ __device__ __forceinline__ void append_hubs(const Hubs& hubs, const Row& row, bo
     uint64 base = 0;
     if (lane_id() == WARP - 1) base = atomicAdd(hubs.pieces, inclusive);
     base = __shfl_sync(FULL_MASK, base, WARP - 1) + inclusive - mine;
-    const uint64 slot = base >> 40;
+    const uint64 slot = base >> HUB_SHIFT;
     if (!is_hub) return;
     if (slot >= hubs.room) {  // in local steps one hub may be put aside several times
         atomicAdd(&control[LOST], 1u);
@@ -303,7 +303,7 @@ __device__ __forceinline__ void append_hubs(const Hubs& hubs, const Row& row, bo
     }
     hubs.vertex[slot] = row.vertex;
     hubs.length[slot] = row.length;
-    hubs.first_piece[slot] = base & ((1ull << 40) - 1);
+    hubs.first_piece[slot] = base & ((1ull << HUB_SHIFT) - 1);
 }
 
 // Relax the long rows among those of the warp's lanes, one after the other; a hub is put aside.

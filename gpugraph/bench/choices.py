@@ -15,7 +15,14 @@ PEER = "peer:"
 
 
 class Choices:
-    """Answers of the registry, each looked up once; a user's own file is imported when it is first asked about."""
+    """Answers of the registry, each looked up once; a user's own file is imported when it is first asked about.
+
+    Args:
+        unusable: why a device cannot be used here, by name.
+    """
+
+    def __init__(self, unusable: Mapping[str, str]):
+        self._unusable = unusable
 
     @cache  # noqa: B019  lives as long as one expansion
     def found(self, name: str, problem: str) -> list[Algorithm]:
@@ -107,13 +114,22 @@ class Choices:
 
         return {peer["name"]: peer for peer in describe_peers()}
 
+    def refusal(self, name: str, kinds: Mapping[str, str], device: str) -> str:
+        """Return why a peer, which is asked for by name and gets a row in any case, cannot run here; or nothing."""
+        if not name.startswith(PEER) or device in kinds:
+            return ""
+        reason = self._unusable.get(device, "no such device can be used here")
+        return f"{self._peers()[name]['title']} runs on '{device}': {reason}"
+
     def obstacle(
         self, name: str, problem: str, kinds: Mapping[str, str], device: str, prepare: str, options: Iterable[str]
     ) -> str | None:
         """Return why a cell cannot be, or None if it can."""
+        if name.startswith(PEER):
+            return None
         if device not in kinds:
             return f"device '{device}' cannot be used here"
-        if name == "auto" or name.startswith(PEER):
+        if name == "auto":
             return None
         here = [a for a in self.found(name, problem) if kinds[device] in a.devices]
         if not here:

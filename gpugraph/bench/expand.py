@@ -33,12 +33,14 @@ class Planned:
         kind: the kind of device it will run on.
         size: of its graph.
         limits: what it may take.
+        refused: why it cannot run here though it was asked for by name, or nothing.
     """
 
     cell: Cell
     kind: str
     size: GraphSize
     limits: Limits
+    refused: str = ""
 
     @property
     def label(self) -> str:
@@ -62,18 +64,21 @@ def described_algorithm(cell: Cell) -> str:
     return f"{cell.algorithm}{f'({options})' if options else ''}{''.join(f'+{p}' for p in cell.preparations)}"
 
 
-def expand_sweep(sweep: Sweep, kinds: Mapping[str, str], peers: Sequence[str] = ()) -> Plan:
+def expand_sweep(
+    sweep: Sweep, kinds: Mapping[str, str], peers: Sequence[str] = (), unusable: Mapping[str, str] | None = None
+) -> Plan:
     """Return the cells of a sweep.
 
     Args:
         sweep: the sweep.
         kinds: the kind of device behind each name that the sweep may use; one that is missing cannot be used here.
         peers: names of peers that run beside the sweep's algorithms, on the CPU unless they say otherwise.
+        unusable: why a device cannot be used here, by name.
 
     Raises:
         InputError: an unknown algorithm, option, preparation or variable, a bad graph, or no cell at all.
     """
-    plan, seen, choices = Plan(), set[str](), Choices()
+    plan, seen, choices = Plan(), set[str](), Choices(unusable or {})
     for name in peers:
         choices.check(f"peer:{name}", [])
     check_variables_used(sweep)
@@ -162,6 +167,7 @@ def _cells_of_graph(
             bound = {**given, "algorithm": variant.name, **dict(zip(axes, chosen, strict=True))}
             reason = next((r.reason for r in rules if _meets(r.conditions, bound)), None)
             options = {**variant.options, **{name: bound[name] for name in list(axes)[2:]}}
+            refused = "" if reason else choices.refusal(variant.name, kinds, bound["device"])
             reason = reason or choices.obstacle(
                 variant.name, problem, kinds, bound["device"], str(bound["prepare"]), options
             )
@@ -172,9 +178,9 @@ def _cells_of_graph(
             if reason is not None or size is None:
                 left_out[str(reason)] += 1
                 continue
-            kind = kinds[bound["device"]]
+            kind = kinds.get(bound["device"], str(bound["device"]).partition(":")[0])
             bound["device"] = kind if bound["device"] == "auto" else bound["device"]
-            yield Planned(_cell(sweep, block, template, bound, options), kind, size, block.limits)
+            yield Planned(_cell(sweep, block, template, bound, options), kind, size, block.limits, refused)
 
 
 def _meets(conditions: Mapping[str, Any], bound: Mapping[str, Any]) -> bool:

@@ -22,7 +22,10 @@ WORDS = ("over", "label", "where", "hardware")
 
 
 def paper_of(paper: Mapping[str, Any], planned: Planned) -> list[dict[str, Any]]:
-    """Return the ``paper`` field of a cell's record: an object for each table or figure that concerns it."""
+    """Return the ``paper`` field of a cell's record: an object for each table or figure that concerns it.
+
+    The first holds what the paper says besides.
+    """
     cell = planned.cell
     known = {**cell.axes, "problem": cell.problem, "graph": str(cell.graph), "device": cell.device}
     points: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
@@ -32,9 +35,12 @@ def paper_of(paper: Mapping[str, Any], planned: Planned) -> list[dict[str, Any]]
         if all(name in known and matches(wanted, known[name]) for name, wanted in conditions.items()):
             place = str(point.get("hardware", paper["hardware"])), str(point.get("where", ""))
             points.setdefault(place, []).append({k: point[k] for k in kept if k in point})
+    said = {key: paper[key] for key in ("authors", "year", "note") if key in paper}
+    said |= {"claims": list(paper["claim"])} if paper.get("claim") else {}
     if not points:
-        return [{"name": paper["title"], "hardware": paper["hardware"], "points": []}]
-    return [
+        return [{"name": paper["title"], "hardware": paper["hardware"], "points": [], **said}]
+    objects = [
         {"name": paper["title"], "hardware": hardware, "where": where, "points": found}
         for (hardware, where), found in points.items()
     ]
+    return [{**objects[0], **said}, *objects[1:]]

@@ -13,6 +13,7 @@ from typing import Any
 
 from gpugraph.bench.expand import Planned
 from gpugraph.errors import GpuGraphError
+from gpugraph.measure.environment import usable_cores
 from gpugraph.measure.resolve import resolve_algorithm
 from gpugraph.measure.sampling import Sampling
 from gpugraph.measure.trial import REFERENCE_LIMIT
@@ -22,8 +23,13 @@ ARCS_PER_S = {"cpu": 20e6, "cuda": 2e9, "emulated": 200e3}
 BYTES_PER_S = {"cpu": 5e9, "cuda": 1e12, "emulated": 2e6}
 """What algorithms reach where nothing is known of them: a little below what most do."""
 
-OPENED_ARCS_PER_S = 5e6
+OPENED_ARCS_PER_S = 3e6
+"""For each core: to generate or to read a graph."""
+
 CHECKED_ARCS_PER_S = 4e6
+CERTIFIED_ARCS_PER_S = 3e6
+"""For each core: to check distances, or a forest on the host, without an oracle."""
+
 CHECKED_ON_DEVICE_ARCS_PER_S = 500e6
 SETUP_S = {"cpu": 0.3, "cuda": 0.7, "emulated": 3.0}
 USUAL_SAMPLES = 30
@@ -85,7 +91,7 @@ class Prices:
         nearest = self._nearest(planned)
         if nearest is not None:
             kernel_s, basis = nearest[1] * max(arcs / nearest[0], 0.05), "results"
-        elif (traffic := self._least_traffic(planned)) is not None:
+        elif (traffic := self._declared(planned, "minimum_bytes")) is not None:
             kernel_s, basis = 2e-5 + traffic / BYTES_PER_S[kind], "traffic"
         else:
             kernel_s, basis = 2e-5 + arcs / ARCS_PER_S[kind], "rates"
@@ -94,17 +100,20 @@ class Prices:
         sampled = min(sampling.time_limit_s, samples * kernel_s * runs)
         once = (sampling.warmup + 3 * planned.cell.phases + 1) * kernel_s
         on_device = kind == "cuda" and planned.cell.problem == "mst" and arcs > 2 * REFERENCE_LIMIT
-        rate = CHECKED_ON_DEVICE_ARCS_PER_S if on_device else CHECKED_ARCS_PER_S
+        rate = CERTIFIED_ARCS_PER_S * usable_cores() if arcs > 2 * REFERENCE_LIMIT else CHECKED_ARCS_PER_S
+        rate = CHECKED_ON_DEVICE_ARCS_PER_S if on_device else rate
         checks = 0.0 if planned.cell.verify == "none" else runs * arcs / rate
         state = STATE_BYTES_PER_VERTEX * size.vertices + STATE_BYTES_PER_ARC * arcs
         if size.is_array:
             state = size.graph_bytes  # the scan, where it is not in place
         device = 0
         if kind != "cpu":
-            device = nearest[2] * arcs // nearest[0] if nearest and nearest[2] else size.graph_bytes + state
+            declared = self._declared(planned, "state_bytes")
+            told = size.graph_bytes + (state if declared is None else declared)
+            device = nearest[2] * arcs // nearest[0] if nearest and nearest[2] else told
         return Need(
             seconds=SETUP_S[kind] + sampled + once + checks,
-            opening_s=0.1 + arcs / OPENED_ARCS_PER_S,
+            opening_s=0.1 + arcs / (OPENED_ARCS_PER_S * usable_cores()),
             host_bytes=max(size.making_bytes, size.graph_bytes + state),
             device_bytes=device,
             basis=basis,
@@ -130,13 +139,12 @@ class Prices:
             self._algorithms[key] = found
         return self._algorithms[key]
 
-    def _least_traffic(self, planned: Planned) -> float | None:
+    def _declared(self, planned: Planned, what: str) -> int | None:
         """Return the bytes that the algorithm declares for a graph of that size, or None where it declares none."""
         algorithm = self._algorithm(planned)
-        if algorithm is None or algorithm.minimum_bytes is None:
-            return None
+        estimate = None if algorithm is None else getattr(algorithm, what)
         try:
-            return float(algorithm.minimum_bytes(_shape(planned)))
+            return None if estimate is None else int(estimate(_shape(planned)))
         except (GpuGraphError, AttributeError, TypeError):
             return None  # it asks more of a graph than its size: rates must do
 

@@ -97,6 +97,10 @@ class WorkerProcess:
         except (OSError, ValueError, IndexError, AttributeError):
             return None
 
+    def last_words(self) -> list[str]:
+        """Return the last lines that it wrote to standard error."""
+        return list(self._tail)
+
     def end(self) -> None:
         """End the worker and all that it started: first politely, then for certain."""
         if self._ended:  # its number may be another's by now

@@ -126,6 +126,9 @@ def _paper(document: Document) -> Mapping[str, Any] | None:
             if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
                 where = document.where("paper", "point", key, turn=turn)
                 raise InputError(f"{value!r} is no number above 0", where=where)
+    claims = paper.get("claim", [])
+    if not isinstance(claims, list) or not all(isinstance(claim, str) for claim in claims):
+        raise InputError("is no list of texts", where=document.where("paper", "claim"), remedy='write claim = ["…"]')
     for key in ("title", "hardware"):
         if not isinstance(paper.get(key), str):
             raise InputError(f"lacks '{key}'", where=document.where("paper"), remedy="name paper and hardware")

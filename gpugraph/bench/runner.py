@@ -7,7 +7,6 @@ the same series are skipped.
 
 from __future__ import annotations
 
-import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -24,6 +23,7 @@ from gpugraph.bench.race import Race, RaceOutcome
 from gpugraph.bench.resume import Finished, input_key, input_of, unopened_id
 from gpugraph.bench.store import Store
 from gpugraph.bench.sweep import Sweep
+from gpugraph.measure.environment import command_line
 from gpugraph.measure.outcome import failed_record
 from gpugraph.memory import available_memory, in_units
 
@@ -92,6 +92,7 @@ class Runner:
         self._finished = Finished(store.records, retry=retry, cold=self._cold)
         self._blocked: dict[str, tuple[int, str, str]] = {}
         self._graphs: dict[str, Mapping[str, Any]] = {}
+        self._named: dict[tuple[str, str, str], Mapping[str, Any]] = {}
         self._pace: dict[str, float] = defaultdict(lambda: 1.0)
         self._opening_pace = 1.0
         self._left: list[Planned] = []
@@ -166,7 +167,10 @@ class Runner:
         }
 
     def _skipped(self, planned: Planned) -> bool:
-        """Record a cell as skipped where it cannot or may not run; tell whether it was."""
+        """Record a cell as refused or skipped where it cannot or may not run; tell whether it was."""
+        if planned.refused:
+            self._end(planned, {"outcome": "refused", "message": planned.refused})
+            return True
         reason = self._obstacle(planned) or self._over_budget(planned)
         if reason is not None:
             self._end(planned, {"outcome": "skipped", "message": reason})
@@ -244,6 +248,8 @@ class Runner:
         description = self._devices[planned.cell.device]["description"]
         if "record" in found:
             record = dict(found["record"])
+            if planned.cell.algorithm != "auto":  # which is another one on another graph
+                self._named[_who(planned)] = {"name": record["algorithm"], "source": record.get("algorithm_source", {})}
             if record["graph"].get("digest"):
                 self._graphs[self._input(planned)] = record["graph"]
         else:
@@ -253,6 +259,7 @@ class Runner:
                 found["message"],
                 graph=self._graph(planned),
                 device=description,
+                algorithm=self._named.get(_who(planned)),
             )
             record = made.data
         told = record.get("cell") or {}
@@ -266,7 +273,7 @@ class Runner:
         }
         if self._sweep.paper is not None:
             record["paper"] = paper_of(self._sweep.paper, planned)
-        record["environment"] = {**record.get("environment", {}), "command": sys.argv}
+        record["environment"] = {**record.get("environment", {}), "command": command_line()}
         self._store.drop(lambda old: name_of(old) == record["cell"]["name"])
         self._store.append(record)
         self._prices.learn(record)
@@ -299,6 +306,11 @@ class Runner:
         if self._worker is not None:
             worker, self._worker = self._worker, None
             worker.end()
+
+
+def _who(planned: Planned) -> tuple[str, str, str]:
+    """Return what tells the algorithm of a planned cell from others."""
+    return planned.cell.problem, planned.cell.algorithm, planned.kind
 
 
 def _corrected(pace: float, took_s: float, told_s: float) -> float:

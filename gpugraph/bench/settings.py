@@ -79,6 +79,9 @@ def apply_settings(tables: dict[str, Any], settings: Mapping[str, list[Any]], pa
                 table.get("axes", {}).pop(name, None)
             for table in (tables, *own):
                 table["cases"] = _without(table.get("cases", []), name)
+        elif owners := [head for table in (tables, *own) for head in _owners(table, name)]:
+            remedy = f"write --set {owners[0]}.{name}=…"
+            raise InputError(f"'{name}' is no axis of {path} but an option of {owners[0]}", remedy=remedy)
         else:
             raise unknown_name(f"axis of {path}", name, {*AXES, *declared})
 
@@ -87,6 +90,12 @@ def _parts(table: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return the tables whose keys are axes or variables."""
     axes, cases = table.get("axes", {}), table.get("cases", [])
     return [part for part in (axes, *(cases if isinstance(cases, list) else [])) if isinstance(part, dict)]
+
+
+def _owners(table: Mapping[str, Any], option: str) -> list[str]:
+    """Return the algorithms for which a table has an axis of that option."""
+    options = table.get("options", {})
+    return [name for name, own in options.items() if isinstance(own, dict) and option in own]
 
 
 def _without(cases: Any, name: str) -> Any:

@@ -6,7 +6,10 @@ from typing import Any
 
 import click
 
+from gpugraph.cli.defaults import defaults
 from gpugraph.cli.options import command
+
+_BUDGET = f"For the cells of each device [default: the sweep's, else {defaults().budget}]."
 
 
 @command
@@ -14,7 +17,7 @@ from gpugraph.cli.options import command
     "--sweep", metavar="NAME|FILE", default="smoke", show_default=True, help="A shipped sweep, or a TOML file."
 )
 @click.option("--set", "settings", multiple=True, metavar="AXIS=VALUES", help="Other values for an axis; repeatable.")
-@click.option("--budget", metavar="TIME", help="For the cells of each device [default: the sweep's, else 10m].")
+@click.option("--budget", metavar="TIME", help=_BUDGET)
 @click.option("--peer", "peers", multiple=True, metavar="NAMES", help="Peers that run beside, e.g. scipy,igraph.")
 @click.option("--peer-command", "commands", multiple=True, metavar="TABLE", help="An external peer; see docs/peers.md.")
 @click.option("--save", metavar="FILE.jsonl", help="Where records go [default: a dated file here].")

@@ -68,7 +68,9 @@ def run_bench(
         if not usable:
             raise DeviceUnavailable(next(told["unavailable"] for told in devices.values()))
         usable |= {told["kind"]: told for name, told in usable.items() if name == "auto"}
-        plan = expand_sweep(read, {name: told["kind"] for name, told in usable.items()}, names)
+        unusable = {name: told["unavailable"] for name, told in devices.items() if "unavailable" in told}
+        plan = expand_sweep(read, {name: told["kind"] for name, told in usable.items()}, names, unusable)
+        usable |= {name: {"description": {"kind": name.partition(":")[0]}} for name in unusable}
         stored = read_records(path) if resume and _exists(path) else []
         prices = Prices(Sampling(**read.sampling), stored)
         if list_ or dry_run:
@@ -88,7 +90,11 @@ def _read(
         seconds = parse_seconds(budget) if budget is not None else None
     except InputError as error:
         raise InputError(error.what, where=f"--budget {budget}", remedy=error.remedy) from None
-    read = read_sweep(sweep, parse_settings(settings), seconds, parse_seconds(defaults().budget))
+    try:
+        default = parse_seconds(defaults().budget)
+    except InputError as error:
+        raise InputError(error.what, where=f"{defaults().origin}, bench.budget", remedy=error.remedy) from None
+    read = read_sweep(sweep, parse_settings(settings), seconds, default)
     if read.peers or commands:
         from gpugraph.bench.peers import read_tables, register_commands
 
@@ -195,6 +201,11 @@ def _again(sweep: str, path: str) -> str:
     return shlex.join(["gpugraph", *words, "--resume"])
 
 
+def _is_guest(record: Mapping[str, Any]) -> bool:
+    """Tell whether a record is of a user's own algorithm."""
+    return ".py" in str(((record.get("cell") or {}).get("axes") or {}).get("algorithm"))
+
+
 def _judge(records: Sequence[Mapping[str, Any]]) -> None:
     """Raise what the exit code of the bench is to say: a wrong result, a defect, or that nothing went well.
 
@@ -208,8 +219,11 @@ def _judge(records: Sequence[Mapping[str, Any]]) -> None:
         where = f"{first['problem']} by {first['algorithm']} on {first['graph']['name']}"
         more = f" (and {outcomes['wrong'] - 1} more)" if outcomes["wrong"] > 1 else ""
         raise VerificationFailed(f"{first['verification']['detail']}{more}", where=where)
-    worst: dict[str, type[GpuGraphError]] = {"threw": GpuGraphError}
+    worst: dict[str, type[GpuGraphError]] = {}
+    if any(record.get("outcome") == "threw" and not _is_guest(record) for record in ours):
+        worst["threw"] = GpuGraphError
     if ours and not outcomes["ok"]:
+        worst.setdefault("threw", InputError)
         worst |= {"refused": InputError, "failed": DeviceUnavailable, "out of memory": DeviceUnavailable}
         worst |= {"died": DeviceUnavailable, "timeout": DeviceUnavailable}
     for outcome, error in worst.items():

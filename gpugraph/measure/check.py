@@ -7,6 +7,7 @@ verdict says so, and the oracle or the certificate never sees it.
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,8 @@ from gpugraph.measure.trial import check
 from gpugraph.problems.mst.edges import edge_ids
 from gpugraph.problems.mst.problem import Forest
 from gpugraph.problems.registry import Verdict, load_problem
+from gpugraph.problems.scan.array import open_array
+from gpugraph.problems.scan.problem import Scanned
 from gpugraph.problems.sssp.problem import Distances, distance_dtype, unreached
 
 METHODS = ("auto", "reference", "certificate", "both")
@@ -53,6 +56,27 @@ def check_result(graph: CSRGraph, result: Forest | Distances | str | os.PathLike
     except _MismatchError as mismatch:
         return Verdict("failed", method, str(mismatch))
     return check(problem, graph, _query(claimed), claimed, method)
+
+
+def check_scan(source: Any, result: Scanned, method: str = "auto") -> Verdict:
+    """Return the verdict on a scan.
+
+    Args:
+        source: the array it is said to belong to: an array, a spec or a .npy file.  Whether the scan is exclusive or
+            segmented is the result's own affair.
+        result: the scan.
+        method: as for ``check_result``.
+
+    Raises:
+        InputError: the array cannot be opened, or there is no such method.
+    """
+    if method not in METHODS:
+        raise unknown_name("verification method", method, METHODS)
+    own, array = result.graph, open_array(source)
+    if array.elements != own.elements:
+        return Verdict("failed", method, f"the scan is one of {own.elements} elements, the array has {array.elements}")
+    array = replace(array, exclusive=own.exclusive, heads=own.heads)
+    return check(load_problem("scan"), array, (), replace(result, graph=array), method)
 
 
 def _query(result: Forest | Distances) -> tuple[int, ...]:

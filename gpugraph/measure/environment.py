@@ -79,7 +79,16 @@ def _static() -> dict[str, Any]:
 
 def environment() -> dict[str, Any]:
     """Return the ``environment`` object of a record."""
-    return {**_static(), "command": sys.argv}
+    return {**_static(), "command": command_line()}
+
+
+def command_line() -> list[str]:
+    """Return the words that started this process, as its user would type them."""
+    words = list(sys.argv)
+    if words and os.path.basename(words[0]) == "__main__.py":
+        package = os.path.basename(os.path.dirname(words[0]))
+        return ["python", "-m", package, *words[1:]]
+    return words
 
 
 def version() -> str:

@@ -7,6 +7,7 @@ at once.  One cell's failure is its own.
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import random
 import traceback
@@ -14,7 +15,7 @@ from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any
 
-from gpugraph.errors import DeviceUnavailable, OutOfMemory
+from gpugraph.errors import DeviceUnavailable, GpuGraphError, OutOfMemory
 from gpugraph.measure.entrant import Entrant
 from gpugraph.measure.identity import cell_id
 from gpugraph.measure.inputs import Inputs, Progress
@@ -103,6 +104,11 @@ class Session:
             told["graph"] = graph.describe()
         if opened is not None:
             told["device"] = opened.description
+        if graph is not None and opened is not None:
+            with contextlib.suppress(GpuGraphError):  # it may be what failed
+                found = resolve_algorithm(cell, load_problem(cell.problem), graph, opened.device.kind)
+                source = {"authors": found.authors, "year": found.year, "section": found.section}
+                told["algorithm"] = {"name": found.name, "source": source}
         return told
 
     def device(self, cell: Cell) -> OpenDevice:

@@ -208,6 +208,12 @@ def _guard_of(guest: Any, name: str) -> Callable[[Callable[..., Any]], Callable[
     return lambda function: _guarded(function, name, home)
 
 
+class GuestThrew(InputError):
+    """A user's own algorithm raised an exception; ``outcome`` is the word for its row."""
+
+    outcome = "threw"
+
+
 def _guarded(function: Callable[..., Any], name: str, home: str | None) -> Callable[..., Any]:
     """Return ``function`` with any error of the guest's own told in one line: what, and where in the file ``home``."""
 
@@ -224,7 +230,7 @@ def _guarded(function: Callable[..., Any], name: str, home: str | None) -> Calla
             lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if home and f.filename == home]
             remedy = "this is an error of the user's own algorithm; --debug shows the trace"
             where = f"{home} line {lines[-1]}" if lines else name
-            raise InputError(_in_one_line(error), where=where, remedy=remedy) from error
+            raise GuestThrew(_in_one_line(error), where=where, remedy=remedy) from error
 
     return call
 

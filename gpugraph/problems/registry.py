@@ -179,6 +179,8 @@ class Algorithm:
             version is not taken for a finished cell.
         minimum_bytes: ``minimum_bytes(view) -> int``; the device memory traffic that the algorithm cannot do without,
             read and written, once each; None where nobody has worked it out.
+        state_bytes: ``state_bytes(view) -> int``; the device memory that ``prepare`` takes besides the view, with the
+            default options; from the sizes of the graph alone if possible, so that a sweep can be priced.
         own_seconds: ``own_seconds(state, handle) -> float``; the kernel region as the algorithm measured it itself
             (a program run as a child); None lets the device's stopwatch decide.
         resident: False for a GPU algorithm that works on graphs larger than the device's memory: ``prepare`` gets the
@@ -203,6 +205,7 @@ class Algorithm:
     trusted: bool = True
     version: int = 1
     minimum_bytes: Callable[[GraphView], int] | None = None
+    state_bytes: Callable[[Any], int] | None = None
     own_seconds: Callable[[Any, Any], float] | None = None
     resident: bool = True
 

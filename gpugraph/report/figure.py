@@ -103,7 +103,7 @@ def figure(
     else:
         points.sort(key=lambda point: point.x)
     wide = x in ("vertices", "edges")
-    papers = stated_marks(cells) if (x, y) == ("scale", "mteps") else []
+    papers = stated_marks(cells, y) if x == "scale" and y in ("mteps", "speedup") else []
     spec = curves(
         points, ink, x_title=_TITLES.get(x, x.replace("_", " ")), y_title=VALUES[y].title, names=words,
         failed=failed, papers=papers, log=log, log_x=wide and not words, percent=VALUES[y].percent,

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from gpugraph.report.charts.series import label
+from gpugraph.report.published import COLUMNS, Published, published
 from gpugraph.report.rates import EMULATED
 from gpugraph.report.rows import Row
+from gpugraph.report.speedup import speedups
 from gpugraph.report.units import count, duration, percent, rate
 
 HEADER = ("problem", "graph", "vertices", "edges", "algorithm", "device", "kernel", "MTEPS", "end to end", "verdict")
@@ -26,12 +29,28 @@ def markdown(records: Sequence[Mapping[str, Any]]) -> str:
         notes.append("Kernel: median ± half the width of its 95 % confidence interval")
     if any(one.device_kind == "emulated" for one in rows):
         notes.append(EMULATED[0].upper() + EMULATED[1:])
-    return "\n".join([*lines, *(f"\n{note}." for note in notes)])
+    lines += [f"\n{note}." for note in notes]
+    for paper in published(label(rows), speedups(rows)):
+        lines += ["", *_paper(paper)]
+    return "\n".join(lines)
+
+
+def _paper(paper: Published) -> list[str]:
+    """Return what a paper states, beside ours, and what it claims."""
+    lines = [f"**{escaped(paper.title)}.** {escaped(paper.about)}"]
+    if paper.figures:
+        lines += ["", row(COLUMNS), row(["---"] * len(COLUMNS)), *(row(figure) for figure in paper.figures)]
+    return lines + (["", *(f"- {escaped(claim)}" for claim in paper.claims)] if paper.claims else [])
 
 
 def row(cells: Sequence[str]) -> str:
     """Return cells as one row of a Markdown table, whatever they contain."""
-    return "| " + " | ".join(" ".join(cell.replace("|", "\\|").replace("<", "\\<").split()) for cell in cells) + " |"
+    return "| " + " | ".join(escaped(cell) for cell in cells) + " |"
+
+
+def escaped(text: str) -> str:
+    """Return a text on one line, with what Markdown would take for a table or for HTML escaped."""
+    return " ".join(text.replace("|", "\\|").replace("<", "\\<").split())
 
 
 def _cells(one: Row) -> list[str]:

@@ -11,6 +11,7 @@ from gpugraph.report.charts.panels import Panel, panels
 from gpugraph.report.charts.series import Labelled, label
 from gpugraph.report.html.words import headlines, lead
 from gpugraph.report.lines import Line, field
+from gpugraph.report.published import Published, published
 from gpugraph.report.rows import Row
 from gpugraph.report.speedup import speedups
 from gpugraph.report.units import counted, rate
@@ -51,7 +52,20 @@ def summary_of(rows: Sequence[Row], width: int = 80, *, unicode: bool | None = N
     for one in headlines(cells, over):
         figure = f"{one.figure} {one.unit}".strip()
         lines += _entry(one.subject, [(figure, "bold green"), (f"  {one.detail}", "dim")], width)
+    for paper in published(cells, over):
+        lines += _paper(paper, width)
     return lines + _failures(cells, width)
+
+
+def _paper(paper: Published, width: int) -> list[Line]:
+    """Return what a paper states, beside ours, and what it claims."""
+    lines: list[Line] = [[("", "")], *_title(f"{paper.title}: {paper.about}", width)]
+    for system, size, place, hardware, theirs, ours in paper.figures:
+        text = f"{system}, {size}: {theirs} on {hardware} ({place}); ours: {ours}"
+        lines += [[("  ", ""), *line[1:]] for line in field("", text, width=width + 10)]
+    for claim in paper.claims:
+        lines += [[("  ", ""), *line[1:]] for line in field("", f"- {claim}", width=width + 10, style="dim")]
+    return lines
 
 
 def _can_draw() -> bool:

@@ -6,12 +6,19 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
+from gpugraph.bench.expand import Planned
 from gpugraph.bench.price import Prices
+from gpugraph.bench.sizes import size_of
 from gpugraph.bench.store import read_records
+from gpugraph.bench.sweep import Limits
+from gpugraph.measure.record import Cell
 from gpugraph.measure.sampling import Sampling
+from gpugraph.problems.mst import gpu_filter_boruvka
 from tests.bench.plans import Bench, planned
 from tests.report.canned import mst_record
 
@@ -172,3 +179,13 @@ def test_prices_learn_from_stored_results():
     after = Prices(Sampling(), [record]).need(cell)
     assert after.basis == "results"
     assert before.seconds < 30 * 0.1 < after.seconds < 4
+
+
+def test_the_memory_of_a_cell_is_what_its_algorithm_declares():
+    sizes = size_of("rmat:10")
+    cell = Cell("mst", "rmat:10", "filter-boruvka", "cuda")
+    declared = Prices(Sampling()).need(Planned(cell, "cuda", sizes, Limits())).device_bytes - sizes.graph_bytes
+    view = SimpleNamespace(vertices=1024, arcs=sizes.arcs, index_bits=32, weights=np.zeros(1, np.uint32))
+    assert declared == gpu_filter_boruvka.state_bytes(view)
+    thumb = Cell("mst", "rmat:10", "boruvka", "cuda")  # which asks for degrees
+    assert Prices(Sampling()).need(Planned(thumb, "cuda", sizes, Limits())).device_bytes > sizes.graph_bytes

@@ -214,6 +214,8 @@ def test_points_of_a_paper_go_to_the_cells_they_concern(plan, tmp_path):
     [paper]
     title = "P"
     hardware = "H"
+    year = 2011
+    claim = ["it is fast"]
     [[paper.point]]
     algorithm = "prim"
     vertices = 64
@@ -227,8 +229,9 @@ def test_points_of_a_paper_go_to_the_cells_they_concern(plan, tmp_path):
     prim = next(p for p in made.cells if p.cell.algorithm == "prim")
     kruskal = next(p for p in made.cells if p.cell.algorithm == "kruskal")
     point = {"kernel_s": 0.5, "vertices": 64, "where": "figure 3"}
-    assert paper_of(paper, prim) == [{"name": "P", "hardware": "H", "where": "figure 3", "points": [point]}]
-    assert paper_of(paper, kruskal) == [{"name": "P", "hardware": "H", "points": []}]
+    said = {"year": 2011, "claims": ["it is fast"]}
+    assert paper_of(paper, prim) == [{"name": "P", "hardware": "H", "where": "figure 3", "points": [point], **said}]
+    assert paper_of(paper, kruskal) == [{"name": "P", "hardware": "H", "points": [], **said}]
 
 
 def test_a_point_may_have_hardware_of_its_own_and_be_a_speedup(plan, tmp_path):
@@ -356,6 +359,11 @@ def test_a_wrong_setting_is_told_likewise(plan, setting, what):
     with pytest.raises(InputError) as caught:
         plan(AXES, setting)
     assert what in str(caught.value)
+
+
+def test_an_option_set_like_an_axis_is_told_where_it_belongs(plan):
+    with pytest.raises(InputError, match=r"no axis .* but an option of prim — write --set prim.threads="):
+        plan(AXES + "[options.prim]\nthreads = [32, 64]\n", "threads=32")
 
 
 def test_an_unknown_sweep_suggests_the_nearest_and_a_missing_file_is_named():

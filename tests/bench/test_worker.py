@@ -84,6 +84,21 @@ def test_one_cell_that_cannot_be_leaves_the_others_alone(worker):
     assert outcomes == {0: "refused", 1: "ok"}
 
 
+def test_a_peer_or_a_guest_that_throws_is_told_in_one_line_without_a_trace(tmp_path):
+    (tmp_path / "mine.py").write_text("def driver(view, clock):\n    raise ValueError('a trouble of mine')\n")
+    told = {"bad": {"command": f"{sys.executable} -c 1/0 {{graph.wel}}", "time": "(.)"}}
+    with WorkerProcess() as worker:
+        cells = Cell("mst", "path:5", "peer:bad", "cpu"), Cell("mst", "path:5", f"{tmp_path / 'mine.py'}:driver", "cpu")
+        heard = answers(worker, *cells, peers=told)
+        records = {event["index"]: event["record"] for event in found(heard, "finished")}
+        worker.end()
+        said = worker.last_words()
+    assert [records[i]["outcome"] for i in (0, 1)] == ["threw", "threw"]
+    assert "ZeroDivisionError" in records[0]["message"]
+    assert "mine.py line 2: ValueError: a trouble of mine" in records[1]["message"]
+    assert said == []
+
+
 def test_what_an_algorithm_prints_does_not_disturb_the_talk(worker, tmp_path):
     (tmp_path / "loud.py").write_text(
         "import os\n"

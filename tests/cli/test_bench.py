@@ -11,7 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from gpugraph.bench.axes import in_seconds, parse_seconds
 from gpugraph.bench.store import read_records
+from gpugraph.bench.worker import describe_device
+from gpugraph.cli.defaults import defaults
 from tests.cli.runner import refuse, run, succeed
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -78,15 +81,19 @@ def test_every_way_a_cell_can_end_is_a_row_that_says_so_and_the_sweep_goes_on(fo
     assert outcome.err.splitlines()[-1].startswith("gpugraph: error: mst by mine:wrong on path:30: ")
     told = outcomes("r.jsonl")
     assert [told[f"./mine.py:{name} path:30"] for name in names] == [
-        "ok", "wrong", "refused", "out of memory", "died", "timeout",
+        "ok", "wrong", "threw", "out of memory", "died", "timeout",
     ]  # fmt: skip
     assert [told[f"./mine.py:{name} path:40"] for name in names] == [
-        "ok", "wrong", "refused", "skipped", "skipped", "skipped",
+        "ok", "wrong", "threw", "skipped", "skipped", "skipped",
     ]  # fmt: skip
     assert told["kruskal path:30"] == "ok"
-    sums = "14 cells: 4 verified, 3 skipped, 2 refused, 2 wrong, 1 died, 1 out of memory, 1 timeout"
+    sums = "14 cells: 4 verified, 3 skipped, 2 threw, 2 wrong, 1 died, 1 out of memory, 1 timeout"
     assert sums in outcome.out.splitlines()
     assert "Traceback" not in outcome.err
+    named = {r["algorithm"] for r in read_records("r.jsonl")}
+    assert named == {"kruskal", "./mine.py:dies", "./mine.py:hangs"} | {
+        f"mine:{name}" for name in ("right", "wrong", "throws", "exhausts")
+    }
     for record in read_records("r.jsonl"):
         assert (record["mteps"]["kernel"] is None) == (record["outcome"] != "ok")
         assert record["environment"]["command"] == sys.argv
@@ -133,6 +140,38 @@ def test_a_peer_runs_beside_on_the_same_graph_and_is_verified_too(folder):
     assert set(outcomes("r.jsonl").values()) == {"ok"}
     assert {r["verification"]["status"] for r in read_records("r.jsonl")} == {"passed"}
     assert len(read_records("r.jsonl")) == 2
+
+
+def test_a_peer_whose_device_is_not_there_is_a_row_that_says_so(folder):
+    write_sweep(folder, "kruskal")
+    missing = "nowhere = {command = 'x {graph.egr}', time = '(.)', device = 'cuda'}"
+    words = ("bench", "--sweep", "t.toml", "--set", "n=30", "--peer", "nowhere", "--peer-command", missing)
+    if "unavailable" not in describe_device("cuda"):
+        pytest.skip("there is a GPU here")
+    succeed(*words, "--save", "r.jsonl")
+    assert outcomes("r.jsonl") == {"kruskal path:30": "ok", "peer:nowhere path:30": "refused"}
+    refused = next(r for r in read_records("r.jsonl") if r["outcome"] == "refused")
+    assert refused["message"].startswith("nowhere runs on 'cuda': ")
+    assert refused["device"]["kind"] == "cuda"
+    assert "finished before: 2 cells" in succeed(*words, "--save", "r.jsonl", "--resume").err
+    assert "peer:nowhere" in succeed(*words, "--list").out
+
+
+def test_a_record_carries_the_command_line_of_its_user(folder, monkeypatch):
+    write_sweep(folder, "kruskal")
+    monkeypatch.setattr(sys, "argv", [str(ROOT / "gpugraph" / "__main__.py"), "bench", "--sweep", "t.toml"])
+    succeed("bench", "--sweep", "t.toml", "--set", "n=30", "--save", "r.jsonl")
+    (record,) = read_records("r.jsonl")
+    assert record["environment"]["command"] == ["python", "-m", "gpugraph", "bench", "--sweep", "t.toml"]
+
+
+def test_the_default_budget_is_that_of_the_configuration(folder):
+    write_sweep(folder, "kruskal")
+    assert (
+        f"budget of {in_seconds(parse_seconds(defaults().budget))}"
+        in succeed("bench", "--sweep", "t.toml", "--dry-run").out
+    )
+    assert "budget of 7.0 s" in succeed("bench", "--sweep", "t.toml", "--dry-run", "--budget", "7").out
 
 
 def test_the_shipped_sweeps_are_listed_with_their_titles():

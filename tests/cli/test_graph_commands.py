@@ -136,6 +136,7 @@ def test_the_defaults_name_a_small_graph():
         ("[measure]\nrepeat = 'five'", "measure.repeat is 'five', not of type int"),
         ("[measure]\nrepeat = true", "not of type int"),
         ("[default]\ngraph = 'a'", "lacks measure.repeat"),
+        ("[bench]\nbudget = 600", "bench.budget is 600, not of type str"),
         ("[default", "cannot be read"),
     ],
 )

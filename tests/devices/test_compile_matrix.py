@@ -15,7 +15,7 @@ ENTRIES = list(matrix.entries(architectures=matrix.ARCHITECTURES[:1]))
 
 
 def architectures(entry: matrix.Entry) -> list[str]:
-    """Return sm_90, and for every fourth entry of a file one of the others in turn; ``make matrix`` compiles for all."""
+    """Return sm_90, and for every fourth entry of a file another in turn; ``make matrix`` compiles for all."""
     others = [arch for arch in matrix.ARCHITECTURES if arch != "sm_90"]
     turn = [other for other in ENTRIES if other.file == entry.file].index(entry)
     return ["sm_90", others[turn // 4 % len(others)]] if turn % 4 == 0 else ["sm_90"]

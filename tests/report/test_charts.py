@@ -67,6 +67,30 @@ def test_a_stated_time_counts_for_its_own_scale_alone():
     assert [(v["x"], v["y"]) for v in stated] == [(16.0, pytest.approx(1.0))]
 
 
+def test_a_stated_speed_up_stands_in_the_figure_of_speed_ups_with_what_it_is_over():
+    point = {"vertices": 2**17, "speedup": 2.5, "over": "one thread of a Core i7"}
+    paper = {"name": "P", "hardware": "GTX 460", "points": [point]}
+    records = [cell("mst", "boruvka", "cuda", scale) | {"paper": paper} for scale in (16, 18)]
+    records += [cell("mst", "kruskal", "cpu", scale) for scale in (16, 18)]
+    rows = [Row.of(record) for record in records]
+    (chart,) = speedups(label(rows), find_speedups(rows), LIGHT)
+    stated = chart.spec["layer"][-2]["data"]["values"]
+    assert [(v["x"], v["y"]) for v in stated] == [(17.0, 2.5)]
+    for text in ("P, GTX 460", "NVIDIA H200", "Theirs are over one thread of a Core i7"):
+        assert text in chart.caption
+    (throughput_,) = throughput(label(rows), LIGHT)
+    assert "GTX 460" not in throughput_.caption
+    drawn = figure(rows, LIGHT, x="scale", y="speedup")
+    assert any(v.get("y") == 2.5 for layer in drawn["layer"] for v in layer.get("data", {}).get("values", ()))
+
+
+def test_a_stated_value_of_the_only_size_there_is_stands_over_its_graph():
+    paper = {"name": "P", "hardware": "H", "points": [{"scale": 16, "mteps": 3.0}, {"scale": 17, "mteps": 9.0}]}
+    (chart,) = throughput(label([Row.of(cell("mst", "boruvka", "cuda", 16) | {"paper": paper})]), LIGHT)
+    stated = chart.spec["layer"][-2]["data"]["values"]
+    assert [(v["x"], v["y"]) for v in stated] == [("rmat:16", 3.0)]
+
+
 def test_shares_are_those_of_the_phases_and_no_more_figures_than_a_reader_bears(cells):
     found = shares(cells, LIGHT)
     assert {chart.title for chart in found} >= {"filter-boruvka, NVIDIA H200", "kruskal, CPU"}

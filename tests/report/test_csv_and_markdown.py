@@ -42,11 +42,28 @@ def test_csv_of_two_problems_has_the_columns_of_both():
     assert (second["result.components"], second["result.reached"]) == ("", "60001")
 
 
+def test_csv_has_the_time_of_predecessors_where_a_record_has_it():
+    first, second = rows(csv([sssp_record() | {"predecessors_s": 0.25}, mst_record()]))
+    assert (first["predecessors_s"], second["predecessors_s"]) == ("0.25", "")
+    assert "predecessors_s" not in rows(csv([mst_record()]))[0]
+
+
 def test_csv_and_markdown_give_no_rate_for_a_failed_or_an_emulated_run():
     for record in (failed(), emulated()):
         (row,) = rows(csv([record]))
         assert row["mteps.kernel"] == row["mteps.end_to_end"] == ""
         assert "1,419" not in markdown([record])
+
+
+def test_markdown_ends_with_what_a_paper_states_and_claims():
+    point = {"kernel_s": 1.9, "vertices": 65536, "label": "CLPP"}
+    paper = {"name": "P", "hardware": "GTX", "where": "figure 5", "points": [point], "claims": ["a | b"], "year": 2011}
+    text = markdown([mst_record(paper=paper)])
+    assert "**P.** 2011; GTX" in text
+    assert "| CLPP | rmat:16 | figure 5 | GTX | 1.900 s | 641 µs, boruvka on NVIDIA H200 |" in text
+    assert text.endswith("- a \\| b")
+    odd = {"name": 3, "claims": 5, "note": {"a": 1}, "authors": ["x"]}
+    assert "**3.** " in markdown([mst_record(paper=odd)])
 
 
 def test_markdown_is_a_table_with_the_definition_beneath():

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from gpugraph.report.charts.series import label
@@ -41,6 +43,7 @@ def test_the_emulated_device_has_no_rate():
         ({"problem": None}, "lacks 'problem'"),
         ({"paper": 3}, "'paper' is no object"),
         ({"paper": {"points": [{"scale": -1}]}}, "'paper.scale' is no number above 0"),
+        ({"paper": {"speedup": math.inf}}, "'paper.speedup' is no number above 0"),
     ],
 )
 def test_a_field_of_the_wrong_type_is_named(change, reason):

@@ -23,6 +23,15 @@ def test_small_charts_rise_with_the_throughput_and_mark_what_failed():
     assert "verified" in text
 
 
+def test_a_paper_is_told_with_its_figures_beside_ours_and_its_claims():
+    point = {"vertices": 65536, "mteps": 31.0}
+    paper = {"name": "P", "hardware": "GTX", "where": "figure 5", "points": [point], "claims": ["it is fast"]}
+    text = plain(summary([mst_record(paper=paper), mst_record(algorithm="prim", paper=paper)], 200))
+    assert "P: GTX" in text
+    assert "  boruvka, rmat:16: 31.00 MTEPS on GTX (figure 5); ours: 1,419.6 MTEPS, boruvka on NVIDIA H200" in text
+    assert text.count("it is fast") == 1
+
+
 def test_letters_stand_in_where_blocks_cannot_be_shown():
     text = plain(summary(sweep(), 80, unicode=False))
     assert not set("▁▂▃▄▅▆▇█▏") & set(text)

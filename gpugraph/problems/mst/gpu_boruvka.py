@@ -212,7 +212,7 @@ def count_compression(view: GraphView, clock: Clock) -> None:
         clock.count("compression_percent", round(100 * view.compressed.factor))
 
 
-def prepare(view: ResidentView, device: Device, *, exchange: str) -> State:
+def prepare(view: ResidentView, device: Device, *, exchange: str = "shuffles") -> State:
     """Allocate everything a run needs."""
     return State(view, device, exchange=exchange)
 

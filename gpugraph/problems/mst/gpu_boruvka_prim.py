@@ -116,6 +116,7 @@ register(
         authors="Sun, Skadron",
         year=2013,
         section="6: conclusions and future work",
+        state_bytes=state_bytes,
         prepare=prepare,
         run=run,
         fetch=fetch_forest,

@@ -218,6 +218,7 @@ register(
         authors="Sun, Skadron",
         year=2013,
         section="4: minimum spanning tree, algorithm 4",
+        state_bytes=state_bytes,
         prepare=prepare,
         run=run,
         fetch=fetch_forest,

@@ -143,5 +143,6 @@ register(
         digest=set_digest,
         compile=load_kernel,
         minimum_bytes=forest_bytes,
+        state_bytes=state_bytes,
     )
 )

@@ -168,6 +168,7 @@ register(
         digest=set_digest,
         compile=load_kernels,
         minimum_bytes=forest_bytes,
+        state_bytes=lambda view: state_bytes(view, pairs=False),
         options=OPTIONS,
     )
 )

@@ -96,7 +96,7 @@ register(
             BUFFERS,
             *TILES,
             Option("look", int, 4, "tiles that a lane looks at together", (1, 2, 4)),
-            Option("prefetch", bool, True, "bring the next tile to the cache while looking back"),
+            Option("prefetch", bool, False, "take the next tile early and bring it to the cache while looking back"),
         ),
         minimum_bytes=partial(passes, 2),
         own_seconds=own_seconds,

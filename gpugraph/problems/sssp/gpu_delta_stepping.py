@@ -212,5 +212,6 @@ register(
         digest=digest,
         compile=load_kernel,
         minimum_bytes=distance_bytes,
+        state_bytes=state_bytes,
     )
 )

@@ -115,5 +115,6 @@ register(
         compile=lambda view, device: load_kernels(view, device, view.weights.dtype.itemsize * 8),
         trusted=False,
         minimum_bytes=distance_bytes,
+        state_bytes=state_bytes,
     )
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from gpugraph.report.charts.chart import Chart, Ink
 from gpugraph.report.charts.curves import Mark, Point, curves, describe
@@ -13,8 +13,6 @@ from gpugraph.report.rows import Row
 from gpugraph.report.speedup import Speedup
 from gpugraph.report.units import percent, rate, size
 
-_SAME_SCALE = 0.01
-
 
 def throughput(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
     """Return throughput over scale or graph, with failed cells and what papers state."""
@@ -22,7 +20,7 @@ def throughput(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
     for panel in panels(cells):
         members = [m for m in panel.members if m.row.mteps is not None]
         points = [_throughput_point(panel, m) for m in members]
-        papers = _papers(panel)
+        papers = _papers(panel, _stated_rate)
         failed = failures(panel)
         if not points and not papers:
             continue
@@ -63,31 +61,37 @@ def _throughput_point(panel: Panel, cell: Labelled) -> Point:
     return point(panel, cell, mteps, {**tip, **times(row)}, low=low, high=high)
 
 
-def stated_marks(cells: Sequence[Labelled]) -> list[Mark]:
-    """Return what papers state, over scale."""
-    return [mark for panel in panels(cells) if not panel.names for mark in _papers(panel)]
+def stated_marks(cells: Sequence[Labelled], what: str = "mteps") -> list[Mark]:
+    """Return what papers state over scale: ``what`` is ``"mteps"`` or ``"speedup"``."""
+    of = _stated_speedup if what == "speedup" else _stated_rate
+    return [mark for panel in panels(cells) if not panel.names for mark in _papers(panel, of)]
 
 
-def _papers(panel: Panel) -> list[Mark]:
+def _papers(panel: Panel, of: Callable[[Stated, Row], float | None]) -> list[Mark]:
     marks: dict[tuple[str, str, object, float], Mark] = {}
     for member in panel.members:
         for value in member.row.papers:
-            mteps = _stated_rate(value, member.row)
-            if mteps is None or (panel.names and value.scale is not None):
+            y = of(value, member.row)
+            own = value.is_of(member.row.scale)
+            if y is None or (panel.names and not own):
                 continue
-            x = panel.x(member.row) if value.scale is None or panel.names else value.scale
+            x = panel.x(member.row) if own or value.scale is None else value.scale
             name = ", ".join(part for part in (value.name, value.label) if part)
-            tip = {"stated by": name, "where": value.where or "-", "hardware": value.hardware, "MTEPS": rate(mteps)}
-            marks[name, value.hardware, x, mteps] = Mark(x, mteps, f"{name}, {value.hardware}", tip)
+            tip = {"stated by": name, "where": value.where or "-", "hardware": value.hardware}
+            tip |= {"speed-up": f"{y:g} times", "over": value.over or "-"} if value.speedup else {"MTEPS": rate(y)}
+            marks[name, value.hardware, x, y] = Mark(x, y, f"{name}, {value.hardware}", tip)
     return list(marks.values())
+
+
+def _stated_speedup(value: Stated, row: Row) -> float | None:
+    return value.speedup
 
 
 def _stated_rate(value: Stated, row: Row) -> float | None:
     """Return a stated value in MTEPS; a time is turned into one where it is of this very cell's work."""
     if value.mteps is not None:
         return value.mteps
-    own = value.scale is None or (row.scale is not None and abs(value.scale - row.scale) < _SAME_SCALE)
-    if value.kernel_s is None or not own or len(row.counts) != 1:
+    if value.kernel_s is None or not value.is_of(row.scale) or len(row.counts) != 1:
         return None
     return row.counts[0] / value.kernel_s / 1e6
 
@@ -99,7 +103,7 @@ def _hardware(papers: Sequence[Mark], members: Sequence[Labelled]) -> str:
 
 
 def speedups(cells: Sequence[Labelled], found: Sequence[Speedup], ink: Ink) -> list[Chart]:
-    """Return the speed-up over the fastest verified run of a CPU on the same graph."""
+    """Return the speed-up over the fastest verified run of a CPU on the same graph, and those that papers state."""
     by_row = {id(one.row): one for one in found}
     charts = []
     for panel in panels(cells):
@@ -113,11 +117,17 @@ def speedups(cells: Sequence[Labelled], found: Sequence[Speedup], ink: Ink) -> l
                     "over": f"{one.base.algorithm}, {one.base.device}",
                 }
                 points.append(point(panel, member, one.kernel, tip))
-        if points:
+        papers = _papers(panel, _stated_speedup)
+        if points or papers:
             title = "times as fast as the CPU"
             level = (1.0, "as fast as the CPU")
-            spec = curves(points, ink, x_title=panel.x_title, y_title=title, names=panel.names, level=level)
+            spec = curves(
+                points, ink, x_title=panel.x_title, y_title=title, names=panel.names, papers=papers, level=level
+            )
             caption = "Kernel time of the fastest verified CPU run of the same graph over ours; above 1 the GPU wins."
+            if papers:
+                over = "; ".join(dict.fromkeys(mark.tip["over"] for mark in papers))
+                caption += f" {_hardware(papers, panel.members)} Theirs are over {over}."
             charts.append(
                 Chart(f"speedup-{panel.key}", panel.title, caption, describe(points, panel.x_title, title), spec)
             )

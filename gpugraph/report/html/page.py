@@ -19,7 +19,9 @@ from gpugraph.report.charts.series import colors, entries, label, paint
 from gpugraph.report.engine import vega_bundle, vega_license
 from gpugraph.report.html.cells import FILTERS, details, table
 from gpugraph.report.html.environments import environments
+from gpugraph.report.html.published import papers_section
 from gpugraph.report.html.words import definitions, headlines, lead
+from gpugraph.report.published import published
 from gpugraph.report.rows import Row
 from gpugraph.report.speedup import speedups as find_speedups
 
@@ -70,6 +72,8 @@ def page(rows: Sequence[Row], *, title: str = TITLE, notices: Sequence[str] = ()
             [samples(cells, PAGE)], charts, "No cell has more than one sample.",
         ),
     ]  # fmt: skip
+    if papers := published(cells, over):
+        sections.append(papers_section(papers))
     data = {
         "config": config(PAGE),
         "charts": [
@@ -100,6 +104,7 @@ def page(rows: Sequence[Row], *, title: str = TITLE, notices: Sequence[str] = ()
             "lead": escape(lead(cells)),
             "headlines": f'<ul class="headlines">{best}</ul>' if best else "",
             "notices": told,
+            "papers": '<a href="#papers">Papers</a>' if papers else "",
             "sections": "".join(sections),
             "table": table(cells, over),
             "environment": _lists(environments(rows)),
