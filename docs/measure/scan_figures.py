@@ -1,4 +1,4 @@
-"""Measure the figures of docs/scan.md: python docs/scan_figures.py SET [--device cuda] [--save records.jsonl].
+"""Measure the figures of docs/scan.md: python docs/measure/scan_figures.py SET [--device cuda] [--save records.jsonl].
 
 The array or graph is made once and every cell of a set sees it.  Prints a Markdown table.
 """

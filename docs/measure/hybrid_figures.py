@@ -1,4 +1,6 @@
-"""Measure compress, boruvka-hybrid and boruvka-streamed on a GPU: python docs/hybrid_figures.py SET [--device cuda].
+"""Measure compress, boruvka-hybrid and boruvka-streamed on a GPU:
+
+    python docs/measure/hybrid_figures.py SET [--device cuda]
 
 Sets: `compress` (factor reached, and what it gains), `share` (the hybrid at several shares, and tuned), `limit` (the
 hybrid within a memory limit: the paper's way past GPU memory), `stream` (ours: bytes over the bus, rate, and the same

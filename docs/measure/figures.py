@@ -1,4 +1,4 @@
-"""Measure the figures of docs/results.md: python docs/figures.py SET [--device cuda] [--save records.jsonl].
+"""Measure the figures of docs/results.md: python docs/measure/figures.py SET [--device cuda] [--save records.jsonl].
 
 A set names graphs and, for each, the cells to run on it; the graph is made once and all algorithms of a row see
 the same arrays in the same process.  Prints a Markdown table.

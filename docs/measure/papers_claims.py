@@ -1,4 +1,4 @@
-"""What the four papers claim; docs/papers_figures.py measures what the claims need and prints what comes of it."""
+"""What the four papers claim; papers_figures.py measures what the claims need and prints what comes of it."""
 
 from __future__ import annotations
 
@@ -275,7 +275,7 @@ FACTORS = {
     "F-GPU is around 60 times as fast as FH": ("6, figure 6", 60.0),
     "matrices: U-GPU is 32 times as fast as FH": ("6, figure 7", 32.0),
 }
-"""The claims of docs/dijkstra_figures.py that state a factor."""
+"""The claims of docs/measure/dijkstra_figures.py that state a factor."""
 
 
 def martin(small: bool, full: bool) -> Iterator[Claim]:

@@ -1,4 +1,6 @@
-"""Measure the three versions of Prim: python docs/prim_figures.py [SET...] [--device cuda] [--save records.jsonl].
+"""Measure the three versions of Prim:
+
+    python docs/measure/prim_figures.py [SET...] [--device cuda] [--save records.jsonl]
 
     sparse   the papers' graphs: 2^7 to 2^14 vertices, 2 and 10 edges a vertex, weights 1 to 1000; all versions
     dense    dense graphs, prim-persistent beside heap Prim on the CPU

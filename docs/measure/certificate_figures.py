@@ -1,4 +1,6 @@
-"""Time the certificate of distances and the predecessors on a GPU: python docs/certificate_figures.py [SPEC ...].
+"""Time the certificate of distances and the predecessors on a GPU:
+
+    python docs/measure/certificate_figures.py [SPEC ...]
 
 The distances come from delta-stepping; a line for each part, the median of nine by the device's own stopwatch.
 """

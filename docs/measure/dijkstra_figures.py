@@ -1,4 +1,4 @@
-"""Measure the variants of the compound frontier: python docs/dijkstra_figures.py [SET ...] [--device cuda].
+"""Measure the variants of the compound frontier: python docs/measure/dijkstra_figures.py [SET ...] [--device cuda].
 
 Each set takes the graphs of one figure of Martín, Torres and Gavilanes 2009 and runs every variant on the same arrays,
 beside the Fibonacci heap that their factors refer to.  Prints a Markdown table, then which of the paper's claims hold.

@@ -1,4 +1,4 @@
-"""Graphs on which fast codes fall off a cliff: python docs/cliffs.py [mst|sssp] [--device cuda] [--vertices N].
+"""Graphs on which fast codes fall off a cliff: python docs/measure/cliffs.py [mst|sssp] [--device cuda] [--vertices N].
 
 ``mst`` (the default) runs ``filter-boruvka``, ``sssp`` runs ``delta-stepping``.  Each row compares the time on a graph
 with the time on a uniform random graph of as many vertices and max(arcs, 8 · vertices) arcs, for shortest paths from a

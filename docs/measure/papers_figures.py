@@ -1,7 +1,9 @@
-"""Check what the four papers claim: python docs/papers_figures.py [PAPER ...] [--device cuda] [--save records.jsonl].
+"""Check what the four papers claim:
+
+    python docs/measure/papers_figures.py [PAPER ...] [--device cuda] [--save records.jsonl]
 
 Prints the rows of docs/papers.md: each claim with its place, the paper's figure, ours, and whether it holds
-(docs/papers_claims.py).  The papers' own families, weights and densities, at sizes that take minutes; --full takes the
+(papers_claims.py).  The papers' own families, weights and densities, at sizes that take minutes; --full takes the
 papers' largest for the forests of Sun and Skadron, --small tries the script itself, --list prints the rows unmeasured.
 No result counts that is not verified; a run on one thread is held against the verified forest of the same graph.
 Whole curves: gpugraph bench --sweep papers/NAME.
