@@ -19,8 +19,8 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from gpugraph.graph.csr import CSRGraph
+    from gpugraph.problems.contract import Verdict
     from gpugraph.problems.mst.problem import Forest
-    from gpugraph.problems.registry import Verdict
     from gpugraph.problems.scan.problem import Scanned
     from gpugraph.problems.sssp.problem import Distances
 

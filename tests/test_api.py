@@ -106,8 +106,8 @@ def test_a_scan_is_verified_against_its_array():
 
 
 def test_a_wrong_result_is_an_exception(monkeypatch):
+    from gpugraph.problems.contract import Verdict
     from gpugraph.problems.mst.problem import MinimumSpanningForest
-    from gpugraph.problems.registry import Verdict
 
     wrong = Verdict("failed", "reference", "edge 1-2 is missing")
     monkeypatch.setattr(MinimumSpanningForest, "reference", lambda *_: wrong)

@@ -10,7 +10,7 @@ from gpugraph.bench.axes import expand, listed, parse_bytes, parse_seconds
 from gpugraph.bench.document import Document
 from gpugraph.bench.sweep import AXES, Block, Limits, Rule, Variant
 from gpugraph.errors import InputError, unknown_name
-from gpugraph.problems.registry import PROBLEMS
+from gpugraph.problems.contract import PROBLEMS
 
 BLOCK = ("name", "axes", "options", "cases", "skip", "limits")
 OF_A_RULE = ("reason", "vertices", "arcs")

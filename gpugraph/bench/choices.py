@@ -9,7 +9,9 @@ from typing import Any
 from gpugraph.devices.discovery import parse_device
 from gpugraph.errors import GpuGraphError, unknown_name
 from gpugraph.measure.resolve import parse_options
-from gpugraph.problems.registry import PROBLEMS, Algorithm, algorithms
+from gpugraph.problems.algorithm import Algorithm
+from gpugraph.problems.contract import PROBLEMS
+from gpugraph.problems.registry import algorithms
 
 PEER = "peer:"
 

@@ -10,7 +10,7 @@ from typing import Any
 from gpugraph.bench.choices import Choices
 from gpugraph.bench.sweep import AXES, Block, Sweep
 from gpugraph.errors import InputError, unknown_name
-from gpugraph.problems.registry import PROBLEMS
+from gpugraph.problems.contract import PROBLEMS
 
 TEMPLATES = ("graph", "weights", "source", "prepare")
 """Axes whose values may hold variables; those of options may too."""

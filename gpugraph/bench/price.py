@@ -17,7 +17,8 @@ from gpugraph.measure.environment import usable_cores
 from gpugraph.measure.resolve import resolve_algorithm
 from gpugraph.measure.sampling import Sampling
 from gpugraph.measure.trial import REFERENCE_LIMIT
-from gpugraph.problems.registry import Algorithm, load_problem
+from gpugraph.problems.algorithm import Algorithm
+from gpugraph.problems.registry import load_problem
 
 ARCS_PER_S = {"cpu": 20e6, "cuda": 2e9, "emulated": 200e3}
 BYTES_PER_S = {"cpu": 5e9, "cuda": 1e12, "emulated": 2e6}

@@ -19,7 +19,8 @@ from gpugraph.errors import GpuGraphError
 from gpugraph.measure.identity import cell_id
 from gpugraph.measure.record import Cell
 from gpugraph.measure.resolve import parse_options, resolve_algorithm
-from gpugraph.problems.registry import Algorithm, load_problem
+from gpugraph.problems.algorithm import Algorithm
+from gpugraph.problems.registry import load_problem
 
 
 def input_of(cell: Cell) -> dict[str, Any]:

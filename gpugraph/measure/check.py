@@ -17,9 +17,10 @@ from gpugraph.errors import InputError, unknown_name
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.measure.stored import Stored, StoredDistances, StoredForest, parse_numbers, read_stored
 from gpugraph.measure.trial import check
+from gpugraph.problems.contract import Verdict
 from gpugraph.problems.mst.edges import edge_ids
 from gpugraph.problems.mst.problem import Forest
-from gpugraph.problems.registry import Verdict, load_problem
+from gpugraph.problems.registry import load_problem
 from gpugraph.problems.scan.array import open_array
 from gpugraph.problems.scan.problem import Scanned
 from gpugraph.problems.sssp.problem import Distances, distance_dtype, unreached

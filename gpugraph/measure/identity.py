@@ -10,7 +10,7 @@ from typing import Any
 
 from gpugraph.measure.record import Cell, jsonable
 from gpugraph.measure.resolve import is_guest
-from gpugraph.problems.registry import Algorithm
+from gpugraph.problems.algorithm import Algorithm
 
 
 def cell_id(

@@ -13,7 +13,7 @@ from gpugraph.clock import working_seconds
 from gpugraph.measure.record import PHASES, Cell
 from gpugraph.measure.statistics import median
 from gpugraph.memory import available_memory
-from gpugraph.problems.registry import Problem
+from gpugraph.problems.contract import Problem
 
 Progress = Callable[[str], None]
 

@@ -7,7 +7,9 @@ from typing import Any
 
 from gpugraph.errors import InputError, unknown_name
 from gpugraph.measure.record import Cell
-from gpugraph.problems.registry import Algorithm, Problem, find_algorithm
+from gpugraph.problems.algorithm import Algorithm
+from gpugraph.problems.contract import Problem
+from gpugraph.problems.registry import find_algorithm
 
 VERIFY_METHODS = ("auto", "reference", "certificate", "both", "none")
 

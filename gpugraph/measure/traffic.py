@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gpugraph.errors import GpuGraphError
-from gpugraph.problems.registry import Algorithm
+from gpugraph.problems.algorithm import Algorithm
 
 
 def describe_traffic(algorithm: Algorithm, view: Any, kernel_s: float, copy_bytes_per_s: float | str) -> dict[str, Any]:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from gpugraph.clock import NullClock, working_seconds
 from gpugraph.measure.inputs import live_bytes
-from gpugraph.problems.registry import Algorithm, CertifiesOnDevice, JudgesItself, Problem, Verdict
+from gpugraph.problems.algorithm import Algorithm
+from gpugraph.problems.contract import CertifiesOnDevice, JudgesItself, Problem, Verdict
 
 if TYPE_CHECKING:
     from gpugraph.devices.resident import ResidentView

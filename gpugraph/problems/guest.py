@@ -29,7 +29,8 @@ from typing import Any
 import numpy as np
 
 from gpugraph.errors import GpuGraphError, InputError, unknown_name
-from gpugraph.problems.registry import PROBLEMS, Algorithm
+from gpugraph.problems.algorithm import Algorithm
+from gpugraph.problems.contract import PROBLEMS
 
 GROUP = "gpugraph.algorithms"
 DEVICES = ("cpu", "cuda", "emulated")

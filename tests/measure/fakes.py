@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from gpugraph.problems import registry
-from gpugraph.problems.registry import Algorithm, find_algorithm
+from gpugraph.problems.algorithm import Algorithm
+from gpugraph.problems.registry import find_algorithm
 
 
 class PuppetState:

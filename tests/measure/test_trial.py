@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from gpugraph.measure.trial import check
-from gpugraph.problems.registry import Verdict
+from gpugraph.problems.contract import Verdict
 from tests.zoo import zoo
 
 

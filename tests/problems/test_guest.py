@@ -14,8 +14,9 @@ import gpugraph.problems.guest as guest
 import gpugraph.problems.registry as registry
 from gpugraph.cli.group import cli
 from gpugraph.errors import InputError
+from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.guest import as_algorithm, installed_guests, load_guest
-from gpugraph.problems.registry import Algorithm, find_algorithm
+from gpugraph.problems.registry import find_algorithm
 from tests.cli.runner import refuse, run, succeed
 from tests.devices.emulated.compiler import needs_compiler
 

@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from gpugraph.bench.peers.arrays import EXACT, holds_exactly
 from gpugraph.bench.peers.errors import PeerRefused
 from gpugraph.graph.csr import CSRGraph
+from gpugraph.problems.contract import Verdict
 from gpugraph.problems.mst.edges import edge_ids
 from gpugraph.problems.mst.problem import Forest
-from gpugraph.problems.registry import Verdict
 from gpugraph.problems.sssp.problem import Distances, distance_dtype, unreached, vertex_label
 
 SCIPY = "peer:scipy"

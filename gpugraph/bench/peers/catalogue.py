@@ -9,7 +9,7 @@ from typing import Any
 from gpugraph.bench.peers.command import CommandPeer, parse_commands
 from gpugraph.bench.peers.peer import Peer, library_algorithm
 from gpugraph.errors import unknown_name
-from gpugraph.problems.registry import Algorithm
+from gpugraph.problems.algorithm import Algorithm
 
 LIBRARIES = ("scipy", "networkx", "igraph", "networkit", "rustworkx", "cugraph")
 

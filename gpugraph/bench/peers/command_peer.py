@@ -21,7 +21,8 @@ from gpugraph.bench.peers.process import find_program, run_command
 from gpugraph.bench.peers.truth import truth_of
 from gpugraph.errors import InputError
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.problems.registry import Algorithm, Verdict
+from gpugraph.problems.algorithm import Algorithm
+from gpugraph.problems.contract import Verdict
 
 _WHAT = {"mst": "total weight", "sssp": "sum of the distances"}
 _FIELD = {"mst": "total_weight", "sssp": "distance_sum"}

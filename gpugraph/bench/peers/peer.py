@@ -13,7 +13,7 @@ from gpugraph.bench.peers.answers import PeerForest, distances_of, forest_of_pai
 from gpugraph.bench.peers.errors import PeerRefused, guarded
 from gpugraph.errors import InputError
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.problems.registry import Algorithm, Option
+from gpugraph.problems.algorithm import Algorithm, Option
 
 
 def _itself(structure: Any, handle: Any) -> Any:

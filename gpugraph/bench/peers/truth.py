@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from gpugraph.exact import exact_sum
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.problems.registry import Verdict
+from gpugraph.problems.contract import Verdict
 
 _MOST_DIGITS = 400
 """No double has more before the point; a longer exponent is no weight but a trap."""

@@ -17,9 +17,10 @@ from gpugraph.devices.base import Array, Device, Kernel, covering_grid
 from gpugraph.devices.resident import ResidentView
 from gpugraph.graph.digest import set_digest
 from gpugraph.graph.view import GraphView
+from gpugraph.problems.algorithm import Algorithm, Option
 from gpugraph.problems.least_traffic import forest_bytes
 from gpugraph.problems.mst.gpu_forest import fetch_forest, finish_forest
-from gpugraph.problems.registry import Algorithm, Option, register
+from gpugraph.problems.registry import register
 
 FILE = "boruvka.cu"
 BLOCK = 256  # as in boruvka.cu

@@ -27,11 +27,12 @@ from gpugraph.devices.resident import ResidentView
 from gpugraph.errors import InputError
 from gpugraph.graph.digest import set_digest
 from gpugraph.graph.view import GraphView
+from gpugraph.problems.algorithm import Algorithm, Option
 from gpugraph.problems.mst import gpu_boruvka
 from gpugraph.problems.mst.boruvka_rows import CpuRows, bytes_on_device
 from gpugraph.problems.mst.gpu_forest import fetch_forest, finish_forest
 from gpugraph.problems.mst.memory_limit import LIMIT, check_limit, limit_bytes
-from gpugraph.problems.registry import Algorithm, Option, register
+from gpugraph.problems.registry import register
 
 FIRST_SHARE = 0.2
 """Share of the arcs that the CPU starts with: the least the paper found useful."""

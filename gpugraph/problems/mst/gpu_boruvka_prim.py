@@ -19,10 +19,11 @@ from gpugraph.devices.base import Array, Device, Kernel
 from gpugraph.devices.resident import ResidentView
 from gpugraph.errors import InputError
 from gpugraph.graph.digest import set_digest
+from gpugraph.problems.algorithm import Algorithm, Option
 from gpugraph.problems.mst import gpu_boruvka_scan
 from gpugraph.problems.mst.gpu_boruvka_scan import key_dtype
 from gpugraph.problems.mst.gpu_forest import fetch_forest, finish_forest
-from gpugraph.problems.registry import Algorithm, Option, register
+from gpugraph.problems.registry import register
 
 FILE = "boruvka_prim.cu"
 BLOCK = 256

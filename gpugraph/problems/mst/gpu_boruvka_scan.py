@@ -19,10 +19,11 @@ from gpugraph.clock import Clock
 from gpugraph.devices.base import Array, Device, Kernel, covering_grid
 from gpugraph.devices.resident import ResidentView
 from gpugraph.graph.digest import set_digest
+from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.mst.gpu_boruvka import JUMPS, MAX_ROUNDS
 from gpugraph.problems.mst.gpu_boruvka import lanes_for as boruvka_lanes
 from gpugraph.problems.mst.gpu_forest import fetch_forest, finish_forest
-from gpugraph.problems.registry import Algorithm, register
+from gpugraph.problems.registry import register
 from gpugraph.problems.scan.gpu_segmented import SegmentedScan
 from gpugraph.problems.scan.gpu_segmented import load_kernels as load_segmented
 from gpugraph.problems.scan.tiles import OffsetScan, offset_defines

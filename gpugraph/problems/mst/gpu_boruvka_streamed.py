@@ -22,12 +22,13 @@ from gpugraph.clock import Clock
 from gpugraph.devices.base import BLOCKS_PER_MULTIPROCESSOR, Array, Device, Kernel, covering_grid
 from gpugraph.graph.digest import set_digest
 from gpugraph.graph.view import GraphView
+from gpugraph.problems.algorithm import Algorithm, Option
 from gpugraph.problems.mst.boruvka_feed import Feed
 from gpugraph.problems.mst.boruvka_parts import Part, canonical_edges, split_edges
 from gpugraph.problems.mst.boruvka_plan import Plan, is_wide, plan
 from gpugraph.problems.mst.memory_limit import LIMIT, limit_bytes
 from gpugraph.problems.mst.problem import Forest
-from gpugraph.problems.registry import Algorithm, Option, register
+from gpugraph.problems.registry import register
 
 FILE = "boruvka_streamed.cu"
 BLOCK = 256  # as in boruvka_streamed.cu

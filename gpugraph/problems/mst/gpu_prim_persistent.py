@@ -21,9 +21,10 @@ from gpugraph.devices.base import Array, Device, Kernel
 from gpugraph.devices.resident import ResidentView
 from gpugraph.errors import InputError
 from gpugraph.graph.digest import set_digest
+from gpugraph.problems.algorithm import Algorithm, Option
 from gpugraph.problems.least_traffic import forest_bytes
 from gpugraph.problems.mst.gpu_forest import fetch_forest, finish_forest
-from gpugraph.problems.registry import Algorithm, Option, register
+from gpugraph.problems.registry import register
 
 FILE = "prim_persistent.cu"
 MAX_THREADS = 512

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from gpugraph.devices.base import Device, covering_grid
 from gpugraph.devices.resident import ResidentView
 from gpugraph.exact import exact_sum
+from gpugraph.problems.contract import Verdict
 from gpugraph.problems.mst.edges import edge_endpoints
 from gpugraph.problems.mst.problem import Forest
 from gpugraph.problems.mst.verify import check_ids, check_totals, describe_closing, describe_violation
-from gpugraph.problems.registry import Verdict
 
 FILE = "verify_forest.cu"
 BLOCK = 256

@@ -8,7 +8,7 @@ from fractions import Fraction
 from gpugraph.devices.base import Device
 from gpugraph.errors import InputError, OutOfMemory
 from gpugraph.memory import in_units
-from gpugraph.problems.registry import Option
+from gpugraph.problems.algorithm import Option
 
 LIMIT = Option("memory-limit", str, "", "device memory to take: 8GB, 500MiB, or 25% of the graph's own bytes")
 """The option, the same for every algorithm that has it."""

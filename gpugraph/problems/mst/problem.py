@@ -19,9 +19,9 @@ from gpugraph.errors import OutOfMemory
 from gpugraph.exact import exact_sum
 from gpugraph.graph.build import symmetrize
 from gpugraph.graph.csr import CSRGraph
+from gpugraph.problems.contract import Problem, Verdict
 from gpugraph.problems.mst.edges import edge_endpoints
 from gpugraph.problems.on_graphs import OnGraphs
-from gpugraph.problems.registry import Problem, Verdict
 
 if TYPE_CHECKING:
     from gpugraph.devices.base import Device

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from gpugraph.exact import exact_sum
 from gpugraph.graph.csr import CSRGraph
+from gpugraph.problems.contract import Verdict
 from gpugraph.problems.mst.edges import describe_edge
 from gpugraph.problems.mst.problem import Forest
 from gpugraph.problems.mst.verify import check_totals
-from gpugraph.problems.registry import Verdict
 
 _MOST = 2**31 - 1
 """SciPy's graph routines index by int32."""

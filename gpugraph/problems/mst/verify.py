@@ -28,9 +28,9 @@ from gpugraph.exact import exact_sum
 from gpugraph.graph.chunks import balanced_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.keys import Keys, canonical_order, order_keys
+from gpugraph.problems.contract import Verdict
 from gpugraph.problems.mst.edges import describe_edge, edge_endpoints
 from gpugraph.problems.mst.problem import Forest
-from gpugraph.problems.registry import Verdict
 
 _RANGES_PER_THREAD = 8
 

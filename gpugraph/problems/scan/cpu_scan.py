@@ -12,7 +12,8 @@ import numpy as np
 
 from gpugraph.clock import Clock, NullClock
 from gpugraph.compiled import njit
-from gpugraph.problems.registry import Algorithm, register
+from gpugraph.problems.algorithm import Algorithm
+from gpugraph.problems.registry import register
 from gpugraph.problems.scan.array import ArrayInput
 from gpugraph.problems.scan.gpu_scan import require_sums
 from gpugraph.problems.scan.gpu_segmented import require_segments

@@ -11,7 +11,8 @@ from typing import Any
 from gpugraph.clock import Clock
 from gpugraph.devices.base import Array, Device
 from gpugraph.errors import InputError
-from gpugraph.problems.registry import Algorithm, register
+from gpugraph.problems.algorithm import Algorithm
+from gpugraph.problems.registry import register
 from gpugraph.problems.scan.gpu_scan import WAKING_READS, Run, fetch, own_seconds, passes, require_sums
 from gpugraph.problems.scan.problem import Scanned, digest_of
 from gpugraph.problems.scan.resident import ResidentArray

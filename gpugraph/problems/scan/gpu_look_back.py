@@ -16,7 +16,8 @@ import numpy as np
 from gpugraph.clock import Clock
 from gpugraph.devices.base import Device
 from gpugraph.errors import InputError
-from gpugraph.problems.registry import Algorithm, Option, register
+from gpugraph.problems.algorithm import Algorithm, Option
+from gpugraph.problems.registry import register
 from gpugraph.problems.scan.gpu_scan import (
     BUFFERS,
     TILES,

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from gpugraph.clock import Clock
 from gpugraph.devices.base import Array, Device, Stopwatch
 from gpugraph.errors import InputError
-from gpugraph.problems.registry import Algorithm, Option, register
+from gpugraph.problems.algorithm import Algorithm, Option
+from gpugraph.problems.registry import register
 from gpugraph.problems.scan.array import ArrayInput
 from gpugraph.problems.scan.problem import Scanned, digest_of
 from gpugraph.problems.scan.resident import ResidentArray

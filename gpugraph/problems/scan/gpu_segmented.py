@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from gpugraph.clock import Clock
 from gpugraph.devices.base import Array, Device, Kernel, Stopwatch, covering_grid
 from gpugraph.errors import InputError
-from gpugraph.problems.registry import Algorithm, Option, register
+from gpugraph.problems.algorithm import Algorithm, Option
+from gpugraph.problems.registry import register
 from gpugraph.problems.scan.array import ArrayInput
 from gpugraph.problems.scan.gpu_scan import WAKING_READS, own_seconds
 from gpugraph.problems.scan.problem import Scanned, digest_of

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.clock import HostClock
-from gpugraph.problems.registry import Problem, Verdict
+from gpugraph.problems.contract import Problem, Verdict
 from gpugraph.problems.scan.array import ArrayInput, open_array, ordered_digest
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from gpugraph.compiled import njit
 from gpugraph.graph.chunks import even_ranges, in_threads
-from gpugraph.problems.registry import Verdict
+from gpugraph.problems.contract import Verdict
 from gpugraph.problems.scan.array import ArrayInput
 from gpugraph.problems.scan.problem import Scanned
 

@@ -31,8 +31,9 @@ from gpugraph.clock import NullClock
 from gpugraph.devices.resident import ResidentView
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView
+from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.least_traffic import distance_bytes
-from gpugraph.problems.registry import Algorithm, register
+from gpugraph.problems.registry import register
 from gpugraph.problems.sssp.adjacency_matrix import Cells
 from gpugraph.problems.sssp.compound import State, Strategy, fetch, finish, gpu_steps, run, search
 from gpugraph.problems.sssp.compound_device import step_kernels

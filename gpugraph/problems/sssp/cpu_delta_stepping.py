@@ -22,7 +22,8 @@ from gpugraph.clock import Clock
 from gpugraph.compiled import threads
 from gpugraph.errors import InputError
 from gpugraph.graph.view import GraphView
-from gpugraph.problems.registry import Option, cpu_algorithm
+from gpugraph.problems.algorithm import Option
+from gpugraph.problems.registry import cpu_algorithm
 from gpugraph.problems.sssp.arcs import Arcs
 from gpugraph.problems.sssp.buckets import advance, gather, move, part_of, scatter
 from gpugraph.problems.sssp.problem import Distances

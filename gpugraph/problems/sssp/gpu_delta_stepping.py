@@ -19,8 +19,9 @@ from gpugraph.clock import Clock
 from gpugraph.devices.base import Array, Device, Kernel
 from gpugraph.devices.resident import ResidentView
 from gpugraph.graph.view import GraphView
+from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.least_traffic import distance_bytes
-from gpugraph.problems.registry import Algorithm, register
+from gpugraph.problems.registry import register
 from gpugraph.problems.sssp.problem import Distances
 from gpugraph.problems.sssp.words import distances_from_words
 

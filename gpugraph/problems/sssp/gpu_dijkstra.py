@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from gpugraph.devices.base import Device
 from gpugraph.devices.resident import ResidentView
+from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.least_traffic import distance_bytes
-from gpugraph.problems.registry import Algorithm, register
+from gpugraph.problems.registry import register
 from gpugraph.problems.sssp import compound
 from gpugraph.problems.sssp.compound import State, Strategy, fetch, finish, run
 from gpugraph.problems.sssp.compound_algorithms import compile_kernels

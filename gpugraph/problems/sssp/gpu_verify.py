@@ -11,7 +11,7 @@ from __future__ import annotations
 from gpugraph.devices.base import Device
 from gpugraph.devices.resident import ResidentView
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.problems.registry import Verdict
+from gpugraph.problems.contract import Verdict
 from gpugraph.problems.sssp.gpu_tight import TightArcs
 from gpugraph.problems.sssp.problem import Distances
 from gpugraph.problems.sssp.tight import ends_of

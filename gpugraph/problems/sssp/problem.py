@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from gpugraph.errors import InputError, OutOfMemory
 from gpugraph.exact import exact_sum
 from gpugraph.graph.csr import CSRGraph
+from gpugraph.problems.contract import Problem, Verdict
 from gpugraph.problems.on_graphs import OnGraphs
-from gpugraph.problems.registry import Problem, Verdict
 
 if TYPE_CHECKING:
     from gpugraph.devices.base import Device

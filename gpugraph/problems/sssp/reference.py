@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from gpugraph.compiled import njit
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.problems.registry import Verdict
+from gpugraph.problems.contract import Verdict
 from gpugraph.problems.sssp.arcs import Arcs
 from gpugraph.problems.sssp.problem import Distances, unreached, vertex_label
 from gpugraph.problems.sssp.scipy_dijkstra import fits_scipy, in_own_type, is_exact, scipy_distances

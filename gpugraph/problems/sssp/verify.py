@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.problems.registry import Verdict
+from gpugraph.problems.contract import Verdict
 from gpugraph.problems.sssp.problem import Distances, distance_dtype, vertex_label
 from gpugraph.problems.sssp.tight import survey
 

@@ -15,8 +15,9 @@ from gpugraph.errors import InputError
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView
 from gpugraph.measure.trial import check
+from gpugraph.problems.algorithm import Algorithm
+from gpugraph.problems.contract import Verdict
 from gpugraph.problems.mst.problem import PROBLEM as MST
-from gpugraph.problems.registry import Algorithm, Verdict
 from gpugraph.problems.sssp.problem import PROBLEM as SSSP
 from tests.bench.peers.helpers import INSTALLED, measured, needs
 from tests.zoo import ZOO, has_negative_weights, undirected, zoo

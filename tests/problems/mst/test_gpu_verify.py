@@ -18,10 +18,11 @@ from gpugraph.graph.view import GraphView
 from gpugraph.measure.cell import run_cell
 from gpugraph.measure.record import Cell
 from gpugraph.measure.trial import check
+from gpugraph.problems.contract import Problem, Verdict
 from gpugraph.problems.mst.gpu_verify import certify
 from gpugraph.problems.mst.problem import Forest
 from gpugraph.problems.mst.verify import check_certificate
-from gpugraph.problems.registry import Problem, Verdict, load_problem
+from gpugraph.problems.registry import load_problem
 from tests.problems.mst.helpers import forest_by, random_graph
 from tests.problems.mst.test_verify import GRAPH, MUTATIONS, RIGHT
 from tests.zoo import ZOO, undirected, zoo

@@ -6,7 +6,8 @@ from typing import Any
 
 from gpugraph.clock import NullClock
 from gpugraph.measure.trial import check
-from gpugraph.problems.registry import Verdict, find_algorithm, load_problem
+from gpugraph.problems.contract import Verdict
+from gpugraph.problems.registry import find_algorithm, load_problem
 from gpugraph.problems.scan.array import open_array
 from gpugraph.problems.scan.problem import Scanned
 

@@ -21,7 +21,7 @@ from gpugraph.graph.view import GraphView
 from gpugraph.measure.cell import run_cell
 from gpugraph.measure.record import Cell
 from gpugraph.measure.trial import check
-from gpugraph.problems.registry import Verdict
+from gpugraph.problems.contract import Verdict
 from gpugraph.problems.sssp import gpu_tight
 from gpugraph.problems.sssp.gpu_verify import certify
 from gpugraph.problems.sssp.problem import PROBLEM, Distances, unreached

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.problems.registry import Verdict
+from gpugraph.problems.contract import Verdict
 from gpugraph.problems.sssp.problem import PROBLEM, Distances, unreached
 from tests.problems.sssp.small_graphs import SEARCHABLE, expected_distances, graphs
 from tests.zoo import directed, undirected, zoo

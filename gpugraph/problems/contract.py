@@ -1,0 +1,114 @@
+"""What a problem must offer: its input, its result, its oracle and its certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    from gpugraph.devices.base import Device
+    from gpugraph.devices.resident import ResidentView
+    from gpugraph.graph.csr import CSRGraph
+    from gpugraph.measure.record import Cell
+
+PROBLEMS = ("mst", "sssp", "scan")
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The outcome of a check.
+
+    Attributes:
+        status: ``"passed"``, ``"failed"`` or ``"skipped"``.
+        method: ``"reference"``, ``"certificate"``, ``"both"`` or ``"none"``.
+        detail: one sentence; of a failed check it names the first counter-example.
+    """
+
+    status: str
+    method: str
+    detail: str
+
+    @property
+    def passed(self) -> bool:
+        """True only for a check that was made and holds."""
+        return self.status == "passed"
+
+
+class Result(Protocol):
+    """What every problem's result offers to the measurement."""
+
+    def summary(self) -> dict[str, Any]:
+        """Return the ``result`` object of a record."""
+        ...
+
+    def fingerprint(self) -> str:
+        """Return a digest that equals another result's exactly if the results are equal."""
+        ...
+
+
+class Problem(Protocol):
+    """What a problem must offer; ``gpugraph.problems.<name>.problem.PROBLEM`` is the instance."""
+
+    name: str
+    title: str
+    counted: str
+    """What MTEPS counts, e.g. ``"undirected edges"``."""
+    definition: str
+    """The definition of MTEPS, one sentence, printed beside the figure."""
+
+    def open(self, cell: Cell, phases: dict[str, float], progress: Callable[[str], None]) -> Any:
+        """Return the input that a cell names, and add the seconds of ``load`` and ``build`` to ``phases``."""
+        ...
+
+    def view(self, graph: Any, preparations: Sequence[str], index_bits: int | None) -> Any:
+        """Return the input as an algorithm on the CPU gets it, after the preparations."""
+        ...
+
+    def to_device(self, view: Any, device: Device) -> tuple[Any, float, float]:
+        """Return the view on a device, and the seconds of ``stage`` and ``h2d``."""
+        ...
+
+    def admit(self, graph: CSRGraph) -> CSRGraph:
+        """Return the graph the algorithms get (mst symmetrises); raise InputError for one they cannot take."""
+        ...
+
+    def queries(self, graph: CSRGraph, parameters: Mapping[str, Any]) -> Sequence[tuple[Any, ...]]:
+        """Return the runs to make: each tuple is passed to ``run`` after the clock."""
+        ...
+
+    def work(self, graph: CSRGraph, result: Any) -> int:
+        """Return the number that MTEPS counts for this result."""
+        ...
+
+    def auto(self, graph: CSRGraph, device_kind: str) -> str:
+        """Return the name of the algorithm that measurements say is fastest for such a graph."""
+        ...
+
+    def reference(self, graph: CSRGraph, query: tuple[Any, ...], result: Any, by: str = "") -> Verdict:
+        """Check a result against an oracle that is not the code of the algorithm ``by``."""
+        ...
+
+    def certificate(self, graph: CSRGraph, query: tuple[Any, ...], result: Any) -> Verdict:
+        """Check a result without an oracle, in near-linear time."""
+        ...
+
+
+@runtime_checkable
+class CertifiesOnDevice(Protocol):
+    """What a problem may offer besides: the certificate where the graph already is."""
+
+    def certificate_on_device(
+        self, view: ResidentView, device: Device, query: tuple[Any, ...], result: Any
+    ) -> Verdict | None:
+        """Check a result of ``view.host.graph`` on the device; None where the view does not suit or has no room."""
+        ...
+
+
+@runtime_checkable
+class JudgesItself(Protocol):
+    """What a result may offer besides: its own check, where more than one answer is right (see ``bench/peers``)."""
+
+    def judge(self, query: tuple[Any, ...], method: str) -> Verdict:
+        """Return the verdict by ``method``, one of reference, certificate and both."""
+        ...
