@@ -20,9 +20,9 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from gpugraph.graph.csr import CSRGraph
     from gpugraph.problems.contract import Verdict
-    from gpugraph.problems.mst.problem import Forest
-    from gpugraph.problems.scan.problem import Scanned
-    from gpugraph.problems.sssp.problem import Distances
+    from gpugraph.problems.mst.forest import Forest
+    from gpugraph.problems.scan.scanned import Scanned
+    from gpugraph.problems.sssp.distances import Distances
 
 __all__ = ["__version__", "generate", "load", "mst", "scan", "sssp", "to_networkx", "verify"]
 
@@ -158,7 +158,7 @@ def verify(
         The verdict; a failed one names the first counter-example.
     """
     from gpugraph.measure.check import check_result, check_scan
-    from gpugraph.problems.scan.problem import Scanned
+    from gpugraph.problems.scan.scanned import Scanned
 
     if isinstance(result, Scanned):
         return check_scan(graph, result, method)

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from gpugraph.errors import InputError
-from gpugraph.problems.mst.problem import Forest
-from gpugraph.problems.sssp.problem import Distances
+from gpugraph.problems.mst.forest import Forest
+from gpugraph.problems.sssp.distances import Distances
 
 
 def to_networkx(result: Forest | Distances) -> Any:

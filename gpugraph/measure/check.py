@@ -19,11 +19,11 @@ from gpugraph.measure.stored import Stored, StoredDistances, StoredForest, parse
 from gpugraph.measure.trial import check
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.mst.edges import edge_ids
-from gpugraph.problems.mst.problem import Forest
+from gpugraph.problems.mst.forest import Forest
 from gpugraph.problems.registry import load_problem
 from gpugraph.problems.scan.array import open_array
-from gpugraph.problems.scan.problem import Scanned
-from gpugraph.problems.sssp.problem import Distances, distance_dtype, unreached
+from gpugraph.problems.scan.scanned import Scanned
+from gpugraph.problems.sssp.distances import Distances, distance_dtype, unreached
 
 METHODS = ("auto", "reference", "certificate", "both")
 

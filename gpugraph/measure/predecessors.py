@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gpugraph.clock import working_seconds
-from gpugraph.problems.sssp.problem import Distances
+from gpugraph.problems.sssp.distances import Distances
 
 if TYPE_CHECKING:
     from gpugraph.measure.trial import Subject, Trial

@@ -25,9 +25,9 @@ from gpugraph.atomic import atomic_write
 from gpugraph.compression import strip_suffix
 from gpugraph.errors import InputError, unknown_name
 from gpugraph.measure.csv_columns import write_csv
-from gpugraph.problems.mst.problem import Forest
-from gpugraph.problems.scan.problem import Scanned
-from gpugraph.problems.sssp.problem import Distances
+from gpugraph.problems.mst.forest import Forest
+from gpugraph.problems.scan.scanned import Scanned
+from gpugraph.problems.sssp.distances import Distances
 
 SolvedProblem = Forest | Distances
 

@@ -149,8 +149,8 @@ def _finish(guest: Any, problem: str, name: str) -> Callable[..., Any]:
         return lambda state, raw, *query: guest.finish(state[0], raw, *query)
 
     def finish(state: Any, raw: Any, *query: Any) -> Any:
-        from gpugraph.problems.mst.problem import Forest
-        from gpugraph.problems.sssp.problem import Distances
+        from gpugraph.problems.mst.forest import Forest
+        from gpugraph.problems.sssp.distances import Distances
         from gpugraph.problems.sssp.words import distances_from_words
 
         if isinstance(raw, Forest | Distances):

@@ -151,7 +151,7 @@ def wrong_kruskal(monkeypatch):
     """Let kruskal lose an edge."""
     from dataclasses import replace
 
-    from gpugraph.problems.mst.problem import Forest
+    from gpugraph.problems.mst.forest import Forest
 
     right = registry.find_algorithm("mst", "kruskal", "cpu")
 

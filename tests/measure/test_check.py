@@ -6,8 +6,8 @@ import pytest
 from gpugraph.errors import InputError
 from gpugraph.measure.check import check_result
 from gpugraph.measure.results import write_result
-from gpugraph.problems.mst.problem import Forest
-from gpugraph.problems.sssp.problem import Distances
+from gpugraph.problems.mst.forest import Forest
+from gpugraph.problems.sssp.distances import Distances
 from tests.measure.test_results import distances_of, forest_of
 from tests.zoo import undirected, zoo
 

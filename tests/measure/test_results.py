@@ -12,8 +12,8 @@ from gpugraph.measure.check import check_result
 from gpugraph.measure.results import check_result_name, write_result
 from gpugraph.measure.stored import read_stored
 from gpugraph.problems.mst.edges import edge_ids
-from gpugraph.problems.mst.problem import Forest
-from gpugraph.problems.sssp.problem import Distances
+from gpugraph.problems.mst.forest import Forest
+from gpugraph.problems.sssp.distances import Distances
 from tests.zoo import ZOO, has_negative_weights, undirected, zoo
 
 
@@ -46,7 +46,7 @@ def forest_of(graph: CSRGraph) -> Forest:
 
 def distances_of(graph: CSRGraph, source: int = 0) -> Distances:
     """Bellman-Ford in a few lines."""
-    from gpugraph.problems.sssp.problem import distance_dtype, unreached
+    from gpugraph.problems.sssp.distances import distance_dtype, unreached
 
     dtype = distance_dtype(graph.weights.dtype)
     distance = np.full(graph.vertices, unreached(dtype), dtype)

@@ -16,8 +16,8 @@ from gpugraph.devices.resident import make_resident
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.generate import generate
 from gpugraph.graph.view import GraphView
+from gpugraph.problems.mst.forest import Forest
 from gpugraph.problems.mst.gpu_verify import certify
-from gpugraph.problems.mst.problem import Forest
 from gpugraph.problems.sssp.gpu_verify import certify as certify_distances
 from tests.problems.gpu_cases import expected, run_on
 from tests.problems.scan.scan_cases import scan_on

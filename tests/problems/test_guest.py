@@ -108,7 +108,7 @@ def test_a_function_or_a_class_over_numpy_arrays_runs_on_the_cpu(write: Write, n
 def test_a_plain_function_may_return_a_result_of_its_own(write: Write) -> None:
     text = (
         "import numpy as np\n"
-        "from gpugraph.problems.sssp.problem import Distances\n"
+        "from gpugraph.problems.sssp.distances import Distances\n"
         "def driver(view, clock, source):\n"
         "    d = [abs(v // 3 - source // 3) + abs(v % 3 - source % 3) for v in range(9)]\n"
         "    return Distances(view.graph, source, np.array(d, np.uint64))\n"

@@ -23,8 +23,8 @@ from gpugraph.bench.peers.errors import PeerRefused
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.mst.edges import edge_ids
-from gpugraph.problems.mst.problem import Forest
-from gpugraph.problems.sssp.problem import Distances, distance_dtype, unreached, vertex_label
+from gpugraph.problems.mst.forest import Forest
+from gpugraph.problems.sssp.distances import Distances, distance_dtype, unreached, vertex_label
 
 SCIPY = "peer:scipy"
 

@@ -108,7 +108,7 @@ def _certified_forest(graph: CSRGraph) -> NDArray[np.int64]:
 
 
 def _paths_truth(graph: CSRGraph, source: int) -> Truth:
-    from gpugraph.problems.sssp.problem import Distances
+    from gpugraph.problems.sssp.distances import Distances
     from gpugraph.problems.sssp.reference import reference_distances
 
     distance, by = reference_distances(graph, source)

@@ -32,7 +32,7 @@ from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.keys import Keys, order_keys
 from gpugraph.graph.view import GraphView
 from gpugraph.problems.mst.edges import edge_ids
-from gpugraph.problems.mst.problem import Forest
+from gpugraph.problems.mst.forest import Forest
 from gpugraph.problems.registry import cpu_algorithm
 
 Labels = NDArray[np.signedinteger[Any]]

@@ -24,7 +24,7 @@ from gpugraph.graph.chunks import balanced_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.keys import Keys, canonical_order, order_keys
 from gpugraph.graph.view import GraphView
-from gpugraph.problems.mst.problem import Forest
+from gpugraph.problems.mst.forest import Forest
 from gpugraph.problems.registry import cpu_algorithm
 
 _SORTED_OUTRIGHT = 1 << 16

@@ -19,7 +19,7 @@ from gpugraph.compiled import njit
 from gpugraph.graph.keys import order_keys
 from gpugraph.graph.view import GraphView
 from gpugraph.problems.mst.edges import edge_ids
-from gpugraph.problems.mst.problem import Forest
+from gpugraph.problems.mst.forest import Forest
 from gpugraph.problems.registry import cpu_algorithm
 
 

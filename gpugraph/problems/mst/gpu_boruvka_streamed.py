@@ -26,8 +26,8 @@ from gpugraph.problems.algorithm import Algorithm, Option
 from gpugraph.problems.mst.boruvka_feed import Feed
 from gpugraph.problems.mst.boruvka_parts import Part, canonical_edges, split_edges
 from gpugraph.problems.mst.boruvka_plan import Plan, is_wide, plan
+from gpugraph.problems.mst.forest import Forest
 from gpugraph.problems.mst.memory_limit import LIMIT, limit_bytes
-from gpugraph.problems.mst.problem import Forest
 from gpugraph.problems.registry import register
 
 FILE = "boruvka_streamed.cu"

@@ -19,8 +19,8 @@ from gpugraph.devices.resident import ResidentView
 from gpugraph.graph.digest import set_digest
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.least_traffic import forest_bytes
+from gpugraph.problems.mst.forest import Forest
 from gpugraph.problems.mst.gpu_forest import fetch_forest
-from gpugraph.problems.mst.problem import Forest
 from gpugraph.problems.registry import register
 
 FILE = "filter_boruvka.cu"

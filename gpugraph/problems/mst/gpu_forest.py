@@ -8,7 +8,7 @@ import numpy as np
 
 from gpugraph.devices.base import Array, Device
 from gpugraph.devices.resident import ResidentView
-from gpugraph.problems.mst.problem import Forest
+from gpugraph.problems.mst.forest import Forest
 
 
 class ForestState(Protocol):

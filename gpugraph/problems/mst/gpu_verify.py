@@ -19,7 +19,7 @@ from gpugraph.devices.resident import ResidentView
 from gpugraph.exact import exact_sum
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.mst.edges import edge_endpoints
-from gpugraph.problems.mst.problem import Forest
+from gpugraph.problems.mst.forest import Forest
 from gpugraph.problems.mst.verify import check_ids, check_totals, describe_closing, describe_violation
 
 FILE = "verify_forest.cu"

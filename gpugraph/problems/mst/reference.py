@@ -14,7 +14,7 @@ from gpugraph.exact import exact_sum
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.mst.edges import describe_edge
-from gpugraph.problems.mst.problem import Forest
+from gpugraph.problems.mst.forest import Forest
 from gpugraph.problems.mst.verify import check_totals
 
 _MOST = 2**31 - 1

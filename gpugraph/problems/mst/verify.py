@@ -30,7 +30,7 @@ from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.keys import Keys, canonical_order, order_keys
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.mst.edges import describe_edge, edge_endpoints
-from gpugraph.problems.mst.problem import Forest
+from gpugraph.problems.mst.forest import Forest
 
 _RANGES_PER_THREAD = 8
 

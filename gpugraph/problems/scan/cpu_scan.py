@@ -17,7 +17,7 @@ from gpugraph.problems.registry import register
 from gpugraph.problems.scan.array import ArrayInput
 from gpugraph.problems.scan.gpu_scan import require_sums
 from gpugraph.problems.scan.gpu_segmented import require_segments
-from gpugraph.problems.scan.problem import Scanned
+from gpugraph.problems.scan.scanned import Scanned
 
 
 @njit

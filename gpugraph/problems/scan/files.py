@@ -8,7 +8,7 @@ from typing import IO, Any
 import numpy as np
 
 from gpugraph.errors import InputError
-from gpugraph.problems.scan.problem import Scanned
+from gpugraph.problems.scan.scanned import Scanned
 
 
 def check_scan_name(path: str | os.PathLike[str], ending: str) -> str:

@@ -21,8 +21,8 @@ from gpugraph.problems.algorithm import Algorithm, Option
 from gpugraph.problems.registry import register
 from gpugraph.problems.scan.array import ArrayInput
 from gpugraph.problems.scan.gpu_scan import WAKING_READS, own_seconds
-from gpugraph.problems.scan.problem import Scanned, digest_of
 from gpugraph.problems.scan.resident import ResidentArray
+from gpugraph.problems.scan.scanned import Scanned, digest_of
 
 FILE = "segmented_scan.cu"
 BLOCK = 256

@@ -23,7 +23,7 @@ from gpugraph.compiled import njit
 from gpugraph.graph.chunks import even_ranges, in_threads
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.scan.array import ArrayInput
-from gpugraph.problems.scan.problem import Scanned
+from gpugraph.problems.scan.scanned import Scanned
 
 UNORDERED = 1 << 21
 """Most neighbouring elements that an algorithm may add in another order than theirs."""

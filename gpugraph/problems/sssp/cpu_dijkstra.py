@@ -19,7 +19,7 @@ from gpugraph.compiled import njit
 from gpugraph.graph.view import GraphView
 from gpugraph.problems.registry import cpu_algorithm
 from gpugraph.problems.sssp.arcs import Arcs
-from gpugraph.problems.sssp.problem import Distances
+from gpugraph.problems.sssp.distances import Distances
 from gpugraph.problems.sssp.tight import refuse_wrapped
 
 _NEW = -1

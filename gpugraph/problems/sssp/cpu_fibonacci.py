@@ -11,7 +11,7 @@ from gpugraph.errors import InputError
 from gpugraph.graph.view import GraphView
 from gpugraph.problems.registry import cpu_algorithm
 from gpugraph.problems.sssp.arcs import Arcs
-from gpugraph.problems.sssp.problem import Distances
+from gpugraph.problems.sssp.distances import Distances
 from gpugraph.problems.sssp.scipy_dijkstra import fits_scipy, in_own_type, is_exact, scipy_distances
 
 _REMEDY = "use --algo dijkstra, which computes in the graph's own type"

@@ -22,7 +22,7 @@ from gpugraph.graph.view import GraphView
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.least_traffic import distance_bytes
 from gpugraph.problems.registry import register
-from gpugraph.problems.sssp.problem import Distances
+from gpugraph.problems.sssp.distances import Distances
 from gpugraph.problems.sssp.words import distances_from_words
 
 FILE = "delta_stepping.cu"

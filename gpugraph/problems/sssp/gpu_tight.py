@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from gpugraph.devices.base import Device, Kernel, covering_grid
 from gpugraph.devices.resident import ResidentView
-from gpugraph.problems.sssp.problem import Distances
+from gpugraph.problems.sssp.distances import Distances
 from gpugraph.problems.sssp.verify import malformed
 
 FILE = "verify_distances.cu"

@@ -17,7 +17,7 @@ from gpugraph.compiled import njit
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.sssp.arcs import Arcs
-from gpugraph.problems.sssp.problem import Distances, unreached, vertex_label
+from gpugraph.problems.sssp.distances import Distances, unreached, vertex_label
 from gpugraph.problems.sssp.scipy_dijkstra import fits_scipy, in_own_type, is_exact, scipy_distances
 from gpugraph.problems.sssp.tight import canonical_predecessors, refuse_wrapped
 from gpugraph.problems.sssp.verify import differing_predecessor, malformed

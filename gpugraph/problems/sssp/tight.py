@@ -27,7 +27,7 @@ from gpugraph.errors import InputError
 from gpugraph.graph.chunks import balanced_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.sssp.arcs import Arcs
-from gpugraph.problems.sssp.problem import unreached, vertex_label
+from gpugraph.problems.sssp.distances import unreached, vertex_label
 
 _BLOCK = 1 << 24
 """Arcs classified at a time; bounds the memory to a byte each."""

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.contract import Verdict
-from gpugraph.problems.sssp.problem import Distances, distance_dtype, vertex_label
+from gpugraph.problems.sssp.distances import Distances, distance_dtype, vertex_label
 from gpugraph.problems.sssp.tight import survey
 
 

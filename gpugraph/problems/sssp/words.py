@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.problems.sssp.problem import Distances, distance_dtype, unreached
+from gpugraph.problems.sssp.distances import Distances, distance_dtype, unreached
 from gpugraph.problems.sssp.tight import refuse_wrapped
 
 

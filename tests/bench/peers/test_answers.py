@@ -14,8 +14,8 @@ from gpugraph.bench.peers.arrays import holds_exactly
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.measure.trial import check
 from gpugraph.problems.mst.edges import edge_endpoints
+from gpugraph.problems.mst.forest import Forest
 from gpugraph.problems.mst.problem import PROBLEM as MST
-from gpugraph.problems.mst.problem import Forest
 from gpugraph.problems.mst.reference import reference_forest
 from gpugraph.problems.sssp.problem import PROBLEM as SSSP
 from tests.zoo import UNDIRECTED, undirected, zoo

@@ -7,7 +7,7 @@ import numpy as np
 from gpugraph.clock import NullClock
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView
-from gpugraph.problems.mst.problem import Forest
+from gpugraph.problems.mst.forest import Forest
 from gpugraph.problems.registry import find_algorithm
 from tests.zoo import undirected
 

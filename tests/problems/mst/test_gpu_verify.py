@@ -19,8 +19,8 @@ from gpugraph.measure.cell import run_cell
 from gpugraph.measure.record import Cell
 from gpugraph.measure.trial import check
 from gpugraph.problems.contract import Problem, Verdict
+from gpugraph.problems.mst.forest import Forest
 from gpugraph.problems.mst.gpu_verify import certify
-from gpugraph.problems.mst.problem import Forest
 from gpugraph.problems.mst.verify import check_certificate
 from gpugraph.problems.registry import load_problem
 from tests.problems.mst.helpers import forest_by, random_graph

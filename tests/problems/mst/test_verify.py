@@ -13,7 +13,7 @@ from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.mst import reference
 from gpugraph.problems.mst.edges import edge_ids
-from gpugraph.problems.mst.problem import Forest
+from gpugraph.problems.mst.forest import Forest
 from gpugraph.problems.mst.reference import check_against_reference
 from gpugraph.problems.mst.verify import check_certificate
 from tests.problems.mst.helpers import forest_by, random_graph

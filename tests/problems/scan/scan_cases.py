@@ -9,7 +9,7 @@ from gpugraph.measure.trial import check
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.registry import find_algorithm, load_problem
 from gpugraph.problems.scan.array import open_array
-from gpugraph.problems.scan.problem import Scanned
+from gpugraph.problems.scan.scanned import Scanned
 
 SUMS = (
     "reduce-then-scan",

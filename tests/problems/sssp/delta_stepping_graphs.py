@@ -14,7 +14,7 @@ from gpugraph.devices.resident import make_resident
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.generate import generate
 from gpugraph.graph.view import GraphView
-from gpugraph.problems.sssp.problem import Distances
+from gpugraph.problems.sssp.distances import Distances
 from tests.problems.gpu_cases import expected
 from tests.zoo import Edge, directed, undirected
 

@@ -18,7 +18,7 @@ from gpugraph.problems.registry import algorithms, find_algorithm, load_problem
 from gpugraph.problems.sssp import adjacency_matrix, buckets, compound_host, cpu_delta_stepping, cpu_dijkstra, transpose
 from gpugraph.problems.sssp.arcs import Arcs
 from gpugraph.problems.sssp.cpu_delta_stepping import BucketSearch, chosen_delta, delta_stepping
-from gpugraph.problems.sssp.problem import Distances
+from gpugraph.problems.sssp.distances import Distances
 from gpugraph.problems.sssp.reference import reference_distances
 from tests.problems.sssp.small_graphs import (
     SEARCHABLE,

@@ -15,7 +15,7 @@ from gpugraph.devices.resident import make_resident
 from gpugraph.errors import InputError
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView
-from gpugraph.problems.sssp.problem import Distances
+from gpugraph.problems.sssp.distances import Distances
 from tests.devices.emulated.compiler import needs_compiler
 from tests.problems.gpu_cases import expected
 from tests.problems.sssp.delta_stepping_graphs import (

@@ -23,8 +23,9 @@ from gpugraph.measure.record import Cell
 from gpugraph.measure.trial import check
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.sssp import gpu_tight
+from gpugraph.problems.sssp.distances import Distances, unreached
 from gpugraph.problems.sssp.gpu_verify import certify
-from gpugraph.problems.sssp.problem import PROBLEM, Distances, unreached
+from gpugraph.problems.sssp.problem import PROBLEM
 from gpugraph.problems.sssp.tight import canonical_predecessors
 from gpugraph.problems.sssp.verify import check_certificate
 from tests.devices.emulated.compiler import needs_compiler

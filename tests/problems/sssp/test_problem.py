@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from gpugraph.errors import InputError
-from gpugraph.problems.sssp.problem import PROBLEM, Distances
+from gpugraph.problems.sssp.distances import Distances
+from gpugraph.problems.sssp.problem import PROBLEM
 from tests.problems.sssp.small_graphs import expected_distances
 from tests.zoo import directed, undirected, zoo
 

@@ -1,0 +1,57 @@
+"""Scanned: the result of the scan problem.
+
+Without segments, element i of the result is the sum of elements 0 to i (or to i − 1: exclusive); sums of integers wrap
+modulo 2^bits.  With segments it is the least element from the head of its segment to i, with its position; of equal
+ones the first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpugraph.problems.scan.array import ArrayInput, ordered_digest
+
+if TYPE_CHECKING:
+    pass
+
+
+@dataclass(frozen=True, eq=False)
+class Scanned:
+    """The scan of an ArrayInput.
+
+    Attributes:
+        graph: the input.
+        array: (n,) the scan, in the input's type.
+        index: (n,) position of each minimum, for a segmented scan; else None.
+        depth: additions on the way of any element into any sum, at most: what bounds the rounding error of reals.
+    """
+
+    graph: ArrayInput
+    array: NDArray[Any]
+    index: NDArray[Any] | None = None
+    depth: int = 0
+
+    @cached_property
+    def digest(self) -> str:
+        """32 hexadecimal digits of the scan, element by element."""
+        return digest_of((self.array,) if self.index is None else (self.array, self.index))
+
+    def summary(self) -> dict[str, Any]:
+        """Return the ``result`` object of a record."""
+        last = self.array[-1].item() if len(self.array) else None
+        return {"elements": len(self.array), "last": last, "digest": self.digest}
+
+    def fingerprint(self) -> str:
+        """Return a digest that equals another result's exactly if the results are equal."""
+        return self.digest
+
+
+def digest_of(arrays: tuple[NDArray[Any], ...]) -> str:
+    """Return the digest of a raw result: the scan, and for segments the positions."""
+    kind = ordered_digest(arrays[1].astype(np.int64, copy=False)) if len(arrays) > 1 else ""
+    return ordered_digest(arrays[0], kind)

@@ -1,0 +1,112 @@
+"""Distances: the result of the single-source shortest paths problem.
+
+Distances are unique, and so are the canonical predecessors (``tight.py``): whatever computed them, two right
+results are equal bit for bit.  A float distance is the least, over all paths, of the sum taken from the source
+on in the weights' own type.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpugraph.errors import OutOfMemory
+from gpugraph.exact import exact_sum
+from gpugraph.graph.csr import CSRGraph
+
+if TYPE_CHECKING:
+    from gpugraph.devices.base import Device
+    from gpugraph.devices.resident import ResidentView
+
+
+def distance_dtype(weight_dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the dtype of distances on the host: uint64 for integer weights, else the weights' own float."""
+    return np.dtype(np.uint64) if weight_dtype.kind in "iu" else weight_dtype
+
+
+def unreached(dtype: np.dtype[Any]) -> Any:
+    """Return the value that marks a vertex as not reached: 2^64−1 for integers, infinity for floats."""
+    return dtype.type(np.iinfo(dtype).max if dtype.kind == "u" else np.inf)
+
+
+def vertex_label(graph: CSRGraph, vertex: int) -> str:
+    """Return a vertex for a message: its number, and its name where the file had one."""
+    return f"{vertex}" if graph.vertex_names is None else f"{vertex} (named {graph.vertex_names[vertex]})"
+
+
+@dataclass(frozen=True, eq=False)
+class Distances:
+    """Shortest distances from one source.
+
+    Attributes:
+        graph: the graph.
+        source: 0-based source vertex.
+        distance: (n,) uint64 for integer weights, float32 or float64 for theirs; ``unreached(dtype)`` where
+            there is no path of finite length.
+        predecessor: (n,) int64, −1 for the source and unreached vertices, or None where not asked for.
+    """
+
+    graph: CSRGraph
+    source: int
+    distance: NDArray[Any]
+    predecessor: NDArray[np.int64] | None = None
+
+    @cached_property
+    def reached(self) -> NDArray[np.bool_]:
+        """(n,) bool: which vertices a path of finite length leads to; the source is one."""
+        mask: NDArray[np.bool_] = self.distance != unreached(self.distance.dtype)
+        return mask
+
+    def with_predecessors(self, view: ResidentView | None = None, device: Device | None = None) -> Distances:
+        """Return the same distances with their canonical predecessors.
+
+        Args:
+            view: the graph on a device that is to find them, or None for the host, which also steps in where the view
+                holds another graph or there is no room.
+            device: the device that holds it.
+        """
+        from gpugraph.problems.sssp import gpu_tight, tight
+
+        if self.predecessor is not None:
+            return self
+        if view is not None and device is not None and gpu_tight.suits(view, self):
+            try:
+                return replace(
+                    self, predecessor=gpu_tight.canonical_predecessors(view, device, self.distance, self.source)
+                )
+            except OutOfMemory:
+                pass  # the host has room
+        return replace(self, predecessor=tight.canonical_predecessors(self.graph, self.distance, self.source))
+
+    def summary(self) -> dict[str, Any]:
+        """Return the ``result`` object of a record.
+
+        ``source_name`` is there where the file had its own ids.  ``distance_sum`` over the reached vertices is an
+        exact int or the correctly rounded float; ``distances_sha256`` is over the distances in vertex order as
+        little-endian float64, unreached = inf.
+        """
+        finite = self.distance[self.reached]
+        wide = self.distance.astype("<f8")
+        wide[~self.reached] = np.inf
+        names = self.graph.vertex_names
+        return {
+            "source": self.source,
+            **({} if names is None else {"source_name": names[self.source].item()}),
+            "reached": len(finite),
+            "distance_sum": exact_sum(finite),
+            "distance_max": finite.max(initial=0).item(),
+            "distances_sha256": hashlib.sha256(wide.data).hexdigest(),
+        }
+
+    def fingerprint(self) -> str:
+        """Return a digest that equals another result's exactly if source, distances and predecessors do."""
+        digest = hashlib.sha256(f"{self.source} {self.distance.dtype} {self.predecessor is not None}".encode())
+        digest.update(np.ascontiguousarray(self.distance).data)
+        if self.predecessor is not None:
+            digest.update(np.ascontiguousarray(self.predecessor, np.int64).data)
+        return digest.hexdigest()
