@@ -43,19 +43,6 @@ constexpr int32 DROPPED = -1;
 
 // ------------------------------------------------------------------ helpers
 
-// The row of an arc, known to lie in [low, high]: the last that begins at or before it.
-__device__ __forceinline__ int32 row_of(const index_t* __restrict__ offsets, index_t arc, int32 low, int32 high) {
-    while (low < high) {
-        const int32 middle = low + (high - low + 1) / 2;
-        if (offsets[middle] <= arc) {
-            low = middle;
-        } else {
-            high = middle - 1;
-        }
-    }
-    return low;
-}
-
 // Add one for every lane to counts[tree], with one atomic for the lanes of one tree; arcs of a tree stand together, so
 // mostly that is one for the whole warp.  Returns the lane's place.  All 32 lanes must call; DROPPED takes no part.
 __device__ __forceinline__ count_t add_one(count_t* counts, int32 tree) {
@@ -84,11 +71,11 @@ extern "C" __global__ void boruvka_scan_list_arcs(int32 vertices, index_t arcs, 
     }
     for (int64 first = grid_thread() / WARP * LISTED; first < arcs; first += grid_threads() / WARP * LISTED) {
         const int64 last = first + LISTED < arcs ? first + LISTED - 1 : arcs - 1;
-        const int32 low = row_of(offsets, static_cast<index_t>(first), 0, vertices - 1);
-        const int32 high = row_of(offsets, static_cast<index_t>(last), low, vertices - 1);
+        const int32 low = row_of_arc(offsets, static_cast<index_t>(first), 0, vertices - 1);
+        const int32 high = row_of_arc(offsets, static_cast<index_t>(last), low, vertices - 1);
         for (int64 i = first + lane_id(); i <= last; i += WARP) {
             const index_t arc = static_cast<index_t>(i);
-            const int32 u = row_of(offsets, arc, low, high), v = targets[arc];
+            const int32 u = row_of_arc(offsets, arc, low, high), v = targets[arc];
             tail[arc] = u;
             other[arc] = v;
             key[arc] = order_key(weights[arc]);

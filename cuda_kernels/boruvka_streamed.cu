@@ -67,19 +67,6 @@ __device__ __forceinline__ bool chosen(int32 tree, uint64 key, uint64 id, const 
     return key == best_key[tree] && (PACKED || id == best_id[tree]);
 }
 
-// Row of an edge: the last one that begins at or before it, among the rows [low, high].
-__device__ __forceinline__ int32 row_of(const index_t* __restrict__ rows, int32 low, int32 high, index_t edge) {
-    while (low < high) {
-        const int32 middle = low + (high - low + 1) / 2;
-        if (rows[middle] <= edge) {
-            low = middle;
-        } else {
-            high = middle - 1;
-        }
-    }
-    return low;
-}
-
 // A warp's walk over its spans of a chunk: what its lane has in hand.
 struct Passing {
     index_t at;  // position in the chunk
@@ -93,12 +80,12 @@ __device__ __forceinline__ void for_edges_of_chunk(index_t first, index_t count,
                                                    const int32* __restrict__ label, Body body) {
     for (int64 start = grid_thread() / WARP * SPAN; start < count; start += grid_threads() / WARP * SPAN) {
         const int64 end = start + SPAN < count ? start + SPAN : static_cast<int64>(count);
-        const int32 top = row_of(rows, 0, vertices - 1, first + static_cast<index_t>(start));
-        const int32 bottom = row_of(rows, top, vertices - 1, first + static_cast<index_t>(end - 1));
+        const int32 top = row_of_arc(rows, first + static_cast<index_t>(start), 0, vertices - 1);
+        const int32 bottom = row_of_arc(rows, first + static_cast<index_t>(end - 1), top, vertices - 1);
         for (int64 base = start; base < end; base += WARP) {
             Passing edge = {static_cast<index_t>(base + lane_id()), 0, 0};
             if (edge.at < end) {
-                edge.a = label[row_of(rows, top, bottom, first + edge.at)];
+                edge.a = label[row_of_arc(rows, first + edge.at, top, bottom)];
                 edge.b = label[heads[edge.at]];
             }
             body(edge);

@@ -138,6 +138,19 @@ __device__ __forceinline__ index_t find_arc(const int32* __restrict__ targets, i
     return begin < stop && targets[begin] == target ? begin : static_cast<index_t>(-1);
 }
 
+// The row of an arc, known to lie in [low, high]: the last that begins at or before it.
+__device__ __forceinline__ int32 row_of_arc(const index_t* __restrict__ offsets, index_t arc, int32 low, int32 high) {
+    while (low < high) {
+        const int32 middle = low + (high - low + 1) / 2;
+        if (offsets[middle] <= arc) {
+            low = middle;
+        } else {
+            high = middle - 1;
+        }
+    }
+    return low;
+}
+
 // ------------------------------------------------------------------ waiting
 
 // Wait until `condition` holds; something another resident block does must make it true.  The pause lets the

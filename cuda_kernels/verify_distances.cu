@@ -71,19 +71,6 @@ struct Graph {
     const distance_t* __restrict__ distance;
 };
 
-// The row of an arc, which lies in [low, high]: the last that begins at or before it.
-__device__ __forceinline__ int32 row_of(const index_t* __restrict__ offsets, index_t arc, int32 low, int32 high) {
-    while (low < high) {
-        const int32 middle = low + (high - low + 1) / 2;
-        if (offsets[middle] <= arc) {
-            low = middle;
-        } else {
-            high = middle - 1;
-        }
-    }
-    return low;
-}
-
 // Call visit(kind, u, v, arc) for every arc u->v; SLACK stands for a lane without one.  Lanes read consecutive arcs,
 // and all lanes call together.  A warp finds the rows of its tile's first and last arc, a lane its own between them.
 template <typename Visit>
@@ -91,14 +78,14 @@ __device__ __forceinline__ void for_each_arc(const Graph& graph, Visit visit) {
     const int64 arcs = graph.arcs;
     for (int64 begin = grid_thread() / WARP * TILE; begin < arcs; begin += grid_threads() / WARP * TILE) {
         const int64 end = begin + TILE < arcs ? begin + TILE : arcs;
-        int32 u = row_of(graph.offsets, static_cast<index_t>(begin), 0, graph.vertices - 1);
-        const int32 last = row_of(graph.offsets, static_cast<index_t>(end - 1), u, graph.vertices - 1);
+        int32 u = row_of_arc(graph.offsets, static_cast<index_t>(begin), 0, graph.vertices - 1);
+        const int32 last = row_of_arc(graph.offsets, static_cast<index_t>(end - 1), u, graph.vertices - 1);
         for (int64 first = begin; first < end; first += WARP) {
             const int64 at = first + lane_id();
             int32 kind = SLACK, v = 0;
             if (at < end) {
                 const index_t arc = static_cast<index_t>(at);
-                u = row_of(graph.offsets, arc, u, last);
+                u = row_of_arc(graph.offsets, arc, u, last);
                 const distance_t near = graph.distance[u];
                 if (reached(near)) {
                     v = graph.targets[arc];

@@ -78,19 +78,6 @@ __device__ __forceinline__ Node load_node(const Node* __restrict__ nodes, int32 
     return {words.key, static_cast<uint32>(words.edge_and_parent), static_cast<int32>(words.edge_and_parent >> 32)};
 }
 
-// The row of an arc, which lies in [low, high]: the last that begins at or before it.
-__device__ __forceinline__ int32 row_of(const index_t* __restrict__ offsets, index_t arc, int32 low, int32 high) {
-    while (low < high) {
-        const int32 middle = low + (high - low + 1) / 2;
-        if (offsets[middle] <= arc) {
-            low = middle;
-        } else {
-            high = middle - 1;
-        }
-    }
-    return low;
-}
-
 // Climb from leaves u and v until they meet.  Returns a node whose chosen edge is the heaviest on the forest's path
 // from u to v; its parent is NO_PARENT if there is no path.
 __device__ __forceinline__ Node heaviest_between(const Node* __restrict__ leaves, const Node* __restrict__ inner,
@@ -121,7 +108,7 @@ extern "C" __global__ void verify_forest_read_edges(uint32 count, int32 vertices
         Ends found = {INSIDE, INSIDE};
         if (id >= 0 && id < arcs && (i == 0 || edges[i - 1] < id)) {
             const index_t arc = static_cast<index_t>(id);
-            found = {row_of(offsets, arc, 0, vertices - 1), targets[arc]};
+            found = {row_of_arc(offsets, arc, 0, vertices - 1), targets[arc]};
         }
         ends[i] = found;
         if (found.a >= found.b) *malformed = 1;  // race-allowed: every writer writes 1
@@ -266,12 +253,12 @@ extern "C" __global__ void verify_forest_check_arcs(int32 vertices, index_t arcs
                                                     const Node* __restrict__ inner, uint64* violation) {
     for (int64 begin = grid_thread() / WARP * TILE; begin < arcs; begin += grid_threads() / WARP * TILE) {
         const int64 end = begin + TILE < arcs ? begin + TILE : arcs;
-        int32 u = row_of(offsets, static_cast<index_t>(begin), 0, vertices - 1);
-        const int32 last = row_of(offsets, static_cast<index_t>(end - 1), u, vertices - 1);
+        int32 u = row_of_arc(offsets, static_cast<index_t>(begin), 0, vertices - 1);
+        const int32 last = row_of_arc(offsets, static_cast<index_t>(end - 1), u, vertices - 1);
         for (int64 at = begin + lane_id(); at < end; at += WARP) {
             const index_t arc = static_cast<index_t>(at);
             const int32 v = targets[arc];
-            u = row_of(offsets, arc, u, last);
+            u = row_of_arc(offsets, arc, u, last);
             if (u > v) continue;
             const weight_key_t key = order_key(weights[arc]);
             const Node heaviest = heaviest_between(leaves, inner, u, v);

@@ -31,20 +31,11 @@ __device__ Pick sample_threshold(Shared& shared, const Graph& graph, uint64 want
     return {shared.sample_key[0], shared.sample_arc[0]};
 }
 
-// The row of an arc: the last that begins at or before it.
+// The row of an arc.
 __device__ __forceinline__ int32 row_of(const Graph& graph, const int32* __restrict__ tile_row, index_t arc) {
     const index_t tile = arc / TILE;
-    int32 low = tile_row[tile];
-    int32 high = (tile + 1) * TILE < graph.arcs ? tile_row[tile + 1] : graph.vertices - 1;
-    while (low < high) {
-        const int32 middle = low + (high - low + 1) / 2;
-        if (graph.offsets[middle] <= arc) {
-            low = middle;
-        } else {
-            high = middle - 1;
-        }
-    }
-    return low;
+    const int32 high = (tile + 1) * TILE < graph.arcs ? tile_row[tile + 1] : graph.vertices - 1;
+    return row_of_arc(graph.offsets, arc, tile_row[tile], high);
 }
 
 // List the edges up to the threshold that join two components: the weights of all arcs stream by, and only the few that

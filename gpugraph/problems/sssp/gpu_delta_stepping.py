@@ -57,12 +57,15 @@ class State:
         self.control = device.empty(CONTROL_WORDS, np.uint32)
         self.wide_control = device.empty(WIDE_CONTROL_WORDS, np.uint64)
         self.timeline = device.empty(len(PHASES), np.uint64)
+        self.bits = 0
         self.arrays: list[Array] = []  # in the order in which the kernel takes them
         self.arena = device.empty(arena_words(view, self.narrow), np.uint64)
         self.use_width(self.narrow)
 
     def use_width(self, bits: int) -> None:
         """Hold distances in words of 32 or 64 bits."""
+        if bits == self.bits:
+            return
         view, words = self.view, arena_words(self.view, bits)
         if words > len(self.arena):
             self.arrays = []
