@@ -153,6 +153,31 @@ __device__ __forceinline__ int32 row_of_arc(const index_t* __restrict__ offsets,
 
 // ------------------------------------------------------------------ waiting
 
+// Begin to copy 16 bytes to shared memory; the calling thread may read them after await_copies().
+__device__ __forceinline__ void copy_async(uint4* shared, const uint4* source) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    const uint32 address = static_cast<uint32>(__cvta_generic_to_shared(shared));
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address), "l"(source) : "memory");
+#else
+    *shared = *source;
+#endif
+}
+
+// The copies that the calling thread has begun since the last call are a group, which may be empty.
+__device__ __forceinline__ void end_copies() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+
+// Wait until all but the calling thread's last LATER groups are copied.
+template <int LATER>
+__device__ __forceinline__ void await_copies() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.wait_group %0;" ::"n"(LATER) : "memory");
+#endif
+}
+
 // Wait until `condition` holds; something another resident block does must make it true.  The pause lets the
 // memory system breathe on a GPU, and lets the other blocks run on the emulated device.
 #define spin_until(condition)                 \

@@ -15,7 +15,6 @@ Prefix sums of an array that a GPU's blocks share: four schemes, of the same few
     source, target (n)      the elements, and their scan; may be one array (in place)
     sums (blocks)           sum of each block's range; scanned in place to what stands before each range
     descriptors (tiles)     look-back: what each tile has told, see prefix_scan/look_back.cuh
-    tickets (1)             look-back: the next tile
 
 Sums of integers wrap: they are exact modulo 2^bits.  Signed integers are scanned as unsigned ones of their width.  All
 of them add only consecutive elements, but for scan_sums, where a thread adds elements of its block's range.
@@ -25,8 +24,6 @@ Defines:
     BLOCK    threads of a block                    (default 256)
     VECTORS  vectors of 16 bytes for each thread   (default 4)
     NETWORK  0 | 1 | 2 | 3   how a tile is scanned: in registers and by shuffles, or by one of prefix_scan/networks.cuh
-    LOOK     tiles that a lane looks at together   (default 4)
-    PREFETCH 0 | 1           look-back: take the next tile early and bring it to the cache while waiting (default 1)
 
 Source: Y. Sun, K. Skadron, "Prefix scan and minimum spanning tree with OpenCL", 2013, section 2; D. Merrill, A.
 Grimshaw, "Parallel scan for stream architectures", 2009 (reduce-then-scan); D. Merrill, M. Garland, "Single-pass
@@ -34,10 +31,6 @@ parallel prefix scan with decoupled look-back", 2016 (look-back).
 */
 #include "prefix_scan/look_back.cuh"
 #include "prefix_scan/tile.cuh"
-
-#ifndef PREFETCH
-#define PREFETCH 1
-#endif
 
 // ------------------------------------------------------------------ helpers
 
@@ -48,18 +41,6 @@ struct Range {
 __device__ __forceinline__ Range own_tiles(int64 n) {
     const int64 tiles = (n + TILE - 1) / TILE;
     return {tiles * blockIdx.x / gridDim.x, tiles * (blockIdx.x + 1) / gridDim.x};
-}
-
-// Bring a tile to the L2 cache; a hint, which may reach beyond the array's end.  Called by one warp.
-__device__ __forceinline__ void prefetch_tile(const element_t* tile) {
-    constexpr int LINE = 128 / sizeof(element_t);
-#pragma unroll
-    for (int i = 0; i < TILE; i += WARP * LINE) {
-        const int line = i + lane_id() * LINE;
-#ifdef __CUDA_ARCH__
-        if (line < TILE) asm volatile("prefetch.global.L2 [%0];" ::"l"(tile + line));
-#endif
-    }
 }
 
 // ------------------------------------------------------------------ kernels, in launch order
@@ -119,52 +100,64 @@ scan_propagate(int64 n, element_t* target, const element_t* __restrict__ prefixe
     store_tile(items, target + start, n - start);
 }
 
-// Look-back: the whole scan in one pass.  Tiles are handed out by a counter, so that a tile in work only waits for
-// tiles that were begun before it; a block asks for its next tile while it works on one, which does no harm, for the
-// smallest unfinished tile is never the one that is kept waiting.
-// Launch: BLOCK threads, any grid; `epoch` grows by 2 from run to run, and `first_ticket` is where *tickets stands.
-// Writes target, descriptors; raises *tickets by the number of tiles and blocks.
+// Look-back: the whole scan in one pass.  Block 0 looks back for all; the others take turns with the tiles.  A block has the
+// tiles that it will need next on their way to shared memory, and before it finishes one it has told the sum of the next:
+// what stands before that is then known by the time it is needed, and the memory is never idle.
+// Launch: cooperative, since blocks wait for each other: BLOCK threads, two blocks or more, as many tiles of dynamic shared
+// memory as there are `stages`, 1 or 2; `epoch` grows by 2 from run to run.  Writes target, descriptors.
 #if NETWORK == 0
-extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
+extern "C" __global__ void __launch_bounds__(BLOCK, LOOK_BACK_RESIDENT)
 scan_look_back(int64 n, int32 exclusive, const element_t* source, element_t* target, Descriptor* descriptors,
-               uint32* tickets, uint32 first_ticket, uint32 epoch) {
+               uint32 epoch, int32 stages) {
     __shared__ Workspace shared;
-    __shared__ element_t tile_prefix;
-    __shared__ uint32 next_tile;
-    const uint32 tiles = static_cast<uint32>((n + TILE - 1) / TILE);
-    const auto take_ticket = [&]() { return atomicAdd(tickets, 1u) - first_ticket; };
-    if (threadIdx.x == 0) next_tile = take_ticket();
-    __syncthreads();
-    uint32 tile = next_tile;
-    int turn = 0;
-    while (tile < tiles) {
-        const int64 start = static_cast<int64>(tile) * TILE;
-        Items items;
-        load_tile<true>(items, source + start, n - start);
-        uint32 following = 0;
-        if (PREFETCH && threadIdx.x == 0) following = take_ticket();
-        const element_t total = scan_tile(shared, turn, exclusive != 0, items);
-        if (threadIdx.x < WARP) {
-            element_t prefix = 0;
-            if (tile != 0) {
-                if (lane_id() == 0) publish(&descriptors[tile], epoch, SUM, total);
-                if (PREFETCH) {
-                    following = __shfl_sync(FULL_MASK, following, 0);
-                    if (following < tiles) prefetch_tile(source + static_cast<int64>(following) * TILE);
-                }
-                prefix = look_back(descriptors, tile, epoch);
+    __shared__ WarpSums ahead;
+    __shared__ element_t before;
+    extern __shared__ __align__(16) unsigned char dynamic[];
+    const int64 tiles = (n + TILE - 1) / TILE;
+    if (blockIdx.x == 0) {
+        if (threadIdx.x < WARP) look_back(descriptors, static_cast<uint32>(tiles), epoch);
+        return;
+    }
+    const int64 turn = gridDim.x - 1;
+    const auto stage_of = [&](int slot) { return reinterpret_cast<uint4*>(dynamic) + slot * BLOCK * VECTORS; };
+    int64 tile = -1, next = blockIdx.x - 1;
+    for (int slot = 0; slot < stages; ++slot) {
+        const int64 start = (next + slot * turn) * TILE;
+        stage_tile(stage_of(slot), source + start, n - start);
+    }
+    Items items;
+#pragma unroll 1
+    for (int slot = 0;; slot = slot + 1 == stages ? 0 : slot + 1) {
+        const int64 start = next * TILE;
+        if (next < tiles) {
+            Items coming;
+            if (stages == 1) {
+                await_copies<0>();
+            } else {
+                await_copies<1>();
             }
-            if (lane_id() == 0) {
-                publish(&descriptors[tile], epoch, PREFIX, prefix + total);
-                tile_prefix = prefix;
-                next_tile = PREFETCH ? following : take_ticket();
-            }
+            load_staged(coming, stage_of(slot), source + start, n - start);
+            element_t warps_before;
+            const element_t total = block_sums(ahead, 0, warp_sum(own_sum(coming)), &warps_before);
+            if (threadIdx.x == 0) publish(&descriptors[next], epoch, SUM, total);
         }
-        __syncthreads();
-        add_to_tile(items, tile_prefix);
-        tile = next_tile;
-        store_tile(items, target + start, n - start);
-        turn ^= 1;
+        if (tile >= 0) {
+            if (threadIdx.x == 0) {
+                element_t told = 0;
+                spin_until(inspect(&descriptors[tile], epoch, &told) == PREFIX);
+                before = told;
+            }
+            __syncthreads();
+            add_to_tile(items, before);
+            store_tile(items, target + tile * TILE, n - tile * TILE);
+        }
+        if (next >= tiles) break;
+        load_staged(items, stage_of(slot), source + start, n - start);
+        scan_tile(shared, 0, exclusive != 0, items);  // has a barrier, so that the slot has been read
+        const int64 later = start + stages * turn * TILE;
+        stage_tile(stage_of(slot), source + later, n - later);
+        tile = next;
+        next += turn;
     }
 }
 #endif

@@ -124,6 +124,7 @@ struct Shared {
     distance_t edge;
     // What thread 0 keeps between two thresholds.
     float64 delta;
+    float64 units;          // of float distances; see bin_beyond()
     uint32 steps, steps_before, settled_before, settled_last, pushes_before, repeats_before;
     uint64 spent[PHASES];
     uint64 since;
@@ -161,9 +162,23 @@ __device__ __forceinline__ distance_t bin_end(int bin) {
     return end >> (bin / 8 - 1) == static_cast<distance_t>(9 + bin % 8) ? end : UNREACHED;
 }
 
+// The bin of what lies `length` beyond `origin`, and the word at which that bin ends.  The words of floats grow with their
+// logarithm and would fall into a few bins; of floats `units` make a distance of 1.
+__device__ __forceinline__ int bin_beyond(distance_t origin, distance_t length, float64 units) {
+    if (SUMS_OVERFLOW) return bin_of(length - origin);
+    const float64 distance = (value_of(length, weight_t()) - value_of(origin, weight_t())) * units;
+    return bin_of(distance < 4294967295.0 ? static_cast<uint32>(distance) : 0xffffffffu);
+}
+__device__ __forceinline__ distance_t end_beyond(distance_t origin, distance_t edge, float64 units) {
+    if (edge == UNREACHED) return UNREACHED;
+    if (SUMS_OVERFLOW) return edge > UNREACHED - origin ? UNREACHED : origin + edge;
+    const distance_t end = word_of(value_of(origin, weight_t()) + static_cast<float64>(edge) / units, weight_t());
+    return end > origin ? end : origin + 1;
+}
+
 // The end of the first bin up to which the block's histogram holds `wanted` entries; UNREACHED if it holds fewer.
 // All threads must call; afterwards all have the result.
-__device__ __forceinline__ distance_t histogram_edge(Shared& shared, uint32 wanted) {
+__device__ __noinline__ distance_t histogram_edge(Shared& shared, uint32 wanted) {
     static_assert(BINS <= BLOCK, "a thread looks after one bin");
     const int bin = threadIdx.x;
     uint32 inclusive = bin < BINS ? shared.histogram[bin] : 0;

@@ -15,6 +15,7 @@ constexpr int NEAR_SHARE = 8;           // a threshold takes in at least this pa
 constexpr int HORIZON_DEGREE = 16;      // arcs a vertex, from which on a horizon pays
 constexpr float64 FIRST_WIDTHS = 8;     // widths of a bucket to the horizon, at first
 constexpr float64 HORIZON_ARCS = 4;     // arcs a vertex that are shorter than the horizon
+constexpr float64 UNITS = 4096;         // of a mean weight, in which float distances are counted
 
 // ------------------------------------------------------------------ the start
 
@@ -26,31 +27,38 @@ __device__ __forceinline__ distance_t sample_weights(Shared& shared, const Graph
     if (threadIdx.x == 0) shared.weight_sum = 0;
     __syncthreads();
     float64 sum = 0;
-    if (graph.arcs > 0) {
-        weight_t weight[SAMPLES];
+    distance_t word[SAMPLES];
 #pragma unroll
-        for (int i = 0; i < SAMPLES; ++i) {
-            const uint64 scattered = (threadIdx.x * SAMPLES + i) * 2654435761ull & 0xffffffffull;
-            const uint64 arcs = static_cast<uint64>(graph.arcs);
-            weight[i] = graph.weights[static_cast<index_t>(arcs >> 32 ? scattered * (arcs >> 16) >> 16 : scattered * arcs >> 32)];
-        }
+    for (int i = 0; i < SAMPLES; ++i) {
+        const uint64 scattered = (threadIdx.x * SAMPLES + i) * 2654435761ull & 0xffffffffull;
+        const uint64 arcs = static_cast<uint64>(graph.arcs);
+        const index_t arc = static_cast<index_t>(arcs >> 32 ? scattered * (arcs >> 16) >> 16 : scattered * arcs >> 32);
+        word[i] = arcs == 0 ? UNREACHED : extended(0, graph.weights[arc]);
+    }
 #pragma unroll
-        for (int i = 0; i < SAMPLES; ++i) {
-            const distance_t word = extended(0, weight[i]);
-            if (word == UNREACHED) continue;
-            sum += value_of(word, weight_t());
-            atomicAdd(&shared.histogram[bin_of(word)], 1u);
-        }
+    for (int i = 0; i < SAMPLES; ++i) {
+        if (word[i] == UNREACHED) continue;
+        sum += value_of(word[i], weight_t());
+        if (SUMS_OVERFLOW) atomicAdd(&shared.histogram[bin_of(word[i])], 1u);
     }
     for (int offset = WARP / 2; offset > 0; offset /= 2) sum += __shfl_xor_sync(FULL_MASK, sum, offset);
     if (lane_id() == 0) atomicAdd(&shared.weight_sum, sum);
     __syncthreads();
     const float64 mean = shared.weight_sum / (BLOCK * SAMPLES);
+    if (!SUMS_OVERFLOW) {
+        const float64 units = mean > 0 ? UNITS / mean : 1;
+        if (threadIdx.x == 0) shared.units = units;
+#pragma unroll
+        for (int i = 0; i < SAMPLES; ++i) {
+            if (word[i] != UNREACHED) atomicAdd(&shared.histogram[bin_beyond(0, word[i], units)], 1u);
+        }
+        __syncthreads();
+    }
     const float64 degree = static_cast<float64>(graph.arcs) / (graph.vertices > 0 ? graph.vertices : 1);
     distance_t horizon = UNREACHED;
     if (degree >= HORIZON_DEGREE) {
         const uint32 rank = static_cast<uint32>(BLOCK * SAMPLES * HORIZON_ARCS / degree);
-        horizon = histogram_edge(shared, rank > 0 ? rank : 1);
+        horizon = end_beyond(0, histogram_edge(shared, rank > 0 ? rank : 1), shared.units);
     }
     if (threadIdx.x == 0) shared.delta = horizon == UNREACHED ? mean : value_of(horizon, weight_t()) / FIRST_WIDTHS;
     __syncthreads();
@@ -114,7 +122,8 @@ __device__ __forceinline__ void survey(Outbox& outbox, const Pending& pending, d
             if (length[k] < threshold || length[k] == UNREACHED) continue;
             mine += 1;
             if (length[k] < nearest) nearest = length[k];
-            if (every == 1 || (k == 0 && turn % every == 0)) atomicAdd(&shared.histogram[bin_of(length[k] - threshold)], 1u);
+            if (every != 1 && (k != 0 || turn % every != 0)) continue;
+            atomicAdd(&shared.histogram[bin_beyond(threshold, length[k], shared.units)], 1u);
         }
         turn += 1;
     }
@@ -178,7 +187,7 @@ __device__ __forceinline__ distance_t next_threshold(Shared& shared, const Graph
     if (pending > wanted) {
         const uint32 rank = static_cast<uint32>(shared.total * wanted / pending);
         const distance_t edge = histogram_edge(shared, rank > 0 ? rank : 1);
-        const distance_t full = edge > UNREACHED - threshold ? UNREACHED : threshold + edge;
+        const distance_t full = end_beyond(threshold, edge, shared.units);
         if (full > beyond) beyond = full;
     }
     return beyond > least ? beyond : least + 1;

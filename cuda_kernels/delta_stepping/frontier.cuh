@@ -49,8 +49,9 @@ __device__ __forceinline__ void relax_groups(Push& push, Row row, int32 group, c
 // Relax a small frontier, and for LOCAL_STEPS steps what comes out of it: the entries are dealt out to the blocks, and
 // each keeps the near vertices that it lowers in a queue of its own in shared memory and goes on with them, so that a
 // step costs two reads one after the other and one barrier of the block.  Blocks do not wait for each other: one may
-// relax a vertex to which another will find a shorter path, and then the vertex is entered again.  What is left at the
-// end goes into the near queue and is dealt out anew.  Returns the number of steps made.
+// relax a vertex to which another will find a shorter path, and then the vertex is entered again.  A block whose queue
+// overflows ends, since there is work for all.  What is left at the end goes into the near queue and is dealt out anew.
+// Returns the number of steps made.
 __device__ __forceinline__ uint32 relax_locally(Push& push, const Queue& queue, uint32 count, int group_shift,
                                                 const Hubs& hubs) {
     Outbox& outbox = push.outbox;
@@ -87,7 +88,10 @@ __device__ __forceinline__ uint32 relax_locally(Push& push, const Queue& queue, 
         __syncthreads();
         step += 1;
         held = shared.local_count[step % 3];
-        if (held > LOCAL_ROOM) held = LOCAL_ROOM;
+        if (held > LOCAL_ROOM) {  // more than a block should keep from the others
+            held = LOCAL_ROOM;
+            break;
+        }
     }
     outbox.local = false;
     if (held == 0) return step;

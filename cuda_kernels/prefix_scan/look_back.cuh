@@ -1,21 +1,22 @@
 /*
-The descriptors of look-back: what each tile has told of itself so far, and how a later tile adds up what stands before
-it.
+The descriptors of look-back: what each tile has told of itself, and what it is told.
 
-A tile tells first the sum of its own elements (SUM), and once it knows what stands before it the sum of all elements up
-to its end (PREFIX).  Value and status travel in one 64-bit word, so that no fence is needed; a 64-bit value travels in
-two such words, each half with the status, and a reader that sees two statuses looks again.  Statuses begin anew in
-every run (`epoch`), so that nothing has to be cleared between runs.
+A tile tells the sum of its own elements (SUM), and is told the sum of all elements before it (PREFIX).  Value and status
+travel in one 64-bit word, so that no fence is needed; a 64-bit value travels in two such words, each half with the
+status, and a reader that sees two statuses looks again.  Statuses begin anew in every run (`epoch`), so that nothing has
+to be cleared between runs.
+
+In Merrill and Garland's scan every tile looks back for itself.  On a GPU that has hundreds of tiles in work, all of them
+then ask for the same few cache lines again and again, and wait for each other's questions.  Here one warp looks for
+all: nobody else reads the sums, and a tile asks for its own descriptor only.
 */
 #ifndef GPUGRAPH_PREFIX_SCAN_LOOK_BACK_CUH
 #define GPUGRAPH_PREFIX_SCAN_LOOK_BACK_CUH
 
 #include "prefix_scan/tile.cuh"
 
-#ifndef LOOK
-#define LOOK 4
-#endif
-
+constexpr int LOOKS = 4;  // rows of 32 tiles looked at together
+constexpr int LOOK_BACK_RESIDENT = BLOCK < 768 ? 768 / BLOCK : 1;  // blocks of a multiprocessor, at least
 constexpr int HALVES = sizeof(element_t) / 4;
 
 struct alignas(8 * HALVES) Descriptor {
@@ -61,40 +62,73 @@ __device__ __forceinline__ Status inspect(const Descriptor* descriptor, uint32 e
     return low >> 32 == high >> 32 ? static_cast<Status>(told) : NOTHING;
 }
 
-// Look once at the 32 * LOOK tiles up to `nearest`, each lane at LOOK neighbours, the nearest tiles in lane 0.  True if
-// all tiles down to the nearest PREFIX (or all of them) have told their sum; then *sum is that of those tiles, and
-// *ended says whether a PREFIX was among them.  All 32 lanes must call; the same answer in every lane.
-__device__ __forceinline__ bool look_once(const Descriptor* descriptors, int64 nearest, uint32 epoch, element_t* sum,
-                                          bool* ended) {
-    element_t mine = 0;
-    Status met = SUM;  // SUM while nothing else was met, else what was met first
+// Tell every tile what stands before it, in order, as soon as all tiles before it have told their sums.  One warp does
+// so for all tiles.  All 32 lanes must call.
+__device__ __forceinline__ void look_back(Descriptor* descriptors, uint32 tiles, uint32 epoch) {
+    element_t before = 0;
+    for (uint32 first = 0; first < tiles;) {
+        element_t sum[LOOKS];
+        uint32 told[LOOKS];  // by tile first + 32 k + lane
+        const auto look = [&]() {
 #pragma unroll
-    for (int k = 0; k < LOOK; ++k) {
-        const int64 tile = nearest - lane_id() * LOOK - k;
-        element_t value = 0;
-        const Status status = tile < 0 ? PREFIX : inspect(&descriptors[tile], epoch, &value);
-        if (met == SUM && status != NOTHING) mine += tile < 0 ? element_t(0) : value;
-        if (met == SUM) met = status;
+            for (int k = 0; k < LOOKS; ++k) {
+                const uint32 tile = first + k * WARP + lane_id();
+                sum[k] = 0;
+                told[k] = __ballot_sync(FULL_MASK, tile < tiles && inspect(&descriptors[tile], epoch, &sum[k]) == SUM);
+            }
+            return (told[0] & 1) != 0;
+        };
+        spin_until(look());
+        uint32 row = first;
+        bool all = true;
+#pragma unroll
+        for (int k = 0; k < LOOKS; ++k, row += WARP) {
+            if (!all) continue;
+            const int ready = told[k] == FULL_MASK ? WARP : __ffs(static_cast<int>(~told[k])) - 1;
+            const element_t inclusive = warp_scan(lane_id() < ready ? sum[k] : element_t(0));
+            const element_t preceding = __shfl_up_sync(FULL_MASK, inclusive, 1);
+            const element_t prefix = before + (lane_id() == 0 ? element_t(0) : preceding);
+            if (lane_id() < ready) publish(&descriptors[row + lane_id()], epoch, PREFIX, prefix);
+            before += __shfl_sync(FULL_MASK, inclusive, WARP - 1);
+            first = row + ready;
+            all = ready == WARP;
+        }
     }
-    const unsigned prefixes = __ballot_sync(FULL_MASK, met == PREFIX);
-    const unsigned silent = __ballot_sync(FULL_MASK, met == NOTHING);
-    const unsigned needed = prefixes == 0 ? FULL_MASK : prefixes ^ (prefixes - 1);  // up to the nearest PREFIX
-    if ((silent & needed) != 0) return false;
-    *ended = prefixes != 0;
-    *sum = warp_sum(needed >> lane_id() & 1 ? mine : element_t(0));
-    return true;
 }
 
-// Sum of all tiles before `tile`, in every lane.  Waits for tiles of smaller numbers only.  All 32 lanes must call.
-__device__ __forceinline__ element_t look_back(const Descriptor* descriptors, int64 tile, uint32 epoch) {
-    element_t prefix = 0;
-    bool ended = false;
-    for (int64 nearest = tile - 1; !ended; nearest -= WARP * LOOK) {
-        element_t sum = 0;
-        spin_until(look_once(descriptors, nearest, epoch, &sum, &ended));
-        prefix = sum + prefix;
+// ------------------------------------------------------------------ tiles on their way
+
+// Begin to copy a whole tile to shared memory; every thread copies what it will read.  All threads must call, also for a
+// tile that is not whole or not there (`count`), of which nothing is copied.
+__device__ __forceinline__ void stage_tile(uint4* staged, const element_t* source, int64 count) {
+    if (count >= TILE) {
+#pragma unroll
+        for (int v = 0; v < VECTORS; ++v) {
+            copy_async(&staged[v * BLOCK + threadIdx.x], reinterpret_cast<const uint4*>(source + place(v)));
+        }
     }
-    return prefix;
+    end_copies();
+}
+
+// Read a tile that was staged, or from where it lies one that is not whole.
+__device__ __forceinline__ void load_staged(Items& items, const uint4* staged, const element_t* source, int64 count) {
+    if (count < TILE) {
+        load_tile<true>(items, source, count);
+        return;
+    }
+#pragma unroll
+    for (int v = 0; v < VECTORS; ++v) items.row[v].word = staged[v * BLOCK + threadIdx.x];
+}
+
+// Sum of this thread's elements.
+__device__ __forceinline__ element_t own_sum(const Items& items) {
+    element_t sum = 0;
+#pragma unroll
+    for (int v = 0; v < VECTORS; ++v) {
+#pragma unroll
+        for (int e = 0; e < WIDTH; ++e) sum += items.row[v].at[e];
+    }
+    return sum;
 }
 
 #endif

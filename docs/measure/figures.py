@@ -15,6 +15,7 @@ import click
 
 import gpugraph
 from gpugraph.errors import GpuGraphError
+from gpugraph.graph.csr import CSRGraph
 from gpugraph.measure.cell import run_cell
 from gpugraph.measure.record import Cell, Record
 
@@ -95,9 +96,19 @@ def scale() -> Iterator[Job]:
         yield "mst", f"rmat:{k}", [{"algorithm": "filter-boruvka", "device": "gpu", "repeat": 9}]
 
 
+SCALED = "2^10 * "
+"""Before a spec: its graph with every weight multiplied by 2^10."""
+
+
+def graph_of(spec: str) -> CSRGraph:
+    """Return the graph of a spec that may begin with SCALED."""
+    graph = gpugraph.load(spec.removeprefix(SCALED))
+    return graph.renamed(name=spec, weights=graph.weights * 2**10) if spec.startswith(SCALED) else graph
+
+
 def source_of(spec: str) -> str:
     """Return the source: the vertex of the highest degree where degrees differ much, else vertex 0."""
-    return "max-degree" if spec.startswith("rmat") else "0"
+    return "max-degree" if "rmat" in spec else "0"
 
 
 def delta_stepping() -> Iterator[Job]:
@@ -114,8 +125,12 @@ def sssp_scale() -> Iterator[Job]:
 
 
 def sssp_types() -> Iterator[Job]:
-    """`delta-stepping` with other weights: scaled by 2^10, floats, 64 bits; and over 64 sources."""
+    """`delta-stepping` with other weights: scaled by 2^10, wider, floats, 64 bits; and over 64 sources."""
     for spec in (
+        "rmat:22,w=1..255",
+        SCALED + "rmat:22,w=1..255",
+        "road:1024x1024,w=1..1000",
+        SCALED + "road:1024x1024,w=1..1000",
         "rmat:22,w=1..261120",
         "rmat:22,w=1..255,dtype=float32",
         "rmat:22,w=1..255,dtype=int64",
@@ -175,7 +190,7 @@ def main(sets: tuple[str, ...], device: str, save: Path | None, only: str, skip_
         if only not in spec:
             continue
         start = time.perf_counter()
-        graph = gpugraph.load(spec)
+        graph = graph_of(spec)
         print(f"{spec}: generated in {time.perf_counter() - start:.1f} s", file=sys.stderr, flush=True)
         for cell in cells:
             chosen = {**cell, "device": device if cell["device"] == "gpu" else cell["device"]}

@@ -85,8 +85,8 @@ DEFINE_SETS: dict[str, DefineSets] = {
     ],
     "prefix_scan.cu": [
         *product(ELEMENT=("uint32", "uint64", "float32", "float64"), BLOCK=(256,), VECTORS=(4,), NETWORK=(0, 1, 2, 3)),
-        *product(ELEMENT=("uint32", "uint64"), BLOCK=(128, 512), VECTORS=(2, 8), NETWORK=(0,), LOOK=(1,)),
-        *product(ELEMENT=("uint32", "float64"), BLOCK=(256,), VECTORS=(4,), NETWORK=(0,), LOOK=(4,), PREFETCH=(1,)),
+        *product(ELEMENT=("uint32", "uint64"), BLOCK=(128, 512), VECTORS=(2, 8), NETWORK=(0,)),
+        *product(ELEMENT=("uint32", "uint64", "float32", "float64"), BLOCK=(256,), VECTORS=(8,), NETWORK=(0,)),
     ],
     "probe.cu": [{}],
     "segmented_scan.cu": [

@@ -1,7 +1,7 @@
-"""Prefix sums in a single pass: every tile tells its sum, and looks back at what the tiles before it have told.
+"""Prefix sums in a single pass: every tile tells its sum, and is told what stands before it.
 
-The kernel is ``scan_look_back`` of ``cuda_kernels/prefix_scan.cu``; nothing is cleared between runs, since statuses and
-tickets of a run begin where those of the last one ended.
+The kernel is ``scan_look_back`` of ``cuda_kernels/prefix_scan.cu``; nothing is cleared between runs, since the statuses
+of a run begin where those of the last one ended.
 
 Source: D. Merrill, M. Garland, "Single-pass parallel prefix scan with decoupled look-back", 2016, section 4.
 """
@@ -20,7 +20,6 @@ from gpugraph.problems.algorithm import Algorithm, Option
 from gpugraph.problems.registry import register
 from gpugraph.problems.scan.gpu_scan import (
     BUFFERS,
-    TILES,
     Run,
     State,
     compile_,
@@ -33,12 +32,14 @@ from gpugraph.problems.scan.resident import ResidentArray
 from gpugraph.problems.scan.scanned import digest_of
 from gpugraph.problems.scan.verify import sums_are_exact
 
+STATIC_BYTES = 2048
+"""Shared memory of a block beside its tiles, at most."""
 STATUSES = 2
 """By how much the number of a run's first status grows from run to run (SUM and PREFIX of look_back.cuh)."""
 
 
 class LookBack(State):
-    """The descriptors and tickets of one array."""
+    """The descriptors of one array, and how its tiles are dealt out."""
 
     def __init__(self, array: ResidentArray, device: Device, **options: Any):
         super().__init__(array, device, partial(look_back, self), **options)
@@ -48,22 +49,41 @@ class LookBack(State):
                 remedy="use --algo reduce-then-scan, or whole numbers of small size",
             )
         self.make_two_levels()
-        self.grid = max(1, min(self.tiles, self.resident("look_back")))
+        self.stages, resident = self.room()
+        self.grid = max(2, min(self.tiles + 1, resident))  # one block looks back for all
         words = array.host.values.dtype.itemsize // 4
         self.descriptors = device.full((max(self.tiles, 1), words), 0, np.uint64)
-        self.tickets = device.full(1, 0, np.uint32)
         self.runs = 0
+
+    def room(self) -> tuple[int, int]:
+        """Return how many tiles a block has on their way, and how many blocks are then resident.
+
+        Raises:
+            InputError: not even one tile fits.
+        """
+        tile_bytes, kernel = self.tile * self.dtype.itemsize, self.kernels["look_back"]
+        if tile_bytes + STATIC_BYTES > self.device.shared_bytes_per_block:
+            raise InputError(
+                f"a tile of {tile_bytes:,} bytes does not fit in the {self.device.shared_bytes_per_block:,} bytes of shared "
+                f"memory of a block of {self.device.name}",
+                remedy="use fewer --set threads or vectors",
+            )
+        if 2 * tile_bytes + STATIC_BYTES <= self.device.shared_bytes_per_block:
+            resident = kernel.resident_blocks(self.threads, 2 * tile_bytes)
+            if resident >= 2 * self.device.multiprocessors:
+                return 2, resident
+        return 1, kernel.resident_blocks(self.threads, tile_bytes)
 
 
 def look_back(state: LookBack, _: State, clock: Clock) -> None:
     """Scan in one launch."""
     source, target = state.elements()
-    first_ticket = state.runs * (state.tiles + state.grid) & 0xFFFFFFFF
     epoch = state.runs * STATUSES & 0xFFFFFFFF
     with clock.phase("look_back"):
         state.launch(
             *("look_back", state.grid, np.int64(state.n), np.int32(state.array.host.exclusive), source, target),
-            *(state.descriptors, state.tickets, np.uint32(first_ticket), np.uint32(epoch)),
+            *(state.descriptors, np.uint32(epoch), np.int32(state.stages)),
+            shared_bytes=state.stages * state.tile * state.dtype.itemsize,
         )
     state.runs += 1
 
@@ -83,7 +103,7 @@ register(
         problem="scan",
         name="look-back",
         devices=("cuda", "emulated"),
-        summary="one pass: every tile tells its sum and looks back at what the tiles before it have told",
+        summary="one pass: every tile tells its sum and is told what stands before it; one warp looks back for all",
         authors="Merrill, Garland",
         year=2016,
         section="4: decoupled look-back",
@@ -95,9 +115,8 @@ register(
         compile=compile_,
         options=(
             BUFFERS,
-            *TILES,
-            Option("look", int, 4, "tiles that a lane looks at together", (1, 2, 4)),
-            Option("prefetch", bool, False, "take the next tile early and bring it to the cache while looking back"),
+            Option("threads", int, 256, "threads of a block", (128, 256, 512)),
+            Option("vectors", int, 8, "vectors of 16 bytes a thread", (1, 2, 4, 8)),
         ),
         minimum_bytes=partial(passes, 2),
         own_seconds=own_seconds,

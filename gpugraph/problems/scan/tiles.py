@@ -26,9 +26,9 @@ class Tiles:
         self.tile = self.threads * int(defines["VECTORS"]) * 16 // self.dtype.itemsize
         self.kernels = load_kernels(defines, device)
 
-    def launch(self, name: str, grid: int, *args: Any) -> None:
+    def launch(self, name: str, grid: int, *args: Any, shared_bytes: int = 0) -> None:
         """Launch the kernel ``scan_<name>``."""
-        self.kernels[name](grid, self.threads, args)
+        self.kernels[name](grid, self.threads, args, shared_bytes)
 
     def resident(self, *names: str) -> int:
         """Return how many blocks are resident, whichever of the kernels runs."""
@@ -98,4 +98,4 @@ def offset_defines(dtype: np.dtype[Any]) -> dict[str, str | int]:
 def load_kernels(defines: dict[str, str | int], device: Device) -> dict[str, Kernel]:
     """Return the kernels of prefix_scan.cu, compiled if need be."""
     names = (*KERNELS, "look_back") if defines["NETWORK"] == 0 else KERNELS
-    return {name: device.kernel(FILE, f"scan_{name}", defines) for name in names}
+    return {name: device.kernel(FILE, f"scan_{name}", defines, cooperative=name == "look_back") for name in names}

@@ -64,14 +64,20 @@ def test_every_size_of_tile_gives_the_same(device: EmulatedDevice, name: str, th
     assert scan_on(device, name, "array:n=9001,dtype=uint64", threads=threads, vectors=vectors).passed
 
 
-@pytest.mark.parametrize(("look", "prefetch"), [(1, False), (2, True)])
-def test_look_back_looks_at_several_windows(look: int, prefetch: bool) -> None:
-    """A tile of 512 elements, and 90 tiles: more than 32 lanes that look at one or two tiles reach."""
-    for seed in (0, 5):
-        verdict = scan_on(
-            EmulatedDevice(seed), "look-back", "array:n=46000", threads=128, vectors=1, look=look, prefetch=prefetch
-        )
-        assert verdict.passed
+def test_look_back_takes_what_tiles_have_told_in_any_order() -> None:
+    """64 blocks of 32 threads are at work at once, on 360 tiles, more than are looked at together."""
+    for seed in range(4):
+        assert scan_on(EmulatedDevice(seed), "look-back", "array:n=46000", threads=32, vectors=1, runs=2).passed
+
+
+@pytest.mark.parametrize("limit", [100_000, 20_000])
+def test_look_back_needs_room_for_one_tile(device: EmulatedDevice, limit: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(device, "shared_bytes_per_block", limit, raising=False)
+    if limit > 2**15:
+        assert scan_on(device, "look-back", "array:n=100000").passed
+    else:
+        with pytest.raises(InputError, match="a tile of 32,768 bytes does not fit"):
+            scan_on(device, "look-back", "array:n=100000")
 
 
 @pytest.mark.parametrize("name", ["reduce-then-scan-multilevel", "scan-then-propagate"])
@@ -88,7 +94,7 @@ def counted_launches(monkeypatch: pytest.MonkeyPatch, name: str, n: int) -> int:
     state = algorithm.prepare(array, device, **{o.name: o.default for o in algorithm.options})
     launches: list[str] = []
     launch = type(state).launch
-    monkeypatch.setattr(type(state), "launch", lambda self, *a: launches.append(a[0]) or launch(self, *a))
+    monkeypatch.setattr(type(state), "launch", lambda self, *a, **k: launches.append(a[0]) or launch(self, *a, **k))
     clock = HostClock()
     state.scheme(state, clock)
     return len(launches)

@@ -29,6 +29,10 @@ def gpu() -> Iterator[Any]:
     made.close()
 
 
+LARGEST_WORD = 2**32 - 2
+"""Of distances in 32 bits; near it sums may overflow that turn out not to be needed."""
+FAR_BELOW = 2**30
+
 LARGE: dict[str, Callable[[], CSRGraph]] = {
     **{
         spec: lambda spec=spec: gpugraph.load(spec)
@@ -58,7 +62,11 @@ def test_larger_graphs_are_solved_as_on_the_cpu(gpu: Any, name: str, index_bits:
     graph = LARGE[name]()
     for source in (int(np.argmax(graph.degrees)), graph.vertices // 2):
         told = search(graph, source, device=gpu, index_bits=index_bits)
-        assert told.counters.get("restarts", 0) == ("3000000000" in name)
+        restarts, longest = told.counters.get("restarts", 0), told.found.distance[told.found.reached].max()
+        if graph.weights.dtype.kind == "f" or longest < FAR_BELOW:
+            assert restarts == 0, name
+        elif longest > LARGEST_WORD:
+            assert restarts == 1, name
 
 
 @pytest.mark.parametrize("name", PATHS)
