@@ -62,7 +62,8 @@ __device__ __forceinline__ int32 kind_of(distance_t near, weight_t w, distance_t
 
 // ------------------------------------------------------------------ the arcs
 
-struct Graph {
+// A graph with the distances that are to be certified.
+struct Solved {
     int32 vertices;
     index_t arcs;
     const index_t* __restrict__ offsets;
@@ -74,7 +75,7 @@ struct Graph {
 // Call visit(kind, u, v, arc) for every arc u->v; SLACK stands for a lane without one.  Lanes read consecutive arcs,
 // and all lanes call together.  A warp finds the rows of its tile's first and last arc, a lane its own between them.
 template <typename Visit>
-__device__ __forceinline__ void for_each_arc(const Graph& graph, Visit visit) {
+__device__ __forceinline__ void for_each_arc(const Solved& graph, Visit visit) {
     const int64 arcs = graph.arcs;
     for (int64 begin = grid_thread() / WARP * TILE; begin < arcs; begin += grid_threads() / WARP * TILE) {
         const int64 end = begin + TILE < arcs ? begin + TILE : arcs;
@@ -129,7 +130,7 @@ extern "C" __global__ void verify_distances_find_loose(int32 vertices, const dis
 
 // Offer v the tail u at this level, if the lane asks; if v hung on nothing before, the pieces of its row join `items`.
 // All lanes must call.
-__device__ __forceinline__ void offer(const Graph& graph, uint64* hold, uint64* items, uint32* count, bool asks,
+__device__ __forceinline__ void offer(const Solved& graph, uint64* hold, uint64* items, uint32* count, bool asks,
                                       uint32 level, int32 u, int32 v) {
     uint32 pieces = 0;
     const uint64 offered = static_cast<uint64>(level) << 32 | static_cast<uint32>(u);
@@ -151,7 +152,7 @@ extern "C" __global__ void verify_distances_begin_levels(int32 vertices, index_t
                                                          const weight_t* __restrict__ weights,
                                                          const distance_t* __restrict__ distance, uint64* hold,
                                                          uint64* items, uint32* found) {
-    const Graph graph = {vertices, arcs, offsets, targets, weights, distance};
+    const Solved graph = {vertices, arcs, offsets, targets, weights, distance};
     for_each_arc(graph, [&](int32 kind, int32 u, int32 v, int64) {
         // Others may lower the tail's hold meanwhile, but never to level 0.
         const bool asks = kind == LEVEL && *static_cast<volatile uint64*>(&hold[u]) >> 32 == 0;  // race-allowed: so
@@ -168,7 +169,7 @@ extern "C" __global__ void verify_distances_follow_levels(int32 vertices, index_
                                                           const weight_t* __restrict__ weights,
                                                           const distance_t* __restrict__ distance, uint64* hold,
                                                           uint64* items, uint32* found, uint32* arrivals) {
-    const Graph graph = {vertices, arcs, offsets, targets, weights, distance};
+    const Solved graph = {vertices, arcs, offsets, targets, weights, distance};
     uint32 begin = 0, end = found[1], barriers = 0;
     for (uint32 level = 2; begin < end; ++level) {
         if (grid_thread() == 0) found[(level + 1) % 3] = 0;  // everybody has read it before the last barrier

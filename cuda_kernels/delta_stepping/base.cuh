@@ -5,6 +5,7 @@ block does together.
 #ifndef GPUGRAPH_DELTA_STEPPING_BASE_CUH
 #define GPUGRAPH_DELTA_STEPPING_BASE_CUH
 
+#include "csr.cuh"
 #include "distance_words.cuh"
 
 constexpr bool NARROW = INDEX_BITS == 32 && DISTANCE_BITS == 32;
@@ -65,14 +66,6 @@ enum WideControl {
 };
 
 // ------------------------------------------------------------------ structures
-
-struct Graph {
-    int32 vertices;
-    index_t arcs;
-    const index_t* __restrict__ offsets;
-    const int32* __restrict__ targets;
-    const weight_t* __restrict__ weights;
-};
 
 // Vertices, each with the distance it had when it was entered.  An entry is stale if the distance has fallen since.
 struct Queue {

@@ -5,7 +5,7 @@ that host and kernel exchange, and what a warp or a block does together.
 #ifndef GPUGRAPH_FILTER_BORUVKA_BASE_CUH
 #define GPUGRAPH_FILTER_BORUVKA_BASE_CUH
 
-#include "common.cuh"
+#include "csr.cuh"
 
 constexpr bool PACKED = INDEX_BITS == 32 && sizeof(weight_key_t) == 4;
 
@@ -70,14 +70,6 @@ enum Control {
 };
 
 // ------------------------------------------------------------------ helpers
-
-struct Graph {
-    int32 vertices;
-    index_t arcs;
-    const index_t* __restrict__ offsets;
-    const int32* __restrict__ targets;
-    const weight_t* __restrict__ weights;
-};
 
 // The shared memory of a block.
 struct Shared {

@@ -7,7 +7,8 @@ one thread writes is plain to see: each gets its own range.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed, wait
+from functools import cache
 from itertools import pairwise
 from typing import TypeVar
 
@@ -65,20 +66,29 @@ def in_threads(
     An interrupt takes effect when the ranges in hand are done; the others are not begun.
 
     Args:
-        function: compiled work that leaves the GIL.
+        function: compiled work that leaves the GIL, and does not call ``in_threads`` itself.
         ranges: one at least.
         report: called with the fraction of the ranges done, after each.
     """
     if len(ranges) == 1:
         return [function(*ranges[0])]
-    with ThreadPoolExecutor(threads()) as pool:
-        try:
-            futures = [pool.submit(function, start, stop) for start, stop in ranges]
-            for done, future in enumerate(as_completed(futures), 1):
-                future.result()
-                if report is not None:
-                    report(done / len(ranges))
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
+    futures: list[Future[T]] = []
+    try:
+        for start, stop in ranges:
+            futures.append(_pool(threads()).submit(function, start, stop))
+        for done, future in enumerate(as_completed(futures), 1):
+            future.result()
+            if report is not None:
+                report(done / len(ranges))
+    except BaseException:
+        for future in futures:
+            future.cancel()
+        wait(futures)
+        raise
     return [future.result() for future in futures]
+
+
+@cache
+def _pool(count: int) -> ThreadPoolExecutor:
+    """Return the threads, which stay: starting them takes longer than many a range."""
+    return ThreadPoolExecutor(count, "ranges")

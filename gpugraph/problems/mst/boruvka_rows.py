@@ -16,16 +16,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.clock import Clock, working_seconds
-from gpugraph.compiled import njit
+from gpugraph.compiled import njit, parallel_njit, prange, threads
 from gpugraph.devices.base import Array, Device
 from gpugraph.devices.streams import Mark
-from gpugraph.graph.chunks import balanced_ranges, in_threads
+from gpugraph.graph.chunks import balanced_ranges
 from gpugraph.graph.search import lower_bound
 from gpugraph.graph.sort_arcs import weight_key, weight_words
 from gpugraph.graph.view import GraphView
 
 PIECES = 4
-"""Parts of the CPU's rows: one is on the bus while the next is worked on."""
+"""Parts of the CPU's rows, at most: one is on the bus while the next is worked on."""
+PIECE_ARCS = 1 << 20
+"""Arcs of a part, at least."""
+RANGES_PER_THREAD = 4
+"""Parts of a piece that threads take in turns."""
 _NO_TREE = -1  # as in boruvka.cu
 
 
@@ -103,7 +107,8 @@ class CpuRows:
             tree = self._tree
         begun = self._copies.mark()
         begins, ends = (int(self.view.offsets[row]) for row in (self.first, self.view.vertices))
-        goals = [begins + (ends - begins) * i // PIECES for i in range(1, PIECES)]
+        pieces = max(1, min(PIECES, (ends - begins) // PIECE_ARCS))
+        goals = [begins + (ends - begins) * i // pieces for i in range(1, pieces)]
         cuts = [max(self.first, row) for row in np.searchsorted(self.view.offsets, goals).tolist()]
         for first, last in pairwise([self.first, *cuts, self.view.vertices]):
             if first < last:
@@ -128,8 +133,8 @@ class CpuRows:
         ids, has_ids = (view.offsets, False) if view.edge_ids is None else (view.edge_ids, True)
         how = (ids, has_ids, self._ordered, tree, self._base, again)
         same: tuple[Any, ...] = (*arrays, *how, self._lower, *self._host)
-        ranges = balanced_ranges(view.offsets[first : last + 1])
-        in_threads(lambda start, stop: _find_min(first + start, first + stop, *same), ranges)
+        ranges = balanced_ranges(view.offsets[first : last + 1], RANGES_PER_THREAD * threads())
+        _find_min_everywhere(np.array([first, *(first + stop for _, stop in ranges)]), *same)
 
     def _send(self, first: int, last: int) -> None:
         """Begin to copy what was found for the rows [first, last)."""
@@ -203,3 +208,33 @@ def _find_min(
             edge[at] = ids[best]
         else:
             edge[at] = best if u < v else lower_bound(targets, offsets[v], offsets[v + 1], u)
+
+
+@parallel_njit
+def _find_min_everywhere(
+    cuts: Any,
+    offsets: Any,
+    targets: Any,
+    words: Any,
+    sign: Any,
+    real: bool,
+    ids: Any,
+    has_ids: bool,
+    ordered: bool,
+    tree: Any,
+    base: int,
+    again: bool,
+    lower: Any,
+    key: Any,
+    edge: Any,
+    other: Any,
+) -> None:
+    """Call ``_find_min`` for the rows between each two neighbours of (ranges+1,) ``cuts``, on all threads.
+
+    A loop inside of compiled code: handing out ranges from Python would take longer than a round.
+    """
+    for part in prange(len(cuts) - 1):
+        _find_min(
+            *(cuts[part], cuts[part + 1], offsets, targets, words, sign, real, ids, has_ids, ordered, tree, base),
+            *(again, lower, key, edge, other),
+        )

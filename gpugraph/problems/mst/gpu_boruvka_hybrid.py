@@ -6,7 +6,8 @@ procedures run on the GPU alone.  Where the graph does not fit, the device holds
 others, and the CPU searches those whatever it takes.
 
 The split moves.  After each of the first rounds both sides' rates are known, and rows go from the CPU to the GPU if the
-CPU was late; the next run starts with the share that the rates ask for.
+CPU was late; the next run starts with the share that the rates ask for, or with less if over all rounds the CPU took
+longer than the GPU: a round costs it something however few its rows are.
 
 Phases.  ``cpu_find_min`` runs beside ``gpu_find_min``, and both copies beside either; ``wait_for_cpu`` is what the
 GPU then waits.  They overlap, so that their sum exceeds the run.
@@ -24,6 +25,7 @@ import numpy as np
 from gpugraph.clock import Clock
 from gpugraph.devices.base import Array, Device
 from gpugraph.devices.resident import ResidentView
+from gpugraph.devices.streams import Mark
 from gpugraph.errors import InputError
 from gpugraph.graph.digest import set_digest
 from gpugraph.graph.view import GraphView
@@ -75,6 +77,7 @@ class State:
         self.gpu.rows = self.split
         self.gpu.start()
         self.cpu.start(self.split)
+        self.searches: list[tuple[Mark, Mark]] = []
 
     def find_min(self, round_: np.int32, clock: Clock) -> None:
         """Find the lightest outgoing edge of every tree: each side of its own segments, then the GPU of the trees."""
@@ -82,10 +85,10 @@ class State:
         gpu.reset_trees(round_)
         if cpu.rows and round_ > 0:
             cpu.fetch_trees(gpu.tree)
-        self.begun = device.mark()
+        begun = device.mark()
         with clock.phase("gpu_find_min"):
             gpu.find_min_segments(round_)
-        self.ended = device.mark()
+        self.searches.append((begun, device.mark()))
         lists = [gpu.own_segments(round_)]
         if cpu.rows:
             sent = cpu.find_min(int(round_))  # beside the launch above
@@ -101,10 +104,9 @@ class State:
         share = self.cpu_share()
         if not self.tuned or round_ >= TUNED_ROUNDS or not 0 < share < 1:
             return
-        per_share = self.cpu.seconds / share, self.ended.seconds_since(self.begun) / (1 - share)
-        self.share = min(per_share[1] / max(sum(per_share), 1e-9), MOST_SHARE)
-        if self.share < LEAST_SHARE:
-            self.share = 0.0
+        begun, ended = self.searches[-1]
+        per_share = self.cpu.seconds / share, ended.seconds_since(begun) / (1 - share)
+        self.share = self.worthwhile(per_share[1] / max(sum(per_share), 1e-9))
         split = min(row_at(self.host, 1 - self.share), self.most_rows)
         if split > self.split:
             gpu, following = self.gpu, np.int32(round_ + 1)
@@ -113,6 +115,23 @@ class State:
                 "add_rows", split - self.split, following, *rows, *gpu.segment_lists[following % 2], gpu.segments
             )
             self.cpu.first = self.split = split
+
+    def settle_share(self) -> None:
+        """After a run, let the CPU have less in the next one if it took longer than the GPU over all rounds."""
+        if not self.tuned or self.share == 0:
+            return
+        on_gpu, on_cpu = self.gpu_seconds(), self.cpu.all_seconds
+        if on_cpu > on_gpu:
+            self.share = self.worthwhile(self.share * on_gpu / on_cpu)
+
+    def gpu_seconds(self) -> float:
+        """Return what the GPU's searches of this run took."""
+        return sum(ended.seconds_since(begun) for begun, ended in self.searches)
+
+    @staticmethod
+    def worthwhile(share: float) -> float:
+        """Return the share, or 0 if it is not worth the copies."""
+        return 0.0 if share < LEAST_SHARE else min(share, MOST_SHARE)
 
     def cpu_share(self) -> float:
         """Return the share of the arcs in the CPU's rows."""
@@ -215,6 +234,7 @@ def run(state: State, clock: Clock) -> Array:
         state.move_split(round_)
         clock.count("rounds")
         round_ = np.int32(round_ + 1)
+    state.settle_share()
     if clock.timing:
         state.cpu.tell_phases(clock)
     gpu_boruvka.count_compression(state.host, clock)

@@ -64,8 +64,8 @@ class LookBack(State):
         tile_bytes, kernel = self.tile * self.dtype.itemsize, self.kernels["look_back"]
         if tile_bytes + STATIC_BYTES > self.device.shared_bytes_per_block:
             raise InputError(
-                f"a tile of {tile_bytes:,} bytes does not fit in the {self.device.shared_bytes_per_block:,} bytes of shared "
-                f"memory of a block of {self.device.name}",
+                f"a tile of {tile_bytes:,} bytes does not fit in the shared memory of a block of {self.device.name}, "
+                f"{self.device.shared_bytes_per_block:,} bytes",
                 remedy="use fewer --set threads or vectors",
             )
         if 2 * tile_bytes + STATIC_BYTES <= self.device.shared_bytes_per_block:

@@ -48,14 +48,13 @@ class State:
     """The arrays of one run, carved out of one piece of memory (shapes and meaning: delta_stepping.cu)."""
 
     distance: Array
-    histogram: Array
+    control: Array
+    zeros: Array
 
     def __init__(self, view: ResidentView, device: Device):
         self.view, self.device = view, device
         device.require(state_bytes(view))
         self.narrow = view.weights.dtype.itemsize * 8
-        self.control = device.empty(CONTROL_WORDS, np.uint32)
-        self.wide_control = device.empty(WIDE_CONTROL_WORDS, np.uint64)
         self.timeline = device.empty(len(PHASES), np.uint64)
         self.bits = 0
         self.arrays: list[Array] = []  # in the order in which the kernel takes them
@@ -69,7 +68,7 @@ class State:
         view, words = self.view, arena_words(self.view, bits)
         if words > len(self.arena):
             self.arrays = []
-            del self.distance, self.histogram, self.arena  # their memory is needed for the wider words
+            del self.distance, self.control, self.zeros, self.arena  # their memory is needed for the wider words
             self.device.require(8 * words)
             self.arena = self.device.empty(words, np.uint64)
         self.bits, self.used = bits, 0
@@ -83,8 +82,12 @@ class State:
                 *((hubs, np.int32), (hubs, word), (hubs, np.uint64)),
             )
         )
-        self.histogram = self.take(2 * BINS_PER_BIT * bits, np.uint32)
-        self.arrays = [self.distance, *entries, self.histogram]
+        first = self.used
+        histogram = self.take(2 * BINS_PER_BIT * bits, np.uint32)
+        self.control = self.take(CONTROL_WORDS, np.uint32)
+        wide_control = self.take(WIDE_CONTROL_WORDS, np.uint64)
+        self.zeros = self.arena[first : self.used]  # what has to be 0 before a launch
+        self.arrays = [self.distance, *entries, histogram, self.control, wide_control]
         self.kernel = load_kernel(view, self.device, bits)
         work = max(view.vertices, view.arcs // ARCS_PER_THREAD)
         self.grid = max(1, min(-(-work // BLOCK), self.kernel.resident_blocks(BLOCK)))
@@ -106,7 +109,7 @@ def arena_words(view: ResidentView, bits: int) -> int:
     entry = 4 + bits // 8
     room, far_room, hubs = rooms(view)
     size = view.vertices * bits // 8 + 2 * (room + far_room) * entry + hubs * (entry + 8) + 8 * BINS_PER_BIT * bits
-    return size // 8 + 10  # every array begins on a word
+    return size // 8 + CONTROL_WORDS + WIDE_CONTROL_WORDS + 10  # every array begins on a word
 
 
 def state_bytes(view: ResidentView) -> int:
@@ -142,8 +145,7 @@ def search(state: State, clock: Clock, source: int) -> None:
     """Launch the search with distances of the present width."""
     view, device = state.view, state.device
     room, far_room, _ = rooms(view)
-    for array in (state.control, state.wide_control, state.histogram):
-        device.fill(array, 0)
+    device.fill(state.zeros, 0)
     state.kernel(
         state.grid,
         BLOCK,
@@ -153,7 +155,7 @@ def search(state: State, clock: Clock, source: int) -> None:
             *(np.uint32(room), np.uint32(far_room)),
             *(view.offsets, view.targets, view.weights),
             *state.arrays,
-            *(state.control, state.wide_control, state.timeline),
+            state.timeline,
         ),
     )
     if clock.timing:

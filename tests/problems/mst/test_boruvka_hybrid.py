@@ -84,6 +84,15 @@ def test_rows_go_to_the_gpu_when_the_cpu_is_late(monkeypatch: pytest.MonkeyPatch
     assert clock.counters["cpu_percent"] == clock.counters["copied_bytes"] == 0
 
 
+def test_the_next_run_gives_the_cpu_less_if_it_took_longer_over_all_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    state = state_of(EmulatedDevice(), GraphView.of(GRAPH))
+    monkeypatch.setattr(hybrid.State, "gpu_seconds", lambda self: 1.0)
+    for spent, least, most in ((0.5, 0.2, 0.2), (4.0, 0.04, 0.06), (1e6, 0.0, 0.0)):
+        state.share, state.cpu.all_seconds = 0.2, spent
+        state.settle_share()
+        assert least <= state.share <= most
+
+
 @pytest.mark.parametrize("preparations", [(), ("renumber", "compress"), ("sort-adjacency",)])
 @pytest.mark.parametrize("index_bits", [32, 64])
 def test_within_any_limit_the_forest_is_right_and_the_limit_is_kept(
