@@ -162,8 +162,8 @@ extern "C" __global__ void boruvka_add_rows(int32 round, int32 first, int32 last
 
 // A tree without choice links to itself.
 // Launch: any grid.  Writes link, best_key, best_id over trees[round].
-extern "C" __global__ void boruvka_reset_trees(int32 round, const uint32* __restrict__ trees, int32* link, uint64* best_key,
-                                               uint64* best_id) {
+extern "C" __global__ void boruvka_reset_trees(int32 round, const uint32* __restrict__ trees, int32* link,
+                                               uint64* best_key, uint64* best_id) {
     for (int64 t = grid_thread(); t < trees[round]; t += grid_threads()) {
         link[t] = static_cast<int32>(t);
         best_key[t] = ~0ull;

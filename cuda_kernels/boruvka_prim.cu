@@ -15,8 +15,8 @@ A step: the arcs of the tree that joined last are offered to the trees they lead
 candidate of its share, and every block the lightest of those, which joins.  When no candidate has an arc, any tree that
 has not joined begins the next component.
 
-Source: Y. Sun, K. Skadron, "Prefix scan and minimum spanning tree with OpenCL", 2013, section 6, ask for the combination;
-R. C. Prim, "Shortest connection networks and some generalizations", 1957.
+Source: Y. Sun, K. Skadron, "Prefix scan and minimum spanning tree with OpenCL", 2013, section 6, ask for the
+combination; R. C. Prim, "Shortest connection networks and some generalizations", 1957.
 */
 #include "common.cuh"
 

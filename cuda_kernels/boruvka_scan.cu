@@ -1,9 +1,9 @@
 /*
 Boruvka's minimum spanning forest on a list of arcs, grouped by tree, whose lightest are found by a segmented min-scan.
 
-Of the paper's four steps find-min-edge is segmented_scan.cu; remove-cycle and merge-vertices are the kernels of boruvka.cu;
-add-edges-to-new-vertices is here: arcs that still join two trees are counted by tree, the counts are scanned to where
-each tree's segment begins (prefix_scan.cu), and every arc is put into its tree's segment.
+Of the paper's four steps find-min-edge is segmented_scan.cu; remove-cycle and merge-vertices are the kernels of
+boruvka.cu; add-edges-to-new-vertices is here: arcs that still join two trees are counted by tree, the counts are
+scanned to where each tree's segment begins (prefix_scan.cu), and every arc is put into its tree's segment.
 
     offsets (n+1)  targets (arcs)  weights (arcs)   the graph, both arcs of every edge
     tail, other (arcs)      the tree that an arc leaves, and the one it leads to

@@ -22,8 +22,9 @@ itself to its two trees.
     forest (n-1), control            numbers of the edges found; counters, see Control
 
 Invariants.  Edges compare by (weight, number); numbers ascend with the edge's canonical id inside a part, and every
-edge of a part is before every one of the next: the order is the canonical one, whatever the chunks and the schedule.  A part is on
-the list completely, or the rounds on it do not begin.  A share of the list is read and written by one block only.
+edge of a part is before every one of the next: the order is the canonical one, whatever the chunks and the schedule.
+A part is on the list completely, or the rounds on it do not begin.  A share of the list is read and written by one
+block only.
 
 Source: the four procedures of A. Kolganov, "The implementation of a hybrid minimum spanning tree algorithm on CPU and
 GPU", 2015; the light edges first after V. Osipov, P. Sanders, J. Singler, "The filter-Kruskal minimum spanning tree

@@ -125,7 +125,8 @@ __device__ __forceinline__ void prefetch_line(const void* address) {
 // ------------------------------------------------------------------ rows
 
 // Position of `target` in the ascending range targets[begin, end), or -1.
-__device__ __forceinline__ index_t find_arc(const int32* __restrict__ targets, index_t begin, index_t end, int32 target) {
+__device__ __forceinline__ index_t find_arc(const int32* __restrict__ targets, index_t begin, index_t end,
+                                            int32 target) {
     const index_t stop = end;
     while (begin < end) {
         const index_t middle = begin + (end - begin) / 2;

@@ -42,12 +42,13 @@ GPUs", PPoPP 2021 (the width follows the run).  Local steps, the list that may o
 */
 #include "delta_stepping/buckets.cuh"
 
-// Launch: cooperative, BLOCK threads, at most as many blocks as are resident; control, wide_control, histogram are all 0.
-// `symmetric` tells that both arcs of every edge are there; `group_shift` is the binary logarithm of the lanes that
-// share a row in local steps, which relax up to `local_limit` entries.  Writes distance; control[OVERFLOW] tells that a wider word is needed.
+// Launch: cooperative, BLOCK threads, at most as many blocks as are resident; control, wide_control, histogram are
+// all 0.  `symmetric` tells that both arcs of every edge are there; `group_shift` is the binary logarithm of the
+// lanes that share a row in local steps, which relax up to `local_limit` entries.  Writes distance;
+// control[OVERFLOW] tells that a wider word is needed.
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
-delta_stepping(int32 vertices, index_t arcs, int32 source, int32 symmetric, int32 group_shift,
-               uint32 local_limit, uint32 room, uint32 far_room, const index_t* __restrict__ offsets, const int32* __restrict__ targets,
+delta_stepping(int32 vertices, index_t arcs, int32 source, int32 symmetric, int32 group_shift, uint32 local_limit,
+               uint32 room, uint32 far_room, const index_t* __restrict__ offsets, const int32* __restrict__ targets,
                const weight_t* __restrict__ weights, distance_t* distance, int32* near_vertex, distance_t* near_length,
                int32* far_vertex, distance_t* far_length, int32* hub_vertex, distance_t* hub_length,
                uint64* hub_first_piece, uint32* histogram, uint32* control, uint64* wide_control, uint64* timeline) {

@@ -9,8 +9,8 @@ through shared memory, a chunk at a time, and the matrix is read along its rows,
 Start, minimum and update are dijkstra.cu's.
 
 Defines beside those of dijkstra_base.cuh:
-    CELL    uint32 | uint64 | float32 | float64   an element of the matrix: the weight as an unsigned integer or as it is;
-                                                  twice as wide if a weight equals the NO_ARC of 32 bits
+    CELL    uint32 | uint64 | float32 | float64   an element of the matrix: the weight as an unsigned integer or
+                                                  as it is; twice as wide if a weight equals the NO_ARC of 32 bits
     ATOMIC  1 | 0                                 0 lowers a distance by a look and a write: wrong on purpose
 
 Source: P. J. Martin, R. Torres, A. Gavilanes, "CUDA solutions for the SSSP problem", ICCS 2009, section 5.

@@ -34,8 +34,9 @@ __device__ __forceinline__ distance_t pulled(distance_t least, index_t begin, in
     return least;
 }
 
-// Reduce one value of each thread to the block's least, which the first warp gets: in shared memory while the values are
-// more than a warp's (the paper's reduce3), then by shuffles.  Launch: blocks of BLOCK threads, all of which must call.
+// Reduce one value of each thread to the block's least, which the first warp gets: in shared memory while the values
+// are more than a warp's (the paper's reduce3), then by shuffles.
+// Launch: blocks of BLOCK threads, all of which must call.
 __device__ __forceinline__ distance_t block_min(distance_t mine) {
     __shared__ distance_t least[BLOCK];
     least[threadIdx.x] = mine;

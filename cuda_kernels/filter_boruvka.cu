@@ -5,10 +5,12 @@ heavy edges that still join two components.
     1  row minimum      every vertex picks its lightest arc: 4 bytes per arc, no atomics, no labels
     2  hook and number  of two vertices that picked each other the smaller is a root; all others join the forest;
                         roots get dense numbers, and every vertex the number of its root
-    3  light edges      arcs below a sampled threshold that join two components are listed (all arcs, if degrees are low)
-    4  rounds           each component picks its lightest listed edge, hooks, and is renumbered; edges inside are dropped
-    5  heavy edges      as 3, for the rest: after 4 nearly all vertices lie in one giant component, and an edge that joins
-                        two components has an end outside of it, so only the rows of vertices outside are read
+    3  light edges      arcs below a sampled threshold that join two components are listed
+                        (all arcs, if degrees are low)
+    4  rounds           each component picks its lightest listed edge, hooks, and is renumbered;
+                        edges inside are dropped
+    5  heavy edges      as 3, for the rest: after 4 nearly all vertices lie in one giant component, and an edge that
+                        joins two components has an end outside of it, so only the rows of vertices outside are read
     6  rounds           as 4
 
 The phases stand in filter_boruvka/, in this order: row_minima, hooking, listing, rounds; what they share is in base.
@@ -16,7 +18,8 @@ The phases stand in filter_boruvka/, in this order: row_minima, hooking, listing
     offsets (n+1)  targets (arcs)  weights (arcs)      the graph, both arcs of every edge, rows by target
     label (n)          component of each vertex; DEAD if isolated
     pick, link, up (n) per vertex, then per component: the lightest arc, where it leads; the parent, or a root's number
-    tile_row (arcs / TILE + 1) the row in which each tile of arcs begins, so that an arc finds its tail; the end of `list`
+    tile_row (arcs / TILE + 1) the row in which each tile of arcs begins, so that an arc finds its tail;
+                               the end of `list`
     best_key, best_id  (components <= n/2)             lightest listed edge of each component
     chain (n)          the numbers of each round behind each other, to find a vertex's component after all rounds
     list (edges)       listed edges; each block keeps a region of it and compacts it in place

@@ -1,10 +1,10 @@
 /*
 Prefix sums of an array that a GPU's blocks share: four schemes, of the same few kernels.
 
-    reduce-then-scan             T blocks, each with a range of tiles.  scan_sums: every block adds up its range (upsweep);
-                                 scan_tiles with one block: their sums are scanned (spine); scan_tiles with T blocks:
-                                 every block scans its range, from its prefix on (downsweep).  Three launches, whatever
-                                 n is.
+    reduce-then-scan             T blocks, each with a range of tiles.  scan_sums: every block adds up its range
+                                 (upsweep); scan_tiles with one block: their sums are scanned (spine); scan_tiles with T
+                                 blocks: every block scans its range, from its prefix on (downsweep).  Three launches,
+                                 whatever n is.
     reduce-then-scan-multilevel  as many blocks as tiles, so that the sums may need more than one tile: they are reduced
                                  again, level by level, and scanned on the way back.  log_TILE n launches each way.
     scan-then-propagate          as before, but every level is scanned on the way up (scan_tiles, which tells totals)
@@ -100,11 +100,11 @@ scan_propagate(int64 n, element_t* target, const element_t* __restrict__ prefixe
     store_tile(items, target + start, n - start);
 }
 
-// Look-back: the whole scan in one pass.  Block 0 looks back for all; the others take turns with the tiles.  A block has the
-// tiles that it will need next on their way to shared memory, and before it finishes one it has told the sum of the next:
-// what stands before that is then known by the time it is needed, and the memory is never idle.
-// Launch: cooperative, since blocks wait for each other: BLOCK threads, two blocks or more, as many tiles of dynamic shared
-// memory as there are `stages`, 1 or 2; `epoch` grows by 2 from run to run.  Writes target, descriptors.
+// Look-back: the whole scan in one pass.  Block 0 looks back for all; the others take turns with the tiles.  A block
+// has the tiles that it will need next on their way to shared memory, and before it finishes one it has told the sum of
+// the next: what stands before that is then known by the time it is needed, and the memory is never idle.
+// Launch: cooperative, since blocks wait for each other: BLOCK threads, two blocks or more, as many tiles of dynamic
+// shared memory as there are `stages`, 1 or 2; `epoch` grows by 2 from run to run.  Writes target, descriptors.
 #if NETWORK == 0
 extern "C" __global__ void __launch_bounds__(BLOCK, LOOK_BACK_RESIDENT)
 scan_look_back(int64 n, int32 exclusive, const element_t* source, element_t* target, Descriptor* descriptors,

@@ -85,7 +85,8 @@ segmented_reduce(int64 n, const weight_t* __restrict__ keys, const uint8* __rest
         turn ^= 1;
     }
     for (int offset = WARP / 2; offset > 0; offset /= 2) {
-        const Item theirs = {__shfl_xor_sync(FULL_MASK, mine.key, offset), __shfl_xor_sync(FULL_MASK, mine.index, offset)};
+        const Item theirs = {__shfl_xor_sync(FULL_MASK, mine.key, offset),
+                             __shfl_xor_sync(FULL_MASK, mine.index, offset)};
         mine = lesser(mine, theirs, ids);
     }
     Item total = NO_ITEM;
@@ -155,7 +156,8 @@ segmented_scan(int64 n, const weight_t* __restrict__ keys, const uint8* __restri
             for (int e = 0; e < WIDTH; ++e) {
                 const int64 i = first + e;
                 if (i >= n) continue;
-                const bool ends = i + 1 == n || (e + 1 < WIDTH ? is_head(items, v, (e + 1) % WIDTH) : heads[i + 1] != 0);
+                const bool ends =
+                    i + 1 == n || (e + 1 < WIDTH ? is_head(items, v, (e + 1) % WIDTH) : heads[i + 1] != 0);
                 if (ends) best[owner[i]] = items.at[v][e].index;
             }
 #else

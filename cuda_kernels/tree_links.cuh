@@ -1,5 +1,6 @@
 /*
-Links between the trees of a round of Boruvka's algorithm: link[t] is the tree that t has chosen to join, t itself if none.
+Links between the trees of a round of Boruvka's algorithm: link[t] is the tree that t has chosen to join,
+t itself if none.
 */
 #ifndef GPUGRAPH_TREE_LINKS_CUH
 #define GPUGRAPH_TREE_LINKS_CUH

@@ -117,8 +117,8 @@ extern "C" __global__ void verify_forest_read_edges(uint32 count, int32 vertices
 
 // ------------------------------------------------------------------ a round
 
-// The compiler of CUDA 13.0 unrolls a loop that loads and stores level[t].parent by four, and then stores the last three
-// 12 bytes too far (it adds the member's offset twice).  Loops over nodes are therefore not unrolled.
+// The compiler of CUDA 13.0 unrolls a loop that loads and stores level[t].parent by four, and then stores the last
+// three 12 bytes too far (it adds the member's offset twice).  Loops over nodes are therefore not unrolled.
 #define ONE_BY_ONE _Pragma("unroll 1")
 
 // Launch: any grid.  Writes level.

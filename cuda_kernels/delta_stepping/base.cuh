@@ -12,7 +12,8 @@ constexpr bool NARROW = INDEX_BITS == 32 && DISTANCE_BITS == 32;
 
 // Tuned on an H200; docs/performance/sssp.md tells what each is worth.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
-constexpr int RESIDENT = 1;  // blocks of a multiprocessor: two leave 64 registers for a thread, and older code needs more
+constexpr int RESIDENT = 1;  // blocks of a multiprocessor: two leave 64 registers for a thread,
+                             // and older code needs more
 #else
 constexpr int RESIDENT = NARROW ? 2 : 1;
 #endif
@@ -102,8 +103,8 @@ struct Shared {
     distance_t near_length[WARPS * BUFFER];
     int32 far_vertex[WARPS * BUFFER];
     distance_t far_length[WARPS * BUFFER];
-    index_t local_begin[2 * LOCAL_ROOM];  // of the block's own queues, whose entries lie where the near ones do otherwise
-    index_t local_end[2 * LOCAL_ROOM];
+    index_t local_begin[2 * LOCAL_ROOM];  // of the block's own queues, whose entries lie where
+    index_t local_end[2 * LOCAL_ROOM];    // the near ones do otherwise
     List near, far;         // where this round's vertices go,
     distance_t threshold;   // and what parts them
     uint32 far_open;        // the far list has not overflowed
@@ -128,7 +129,8 @@ struct Shared {
 // A word that other threads change, as it is now.
 template <typename T>
 __device__ __forceinline__ T current(const T* word) {
-    return __ldcg(word);  // race-allowed: counters are read where nobody writes; a distance only falls, and is an upper bound
+    // race-allowed: counters are read where nobody writes; a distance only falls, and is an upper bound
+    return __ldcg(word);
 }
 
 // A word of the graph that is read once or twice and should not push distances out of the cache.
@@ -155,8 +157,8 @@ __device__ __forceinline__ distance_t bin_end(int bin) {
     return end >> (bin / 8 - 1) == static_cast<distance_t>(9 + bin % 8) ? end : UNREACHED;
 }
 
-// The bin of what lies `length` beyond `origin`, and the word at which that bin ends.  The words of floats grow with their
-// logarithm and would fall into a few bins; of floats `units` make a distance of 1.
+// The bin of what lies `length` beyond `origin`, and the word at which that bin ends.  The words of floats grow with
+// their logarithm and would fall into a few bins; of floats `units` make a distance of 1.
 __device__ __forceinline__ int bin_beyond(distance_t origin, distance_t length, float64 units) {
     if (SUMS_OVERFLOW) return bin_of(length - origin);
     const float64 distance = (value_of(length, weight_t()) - value_of(origin, weight_t())) * units;

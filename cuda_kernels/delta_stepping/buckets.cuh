@@ -171,7 +171,8 @@ __device__ __forceinline__ distance_t next_threshold(Shared& shared, const Graph
         const bool grows = settled > 2ull * shared.settled_last;
         if (repeats > MANY_REPEATS * pushes) {
             shared.delta *= 0.5;
-        } else if (repeats < FEW_REPEATS * pushes && static_cast<uint64>(settled) * gridDim.x < static_cast<uint64>(steps) * IDLE && !grows) {
+        } else if (repeats < FEW_REPEATS * pushes &&
+                   static_cast<uint64>(settled) * gridDim.x < static_cast<uint64>(steps) * IDLE && !grows) {
             shared.delta *= 2;
         }
         if (shared.delta == 0) shared.delta = value_of(least, weight_t());  // every weight sampled was 0

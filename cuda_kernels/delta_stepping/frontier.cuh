@@ -1,6 +1,6 @@
 /*
-The three ways to relax the entries of the near queue: a few, by warps that keep what they find and follow it for several
-steps; many, evenly dealt out; and hubs, a piece for each warp.
+The three ways to relax the entries of the near queue: a few, by warps that keep what they find and follow it for
+several steps; many, evenly dealt out; and hubs, a piece for each warp.
 */
 #ifndef GPUGRAPH_DELTA_STEPPING_FRONTIER_CUH
 #define GPUGRAPH_DELTA_STEPPING_FRONTIER_CUH
@@ -12,9 +12,9 @@ __device__ __forceinline__ Row row_of(const Graph& graph, int32 vertex, distance
     return {vertex, length, graph.offsets[vertex], graph.offsets[vertex + 1]};
 }
 
-// Relax the rows of the warp's lanes in groups: the `group` lanes of one row bring the same.  Nothing here waits for what
-// could have been asked for before: arcs are read while the distance tells whether the row is stale, and where the row of
-// a head begins is read while its distance is lowered.  All lanes must call.
+// Relax the rows of the warp's lanes in groups: the `group` lanes of one row bring the same.  Nothing here waits for
+// what could have been asked for before: arcs are read while the distance tells whether the row is stale, and where the
+// row of a head begins is read while its distance is lowered.  All lanes must call.
 __device__ __forceinline__ void relax_groups(Push& push, Row row, int32 group, const Hubs& hubs) {
     const Graph& graph = push.graph;
     const bool leads = (lane_id() & (group - 1)) == 0;
@@ -80,8 +80,8 @@ __device__ __forceinline__ uint32 relax_locally(Push& push, const Queue& queue, 
             const uint32 slot = first + (static_cast<uint32>(lane_id()) >> group_shift);
             Row row = {0, UNREACHED, 0, 0};
             if (slot < held) {
-                row = {shared.near_vertex[from + slot], shared.near_length[from + slot], shared.local_begin[from + slot],
-                       shared.local_end[from + slot]};
+                row = {shared.near_vertex[from + slot], shared.near_length[from + slot],
+                       shared.local_begin[from + slot], shared.local_end[from + slot]};
             }
             relax_groups(push, row, 1 << group_shift, hubs);
         }
@@ -132,7 +132,8 @@ __device__ __forceinline__ void relax_widely(Push& push, const Queue& queue, uin
 template <typename Visit>
 __device__ __forceinline__ void relax_hubs(Visit& visit, const Graph& graph, const distance_t* distance,
                                            const Hubs& hubs, uint64 word) {
-    const uint64 rows = word >> HUB_SHIFT < hubs.room ? word >> HUB_SHIFT : hubs.room, pieces = word & ((1ull << HUB_SHIFT) - 1);
+    const uint64 rows = word >> HUB_SHIFT < hubs.room ? word >> HUB_SHIFT : hubs.room,
+                 pieces = word & ((1ull << HUB_SHIFT) - 1);
     const uint64 last = pieces * (grid_warp() + 1) / grid_warps();
     uint64 piece = pieces * grid_warp() / grid_warps();
     if (piece >= last) return;

@@ -100,7 +100,8 @@ constexpr Pick NO_PICK = {NO_KEY, NO_ARC};
 template <int LANES>
 __device__ __forceinline__ Pick group_lightest(Pick mine) {
     for (int offset = LANES / 2; offset > 0; offset /= 2) {
-        const Pick theirs = {__shfl_xor_sync(FULL_MASK, mine.key, offset), __shfl_xor_sync(FULL_MASK, mine.arc, offset)};
+        const Pick theirs = {__shfl_xor_sync(FULL_MASK, mine.key, offset),
+                             __shfl_xor_sync(FULL_MASK, mine.arc, offset)};
         if (theirs < mine) mine = theirs;
     }
     return mine;

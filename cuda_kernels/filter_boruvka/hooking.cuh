@@ -7,9 +7,9 @@ all below them learn these.
 
 #include "filter_boruvka/base.cuh"
 
-// Of two that picked each other the smaller is a root; all others that picked join the forest.  A root is numbered among
-// the live; one that picked nothing is DEAD (a vertex) or retires (a component).  Best keys of components are reset for
-// the next round.  All threads must call.
+// Of two that picked each other the smaller is a root; all others that picked join the forest.  A root is numbered
+// among the live; one that picked nothing is DEAD (a vertex) or retires (a component).  Best keys of components are
+// reset for the next round.  All threads must call.
 __device__ void hook_and_number(Shared& shared, uint32 count, bool vertices, const index_t* pick, const int32* link,
                                 int32* up, uint64* best_key, uint64* best_id, index_t* forest, uint32* control,
                                 uint32* live) {
@@ -61,8 +61,8 @@ __device__ void hook_and_number(Shared& shared, uint32 count, bool vertices, con
     }
 }
 
-// Every vertex or component learns the number of its root.  Follows at most CHASE links, then leaves a shortcut and says
-// so: the caller repeats until nobody did.
+// Every vertex or component learns the number of its root.  Follows at most CHASE links, then leaves a shortcut and
+// says so: the caller repeats until nobody did.
 __device__ void learn_number(uint32 count, int32* up, int32* number, uint32* unfinished) {
     bool left = false;
     for (int64 first = grid_thread(); first < count; first += grid_threads() * PER_THREAD) {
@@ -72,7 +72,8 @@ __device__ void learn_number(uint32 count, int32* up, int32* number, uint32* unf
         for (int k = 0; k < PER_THREAD; ++k) {
             const int64 t = first + k * grid_threads();
             at[k] = t < count ? static_cast<int32>(t) : 0;
-            found[k] = t < count ? static_cast<volatile int32*>(up)[t] : +DEAD;  // race-allowed: shortcuts keep the root
+            // race-allowed: shortcuts keep the root
+            found[k] = t < count ? static_cast<volatile int32*>(up)[t] : +DEAD;
         }
         for (int hop = 0; climbing && hop < CHASE; ++hop) {
             climbing = false;

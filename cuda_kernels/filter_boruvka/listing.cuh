@@ -88,8 +88,9 @@ __device__ void list_light_arcs(Shared& shared, const Graph& graph, const int32*
     look_at(pending);
 }
 
-// List the edges of a row that join two components.  A lane sees every STRIDE-th arc; all 32 must call, with an empty
-// range if they have none.  Between two components other than the giant one an edge is met twice: the canonical arc counts.
+// List the edges of a row that join two components.  A lane sees every STRIDE-th arc; all 32 must call, with an
+// empty range if they have none.  Between two components other than the giant one an edge is met twice: the
+// canonical arc counts.
 template <int STRIDE>
 __device__ __forceinline__ void list_row(const Graph& graph, const int32* __restrict__ label, int32 giant, int32 u,
                                          int32 own, index_t begin, index_t end, int lane, Gatherer& gatherer) {
@@ -161,7 +162,8 @@ __device__ void list_hubs(const Graph& graph, const int32* __restrict__ label, i
                           const int32* hubs, uint32 hub_count) {
     for (uint32 h = blockIdx.x; h < hub_count; h += gridDim.x) {
         const int32 u = hubs[h];
-        list_row<BLOCK>(graph, label, giant, u, label[u], graph.offsets[u], graph.offsets[u + 1], threadIdx.x, gatherer);
+        list_row<BLOCK>(graph, label, giant, u, label[u], graph.offsets[u], graph.offsets[u + 1], threadIdx.x,
+                        gatherer);
     }
 }
 

@@ -12,7 +12,8 @@ __device__ __forceinline__ uint64 bid_of(const Edge& edge) {
 
 // Edges inside a component are dropped from the block's region, the others bid at both ends.  `renumbered` tells what
 // became of the components of the round before; nullptr in the first round.  Returns the edges kept.
-__device__ uint32 compact_and_bid(Shared& shared, Edge* region, uint32 held, const int32* renumbered, uint64* best_key) {
+__device__ uint32 compact_and_bid(Shared& shared, Edge* region, uint32 held, const int32* renumbered,
+                                  uint64* best_key) {
     uint32 kept = 0;
     for (uint32 first = 0; first < held; first += BLOCK * PER_THREAD) {
         Edge edge[PER_THREAD];

@@ -44,8 +44,12 @@ __device__ void pick_row_minima(const Graph& graph, index_t* pick, int32* link, 
             end = graph.offsets[v + 1];
         }
         const index_t length = end - begin;
-        for (index_t tile = (begin + TILE - 1) / TILE; tile * TILE < end; ++tile) tile_row[tile] = static_cast<int32>(v);
-        if (v < graph.vertices && length < SHORT_ROW) take_pick(graph, v, lightest_arc<1>(graph, begin, end, 0), pick, link);
+        for (index_t tile = (begin + TILE - 1) / TILE; tile * TILE < end; ++tile) {
+            tile_row[tile] = static_cast<int32>(v);
+        }
+        if (v < graph.vertices && length < SHORT_ROW) {
+            take_pick(graph, v, lightest_arc<1>(graph, begin, end, 0), pick, link);
+        }
         // Four groups of lanes take four rows at a time.
         unsigned waiting = __ballot_sync(FULL_MASK, length >= SHORT_ROW && length < MEDIUM_ROW);
         while (waiting != 0) {

@@ -1,14 +1,14 @@
 /*
 The descriptors of look-back: what each tile has told of itself, and what it is told.
 
-A tile tells the sum of its own elements (SUM), and is told the sum of all elements before it (PREFIX).  Value and status
-travel in one 64-bit word, so that no fence is needed; a 64-bit value travels in two such words, each half with the
-status, and a reader that sees two statuses looks again.  Statuses begin anew in every run (`epoch`), so that nothing has
-to be cleared between runs.
+A tile tells the sum of its own elements (SUM), and is told the sum of all elements before it (PREFIX).  Value and
+status travel in one 64-bit word, so that no fence is needed; a 64-bit value travels in two such words, each half with
+the status, and a reader that sees two statuses looks again.  Statuses begin anew in every run (`epoch`), so that
+nothing has to be cleared between runs.
 
-In Merrill and Garland's scan every tile looks back for itself.  On a GPU that has hundreds of tiles in work, all of them
-then ask for the same few cache lines again and again, and wait for each other's questions.  Here one warp looks for
-all: nobody else reads the sums, and a tile asks for its own descriptor only.
+In Merrill and Garland's scan every tile looks back for itself.  On a GPU that has hundreds of tiles in work, all of
+them then ask for the same few cache lines again and again, and wait for each other's questions.  Here one warp looks
+for all: nobody else reads the sums, and a tile asks for its own descriptor only.
 */
 #ifndef GPUGRAPH_PREFIX_SCAN_LOOK_BACK_CUH
 #define GPUGRAPH_PREFIX_SCAN_LOOK_BACK_CUH
@@ -98,8 +98,8 @@ __device__ __forceinline__ void look_back(Descriptor* descriptors, uint32 tiles,
 
 // ------------------------------------------------------------------ tiles on their way
 
-// Begin to copy a whole tile to shared memory; every thread copies what it will read.  All threads must call, also for a
-// tile that is not whole or not there (`count`), of which nothing is copied.
+// Begin to copy a whole tile to shared memory; every thread copies what it will read.  All threads must call, also for
+// a tile that is not whole or not there (`count`), of which nothing is copied.
 __device__ __forceinline__ void stage_tile(uint4* staged, const element_t* source, int64 count) {
     if (count >= TILE) {
 #pragma unroll

@@ -50,7 +50,9 @@ __device__ __forceinline__ Item lesser(const Item& a, const Item& b, const index
 // The weight of a key: the inverse of order_key.
 __device__ __forceinline__ void weight_of(uint32 key, uint32* weight) { *weight = key; }
 __device__ __forceinline__ void weight_of(uint64 key, uint64* weight) { *weight = key; }
-__device__ __forceinline__ void weight_of(uint32 key, int32* weight) { *weight = static_cast<int32>(key ^ 0x80000000u); }
+__device__ __forceinline__ void weight_of(uint32 key, int32* weight) {
+    *weight = static_cast<int32>(key ^ 0x80000000u);
+}
 __device__ __forceinline__ void weight_of(uint64 key, int64* weight) {
     *weight = static_cast<int64>(key ^ 0x8000000000000000ull);
 }
@@ -115,7 +117,8 @@ __device__ __forceinline__ void load_tile(Items& items, int64 n, int64 start, co
 }
 
 // Write the keys, as weights, and positions of a vector; what lies beyond n is left out.
-__device__ __forceinline__ void store_vector(const Item* items, int64 first, int64 n, weight_t* minima, index_t* index) {
+__device__ __forceinline__ void store_vector(const Item* items, int64 first, int64 n, weight_t* minima,
+                                             index_t* index) {
     union {
         uint4 word;
         weight_t at[WIDTH];

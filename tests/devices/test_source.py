@@ -6,6 +6,7 @@ import pytest
 
 from gpugraph.devices.source import find_source, load_source
 from gpugraph.errors import InputError
+from gpugraph.resources import resource_dir
 
 
 def write(directory: Path, **files: str) -> Path:
@@ -89,3 +90,16 @@ def test_a_kernel_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
     (tmp_path / "k.cu").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(InputError, match=r"k\.cu: cannot read the kernel file"):
         load_source(tmp_path / "k.cu")
+
+
+def test_no_line_of_a_kernel_is_longer_than_120_characters() -> None:
+    root = resource_dir("cuda_kernels")
+    files = sorted([*root.rglob("*.cu"), *root.rglob("*.cuh")])
+    assert files
+    too_long = [
+        f"{path.relative_to(root.parent)}:{number}"
+        for path in files
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), start=1)
+        if len(line) > 120
+    ]
+    assert not too_long, "longer than 120 characters:\n" + "\n".join(too_long)
