@@ -130,15 +130,14 @@ scan_look_back(int64 n, int32 exclusive, const element_t* source, element_t* tar
     for (int slot = 0;; slot = slot + 1 == stages ? 0 : slot + 1) {
         const int64 start = next * TILE;
         if (next < tiles) {
-            Items coming;
             if (stages == 1) {
                 await_copies<0>();
             } else {
                 await_copies<1>();
             }
-            load_staged(coming, stage_of(slot), source + start, n - start);
+            const element_t mine = staged_sum(stage_of(slot), source + start, n - start);
             element_t warps_before;
-            const element_t total = block_sums(ahead, 0, warp_sum(own_sum(coming)), &warps_before);
+            const element_t total = block_sums(ahead, 0, warp_sum(mine), &warps_before);
             if (threadIdx.x == 0) publish(&descriptors[next], epoch, SUM, total);
         }
         if (tile >= 0) {

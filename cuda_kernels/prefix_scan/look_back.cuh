@@ -16,7 +16,15 @@ for all: nobody else reads the sums, and a tile asks for its own descriptor only
 #include "prefix_scan/tile.cuh"
 
 constexpr int LOOKS = 4;  // rows of 32 tiles looked at together
-constexpr int LOOK_BACK_RESIDENT = BLOCK < 768 ? 768 / BLOCK : 1;  // blocks of a multiprocessor, at least
+// Blocks of a multiprocessor, at least, and vectors that a thread adds up together.  Three blocks of 256 threads are
+// fastest on an H200; newer code needs more registers.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
+constexpr int LOOK_BACK_RESIDENT = 512 / BLOCK;
+constexpr int SUMMED = 2;
+#else
+constexpr int LOOK_BACK_RESIDENT = BLOCK == 256 ? 3 : 512 / BLOCK;
+constexpr int SUMMED = VECTORS;
+#endif
 constexpr int HALVES = sizeof(element_t) / 4;
 
 struct alignas(8 * HALVES) Descriptor {
@@ -120,13 +128,20 @@ __device__ __forceinline__ void load_staged(Items& items, const uint4* staged, c
     for (int v = 0; v < VECTORS; ++v) items.row[v].word = staged[v * BLOCK + threadIdx.x];
 }
 
-// Sum of this thread's elements.
-__device__ __forceinline__ element_t own_sum(const Items& items) {
+// Sum of this thread's elements of such a tile.
+__device__ __forceinline__ element_t staged_sum(const uint4* staged, const element_t* source, int64 count) {
     element_t sum = 0;
-#pragma unroll
+    if (count < TILE) {
+#pragma unroll 1
+        for (int64 i = threadIdx.x; i < count; i += BLOCK) sum += source[i];
+        return sum;
+    }
+#pragma unroll SUMMED
     for (int v = 0; v < VECTORS; ++v) {
+        Vector vector;
+        vector.word = staged[v * BLOCK + threadIdx.x];
 #pragma unroll
-        for (int e = 0; e < WIDTH; ++e) sum += items.row[v].at[e];
+        for (int e = 0; e < WIDTH; ++e) sum += vector.at[e];
     }
     return sum;
 }

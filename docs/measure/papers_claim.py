@@ -10,6 +10,8 @@ from gpugraph.problems.scan.throughput import throughput
 
 NEAR = 0.25
 """A factor this near to the stated one is the same."""
+SAME = 0.02
+"""Times that differ by less are the same where one is said to be the shorter."""
 
 ONE_THREAD = "one thread"
 
@@ -77,7 +79,8 @@ def holds(condition: bool) -> str:
 
 def ms(*seconds: float) -> str:
     """Return times for a table."""
-    return ", ".join(f"{one * 1e3:.3g}" for one in seconds) + " ms"
+    times = [one * 1e3 for one in seconds]
+    return ", ".join(f"{one:,.0f}" if one >= 1000 else f"{one:.3g}" for one in times) + " ms"
 
 
 def faster(text: str, place: str, stated: float | str, slow: Run, fast: Run, least: float = 1.0) -> Claim:
@@ -85,7 +88,12 @@ def faster(text: str, place: str, stated: float | str, slow: Run, fast: Run, lea
 
     def judge(found: Found) -> tuple[str, str]:
         ours = ratio(found, slow, fast)
-        verdict = holds(ours > least) if isinstance(stated, str) else against(stated, ours)
+        if not isinstance(stated, str):
+            verdict = against(stated, ours)
+        elif abs(ours - 1) <= SAME and least == 1.0:
+            verdict = "no, the same"
+        else:
+            verdict = holds(ours > least)
         return f"{ours:.2f} times ({ms(kernel(found, slow), kernel(found, fast))})", verdict
 
     return Claim(text, place, stated if isinstance(stated, str) else f"{stated:.3g} times", (slow, fast), judge)

@@ -180,6 +180,25 @@ def test_scaled_weights_give_scaled_distances(make: Callable[[], CSRGraph], dtyp
     )
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("scale", [1.0, 2.0**-140, 2.0**90], ids=["usual", "tiny", "huge"])
+def test_whole_numbers_as_floats_go_by_the_thresholds_of_integers(dtype: str, scale: float) -> None:
+    """The words of floats grow with their logarithm; horizon and thresholds must not."""
+    whole = undirected(3000, edges_at_random(3000, 36_000, 1, 255))
+    floats = whole.renamed(weights=(whole.weights * np.float64(scale)).astype(dtype))
+    buckets = [search(graph).counters["buckets"] for graph in (whole, floats)]
+    assert buckets[0] > 2
+    assert 0.5 <= buckets[1] / buckets[0] <= 2
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_floats_at_the_ends_of_their_range_are_no_obstacle(dtype: str) -> None:
+    kind = np.finfo(dtype)
+    rows = edges_at_random(300, 6000, 1, 4)
+    for unit in (float(kind.smallest_subnormal), float(kind.max) / 8):
+        search(undirected(300, [(u, v, w * unit) for u, v, w in rows], dtype))
+
+
 WEIGHTS: dict[str, Callable[[int], int]] = {
     "all zero": lambda i: 0,
     "zero and one": lambda i: i % 2,
