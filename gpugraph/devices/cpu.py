@@ -12,7 +12,7 @@ from gpugraph.clock import HostClock
 from gpugraph.devices.clocks import HostStopwatch
 from gpugraph.devices.cuda_errors import does_not_fit
 from gpugraph.devices.emulated.memory import host_memory
-from gpugraph.measure.environment import processor_name, usable_cores
+from gpugraph.processor import processor_name, usable_cores
 
 
 class CpuDevice:

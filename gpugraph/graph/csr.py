@@ -22,13 +22,6 @@ Offsets = NDArray[np.int64]
 Targets = NDArray[np.signedinteger[Any]]
 Weights = NDArray[Any]
 
-WEIGHT_DTYPES = ("uint32", "int32", "uint64", "int64", "float32", "float64")
-
-
-def target_dtype(vertices: int) -> np.dtype[Any]:
-    """Return the dtype of vertex ids: int32, or int64 from 2^31 vertices on."""
-    return np.dtype(np.int32 if vertices < 2**31 else np.int64)
-
 
 @dataclass(frozen=True, eq=False)
 class CSRGraph:
@@ -37,7 +30,7 @@ class CSRGraph:
     Attributes:
         offsets: (n+1,) int64; the arcs of v are positions [offsets[v], offsets[v+1]).
         targets: (arcs,) int32 (int64 from 2^31 vertices on); ascending inside a row.
-        weights: (arcs,) one of ``WEIGHT_DTYPES``; never NaN; −0.0 is stored as +0.0.
+        weights: (arcs,) one of ``dtypes.WEIGHT_DTYPES``; never NaN; −0.0 is stored as +0.0.
         directed: False when both arcs of every edge are present with equal weight.
         name: short name for tables, e.g. ``"USA-road-d.NY"`` or ``"rmat:20"``.
         source: where it came from: a path or the full spec.
@@ -86,7 +79,11 @@ class CSRGraph:
         """Order-free fingerprint of the graph's arcs, weights and kind (see ``digest.py``)."""
         from gpugraph.graph.digest import graph_digest
 
-        return graph_digest(self)
+        return graph_digest(self.offsets, self.targets, self.weights, directed=self.directed)
+
+    def label(self, vertex: int) -> str:
+        """Return a vertex for a message: its number, and its name where the file had one."""
+        return f"{vertex}" if self.vertex_names is None else f"{vertex} (named {self.vertex_names[vertex]})"
 
     def renamed(self, **changes: Any) -> CSRGraph:
         """Return the same arrays with other ``name``, ``source``, ``notes`` or ``vertex_names``."""

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from gpugraph.compiled import njit
 from gpugraph.graph.chunks import balanced_ranges, in_threads
-from gpugraph.graph.csr import WEIGHT_DTYPES, CSRGraph
+from gpugraph.graph.dtypes import WEIGHT_DTYPES
 
 _MASK = 2**64 - 1
 
@@ -93,14 +93,12 @@ def digest_code(directed: bool, weight_dtype: np.dtype[Any]) -> int:
     return 2 * WEIGHT_DTYPES.index(weight_dtype.name) + int(directed)
 
 
-def graph_digest(graph: CSRGraph) -> str:
-    """Return the digest of ``graph`` as 32 hexadecimal digits."""
-    words = np.ascontiguousarray(graph.weights).view(f"u{graph.weights.dtype.itemsize}")
-    parts = in_threads(
-        lambda lo, hi: _sums(graph.offsets, graph.targets, words, lo, hi), balanced_ranges(graph.offsets)
-    )
+def graph_digest(offsets: NDArray[np.int64], targets: NDArray[Any], weights: NDArray[Any], *, directed: bool) -> str:
+    """Return the digest of a graph as 32 hexadecimal digits; its arrays are those of ``CSRGraph``."""
+    words = np.ascontiguousarray(weights).view(f"u{weights.dtype.itemsize}")
+    parts = in_threads(lambda lo, hi: _sums(offsets, targets, words, lo, hi), balanced_ranges(offsets))
     sum0, sum1 = (sum(int(part[lane]) for part in parts) for lane in (0, 1))
-    return finish(sum0, sum1, graph.vertices, graph.arcs, digest_code(graph.directed, graph.weights.dtype))
+    return finish(sum0, sum1, len(offsets) - 1, len(targets), digest_code(directed, weights.dtype))
 
 
 def set_digest(values: NDArray[Any]) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import importlib
 
 from gpugraph.graph.build import ArcList, build
-from gpugraph.graph.csr import CSRGraph, target_dtype
+from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.dtypes import target_dtype
 from gpugraph.graph.families import FAMILIES
 from gpugraph.graph.generators.runner import Progress, Runner
 from gpugraph.graph.spec import Spec, parse_spec

@@ -16,7 +16,8 @@ from gpugraph.clock import HostClock
 from gpugraph.errors import InputError
 from gpugraph.graph.build import ArcList, build
 from gpugraph.graph.build import symmetrize as symmetrized
-from gpugraph.graph.csr import WEIGHT_DTYPES, CSRGraph
+from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.dtypes import WEIGHT_DTYPES
 
 
 def open_graph(

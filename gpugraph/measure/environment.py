@@ -11,27 +11,13 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from gpugraph.processor import processor_name, usable_cores
+
 _PACKAGES = (
     *("numpy", "scipy", "numba", "cupy-cuda13x", "cupy-cuda12x", "nvidia-ml-py", "nvidia-cuda-nvrtc"),
     *("networkx", "igraph", "networkit", "rustworkx", "cugraph-cu12", "cugraph-cu13", "pylibcugraph-cu12"),
 )
 """Packages whose version a reader may need: what gpugraph computes with, and what it is compared with."""
-
-
-def processor_name() -> str:
-    """Return the processor's marketing name where the system tells it."""
-    try:
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                return line.split(":", 1)[1].strip()
-    except OSError:
-        pass
-    return platform.processor() or platform.machine()
-
-
-def usable_cores() -> int:
-    """Return how many cores this process may run on."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
 
 
 def _memory_bytes() -> int | None:

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from gpugraph.graph import chunks
-from gpugraph.graph.csr import WEIGHT_DTYPES
 from gpugraph.graph.digest import digest_code, finish
+from gpugraph.graph.dtypes import WEIGHT_DTYPES
 from tests.zoo import ZOO, directed, undirected, zoo
 
 MASK = 2**64 - 1

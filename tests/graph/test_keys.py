@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpugraph.graph import keys as module
-from gpugraph.graph.csr import WEIGHT_DTYPES
+from gpugraph.graph.dtypes import WEIGHT_DTYPES
 from gpugraph.graph.keys import canonical_order, order_keys
 
 

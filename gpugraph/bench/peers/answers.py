@@ -24,7 +24,8 @@ from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.mst.edges import edge_ids
 from gpugraph.problems.mst.forest import Forest
-from gpugraph.problems.sssp.distances import Distances, distance_dtype, unreached, vertex_label
+from gpugraph.problems.sssp.distance_types import distance_dtype, unreached
+from gpugraph.problems.sssp.distances import Distances
 
 SCIPY = "peer:scipy"
 
@@ -190,7 +191,7 @@ def _fault(graph: CSRGraph, values: NDArray[Any]) -> str | None:
     if not wrong.any():
         return None
     v = int(np.argmax(wrong))
-    return f"vertex {vertex_label(graph, v)} has the distance {values[v]}"
+    return f"vertex {graph.label(v)} has the distance {values[v]}"
 
 
 def _copy_integers(graph: CSRGraph, source: int, values: NDArray[Any], distance: NDArray[Any], by: str) -> str | None:
@@ -212,4 +213,4 @@ def _copy_integers(graph: CSRGraph, source: int, values: NDArray[Any], distance:
     if furthest >= EXACT:
         raise PeerRefused(f"it computes in float64, exact up to 2^53, and distances here reach {furthest}", where=by)
     v = int(np.argmax(large))
-    return f"vertex {vertex_label(graph, v)} has the distance {values[v]}, and none is beyond {furthest}"
+    return f"vertex {graph.label(v)} has the distance {values[v]}, and none is beyond {furthest}"

@@ -7,11 +7,10 @@ from importlib import import_module
 from typing import Any
 
 from gpugraph.bench.peers.command import CommandPeer, parse_commands
+from gpugraph.bench.peers.libraries import LIBRARIES
 from gpugraph.bench.peers.peer import Peer, library_algorithm
 from gpugraph.errors import unknown_name
 from gpugraph.problems.algorithm import Algorithm
-
-LIBRARIES = ("scipy", "networkx", "igraph", "networkit", "rustworkx", "cugraph")
 
 _COMMANDS: dict[str, CommandPeer] = {}
 

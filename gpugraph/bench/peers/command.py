@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gpugraph.bench.axes import parse_seconds
+from gpugraph.bench.peers.libraries import LIBRARIES
 from gpugraph.errors import InputError, unknown_name
 
 UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
@@ -144,8 +145,6 @@ class _Table:
         self.table = table
 
     def command(self) -> CommandPeer:
-        from gpugraph.bench.peers.catalogue import LIBRARIES
-
         if self.name in LIBRARIES:
             raise InputError(f"'{self.name}' is a library's name", where=self.where, remedy="call it otherwise")
         if not _NAME.fullmatch(self.name):

@@ -10,7 +10,7 @@ from gpugraph.bench.peers.arrays import edge_columns, refuse_infinite
 from gpugraph.bench.peers.errors import PeerRefused
 from gpugraph.bench.peers.peer import Adapter, Peer
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.problems.sssp.distances import unreached
+from gpugraph.problems.sssp.distance_types import unreached
 
 
 def _graph(graph: CSRGraph) -> Any:

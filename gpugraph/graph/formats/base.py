@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from gpugraph.errors import GraphFormatError, InputError
 from gpugraph.graph.build import ArcList
-from gpugraph.graph.csr import CSRGraph, target_dtype
+from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.dtypes import target_dtype
 from gpugraph.graph.formats.source import Source
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView
-from gpugraph.problems.sssp.distances import distance_dtype, unreached
+from gpugraph.problems.sssp.distance_types import distance_dtype, unreached
 
 
 @dataclass(frozen=True, eq=False)

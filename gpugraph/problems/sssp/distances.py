@@ -18,25 +18,11 @@ from numpy.typing import NDArray
 from gpugraph.errors import OutOfMemory
 from gpugraph.exact import exact_sum
 from gpugraph.graph.csr import CSRGraph
+from gpugraph.problems.sssp.distance_types import unreached
 
 if TYPE_CHECKING:
     from gpugraph.devices.base import Device
     from gpugraph.devices.resident import ResidentView
-
-
-def distance_dtype(weight_dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Return the dtype of distances on the host: uint64 for integer weights, else the weights' own float."""
-    return np.dtype(np.uint64) if weight_dtype.kind in "iu" else weight_dtype
-
-
-def unreached(dtype: np.dtype[Any]) -> Any:
-    """Return the value that marks a vertex as not reached: 2^64−1 for integers, infinity for floats."""
-    return dtype.type(np.iinfo(dtype).max if dtype.kind == "u" else np.inf)
-
-
-def vertex_label(graph: CSRGraph, vertex: int) -> str:
-    """Return a vertex for a message: its number, and its name where the file had one."""
-    return f"{vertex}" if graph.vertex_names is None else f"{vertex} (named {graph.vertex_names[vertex]})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +60,7 @@ class Distances:
 
         if self.predecessor is not None:
             return self
-        if view is not None and device is not None and gpu_tight.suits(view, self):
+        if view is not None and device is not None and gpu_tight.suits(view, self.graph, self.distance):
             try:
                 return replace(
                     self, predecessor=gpu_tight.canonical_predecessors(view, device, self.distance, self.source)

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from gpugraph.devices.base import Device, Kernel, covering_grid
 from gpugraph.devices.resident import ResidentView
-from gpugraph.problems.sssp.distances import Distances
-from gpugraph.problems.sssp.verify import malformed
+from gpugraph.graph.csr import CSRGraph
+from gpugraph.problems.sssp.distance_types import distance_dtype
 
 FILE = "verify_distances.cu"
 KERNELS = ("check_arcs", "find_loose", "begin_levels", "name_tails")
@@ -100,10 +100,10 @@ class TightArcs:
         load_kernel(self.view, self.device, name)(covering_grid(self.device, threads, BLOCK), BLOCK, args)
 
 
-def suits(view: ResidentView, result: Distances) -> bool:
+def suits(view: ResidentView, graph: CSRGraph, distance: NDArray[Any]) -> bool:
     """Tell whether the view holds the very graph that distances belong to, and they are of its size and type."""
-    whole = view.host.graph is result.graph and not view.host.preparations
-    return whole and malformed(result.graph, result.source, result) is None
+    whole = view.host.graph is graph and not view.host.preparations
+    return whole and distance.shape == (graph.vertices,) and distance.dtype == distance_dtype(graph.weights.dtype)
 
 
 def load_kernel(view: ResidentView, device: Device, name: str, *, cooperative: bool = False) -> Kernel:

@@ -17,7 +17,8 @@ from gpugraph.compiled import njit
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.sssp.arcs import Arcs
-from gpugraph.problems.sssp.distances import Distances, unreached, vertex_label
+from gpugraph.problems.sssp.distance_types import unreached
+from gpugraph.problems.sssp.distances import Distances
 from gpugraph.problems.sssp.scipy_dijkstra import fits_scipy, in_own_type, is_exact, scipy_distances
 from gpugraph.problems.sssp.tight import canonical_predecessors, refuse_wrapped
 from gpugraph.problems.sssp.verify import differing_predecessor, malformed
@@ -59,7 +60,7 @@ def check_against_reference(graph: CSRGraph, source: int, result: Distances, by:
     if len(wrong):
         v = int(wrong[0])
         held, due = (_in_words(d[v]) for d in (result.distance, right))
-        return Verdict("failed", "reference", f"vertex {vertex_label(graph, v)} is {held}, by {oracle} {due}")
+        return Verdict("failed", "reference", f"vertex {graph.label(v)} is {held}, by {oracle} {due}")
     if result.predecessor is not None:
         fault = differing_predecessor(graph, result.predecessor, canonical_predecessors(graph, right, source))
         if fault:

@@ -27,7 +27,7 @@ from gpugraph.errors import InputError
 from gpugraph.graph.chunks import balanced_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.sssp.arcs import Arcs
-from gpugraph.problems.sssp.distances import unreached, vertex_label
+from gpugraph.problems.sssp.distance_types import unreached
 
 _BLOCK = 1 << 24
 """Arcs classified at a time; bounds the memory to a byte each."""
@@ -110,8 +110,7 @@ def refuse_wrapped(graph: CSRGraph, source: int, distance: NDArray[Any]) -> None
     wraps = survey(graph, distance, source).wraps
     if wraps is not None:
         raise InputError(
-            f"the distance from vertex {vertex_label(graph, source)} to vertex {vertex_label(graph, wraps[1])} "
-            "does not fit in 64 bits",
+            f"the distance from vertex {graph.label(source)} to vertex {graph.label(wraps[1])} does not fit in 64 bits",
             where=graph.name,
             remedy="use smaller weights, or float64 ones",
         )

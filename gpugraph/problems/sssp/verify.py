@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.contract import Verdict
-from gpugraph.problems.sssp.distances import Distances, distance_dtype, vertex_label
+from gpugraph.problems.sssp.distance_types import distance_dtype
+from gpugraph.problems.sssp.distances import Distances
 from gpugraph.problems.sssp.tight import survey
 
 
@@ -59,14 +60,14 @@ def differing_predecessor(graph: CSRGraph, found: NDArray[np.int64], right: NDAr
     if not len(wrong):
         return None
     v = int(wrong[0])
-    return f"vertex {vertex_label(graph, v)} has predecessor {found[v]}, the canonical one is {right[v]}"
+    return f"vertex {graph.label(v)} has predecessor {found[v]}, the canonical one is {right[v]}"
 
 
 def source_fault(graph: CSRGraph, source: int, distance: NDArray[Any]) -> str | None:
     """Return what is wrong with the source's own distance, in words, or None."""
     if distance[source] == 0:
         return None
-    return f"the source {vertex_label(graph, source)} has distance {distance[source]}, not 0"
+    return f"the source {graph.label(source)} has distance {distance[source]}, not 0"
 
 
 def arc_fault(
@@ -82,7 +83,7 @@ def arc_fault(
 
 def describe_loose(graph: CSRGraph, distance: NDArray[Any], v: int) -> str:
     """Return a sentence on a reached vertex that no tight arcs lead to."""
-    return f"vertex {vertex_label(graph, v)} has distance {distance[v]}, but hangs on the source by no tight arcs"
+    return f"vertex {graph.label(v)} has distance {distance[v]}, but hangs on the source by no tight arcs"
 
 
 def _first_fault(graph: CSRGraph, source: int, result: Distances) -> str | None:
@@ -108,6 +109,6 @@ def _first_fault(graph: CSRGraph, source: int, result: Distances) -> str | None:
 def _describe(graph: CSRGraph, distance: NDArray[Any], arc: tuple[int, int, int], fault: str) -> str:
     """Return a sentence on an arc (tail, head, position)."""
     tail, head, at = arc
-    ends = f"{vertex_label(graph, tail)} → {vertex_label(graph, head)}"
+    ends = f"{graph.label(tail)} → {graph.label(head)}"
     held = f"distances {distance[tail]} and {distance[head]}"
     return f"the arc {ends} of weight {graph.weights[at]} {fault}: its ends have {held}"

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.problems.sssp.distances import Distances, distance_dtype, unreached
+from gpugraph.problems.sssp.distance_types import distance_dtype, unreached
+from gpugraph.problems.sssp.distances import Distances
 from gpugraph.problems.sssp.tight import refuse_wrapped
 
 

@@ -23,7 +23,8 @@ from gpugraph.measure.record import Cell
 from gpugraph.measure.trial import check
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.sssp import gpu_tight
-from gpugraph.problems.sssp.distances import Distances, unreached
+from gpugraph.problems.sssp.distance_types import unreached
+from gpugraph.problems.sssp.distances import Distances
 from gpugraph.problems.sssp.gpu_verify import certify
 from gpugraph.problems.sssp.problem import PROBLEM
 from gpugraph.problems.sssp.tight import canonical_predecessors

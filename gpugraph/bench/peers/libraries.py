@@ -1,0 +1,3 @@
+"""The libraries that gpugraph knows as peers; each is described in ``NAME_peer.py``."""
+
+LIBRARIES = ("scipy", "networkx", "igraph", "networkit", "rustworkx", "cugraph")
