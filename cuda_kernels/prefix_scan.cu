@@ -9,12 +9,12 @@ Prefix sums of an array that a GPU's blocks share: four schemes, of the same few
                                  again, level by level, and scanned on the way back.  log_TILE n launches each way.
     scan-then-propagate          as before, but every level is scanned on the way up (scan_tiles, which tells totals)
                                  and what stands before a tile is added on the way down (scan_propagate).
-    look-back                    one launch: a tile that knows its sum tells it, and finds what stands before it by
-                                 looking back at what the tiles before it have told.
+    look-back                    one launch: a tile that knows its sum tells it, and is told what stands before it by
+                                 one warp that looks back for all.
 
     source, target (n)      the elements, and their scan; may be one array (in place)
     sums (blocks)           sum of each block's range; scanned in place to what stands before each range
-    descriptors (tiles)     look-back: what each tile has told, see prefix_scan/look_back.cuh
+    descriptors (tiles)     look-back: what each tile tells and is told, see prefix_scan/look_back.cuh
 
 Sums of integers wrap: they are exact modulo 2^bits.  Signed integers are scanned as unsigned ones of their width.  All
 of them add only consecutive elements, but for scan_sums, where a thread adds elements of its block's range.

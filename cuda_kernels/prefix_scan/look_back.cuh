@@ -6,9 +6,9 @@ status travel in one 64-bit word, so that no fence is needed; a 64-bit value tra
 the status, and a reader that sees two statuses looks again.  Statuses begin anew in every run (`epoch`), so that
 nothing has to be cleared between runs.
 
-In Merrill and Garland's scan every tile looks back for itself.  On a GPU that has hundreds of tiles in work, all of
-them then ask for the same few cache lines again and again, and wait for each other's questions.  Here one warp looks
-for all: nobody else reads the sums, and a tile asks for its own descriptor only.
+In Merrill and Garland's scan every tile looks back for itself, and many then ask for the same few descriptors.  Here
+one warp looks for all: nobody else reads the sums, a tile asks for its own descriptor only, and since it told its sum
+a whole tile ago, the answer is there.
 */
 #ifndef GPUGRAPH_PREFIX_SCAN_LOOK_BACK_CUH
 #define GPUGRAPH_PREFIX_SCAN_LOOK_BACK_CUH
