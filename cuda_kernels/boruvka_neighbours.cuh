@@ -20,8 +20,6 @@ Source: A. Kolganov, 2015, section "Input Conversion", 4: base_J + 256 * k + sho
 #define COMPRESSED 0
 #endif
 
-typedef unsigned char uint8;
-
 struct Neighbours {
     const int32* __restrict__ targets;
     const int32* __restrict__ base;

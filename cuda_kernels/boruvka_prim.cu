@@ -20,13 +20,6 @@ combination; R. C. Prim, "Shortest connection networks and some generalizations"
 */
 #include "common.cuh"
 
-typedef unsigned char uint8;
-#if INDEX_BITS == 64
-typedef uint64 count_t;
-#else
-typedef uint32 count_t;
-#endif
-
 constexpr int BLOCK = 256;
 constexpr int RESIDENT = 2;  // blocks of a multiprocessor, at least
 constexpr int WARPS = BLOCK / WARP;

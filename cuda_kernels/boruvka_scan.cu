@@ -30,13 +30,6 @@ all but find-min-edge; section 6 asks for the rest.
 #define HAS_IDS 0
 #endif
 
-typedef unsigned char uint8;
-#if INDEX_BITS == 64
-typedef uint64 count_t;
-#else
-typedef uint32 count_t;
-#endif
-
 constexpr bool PACKED = INDEX_BITS == 32 && sizeof(weight_key_t) == 4;
 constexpr int LISTED = 256;  // consecutive arcs that a warp lists at a time
 constexpr int32 DROPPED = -1;

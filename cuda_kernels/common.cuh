@@ -22,6 +22,7 @@ detector of the emulated device accepts those and no others.
 #define WEIGHT uint32
 #endif
 
+typedef unsigned char uint8;
 typedef int int32;
 typedef unsigned int uint32;
 typedef long long int64;
@@ -33,8 +34,10 @@ typedef WEIGHT weight_t;
 
 #if INDEX_BITS == 64
 typedef int64 index_t;
+typedef uint64 count_t;  // of arcs
 #else
 typedef int32 index_t;
+typedef uint32 count_t;
 #endif
 
 constexpr int WARP = 32;

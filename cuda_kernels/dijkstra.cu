@@ -103,12 +103,5 @@ extern "C" __global__ void dijkstra_minimum(int32 vertices, const distance_t* __
 extern "C" __global__ void dijkstra_update(int32 vertices, const distance_t* __restrict__ distance,
                                            const distance_t* __restrict__ minimum, state_t* state) {
     const distance_t least = *minimum;
-    for (int64 v = grid_thread(); v < vertices; v += grid_threads()) {
-        const state_t now = state[v];
-        if (now == FRONTIER) {
-            state[v] = RESOLVED;
-        } else if (now == UNRESOLVED && least != UNREACHED && distance[v] == least) {
-            state[v] = FRONTIER;
-        }
-    }
+    for (int64 v = grid_thread(); v < vertices; v += grid_threads()) advance(v, distance, least, state);
 }

@@ -22,4 +22,15 @@ __device__ __forceinline__ distance_t extended(distance_t length, weight_t w, ui
     return sum;
 }
 
+// Step 3 for one vertex: the frontier is resolved, and what is unresolved at the least distance is the new frontier.
+__device__ __forceinline__ void advance(int64 v, const distance_t* __restrict__ distance, distance_t least,
+                                        state_t* state) {
+    const state_t now = state[v];
+    if (now == FRONTIER) {
+        state[v] = RESOLVED;
+    } else if (now == UNRESOLVED && least != UNREACHED && distance[v] == least) {
+        state[v] = FRONTIER;
+    }
+}
+
 #endif

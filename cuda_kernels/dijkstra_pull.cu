@@ -118,12 +118,5 @@ extern "C" __global__ void dijkstra_block_minima_again(int32 count, const distan
 // Launch: any grid.  Writes state, each by its own thread.
 extern "C" __global__ void dijkstra_update_to(int32 vertices, const distance_t* __restrict__ distance,
                                               distance_t least, state_t* state) {
-    for (int64 v = grid_thread(); v < vertices; v += grid_threads()) {
-        const state_t now = state[v];
-        if (now == FRONTIER) {
-            state[v] = RESOLVED;
-        } else if (now == UNRESOLVED && least != UNREACHED && distance[v] == least) {
-            state[v] = FRONTIER;
-        }
-    }
+    for (int64 v = grid_thread(); v < vertices; v += grid_threads()) advance(v, distance, least, state);
 }

@@ -27,7 +27,7 @@ predecessors, name_tails.
 
 Source: L. R. Ford, "Network flow theory", RAND P-923, 1956 (the conditions).
 */
-#include "common.cuh"
+#include "csr.cuh"
 
 constexpr int TILE = 1024;  // consecutive arcs that a warp takes, so that no row, however long, falls to one alone
 constexpr uint64 NOTHING = ~0ull;
@@ -63,12 +63,7 @@ __device__ __forceinline__ int32 kind_of(distance_t near, weight_t w, distance_t
 // ------------------------------------------------------------------ the arcs
 
 // A graph with the distances that are to be certified.
-struct Solved {
-    int32 vertices;
-    index_t arcs;
-    const index_t* __restrict__ offsets;
-    const int32* __restrict__ targets;
-    const weight_t* __restrict__ weights;
+struct Solved : Graph {
     const distance_t* __restrict__ distance;
 };
 
@@ -106,7 +101,7 @@ extern "C" __global__ void verify_distances_check_arcs(int32 vertices, index_t a
                                                        const weight_t* __restrict__ weights,
                                                        const distance_t* __restrict__ distance, uint64* hold,
                                                        uint64* relaxable, uint64* wraps) {
-    for_each_arc({vertices, arcs, offsets, targets, weights, distance}, [&](int32 kind, int32 u, int32 v, int64 arc) {
+    for_each_arc({{vertices, arcs, offsets, targets, weights}, distance}, [&](int32 kind, int32 u, int32 v, int64 arc) {
         if (kind == NEARER) lower_to(&hold[v], static_cast<uint64>(u));
         if (kind == RELAXABLE) lower_to(relaxable, static_cast<uint64>(arc));
         if (kind == WRAPS) lower_to(wraps, static_cast<uint64>(arc));
@@ -152,7 +147,7 @@ extern "C" __global__ void verify_distances_begin_levels(int32 vertices, index_t
                                                          const weight_t* __restrict__ weights,
                                                          const distance_t* __restrict__ distance, uint64* hold,
                                                          uint64* items, uint32* found) {
-    const Solved graph = {vertices, arcs, offsets, targets, weights, distance};
+    const Solved graph = {{vertices, arcs, offsets, targets, weights}, distance};
     for_each_arc(graph, [&](int32 kind, int32 u, int32 v, int64) {
         // Others may lower the tail's hold meanwhile, but never to level 0.
         const bool asks = kind == LEVEL && *static_cast<volatile uint64*>(&hold[u]) >> 32 == 0;  // race-allowed: so
@@ -169,7 +164,7 @@ extern "C" __global__ void verify_distances_follow_levels(int32 vertices, index_
                                                           const weight_t* __restrict__ weights,
                                                           const distance_t* __restrict__ distance, uint64* hold,
                                                           uint64* items, uint32* found, uint32* arrivals) {
-    const Solved graph = {vertices, arcs, offsets, targets, weights, distance};
+    const Solved graph = {{vertices, arcs, offsets, targets, weights}, distance};
     uint32 begin = 0, end = found[1], barriers = 0;
     for (uint32 level = 2; begin < end; ++level) {
         if (grid_thread() == 0) found[(level + 1) % 3] = 0;  // everybody has read it before the last barrier

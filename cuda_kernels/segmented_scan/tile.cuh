@@ -20,8 +20,6 @@ tile of them without reaching across the head of a segment.  Where a thread's el
 #define VECTORS 2
 #endif
 
-typedef unsigned char uint8;
-
 constexpr int BLOCK = 256;
 constexpr int RESIDENT = 2;  // blocks of a multiprocessor, at least: leaves a thread 128 registers
 constexpr int WARPS = BLOCK / WARP;

@@ -16,7 +16,7 @@ from gpugraph.errors import InputError
 from gpugraph.graph.chunks import balanced_ranges, even_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.search import lower_bound
-from gpugraph.graph.sort_arcs import weight_key, weight_words
+from gpugraph.graph.sort_arcs import weight_key, weight_keys, weight_words
 
 MOST_RANKS = 2**32
 """Ranks are uint32."""
@@ -211,7 +211,7 @@ def rank_weights(weights: NDArray[Any]) -> NDArray[np.uint32]:
     # The distinct ones of each part first: usually few are left to sort together.
     distinct_weights = _distinct(np.concatenate(in_threads(lambda lo, hi: _distinct(weights[lo:hi]), chunks)))
     _check_ranks(len(distinct_weights))
-    keys = _keys(weight_words(distinct_weights)[0], sign, real)
+    keys = weight_keys(weight_words(distinct_weights)[0], sign, real)
     shift = np.uint64(max(0, (high - low).bit_length() - _PREFIX_BITS))
     firsts = np.zeros((1 << _PREFIX_BITS) + 1, np.int64)
     prefixes = ((keys - keys[0]) >> shift).view(np.int64)
@@ -229,15 +229,6 @@ def _distinct(weights: NDArray[Any]) -> NDArray[Any]:
 def _extreme_words(weights: NDArray[Any], words: NDArray[Any]) -> tuple[int, int]:
     """Return the bit patterns of the least and the greatest weight."""
     return int(words[int(weights.argmin())]), int(words[int(weights.argmax())])
-
-
-@njit
-def _keys(words: Any, sign: Any, real: bool) -> Any:
-    """Return the (k,) uint64 order-preserving keys of words."""
-    keys = np.empty(len(words), np.uint64)
-    for i in range(len(words)):
-        keys[i] = weight_key(words[i], sign, real)
-    return keys
 
 
 def _check_ranks(distinct: int) -> None:

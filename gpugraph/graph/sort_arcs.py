@@ -47,6 +47,15 @@ def weight_key(word: Any, sign: Any, real: bool) -> Any:
 
 
 @njit
+def weight_keys(words: Any, sign: Any, real: bool) -> Any:
+    """Return the (k,) uint64 keys of words, see ``weight_key``."""
+    keys = np.empty(len(words), np.uint64)
+    for i in range(len(words)):
+        keys[i] = weight_key(words[i], sign, real)
+    return keys
+
+
+@njit
 def _count(tails: Any, heads: Any, start: int, stop: int, shift: int, mirrored: bool, counts: Any) -> int:
     """Count the arcs of [start, stop) into buckets; return the number of self loops among them."""
     loops = 0

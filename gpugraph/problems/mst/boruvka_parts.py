@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from gpugraph.compiled import njit
 from gpugraph.devices.base import Array, Device
 from gpugraph.graph.chunks import balanced_ranges, in_threads
-from gpugraph.graph.sort_arcs import weight_key, weight_words
+from gpugraph.graph.sort_arcs import weight_key, weight_keys, weight_words
 from gpugraph.graph.view import GraphView
 from gpugraph.problems.mst.edges import edge_ids
 
@@ -134,18 +134,9 @@ def _limit(view: GraphView, share: float) -> np.uint64:
         return np.uint64(_MOST)
     sample = view.weights[np.random.default_rng(1).integers(0, view.arcs, min(view.arcs, _SAMPLES))]
     words, sign, real = weight_words(sample)
-    keys = np.sort(_keys(words, sign, real))
+    keys = np.sort(weight_keys(words, sign, real))
     at = int(share * len(keys))
     return np.uint64(keys[at] if at else 0)  # the least of a sample need not be the least there is
-
-
-@njit
-def _keys(words: Any, sign: Any, real: bool) -> Any:
-    """Return the (k,) uint64 keys of words, which order as the weights do."""
-    keys = np.empty(len(words), np.uint64)
-    for i in range(len(words)):
-        keys[i] = weight_key(words[i], sign, real)
-    return keys
 
 
 @njit

@@ -211,30 +211,10 @@ def _find_min(
 
 
 @parallel_njit
-def _find_min_everywhere(
-    cuts: Any,
-    offsets: Any,
-    targets: Any,
-    words: Any,
-    sign: Any,
-    real: bool,
-    ids: Any,
-    has_ids: bool,
-    ordered: bool,
-    tree: Any,
-    base: int,
-    again: bool,
-    lower: Any,
-    key: Any,
-    edge: Any,
-    other: Any,
-) -> None:
+def _find_min_everywhere(cuts: Any, *same: Any) -> None:
     """Call ``_find_min`` for the rows between each two neighbours of (ranges+1,) ``cuts``, on all threads.
 
     A loop inside of compiled code: handing out ranges from Python would take longer than a round.
     """
     for part in prange(len(cuts) - 1):
-        _find_min(
-            *(cuts[part], cuts[part + 1], offsets, targets, words, sign, real, ids, has_ids, ordered, tree, base),
-            *(again, lower, key, edge, other),
-        )
+        _find_min(cuts[part], cuts[part + 1], *same)

@@ -18,6 +18,7 @@ from gpugraph.report.charts.samples import samples
 from gpugraph.report.charts.series import colors, entries, label, paint
 from gpugraph.report.engine import vega_bundle, vega_license
 from gpugraph.report.html.cells import FILTERS, details, table
+from gpugraph.report.html.colours import colours
 from gpugraph.report.html.environments import environments
 from gpugraph.report.html.published import papers_section
 from gpugraph.report.html.words import definitions, headlines, lead
@@ -100,7 +101,7 @@ def page(rows: Sequence[Row], *, title: str = TITLE, notices: Sequence[str] = ()
         {
             "title": escape(title),
             "policy": POLICY,
-            "style": _asset("style.css"),
+            "style": colours() + _asset("style.css"),
             "lead": escape(lead(cells)),
             "headlines": f'<ul class="headlines">{best}</ul>' if best else "",
             "notices": told,
