@@ -103,6 +103,12 @@ class Regression(GpuGraphError):
     exit_code = 4
 
 
+def placed(error: InputError, where: str) -> InputError:
+    """Return an error at another place; its own place goes before what it says."""
+    what = f"{error.where}: {error.what}" if error.where else error.what
+    return InputError(what, where=where, remedy=error.remedy)
+
+
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
     """Return the error for a name that does not exist, suggesting the nearest that does.
 

@@ -18,6 +18,7 @@ import click
 import gpugraph
 from gpugraph.errors import GpuGraphError
 from gpugraph.measure.cell import run_cell
+from gpugraph.measure.journal import append_record
 from gpugraph.measure.record import Cell, Record
 
 Claim = tuple[str, str, str, float, float]
@@ -133,8 +134,7 @@ def main(sets: tuple[str, ...], device: str, save: Path | None, skip_cpu: bool, 
                 seconds[algorithm] = record.data["phases_s"]["kernel"]
                 print(row(record), flush=True)
                 if save is not None:
-                    with save.open("a") as file:
-                        file.write(record.to_json() + "\n")
+                    append_record(record, save)
             print("\n" + "\n".join(judged(claims, seconds)) + "\n", flush=True)
 
 

@@ -17,6 +17,7 @@ import gpugraph
 from gpugraph.errors import GpuGraphError
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.measure.cell import run_cell
+from gpugraph.measure.journal import append_record
 from gpugraph.measure.record import Cell, Record
 
 PEER_MST = {
@@ -203,8 +204,7 @@ def main(sets: tuple[str, ...], device: str, save: Path | None, only: str, skip_
                 continue
             print(row(record), flush=True)
             if save is not None:
-                with save.open("a") as file:
-                    file.write(record.to_json() + "\n")
+                append_record(record, save)
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ from papers_claim import ONE_THREAD, Claim, Found, Run
 from papers_claims import PAPERS
 
 from gpugraph.errors import GpuGraphError
+from gpugraph.measure.journal import append_record
 from gpugraph.measure.record import Cell, Record
 from gpugraph.measure.sampling import Sampling
 from gpugraph.measure.session import Session
@@ -106,8 +107,7 @@ def measure_some(
             return
         found[run] = record.data
         if save is not None:
-            with save.open("a") as file:
-                file.write(record.to_json() + "\n")
+            append_record(record, save)
 
     def failed(index: int, error: Exception) -> None:
         if not isinstance(error, GpuGraphError):

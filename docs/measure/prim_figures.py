@@ -25,6 +25,7 @@ import gpugraph
 from gpugraph.errors import GpuGraphError
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.measure.cell import run_cell
+from gpugraph.measure.journal import append_record
 from gpugraph.measure.record import Cell, Record
 
 Job = tuple[str, list[dict[str, Any]]]
@@ -129,8 +130,7 @@ def measure(graph: CSRGraph, cell: dict[str, Any], save: Path | None) -> None:
         return
     print(row(record, options), flush=True)
     if save is not None:
-        with save.open("a") as file:
-            file.write(record.to_json() + "\n")
+        append_record(record, save)
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ import click
 import gpugraph
 from gpugraph.errors import GpuGraphError
 from gpugraph.measure.cell import run_cell
+from gpugraph.measure.journal import append_record
 from gpugraph.measure.record import Cell
 
 Job = tuple[str, str, list[dict[str, Any]]]
@@ -161,8 +162,7 @@ def main(sets: tuple[str, ...], device: str, save: Path | None, size: str | None
                 continue
             print(row(record.data), flush=True)
             if save is not None:
-                with save.open("a") as file:
-                    file.write(record.to_json() + "\n")
+                append_record(record, save)
 
 
 if __name__ == "__main__":

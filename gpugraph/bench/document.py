@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from gpugraph.errors import InputError, unknown_name
+from gpugraph.errors import InputError, placed, unknown_name
 
 _HEADER = re.compile(r"\s*\[\[?\s*([^\]]+?)\s*\]\]?\s*(?:#.*)?")
 _LINE_OF_ERROR = re.compile(r"\(at line (\d+), column \d+\)")
@@ -81,8 +81,7 @@ class Document:
         except InputError as error:
             if error.where is not None and error.where.startswith(self.path):
                 raise
-            what = f"{error.where}: {error.what}" if error.where else error.what
-            raise InputError(what, where=self.where(*keys, turn=turn), remedy=error.remedy) from None
+            raise placed(error, self.where(*keys, turn=turn)) from None
 
     def check_keys(self, table: Mapping[str, Any], known: Iterable[str], *keys: str, turn: int = 0) -> None:
         """Refuse a key that is not known, with the nearest that is.

@@ -18,7 +18,7 @@ from gpugraph.bench.choices import Choices
 from gpugraph.bench.names import check_names, check_variables_used, filled, variables_in, variables_of_options
 from gpugraph.bench.sizes import GraphSize, is_array, series_of, size_of
 from gpugraph.bench.sweep import AXES, Block, Limits, Sweep, Variant
-from gpugraph.errors import InputError
+from gpugraph.errors import InputError, placed
 from gpugraph.measure.record import Cell
 
 MOST_CELLS = 100_000
@@ -96,8 +96,7 @@ def expand_sweep(
         except InputError as error:
             if error.where and error.where.startswith((sweep.path, "--set")):
                 raise
-            what = f"{error.where}: {error.what}" if error.where else error.what
-            raise InputError(what, where=where, remedy=error.remedy) from None
+            raise placed(error, where) from None
     if not plan.cells:
         why = "; ".join(plan.left_out) or "an axis is empty"
         raise InputError(f"no cell is left to run: {why}", where=sweep.path, remedy="--list shows what is left out")
@@ -165,7 +164,7 @@ def _cells_of_graph(
         axes = {"device": own_devices, "prepare": own_prepare, **block.options.get(variant.name, {})}
         for chosen in itertools.product(*axes.values()):
             bound = {**given, "algorithm": variant.name, **dict(zip(axes, chosen, strict=True))}
-            reason = next((r.reason for r in rules if _meets(r.conditions, bound)), None)
+            reason = next((r.reason for r in rules if meets(r.conditions, bound)), None)
             options = {**variant.options, **{name: bound[name] for name in list(axes)[2:]}}
             refused = "" if reason else choices.refusal(variant.name, kinds, bound["device"])
             reason = reason or choices.obstacle(
@@ -174,7 +173,7 @@ def _cells_of_graph(
             if reason is None:
                 size = size or size_of(given["graph"], given["weights"])
                 counted = {**bound, "vertices": size.vertices, "arcs": size.arcs}
-                reason = next((r.reason for r in sized if _meets(r.conditions, counted)), None)
+                reason = next((r.reason for r in sized if meets(r.conditions, counted)), None)
             if reason is not None or size is None:
                 left_out[str(reason)] += 1
                 continue
@@ -183,7 +182,8 @@ def _cells_of_graph(
             yield Planned(_cell(sweep, block, template, bound, options), kind, size, block.limits, refused)
 
 
-def _meets(conditions: Mapping[str, Any], bound: Mapping[str, Any]) -> bool:
+def meets(conditions: Mapping[str, Any], bound: Mapping[str, Any]) -> bool:
+    """Tell whether values meet the conditions of a rule; a name without a value does not."""
     return all(name in bound and matches(wanted, bound[name]) for name, wanted in conditions.items())
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from gpugraph.bench.choices import Choices
 from gpugraph.bench.sweep import AXES, Block, Sweep
-from gpugraph.errors import InputError, unknown_name
+from gpugraph.errors import InputError, placed, unknown_name
 from gpugraph.problems.contract import PROBLEMS
 
 TEMPLATES = ("graph", "weights", "source", "prepare")
@@ -108,5 +108,4 @@ def _at(sweep: Sweep, block: Block, *keys: str) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        what = f"{error.where}: {error.what}" if error.where else error.what
-        raise InputError(what, where=sweep.where(block, *keys), remedy=error.remedy) from None
+        raise placed(error, sweep.where(block, *keys)) from None

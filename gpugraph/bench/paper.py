@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gpugraph.bench.axes import matches
-from gpugraph.bench.expand import Planned
+from gpugraph.bench.expand import Planned, meets
 
 VALUES = ("kernel_s", "mteps", "speedup")
 """What a point may state."""
@@ -32,7 +31,7 @@ def paper_of(paper: Mapping[str, Any], planned: Planned) -> list[dict[str, Any]]
     kept = (*VALUES, *SIZES, "over", "label", "where")
     for point in paper.get("point", ()):
         conditions = {name: wanted for name, wanted in point.items() if name not in (*VALUES, *SIZES, *WORDS)}
-        if all(name in known and matches(wanted, known[name]) for name, wanted in conditions.items()):
+        if meets(conditions, known):
             place = str(point.get("hardware", paper["hardware"])), str(point.get("where", ""))
             points.setdefault(place, []).append({k: point[k] for k in kept if k in point})
     said = {key: paper[key] for key in ("authors", "year", "note") if key in paper}

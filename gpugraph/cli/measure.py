@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -99,6 +97,7 @@ def _sampling(cell: Cell, target: str | None, max_seconds: float | None, *, cold
 def print_record(record: Record, style: str) -> None:
     """Print a record on standard output in one of the four styles."""
     from gpugraph.report.csv import csv
+    from gpugraph.report.lines import page_width
     from gpugraph.report.markdown import markdown
     from gpugraph.report.table import table
 
@@ -109,8 +108,7 @@ def print_record(record: Record, style: str) -> None:
     elif style == "markdown":
         show(markdown([record.data]))
     else:
-        width = min(shutil.get_terminal_size().columns, 100) if sys.stdout.isatty() else 80
-        show_lines(table(record.data, width=max(width, 40)))
+        show_lines(table(record.data, width=page_width()))
 
 
 def _notices(record: Record, output: str | None) -> list[str]:

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from gpugraph.measure.inputs import Progress
 from gpugraph.measure.record import Cell, Record
 from gpugraph.measure.resolve import check_counts
 from gpugraph.measure.sampling import Sampling
 from gpugraph.measure.session import Session
-from gpugraph.measure.trial import Progress
 
 
 def run_cell(cell: Cell, progress: Progress = lambda what: None, sampling: Sampling | None = None) -> Record:

@@ -12,14 +12,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from gpugraph.clock import NullClock, working_seconds
-from gpugraph.measure.inputs import live_bytes
+from gpugraph.measure.inputs import Progress, live_bytes
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.contract import CertifiesOnDevice, JudgesItself, Problem, Verdict
 
 if TYPE_CHECKING:
     from gpugraph.devices.resident import ResidentView
-
-Progress = Callable[[str], None]
 
 REFERENCE_LIMIT = 2**22
 """``--verify auto`` uses the reference up to this many edges, the certificate above."""

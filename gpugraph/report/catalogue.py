@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gpugraph.report.lines import Line, field
+from gpugraph.report.lines import Line, indented
 
 
 def catalogue(algorithms: Sequence[Mapping[str, Any]], *, width: int = 80) -> list[Line]:
@@ -26,7 +26,7 @@ def catalogue(algorithms: Sequence[Mapping[str, Any]], *, width: int = 80) -> li
         if not algorithm["trusted"]:
             texts.append("wrong on purpose: never chosen, never reported as verified")
         for text in texts:
-            lines += [[("    ", ""), *line[1:]] for line in field("", text, width=width + 8)]
+            lines += indented(text, 4, width=width)
     return lines
 
 
@@ -52,7 +52,7 @@ def peer_catalogue(peers: Sequence[Mapping[str, Any]], *, width: int = 80) -> li
         lines.append([(f"  {peer['name']}", "bold cyan"), (f"  on {peer['device']}: ", "dim"), (state, _STATE[there])])
         texts = [f"{problem}: {_call(peer, problem)}" for problem in peer["problems"]]
         for text in texts if there else [*texts, peer["install"]]:
-            lines += [[("    ", ""), *line[1:]] for line in field("", text, width=width + 8)]
+            lines += indented(text, 4, width=width)
     return lines
 
 

@@ -90,7 +90,7 @@ def figure(
         device = cell.device if "device" in names else ""
         value = over.get(id(cell.row)) if y == "speedup" else VALUES[y].of(cell.row)
         if value is not None:
-            low, high = _interval(cell.row, y, value)
+            low, high = _interval(cell.row, y)
             points.append(Point(place, value, variant, device, low=low, high=high))
         elif not cell.row.ok and y in ("mteps", "end-to-end", "kernel"):
             failed.append(Mark(place, None, cell.row.outcome, {}))
@@ -157,14 +157,13 @@ def _text(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _interval(row: Row, y: str, value: float) -> tuple[float | None, float | None]:
+def _interval(row: Row, y: str) -> tuple[float | None, float | None]:
     """Return the ends of a value's interval, where it comes from the kernel time alone."""
-    if row.interval_s is None or not row.kernel_s or row.interval_s[0] <= 0 or y not in ("mteps", "kernel"):
+    if y == "mteps":
+        return row.mteps_interval
+    if y != "kernel" or row.interval_s is None or not row.kernel_s or row.interval_s[0] <= 0:
         return None, None
-    low, high = row.interval_s
-    if y == "kernel":
-        return low * 1e3, high * 1e3
-    return value * row.kernel_s / high, value * row.kernel_s / low
+    return row.interval_s[0] * 1e3, row.interval_s[1] * 1e3
 
 
 def _scaled(number: float | None, factor: float) -> float | None:

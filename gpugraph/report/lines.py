@@ -45,6 +45,12 @@ def field(label: str, value: str, *, width: int = 80, style: str = "") -> list[L
     return [[(f"{head:<{LABEL_WIDTH - 1}} ", "bold"), (row, style)] for head, row in zip(heads, rows, strict=True)]
 
 
+def indented(text: str, indent: int = 0, *, width: int = 80, style: str = "") -> list[Line]:
+    """Return a text wrapped to ``width``, every line of it set in by ``indent`` columns."""
+    front = [(" " * indent, "")] if indent else []
+    return [[*front, *line[1:]] for line in field("", text, width=width + LABEL_WIDTH - indent, style=style)]
+
+
 def columns(header: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[int] = ()) -> list[Line]:
     """Return a table with a header, each column as wide as its widest cell, those in ``right`` set flush right."""
     widths = [max(len(row[i]) for row in (header, *rows)) for i in range(len(header))]

@@ -76,6 +76,5 @@ def kernel_time(one: Row) -> str:
     """Return the median kernel time with its precision where that is known."""
     if one.kernel_s is None:
         return "-"
-    if one.interval_s is None or not one.kernel_s:
-        return duration(one.kernel_s)
-    return f"{duration(one.kernel_s)} ± {percent((one.interval_s[1] - one.interval_s[0]) / 2 / one.kernel_s)}"
+    half = one.half_width
+    return duration(one.kernel_s) if half is None else f"{duration(one.kernel_s)} ± {percent(half)}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gpugraph.report.lines import Line, columns, field
+from gpugraph.report.lines import Line, columns, field, indented
 from gpugraph.report.units import count, counted
 
 BAR_WIDTH = 30
@@ -69,7 +69,7 @@ def _races(shown: Mapping[str, Any], width: int) -> list[Line]:
     for name, races in (shown["races"] or {}).items():
         lines.append([(f"  {name}", "bold cyan"), (f"  {counted(len(races), 'unexplained race')}", "")])
         for race in races:
-            lines += [[("    ", ""), *line[1:]] for line in field("", race["report"], width=width + 8)]
+            lines += indented(race["report"], 4, width=width)
             for line in race["lines"]:
                 lines.append([(f"    {line['file']}:{line['line']}:  {line['text']}", "yellow")])
     return lines

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from gpugraph.compression import codec_of_content, open_reader
@@ -30,11 +30,6 @@ def read_rows(paths: Sequence[str | os.PathLike[str]]) -> tuple[list[Row], list[
         rows += found
         notices += told
     return rows, notices
-
-
-def rows_of(records: Iterable[dict[str, Any]]) -> list[Row]:
-    """Return live records, not from a file, as rows."""
-    return [Row.of(record) for record in records]
 
 
 def _read_file(path: str) -> tuple[list[Row], list[str]]:

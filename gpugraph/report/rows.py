@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gpugraph.measure.outcome import OUTCOMES
+from gpugraph.measure.statistics import relative_half_width
 from gpugraph.report.papers import Stated, stated
 from gpugraph.report.rates import shown_rate
 
@@ -85,6 +86,21 @@ class Row:
     def transfer_s(self) -> float:
         """Seconds that data took to the device and back."""
         return sum(self.phases.get(name, 0.0) for name in TRANSFERS)
+
+    @property
+    def half_width(self) -> float | None:
+        """Half the interval of the median over the median; None where there is none."""
+        if self.interval_s is None or not self.kernel_s:
+            return None
+        return relative_half_width(self.interval_s, self.kernel_s)
+
+    @property
+    def mteps_interval(self) -> tuple[float | None, float | None]:
+        """Ends of the interval of ``mteps``, which comes from the kernel time alone; None where there is none."""
+        if self.mteps is None or self.interval_s is None or not self.kernel_s or self.interval_s[0] <= 0:
+            return None, None
+        low, high = self.interval_s
+        return self.mteps * self.kernel_s / high, self.mteps * self.kernel_s / low
 
     @property
     def verdict(self) -> str:

@@ -7,17 +7,17 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from gpugraph.report.charts.curves import LOG_BEYOND
 from gpugraph.report.charts.panels import Panel, panels
 from gpugraph.report.charts.series import Labelled, label
 from gpugraph.report.html.words import headlines, lead
-from gpugraph.report.lines import Line, field
+from gpugraph.report.lines import Line, indented
 from gpugraph.report.published import Published, published
 from gpugraph.report.rows import Row
 from gpugraph.report.speedup import speedups
 from gpugraph.report.units import counted, rate
 
 SHOWN_FAILURES = 12
-LOG_BEYOND = 20
 
 _BLOCKS = "▁▂▃▄▅▆▇█"
 _LETTERS = "_.-=+*#@"
@@ -45,7 +45,7 @@ def summary_of(rows: Sequence[Row], width: int = 80, *, unicode: bool | None = N
         return [[("no cell was measured", "yellow")]]
     cells = label(rows)
     over = speedups(rows)
-    lines = [line[1:] for line in field("", lead(cells), width=width + 12)]
+    lines = indented(lead(cells), width=width)
     for panel in panels(cells):
         lines += _panel(panel, width, blocks)
     lines += [[("", "")]] if over or any(row.mteps for row in rows) else []
@@ -62,9 +62,9 @@ def _paper(paper: Published, width: int) -> list[Line]:
     lines: list[Line] = [[("", "")], *_title(f"{paper.title}: {paper.about}", width)]
     for system, size, place, hardware, theirs, ours in paper.figures:
         text = f"{system}, {size}: {theirs} on {hardware} ({place}); ours: {ours}"
-        lines += [[("  ", ""), *line[1:]] for line in field("", text, width=width + 10)]
+        lines += indented(text, 2, width=width)
     for claim in paper.claims:
-        lines += [[("  ", ""), *line[1:]] for line in field("", f"- {claim}", width=width + 10, style="dim")]
+        lines += indented(f"- {claim}", 2, width=width, style="dim")
     return lines
 
 
@@ -143,14 +143,14 @@ def _failures(cells: Sequence[Labelled], width: int) -> list[Line]:
         row = cell.row
         said = f"{row.outcome}: {row.message}" if row.message else row.outcome
         text = f"{row.problem} {row.graph} by {cell.series}: {said}"
-        lines += [[("  ", ""), *line[1:]] for line in field("", text, width=width + 10, style="yellow")]
+        lines += indented(text, 2, width=width, style="yellow")
     if len(failed) > SHOWN_FAILURES:
         lines.append([(f"  and {len(failed) - SHOWN_FAILURES} more", "dim")])
     return lines
 
 
 def _title(text: str, width: int) -> list[Line]:
-    return [line[1:] for line in field("", text, width=width + 12, style="bold")]
+    return indented(text, width=width, style="bold")
 
 
 def _entry(subject: str, spans: Line, width: int) -> list[Line]:
@@ -158,7 +158,7 @@ def _entry(subject: str, spans: Line, width: int) -> list[Line]:
     head = [(f"{subject}  ", "bold")]
     if len(subject) + 2 + sum(len(text) for text, _ in spans) <= width:
         return [head + spans]
-    detail = [[("  ", ""), *line[1:]] for line in field("", spans[1][0].strip(), width=width + 10, style="dim")]
+    detail = indented(spans[1][0].strip(), 2, width=width, style="dim")
     return [[*head, spans[0]], *detail]
 
 

@@ -13,6 +13,7 @@ Distances
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -76,10 +77,11 @@ class PeerForest(Forest):
         first = self.first[0]
         told = Forest.fingerprint(first)
         own = Forest.fingerprint(self)
-        if own == told or (self._is_minimum() and first._is_minimum()):
+        if own == told or (self._is_minimum and first._is_minimum):
             return told
         return own
 
+    @cached_property
     def _is_minimum(self) -> bool:
         from gpugraph.problems.mst.verify import check_certificate
 

@@ -37,7 +37,7 @@ from gpugraph.problems.scan.elements import generate_heads, generate_values
 
 MOST = 2**40
 
-_UNITS = {"": 1, "B": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
+_UNITS = {"": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
 _KEYS = ("n", "size", "dtype", "seed", "bits", "exclusive", "segments", "file")
 
 

@@ -20,7 +20,6 @@ from gpugraph.problems.algorithm import Algorithm, Option
 from gpugraph.problems.registry import register
 from gpugraph.problems.scan.gpu_scan import (
     BUFFERS,
-    Run,
     State,
     compile_,
     fetch,
@@ -42,7 +41,7 @@ class LookBack(State):
     """The descriptors of one array, and how its tiles are dealt out."""
 
     def __init__(self, array: ResidentArray, device: Device, **options: Any):
-        super().__init__(array, device, partial(look_back, self), **options)
+        super().__init__(array, device, look_back, **options)
         if not sums_are_exact(array.host.values):
             raise InputError(
                 "look-back adds in an order that changes from run to run, and so would the rounded sums of these reals",
@@ -75,7 +74,7 @@ class LookBack(State):
         return 1, kernel.resident_blocks(self.threads, tile_bytes)
 
 
-def look_back(state: LookBack, _: State, clock: Clock) -> None:
+def look_back(state: LookBack, clock: Clock) -> None:
     """Scan in one launch."""
     source, target = state.elements()
     epoch = state.runs * STATUSES & 0xFFFFFFFF
@@ -88,16 +87,6 @@ def look_back(state: LookBack, _: State, clock: Clock) -> None:
     state.runs += 1
 
 
-def prepare(array: ResidentArray, device: Device, **options: Any) -> LookBack:
-    """Allocate everything a run needs."""
-    return LookBack(array, device, **options)
-
-
-def run(state: LookBack, clock: Clock) -> Run:
-    """Scan once."""
-    return state.run(clock)
-
-
 register(
     Algorithm(
         problem="scan",
@@ -107,8 +96,8 @@ register(
         authors="Merrill, Garland",
         year=2016,
         section="4: decoupled look-back",
-        prepare=prepare,
-        run=run,
+        prepare=LookBack,
+        run=State.run,
         fetch=fetch,
         finish=finish,
         digest=digest_of,

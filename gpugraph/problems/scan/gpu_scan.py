@@ -32,7 +32,7 @@ NETWORK_BYTES = 48 << 10
 WAKING_READS = 2
 """Untimed reads before a timed scan: the GPU may have idled, while results were checked or elements brought back."""
 
-Scheme = Callable[["State", Clock], None]
+Scheme = Callable[[Any, Clock], None]
 
 
 @dataclass(frozen=True)

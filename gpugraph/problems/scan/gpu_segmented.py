@@ -86,11 +86,6 @@ def load_kernels(device: Device, key: np.dtype[Any], index_bits: int, **defines:
     }
 
 
-def own_bytes(key: np.dtype[Any], index_bits: int, blocks: int) -> int:
-    """Return the bytes that a SegmentedScan of so many blocks allocates."""
-    return blocks * (1 + key.itemsize + index_bits // 8)
-
-
 # ------------------------------------------------------------------ the algorithm
 
 

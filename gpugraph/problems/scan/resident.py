@@ -40,14 +40,12 @@ class ResidentArray:
         self._overwritten = True
         return self.values
 
-    def renew(self) -> bool:
-        """Bring the elements back if a scan has overwritten them; return whether that was needed."""
-        needed = self._overwritten
-        if needed:
+    def renew(self) -> None:
+        """Bring the elements back if a scan has overwritten them."""
+        if self._overwritten:
             self.values = None  # freed first
             self.values = self.device.upload(self._staged)
             self._overwritten = False
-        return needed
 
 
 def place(view: ArrayInput, device: Device) -> tuple[ResidentArray, float, float]:

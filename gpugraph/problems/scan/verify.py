@@ -166,7 +166,7 @@ def check_certificate(graph: ArrayInput, result: Scanned) -> Verdict:
         )
         what = "does not follow from the one before it and its own element"
     elif not sums_are_exact(values):
-        return check_against_reference(graph, result)
+        return _check_bound(graph, result)
     else:
         shift, ranges = int(graph.exclusive), even_ranges(len(values))
         if values.dtype.kind == "f":

@@ -115,7 +115,7 @@ def curves(
     ]
     layers: list[Spec] = []
     if level:
-        layers += _level(level, names)
+        layers += _level(level)
     lines: Spec = {"mark": {"type": "line", "strokeWidth": 2}, "encoding": {"x": x, "y": y, **series, **dash}}
     if not names:
         layers.append(lines)
@@ -170,7 +170,7 @@ def _step(value: float, *, up: bool) -> float:
     return min(s for s in steps if s >= value) if up else max(s for s in steps if s <= value)
 
 
-def _level(level: tuple[float, str], names: bool) -> list[Spec]:
+def _level(level: tuple[float, str]) -> list[Spec]:
     value, text = level
     data = {"values": [{"y": value, "text": text}]}
     y = {"field": "y", "type": "quantitative"}

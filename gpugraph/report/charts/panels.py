@@ -94,7 +94,7 @@ def times(row: Row) -> dict[str, str]:
         tip["samples"] = f"{duration(min(row.samples))} to {duration(max(row.samples))}"
     if row.interval_s:
         low, high = row.interval_s
-        half = f" (±{percent((high - low) / 2 / row.kernel_s)})" if row.kernel_s else ""
+        half = "" if row.half_width is None else f" (±{percent(row.half_width)})"
         tip["95 % interval"] = f"{duration(low)} to {duration(high)}{half}"
     return tip
 

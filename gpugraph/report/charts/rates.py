@@ -55,9 +55,7 @@ def _throughput_point(panel: Panel, cell: Labelled) -> Point:
     tip = {"MTEPS": rate(mteps)}
     if row.end_to_end is not None:
         tip["end to end"] = f"{rate(row.end_to_end)} MTEPS"
-    low = high = None
-    if row.interval_s and row.kernel_s and row.interval_s[0] > 0:
-        low, high = (mteps * row.kernel_s / end for end in reversed(row.interval_s))
+    low, high = row.mteps_interval
     return point(panel, cell, mteps, {**tip, **times(row)}, low=low, high=high)
 
 

@@ -44,7 +44,7 @@ def table(cells: Sequence[Labelled], speedups: Sequence[Speedup]) -> str:
         Column(_DEVICE, lambda c: (c.device, None), number=False),
         Column(_VERDICT, lambda c: (c.row.verdict, None), number=False),
         Column("Kernel", lambda c: _shown(_performance(c.row), duration)),
-        Column("±", lambda c: _shown(_half_width(c.row), percent)),
+        Column("±", lambda c: _shown(c.row.half_width, percent)),
         Column("MTEPS", lambda c: _shown(c.row.mteps, rate)),
         Column("End to end", lambda c: _shown(c.row.end_to_end, rate)),
         Column("× CPU", lambda c: _shown(over.get(id(c.row)), lambda x: f"{x:.3g}")),
@@ -98,12 +98,6 @@ def _tone(row: Row) -> str:
 
 def _performance(row: Row) -> float | None:
     return None if row.device_kind == "emulated" else row.kernel_s
-
-
-def _half_width(row: Row) -> float | None:
-    if row.interval_s is None or not row.kernel_s:
-        return None
-    return (row.interval_s[1] - row.interval_s[0]) / 2 / row.kernel_s
 
 
 def details(cell: Labelled) -> list[list[Any]]:
