@@ -58,12 +58,7 @@ class ResidentView:
     @property
     def nbytes(self) -> int:
         """Bytes the view takes on the device."""
-        return view_bytes(self.host)
-
-
-def view_bytes(view: GraphView) -> int:
-    """Return the bytes that ``view`` takes on a device."""
-    return view.nbytes
+        return self.host.nbytes
 
 
 def make_resident(view: GraphView, device: Device) -> tuple[ResidentView, float, float]:
@@ -75,7 +70,7 @@ def make_resident(view: GraphView, device: Device) -> tuple[ResidentView, float,
     Raises:
         OutOfMemory: it does not fit; nothing was allocated.
     """
-    device.require(view_bytes(view))
+    device.require(view.nbytes)
     start = time.perf_counter()
     ids = [] if view.edge_ids is None else [view.edge_ids]
     targets = [view.targets] if view.compressed is None else list(view.compressed.arrays)

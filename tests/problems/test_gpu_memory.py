@@ -17,7 +17,7 @@ import gpugraph.problems.sssp.gpu_dijkstra as dijkstra
 from gpugraph.clock import NullClock
 from gpugraph.devices import resident
 from gpugraph.devices.emulated.device import EmulatedDevice
-from gpugraph.devices.resident import make_resident, view_bytes
+from gpugraph.devices.resident import make_resident
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView
 from tests.cli.runner import refuse
@@ -60,7 +60,7 @@ def test_the_need_foretold_is_what_a_run_allocates(name: str, dtype: str, index_
     for n, m in ((3000, 15000), (10000, 2000), (300, 30000)):
         device = EmulatedDevice()
         view, _, _ = make_resident(GraphView.of(graph_of(n, m, dtype), (), index_bits), device)
-        assert device.peak_bytes() == view.nbytes == view_bytes(view.host)
+        assert device.peak_bytes() == view.nbytes == view.host.nbytes
         state = driver.prepare(view, device, **options)
         if driver is not prim:  # which would take n steps
             driver.run(state, NullClock(), *query)

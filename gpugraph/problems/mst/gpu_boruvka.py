@@ -7,7 +7,6 @@ Source: A. Kolganov, "The implementation of a hybrid minimum spanning tree algor
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ from gpugraph.graph.digest import set_digest
 from gpugraph.graph.view import GraphView
 from gpugraph.problems.algorithm import Algorithm, Option
 from gpugraph.problems.least_traffic import forest_bytes
-from gpugraph.problems.mst.gpu_forest import fetch_forest, finish_forest
+from gpugraph.problems.mst.gpu_forest import fetch_forest, finish_forest, merge_launches
 from gpugraph.problems.registry import register
 
 FILE = "boruvka.cu"
@@ -50,7 +49,6 @@ class State:
         key = np.uint32 if view.weights.dtype.itemsize == 4 else np.uint64
         wide = view.index_bits == 64 or key is np.uint64
         self.segments_capacity = segments
-        self.merge_steps = math.ceil(math.log(max(n, 2), JUMPS)) + 1
         device.require(state_bytes(view, self.rows))
         self.tree = device.empty(n, np.int32)
         self.segment_lists = [
@@ -70,7 +68,7 @@ class State:
         self.forest_edges = device.empty(1, np.uint32)
         self.trees = device.empty(MAX_ROUNDS + 1, np.uint32)
         self.segments = device.empty(MAX_ROUNDS + 1, np.uint32)
-        self.changed = device.empty((MAX_ROUNDS, self.merge_steps), np.uint32)
+        self.changed = device.empty((MAX_ROUNDS, merge_launches(n, JUMPS)), np.uint32)
         self.wide = wide
         self.lanes = lanes_for(view)
         self.kernels = load_kernels(view, device, exchange=exchange)
@@ -138,7 +136,7 @@ class State:
 
     def merge_trees(self, round_: np.int32) -> None:
         """Let every tree link to its root."""
-        for step in range(math.ceil(math.log(max(self.trees_left, 2), JUMPS)) + 1):
+        for step in range(merge_launches(self.trees_left, JUMPS)):
             row = self.changed[int(round_)]
             self.launch("merge_trees", self.trees_left, round_, np.int32(step), self.trees, self.link, row)
 

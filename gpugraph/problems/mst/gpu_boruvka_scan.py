@@ -9,7 +9,6 @@ Source: Y. Sun, K. Skadron, "Prefix scan and minimum spanning tree with OpenCL",
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +21,7 @@ from gpugraph.graph.digest import set_digest
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.mst.gpu_boruvka import JUMPS, MAX_ROUNDS
 from gpugraph.problems.mst.gpu_boruvka import lanes_for as boruvka_lanes
-from gpugraph.problems.mst.gpu_forest import fetch_forest, finish_forest
+from gpugraph.problems.mst.gpu_forest import fetch_forest, finish_forest, merge_launches
 from gpugraph.problems.registry import register
 from gpugraph.problems.scan.gpu_segmented import SegmentedScan
 from gpugraph.problems.scan.gpu_segmented import load_kernels as load_segmented
@@ -69,8 +68,7 @@ class State:
         self.forest_edges = device.empty(1, np.uint32)
         self.trees = device.empty(MAX_ROUNDS + 1, np.uint32)
         self.left = device.empty(2, np.uint64)
-        self.merge_steps = math.ceil(math.log(max(n, 2), JUMPS)) + 1
-        self.changed = device.empty((MAX_ROUNDS, self.merge_steps), np.uint32)
+        self.changed = device.empty((MAX_ROUNDS, merge_launches(n, JUMPS)), np.uint32)
         self.kernels = load_kernels(view, device)
         self.segments = SegmentedScan(device, key, view.index_bits, arcs, **SEGMENTED)
         self.offsets = OffsetScan(device, count, n)
@@ -118,7 +116,7 @@ class State:
     def merge_vertices(self) -> None:
         """Let every tree link to its root, and number the roots."""
         trees, round_ = self.trees_left, self.round
-        for step in range(math.ceil(math.log(max(trees, 2), JUMPS)) + 1):
+        for step in range(merge_launches(trees, JUMPS)):
             row = self.changed[int(round_)]
             self.launch("merge_trees", trees, round_, np.int32(step), self.trees, self.link, row)
         self.launch(
@@ -130,7 +128,6 @@ class State:
         """Put every arc that still joins two trees into its new tree's segment of the other list."""
         arcs, there, m = self.arcs, self.lists[1 - int(self.round) % 2], self.view.index_dtype.type(self.arcs_left)
         most = self.trees_left // 2 + 1  # trees of the next round: those that grow at least halve
-        most = min(most, self.view.vertices)
         self.device.fill(self.counts[:most], 0)
         self.device.fill(self.head[: self.arcs_left], 0)
         self.launch("count_arcs", self.arcs_left, m, self.renamed, arcs.tail, arcs.other, self.counts)

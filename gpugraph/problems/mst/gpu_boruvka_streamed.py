@@ -13,7 +13,6 @@ Source: see the kernels' docblock.
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -27,6 +26,7 @@ from gpugraph.problems.mst.boruvka_feed import Feed
 from gpugraph.problems.mst.boruvka_parts import Part, canonical_edges, split_edges
 from gpugraph.problems.mst.boruvka_plan import Plan, is_wide, plan
 from gpugraph.problems.mst.forest import Forest
+from gpugraph.problems.mst.gpu_forest import merge_launches
 from gpugraph.problems.mst.memory_limit import LIMIT, limit_bytes
 from gpugraph.problems.registry import register
 
@@ -52,9 +52,8 @@ class State:
         capacity = planned.capacity
         list_id = device.empty(capacity if self.wide else 1, np.uint64)
         self.list = (device.empty(capacity, np.uint64), device.empty(capacity, np.uint64), list_id)
-        self.merge_steps = steps_for(n)
         self.trees = device.empty(MAX_ROUNDS + 1, np.uint32)
-        self.changed = device.empty((MAX_ROUNDS, self.merge_steps), np.uint32)
+        self.changed = device.empty((MAX_ROUNDS, merge_launches(n, JUMPS)), np.uint32)
         self.control = device.empty(CONTROL_WORDS, np.uint32)
         self.most_blocks = device.multiprocessors * BLOCKS_PER_MULTIPROCESSOR
         self.kept = device.empty(self.most_blocks, np.uint32)
@@ -114,7 +113,7 @@ class State:
         """Remove cycles, merge and number the trees, of which there are ``most`` at most."""
         r = np.int32(round_)
         self.launch("remove_cycles", most, r, self.trees, *self.best, self.link, self.forest, self.control)
-        for step in range(steps_for(most)):
+        for step in range(merge_launches(most, JUMPS)):
             self.launch("merge_trees", most, r, np.int32(step), self.trees, self.link, self.changed[round_])
         roots = (self.roots[round_ % 2], self.roots[1 - round_ % 2])
         self.launch("number_trees", most, r, self.trees, self.link, self.best[0], *roots, self.label)
@@ -168,11 +167,6 @@ KERNELS = (
     "rename_list",
     "flatten",
 )
-
-
-def steps_for(trees: int) -> int:
-    """Return how many launches of merge_trees bring every one of so many trees to its root."""
-    return math.ceil(math.log(max(trees, 2), JUMPS)) + 1
 
 
 def load_kernels(view: GraphView, device: Device, planned: Plan) -> dict[str, Kernel]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Protocol
 
 import numpy as np
@@ -18,6 +19,11 @@ class ForestState(Protocol):
     device: Device
     forest_edges: Array
     """(1,) uint32: how many ids the forest has."""
+
+
+def merge_launches(trees: int, jumps: int) -> int:
+    """Return how many launches of pointer jumping, each of ``jumps`` jumps, bring every tree to its root."""
+    return math.ceil(math.log(max(trees, 2), jumps)) + 1
 
 
 def fetch_forest(state: ForestState, forest: Array) -> np.ndarray[Any, Any]:

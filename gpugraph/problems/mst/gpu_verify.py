@@ -8,7 +8,6 @@ Source: V. King, "A simpler minimum spanning tree verification algorithm", Algor
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from gpugraph.exact import exact_sum
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.mst.edges import edge_endpoints
 from gpugraph.problems.mst.forest import Forest
+from gpugraph.problems.mst.gpu_forest import merge_launches
 from gpugraph.problems.mst.verify import check_ids, check_totals, describe_closing, describe_violation
 
 FILE = "verify_forest.cu"
@@ -127,7 +127,7 @@ class _Certificate:
             self.launch("break_ties", k, *edges, weights, self.ends, level)
         self.launch("link", k, np.uint32(k), self.ends, level)
         self.launch("hook", count, nodes, level)
-        steps = math.ceil(math.log(max(count, 2), JUMPS)) + 1
+        steps = merge_launches(count, JUMPS)
         changed = self.device.full(steps, 0, np.uint32)
         for step in range(steps):
             self.launch("follow", count, np.int32(step), nodes, level, changed)

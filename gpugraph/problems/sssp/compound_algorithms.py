@@ -37,6 +37,7 @@ from gpugraph.problems.registry import register
 from gpugraph.problems.sssp.adjacency_matrix import Cells
 from gpugraph.problems.sssp.compound import State, Strategy, fetch, finish, gpu_steps, run, search
 from gpugraph.problems.sssp.compound_device import step_kernels
+from gpugraph.problems.sssp.transpose import predecessors
 from gpugraph.problems.sssp.two_sided import CPU, GPU
 
 _PUSH, _PULL = "each frontier vertex relaxes its successors", "each unresolved vertex looks at its predecessors"
@@ -138,10 +139,13 @@ def _three_vertices(graph: CSRGraph) -> CSRGraph:
 
 
 def _compile(view: ResidentView | GraphView, device: Any, strategy: Strategy) -> None:
+    graph = view.host.graph if isinstance(view, ResidentView) else view.graph
     if isinstance(view, ResidentView):
         compile_kernels(view, device, strategy)
-    if CPU in strategy.sides or strategy.pulls:
-        compile_host_code(view.host.graph if isinstance(view, ResidentView) else view.graph, strategy)
+    if CPU in strategy.sides:
+        compile_host_code(graph, strategy)
+    elif strategy.pulls and not strategy.matrix and graph.directed:
+        predecessors(_three_vertices(graph))  # the host deals out the rows that the device pulls along
 
 
 def _register(name: str, strategy: Strategy, section: str, summary: str) -> None:

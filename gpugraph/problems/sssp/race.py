@@ -60,7 +60,8 @@ def show_race(device_text: str, runs: int | None, progress: Progress) -> dict[st
         races: dict[str, list[Any]] | None = {FLAWED: [], OURS: []}
         detector = "the emulated device, in these runs"
         cases: list[dict[str, Any]] = []
-        for graph in _graphs(progress):
+        graphs = _graphs(progress)
+        for graph in graphs:
             right = _right_distances(graph)
             for name in (FLAWED, OURS):
                 case = _Case(name, graph, right)
@@ -75,7 +76,7 @@ def show_race(device_text: str, runs: int | None, progress: Progress) -> dict[st
                     progress(f"{name} on {graph.name}: run {case.runs} of {runs}", done / (4 * runs))
                 cases.append(case.describe())
         if device.kind != "emulated":
-            races, detector = _detect(progress)
+            races, detector = _detect(graphs[0], progress)
         return {
             "device": device.describe(),
             "notice": notice,
@@ -186,13 +187,13 @@ def _run_on_schedules(name: str, graph: CSRGraph, seeds: range, found: list[Any]
         device.close()
 
 
-def _detect(progress: Progress) -> tuple[dict[str, list[Any]] | None, str]:
+def _detect(graph: CSRGraph, progress: Progress) -> tuple[dict[str, list[Any]] | None, str]:
     """Return what the race detector finds in a few schedules, and who looked; None where it is not available."""
     found: dict[str, list[Any]] = {FLAWED: [], OURS: []}
     try:
         for name, races in found.items():
             progress(f"looking for races in {name}", None)
-            for _ in _run_on_schedules(name, _graphs(progress)[0], DETECTOR_SEEDS, races):
+            for _ in _run_on_schedules(name, graph, DETECTOR_SEEDS, races):
                 pass
     except DeviceUnavailable as missing:
         return None, f"not available: {missing}"
