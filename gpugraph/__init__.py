@@ -19,6 +19,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from gpugraph.graph.csr import CSRGraph
+    from gpugraph.measure.record import Record
     from gpugraph.problems.contract import Verdict
     from gpugraph.problems.mst.forest import Forest
     from gpugraph.problems.scan.scanned import Scanned
@@ -32,9 +33,13 @@ def load(
 ) -> CSRGraph:
     """Return a graph, after the changes asked for.
 
+    The nodes of a NetworkX graph may be of any kind; ``to_networkx`` gives them back.  Edges without a ``weight`` weigh
+    1.  An entry that a SciPy matrix repeats is summed, as SciPy does; of parallel edges the lightest counts.
+
     Args:
         source: a path, a graph spec such as ``"rmat:16"``, a SciPy sparse matrix, a NetworkX graph, or a tuple
-            (offsets (n+1,), targets (arcs,), weights (arcs,) or None).
+            (offsets (n+1,), targets (arcs,), weights (arcs,) or None) of arrays or lists.  Weights are integers of up
+            to 64 bits or floats, in any byte order; what would have to be rounded is refused.
         input_format: the file's format, where its content and name do not tell.
         weights: ``"file"`` as they are, ``"unit"``, ``"abs"``, ``"hash:LO..HI"`` or ``"uniform:LO..HI"``.
         seed: of uniform weights.
@@ -43,6 +48,9 @@ def load(
     Raises:
         InputError: it cannot be read; the message says why and what to do.
     """
+    _expect(str, weights=weights, **({} if input_format is None else {"input_format": input_format}))
+    _expect(int, seed=seed)
+    _expect(bool, symmetrize=symmetrize)
     from gpugraph.graph.sources import open_graph
 
     return open_graph(source, input_format=input_format, weights=weights, seed=seed, symmetrize=symmetrize)
@@ -50,6 +58,7 @@ def load(
 
 def generate(spec: str) -> CSRGraph:
     """Return the graph of a spec, e.g. ``"rmat:20,seed=7"``: the same bits on every machine."""
+    _expect(str, spec=spec)
     from gpugraph.graph.generate import generate as generate_graph
 
     return generate_graph(spec)
@@ -69,25 +78,27 @@ def mst(graph: Any, *, algo: str = "auto", device: str = "auto", verify: str = "
         VerificationFailed: the result does not hold.
         InputError, DeviceUnavailable, OutOfMemory: it could not be computed.
     """
-    result: Forest = _solve("mst", graph, algo, device, verify, options)
+    result: Forest = _solve("mst", graph, algo, device, verify, options).result
     return result
 
 
 def sssp(
     graph: Any,
-    source: int | str | None = None,
+    source: Any = None,
     *,
     algo: str = "auto",
     device: str = "auto",
     verify: str = "auto",
     predecessors: bool = False,
     **options: Any,
-) -> Distances:
-    """Return the shortest distances from one source.
+) -> Distances | list[Distances]:
+    """Return the shortest distances from a source, or a list of them where ``"random:K"`` asks for K sources.
 
     Args:
         graph: anything ``load`` takes; arcs are followed as the format means them.
-        source: 0-based vertex, ``"name:17"`` for a file's own id, or ``"max-degree"`` (the default).
+        source: a node of a NetworkX graph.  Of any other graph a 0-based vertex.  Of any: ``"max-degree"`` (the
+            default), ``"random:K"``, K vertices that have arcs, ``"name:17"`` for a file's own id or the node that is
+            printed so, or ``"index:17"`` for the vertex of that number, nodes counted in their sorted order.
         algo: as for ``mst``.
         device: as for ``mst``.
         verify: as for ``mst``.
@@ -97,8 +108,13 @@ def sssp(
     Raises:
         VerificationFailed, InputError, DeviceUnavailable, OutOfMemory: as for ``mst``.
     """
-    result: Distances = _solve("sssp", graph, algo, device, verify, options, source=source, predecessors=predecessors)
-    return result
+    _expect(bool, predecessors=predecessors)
+    from gpugraph.problems.sssp.source import is_several
+
+    more = {"source": source, "predecessors": bool(predecessors)}
+    record = _solve("sssp", graph, algo, device, verify, options, **more)
+    results = [result.with_predecessors() if predecessors else result for result in record.results]
+    return results if is_several(record.graph, source) else results[0]
 
 
 def scan(
@@ -125,14 +141,35 @@ def scan(
     Raises:
         VerificationFailed, InputError, DeviceUnavailable, OutOfMemory: as for ``mst``.
     """
+    _expect(bool, exclusive=exclusive)
     from gpugraph.problems.scan.array import with_kind
 
     array = with_kind(values, exclusive=exclusive, heads=heads)
-    result: Scanned = _solve("scan", array, algo, device, verify, options)
+    result: Scanned = _solve("scan", array, algo, device, verify, options).result
     return result
 
 
-def _solve(problem: str, graph: Any, algo: str, device: str, verify: str, options: dict[str, Any], **more: Any) -> Any:
+def _expect(kind: type, **given: Any) -> None:
+    """Refuse the arguments that are not of a kind: str, bool or int, NumPy's among them."""
+    import numpy as np
+
+    kinds, told = {
+        str: ((str,), "a text"),
+        bool: ((bool, np.bool_), "True or False"),
+        int: ((int, np.integer), "a whole number"),
+    }[kind]
+    for name, value in given.items():
+        if not isinstance(value, kinds):
+            from gpugraph.errors import InputError, shown
+
+            raise InputError(f"{name} is {shown(value)}", remedy=f"give {told}")
+
+
+def _solve(
+    problem: str, graph: Any, algo: str, device: str, verify: str, options: dict[str, Any], **more: Any
+) -> Record:
+    """Return the record of one run whose result holds."""
+    _expect(str, algo=algo, device=device, verify=verify)
     from gpugraph.errors import VerificationFailed
     from gpugraph.measure.cell import run_cell
     from gpugraph.measure.record import Cell
@@ -141,7 +178,7 @@ def _solve(problem: str, graph: Any, algo: str, device: str, verify: str, option
     record = run_cell(cell)
     if record.status == "failed":
         raise VerificationFailed(record.data["verification"]["detail"], where=f"{problem} by {algo}")
-    return record.result
+    return record
 
 
 def verify(
@@ -157,6 +194,7 @@ def verify(
     Returns:
         The verdict; a failed one names the first counter-example.
     """
+    _expect(str, method=method)
     from gpugraph.measure.check import check_result, check_scan
     from gpugraph.problems.scan.scanned import Scanned
 
@@ -166,7 +204,10 @@ def verify(
 
 
 def to_networkx(result: Forest | Distances) -> Any:
-    """Return a result as a NetworkX graph: a forest as a ``Graph``, distances as the tree of shortest paths."""
+    """Return a result as a NetworkX graph: a forest as a ``Graph``, distances as the tree of shortest paths.
+
+    The nodes are those of the NetworkX graph that was solved, the very objects; else a file's own ids, else numbers.
+    """
     from gpugraph.measure.as_networkx import to_networkx as convert
 
     return convert(result)

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import reprlib
 from collections.abc import Iterable
 
 EXIT_OK = 0
@@ -107,6 +108,14 @@ def placed(error: InputError, where: str) -> InputError:
     """Return an error at another place; its own place goes before what it says."""
     what = f"{error.where}: {error.what}" if error.where else error.what
     return InputError(what, where=where, remedy=error.remedy)
+
+
+def shown(value: object) -> str:
+    """Return a value as a message shows it: its repr, shortened, or its type where it has none."""
+    try:
+        return reprlib.repr(value)
+    except Exception:  # an integer too long to be printed
+        return f"a value of type {type(value).__name__}"
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:

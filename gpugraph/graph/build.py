@@ -31,7 +31,7 @@ class ArcList:
             None — unknown: the graph is undirected if every arc has its reverse with equal weight.
         one_sided: the undirected edges are listed once each; the builder adds the reverse arcs, and the graph
             is undirected.
-        vertex_names: (n,) the file's own ids, ascending, or None.
+        vertex_names: as in ``CSRGraph``.
         notes: sentences to carry over into ``CSRGraph.notes``.
     """
 
@@ -68,8 +68,10 @@ def build(
     weights = np.ones(len(arcs.tails), np.uint32) if arcs.weights is None else arcs.weights
     rows = sort_arcs(arcs.tails, arcs.heads, weights, arcs.vertices, mirrored=arcs.one_sided, report=report)
     notes = list(arcs.notes)
+    negative = _negative_loops(arcs, weights) if rows.loops else []
     if rows.loops:
-        notes.append(f"dropped {counted(rows.loops, 'self loop')}")
+        of_these = f", {len(negative)} of negative weight" if len(negative) else ""
+        notes.append(f"dropped {counted(rows.loops, 'self loop')}{of_these}")
     if rows.merged:
         # Both arcs of an edge that was listed once merge together: they count as one.
         merged = counted(rows.merged // 2, "parallel edge") if arcs.one_sided else counted(rows.merged, "parallel arc")
@@ -83,6 +85,7 @@ def build(
         source=source or name,
         vertex_names=arcs.vertex_names,
         notes=tuple(notes),
+        negative_loop=int(arcs.tails[negative[0]]) if len(negative) else None,
     )
     if arcs.one_sided or arcs.directed:
         return graph
@@ -93,11 +96,17 @@ def build(
     raise _asymmetric(graph)
 
 
+def _negative_loops(arcs: ArcList, weights: NDArray[Any]) -> NDArray[np.int64] | list[int]:
+    """Return the positions of the self loops of negative weight."""
+    if weights.dtype.kind == "u" or not weights.min() < 0:
+        return []
+    return np.flatnonzero((arcs.tails == arcs.heads) & (weights < 0))
+
+
 def _asymmetric(graph: CSRGraph) -> InputError:
     """Return the error that names the first edge whose two arcs differ."""
     arc, tail, back = first_asymmetry(graph.offsets, graph.targets, weight_words(graph.weights)[0])
-    names = range(graph.vertices) if graph.vertex_names is None else graph.vertex_names
-    u, v = names[tail], names[int(graph.targets[arc])]
+    u, v = graph.name_of(tail), graph.name_of(int(graph.targets[arc]))
     if back < 0:
         what = f"declared undirected, but the edge {u} - {v} has the arc {u} → {v} only"
     else:

@@ -11,12 +11,26 @@ Canonical order
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from gpugraph.errors import shown
+
+
+def printed(label: object, how: Callable[[object], str] = str) -> str:
+    """Return a vertex name as text that can be printed and stored, whatever it is."""
+    try:
+        text = how(label)
+    except Exception:  # an integer too long for text, or a class of the user's that cannot print itself
+        text = shown(label)
+    return text.encode("utf-8", "backslashreplace").decode()
+
 
 Offsets = NDArray[np.int64]
 Targets = NDArray[np.signedinteger[Any]]
@@ -34,9 +48,13 @@ class CSRGraph:
         directed: False when both arcs of every edge are present with equal weight.
         name: short name for tables, e.g. ``"USA-road-d.NY"`` or ``"rmat:20"``.
         source: where it came from: a path or the full spec.
-        vertex_names: (n,) the file's own ids where it had some (int64 or str), ascending, else None.
+        vertex_names: (n,) what the source calls its vertices, or None where that is their number: a file's own ids
+            (int64 or str), ascending, or (object) the nodes of a NetworkX graph themselves, of any types, sorted
+            where they can be.
         notes: what loading dropped, merged or changed, one sentence each.
         stored_digest: the digest the file carries, or None; ``digest`` is always computed.
+        negative_loop: the first vertex whose self loop of negative weight was dropped, or None: a forest does not miss
+            it, but no path through it is shortest.
     """
 
     offsets: Offsets
@@ -48,6 +66,7 @@ class CSRGraph:
     vertex_names: NDArray[Any] | None = None
     notes: tuple[str, ...] = field(default=())
     stored_digest: str | None = None
+    negative_loop: int | None = None
 
     @property
     def vertices(self) -> int:
@@ -81,9 +100,36 @@ class CSRGraph:
 
         return graph_digest(self.offsets, self.targets, self.weights, directed=self.directed)
 
+    @cached_property
+    def numbers(self) -> dict[Any, int]:
+        """Vertex name → vertex, where there are names."""
+        return {} if self.vertex_names is None else {name: v for v, name in enumerate(self.vertex_names.tolist())}
+
+    def name_of(self, vertex: int) -> int | str:
+        """Return a vertex for a message or a record: its name as an int or as text, its number where it has none."""
+        name = vertex if self.vertex_names is None else self.vertex_names[vertex : vertex + 1].tolist()[0]
+        return name if type(name) is int else printed(name)
+
+    @cached_property
+    def printed_names(self) -> NDArray[Any] | None:
+        """(n,) int64 or str: the vertex names as files hold them, no two alike; None where there are none."""
+        names = self.vertex_names
+        if names is None or names.dtype != object:
+            return names
+        labels = names.tolist()
+        if all(type(label) is int and -(2**63) <= label < 2**63 for label in labels):
+            return names.astype(np.int64)
+        texts = [printed(label) for label in labels]
+        # NumPy's text loses NULs at its end.  Where labels read alike, as 1 and "1" do, their reprs differ.
+        times = Counter(text.rstrip("\0") for text in texts)
+        alike = (times[text.rstrip("\0")] > 1 or text.endswith("\0") for text in texts)
+        return np.array(
+            [printed(label, repr) if again else text for label, text, again in zip(labels, texts, alike, strict=True)]
+        )
+
     def label(self, vertex: int) -> str:
-        """Return a vertex for a message: its number, and its name where the file had one."""
-        return f"{vertex}" if self.vertex_names is None else f"{vertex} (named {self.vertex_names[vertex]})"
+        """Return a vertex for a message: its number, and its name where the source had one."""
+        return f"{vertex}" if self.vertex_names is None else f"{vertex} (named {self.name_of(vertex)})"
 
     def renamed(self, **changes: Any) -> CSRGraph:
         """Return the same arrays with other ``name``, ``source``, ``notes`` or ``vertex_names``."""

@@ -61,7 +61,7 @@ def transform_weights(graph: CSRGraph, text: str, seed: int = 1) -> CSRGraph:
     else:
         weights = _uniform(graph, text, bounds, seed)
     note = f"weights replaced: {text}" + (f", seed {seed}" if kind == "uniform" else "")
-    return replace(graph, weights=weights, stored_digest=None, notes=(*graph.notes, note))
+    return replace(graph, weights=weights, stored_digest=None, negative_loop=None, notes=(*graph.notes, note))
 
 
 def _absolute(weights: NDArray[Any]) -> NDArray[Any]:

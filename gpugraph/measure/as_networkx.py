@@ -12,15 +12,22 @@ from gpugraph.problems.sssp.distances import Distances
 
 
 def to_networkx(result: Forest | Distances) -> Any:
-    """Return a result as a NetworkX graph whose nodes are the file's own ids where it had some, else 0, 1, ….
+    """Return a result as a NetworkX graph.
+
+    Its nodes are those of the NetworkX graph that was solved, the very objects, or the file's own ids where it had
+    some, else 0, 1, ….
 
     A forest gives a ``Graph`` with the attribute ``weight`` on every edge.  Distances give the shortest-path
     tree as a ``DiGraph``, each arc leading away from the source, with ``weight`` on every arc and ``distance``
     on every reached vertex; vertices that are not reached stand alone.
 
     Raises:
-        InputError: NetworkX is not installed.
+        InputError: NetworkX is not installed, or ``result`` is neither a forest nor distances.
     """
+    if not isinstance(result, Forest | Distances):
+        several = isinstance(result, list | tuple)
+        remedy = "convert them one by one" if several else "give what mst or sssp returned"
+        raise InputError(f"a {type(result).__name__} is neither a forest nor distances", remedy=remedy)
     try:
         import networkx
     except ImportError:

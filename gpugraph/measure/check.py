@@ -49,7 +49,10 @@ def check_result(graph: CSRGraph, result: Forest | Distances | str | os.PathLike
             return check(problem, graph, _query(result), result, method)
         given, path = _stored(result), ""
     else:
-        path = os.fspath(result)
+        if not isinstance(result, str | os.PathLike):
+            remedy = "give what mst, sssp or scan returned, one at a time, or the path of a file that -o wrote"
+            raise InputError(f"a {type(result).__name__} is not a result", remedy=remedy)
+        path = os.fsdecode(result)
         given = read_stored(path)
         problem = load_problem("mst" if isinstance(given, StoredForest) else "sssp")
         graph = problem.admit(graph)

@@ -183,7 +183,8 @@ class Entrant:
         )
         notices = [self.opened.notice] if self.opened.notice else []
         notices += getattr(subject.graph, "notes", ())
-        return Record(assemble(finished), subject.graph, trials[0].result, tuple(notices))
+        results = tuple(trial.result for trial in trials)
+        return Record(assemble(finished), subject.graph, results, tuple(notices))
 
     def _inner_phases(self) -> tuple[dict[str, float], dict[str, int]]:
         """Return the seconds of each inner phase and the counters, from runs of their own: the headline is free."""

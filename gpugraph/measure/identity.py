@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from gpugraph.graph.csr import printed
 from gpugraph.measure.record import Cell, jsonable
 from gpugraph.measure.resolve import is_guest
 from gpugraph.problems.algorithm import Algorithm
@@ -36,7 +37,7 @@ def cell_id(
         device: the ``device`` object of a record: its kind, name and threads enter.
         cold: samples find cold caches.
     """
-    source = None if cell.source is None else str(cell.source)
+    source = None if cell.source is None else printed(cell.source)
     parts = {
         "problem": cell.problem,
         "algorithm": algorithm.name,

@@ -28,7 +28,8 @@ class Cell:
         graph: a path, a graph spec, or a CSRGraph.
         algorithm: a registered name, ``"auto"``, or ``"./file.py:driver"``.
         device: ``"auto"``, ``"cuda[:i]"``, ``"cpu"`` or ``"emulated[:seed]"``.
-        source: of shortest paths: ``"17"``, ``"name:17"``, ``"max-degree"`` or ``"random:K"``.
+        source: of shortest paths: ``"17"``, ``"name:17"``, ``"index:17"``, ``"max-degree"`` or ``"random:K"``, or a
+            node of a NetworkX graph.
         preparations: GraphView preparations, e.g. ``("sort-adjacency",)``.
         options: parameters of the algorithm, still as text or already typed.
         repeat: samples to take (per source).
@@ -52,7 +53,7 @@ class Cell:
     graph: Any
     algorithm: str = "auto"
     device: str = "auto"
-    source: str | int | None = None
+    source: Any = None
     preparations: tuple[str, ...] = ()
     options: Mapping[str, Any] = field(default_factory=dict)
     repeat: int = 5
@@ -73,12 +74,17 @@ class Cell:
 
 @dataclass(frozen=True)
 class Record:
-    """What one cell gave: ``data`` is the JSON object, ``result`` and ``graph`` the live objects behind it."""
+    """What one cell gave: ``data`` is the JSON object, ``results`` (one for each query) and ``graph`` are behind it."""
 
     data: dict[str, Any]
     graph: Any = None
-    result: Any = None
+    results: tuple[Any, ...] = ()
     notices: tuple[str, ...] = ()
+
+    @property
+    def result(self) -> Any:
+        """The result of the first query, or None."""
+        return self.results[0] if self.results else None
 
     @property
     def status(self) -> str:

@@ -60,7 +60,7 @@ def parse_options(algorithm: Algorithm, given: Mapping[str, Any]) -> dict[str, A
             if not known:
                 raise InputError(f"algorithm '{algorithm.name}' has no options, so '{name}' cannot be set")
             raise unknown_name(f"option of '{algorithm.name}'", name, known)
-        values[name] = known[name].parse(value) if isinstance(value, str) else value
+        values[name] = known[name].parse(value)
     return values
 
 

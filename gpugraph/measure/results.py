@@ -84,13 +84,13 @@ def _write_npz(result: SolvedProblem, stream: IO[bytes]) -> None:
         arrays |= {"problem": "sssp", "source": result.source, "distance": result.distance}
         if result.predecessor is not None:
             arrays["predecessor"] = result.predecessor
-    if graph.vertex_names is not None:
-        arrays["names"] = graph.vertex_names
+    if graph.printed_names is not None:
+        arrays["names"] = graph.printed_names
     np.savez(stream, **arrays)
 
 
 def _write_csv(result: SolvedProblem, stream: IO[bytes]) -> None:
-    names = result.graph.vertex_names
+    names = result.graph.printed_names
     columns: dict[str, Any]
     if isinstance(result, Forest):
         u, v = result.endpoints()

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from gpugraph.errors import InputError, unknown_name
+from gpugraph.errors import InputError, shown, unknown_name
 
 if TYPE_CHECKING:
     from gpugraph.graph.view import GraphView
@@ -27,19 +27,35 @@ class Option:
     help: str
     choices: tuple[Any, ...] | None = None
 
-    def parse(self, text: str) -> Any:
-        """Return the value that ``text`` stands for.
+    def parse(self, given: Any) -> Any:
+        """Return the value that a text stands for, or a value of Python's as the option's type.
 
         Raises:
             InputError: it is not of the option's type or not among its choices.
         """
         try:
-            value: Any = text.lower() in ("1", "true", "yes", "on") if self.type is bool else self.type(text)
-        except ValueError:
-            raise InputError(f"option '{self.name}' takes {self.type.__name__}, not '{text}'") from None
+            value = self._from_text(given) if isinstance(given, str) else self._from_object(given)
+        except (ValueError, TypeError, OverflowError):
+            raise InputError(f"option '{self.name}' takes {self.type.__name__}, not {shown(given)}") from None
         if self.choices is not None and value not in self.choices:
-            raise unknown_name(f"value of option '{self.name}'", str(text), map(str, self.choices))
+            raise unknown_name(f"value of option '{self.name}'", str(value), map(str, self.choices))
         return value
+
+    def _from_text(self, text: str) -> Any:
+        if self.type is not bool:
+            return self.type(text)
+        yes, no = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
+        if text.lower() not in yes + no:
+            raise ValueError
+        return text.lower() in yes
+
+    def _from_object(self, value: Any) -> Any:
+        import numpy as np
+
+        kinds = {bool: (bool, np.bool_), int: (int, np.integer), float: (int, float, np.integer, np.floating)}
+        if not isinstance(value, kinds.get(self.type, self.type)):
+            raise TypeError
+        return self.type(value)
 
 
 @dataclass(frozen=True)

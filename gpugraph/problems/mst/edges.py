@@ -58,7 +58,7 @@ def describe_edge(graph: CSRGraph, edge: int) -> str:
     (u,), (v,) = (ends.tolist() for ends in edge_endpoints(graph, np.array([edge])))
     named = ""
     if graph.vertex_names is not None:
-        named = f", in the file ({graph.vertex_names[u]}, {graph.vertex_names[v]}),"
+        named = f", in the file ({graph.name_of(u)}, {graph.name_of(v)}),"
     return f"edge ({u}, {v}){named} of weight {graph.weights[edge].item()}"
 
 

@@ -190,7 +190,7 @@ def open_array(source: Any) -> ArrayInput:
         raise InputError(
             f"a {type(source).__name__} is not an array", remedy="give a NumPy array, a spec or a .npy file"
         )
-    text = os.fspath(source)
+    text = os.fsdecode(source)
     if not text.startswith("array:"):
         return ArrayInput(_load(text), name=os.path.basename(text), source=text)
     try:
@@ -232,7 +232,14 @@ def with_kind(source: Any, *, exclusive: bool = False, heads: Any = None) -> Arr
     if exclusive:
         array = replace(array, exclusive=True)
     if heads is not None:
-        heads = np.asarray(heads)
+        try:
+            heads = np.asarray(heads)
+        except Exception as error:  # unequal lists, or an array of another library's that lies on a device
+            raise InputError(f"the heads cannot be taken as an array: {error}", remedy="give a NumPy array") from error
+        if heads.dtype.kind not in "biuf":
+            raise InputError(
+                f"the heads are of type {heads.dtype}", remedy="give numbers, nonzero where a segment begins"
+            )
         if heads.shape != array.values.shape:
             raise InputError(f"heads of shape {heads.shape} for an array of {array.elements}")
         array = replace(array, heads=np.ascontiguousarray(heads != 0).astype(np.uint8))

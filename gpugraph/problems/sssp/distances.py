@@ -79,10 +79,9 @@ class Distances:
         finite = self.distance[self.reached]
         wide = self.distance.astype("<f8")
         wide[~self.reached] = np.inf
-        names = self.graph.vertex_names
         return {
             "source": self.source,
-            **({} if names is None else {"source_name": names[self.source].item()}),
+            **({} if self.graph.vertex_names is None else {"source_name": self.graph.name_of(self.source)}),
             "reached": len(finite),
             "distance_sum": exact_sum(finite),
             "distance_max": finite.max(initial=0).item(),

@@ -33,18 +33,24 @@ class ShortestPaths(OnGraphs):
         """Return the graph unchanged.
 
         Raises:
-            InputError: it has a negative weight; the message names the first such arc.
+            InputError: it has a negative weight, or had one on a self loop; the message names the first such arc.
         """
+        remedy = "use --weights abs, or --weights unit"
+        if graph.negative_loop is not None:
+            loop = f"the self loop of the vertex {graph.name_of(graph.negative_loop)} has a negative weight"
+            raise InputError(
+                f"{loop}: paths through it have no least length", where=graph.source or graph.name, remedy=remedy
+            )
         if graph.weights.dtype.kind == "u" or not graph.arcs or not graph.weights.min() < 0:
             return graph
         arc = int(np.argmax(graph.weights < 0))
         tail = int(np.searchsorted(graph.offsets, arc, side="right")) - 1
-        names = np.arange(graph.vertices) if graph.vertex_names is None else graph.vertex_names
+        head = graph.name_of(int(graph.targets[arc]))
         raise InputError(
-            f"the arc {names[tail]} → {names[graph.targets[arc]]} has the negative weight {graph.weights[arc]}; "
+            f"the arc {graph.name_of(tail)} → {head} has the negative weight {graph.weights[arc]}; "
             "shortest paths need weights of 0 or more",
             where=graph.source or graph.name,
-            remedy="use --weights abs, or --weights unit",
+            remedy=remedy,
         )
 
     def queries(self, graph: CSRGraph, parameters: Mapping[str, Any]) -> Sequence[tuple[int]]:

@@ -1,4 +1,4 @@
-"""From what the user writes after ``--source`` to the vertices to search from."""
+"""From what the user gives as a source to the vertices to search from."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.errors import InputError, unknown_name
-from gpugraph.graph.csr import CSRGraph
+from gpugraph.errors import InputError, shown, unknown_name
+from gpugraph.graph.csr import CSRGraph, printed
 
 DEFAULT = "max-degree"
-_FORMS = ("max-degree", "random:K", "name:ID", "a vertex number")
+_FORMS = ("max-degree", "random:K", "name:ID", "index:N", "a vertex number")
 
 
 def resolve_sources(graph: CSRGraph, parameters: Mapping[str, Any]) -> list[int]:
@@ -20,9 +20,12 @@ def resolve_sources(graph: CSRGraph, parameters: Mapping[str, Any]) -> list[int]
 
     Args:
         graph: the graph.
-        parameters: ``source``: an integer or its text, a 0-based vertex; ``"name:17"``, the file's own id;
-            ``"max-degree"`` (the default), the smallest vertex of greatest out-degree; ``"random:K"``, K
-            vertices with out-arcs, distinct while there are that many, drawn by ``seed`` (default 1).
+        parameters: ``source``: an integer or its text, a 0-based vertex; ``"index:17"``, the same; ``"name:17"``, the
+            file's own id; ``"max-degree"`` (the default), the smallest vertex of greatest out-degree; ``"random:K"``,
+            K vertices with out-arcs, distinct while there are that many, drawn by ``seed`` (default 1).
+
+            Where the vertex names are the nodes of a NetworkX graph, a source that is a node means that node, whatever
+            it looks like; an integer or its text that is none is refused; ``"name:17"`` is the node printed so.
 
     Raises:
         InputError: no such vertex, nothing to draw from, or not of any of these forms.
@@ -30,24 +33,66 @@ def resolve_sources(graph: CSRGraph, parameters: Mapping[str, Any]) -> list[int]
     if graph.vertices == 0:
         raise InputError("the graph has no vertex to start from", where=graph.name, remedy="give another graph")
     source = parameters.get("source")
-    text = DEFAULT if source is None else str(source).strip()
-    if text == "max-degree":
-        return [int(np.argmax(graph.degrees))]
-    kind, colon, rest = text.partition(":")
+    if (vertex := _by_node(graph, source)) is not None:
+        return [vertex]
+    if (number := _as_integer(source)) is not None:
+        if _has_nodes(graph):
+            remedy = f"name:{shown(number)} is the node printed so, index:{shown(number)} the vertex of that number"
+            raise InputError(f"{shown(source)} is not a node of the graph", where=graph.name, remedy=remedy)
+        return [_by_number(graph, number)]
+    if source is not None and not isinstance(source, str):
+        what = f"the source {shown(source)} is neither a node of the graph, nor a number, nor a text"
+        raise InputError(what, where=graph.name, remedy=f"give one of: {', '.join(_FORMS)}")
+    kind, colon, rest = (DEFAULT if source is None else source.lstrip()).partition(":")
     if colon and kind == "name":
         return [_by_name(graph, rest)]
+    text, rest = kind.rstrip() + colon + rest.rstrip(), rest.rstrip()
+    if text == "max-degree":
+        return [int(np.argmax(graph.degrees))]
+    if colon and kind == "index":
+        if not _is_whole(rest):
+            raise InputError(f"the N of index:N is '{rest}'", remedy="give a whole number from 0 on")
+        return [_by_number(graph, int(rest))]
     if colon and kind == "random":
         return _at_random(graph, _whole(rest, "the K of --source random:K"), _seed(parameters))
-    if not _is_whole(text):
-        raise unknown_name("source", text, _FORMS)
-    vertex = int(text)
+    if _has_nodes(graph):
+        raise _unknown(graph, text)
+    raise unknown_name("source", text, _FORMS)
+
+
+def is_several(graph: CSRGraph, source: Any) -> bool:
+    """Tell whether a source is ``"random:K"``, K sources, and no node that is called so."""
+    return isinstance(source, str) and source.lstrip().startswith("random:") and _by_node(graph, source) is None
+
+
+def _has_nodes(graph: CSRGraph) -> bool:
+    """Tell whether the graph's vertices are called by the nodes of a NetworkX graph."""
+    return graph.vertex_names is not None and graph.vertex_names.dtype == object
+
+
+def _by_node(graph: CSRGraph, source: Any) -> int | None:
+    """Return the vertex that is the node ``source`` of a NetworkX graph, or None."""
+    try:
+        return graph.numbers.get(source) if _has_nodes(graph) else None
+    except TypeError:  # what cannot be hashed is no node
+        return None
+
+
+def _as_integer(source: Any) -> int | None:
+    """Return an integer of Python or NumPy, or the decimal text of one; None for anything else, True among it."""
+    text = isinstance(source, str) and _is_whole(source.strip())
+    whole = isinstance(source, int | np.integer) and not isinstance(source, bool)
+    return int(source) if text or whole else None
+
+
+def _by_number(graph: CSRGraph, vertex: int) -> int:
     if not 0 <= vertex < graph.vertices:
         raise InputError(
-            f"source {vertex} is not a vertex",
+            f"source {shown(vertex)} is not a vertex",
             where=graph.name,
             remedy=f"vertices run from 0 to {graph.vertices - 1}",
         )
-    return [vertex]
+    return vertex
 
 
 def _is_whole(text: str) -> bool:
@@ -74,28 +119,47 @@ def _seed(parameters: Mapping[str, Any]) -> int:
 
 
 def _by_name(graph: CSRGraph, name: str) -> int:
-    """Return the vertex that the file calls ``name``."""
+    """Return the vertex that the file calls ``name``, or whose node is printed so."""
     names = graph.vertex_names
     if names is None:
         raise InputError(
-            f"the file has no vertex names, so there is none called '{name}'",
+            f"the graph has no vertex names, so there is none called '{name}'",
             where=graph.name,
             remedy=f"give a vertex number from 0 to {graph.vertices - 1}",
         )
-    known = f"names run from {names[0]} to {names[-1]}"
+    if names.dtype == object:
+        return _by_print(graph, name)
+    name = name.strip()
     wanted: Any = name
     if names.dtype.kind in "iu":
-        if not _is_whole(name):
-            raise InputError(f"no vertex is called '{name}'", where=graph.name, remedy=known)
-        wanted = int(name)
         info = np.iinfo(names.dtype)
-        if not info.min <= wanted <= info.max:
-            raise InputError(f"no vertex is called {name}", where=graph.name, remedy=known)
-        wanted = names.dtype.type(wanted)
+        if not _is_whole(name) or not info.min <= int(name) <= info.max:
+            raise _unknown(graph, name)
+        wanted = names.dtype.type(int(name))
     at = int(np.searchsorted(names, wanted))
     if at == len(names) or names[at] != wanted:
-        raise InputError(f"no vertex is called {name}", where=graph.name, remedy=known)
+        raise _unknown(graph, name)
     return at
+
+
+def _by_print(graph: CSRGraph, name: str) -> int:
+    """Return the vertex whose node reads ``name``, or else the one whose repr does."""
+    nodes = graph.numbers.items()
+    for how in (str, repr):
+        if not (found := [vertex for node, vertex in nodes if printed(node, how) == name]):
+            continue
+        if len(found) == 1:
+            return found[0]
+        few = [f"{printed(graph.vertex_names[v], repr)} is index:{v}" for v in found[:3]]  # type: ignore[index]
+        what = f"{len(found)} nodes are printed as '{name}'"
+        raise InputError(what, where=graph.name, remedy=f"give the node itself, or its number: {', '.join(few)}")
+    raise _unknown(graph, name)
+
+
+def _unknown(graph: CSRGraph, name: str) -> InputError:
+    """Return the error for a name that no vertex has."""
+    known = f"names run from {graph.name_of(0)} to {graph.name_of(graph.vertices - 1)}"
+    return InputError(f"no vertex is called '{name}'", where=graph.name, remedy=known)
 
 
 def _at_random(graph: CSRGraph, count: int, seed: int) -> list[int]:

@@ -1,0 +1,240 @@
+"""Arcs of what Python users hold: SciPy matrices, NetworkX graphs, rows as three arrays.
+
+Every number is taken exactly or refused: no integer is rounded to a real, no byte order is misread, no node takes
+another's place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpugraph.errors import InputError, shown
+from gpugraph.graph.build import ArcList, narrow_weights
+from gpugraph.graph.csr import printed
+from gpugraph.graph.dtypes import WEIGHT_DTYPES
+
+_WIDER = {"bool": "uint32", "uint8": "uint32", "uint16": "uint32", "int8": "int32", "int16": "int32"}
+_WIDER["float16"] = "float32"
+
+_INTEGERS = (int, np.integer, np.bool_)
+_REALS = (float, np.float16, np.float32)
+
+
+def arcs_of_object(source: Any) -> ArcList:
+    """Return the arcs of a SciPy sparse matrix or array, a NetworkX graph, or (offsets, targets, weights).
+
+    Raises:
+        InputError: it is none of these, or holds what no graph does.
+    """
+    if not isinstance(source, type):
+        if hasattr(source, "tocoo"):
+            return _arcs_of_matrix(source)
+        if hasattr(source, "adjacency") and hasattr(source, "is_directed"):
+            return _arcs_of_networkx(source)
+        if isinstance(source, tuple) and len(source) == 3:
+            return _arcs_of_rows(*source)
+    raise InputError(
+        f"a {type(source).__name__} is not a graph",
+        remedy="give a path, a spec, a SciPy sparse matrix, a NetworkX graph or (offsets, targets, weights)",
+    )
+
+
+# ------------------------------------------------------------------ arrays
+
+
+def _array(values: Any, what: str) -> NDArray[Any]:
+    """Return values as a one-dimensional array, of whatever type and byte order."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise InputError(f"the {what} are masked in part", remedy="fill or drop what is masked")
+    try:
+        array = np.asarray(values)
+    except Exception as error:  # lists of unequal lists; arrays of other libraries that lie on a device
+        raise InputError(f"the {what} cannot be taken as an array: {error}", remedy="give a NumPy array") from error
+    if array.ndim != 1:
+        raise InputError(f"the {what} have {array.ndim} dimensions", remedy="give an array of one dimension")
+    return array
+
+
+def _indices(values: Any, what: str) -> NDArray[Any]:
+    """Return offsets or targets as an array of integers."""
+    array = _array(values, what)
+    if array.dtype.kind not in "iu" and len(array):
+        raise InputError(f"the {what} are of type {array.dtype}", remedy="give integers")
+    return array if len(array) else np.zeros(0, np.int64)
+
+
+def _weights(values: Any, name: Callable[[int], str]) -> NDArray[Any]:
+    """Return weights in a type that graphs hold, exactly.
+
+    Args:
+        values: (k,) an array, or a list or tuple of numbers of Python or NumPy.
+        name: what a message calls weight i.
+    """
+    if not isinstance(values, list | tuple):
+        values = _array(values, "weights")
+    loose = isinstance(values, list | tuple) or values.dtype.hasobject
+    weights = _weights_of_numbers(list(values), name) if loose else values
+    dtype = _WIDER.get(weights.dtype.name, weights.dtype.name)
+    if dtype not in WEIGHT_DTYPES:
+        raise InputError(f"weights of type {weights.dtype} are not supported", remedy=f"use {', '.join(WEIGHT_DTYPES)}")
+    # The name of a type leaves its byte order out: this is where big-endian weights are turned round.
+    return _without_nan(np.ascontiguousarray(weights, dtype), name)
+
+
+def _without_nan(weights: NDArray[Any], name: Callable[[int], str]) -> NDArray[Any]:
+    if weights.dtype.kind == "f" and np.isnan(weights).any():
+        raise InputError(f"{name(int(np.isnan(weights).argmax()))} is NaN", remedy="give every weight a value")
+    return weights
+
+
+def _weights_of_numbers(values: list[Any], name: Callable[[int], str]) -> NDArray[Any]:
+    """Return numbers in the narrowest integer type that holds them all, or in their floating type, exactly."""
+    kinds = set(map(type, values))
+    whole = {kind for kind in kinds if issubclass(kind, _INTEGERS)}
+    real = {kind for kind in kinds if issubclass(kind, _REALS)}
+    for strange in kinds - whole - real:
+        at = next(i for i, value in enumerate(values) if type(value) is strange)
+        what = f"{name(at)} is {shown(values[at])}, of type {strange.__name__}"
+        raise InputError(what, remedy="give integers or floats")
+    if not real:
+        return _whole_numbers(values, name)
+    if not whole:
+        return np.array(values, np.float64 if any(issubclass(kind, float) for kind in real) else np.float32)
+    try:
+        weights = np.array([float(value) for value in values])
+    except OverflowError:
+        weights = np.full(len(values), np.inf)
+    for at in np.flatnonzero(np.abs(weights) >= 2.0**53).tolist():
+        if isinstance(values[at], _INTEGERS) and int(values[at]) != weights[at]:
+            what = f"{name(at)} is {shown(values[at])}, which beside floats has no exact value in 64 bits"
+            raise InputError(what, remedy="give integers only, or smaller ones")
+    return weights
+
+
+def _whole_numbers(values: list[Any], name: Callable[[int], str]) -> NDArray[Any]:
+    try:
+        return narrow_weights(np.fromiter(values, np.int64, len(values)))
+    except OverflowError:
+        exact = np.array([int(value) for value in values], object)
+    try:
+        return narrow_weights(exact)
+    except InputError:
+        low, high = int(exact.argmin()), int(exact.argmax())
+        what = f"{name(low)} is {shown(exact[low])} and {name(high)} is {shown(exact[high])}"
+        raise InputError(f"{what}: no integer type of 64 bits holds both", remedy="scale the weights") from None
+
+
+def _by_position(i: int) -> str:
+    return f"the weight at position {i}"
+
+
+def _arcs_of_rows(offsets: Any, targets: Any, weights: Any) -> ArcList:
+    offsets, targets = _indices(offsets, "offsets"), _indices(targets, "targets")
+    if len(offsets) == 0 or offsets[0] != 0 or int(offsets[-1]) != len(targets):
+        raise InputError(f"offsets must run from 0 to the number of targets, {len(targets)}")
+    vertices = len(offsets) - 1
+    falls = offsets[1:] < offsets[:-1]  # a difference could wrap
+    if falls.any():
+        raise InputError(f"offsets fall at vertex {int(falls.argmax())}")
+    if len(targets) and (int(targets.min()) < 0 or int(targets.max()) >= vertices):
+        raise InputError(f"a target lies outside [0, {vertices})")
+    plain = None if weights is None else _weights(weights, _by_position)
+    if plain is not None and len(plain) != len(targets):
+        raise InputError(f"{len(plain)} weights for {len(targets)} targets")
+    tails = np.repeat(np.arange(vertices, dtype=np.int64), np.diff(offsets.astype(np.int64)))
+    return ArcList(tails, targets.astype(np.int64), plain, vertices)
+
+
+# ------------------------------------------------------------------ SciPy
+
+
+def _arcs_of_matrix(matrix: Any) -> ArcList:
+    from scipy import sparse
+
+    known: bool = sparse.issparse(matrix)
+    if not known:
+        raise InputError(f"a {type(matrix).__name__} is not a matrix of SciPy's", remedy="convert it to scipy.sparse")
+    if len(matrix.shape) != 2:
+        raise InputError(f"an adjacency matrix has two dimensions, this one has {len(matrix.shape)}")
+    n, columns = matrix.shape
+    if n != columns:
+        raise InputError(f"an adjacency matrix is square, this one is {n} x {columns}")
+    if matrix.format in ("csr", "csc"):
+        stored = int(matrix.indptr[-1])
+        arcs = _arcs_of_rows(matrix.indptr, matrix.indices[:stored], matrix.data[:stored])
+        if matrix.format == "csc":
+            arcs = replace(arcs, tails=arcs.heads, heads=arcs.tails)
+    else:
+        coo = matrix.tocoo()
+        tails, heads = coo.row.astype(np.int64), coo.col.astype(np.int64)
+        if len(tails) and (min(tails.min(), heads.min()) < 0 or max(tails.max(), heads.max()) >= n):
+            raise InputError(f"an index of the matrix lies outside [0, {n})")
+        arcs = ArcList(tails, heads, _weights(coo.data, _by_position), n)
+    # Formats that cannot repeat an entry do not say whether they do.
+    return arcs if getattr(matrix, "has_canonical_format", True) else _summed(arcs, pattern=matrix.dtype == bool)
+
+
+def _summed(arcs: ArcList, *, pattern: bool) -> ArcList:
+    """Return arcs with repeated entries summed, which is what they mean to SciPy; in a pattern true and true is true.
+
+    Raises:
+        InputError: a sum does not fit into 64 bits.
+    """
+    from scipy import sparse
+
+    def sums(weights: NDArray[Any]) -> Any:
+        return sparse.coo_array((weights, (arcs.tails, arcs.heads)), (arcs.vertices, arcs.vertices)).tocsr()
+
+    weights = arcs.weights
+    assert weights is not None
+    kind = weights.dtype.kind
+    rows = sums(weights if kind == "f" else weights.astype(f"{kind}8"))
+    repeated = len(weights) - rows.nnz
+    if not repeated:
+        return arcs
+    total = rows.data
+    if pattern:
+        total = np.minimum(total, 1)
+    if kind != "f":
+        # Sums of 64-bit integers wrap without a word; beside them in floats they come near the bound, and do not.
+        if np.abs(sums(weights.astype(np.float64)).data).max() >= (2.0**64 if kind == "u" else 2.0**63) * (
+            1 - 2.0**-20
+        ):
+            raise InputError("the sum of a repeated entry of the matrix does not fit into 64 bits", remedy="scale it")
+        own = np.iinfo(weights.dtype)
+        if own.min <= total.min() and total.max() <= own.max:
+            total = total.astype(weights.dtype)
+    tails = np.repeat(np.arange(arcs.vertices, dtype=np.int64), np.diff(rows.indptr))
+    note = f"summed {repeated} repeated entries of the matrix, as SciPy does"
+    return ArcList(tails, rows.indices, _without_nan(total, _by_position), arcs.vertices, notes=(note,))
+
+
+# ------------------------------------------------------------------ NetworkX
+
+
+def _arcs_of_networkx(graph: Any) -> ArcList:
+    """Return the arcs of a NetworkX graph; nodes that are not 0..n-1 become the vertex names, as they are."""
+    nodes = list(graph.nodes)
+    try:
+        nodes = sorted(nodes)
+    except Exception:  # nodes that do not compare, in whatever way they say so, stay in the graph's own order
+        nodes = list(graph.nodes)
+    number = {node: i for i, node in enumerate(nodes)}
+    # One flat list: half a million tuples at once would keep the garbage collector busy for longer than all else takes.
+    flat = list(chain.from_iterable(graph.edges(data="weight", default=1)))
+    tails, heads = (np.fromiter(map(number.__getitem__, flat[i::3]), np.int64, len(flat) // 3) for i in (0, 1))
+
+    def name(i: int) -> str:
+        return f"the weight of the edge {printed(flat[3 * i])} - {printed(flat[3 * i + 1])}"
+
+    weights = _weights(flat[2::3], name)
+    plain = set(map(type, nodes)) <= {int} and nodes == list(range(len(nodes)))
+    names = None if plain else np.fromiter(nodes, object, len(nodes))
+    directed = bool(graph.is_directed())
+    return ArcList(tails, heads, weights, len(nodes), directed=directed, one_sided=not directed, vertex_names=names)
