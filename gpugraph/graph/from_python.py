@@ -6,6 +6,7 @@ another's place.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import chain
@@ -111,8 +112,9 @@ def _weights_of_numbers(values: list[Any], name: Callable[[int], str]) -> NDArra
     except OverflowError:
         weights = np.full(len(values), np.inf)
     for at in np.flatnonzero(np.abs(weights) >= 2.0**53).tolist():
-        if isinstance(values[at], _INTEGERS) and int(values[at]) != weights[at]:
-            what = f"{name(at)} is {shown(values[at])}, which beside floats has no exact value in 64 bits"
+        value, held = values[at], float(weights[at])
+        if isinstance(value, _INTEGERS) and (math.isinf(held) or int(held) != int(value)):
+            what = f"{name(at)} is {shown(value)}, which beside floats has no exact value in 64 bits"
             raise InputError(what, remedy="give integers only, or smaller ones")
     return weights
 
