@@ -53,7 +53,7 @@ def load(
     _expect(bool, symmetrize=symmetrize)
     from gpugraph.graph.sources import open_graph
 
-    return open_graph(source, input_format=input_format, weights=weights, seed=seed, symmetrize=symmetrize)
+    return open_graph(source, input_format=input_format, weights=weights, seed=int(seed), symmetrize=symmetrize)
 
 
 def generate(spec: str) -> CSRGraph:
@@ -156,10 +156,10 @@ def _expect(kind: type, **given: Any) -> None:
     kinds, told = {
         str: ((str,), "a text"),
         bool: ((bool, np.bool_), "True or False"),
-        int: ((int, np.integer), "a whole number"),
+        int: ((int, np.integer), "a whole number of up to 64 bits"),
     }[kind]
     for name, value in given.items():
-        if not isinstance(value, kinds):
+        if not isinstance(value, kinds) or (kind is int and int(value).bit_length() > 64):
             from gpugraph.errors import InputError, shown
 
             raise InputError(f"{name} is {shown(value)}", remedy=f"give {told}")

@@ -116,6 +116,86 @@ def test_a_wrong_result_is_an_exception(monkeypatch):
     assert gpugraph.mst(zoo("random"), device="cpu", verify="none").components
 
 
+def test_an_int_is_a_node_where_there_are_nodes_and_a_vertex_number_elsewhere():
+    labelled = networkx.Graph([(5, 1), (1, 3)])
+    assert gpugraph.to_networkx(gpugraph.sssp(labelled, 1, device="cpu")).graph["source"] == 1
+    assert gpugraph.sssp(labelled, np.int32(5), device="cpu").source == 2
+    assert gpugraph.sssp(labelled, "index:1", device="cpu").source == 1
+    assert gpugraph.sssp(labelled, "name:3", device="cpu").source == 1
+    for source in (0, "1", 2**20000):
+        with pytest.raises(InputError, match=r"Graph: .* is not a node of the graph — name:ID is the node printed so"):
+            gpugraph.sssp(labelled, source, device="cpu")
+    assert gpugraph.sssp(matrix(), 1, device="cpu").source == 1
+    assert gpugraph.sssp(nx_graph(), 1, device="cpu").source == 1
+
+
+def test_a_source_that_means_several_gives_a_list():
+    several = gpugraph.sssp(nx_graph(), "random:3", device="cpu", predecessors=True)
+    assert [type(result).__name__ for result in several] == ["Distances"] * 3
+    assert all(result.predecessor[result.source] == -1 for result in several)
+    assert len({result.source for result in several}) == 3
+    (alone,) = gpugraph.sssp(nx_graph(), "random:1", device="cpu")
+    assert alone.source == several[0].source
+    with pytest.raises(InputError, match=r"a list is not a result — .* one at a time"):
+        gpugraph.verify(nx_graph(), several)
+    with pytest.raises(InputError, match="one by one"):
+        gpugraph.to_networkx(several)
+    called_so = networkx.Graph([("random:3", "max-degree"), ("max-degree", "name:random:3"), ("max-degree", "x")])
+    for node in called_so:
+        assert gpugraph.to_networkx(gpugraph.sssp(called_so, node, device="cpu")).graph["source"] == node
+
+
+class Unprintable:
+    def __repr__(self):
+        raise RuntimeError("no")
+
+
+@pytest.mark.parametrize("name", ["input_format", "weights", "seed", "symmetrize"])
+@pytest.mark.parametrize("value", [1.5, [1], b"unit", Unprintable(), 2**70])
+def test_an_argument_of_load_that_is_of_another_kind_is_refused(name, value):
+    with pytest.raises(InputError, match=f"{name} is "):
+        gpugraph.load(nx_graph(), **{name: value})
+
+
+@pytest.mark.parametrize("name", ["algo", "device", "verify"])
+@pytest.mark.parametrize("value", [None, 3, ["cpu"], Unprintable()])
+def test_an_argument_of_another_kind_is_refused(name, value):
+    arguments = {"device": "cpu", name: value}
+    for call in (
+        lambda: gpugraph.mst(nx_graph(), **arguments),
+        lambda: gpugraph.sssp(nx_graph(), 0, **arguments),
+        lambda: gpugraph.scan(np.arange(3), **arguments),
+    ):
+        with pytest.raises(InputError, match=f"{name} is .* — give a text"):
+            call()
+
+
+@pytest.mark.parametrize(
+    ("call", "reason"),
+    [
+        (lambda: gpugraph.verify(nx_graph(), None), "a NoneType is not a result"),
+        (lambda: gpugraph.verify(nx_graph(), "no-such.npz", method=None), "method is None"),
+        (lambda: gpugraph.generate(None), "spec is None"),
+        (lambda: gpugraph.to_networkx(None), "a NoneType is neither a forest nor distances"),
+        (lambda: gpugraph.load("a\0b"), "cannot be read: embedded null byte"),
+        (lambda: gpugraph.load("\ud800"), "cannot be read"),
+        (lambda: gpugraph.mst([[0, 1], [1, 0]], device="cpu"), "a list is not a graph"),
+        (lambda: gpugraph.sssp(nx_graph(), 1.5, device="cpu"), "neither a node of the graph, nor a number"),
+        (lambda: gpugraph.sssp(nx_graph(), [1], device="cpu"), "neither a node of the graph, nor a number"),
+        (lambda: gpugraph.sssp(nx_graph(), True, device="cpu"), "neither a node of the graph, nor a number"),
+        (lambda: gpugraph.sssp(nx_graph(), Unprintable(), device="cpu"), "neither a node of the graph"),
+        (lambda: gpugraph.sssp(nx_graph(), 0, device="cpu", predecessors="no"), "predecessors is 'no'"),
+        (lambda: gpugraph.sssp(nx_graph(), 0, device="cpu", delta=[1]), r"option 'delta' takes float, not \[1\]"),
+        (lambda: gpugraph.scan(np.arange(3), exclusive="no"), "exclusive is 'no'"),
+        (lambda: gpugraph.scan(np.arange(3), heads=["a", "b", "c"]), "heads are of type <U1"),
+        (lambda: gpugraph.scan(np.arange(3), heads=[[1], [1, 2]]), "heads cannot be taken as an array"),
+    ],
+)
+def test_whatever_is_given_is_taken_or_refused_in_words(call, reason):
+    with pytest.raises(InputError, match=reason):
+        call()
+
+
 @pytest.mark.parametrize(
     ("source", "reason"),
     [

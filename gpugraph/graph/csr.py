@@ -106,9 +106,9 @@ class CSRGraph:
         return {} if self.vertex_names is None else {name: v for v, name in enumerate(self.vertex_names.tolist())}
 
     def name_of(self, vertex: int) -> int | str:
-        """Return a vertex for a message or a record: its name as an int or as text, its number where it has none."""
+        """Return a vertex for a message or a record: its name as an int or text, its number where it has none."""
         name = vertex if self.vertex_names is None else self.vertex_names[vertex : vertex + 1].tolist()[0]
-        return name if type(name) is int else printed(name)
+        return name if type(name) is int and name.bit_length() < 65 else printed(name)
 
     @cached_property
     def printed_names(self) -> NDArray[Any] | None:

@@ -85,7 +85,8 @@ class Inputs:
         found = self._loaded.get(key)
         if found is None:
             self._make_room()
-            progress(f"loading {getattr(cell.graph, 'name', cell.graph)}")
+            named = isinstance(cell.graph, str | os.PathLike)
+            progress(f"loading {cell.graph if named else getattr(cell.graph, 'name', type(cell.graph).__name__)}")
             phases = dict.fromkeys(PHASES, 0.0)
             graph = problem.open(cell, phases, progress)
             start = working_seconds()

@@ -50,7 +50,7 @@ def test_every_node_keeps_its_identity_and_the_answers_are_those_of_networkx(gra
     paths = gpugraph.sssp(graph, source, device="cpu")
     tree = gpugraph.to_networkx(paths)
     assert identities(tree) == identities(graph)
-    assert tree.graph["source"] is next(node for node in graph if node == source)
+    assert tree.graph["source"] is {node: node for node in graph}[source]
     expected = nx.single_source_dijkstra_path_length(graph, source)
     assert {node: d for node, d in tree.nodes(data="distance") if d is not None} == expected
     forest = gpugraph.to_networkx(gpugraph.mst(graph, device="cpu"))

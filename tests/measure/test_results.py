@@ -215,3 +215,27 @@ def test_a_truncated_gzip_result_is_refused(tmp_path):
     path.write_bytes(gzip.compress(b"u,v,weight\n" + b"0,1,4\n" * 100)[:-9])
     with pytest.raises(InputError, match=r"f\.csv\.gz"):
         read_stored(path)
+
+
+@pytest.mark.parametrize("ending", ["csv", "npz"])
+def test_nodes_of_any_kind_are_written_as_text_that_tells_them_apart(tmp_path, ending):
+    nodes = np.fromiter([1, "1", (2, "x"), "a\0"], object, 4)
+    graph = undirected(4, [(0, 1, 5), (1, 2, 3), (0, 2, 9)]).renamed(vertex_names=nodes)
+    printed = ["1", "'1'", "(2, 'x')", "'a\\x00'"]
+    for result in (forest_of(graph), distances_of(graph)):
+        path = tmp_path / f"result.{ending}"
+        write_result(result, path)
+        assert check_result(graph, path).passed
+        if ending == "npz":
+            with np.load(path) as file:
+                assert file["names"].tolist() == printed
+    if ending == "csv":
+        assert path.read_text().splitlines()[1:] == ["0,0,-1,1", "1,5,0,'1'", "2,8,1,\"(2, 'x')\"", "3,inf,-1,'a\\x00'"]
+
+
+def test_nodes_that_are_all_integers_are_written_as_such(tmp_path):
+    graph = undirected(3, [(0, 1, 5)]).renamed(vertex_names=np.fromiter([10, 20, 30], object, 3))
+    write_result(distances_of(graph), tmp_path / "d.npz")
+    with np.load(tmp_path / "d.npz") as file:
+        assert file["names"].tolist() == [10, 20, 30]
+        assert file["names"].dtype == np.int64

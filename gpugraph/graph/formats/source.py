@@ -66,7 +66,7 @@ class Source:
             self._bytes = len(self._held) if self._held is not None else os.stat(given).st_size
             with self._raw() as raw:
                 head = raw.read(HEAD_BYTES)
-        except OSError as error:
+        except (OSError, ValueError) as error:  # the latter for a name that no file can have
             raise _unreadable(given, error) from error
         if not self._bytes:
             raise GraphFormatError("the file is empty", path=self.path, remedy="fetch or write it again")
@@ -184,7 +184,8 @@ class Source:
         return self.data[offset : offset + count * np.dtype(dtype).itemsize].view(dtype)
 
 
-def _unreadable(path: str, error: OSError) -> InputError:
-    reason = (error.strerror or str(error)).lower()
-    remedy = "check the spelling of the path" if isinstance(error, FileNotFoundError) else "check its permissions"
+def _unreadable(path: str, error: OSError | ValueError) -> InputError:
+    reason = (getattr(error, "strerror", None) or str(error)).lower()
+    misspelt = isinstance(error, FileNotFoundError | ValueError)
+    remedy = "check the spelling of the path" if misspelt else "check its permissions"
     return InputError(f"cannot be read: {reason}", where=path, remedy=remedy)

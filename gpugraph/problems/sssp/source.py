@@ -37,7 +37,7 @@ def resolve_sources(graph: CSRGraph, parameters: Mapping[str, Any]) -> list[int]
         return [vertex]
     if (number := _as_integer(source)) is not None:
         if _has_nodes(graph):
-            remedy = f"name:{shown(number)} is the node printed so, index:{shown(number)} the vertex of that number"
+            remedy = "name:ID is the node printed so, index:N the vertex of that number"
             raise InputError(f"{shown(source)} is not a node of the graph", where=graph.name, remedy=remedy)
         return [_by_number(graph, number)]
     if source is not None and not isinstance(source, str):
@@ -74,7 +74,7 @@ def _by_node(graph: CSRGraph, source: Any) -> int | None:
     """Return the vertex that is the node ``source`` of a NetworkX graph, or None."""
     try:
         return graph.numbers.get(source) if _has_nodes(graph) else None
-    except TypeError:  # what cannot be hashed is no node
+    except Exception:  # what cannot be hashed, or cannot be compared, is no node
         return None
 
 

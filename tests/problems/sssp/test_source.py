@@ -23,7 +23,7 @@ def test_the_default_is_the_smallest_vertex_of_greatest_degree() -> None:
     assert sources("directed-unequal", source=None) == [0]
 
 
-@pytest.mark.parametrize("source", [17, "17", " 17 ", np.int32(17)])
+@pytest.mark.parametrize("source", [17, "17", " 17 ", np.int32(17), "index:17", " index:17 "])
 def test_a_number_is_a_vertex_counted_from_zero(source: Any) -> None:
     assert sources("path", source=source) == [17]
 
@@ -54,6 +54,7 @@ def test_a_graph_without_vertices_has_no_source() -> None:
 def test_a_name_is_the_id_in_the_file(names: Any) -> None:
     graph = zoo("path").renamed(vertex_names=names)
     for vertex in (0, 17, 39):
+        assert PROBLEM.queries(graph, {"source": f"index:{vertex}"}) == [(vertex,)]
         assert PROBLEM.queries(graph, {"source": f"name:{names[vertex]}"}) == [(vertex,)]
 
 
@@ -67,6 +68,43 @@ def test_an_unknown_name_is_refused_with_those_there_are(name: str) -> None:
 def test_a_name_is_refused_where_the_file_has_none() -> None:
     with pytest.raises(InputError, match="no vertex names"):
         sources("path", source="name:3")
+
+
+NODES = [1, "1", 2.5, (0, 1), "a", "a\0", "'a'", np.int64(7), frozenset({3}), "index:0", 2**70, "\ud800"]
+
+
+def nodes() -> Any:
+    return zoo("star").renamed(vertex_names=np.fromiter([*NODES, *range(100, 158)], object, 70))
+
+
+@pytest.mark.parametrize("vertex", range(len(NODES)))
+def test_a_source_that_is_a_node_means_that_node(vertex: int) -> None:
+    assert PROBLEM.queries(nodes(), {"source": NODES[vertex]}) == [(vertex,)]
+
+
+@pytest.mark.parametrize(
+    ("name", "vertex"),
+    [("2.5", 2), ("(0, 1)", 3), ("a", 4), ("'1'", 1), ("'a\\x00'", 5), ("7", 7), (str(2**70), 10), ("100", 12)],
+)
+def test_a_node_is_found_by_what_is_printed_of_it(name: str, vertex: int) -> None:
+    assert PROBLEM.queries(nodes(), {"source": f"name:{name}"}) == [(vertex,)]
+
+
+def test_a_name_that_two_nodes_have_is_refused_with_the_number_of_each() -> None:
+    with pytest.raises(InputError, match=r"2 nodes are printed as '1' — give the node .* 1 is index:0, '1' is index:1"):
+        PROBLEM.queries(nodes(), {"source": "name:1"})
+
+
+@pytest.mark.parametrize("source", ["b", "name:b", "name:", "max-degre"])
+def test_what_is_no_node_is_refused_with_those_there_are(source: str) -> None:
+    with pytest.raises(InputError, match=r"no vertex is called .* names run from 1 to 157"):
+        PROBLEM.queries(nodes(), {"source": source})
+
+
+@pytest.mark.parametrize("source", ["index:", "index:x", "index:40", "index:-1"])
+def test_a_number_of_no_vertex_is_refused(source: str) -> None:
+    with pytest.raises(InputError, match=r"the N of index:N is|is not a vertex"):
+        sources("path", source=source)
 
 
 def test_random_sources_are_seeded_distinct_and_never_isolated() -> None:
