@@ -103,8 +103,8 @@ class Entrant:
     def sample(self) -> None:
         """Take the next sample of every query; before the first, warm up."""
         start, checks_s = time.perf_counter(), sum(trial.verify_s for trial in self.trials)
-        name, most = self.algorithm.name, self.sampling.max_samples
-        if self.samples == 0:
+        name, most, first = self.algorithm.name, self.sampling.max_samples, self.samples == 0
+        if first:
             for turn in range(self.sampling.warmup):
                 self._progress(f"{name}: warm-up {turn + 1} of {self.sampling.warmup}")
                 self.trials[0].warm_up(self.subject)
@@ -112,7 +112,7 @@ class Entrant:
         self._progress(f"{name}: sample {self.samples + 1}{of}")
         for trial in self.trials:
             self._sample(trial)
-        checks_s = sum(trial.verify_s for trial in self.trials) - checks_s if self.samples == 1 else 0.0
+        checks_s = sum(trial.verify_s for trial in self.trials) - checks_s if first else 0.0
         self.spent_s += time.perf_counter() - start - checks_s
 
     def _sample(self, trial: Trial) -> None:
