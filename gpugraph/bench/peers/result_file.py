@@ -1,7 +1,7 @@
 """The file that a command writes its whole answer to, so that every edge and every distance is checked.
 
-Text, numbers separated by spaces, tabs, commas or semicolons; lines that begin with ``#`` or ``%`` and a header of
-words are passed over.
+Text, numbers separated by spaces, tabs, commas, colons or semicolons; lines that begin with ``#`` or ``%`` and a header
+of words are passed over.
 
 ========  =====================================================================================================
 ``mst``   an edge of the forest a line: ``u v``, whatever follows
@@ -80,7 +80,7 @@ def _columns(path: Path, by: str, known: Set[str] = frozenset()) -> list[Any]:
         reason = (error.strerror or str(error)).lower()
         raise PeerThrew(f"it wrote no result file: {reason}", where=by, remedy="see {result} in its command") from None
     content = re.sub(rb"(?m)^[#%].*$", b"", content)
-    content = re.sub(rb"(?m)^ +| +$", b"", re.sub(rb"[ \t,;\r]+", b" ", content)).lstrip(b"\n")
+    content = re.sub(rb"(?m)^ +| +$", b"", re.sub(rb"[ \t,;:\r]+", b" ", content)).lstrip(b"\n")
     head = content.split(b"\n", 1)[0]
     if re.match(rb"[A-Za-z_\"]", head) and head.decode("utf-8", "replace").split(" ")[-1].lower() not in known:
         content = content[len(head) :].lstrip(b"\n")
