@@ -64,7 +64,6 @@ def test_the_table_shows_phases_rates_with_definition_result_and_verdict(problem
         "kernel",
         "MTEPS",
         "/ kernel time",
-        "end to end",
         "verdict     passed",
     ):
         assert text in shown
