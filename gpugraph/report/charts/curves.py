@@ -129,7 +129,7 @@ def curves(
     if not names:
         layers.append(lines)
     if ends:
-        rule = {"mark": {"type": "rule", "strokeWidth": 2}, "data": {"values": ends}}
+        rule = {"mark": {"type": "rule", "strokeWidth": 2, "clip": True}, "data": {"values": ends}}
         layers.append({**rule, "encoding": {"x": x, "y": y, "y2": {"field": "y2"}, **series}})
     layers.append(
         {
