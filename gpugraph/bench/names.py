@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gpugraph.bench.choices import Choices
+from gpugraph.bench.choices import PEER, Choices
 from gpugraph.bench.sweep import AXES, Block, Sweep
 from gpugraph.errors import InputError, placed, unknown_name
 from gpugraph.problems.contract import PROBLEMS
@@ -81,7 +81,9 @@ def _check_options(sweep: Sweep, block: Block, choices: Choices) -> None:
     for algorithm, options in block.options.items():
         for option, values in options.items():
             with _at(sweep, block, "options", algorithm, option):
-                if algorithm not in named:
+                if algorithm.startswith(PEER):
+                    choices.check(algorithm, [])  # --peer may name it
+                elif algorithm not in named:
                     raise unknown_name("algorithm of this sweep", algorithm, named)
                 for value in values:
                     choices.check_option(algorithm, block.axes["problem"], option, value)

@@ -12,6 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from gpugraph.bench.expand import Planned
+from gpugraph.bench.peers.libraries import LIBRARIES
 from gpugraph.errors import GpuGraphError
 from gpugraph.measure.resolve import resolve_algorithm
 from gpugraph.measure.sampling import Sampling
@@ -23,6 +24,9 @@ from gpugraph.processor import usable_cores
 ARCS_PER_S = {"cpu": 20e6, "cuda": 2e9, "emulated": 200e3}
 BYTES_PER_S = {"cpu": 5e9, "cuda": 1e12, "emulated": 2e6}
 """What algorithms reach where nothing is known of them: a little below what most do."""
+
+PEER_ARCS_PER_S, COMMAND_S = 1e6, 0.2
+"""Of other people's programs: many run in Python; and what it takes to start one and let it read its file."""
 
 OPENED_ARCS_PER_S = 3e6
 """For each core: to generate or to read a graph."""
@@ -79,7 +83,9 @@ class Prices:
         """Take the figures of a record into account."""
         kernel, arcs = record["phases_s"].get("kernel"), record["graph"].get("arcs")
         if record.get("outcome", "ok") == "ok" and kernel and arcs:
-            figures = (arcs, kernel, record.get("peak_device_bytes") or 0)
+            spent, taken = (record.get("sampling") or {}).get("spent_s"), len(record["samples_s"]["kernel"])
+            sample_s = max(kernel, spent / taken if spent and taken else 0.0)
+            figures = (arcs, sample_s, record.get("peak_device_bytes") or 0)
             keys: list[tuple[str, ...]] = [(record["problem"], record["algorithm"], record["device"]["kind"])]
             keys += [(series,)] if (series := (record.get("cell") or {}).get("series")) else []
             for key in keys:
@@ -91,15 +97,18 @@ class Prices:
         arcs = max(size.arcs, 1)
         nearest = self._nearest(planned)
         if nearest is not None:
-            kernel_s, basis = nearest[1] * max(arcs / nearest[0], 0.05), "results"
+            sample_s, basis = nearest[1] * max(arcs / nearest[0], 0.05), "results"
+        elif planned.cell.algorithm.startswith("peer:"):
+            starts_s = 0.0 if planned.cell.algorithm.removeprefix("peer:") in LIBRARIES else COMMAND_S
+            sample_s, basis = starts_s + arcs / PEER_ARCS_PER_S, "rates"
         elif (traffic := self._declared(planned, "minimum_bytes")) is not None:
-            kernel_s, basis = 2e-5 + traffic / BYTES_PER_S[kind], "traffic"
+            sample_s, basis = 2e-5 + traffic / BYTES_PER_S[kind], "traffic"
         else:
-            kernel_s, basis = 2e-5 + arcs / ARCS_PER_S[kind], "rates"
+            sample_s, basis = 2e-5 + arcs / ARCS_PER_S[kind], "rates"
         runs = _sources(planned)
         samples = min(max(sampling.min_samples, USUAL_SAMPLES), sampling.max_samples)
-        sampled = min(sampling.time_limit_s, samples * kernel_s * runs)
-        once = (sampling.warmup + 3 * planned.cell.phases + 1) * kernel_s
+        sampled = min(sampling.time_limit_s, samples * sample_s * runs)
+        once = (sampling.warmup + 3 * planned.cell.phases + 1) * sample_s
         on_device = kind == "cuda" and planned.cell.problem == "mst" and arcs > 2 * REFERENCE_LIMIT
         rate = CERTIFIED_ARCS_PER_S * usable_cores() if arcs > 2 * REFERENCE_LIMIT else CHECKED_ARCS_PER_S
         rate = CHECKED_ON_DEVICE_ARCS_PER_S if on_device else rate
@@ -121,7 +130,7 @@ class Prices:
         )
 
     def _nearest(self, planned: Planned) -> tuple[int, float, int] | None:
-        """Return (arcs, kernel seconds, peak bytes) of the stored result nearest in size, of its own series if any."""
+        """Return (arcs, sample seconds, peak bytes) of the stored result nearest in size, of its own series if any"""
         key = (planned.cell.problem, planned.cell.algorithm, planned.kind)
         known = self._known.get((planned.cell.series or "",)) or self._known.get(key)
         return min(known, key=lambda one: abs(one[0] - planned.size.arcs)) if known else None

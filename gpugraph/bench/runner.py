@@ -280,6 +280,8 @@ class Runner:
         self._note_block(planned, record)
         self.totals.records.append((planned, record))
         self._left = [p for p in self._left if p is not planned]
+        alike = [p for p in self._left if _who(p) == _who(planned)]  # what they will take is known better now
+        self._seconds |= {id(p): self._prices.need(p).seconds for p in alike}
         self._watcher.ended(planned, record, len(self.totals.records) + self.totals.resumed, self._remaining())
 
     def _note_block(self, planned: Planned, record: Mapping[str, Any]) -> None:

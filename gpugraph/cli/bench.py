@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from gpugraph.cli.defaults import defaults
-from gpugraph.cli.options import command
+from gpugraph.cli.options import command, peer_command
 
 _BUDGET = f"For the cells of each device [default: the sweep's, else {defaults().budget}]."
 
@@ -19,7 +19,7 @@ _BUDGET = f"For the cells of each device [default: the sweep's, else {defaults()
 @click.option("--set", "settings", multiple=True, metavar="AXIS=VALUES", help="Other values for an axis; repeatable.")
 @click.option("--budget", metavar="TIME", help=_BUDGET)
 @click.option("--peer", "peers", multiple=True, metavar="NAMES", help="Peers that run beside, e.g. scipy,igraph.")
-@click.option("--peer-command", "commands", multiple=True, metavar="TABLE", help="An external peer; see docs/peers.md.")
+@peer_command
 @click.option("--save", metavar="FILE.jsonl", help="Where records go [default: a dated file here].")
 @click.option("--resume", is_flag=True, help="Go on with the file; without --save, with this sweep's newest here.")
 @click.option("--retry", is_flag=True, help="Go on, and try again what did not go well.")

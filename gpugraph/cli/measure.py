@@ -35,6 +35,8 @@ def measure(
     max_seconds: float | None,
     cold: bool,
     energy: bool,
+    commands: tuple[str, ...] = (),
+    device: str = "auto",
     **same: Any,
 ) -> None:
     """Run one cell and deliver its record; ``same`` are the options whose names and meaning are those of ``Cell``.
@@ -48,11 +50,13 @@ def measure(
         graph = defaults().graph
         tell([f"no graph given: taking {graph}, the default of {defaults().origin}"], quiet=quiet)
     _check_outputs(problem, graph, output, save)
+    algo = _with_commands(algo, commands)
     _check_algorithm(problem, algo)
     cell = Cell(
         problem,
         graph,
         algo,
+        device=_device_of(algo) if device == "auto" else device,
         preparations=prepare,
         options=parse_settings(settings),
         index_bits=int(index_bits) if index_bits else None,
@@ -131,6 +135,30 @@ def _check_outputs(problem: str, graph: str, output: str | None, save: str | Non
         from gpugraph.measure.results import check_result_name
 
         check_result_name(output, problem)
+
+
+def _with_commands(algo: str, commands: tuple[str, ...]) -> str:
+    """Make the tables of ``--peer-command`` known; return the algorithm, the only table's where none is named.
+
+    Raises:
+        InputError: a bad table.
+    """
+    if not commands:
+        return algo
+    from gpugraph.bench.peers import read_tables, register_commands
+
+    tables = {name: table for text in commands for name, table in read_tables(text).items()}
+    register_commands(tables)
+    return f"peer:{next(iter(tables))}" if algo == "auto" and len(tables) == 1 else algo
+
+
+def _device_of(algo: str) -> str:
+    """Return the device that a peer runs on; ``"auto"`` for any other algorithm."""
+    if not algo.startswith("peer:"):
+        return "auto"
+    from gpugraph.bench.peers import describe_peers
+
+    return next((str(peer["device"]) for peer in describe_peers() if peer["name"] == algo), "auto")
 
 
 def _check_algorithm(problem: str, name: str) -> None:

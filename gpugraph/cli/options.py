@@ -77,6 +77,11 @@ graph_options = bundle(
 )
 
 
+peer_command = click.option(
+    "--peer-command", "commands", multiple=True, metavar="TABLE", help="An external peer; see docs/peers.md."
+)
+
+
 def run_options(function: Decorated) -> Decorated:
     """Add what says how to run: algorithm, device, samples, verification."""
     return bundle(
@@ -84,6 +89,7 @@ def run_options(function: Decorated) -> Decorated:
         click.option(
             "--device", default="auto", show_default=True, metavar="DEVICE", help="auto, cuda[:i], cpu or emulated."
         ),
+        peer_command,
         click.option("--repeat", type=int, default=defaults().repeat, show_default=True, help="Samples to take."),
         click.option("--warmup", type=int, default=defaults().warmup, show_default=True, help="Runs before them."),
         click.option(

@@ -37,6 +37,7 @@ class Finished:
     phases: dict[str, float]
     h2d_s: list[float]
     inner: dict[str, float]
+    inner_run_s: float | None
     counters: dict[str, int]
     throttle: Throttle
     peak_bytes: int
@@ -45,6 +46,7 @@ class Finished:
     device: dict[str, Any]
     gpu: dict[str, Any] | None
     predecessors_s: float | None = None
+    spent_s: float = 0.0
 
 
 def assemble(done: Finished) -> dict[str, Any]:
@@ -96,6 +98,7 @@ def assemble(done: Finished) -> dict[str, Any]:
         "confidence_s": _intervals(done),
         "sampling": _sampling(done),
         "kernel_phases_s": done.inner,
+        **({} if done.inner_run_s is None else {"kernel_phases_run_s": done.inner_run_s}),
         "rounds": counters.pop("rounds", None),
         "counters": counters,
         "peak_device_bytes": done.peak_bytes,
@@ -146,6 +149,7 @@ def _sampling(done: Finished) -> dict[str, Any]:
         "target": done.sampling.target if done.sampling.adaptive else None,
         "reached": reached,
         "stopped_by": done.stopped_by,
+        "spent_s": done.spent_s,
         "cold": done.sampling.cold,
         "outliers": [first + i for first, group in zip(firsts, groups, strict=True) for i in outliers(group)],
         "throttled_repeated": done.throttle.repeated,

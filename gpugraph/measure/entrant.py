@@ -103,8 +103,8 @@ class Entrant:
     def sample(self) -> None:
         """Take the next sample of every query; before the first, warm up."""
         start, checks_s = time.perf_counter(), sum(trial.verify_s for trial in self.trials)
-        name, most = self.algorithm.name, self.sampling.max_samples
-        if self.samples == 0:
+        name, most, first = self.algorithm.name, self.sampling.max_samples, self.samples == 0
+        if first:
             for turn in range(self.sampling.warmup):
                 self._progress(f"{name}: warm-up {turn + 1} of {self.sampling.warmup}")
                 self.trials[0].warm_up(self.subject)
@@ -112,7 +112,7 @@ class Entrant:
         self._progress(f"{name}: sample {self.samples + 1}{of}")
         for trial in self.trials:
             self._sample(trial)
-        checks_s = sum(trial.verify_s for trial in self.trials) - checks_s if self.samples == 1 else 0.0
+        checks_s = sum(trial.verify_s for trial in self.trials) - checks_s if first else 0.0
         self.spent_s += time.perf_counter() - start - checks_s
 
     def _sample(self, trial: Trial) -> None:
@@ -153,7 +153,7 @@ class Entrant:
     def finish(self, stopped_by: str) -> Record:
         """Return the record; makes the runs of their own that inner phases and energy take."""
         subject, trials = self.subject, self.trials
-        inner, counters = self._inner_phases()
+        inner, inner_run_s, counters = self._inner_phases()
         predecessors_s = None
         if self.cell.predecessors:
             self._progress("predecessors")
@@ -172,6 +172,7 @@ class Entrant:
             phases=self.phases,
             h2d_s=list(self._placed.h2d_s),
             inner=inner,
+            inner_run_s=inner_run_s,
             counters=counters,
             throttle=self.throttle,
             peak_bytes=max(self._setup_peak, *(trial.peak_bytes for trial in trials)),
@@ -180,25 +181,31 @@ class Entrant:
             device=self.opened.description,
             gpu=self.opened.gpu(),
             predecessors_s=predecessors_s,
+            spent_s=self.spent_s,
         )
         notices = [self.opened.notice] if self.opened.notice else []
         notices += getattr(subject.graph, "notes", ())
         results = tuple(trial.result for trial in trials)
         return Record(assemble(finished), subject.graph, results, tuple(notices))
 
-    def _inner_phases(self) -> tuple[dict[str, float], dict[str, int]]:
-        """Return the seconds of each inner phase and the counters, from runs of their own: the headline is free."""
+    def _inner_phases(self) -> tuple[dict[str, float], float | None, dict[str, int]]:
+        """Return the seconds of each inner phase, those of the run they were measured in, and the counters.
+
+        The runs are their own, so that the headline is free; of several the one of median length is told.
+        """
         if not self.cell.phases or self.cell.profile or self._wrong() or self.algorithm.name.startswith("peer:"):
-            return {}, {}  # a peer marks no phases
+            return {}, None, {}  # a peer marks no phases
         self._progress(f"{self.algorithm.name}: timing its phases")
-        device, runs = self.subject.device, dict[str, list[float]]()
+        device, runs = self.subject.device, list[tuple[float, dict[str, float]]]()
         for _ in range(min(self.samples, INNER_RUNS)):
-            clock = device.phase_clock()
+            clock, watch = device.phase_clock(), device.stopwatch()
+            watch.start()
             self.algorithm.run(self.subject.state, clock, *self.trials[0].query)
+            watch.stop()
             device.synchronize()
-            for name, seconds in clock.seconds.items():
-                runs.setdefault(name, []).append(seconds)
-        return {name: median(seconds) for name, seconds in runs.items()}, clock.counters
+            runs.append((max(watch.seconds, sum(clock.seconds.values())), clock.seconds))
+        seconds, inner = sorted(runs, key=lambda run: run[0])[(len(runs) - 1) // 2]
+        return inner, seconds if inner else None, clock.counters
 
     def _energy(self) -> dict[str, Any]:
         if not self.sampling.energy:

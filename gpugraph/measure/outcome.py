@@ -11,7 +11,7 @@ outcome             meaning
 ``threw``           its code raised an exception of its own
 ``timeout``         it passed the hard limit of its cell and was ended
 ``died``            its process ended, by a signal or by itself
-``skipped``         not tried, because a smaller cell of its series failed
+``skipped``         not tried: no budget or memory left for it, or a graph no larger of its series failed
 ==================  =====================================================================================
 """
 

@@ -7,12 +7,13 @@ in full, every other by the equal fingerprint of its result, all of it outside t
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from gpugraph.clock import NullClock, working_seconds
 from gpugraph.measure.inputs import Progress, live_bytes
+from gpugraph.measure.statistics import median
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.contract import CertifiesOnDevice, JudgesItself, Problem, Verdict
 
@@ -60,6 +61,7 @@ class Run:
 
     Attributes:
         kernel_s, d2h_s: its seconds.
+        samples_s: of a program that measured several runs of its own the seconds of each; ``kernel_s`` is their median.
         raw: what ``fetch`` gave.
         peak_bytes: the most that input, state and run took on the device together.
         counters: what the algorithm counted.
@@ -70,6 +72,7 @@ class Run:
     raw: Any
     peak_bytes: int
     counters: dict[str, int]
+    samples_s: tuple[float, ...] = ()
 
 
 def run_once(subject: Subject, query: tuple[Any, ...], *, wake: bool = False) -> Run:
@@ -85,13 +88,14 @@ def run_once(subject: Subject, query: tuple[Any, ...], *, wake: bool = False) ->
     watch.start()
     handle = algorithm.run(state, clock, *query)
     watch.stop()
-    kernel_s = watch.seconds if algorithm.own_seconds is None else algorithm.own_seconds(state, handle)
+    own = watch.seconds if algorithm.own_seconds is None else algorithm.own_seconds(state, handle)
+    samples = tuple(own) if isinstance(own, Sequence) else (own,)
     start = time.perf_counter()
     raw = algorithm.fetch(state, handle)
     d2h_s = time.perf_counter() - start if device.kind != "cpu" else 0.0
     peak = subject.device_bytes + int(device.peak_bytes()) - before
     subject.device_bytes += live_bytes(device) - before  # some states grow when they are first run
-    return Run(kernel_s, d2h_s, raw, peak, clock.counters)
+    return Run(median(samples), d2h_s, raw, peak, clock.counters, samples)
 
 
 @dataclass
@@ -137,7 +141,7 @@ class Trial:
 
     def keep(self, subject: Subject, run: Run, progress: Progress) -> None:
         """Take a run as a sample and check its result: the first in full, every other by its fingerprint."""
-        self.kernel_s.append(run.kernel_s)
+        self.kernel_s += run.samples_s or (run.kernel_s,)
         self.d2h_s.append(run.d2h_s)
         if self.verdict.status == "failed":
             return

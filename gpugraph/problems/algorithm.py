@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -83,8 +83,9 @@ class Algorithm:
             read and written, once each; None where nobody has worked it out.
         state_bytes: ``state_bytes(view) -> int``; the device memory that ``prepare`` takes besides the view, with the
             default options; from the sizes of the graph alone if possible, so that a sweep can be priced.
-        own_seconds: ``own_seconds(state, handle) -> float``; the kernel region as the algorithm measured it itself
-            (a program run as a child); None lets the device's stopwatch decide.
+        own_seconds: ``own_seconds(state, handle)``; the kernel region as the algorithm measured it itself: a float, or
+            a sequence of them where one run was several (a program run as a child); None lets the device's stopwatch
+            decide.
         resident: False for a GPU algorithm that works on graphs larger than the device's memory: ``prepare`` gets the
             GraphView itself and copies what it wants.
     """
@@ -108,7 +109,7 @@ class Algorithm:
     version: int = 1
     minimum_bytes: Callable[[GraphView], int] | None = None
     state_bytes: Callable[[Any], int] | None = None
-    own_seconds: Callable[[Any, Any], float] | None = None
+    own_seconds: Callable[[Any, Any], float | Sequence[float]] | None = None
     resident: bool = True
 
     def describe(self) -> dict[str, Any]:

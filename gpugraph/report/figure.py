@@ -13,7 +13,7 @@ from gpugraph.report.charts.chart import Ink, Spec, config
 from gpugraph.report.charts.curves import Mark, Point, curves
 from gpugraph.report.charts.panels import SCALE
 from gpugraph.report.charts.rates import stated_marks
-from gpugraph.report.charts.series import Labelled, label
+from gpugraph.report.charts.series import Labelled, entries, label, ordered, paint
 from gpugraph.report.rows import Row
 from gpugraph.report.speedup import speedups
 
@@ -110,6 +110,7 @@ def figure(
         titles=(" and ".join(n for n in names if n != "device") or "series", "device"),
         level=(1.0, "as fast as the CPU") if y == "speedup" else None,
     )  # fmt: skip
+    spec = paint(spec, {name: ink.colour(i) for i, name in enumerate(ordered(entries(spec, "variant")))})
     spec |= {"width": width, "height": height, "config": config(ink)}
     return {**spec, "title": title} if title else spec
 

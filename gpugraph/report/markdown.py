@@ -23,7 +23,7 @@ def markdown(records: Sequence[Mapping[str, Any]]) -> str:
     lines += [row(_cells(one)) for one in rows]
     definitions = {str((one.data.get("mteps") or {}).get("definition") or "") for one in rows} - {""}
     notes = sorted(definitions)
-    if notes:
+    if notes and any(one.transfers for one in rows):
         notes.append("End to end: the same count / (stage + h2d + kernel + d2h)")
     if any(one.interval_s for one in rows):
         notes.append("Kernel: median ± half the width of its 95 % confidence interval")
@@ -67,7 +67,7 @@ def _cells(one: Row) -> list[str]:
         one.device,
         kernel_time(one),
         "-" if one.mteps is None else rate(one.mteps),
-        "-" if one.end_to_end is None else rate(one.end_to_end),
+        "-" if one.end_to_end is None or not one.transfers else rate(one.end_to_end),
         said,
     ]
 

@@ -18,6 +18,7 @@ TRANSFERS = ("stage", "h2d", "d2h")
 
 _SCALED = re.compile(r"(rmat|ssca2):(?:scale=)?(\d+)\b")
 _SIZES = ("n", "scale", "in", "m", "size", "rows", "columns")
+_OTHER = 0.005
 _MEASURING = ("repeat", "warmup", "index_bits")
 
 
@@ -34,6 +35,7 @@ class Row:
         scale: log2 of the number of vertices.
         kernel_s: median seconds of the kernel; None where the outcome is not ok.
         interval_s: confidence interval of that median.
+        inner: seconds of the phases inside the kernel, scaled to ``kernel_s`` (see ``inner_phases``).
         mteps, end_to_end: millions of edges a second; None where they must not be shown.
         nanojoules, joules: per edge, and per run.
         share: of the measured copy bandwidth, if only the least traffic were counted; 1 is the roof.
@@ -81,6 +83,11 @@ class Row:
     def ok(self) -> bool:
         """Whether the cell finished and nothing speaks against its result."""
         return self.outcome == "ok"
+
+    @property
+    def transfers(self) -> bool:
+        """Whether the graph goes to a device and back, so that end to end says more than the kernel."""
+        return self.device_kind != "cpu"
 
     @property
     def transfer_s(self) -> float:
@@ -151,7 +158,7 @@ class Row:
             interval_s=_interval(_table(data, "confidence_s").get("kernel")) if finished else None,
             samples=_samples(data) if finished else (),
             phases=phases if finished else {},
-            inner=_numbers(data, "kernel_phases_s") if finished else {},
+            inner=inner_phases(data) if finished else {},
             mteps=shown_rate(data, "kernel") if finished else None,
             end_to_end=shown_rate(data, "end_to_end") if finished else None,
             counts=() if counts is None else tuple(int(c) for c in (counts if isinstance(counts, list) else [counts])),
@@ -164,6 +171,22 @@ class Row:
             papers=stated(data.get("paper")),
             absent={k: str(t["absent"]) for k, t in (("energy", energy), ("traffic", traffic)) if t.get("absent")},
         )
+
+
+def inner_phases(data: Mapping[str, Any]) -> dict[str, float]:
+    """Return the seconds of the phases inside the kernel, as shares of the run they were measured in.
+
+    That run is one of its own, which the marking slows down; its shares, applied to the kernel's median, give times
+    that add up to what is printed.  What lies between the phases is ``other``.
+    """
+    parts, kernel_s = _numbers(data, "kernel_phases_s"), _numbers(data, "phases_s").get("kernel")
+    run_s = _number(data, "kernel_phases_run_s") or sum(parts.values())
+    if not parts or not kernel_s or run_s <= 0:
+        return {}
+    other = run_s - sum(parts.values())
+    if other > _OTHER * run_s:
+        parts["other"] = other
+    return {name: seconds / run_s * kernel_s for name, seconds in parts.items()}
 
 
 def family_of(name: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from gpugraph.report.charts.curves import LOG_BEYOND
 from gpugraph.report.charts.panels import Panel, panels
-from gpugraph.report.charts.series import Labelled, label
+from gpugraph.report.charts.series import Labelled, label, ordered
 from gpugraph.report.html.words import headlines, lead
 from gpugraph.report.lines import Line, indented
 from gpugraph.report.published import Published, published
@@ -51,7 +51,11 @@ def summary_of(rows: Sequence[Row], width: int = 80, *, unicode: bool | None = N
     lines += [[("", "")]] if over or any(row.mteps for row in rows) else []
     for one in headlines(cells, over):
         figure = f"{one.figure} {one.unit}".strip()
-        lines += _entry(one.subject, [(figure, "bold green"), (f"  {one.detail}", "dim")], width)
+        lines += _entry(
+            one.subject,
+            [(figure, "bold green"), (f"  {'; '.join(filter(None, (one.beside, one.detail)))}", "dim")],
+            width,
+        )
     for paper in published(cells, over):
         lines += _paper(paper, width)
     return lines + _failures(cells, width)
@@ -92,7 +96,8 @@ def _panel(panel: Panel, width: int, blocks: bool) -> list[Line]:
     title = f"{panel.title}: MTEPS over scale {scales[0]:g} to {scales[-1]:g}{how}"
     lines: list[Line] = [[("", "")], *_title(title, width)]
     names = _name_width(groups, width, len(scales) + 26)
-    for name, members in groups.items():
+    for name in ordered(groups):
+        members = groups[name]
         chart = ""
         at = {m.row.scale or 0.0: m.row for m in members}
         for scale in scales:
@@ -119,7 +124,7 @@ def _bars(panel: Panel, groups: dict[str, list[Labelled]], most: float, width: i
     room = max(4, width - names - 18)
     for graph, members in groups.items():
         lines.append([(f"  {_cut(graph, width - 2)}", "bold")])
-        for member in members:
+        for member in sorted(members, key=lambda m: (-(m.row.mteps or 0.0), m.series)):
             head = (f"    {_cut(member.series, names):<{names}}  ", "")
             if member.row.mteps:
                 bar = _bar(member.row.mteps / most * room, blocks)

@@ -6,12 +6,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from gpugraph.measure.record import PHASES
+from gpugraph.measure.statistics import relative_half_width
 from gpugraph.report.lines import Line, field
 from gpugraph.report.rates import why_no_rates
-from gpugraph.report.units import count, counted, duration, rate, size
+from gpugraph.report.rows import inner_phases
+from gpugraph.report.units import count, counted, duration, percent, rate, size
 
 BAR_WIDTH = 30
 SHOWN_SOURCES = 10
+NOISY = 0.05
+"""Half an interval beyond this share of its median is warned of."""
+
 METHOD_NAMES = {"both": "certificate and reference"}
 
 
@@ -62,17 +67,16 @@ def describe_graph(graph: Mapping[str, Any]) -> str:
 def _phases(data: Mapping[str, Any], width: int) -> list[Line]:
     phases = {name: data["phases_s"][name] for name in PHASES if data["phases_s"].get(name)}
     total = sum(phases.values())
-    inner = data.get("kernel_phases_s") or {}
+    inner = inner_phases(data)
     lines: list[Line] = [[(f"{'phase':<20}{'median':>10}{'share':>8}", "bold")]]
     for name, seconds in phases.items():
         lines.append(_phase(name, seconds, seconds / total, "cyan" if name == "kernel" else "dim"))
         if name == "kernel" and inner:
-            whole = sum(inner.values()) or 1.0
-            lines += [_phase(f"  {part}", s, s / whole, "", bar=False) for part, s in inner.items()]
+            lines += [_phase(f"  {part}", s, s / seconds, "", bar=False) for part, s in inner.items()]
     if data.get("predecessors_s") is not None:
         lines.append([(f"{'predecessors':<20}{duration(data['predecessors_s']):>10}", ""), (_APART, "dim")])
     lines += field("", _samples(data, bool(inner)), width=width, style="dim")
-    return lines
+    return lines + _precision(data, width)
 
 
 _APART = f"{'':>9}after the run, in no other figure"
@@ -88,9 +92,40 @@ def _samples(data: Mapping[str, Any], inner: bool) -> str:
     text = f"{counted(len(kernel), 'sample')} of the kernel"
     if len(kernel) > 1:
         text += f", {duration(min(kernel))} to {duration(max(kernel))}"
+    if (half := _half_width(data)) is not None:
+        text += f", median ± {percent(half)}"
+    if outliers := (data.get("sampling") or {}).get("outliers"):
+        text += f", {counted(len(outliers), 'outlier')}"
     if data.get("rounds") is not None:
         text += f"; {counted(data['rounds'], 'round')}"
-    return text + ("; its inner phases in runs of their own" if inner else "")
+    return text + ("; its inner phases as shares of a run of their own" if inner else "")
+
+
+def _half_width(data: Mapping[str, Any]) -> float | None:
+    """Return half the 95 % interval of the kernel's median over the median, or None where there is no interval."""
+    interval, kernel_s = (data.get("confidence_s") or {}).get("kernel"), data["phases_s"].get("kernel")
+    return relative_half_width(tuple(interval), kernel_s) if interval and kernel_s else None
+
+
+def _precision(data: Mapping[str, Any], width: int) -> list[Line]:
+    """Return whether the target was reached, and a warning where the samples scatter too much to be relied on."""
+    half, sampling = _half_width(data), data.get("sampling") or {}
+    target = sampling.get("target")
+    if target:
+        reached = half is not None and half <= target
+        said = f"± {percent(target)} " + ("reached" if reached else "not reached")
+        if not reached and sampling.get("stopped_by") == "time":
+            said += ": its time was up; give it more with --max-seconds"
+        elif not reached:
+            said += ": all its samples were taken; the machine is too restless for it"
+        lines = field("target", said, width=width, style="" if reached else "yellow")
+    else:
+        lines = []
+    if half is None or half <= max(NOISY, target or 0.0):
+        return lines
+    remedy = "close other programs" if target else "close other programs, or take more samples: --target 2%"
+    said = f"the times scatter, so that the median is known to ± {percent(half)} only; {remedy}"
+    return lines + field("noisy", said, width=width, style="yellow")
 
 
 def _rates(data: Mapping[str, Any], width: int) -> list[Line]:
@@ -101,13 +136,16 @@ def _rates(data: Mapping[str, Any], width: int) -> list[Line]:
     queries = len(data.get("per_source", ()))
     mean = f" (harmonic mean over {queries} sources)" if queries else ""
     definition = mteps.get("definition", f"{mteps['counted']} / kernel time / 10^6").removeprefix("MTEPS = ")
-    return [
-        *field("MTEPS", rate(mteps["kernel"]) + mean, width=width, style="bold green"),
+    half = _half_width(data)
+    known = "" if half is None else f" ± {percent(half)}"
+    lines = [
+        *field("MTEPS", rate(mteps["kernel"]) + known + mean, width=width, style="bold green"),
         *field("", f"= {definition}", width=width, style="dim"),
-        *field("end to end", rate(mteps["end_to_end"]) + mean, width=width, style="green"),
-        *field("", "= the same count / (stage + h2d + kernel + d2h)", width=width, style="dim"),
-        *_throughput(data, width),
     ]
+    if data["device"]["kind"] != "cpu":  # where there is no way to a device it would be the same again
+        lines += field("end to end", rate(mteps["end_to_end"]) + mean, width=width, style="green")
+        lines += field("", "= the same count / (stage + h2d + kernel + d2h)", width=width, style="dim")
+    return lines + _throughput(data, width)
 
 
 def _throughput(data: Mapping[str, Any], width: int) -> list[Line]:

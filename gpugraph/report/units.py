@@ -24,8 +24,8 @@ def rate(value: float) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share in per cent, to three digits: ``"5 %"``, ``"0.25 %"``, ``"87.3 %"``."""
-    return f"{share * 100:.3g} %"
+    """Return a share in per cent, to three digits: ``"5 %"``, ``"0.25 %"``, ``"87.3 %"``, ``"1,570 %"``."""
+    return f"{share * 100:.3g} %" if abs(share) < 9.995 else f"{share * 100:,.0f} %"
 
 
 def count(number: int) -> str:

@@ -189,3 +189,21 @@ def test_the_memory_of_a_cell_is_what_its_algorithm_declares():
     assert declared == gpu_filter_boruvka.state_bytes(view)
     thumb = Cell("mst", "rmat:10", "boruvka", "cuda")  # which asks for degrees
     assert Prices(Sampling()).need(Planned(thumb, "cuda", sizes, Limits())).device_bytes > sizes.graph_bytes
+
+
+def test_the_price_of_a_peer_counts_starting_it_and_what_its_samples_really_took():
+    own, library, command = (Prices(Sampling()).need(planned(n)).seconds for n in ("a", "peer:scipy", "peer:mine"))
+    assert own < library + 1e-3 < command - 5
+    cell = planned("peer:mine", "rmat:10")
+    record = mst_record(algorithm="peer:mine", device={"kind": "cpu"}, graph={"arcs": cell.size.arcs})
+    record |= {"samples_s": {"kernel": [0.001] * 5}, "sampling": {"spent_s": 1.5}}
+    record["phases_s"]["kernel"] = 0.001
+    assert 30 * 0.3 <= Prices(Sampling(), [record]).need(cell).seconds < 12
+
+
+def test_what_is_left_follows_what_peers_really_took(tmp_path):
+    bench, left = Bench(tmp_path), []
+    bench.ended = lambda planned, record, done, left_s: left.append(left_s)
+    bench.run(*(planned("peer:mine", f"path:{n}") for n in (9, 10, 11)))
+    assert left[0] < 2 * 6  # the first took milliseconds; before it, each was priced at six seconds
+    assert left[-1] == 0

@@ -3,6 +3,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -64,7 +65,6 @@ def test_the_table_shows_phases_rates_with_definition_result_and_verdict(problem
         "kernel",
         "MTEPS",
         "/ kernel time",
-        "end to end",
         "verdict     passed",
     ):
         assert text in shown
@@ -191,3 +191,25 @@ def test_verify_none_is_skipped_and_gives_no_rate():
     shown = succeed("mst", "grid:5x5", *CPU, "--verify", "none").out
     assert "skipped: not asked for" in shown
     assert "no MTEPS is given" in shown
+
+
+def test_an_external_command_is_an_algorithm_too(tmp_path):
+    program = tmp_path / "solver.py"
+    program.write_text("import sys; print('took', sys.argv[2]); print('sum 6')")
+    table = (
+        f"command = '{sys.executable} {program} {{graph.wel}} {{delta}}', time = 'took (.+)', options = {{delta = 2}}"
+    )
+    data = json.loads(
+        succeed(
+            "mst", "path:4,w=2..2", "--peer-command", f"mine = {{{table}, weight = 'sum (.+)'}}", "--format", "json"
+        ).out
+    )
+    assert (data["algorithm"], data["verification"]["status"]) == ("peer:mine", "passed")
+    assert set(data["samples_s"]["kernel"]) == {2.0}
+    file = tmp_path / "peers.toml"
+    file.write_text("[peer.mine]\nproblem = 'sssp'\ndistances = 'sum (.+)'\n" + table.replace(", ", "\n"))
+    words = ("sssp", "path:4,w=1..1", "--source", "0", "--peer-command", str(file), "--algo", "peer:mine")
+    data = json.loads(succeed(*words, "--set", "delta=5", "--format", "json").out)
+    assert data["verification"]["status"] == "passed"
+    assert data["parameters"]["delta"] == 5
+    assert "unknown peer 'mien'" in run(*words[:-1], "peer:mien").err

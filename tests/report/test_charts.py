@@ -5,16 +5,17 @@ import json
 import pytest
 
 from gpugraph.errors import InputError
-from gpugraph.report.charts.chart import LIGHT, PAGE
+from gpugraph.report.charts.chart import DARK, LIGHT, PAGE
 from gpugraph.report.charts.curves import Point, curves, label_angle, log_axis, log_domain
 from gpugraph.report.charts.panels import panels
 from gpugraph.report.charts.phases import MOST_PANELS, inner_shares, shares, transfers
 from gpugraph.report.charts.rates import bandwidth, energy, speedups, throughput
 from gpugraph.report.charts.roofline import roofline
 from gpugraph.report.charts.samples import MOST, samples
-from gpugraph.report.charts.series import colors, entries, label, paint
+from gpugraph.report.charts.series import colors, entries, label, ordered, paint
 from gpugraph.report.engine import draw
 from gpugraph.report.figure import figure
+from gpugraph.report.html.colours import colours
 from gpugraph.report.rows import Row
 from gpugraph.report.speedup import speedups as find_speedups
 from tests.report.canned import emulated, sssp_record
@@ -94,11 +95,12 @@ def test_a_stated_value_of_the_only_size_there_is_stands_over_its_graph():
 def test_shares_are_those_of_the_phases_and_no_more_figures_than_a_reader_bears(cells):
     found = shares(cells, LIGHT)
     assert {chart.title for chart in found} >= {"filter-boruvka, NVIDIA H200", "kruskal, CPU"}
-    value = next(v for v in found[0].spec["data"]["values"] if v["part"] == "kernel")
+    (first,) = (chart for chart in found if chart.title == "filter-boruvka, NVIDIA H200" and "rmat" in chart.key)
+    value = next(v for v in first.spec["data"]["values"] if v["part"] == "kernel")
     assert value["y"] == cells[0].row.kernel_s
     many = [cell("mst", "boruvka", "cuda", s) | {"algorithm": f"a{i}"} for i in range(20) for s in (16, 17)]
     assert len(shares(label([Row.of(record) for record in many]), LIGHT)) == MOST_PANELS
-    assert inner_shares(cells, LIGHT)[0].title == "filter-boruvka, NVIDIA H200"
+    assert inner_shares(cells, LIGHT)[0].title == "boruvka, NVIDIA H200"
 
 
 def test_transfers_energy_roof_and_speed_up_are_shown_where_they_were_measured(rows, cells):
@@ -142,6 +144,61 @@ def test_a_variant_has_one_colour_on_all_figures(cells):
         painted = json.dumps(paint(chart.spec, palette))
         for name in dict.fromkeys(entries(chart.spec, "variant")):
             assert palette[name] in painted
+
+
+def test_no_two_variants_of_a_page_share_a_colour_and_no_order_of_running_changes_one():
+    peers = [cell("sssp", "dijkstra", "cpu", s) | {"algorithm": f"peer:p{i}"} for i in range(20) for s in (16, 17)]
+    rows = [Row.of(record) for record in [*sweep(), *peers]]
+    for ink in (LIGHT, DARK, PAGE):
+        palette = colors(label(rows), ink)
+        assert len(set(palette.values())) == len(palette) > 20
+        assert colors(label(rows[::-1]), ink) == palette
+    page_style = colours(len(palette))
+    assert all(f"--{colour[6:-1]}:#" in page_style for colour in palette.values())
+
+
+def test_computed_colours_stand_out_from_their_ground():
+    def brightness(colour):
+        parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        r, g, b = (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b
+
+    for ink in (LIGHT, DARK):
+        for i in range(60):
+            light, dark = sorted((brightness(ink.colour(i)), brightness(ink.paper)), reverse=True)
+            assert (light + 0.05) / (dark + 0.05) >= 3, (ink.paper, i, ink.colour(i))
+
+
+def test_names_are_listed_by_letters_and_by_the_size_of_numbers_peers_last():
+    names = ["peer:a", "prim", "gap, delta=16", "boruvka", "gap, delta=4", "prim"]
+    assert ordered(names) == ["boruvka", "gap, delta=4", "gap, delta=16", "prim", "peer:a"]
+
+
+def test_an_axis_of_whole_numbers_marks_each_once():
+    def axis(places):
+        points = [Point(x, 1.0 + x, "a", "d") for x in places]
+        return curves(points, LIGHT, x_title="x", y_title="y")["layer"][0]["encoding"]["x"]["axis"]
+
+    assert axis([12.0, 13.0, 14.0, 13.0]) == {"values": [12, 13, 14], "format": "d"}
+    assert axis([float(x) for x in range(31)])["values"] == list(range(0, 31, 3))
+    assert "values" not in axis([12.5, 13.0])
+
+
+def test_an_algorithm_of_two_files_is_two_series_and_each_is_whole():
+    small = [Row.of(cell("mst", "kruskal", "cpu", s), file="smoke.jsonl") for s in (12, 14)]
+    large = [Row.of(cell("mst", "kruskal", "cpu", s), file="scales.jsonl") for s in (10, 11, 12, 13, 14)]
+    assert [c.variant for c in label([*small, *large])] == ["kruskal, smoke"] * 2 + ["kruskal, scales"] * 5
+    assert {c.variant for c in label([small[0], *large[:2]])} == {"kruskal"}
+
+
+def test_inner_phases_are_shares_of_their_own_run_and_add_up_to_the_kernel():
+    record = cell("mst", "boruvka", "cuda", 16)
+    kernel = record["phases_s"]["kernel"]
+    run = {"kernel_phases_s": {"filter": kernel, "rest": kernel / 2}, "kernel_phases_run_s": 2 * kernel}
+    inner = Row.of(record | run).inner
+    assert inner == pytest.approx({"filter": kernel / 2, "rest": kernel / 4, "other": kernel / 4})
+    assert Row.of(record | {"kernel_phases_s": {"filter": 3.0}}).inner == pytest.approx({"filter": kernel})
+    assert Row.of(record | {"kernel_phases_s": {"filter": 0.0}}).inner == {}
 
 
 def test_axes_end_at_round_numbers():

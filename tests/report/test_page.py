@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import sys
 from html.parser import HTMLParser
@@ -8,9 +9,12 @@ from html.parser import HTMLParser
 import pytest
 
 from gpugraph.errors import InputError
+from gpugraph.report.charts.series import label
 from gpugraph.report.html.page import POLICY, page
+from gpugraph.report.html.words import definitions, headlines, times
 from gpugraph.report.records import read_rows
 from gpugraph.report.rows import Row
+from gpugraph.report.speedup import speedups
 from tests.report.browser import Browser, find_browser
 from tests.report.canned import emulated, failed, mst_record, sssp_record
 from tests.report.sweep import cell, sweep, write
@@ -120,6 +124,30 @@ def test_every_cell_is_a_row_and_a_failed_one_says_why(html, outline):
     words = re.sub(r"\s+", " ", html)
     assert "MTEPS, minimum spanning forest</dt><dd>undirected edges of the graph / kernel time" in words
     assert "gpugraph bench --sweep scales" in words
+
+
+def test_the_cards_say_kernel_only_and_have_end_to_end_beside():
+    rows = [Row.of(cell("mst", *who, scale)) for who in (("boruvka", "cuda"), ("kruskal", "cpu")) for scale in (16, 20)]
+    over = speedups(rows)
+    best, gain = headlines(label(rows), over)
+    fastest = max(rows, key=lambda row: row.mteps)
+    assert best.beside == f"kernel only; {fastest.end_to_end:,.0f} MTEPS end to end"
+    assert "the fastest CPU run (kruskal)" in best.detail
+    assert times(math.sqrt(over[0].kernel * over[1].kernel)) == gain.figure
+    assert gain.beside == f"kernel only; {times(math.sqrt(over[0].end_to_end * over[1].end_to_end))} end to end"
+    shown = page(rows)
+    assert f"<span class=beside>{gain.beside}</span>" in shown
+    cpu = [row for row in rows if row.device_kind == "cpu"]
+    assert headlines(label(cpu), [])[0].beside == ""
+    assert ">End to end</button>" not in page(cpu)
+    assert ">End to end</button>" in shown
+
+
+def test_what_skipped_means_is_true_of_a_spent_budget_too():
+    skipped = cell("mst", "kruskal", "cpu", 16) | {"outcome": "skipped", "message": "the budget of 10 s is spent"}
+    (meaning,) = [text for name, text in definitions([Row.of(skipped)]) if name == "Skipped"]
+    for cause in ("budget", "memory", "a graph no larger of its series"):
+        assert cause in meaning
 
 
 def test_old_failed_and_emulated_records_alone_make_a_page():

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from gpugraph.report.lines import plain, print_rich
+from gpugraph.report.markdown import markdown
 from gpugraph.report.table import table
 from tests.report.canned import emulated, failed, mst_record, sssp_record
 
@@ -28,12 +29,12 @@ stage                  1.10 ms     0%
 h2d                     412 µs     0%
 prepare                1.02 ms     0%
 kernel                  641 µs     0%
-  find_min              400 µs    80%  of the kernel
-  merge                 100 µs    20%  of the kernel
+  find_min              513 µs    80%  of the kernel
+  merge                 128 µs    20%  of the kernel
 d2h                    21.4 µs     0%
 verify                  118 ms    32%  ██████████
             3 samples of the kernel, 640 µs to 700 µs; 7 rounds; its inner
-            phases in runs of their own
+            phases as shares of a run of their own
 
 MTEPS       1,419.6
             = undirected edges of the graph / kernel time, in millions per
@@ -98,3 +99,33 @@ def test_predecessors_are_shown_apart_from_the_phases():
     text = plain(table({**sssp_record(), "predecessors_s": 0.0021}))
     assert "predecessors           2.10 ms         after the run, in no other figure" in text
     assert "predecessors" not in plain(table(sssp_record()))
+
+
+def sampled(half: float, **sampling: Any) -> str:
+    """Return the page of a record whose median of 641 µs is known to so much, as one line."""
+    ends = [0.000641 * (1 - half), 0.000641 * (1 + half)]
+    return " ".join(plain(table(mst_record(confidence_s={"kernel": ends}, sampling=sampling))).split())
+
+
+def test_a_median_is_shown_with_its_precision_and_noise_is_warned_of_with_a_remedy():
+    steady = sampled(0.01, target=None, outliers=[2])
+    assert "640 µs to 700 µs, median ± 1 %, 1 outlier; 7 rounds" in steady
+    assert "MTEPS 1,419.6 ± 1 %" in steady
+    assert "noisy" not in steady
+    assert "known to ± 220 % only; close other programs, or take more samples: --target 2%" in sampled(2.2, target=None)
+
+
+def test_whether_the_target_was_reached_is_said():
+    assert "target ± 2 % reached" in sampled(0.015, target=0.02, stopped_by="target")
+    late = sampled(0.08, target=0.02, stopped_by="time")
+    assert "target ± 2 % not reached: its time was up; give it more with --max-seconds" in late
+    assert "noisy" in late
+    assert "all its samples were taken" in sampled(0.03, target=0.02, stopped_by="count")
+    assert "target ± 2 % not reached" in " ".join(plain(table(mst_record(sampling={"target": 0.02}))).split())
+
+
+def test_on_a_cpu_end_to_end_would_be_the_same_again_and_is_left_out():
+    record = mst_record(device={"kind": "cpu", "name": "a processor"})
+    assert "end to end" not in plain(table(record))
+    assert "| 1,419.6 | - | passed" in markdown([record])
+    assert "| 1,419.6 | 438.20 | passed" in markdown([mst_record()])

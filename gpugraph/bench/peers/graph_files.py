@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
+from gpugraph.atomic import atomic_write
 from gpugraph.bench.peers.errors import PeerRefused
 from gpugraph.errors import InputError
 from gpugraph.graph.csr import CSRGraph
@@ -19,6 +20,10 @@ PREFIX = "gpugraph-peer-"
 _LOCK = "lock"
 _YOUNG_S = 60.0
 """A folder younger than this may not have its lock yet."""
+
+_FORMATS = {"galois": "galois"}
+_ENDINGS = {"galois": "galois.gr"}
+"""Where a name says more than an ending does: ``.gr`` is DIMACS."""
 
 _FOLDERS: weakref.WeakKeyDictionary[CSRGraph, _Folder] = weakref.WeakKeyDictionary()
 
@@ -37,24 +42,47 @@ class _Folder:
         self._end = weakref.finalize(self, _remove, self.path, self._lock)
 
 
-def graph_file(graph: CSRGraph, ending: str, where: str) -> Path:
-    """Return a file that holds the graph in the format of an ending such as ``"egr"``.
+def graph_file(graph: CSRGraph, name: str, where: str) -> Path:
+    """Return a file that holds the graph in a format such as ``"egr"``.
+
+    ``el`` and ``wel`` are for programs that read nothing but numbers: both arcs of every edge, no comment.
 
     Raises:
         PeerRefused: the format cannot hold the graph, or the disk is full.
     """
-    from gpugraph.graph.load import save_file
-
-    folder = _FOLDERS.get(graph)
-    if folder is None:
-        folder = _FOLDERS[graph] = _Folder()
-    path = folder.path / f"graph.{ending}"
+    path = _folder_of(graph).path / f"graph.{_ENDINGS.get(name, name)}"
     if not path.exists():
         try:
-            save_file(graph, path)
+            _write(graph, path, name)
         except InputError as error:
             raise PeerRefused(error.what, where=where, remedy=error.remedy) from error
     return path
+
+
+def result_path(graph: CSRGraph, number: int) -> Path:
+    """Return where a program may write its answer; it goes with the graph's files."""
+    return _folder_of(graph).path / f"result-{number}"
+
+
+def _write(graph: CSRGraph, path: Path, name: str) -> None:
+    from gpugraph.graph.formats.base import is_unit
+    from gpugraph.graph.formats.write_text import write_rows
+    from gpugraph.graph.load import save_file
+
+    if name not in ("el", "wel"):
+        save_file(graph, path, _FORMATS.get(name))
+        return
+    if name == "el" and not is_unit(graph):
+        raise InputError("a .el file holds no weights", remedy="take {graph.wel}, or --weights unit")
+    with atomic_write(path, "wb") as stream:
+        write_rows(stream, graph, base=0, weights=name == "wel")
+
+
+def _folder_of(graph: CSRGraph) -> _Folder:
+    folder = _FOLDERS.get(graph)
+    if folder is None:
+        folder = _FOLDERS[graph] = _Folder()
+    return folder
 
 
 def _remove(folder: Path, lock: IO[bytes]) -> None:

@@ -8,14 +8,19 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from gpugraph.bench.peers.errors import PeerRefused, PeerThrew, PeerTimedOut
 
 MOST_OUTPUT = 8 << 20
-"""Bytes of output kept, of its end: enough for any program that prints times, and no threat to memory."""
+"""Bytes kept of each output, of its end: enough for any program that prints times, and no threat to memory."""
+
+MOST_LINES, MOST_WORDS = 3, 400
+"""Lines and characters of an error that a message repeats: an exception and where it came from."""
 
 _SUPERVISOR = str(Path(__file__).with_name("supervise.py"))
 
@@ -33,24 +38,49 @@ def find_program(name: str, where: str) -> str:
     return found
 
 
-def run_command(words: Sequence[str], timeout_s: float, where: str) -> str:
-    """Return what a command printed on both its outputs.
+@dataclass(frozen=True)
+class Printed:
+    """What a command printed: its standard output and its standard error."""
+
+    output: str
+    errors: str
+
+    @property
+    def text(self) -> str:
+        """Both, one after the other, for patterns to look through."""
+        return f"{self.output}\n{self.errors}"
+
+    @property
+    def last_words(self) -> str:
+        """The end of what it printed as an error, else of its output; or that there was nothing."""
+        for text in (self.errors, self.output):
+            lines = [" ".join(line.split()) for line in text.splitlines() if line.strip()]
+            if lines:
+                said = " | ".join(lines[-MOST_LINES:])
+                return said if len(said) <= MOST_WORDS else f"…{said[-MOST_WORDS:]}"
+        return ""
+
+
+def run_command(words: Sequence[str], timeout_s: float, where: str, env: Mapping[str, str] | None = None) -> Printed:
+    """Return what a command printed.
 
     Args:
         words: the program and its arguments; no shell reads them.
         timeout_s: seconds until its process group is killed.
         where: the peer, for messages.
+        env: variables to add to its environment.
 
     Raises:
         PeerTimedOut: it still ran then.
-        PeerThrew: it ended with another exit code than 0.
+        PeerThrew: it ended with another exit code than 0; the message has what it printed as an error.
     """
-    with tempfile.TemporaryFile() as output:
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         process = subprocess.Popen(
             [sys.executable, "-I", "-S", _SUPERVISOR, *words],
             stdin=subprocess.PIPE,
             stdout=output,
-            stderr=subprocess.STDOUT,
+            stderr=errors,
+            env={**os.environ, **(env or {})},
             start_new_session=True,
         )
         try:
@@ -60,12 +90,17 @@ def run_command(words: Sequence[str], timeout_s: float, where: str) -> str:
             raise PeerTimedOut(what, where=where, remedy="raise its timeout, or take a smaller graph") from None
         finally:
             _end(process)
-        size = output.seek(0, os.SEEK_END)
-        output.seek(max(0, size - MOST_OUTPUT))
-        text = output.read().decode("utf-8", "replace")
+        printed = Printed(_end_of(output), _end_of(errors))
     if code != 0:
-        raise PeerThrew(f"it ended {_manner(code)}{_last_words(text)}", where=where)
-    return text
+        said = printed.last_words
+        raise PeerThrew(f"it ended {_manner(code)}{f': {said}' if said else ', and printed nothing'}", where=where)
+    return printed
+
+
+def _end_of(file: IO[bytes]) -> str:
+    size = file.seek(0, os.SEEK_END)
+    file.seek(max(0, size - MOST_OUTPUT))
+    return file.read().decode("utf-8", "replace")
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
@@ -84,8 +119,3 @@ def _manner(code: int) -> str:
         with suppress(ValueError):
             return f"by {signal.Signals(number).name}"
     return f"with exit code {code}"
-
-
-def _last_words(text: str) -> str:
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return f": {lines[-1][:200]}" if lines else ", and printed nothing"

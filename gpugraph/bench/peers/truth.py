@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import weakref
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
@@ -15,10 +16,12 @@ from numpy.typing import NDArray
 from gpugraph.exact import exact_sum
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.contract import Verdict
+from gpugraph.problems.sssp.distances import Distances
 
 _MOST_DIGITS = 400
 """No double has more before the point; a longer exponent is no weight but a trap."""
 
+_GROUPED = re.compile(r"[+-]?\d{1,3}(?:([,'_])\d{3})(?:\1\d{3})*(?:\.\d+)?")
 
 _ULP = 2.0**-51
 """A float printed to this share of itself has all its digits."""
@@ -50,9 +53,13 @@ class Truth:
             text: as it was printed.
             what: ``"total weight"`` or ``"sum of the distances"``.
         """
-        value = _number(text)
+        value = read_number(text)
         if value is None:
-            return Verdict("failed", "reference", f"the {what} is {self.figure}, and '{text}' is no number")
+            return Verdict(
+                "skipped", "reference", f"the {what} is {self.figure}, and '{text}' cannot be read as a number"
+            )
+        if value.is_nan() or _beyond(value):
+            return Verdict("failed", "reference", f"the {what} is {self.figure}, not {text}")
         step = _last_digit(value)
         if _tells_apart(self.figure, step) and self._equals(value):
             detail = f"the {what}, {self.figure}, is that of {self.by}; its edges or distances were not seen"
@@ -69,20 +76,32 @@ class Truth:
 _FOUND: weakref.WeakKeyDictionary[CSRGraph, dict[tuple[Any, ...], Truth]] = weakref.WeakKeyDictionary()
 
 
-def truth_of(graph: CSRGraph, problem: str, query: tuple[Any, ...]) -> Truth:
-    """Return the right answer to a query, computed once a graph and query."""
+def truth_of(graph: CSRGraph, problem: str, query: tuple[Any, ...], method: str = "reference") -> Truth:
+    """Return the right answer to a query, computed once a graph, query and method.
+
+    Args:
+        graph: the graph.
+        problem: ``"mst"`` or ``"sssp"``.
+        query: the source of shortest paths.
+        method: ``"reference"``: by the oracle; ``"certificate"``: by an algorithm on all threads and its certificate.
+    """
     found = _FOUND.setdefault(graph, {})
-    if query not in found:
-        found[query] = _forest_truth(graph) if problem == "mst" else _paths_truth(graph, int(query[0]))
-    return found[query]
+    key = (problem, *query, method)
+    if key not in found:
+        found[key] = _forest_truth(graph, method) if problem == "mst" else _paths_truth(graph, int(query[0]), method)
+    return found[key]
 
 
-def _forest_truth(graph: CSRGraph) -> Truth:
-    """Return the total weight: by the reference where that is quick, else by a forest with its certificate."""
-    from gpugraph.measure.trial import REFERENCE_LIMIT
+def known_truth(graph: CSRGraph, problem: str, query: tuple[Any, ...]) -> Truth | None:
+    """Return what ``truth_of`` has found already, by whichever method, or None."""
+    found = _FOUND.get(graph, {})
+    return next((found[key] for m in ("reference", "certificate") if (key := (problem, *query, m)) in found), None)
+
+
+def _forest_truth(graph: CSRGraph, method: str) -> Truth:
     from gpugraph.problems.mst.reference import reference_forest
 
-    if graph.edges <= REFERENCE_LIMIT:
+    if method == "reference":
         edges, by = reference_forest(graph), "SciPy's forest"
     else:
         edges, by = _certified_forest(graph), "a certified forest"
@@ -91,29 +110,54 @@ def _forest_truth(graph: CSRGraph) -> Truth:
 
 
 def _certified_forest(graph: CSRGraph) -> NDArray[np.int64]:
-    from gpugraph.clock import NullClock
-    from gpugraph.errors import VerificationFailed
-    from gpugraph.graph.view import GraphView
     from gpugraph.problems.mst.verify import check_certificate
-    from gpugraph.problems.registry import find_algorithm
 
-    own = find_algorithm("mst", "boruvka", "cpu")
-    state = own.prepare(GraphView.of(graph), None)
-    forest = own.finish(state, own.fetch(state, own.run(state, NullClock())))
-    verdict = check_certificate(graph, forest)
-    if not verdict.passed:
-        raise VerificationFailed(verdict.detail, where=f"boruvka on {graph.name}")
+    forest = _own_result("mst", "boruvka", graph)
+    _refuse_wrong(check_certificate(graph, forest), graph, "boruvka")
     edges: NDArray[np.int64] = forest.edges
     return edges
 
 
-def _paths_truth(graph: CSRGraph, source: int) -> Truth:
-    from gpugraph.problems.sssp.distances import Distances
+def _own_result(problem: str, name: str, graph: CSRGraph, *query: int) -> Any:
+    """Return what our own algorithm on all threads finds."""
+    from gpugraph.clock import NullClock
+    from gpugraph.graph.view import GraphView
+    from gpugraph.problems.registry import find_algorithm
+
+    own = find_algorithm(problem, name, "cpu")
+    state = own.prepare(GraphView.of(graph), None)
+    return own.finish(state, own.fetch(state, own.run(state, NullClock(), *query)), *query)
+
+
+def _refuse_wrong(verdict: Verdict, graph: CSRGraph, name: str) -> None:
+    from gpugraph.errors import VerificationFailed
+
+    if not verdict.passed:
+        raise VerificationFailed(verdict.detail, where=f"{name} on {graph.name}")
+
+
+def _paths_truth(graph: CSRGraph, source: int, method: str) -> Truth:
+    right, by = right_distances(graph, source, method)
+    terms = right.distance[right.reached]
+    return Truth(exact_sum(terms), _slack(terms), by, right.reached)
+
+
+def right_distances(graph: CSRGraph, source: int, method: str) -> tuple[Distances, str]:
+    """Return the distances from a source and what they are by; ``method`` as for ``truth_of``.
+
+    Raises:
+        VerificationFailed: the certificate of our own distances does not hold.
+    """
     from gpugraph.problems.sssp.reference import reference_distances
 
-    distance, by = reference_distances(graph, source)
-    reached = Distances(graph, source, distance).reached
-    return Truth(exact_sum(distance[reached]), _slack(distance[reached]), by, reached)
+    if method == "reference":
+        distance, by = reference_distances(graph, source)
+        return Distances(graph, source, distance), by
+    from gpugraph.problems.sssp.verify import check_certificate
+
+    found: Distances = _own_result("sssp", "delta-stepping", graph, source)
+    _refuse_wrong(check_certificate(graph, source, found), graph, "delta-stepping")
+    return found, "certified distances"
 
 
 def _slack(terms: NDArray[Any]) -> float:
@@ -124,15 +168,18 @@ def _slack(terms: NDArray[Any]) -> float:
     return float(len(terms) * np.finfo(terms.dtype).eps * np.abs(finite, dtype=np.float64).sum())
 
 
-def _number(text: str) -> Decimal | None:
-    """Return a printed number, or None where it is none that a sum could be."""
+def read_number(text: str) -> Decimal | None:
+    """Return a printed number, thousands separators or not, or None where it is none: ``"2,494,584,159"``."""
+    bare = text.strip()
     try:
-        value = Decimal(text.strip())
+        return Decimal(re.sub(r"[,'_]", "", bare) if _GROUPED.fullmatch(bare) else bare)
     except InvalidOperation:
         return None
-    if value.is_finite():
-        return value if max(abs(value.adjusted()), len(value.as_tuple().digits)) <= _MOST_DIGITS else None
-    return None if value.is_nan() else value
+
+
+def _beyond(value: Decimal) -> bool:
+    """True of a number that no sum could be, and that arithmetic should be spared."""
+    return value.is_finite() and max(abs(value.adjusted()), len(value.as_tuple().digits)) > _MOST_DIGITS
 
 
 def _last_digit(value: Decimal) -> Fraction | float:

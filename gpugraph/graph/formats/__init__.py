@@ -16,6 +16,7 @@ from gpugraph.graph.formats.matrix_market import FORMAT as MATRIX_MARKET
 from gpugraph.graph.formats.metis import FORMAT as METIS
 from gpugraph.graph.formats.native import FORMAT as NATIVE
 from gpugraph.graph.formats.npz import FORMAT as NPZ
+from gpugraph.graph.formats.pbbs import FORMAT as PBBS
 from gpugraph.graph.formats.source import Source
 
 FORMATS: tuple[Format, ...] = (
@@ -23,6 +24,7 @@ FORMATS: tuple[Format, ...] = (
     NATIVE,
     NPZ,
     MATRIX_MARKET,
+    PBBS,
     DIMACS,
     GALOIS,
     EDGE_LIST,

@@ -9,11 +9,14 @@ Source: Nguyen, Lenharth & Pingali 2013, A Lightweight Infrastructure for Graph 
 
 from __future__ import annotations
 
+from typing import IO
+
 import numpy as np
 
-from gpugraph.errors import GraphFormatError
+from gpugraph.errors import GraphFormatError, InputError
 from gpugraph.graph.build import ArcList
-from gpugraph.graph.formats.base import Format, arcs_of_rows, check_size
+from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.formats.base import Format, arcs_of_rows, check_size, integer_weights
 from gpugraph.graph.formats.source import Source
 
 _HEADER = 32
@@ -76,4 +79,22 @@ def read(source: Source) -> ArcList:
     return arcs_of_rows(source.path, offsets, targets, weights)
 
 
-FORMAT = Format(name="galois", title="Galois .gr", extensions=(".gr",), read=read, fits=fits, binary=True)
+def write(graph: CSRGraph, stream: IO[bytes], extension: str) -> None:
+    """Write version 1, weights of 4 bytes, or of 8 where one needs them.
+
+    Raises:
+        InputError: weights that are real or negative, or 2^32 vertices and more.
+    """
+    if graph.vertices >= 2**32:
+        raise InputError("a Galois .gr file of version 1 holds fewer than 2^32 vertices", remedy="write a .csr")
+    weights = integer_weights(graph, "Galois .gr")
+    if len(weights) and int(weights.min()) < 0:
+        raise InputError("Galois .gr holds no negative weights", remedy="change them with --weights abs")
+    size = 4 if not len(weights) or int(weights.max()) < 2**32 else 8
+    stream.write(np.array([1, size, graph.vertices, graph.arcs], "<u8").tobytes())
+    stream.write(graph.offsets[1:].astype("<u8").tobytes())
+    stream.write(graph.targets.astype("<u4").tobytes() + b"\0\0\0\0" * (graph.arcs % 2))
+    stream.write(weights.astype(_WEIGHTS[size]).tobytes())
+
+
+FORMAT = Format(name="galois", title="Galois .gr", extensions=(".gr",), read=read, write=write, fits=fits, binary=True)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
+
+import numpy as np
 
 Spec = dict[str, Any]
 
 SERIES = 8
-"""Colours that tell series apart; more series share them and differ by dashes and shapes."""
+"""Colours chosen by hand; more series take computed ones, so that no two on a page are alike."""
 
 PHASES = ("stage", "h2d", "prepare", "kernel", "d2h")
 """Phases whose shares are shown: what a device has to do with; loading and checking are the host's."""
@@ -37,7 +42,11 @@ class Chart:
 
 @dataclass(frozen=True)
 class Ink:
-    """Colours of a figure: text, faint text, grid lines, background and series."""
+    """Colours of a figure: text, faint text, grid lines, background and series.
+
+    Attributes:
+        lightness: of computed colours; none for a page, whose style sheet has them.
+    """
 
     text: str
     faint: str
@@ -45,6 +54,53 @@ class Ink:
     paper: str
     series: tuple[str, ...]
     font: str
+    lightness: tuple[float, ...] = (0.38, 0.48, 0.58)
+
+    def colour(self, number: int) -> str:
+        """Return the colour of a series: one chosen by hand, then computed ones; of a page the name of its variable."""
+        if not self.lightness:
+            return f"var(--series-{number})"
+        palette = _palette(self.series, self.lightness)
+        return palette[number % len(palette)]
+
+
+@cache
+def _palette(chosen: tuple[str, ...], lightness: tuple[float, ...]) -> list[str]:
+    """Return some 250 colours, first those chosen, then one after another the farthest from all before it in Oklab."""
+    hues = range(0, 360, 9)
+    places = {(x, c, math.radians(h)) for x in lightness for c in (0.07, 0.14) for h in hues}
+    left = sorted({_shown((x, c * math.cos(h), c * math.sin(h))) for x, c, h in places} - set(chosen))
+    found, labs = list(chosen), {colour: _oklab(colour) for colour in (*left, *chosen)}
+    near = {colour: min(math.dist(labs[colour], labs[other]) for other in chosen) for colour in left}
+    while near:
+        best = max(near, key=lambda colour: near[colour])
+        found.append(best)
+        del near[best]
+        near = {colour: min(far, math.dist(labs[colour], labs[best])) for colour, far in near.items()}
+    return found
+
+
+_CONES = ((0.41222, 0.53633, 0.05145), (0.21190, 0.68070, 0.10740), (0.08830, 0.28172, 0.62998))
+_LAB = ((0.21045, 0.79362, -0.00407), (1.97800, -2.42859, 0.45059), (0.02590, 0.78277, -0.80868))
+"""Linear sRGB to the eye's cones, and their cube roots to lightness, green–red and blue–yellow.
+
+Source: B. Ottosson, A perceptual color space for image processing, 2020 (Oklab), rounded.
+"""
+
+
+def _oklab(colour: str) -> tuple[float, ...]:
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in parts]
+    cones = [math.cbrt(sum(a * x for a, x in zip(row, linear, strict=True))) for row in _CONES]
+    return tuple(sum(a * x for a, x in zip(row, cones, strict=True)) for row in _LAB)
+
+
+def _shown(lab: Sequence[float]) -> str:
+    """Return a colour as ``#rrggbb``; what sRGB cannot show is cut off."""
+    cones = np.linalg.solve(np.array(_LAB), np.array(lab)) ** 3
+    linear = np.clip(np.linalg.solve(np.array(_CONES), cones), 0, 1)
+    parts = np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - 0.055)
+    return "#" + "".join(f"{round(255 * x):02x}" for x in parts.tolist())
 
 
 LIGHT = Ink(
@@ -62,6 +118,7 @@ DARK = Ink(
     "#14181f",
     ("#7ea8ff", "#ff9a66", "#5ed2a7", "#ea90d0", "#dcc05a", "#b0a5ff", "#5fc9ec", "#b4bac6"),
     "Helvetica, Arial, sans-serif",
+    (0.66, 0.76, 0.88),
 )
 PAGE = Ink(
     "var(--text)",
@@ -70,6 +127,7 @@ PAGE = Ink(
     "transparent",
     tuple(f"var(--series-{i})" for i in range(SERIES)),
     "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif",
+    (),
 )
 """The page's own colours: its style sheet gives them, so that they follow light, dark and print."""
 

@@ -8,10 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gpugraph.report.charts.chart import Ink, Spec
+from gpugraph.report.charts.series import ordered
 from gpugraph.report.units import rate
 
 LOG_BEYOND = 20
 """A value whose greatest is more than this many times its least is drawn on a logarithmic scale."""
+
+MOST_TICKS = 12
 
 SOLID = {"symbolOpacity": 1}
 """A legend whose symbols do not fade with the series."""
@@ -93,12 +96,18 @@ def curves(
         whole = all(float(p.x).is_integer() for p in shown)
         x["scale"] = {"zero": False, "nice": False, "padding": 16, "type": "log" if log_x else "linear"}
         if not log_x:
-            x["axis"] = {"tickMinStep": 1, "format": "d"} if whole else {}
+            x["axis"] = {"values": _whole_ticks([int(p.x) for p in shown]), "format": "d"} if whole else {}
     y: Spec = {"field": "y", "type": "quantitative", "title": y_title + (" (log scale)" if log else "")}
     y["scale"] = {"type": "log", "nice": False, "domain": log_domain(positive)} if log else {"zero": True}
     y["axis"] = log_axis(positive) if log else {"format": "%" if percent else ",.6~r", "tickCount": 6}
     series: Spec = {
-        "color": {"field": "variant", "type": "nominal", "title": titles[0], "sort": None, "legend": SOLID},
+        "color": {
+            "field": "variant",
+            "type": "nominal",
+            "title": titles[0],
+            "sort": ordered(p.variant for p in shown),
+            "legend": SOLID,
+        },
         "detail": [{"field": "variant"}, {"field": "device"}],
         "opacity": {"condition": {"param": "picked", "value": 1}, "value": 0.12},
     }
@@ -120,7 +129,7 @@ def curves(
     if not names:
         layers.append(lines)
     if ends:
-        rule = {"mark": {"type": "rule", "strokeWidth": 2}, "data": {"values": ends}}
+        rule = {"mark": {"type": "rule", "strokeWidth": 2, "clip": True}, "data": {"values": ends}}
         layers.append({**rule, "encoding": {"x": x, "y": y, "y2": {"field": "y2"}, **series}})
     layers.append(
         {
@@ -133,6 +142,15 @@ def curves(
     layers += _marks(papers, x, y, ink, (min(places) + max(places)) / 2 if places else 0.0)
     layers += _failed(failed, x, ink)
     return {"data": {"values": values}, "layer": layers}
+
+
+def _whole_ticks(places: Sequence[int]) -> list[int]:
+    """Return whole numbers to mark on an axis: each that occurs, or as many at even steps as can be read."""
+    distinct = sorted(set(places))
+    if len(distinct) <= MOST_TICKS:
+        return distinct
+    step = -(-(distinct[-1] - distinct[0]) // MOST_TICKS)
+    return list(range(distinct[0], distinct[-1] + 1, step))
 
 
 def _tip(tip: dict[str, str], titles: Sequence[str]) -> dict[str, str]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from gpugraph.report.charts.chart import PHASES, Chart, Ink, Spec
 from gpugraph.report.charts.curves import curves, describe, label_angle
 from gpugraph.report.charts.panels import Panel, panels, point
-from gpugraph.report.charts.series import Labelled
+from gpugraph.report.charts.series import Labelled, ordered
 from gpugraph.report.units import duration, percent
 
 MOST_PANELS = 12
@@ -88,7 +88,7 @@ def _by_series(cells: Sequence[Labelled]) -> list[tuple[Panel, str, list[Labelle
         for member in panel.members:
             if member.row.ok and member.row.device_kind != "emulated":
                 groups.setdefault(member.series, []).append(member)
-        found += [(panel, series, members) for series, members in groups.items()]
+        found += [(panel, series, groups[series]) for series in ordered(groups)]
     kept = sorted(range(len(found)), key=lambda i: -len(found[i][2]))[:MOST_PANELS]
     return [found[i] for i in sorted(kept)]
 

@@ -53,7 +53,7 @@ def _throughput_point(panel: Panel, cell: Labelled) -> Point:
     row = cell.row
     mteps = row.mteps or 0.0
     tip = {"MTEPS": rate(mteps)}
-    if row.end_to_end is not None:
+    if row.transfers and row.end_to_end is not None:
         tip["end to end"] = f"{rate(row.end_to_end)} MTEPS"
     low, high = row.mteps_interval
     return point(panel, cell, mteps, {**tip, **times(row)}, low=low, high=high)
@@ -110,19 +110,20 @@ def speedups(cells: Sequence[Labelled], found: Sequence[Speedup], ink: Ink) -> l
             if (one := by_row.get(id(member.row))) is not None:
                 total = {} if one.end_to_end is None else {"end to end": f"{one.end_to_end:.2f} times"}
                 tip = {
-                    "speed-up": f"{one.kernel:.2f} times",
+                    "kernel only": f"{one.kernel:.2f} times",
                     **total,
                     "over": f"{one.base.algorithm}, {one.base.device}",
                 }
                 points.append(point(panel, member, one.kernel, tip))
         papers = _papers(panel, _stated_speedup)
         if points or papers:
-            title = "times as fast as the CPU"
+            title = "times as fast as the CPU, kernel only"
             level = (1.0, "as fast as the CPU")
             spec = curves(
                 points, ink, x_title=panel.x_title, y_title=title, names=panel.names, papers=papers, level=level
             )
             caption = "Kernel time of the fastest verified CPU run of the same graph over ours; above 1 the GPU wins."
+            caption += " Transfers are not in it: the pointer shows the speed-up end to end, the figures above both."
             if papers:
                 over = "; ".join(dict.fromkeys(mark.tip["over"] for mark in papers))
                 caption += f" {_hardware(papers, panel.members)} Theirs are over {over}."

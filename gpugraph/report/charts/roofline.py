@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gpugraph.report.charts.chart import Chart, Ink, Spec
-from gpugraph.report.charts.series import Labelled
+from gpugraph.report.charts.series import Labelled, ordered
 from gpugraph.report.units import percent, rate
 
 
@@ -65,7 +65,12 @@ def roofline(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
         "share": "share of the roof",
     }
     tooltip = [{"field": field, "type": "nominal", "title": title} for field, title in names.items()]
-    color = {"field": "variant", "type": "nominal", "title": "algorithm", "sort": None}
+    color = {
+        "field": "variant",
+        "type": "nominal",
+        "title": "algorithm",
+        "sort": ordered(str(v["variant"]) for v in values),
+    }
     shape = {"field": "device", "type": "nominal", "title": "device", "sort": None}
     several = len({v["device"] for v in values}) > 1
     spec: Spec = {

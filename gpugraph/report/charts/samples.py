@@ -8,7 +8,7 @@ from gpugraph.measure.statistics import median
 from gpugraph.report.charts.chart import Chart, Ink, Spec
 from gpugraph.report.charts.curves import SOLID, label_angle
 from gpugraph.report.charts.panels import Panel, panels
-from gpugraph.report.charts.series import Labelled
+from gpugraph.report.charts.series import Labelled, ordered
 from gpugraph.report.rows import Row
 from gpugraph.report.units import duration
 
@@ -88,7 +88,7 @@ def _spec(panel: Panel, values: list[Spec]) -> Spec:
                 "title": panel.x_title,
                 "axis": {"labelAngle": label_angle(value["x"] for value in values) if panel.names else 0},
             },
-            "xOffset": {"field": "series", "type": "nominal", "sort": None},
+            "xOffset": {"field": "series", "type": "nominal", "sort": ordered(value["series"] for value in values)},
             "y": {
                 "field": "y",
                 "type": "quantitative",
@@ -96,7 +96,13 @@ def _spec(panel: Panel, values: list[Spec]) -> Spec:
                 "scale": {"type": "symlog", "constant": 0.1} if wide else {"zero": True},
                 "axis": {"format": "+.3~%", "tickCount": 6},
             },
-            "color": {"field": "variant", "type": "nominal", "title": "algorithm", "sort": None, "legend": SOLID},
+            "color": {
+                "field": "variant",
+                "type": "nominal",
+                "title": "algorithm",
+                "sort": ordered(value["variant"] for value in values),
+                "legend": SOLID,
+            },
             "tooltip": [{"field": field, "type": "nominal", "title": title} for field, title in names.items()],
         },
     }

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,7 +46,7 @@ def label(rows: Sequence[Row]) -> list[Labelled]:
 
 def paint(spec: Spec, colors: Mapping[str, str]) -> Spec:
     """Return a figure in which every variant has its own colour, the same on all figures of a page."""
-    names = dict.fromkeys(entries(spec, "variant"))
+    names = ordered(entries(spec, "variant"))
     scale = {"domain": list(names), "range": [colors[name] for name in names if name in colors]}
     return spec if len(scale["range"]) < len(names) else _with_scale(spec, scale)
 
@@ -73,13 +74,18 @@ def _with_scale(spec: Any, scale: Spec) -> Any:
 
 
 def colors(cells: Sequence[Labelled], ink: Ink) -> dict[str, str]:
-    """Return the colour of every variant: within a problem they differ as far as there are colours."""
-    found: dict[str, str] = {}
-    for problem in dict.fromkeys(cell.row.problem for cell in cells):
-        names = dict.fromkeys(cell.variant for cell in cells if cell.row.problem == problem)
-        for i, name in enumerate(names):
-            found.setdefault(name, ink.series[i % len(ink.series)])
-    return found
+    """Return the colour of every variant, each its own, whatever order the cells were run in."""
+    return {name: ink.colour(i) for i, name in enumerate(ordered(cell.variant for cell in cells))}
+
+
+def ordered(names: Iterable[str]) -> list[str]:
+    """Return names once each as a legend lists them: by letters, numbers by size, peers last."""
+
+    def key(name: str) -> tuple[bool, list[tuple[int, int, str]]]:
+        parts = [(0, int(p), "") if p.isdigit() else (1, 0, p.lower()) for p in re.split(r"(\d+)", name)]
+        return "peer:" in name, parts
+
+    return sorted(dict.fromkeys(names), key=key)
 
 
 def _devices(rows: Sequence[Row]) -> dict[tuple[str, str], str]:
@@ -112,11 +118,14 @@ def _extras(rows: Sequence[Row], devices: dict[tuple[str, str], str]) -> list[li
         [f"{name}={value}" for name, value in _settings(row).items() if name in told[row.problem, row.algorithm]]
         for row in rows
     ]
-    for members in groups.values():
+    several = set()  # whose cells are there in two files: then all of their cells say which, or a line would break
+    for (problem, algorithm, _, _), members in groups.items():
         files = {rows[i].file for i in members}
         if len(files) > 1 and len({tuple(extras[i]) for i in members}) < len(members):
-            for i in members:
-                extras[i].append(os.path.splitext(os.path.basename(rows[i].file or "this run"))[0])
+            several.add((problem, algorithm))
+    for row, extra in zip(rows, extras, strict=True):
+        if (row.problem, row.algorithm) in several:
+            extra.append(os.path.splitext(os.path.basename(row.file or "this run"))[0])
     return extras
 
 

@@ -46,8 +46,8 @@ def table(cells: Sequence[Labelled], speedups: Sequence[Speedup]) -> str:
         Column("Kernel", lambda c: _shown(_performance(c.row), duration)),
         Column("±", lambda c: _shown(c.row.half_width, percent)),
         Column("MTEPS", lambda c: _shown(c.row.mteps, rate)),
-        Column("End to end", lambda c: _shown(c.row.end_to_end, rate)),
-        Column("× CPU", lambda c: _shown(over.get(id(c.row)), lambda x: f"{x:.3g}")),
+        Column("End to end", lambda c: _shown(c.row.end_to_end if c.row.transfers else None, rate)),
+        Column("× CPU, kernel", lambda c: _shown(over.get(id(c.row)), lambda x: f"{x:.3g}")),
         Column("Roof", lambda c: _shown(c.row.share, percent)),
         Column("nJ/edge", lambda c: _shown(c.row.nanojoules, lambda x: f"{x:.3g}")),
         Column("Memory", lambda c: _shown(c.row.memory or None, size)),
@@ -119,7 +119,9 @@ def details(cell: Labelled) -> list[list[Any]]:
     blocks.append(["Graph", _pairs({k: value(v) for k, v in (data.get("graph") or {}).items() if v is not None})])
     blocks.append(["Parameters", _pairs({k: value(v) for k, v in (data.get("parameters") or {}).items()})])
     blocks.append(["Phases, medians", [[n, duration(row.phases[n])] for n in PHASES if row.phases.get(n)]])
-    blocks.append(["Inside the kernel", [[name, duration(seconds)] for name, seconds in row.inner.items()]])
+    blocks.append(
+        ["Inside the kernel, scaled to its median", [[name, duration(seconds)] for name, seconds in row.inner.items()]]
+    )
     for title, name in (("Result", "result"), ("Counters", "counters"), ("Sampling", "sampling")):
         blocks.append([title, _pairs({k: value(jsonable(v)) for k, v in (data.get(name) or {}).items()})])
     blocks.append(["Energy and traffic", _pairs(_hardware(row))])

@@ -45,6 +45,7 @@ function fitted(chart, width) {
   const spec = structuredClone(chart.spec);
   const config = structuredClone(data.config);
   config.legend.columns = Math.max(1, Math.floor((width - 60) / chart.entry));
+  if (width < 480) config.legend.layout = { top: { direction: "vertical", anchor: "start" } };
   return { ...spec, config, width: "container", height: chart.small ? 130 : 280, autosize: { type: "fit-x", contains: "padding" } };
 }
 

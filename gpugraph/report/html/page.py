@@ -91,6 +91,7 @@ def page(rows: Sequence[Row], *, title: str = TITLE, notices: Sequence[str] = ()
     best = "".join(
         f'<li><span class="subject">{escape(h.subject)}</span><strong>{escape(h.figure)}'
         f"{f' <small>{escape(h.unit)}</small>' if h.unit else ''}</strong>"
+        f"{f'<span class=beside>{escape(h.beside)}</span>' if h.beside else ''}"
         f'<span class="detail">{escape(h.detail)}</span></li>'
         for h in headlines(cells, over)
     )
@@ -101,7 +102,7 @@ def page(rows: Sequence[Row], *, title: str = TITLE, notices: Sequence[str] = ()
         {
             "title": escape(title),
             "policy": POLICY,
-            "style": colours() + _asset("style.css"),
+            "style": colours(len(palette)) + _asset("style.css"),
             "lead": escape(lead(cells)),
             "headlines": f'<ul class="headlines">{best}</ul>' if best else "",
             "notices": told,

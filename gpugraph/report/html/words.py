@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gpugraph.report.charts.panels import problem_name
@@ -23,7 +23,7 @@ DEFINITIONS = (
     (
         "End to end",
         "The same count of edges over stage + h2d + kernel + d2h: with the copy into pinned memory, the way to the "
-        "device and the way back.",
+        "device and the way back. On a CPU there is no such way, and it is left out.",
     ),
     ("Interval", "95 % bootstrap confidence interval of the median. Sampling goes on until it is narrow enough."),
     (
@@ -38,7 +38,7 @@ DEFINITIONS = (
     (
         "Speed-up",
         "MTEPS over the MTEPS of the fastest verified CPU run of the same graph and sources, whichever algorithm that "
-        "is.",
+        "is; of the kernel only where it does not say end to end.",
     ),
     (
         "Roof",
@@ -57,18 +57,26 @@ OUTCOMES = {
     "threw": "its code raised an exception",
     "timeout": "stopped at the limit of its cell",
     "died": "its process ended",
-    "skipped": "not tried, since a smaller cell of its series failed",
+    "skipped": "not tried, for the reason its row names: the budget was spent or too small for it, it would not fit "
+    "into memory, or a graph no larger of its series ran out of memory or time or ended its process",
 }
 
 
 @dataclass(frozen=True)
 class Headline:
-    """One figure that a reader should take away: its subject stands above and its detail below it."""
+    """One figure that a reader should take away.
+
+    Attributes:
+        subject: stands above it.
+        beside: what it counts and what the same is otherwise, kernel and end to end; stands beside it.
+        detail: stands below it.
+    """
 
     subject: str
     figure: str
     unit: str
     detail: str
+    beside: str = ""
 
 
 def lead(cells: Sequence[Labelled]) -> str:
@@ -100,17 +108,36 @@ def headlines(cells: Sequence[Labelled], speedups: Sequence[Speedup]) -> list[He
         best = max(rated, key=lambda cell: cell.row.mteps or 0.0)
         detail = f"{best.variant} on {best.row.graph}, {best.row.device}"
         if (one := over.get(id(best.row))) is not None:
-            detail += f"; {times(one.kernel)} the fastest CPU run"
-        found.append(Headline(problem_name(problem), _short(best.row.mteps or 0.0), "MTEPS", detail))
+            detail += f"; {times(one.kernel)} the fastest CPU run ({one.base.algorithm})"
+            detail += "" if one.end_to_end is None else f", {times(one.end_to_end)} end to end"
+        total = best.row.end_to_end if best.row.transfers else None
+        beside = "" if total is None else f"kernel only; {_short(total)} MTEPS end to end"
+        found.append(Headline(problem_name(problem), _short(best.row.mteps or 0.0), "MTEPS", detail, beside))
     for problem in dict.fromkeys(one.row.problem for one in speedups):
-        best_of: dict[str, float] = {}
-        for one in speedups:
-            if one.row.problem == problem:
-                best_of[one.row.graph] = max(best_of.get(one.row.graph, 0.0), one.kernel)
-        mean = math.exp(sum(map(math.log, best_of.values())) / len(best_of))
-        detail = f"best GPU algorithm over best CPU algorithm, geometric mean over {counted(len(best_of), 'graph')}"
-        found.append(Headline(f"{problem_name(problem)}, GPU over CPU", times(mean), "", detail))
+        mine = [one for one in speedups if one.row.problem == problem]
+        kernel = _best_of(mine, [one.kernel for one in mine])
+        total_of = _best_of(mine, [one.end_to_end or 0.0 for one in mine])
+        bases = ", ".join(dict.fromkeys(one.base.algorithm for one in mine))
+        detail = f"best GPU algorithm over the fastest CPU run ({bases}), "
+        detail += f"geometric mean over {counted(len(kernel), 'graph')}"
+        beside = "kernel only"
+        if all(total_of.values()):
+            beside += f"; {times(_geometric_mean(total_of))} end to end"
+        name = f"{problem_name(problem)}, GPU over CPU"
+        found.append(Headline(name, times(_geometric_mean(kernel)), "", detail, beside))
     return found
+
+
+def _best_of(speedups: Sequence[Speedup], factors: Sequence[float]) -> dict[str, float]:
+    """Return the greatest factor of each graph."""
+    best: dict[str, float] = {}
+    for one, factor in zip(speedups, factors, strict=True):
+        best[one.row.graph] = max(best.get(one.row.graph, 0.0), factor)
+    return best
+
+
+def _geometric_mean(factors: Mapping[str, float]) -> float:
+    return math.exp(sum(map(math.log, factors.values())) / len(factors))
 
 
 def definitions(rows: Sequence[Row]) -> list[tuple[str, str]]:

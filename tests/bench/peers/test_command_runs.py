@@ -42,14 +42,106 @@ def weight_of(graph: CSRGraph) -> Any:
 
 def test_the_time_is_the_programs_own_and_the_weight_is_checked(tmp_path: Path) -> None:
     right = weight_of(zoo("random"))
-    register(
-        tmp_path, f"print('took 0.5'); print('took 12.5'); print('weight {right}')", unit="ms", weight="weight (.+)"
-    )
+    register(tmp_path, f"print('took 12.5'); print('weight {right}')", unit="ms", weight="weight (.+)")
     record = measured(zoo("random"), "peer:mine")
     assert record.status == "passed"
     assert record.data["samples_s"]["kernel"] == [0.0125, 0.0125]
     assert record.data["result"] == {"total_weight": right}
     assert record.data["mteps"]["kernel"] == pytest.approx(zoo("random").edges / 0.0125 / 1e6)
+
+
+def test_each_run_of_one_process_is_a_sample_but_for_its_warm_up(tmp_path: Path) -> None:
+    register(tmp_path, "for i in (9, 1, 2, 3): print('took', i)", warmup=1)
+    assert measured(zoo("random"), "peer:mine", repeat=3).data["samples_s"]["kernel"] == [1, 2, 3]
+    assert measured(zoo("random"), "peer:mine", repeat=4).data["samples_s"]["kernel"] == [1, 2, 3, 1, 2, 3]
+    register(tmp_path, "print('took 9')", warmup=1)
+    with pytest.raises(PeerThrew, match="printed 1 time, and the first 1 are its warm-up"):
+        measured(zoo("random"), "peer:mine")
+
+
+def test_every_figure_of_a_process_must_be_right_and_may_have_separators(tmp_path: Path) -> None:
+    right = weight_of(zoo("random"))
+    register(
+        tmp_path,
+        f"print('took 1,000.5\\nweight {right:,}\\nweight {right}')",
+        weight="weight (.+)",
+        unit="us",
+        time="took (.+)",
+    )
+    record = measured(zoo("random"), "peer:mine")
+    assert record.status == "passed"
+    assert record.data["result"] == {"total_weight": right}
+    assert record.data["samples_s"]["kernel"][0] == pytest.approx(1000.5e-6)
+    register(tmp_path, f"print('took 1\\nweight {right + 1}\\nweight {right}')", weight="weight (.+)")
+    assert measured(zoo("random"), "peer:mine").status == "failed"
+
+
+def test_a_figure_that_cannot_be_read_is_not_called_wrong(tmp_path: Path) -> None:
+    register(tmp_path, "print('took 1\\nweight about 7')", weight="weight (.+)")
+    record = measured(zoo("random"), "peer:mine")
+    assert (record.status, record.outcome) == ("skipped", "ok")
+    assert "'about 7' cannot be read as a number" in record.data["verification"]["detail"]
+
+
+@pytest.mark.parametrize("method", ["certificate", "both"])
+def test_the_method_asked_for_is_the_one_that_checks(tmp_path: Path, method: str) -> None:
+    distance, _ = reference_distances(zoo("random"), 5)
+    register(tmp_path, f"print('took 1\\nsum {exact_sum(distance)}')", "{graph.wsg} {source}", distances="sum (.+)")
+    record = measured(zoo("random"), "peer:mine", "sssp", source="5", verify=method)
+    assert (record.status, record.data["verification"]["method"]) == ("passed", method)
+    assert "certified distances" in record.data["verification"]["detail"]
+
+
+def test_options_and_the_environment_reach_the_program(tmp_path: Path) -> None:
+    body = "import os, sys; print('took', sys.argv[2]); print('weight', os.environ['NAME'])"
+    register(
+        tmp_path, body, "{graph.egr} {delta}", options={"delta": 16}, env={"NAME": "{threads}"}, weight="weight (.+)"
+    )
+    record = measured(zoo("random"), "peer:mine", options={"delta": "4"})
+    assert record.data["samples_s"]["kernel"] == [4, 4]
+    assert record.data["parameters"]["delta"] == 4
+    assert record.data["result"]["total_weight"] >= 1
+    with pytest.raises(InputError, match="'delta' takes int"):
+        measured(zoo("random"), "peer:mine", options={"delta": "wide"})
+
+
+def test_an_edge_list_for_a_program_has_both_arcs_and_no_comment(tmp_path: Path) -> None:
+    graph = zoo("two-components")
+    register(tmp_path, "import sys; print('took', len(open(sys.argv[1]).readlines())); int(open(sys.argv[1]).read(1))",
+             "{graph.wel}")  # fmt: skip
+    assert measured(graph, "peer:mine").data["samples_s"]["kernel"][0] == graph.arcs
+
+
+@pytest.mark.parametrize("name", ["adj", "csr", "egr", "galois", "gr", "mtx", "wel", "wsg"])
+def test_every_format_can_be_asked_for(tmp_path: Path, name: str) -> None:
+    register(tmp_path, "import os, sys; print('took', os.path.getsize(sys.argv[1]))", f"{{graph.{name}}}")
+    assert measured(zoo("random"), "peer:mine").data["samples_s"]["kernel"][0] > 100
+
+
+def test_an_error_is_told_and_not_the_last_line_of_the_output(tmp_path: Path) -> None:
+    body = "import sys; print('cannot read', file=sys.stderr, flush=True); print('Goodbye.'); sys.exit(1)"
+    register(tmp_path, body)
+    with pytest.raises(PeerThrew, match=r"it ended with exit code 1: cannot read$"):
+        measured(zoo("random"), "peer:mine")
+
+
+def test_a_figure_may_be_printed_on_either_output(tmp_path: Path) -> None:
+    register(tmp_path, "import sys; print('took 1', file=sys.stderr); print('weight 1')", weight="weight (.+)")
+    assert measured(zoo("random"), "peer:mine").status == "failed"
+
+
+def test_the_program_behind_env_counts_for_the_version_and_must_be_there(tmp_path: Path) -> None:
+    program = tmp_path / "solver"
+    program.write_text("#!/bin/sh\necho took 1\n")
+    program.chmod(0o755)
+    table = {"command": f"env X=1 {program} {{graph.egr}}", "time": "took (.+)"}
+    register_commands({"mine": table})
+    before = load_peer("peer:mine", "mst", "cpu").version
+    program.write_text("#!/bin/sh\necho took 22\n")
+    assert load_peer("peer:mine", "mst", "cpu").version != before
+    program.unlink()
+    with pytest.raises(PeerRefused, match="there is no file"):
+        load_peer("peer:mine", "mst", "cpu")
 
 
 def test_a_wrong_weight_is_wrong(tmp_path: Path) -> None:
@@ -89,7 +181,7 @@ print('took 1', header.tolist(), os.stat(sys.argv[1]).st_ino)
 
     file = graph_file(graph, "egr", "peer:mine")
     assert graph_file(graph, "egr", "peer:mine") == file
-    printed = run_command([sys.executable, str(tmp_path / "program.py"), str(file)], 60, "peer:mine")
+    printed = run_command([sys.executable, str(tmp_path / "program.py"), str(file)], 60, "peer:mine").output
     assert f"[{graph.vertices}, {graph.arcs}]" in printed
     assert algorithm.devices == ("cpu",)
 
@@ -186,7 +278,7 @@ def _assert_gone(pid: int) -> None:
     [
         ("import sys; sys.exit('out of cheese')", "it ended with exit code 1: out of cheese"),
         ("import os; os.abort()", "it ended by SIGABRT"),
-        ("print('done')", r"no time that 'took .*' matches; its last line is: done"),
+        ("print('done')", r"no time that 'took .*' matches; it ends in: done"),
         ("pass", "it printed nothing"),
         ("print('took nan')", "printed the time 'nan'"),
         ("print('took 0')", "printed the time '0'"),

@@ -27,6 +27,15 @@ def test_a_table_becomes_a_command() -> None:
     assert peer.filled({"graph.egr": "/x/my graph.egr", "threads": "8"}) == ["ecl-mst", "/x/my graph.egr", "-t", "8"]
 
 
+def test_options_and_the_environment_have_placeholders_too() -> None:
+    peer = only(command="gap {graph.wsg} -d {delta}", options={"delta": 8}, env={"N": "{threads}", "ROUNDS": 3})
+    assert peer.filled({"graph.wsg": "g", "delta": "16"}) == ["gap", "g", "-d", "16"]
+    assert peer.environment({"threads": "2"}) == {"N": "2", "ROUNDS": "3"}
+    assert not peer.writes_result
+    assert only(command="gap {graph.wsg} {result}").writes_result
+    assert only(command="gap", env={"GRAPH": "{graph.galois}"}).formats() == ["galois"]
+
+
 def test_a_command_with_a_source_solves_shortest_paths() -> None:
     assert only(command="sssp -f {graph.wsg} -r {source}").problem == "sssp"
 
@@ -51,6 +60,13 @@ def test_a_command_with_a_source_solves_shortest_paths() -> None:
         ({"distances": "sum: ([0-9]+)"}, "has distances, but solves mst"),
         ({"device": "gpu"}, "unknown device 'gpu'"),
         ({"timeout": "soon"}, "timeout: 'soon' is no length of time"),
+        ({"warmup": -1}, "warmup is -1"),
+        ({"first_vertex": 2}, "first_vertex is 2"),
+        ({"env": "X=1"}, "env is no table"),
+        ({"env": {"X": "{thread}"}}, "unknown placeholder 'thread' — did you mean 'threads'"),
+        ({"options": 3}, "options is no table"),
+        ({"options": {"delta": 3}}, "the option 'delta' is nowhere in the command"),
+        ({"options": {"source": 3}}, "the option 'source' cannot be called so"),
     ],
 )
 def test_a_wrong_table_is_named_with_its_key(changes: dict[str, Any], message: str) -> None:

@@ -9,7 +9,6 @@ import pytest
 
 from gpugraph.bench.peers.truth import Truth, truth_of
 from gpugraph.exact import exact_sum
-from gpugraph.measure import trial
 from gpugraph.problems.mst.reference import reference_forest
 from tests.zoo import zoo
 
@@ -32,8 +31,12 @@ STATUS = {"right": "passed", "unclear": "skipped", "wrong": "failed"}
         ("inf", "wrong"),
         ("nan", "wrong"),
         ("1e999999999", "wrong"),
-        ("heavy", "wrong"),
-        ("", "wrong"),
+        ("626,560,506", "right"),
+        ("626'560'506", "right"),
+        ("626,560,507", "wrong"),
+        ("heavy", "unclear"),
+        ("62,65", "unclear"),
+        ("", "unclear"),
     ],
 )
 def test_a_printed_integer(text: str, expected: str) -> None:
@@ -62,13 +65,22 @@ def test_infinite_totals_prove_nothing() -> None:
     assert Truth(math.inf, 0.0, "the reference").judge("12", "total weight").status == "failed"
 
 
-def test_the_truth_of_a_large_graph_is_a_certified_forest(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_by_certificate_no_oracle_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = zoo("random-dense").renamed(name="large")
-    monkeypatch.setattr(trial, "REFERENCE_LIMIT", 10)
-    truth = truth_of(graph, "mst", ())
-    assert truth.figure == exact_sum(graph.weights[reference_forest(graph)])
-    assert truth.by == "a certified forest"
-    assert truth_of(graph, "mst", ()) is truth
+    figure = exact_sum(graph.weights[reference_forest(graph)])
+    sums = truth_of(graph, "sssp", (0,)).figure
+    graph = graph.renamed(name="larger")
+
+    def never(*_: object) -> None:
+        raise AssertionError("the oracle was asked")
+
+    monkeypatch.setattr("gpugraph.problems.mst.reference.reference_forest", never)
+    monkeypatch.setattr("gpugraph.problems.sssp.reference.reference_distances", never)
+    truth = truth_of(graph, "mst", (), "certificate")
+    assert (truth.figure, truth.by) == (figure, "a certified forest")
+    assert truth_of(graph, "mst", (), "certificate") is truth
+    paths = truth_of(graph, "sssp", (0,), "certificate")
+    assert (paths.figure, paths.by) == (sums, "certified distances")
 
 
 def test_the_truth_of_paths_counts_the_reached_alone() -> None:

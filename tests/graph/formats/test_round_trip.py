@@ -5,14 +5,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gpugraph.errors import InputError
+from gpugraph.errors import GraphFormatError, InputError
 from gpugraph.graph.build import narrow_weights
 from gpugraph.graph.check import check_structure
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.load import load_file, save_file
 from tests.zoo import ZOO, zoo
 
-EXTENSIONS = (".csr", ".gr", ".mtx", ".el", ".wel", ".txt", ".tsv", ".csv", ".egr", ".wsg", ".sg", ".npz")
+EXTENSIONS = (".csr", ".gr", ".mtx", ".el", ".wel", ".txt", ".tsv", ".csv", ".egr", ".wsg", ".sg", ".npz", ".adj")
 EXACT = (".csr",)
 INT32 = (".egr", ".wsg")
 KEEPS_REALS = (".csr", ".npz")
@@ -52,7 +52,7 @@ def test_every_graph_of_the_zoo_comes_back_with_the_same_digest(tmp_path: Path, 
         held.append(name)
     assert {"no-vertex", "one-vertex", "isolated-vertices"} <= set(held)
     assert len(held) >= (4 if extension in (".el", ".sg") else 25)
-    assert len(held) == len(ZOO) or extension not in (".csr", ".mtx", ".wel", ".txt", ".npz")
+    assert len(held) == len(ZOO) or extension not in (".csr", ".mtx", ".wel", ".txt", ".npz", ".adj")
 
 
 @pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".zst"])
@@ -77,3 +77,49 @@ def test_more_arcs_than_a_block_of_the_writer_come_back(tmp_path: Path, monkeypa
     for extension in (".gr", ".mtx", ".wsg"):
         save_file(zoo("wheel"), tmp_path / f"a{extension}")
         assert load_file(tmp_path / f"a{extension}").targets.tolist() == zoo("wheel").targets.tolist()
+
+
+def test_galois_comes_back_where_its_weights_allow_it_and_an_odd_number_of_targets_is_padded(tmp_path: Path) -> None:
+    held = 0
+    for name in ZOO:
+        graph, path = zoo(name), tmp_path / f"{name}.gr"
+        if graph.weights.dtype.kind == "f" or (graph.arcs and graph.weights.min() < 0):
+            with pytest.raises(InputError, match="Galois"):
+                save_file(graph, path, "galois")
+            continue
+        save_file(graph, path, "galois")
+        back = load_file(path, input_format="galois")
+        assert np.array_equal(back.offsets, graph.offsets), name
+        assert np.array_equal(back.targets, graph.targets), name
+        assert np.array_equal(back.weights.astype(graph.weights.dtype), graph.weights), name
+        held += 1
+    assert held > 20
+
+
+def test_an_adjacency_graph_is_a_number_a_line(tmp_path: Path) -> None:
+    path = tmp_path / "g.adj"
+    save_file(zoo("triangle"), path)
+    words = path.read_text().splitlines()
+    graph = zoo("triangle")
+    assert words[0] == "WeightedAdjacencyGraph"
+    assert list(map(int, words[1:])) == [
+        graph.vertices, graph.arcs, *graph.offsets[:-1], *graph.targets, *graph.weights
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("AdjacencyGraph\n2\n2\n0\n1\n1\n", "take 7 words, the file has 6"),
+        ("AdjacencyGraph\n2\n2\n0\n1\n1\nx\n", "word 7, 'x', is no integer"),
+        ("AdjacencyGraph\n2\n2\n0\n5\n1\n0\n", "the row offsets fall"),
+        ("AdjacencyGraph\n-2\n2\n", "a negative number of vertices"),
+        ("WeightedAdjacencyGraph\n1000000000000000000\n1\n", "more than this machine's memory"),
+        ("AdjacencyGraph\n", "a negative number of vertices"),
+    ],
+)
+def test_a_damaged_adjacency_graph_is_told_where(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "bad.adj"
+    path.write_text(text)
+    with pytest.raises(GraphFormatError, match=message):
+        load_file(path)

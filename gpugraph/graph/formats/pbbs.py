@@ -1,0 +1,89 @@
+"""PBBS adjacency graph ``.adj``: text, a number a line, with or without weights.
+
+Layout: the word ``AdjacencyGraph`` or ``WeightedAdjacencyGraph``, vertices n, arcs, the *first* arc of each vertex
+(n,), targets (arcs,), then the weights (arcs,) of a weighted one.
+
+Source: Shun, Blelloch et al. 2012, The Problem Based Benchmark Suite; its page on file formats.
+"""
+
+from __future__ import annotations
+
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpugraph.errors import GraphFormatError
+from gpugraph.graph.build import ArcList, narrow_weights
+from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.formats.base import Format, arcs_of_rows, check_vertices
+from gpugraph.graph.formats.source import Source
+
+_HEADS = {b"AdjacencyGraph": False, b"WeightedAdjacencyGraph": True}
+_CHUNK = 1 << 20
+
+
+def sniff(head: bytes) -> bool:
+    """True if the first word is one of the format's."""
+    return head[:64].split(None, 1)[:1] in [[word] for word in _HEADS]
+
+
+def read(source: Source) -> ArcList:
+    """Read either variant; real weights are float64.
+
+    Raises:
+        GraphFormatError: the first word, a number or their count is not what it should be, or the rows are damaged.
+    """
+    words = b"".join(source.chunks()).removeprefix(b"\xef\xbb\xbf").split()
+    if not words or words[0] not in _HEADS:
+        what = "does not begin with AdjacencyGraph or WeightedAdjacencyGraph"
+        raise GraphFormatError(what, path=source.path, line=1, remedy="fetch or write it again")
+    weighted = _HEADS[words[0]]
+    n, arcs = _numbers(source, words, 1, 3).tolist() if len(words) > 2 else (-1, -1)
+    check_vertices(source.path, min(n, arcs))
+    check_vertices(source.path, n)
+    expected = 3 + n + arcs * (1 + weighted)
+    if len(words) != expected:
+        what = f"{n} vertices and {arcs} arcs take {expected} words, the file has {len(words)}"
+        raise GraphFormatError(what, path=source.path, remedy="fetch or write it again")
+    offsets = np.append(_numbers(source, words, 3, 3 + n), arcs)
+    targets = _numbers(source, words, 3 + n, 3 + n + arcs)
+    weights = _numbers(source, words, 3 + n + arcs, expected, reals=True) if weighted else None
+    if weights is not None and weights.dtype.kind != "f":
+        weights = narrow_weights(weights)
+    return arcs_of_rows(source.path, offsets, targets, weights)
+
+
+def _numbers(source: Source, words: list[bytes], start: int, stop: int, *, reals: bool = False) -> NDArray[Any]:
+    """Return words as int64, or as uint64 or float64 where they may be and have to."""
+    part = np.array(words[start:stop] or [], "S")
+    for dtype in (np.int64, np.uint64, np.float64) if reals else (np.int64,):
+        try:
+            numbers: NDArray[Any] = part.astype(dtype)
+        except (ValueError, OverflowError):
+            continue
+        return numbers
+    place = next(i for i in range(start, stop) if not _reads(words[i], float if reals else int))
+    text = words[place][:40].decode("utf-8", "replace")
+    raise GraphFormatError(f"word {place + 1}, '{text}', is no {'number' if reals else 'integer'}", path=source.path)
+
+
+def _reads(word: bytes, kind: type) -> bool:
+    try:
+        np.array([word], "S").astype(np.float64 if kind is float else np.int64)
+    except (ValueError, OverflowError):
+        return False
+    return True
+
+
+def write(graph: CSRGraph, stream: IO[bytes], extension: str) -> None:
+    """Write the weighted variant."""
+    stream.write(f"WeightedAdjacencyGraph\n{graph.vertices}\n{graph.arcs}\n".encode())
+    for array in (graph.offsets[:-1], graph.targets, graph.weights):
+        if array.dtype == np.float32:
+            array = array.astype(np.float64)  # so that reading gives the same number back
+        for start in range(0, len(array), _CHUNK):
+            stream.write(("\n".join(map(str, array[start : start + _CHUNK].tolist())) + "\n").encode())
+
+
+FORMAT = Format(name="pbbs", title="PBBS adjacency graph", extensions=(".adj",), read=read, write=write, sniff=sniff)
