@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -92,7 +93,24 @@ class Record:
 
     def to_json(self, *, indent: int | None = None) -> str:
         """Return the record as JSON text, one line unless ``indent`` is given."""
-        return json.dumps(jsonable(self.data), indent=indent, ensure_ascii=False, allow_nan=False)
+        return json_text(self.data, indent=indent)
+
+
+def json_text(data: Any, *, indent: int | None = None) -> str:
+    """Return data as JSON text, as ``jsonable`` makes it; what UTF-8 cannot hold stands as an escape, in letters.
+
+    Such are the bytes of a file's name that are no UTF-8.
+    """
+    text = json.dumps(jsonable(data), indent=indent, ensure_ascii=False, allow_nan=False)
+    return _SURROGATE.sub(lambda found: f"\\\\u{ord(found[0]):04x}", text)
+
+
+def encodable(text: str) -> str:
+    """Return a text as ``json_text`` would write and a reader find it: without what UTF-8 cannot hold."""
+    return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def jsonable(value: Any) -> Any:

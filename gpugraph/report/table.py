@@ -8,6 +8,7 @@ from typing import Any
 from gpugraph.measure.record import PHASES
 from gpugraph.report.lines import Line, field
 from gpugraph.report.rates import why_no_rates
+from gpugraph.report.rows import Row
 from gpugraph.report.units import count, counted, duration, rate, size
 
 BAR_WIDTH = 30
@@ -86,6 +87,8 @@ def _phase(name: str, seconds: float, share: float, style: str, *, bar: bool = T
 def _samples(data: Mapping[str, Any], inner: bool) -> str:
     kernel = data["samples_s"]["kernel"]
     text = f"{counted(len(kernel), 'sample')} of the kernel"
+    if Row.of(data).few:
+        text += ": too few to prove much"
     if len(kernel) > 1:
         text += f", {duration(min(kernel))} to {duration(max(kernel))}"
     if data.get("rounds") is not None:
