@@ -8,6 +8,7 @@ kept as they are.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any
@@ -17,7 +18,7 @@ import msgspec
 from gpugraph.compression import codec_of_content, open_reader
 from gpugraph.errors import InputError
 from gpugraph.measure.outcome import Outcome
-from gpugraph.measure.record import SCHEMA
+from gpugraph.measure.record import SCHEMA, encodable, jsonable
 
 REMEDY = "give a file that --save or `gpugraph bench` wrote"
 
@@ -26,6 +27,9 @@ HEAD = f'{{"schema": {SCHEMA}, "problem": "'.encode()
 
 MOST_DEEP = 16
 """Objects and lists within one another that a record may have; ours have five."""
+
+_ESCAPES = re.compile(rb"\\u00[01]|\\[bf]|\\uff|\xef\xbf[\xbe\xbf]", re.IGNORECASE)
+"""Lines with an escape may hold what no figure and no terminal takes."""
 
 LARGEST = 10.0**300
 """No number of a record is further from 0; sums and products of a few of them may be formed as floats."""
@@ -225,7 +229,7 @@ def shape_of(data: Mapping[str, Any]) -> Shape:
 
 
 def parse_record(line: bytes) -> dict[str, Any]:
-    """Return the record of a line, every field that is read again of its type.
+    """Return the record of a line, every field that is read again of its type, every text ``encodable``.
 
     Raises:
         ValueError: it is none; the message says why.
@@ -242,7 +246,7 @@ def parse_record(line: bytes) -> dict[str, Any]:
         raise ValueError("it is no JSON object")
     _check_plain(data, MOST_DEEP)
     shape_of(data)
-    return data
+    return jsonable(data, encodable) if _ESCAPES.search(line) else data
 
 
 def _check_plain(value: object, deep: int) -> None:

@@ -189,3 +189,33 @@ def test_the_memory_of_a_cell_is_what_its_algorithm_declares():
     assert declared == gpu_filter_boruvka.state_bytes(view)
     thumb = Cell("mst", "rmat:10", "boruvka", "cuda")  # which asks for degrees
     assert Prices(Sampling()).need(Planned(thumb, "cuda", sizes, Limits())).device_bytes > sizes.graph_bytes
+
+
+def spread(bench, processes):
+    """Let a bench spread every cell over some processes."""
+    (bench.folder / "s.toml").write_text(f'[axes]\ngraph = "path:9"\n[sampling]\nprocesses = {processes}\n')
+    return bench
+
+
+def test_the_samples_of_a_cell_are_spread_over_processes_and_make_one_record(tmp_path):
+    bench = spread(Bench(tmp_path), 3)
+    started = []
+    start, bench.start = bench.start, lambda: started.append(start()) or started[-1]
+    bench.run(planned("a"), planned("b"))
+    assert bench.requests == ["a b"] * 3
+    assert len({worker.pid for worker in started}) == 3
+    assert sorted(bench.told) == ["a path:9 ok", "b path:9 ok"]
+    assert len(read_records(bench.path)) == 2
+
+
+def test_a_cell_that_fails_in_any_of_its_processes_has_failed_and_the_others_go_on(tmp_path):
+    bench = spread(Bench(tmp_path), 2)
+    bench.run(planned("a"), planned("die"), planned("wrong"))
+    assert sorted(bench.told) == ["a path:9 ok", "die path:9 died", "wrong path:9 wrong"]
+
+
+def test_a_budget_that_ends_between_two_processes_leaves_what_the_first_took(tmp_path):
+    bench = spread(Bench(tmp_path, budget_s=1e-6), 2)
+    bench.run(planned("a"))
+    assert bench.told == ["a path:9 ok"]
+    assert bench.requests == ["a"]
