@@ -111,7 +111,10 @@ def test_a_cut_off_line_is_told_and_left_out(results):
 
 
 def test_control_characters_are_drawn_as_letters(tmp_path):
-    records = [cell("mst", name, "cpu", 16) for name in ("a\x1b[2J", "b\x00", "c" * 100_000)]
+    records = [
+        cell("mst", "kruskal", "cpu", 16) | {"algorithm": name, "cell": {}}
+        for name in ("a\x1b[2J", "b\x00", "c" * 100_000)
+    ]
     path = write(records, tmp_path / "r.jsonl")
     succeed("plot", path, "-o", tmp_path / "f.svg", "--x", "algorithm", "--title", "\x08")
     assert "\\u001b[2J" in (tmp_path / "f.svg").read_text("utf-8")
