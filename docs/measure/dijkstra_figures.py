@@ -16,9 +16,9 @@ from pathlib import Path
 import click
 
 import gpugraph
+from gpugraph.bench.store import append_record
 from gpugraph.errors import GpuGraphError
 from gpugraph.measure.cell import run_cell
-from gpugraph.measure.journal import append_record
 from gpugraph.measure.record import Cell, Record
 
 Claim = tuple[str, str, str, float, float]

@@ -14,10 +14,10 @@ from pathlib import Path
 import click
 
 import gpugraph
+from gpugraph.bench.store import append_record
 from gpugraph.errors import GpuGraphError
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.measure.cell import run_cell
-from gpugraph.measure.journal import append_record
 from gpugraph.measure.record import Cell, Record
 
 PEER_MST = {

@@ -22,8 +22,8 @@ import numba
 from papers_claim import ONE_THREAD, Claim, Found, Run
 from papers_claims import PAPERS
 
+from gpugraph.bench.store import append_record
 from gpugraph.errors import GpuGraphError
-from gpugraph.measure.journal import append_record
 from gpugraph.measure.record import Cell, Record
 from gpugraph.measure.sampling import Sampling
 from gpugraph.measure.session import Session

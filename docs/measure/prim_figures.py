@@ -22,10 +22,10 @@ from typing import Any
 import click
 
 import gpugraph
+from gpugraph.bench.store import append_record
 from gpugraph.errors import GpuGraphError
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.measure.cell import run_cell
-from gpugraph.measure.journal import append_record
 from gpugraph.measure.record import Cell, Record
 
 Job = tuple[str, list[dict[str, Any]]]

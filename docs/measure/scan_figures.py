@@ -13,9 +13,9 @@ from typing import Any
 import click
 
 import gpugraph
+from gpugraph.bench.store import append_record
 from gpugraph.errors import GpuGraphError
 from gpugraph.measure.cell import run_cell
-from gpugraph.measure.journal import append_record
 from gpugraph.measure.record import Cell
 
 Job = tuple[str, str, list[dict[str, Any]]]

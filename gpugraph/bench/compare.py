@@ -4,7 +4,9 @@ A cell counts as slower only if all hold: the bootstrap interval of the ratio of
 beyond the threshold; the Mann–Whitney test, corrected by Holm for the number of cells, is significant; and every
 quarter of NEW is beyond the threshold against every quarter of BASE.  The test alone would find the drift between any
 two processes, the threshold alone would take noise for change, and both would take a run that drifts for one that
-changed.  On a machine that does not repeat itself all ratios scatter; a cell must stand out of that too.
+changed.  Where both runs spread the cell over several processes, these take the place of samples and of quarters:
+interval and test are Student's, over the medians of the processes, whose scatter no number of samples in one shows.
+On a machine that does not repeat itself all ratios scatter; a cell must stand out of that too.
 """
 
 from __future__ import annotations
@@ -21,14 +23,16 @@ from gpugraph.bench.compare_statistics import (
     holm,
     least_p,
     median_draws,
+    part_medians,
     rank_test,
-    ratios_of_parts,
+    ratio_of_spreads,
     run_scatter,
 )
 from gpugraph.bench.pairing import Unpaired, pair
 from gpugraph.errors import InputError
 from gpugraph.report.rates import EMULATED
-from gpugraph.report.rows import Row
+from gpugraph.report.rows import LEAST_SAMPLES, Row
+from gpugraph.report.units import counted
 
 ALPHA = 0.05
 """Probability that the rank tests of a comparison, all cells together, are significant by chance."""
@@ -51,7 +55,8 @@ class Compared:
         reason: what a reader should know beside the figures.
         ratio: median of NEW over median of BASE, above 1 where NEW is slower; None where there are no times.
         interval: its 95 % bootstrap interval.
-        p_value: of the rank test, corrected for the number of cells.
+        p_value: of the test, corrected for the number of cells.
+        spread: both runs spread the cell over several processes.
     """
 
     base: Row
@@ -61,6 +66,7 @@ class Compared:
     ratio: float | None = None
     interval: tuple[float, float] | None = None
     p_value: float | None = None
+    spread: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,6 +106,7 @@ class _Timed:
     interval: tuple[float, float]
     p_value: float
     by_part: tuple[float, float]
+    spread: bool
 
 
 def compare(base: Sequence[Row], new: Sequence[Row], *, threshold: float = 0.05) -> Comparison:
@@ -149,7 +156,27 @@ def _without_times(base: Row, new: Row) -> Compared | None:
         return Compared(base, new, "not compared", EMULATED.partition(";")[0])
     if not _usable(base) or not _usable(new):
         return Compared(base, new, "not compared", "there are no samples")
+    cold = [bool((row.data.get("sampling") or {}).get("cold")) for row in (base, new)]
+    if cold[0] != cold[1]:
+        side = "BASE" if cold[0] else "NEW"
+        return Compared(base, new, "not compared", f"only {side} flushed the caches before every sample")
     return None
+
+
+_SAMPLING = ("target", "min_samples", "max_samples", "time_limit_s", "warmup", "processes")
+
+
+def sampled_otherwise(base: Row, new: Row) -> str:
+    """Return how the sampling of two cells differs, as far as both tell, or nothing."""
+    told = [dict(row.data.get("sampling") or {}) for row in (base, new)]
+    for one in told:
+        if isinstance(one.get("processes"), list):
+            one["processes"] = "1" if len(one["processes"]) == 1 else "several"
+    both = [name for name in _SAMPLING if name in told[0] and name in told[1]]
+    parts = [
+        f"{name} {told[0][name]} in BASE, {told[1][name]} in NEW" for name in both if told[0][name] != told[1][name]
+    ]
+    return "; ".join(parts)
 
 
 def _usable(row: Row) -> bool:
@@ -157,15 +184,34 @@ def _usable(row: Row) -> bool:
 
 
 def _time(base: Row, new: Row) -> _Timed:
-    """Return the ratio of two cells' medians, its draws and the rank test."""
+    """Return the ratio of two cells' medians, its draws and the test."""
     first, second = _levelled(base, new)
     # One seed for all runs would tie the cells' draws together; the cell's own makes every comparison repeatable.
     rng = np.random.default_rng(zlib.crc32(f"{base.problem} {base.graph} {base.algorithm} {base.device}".encode()))
-    draws = median_draws(second, rng) / median_draws(first, rng)
+    parts = [
+        [float(np.median(part)) for part in row.by_process(samples)] for row, samples in ((base, first), (new, second))
+    ]
+    spread = len(parts[0]) > 1 and len(parts[1]) > 1
+    if spread:
+        from scipy.special import stdtr
+
+        middle, error, freedom = ratio_of_spreads(*parts)
+        ratio, draws = math.exp(middle), _exp(middle + error * rng.standard_t(freedom, RESAMPLES))
+        p_value = 2 * float(stdtr(freedom, -abs(middle) / error)) if error else float(middle == 0)
+    else:
+        ratio = float(np.median(second) / np.median(first))
+        draws = median_draws(second, rng) / median_draws(first, rng)
+        p_value = rank_test(first, second)
+        parts = [part_medians(first), part_medians(second)]
     low, high = np.quantile(draws, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    ratio = float(np.median(second) / np.median(first))
     interval = (min(float(low), ratio), max(float(high), ratio))
-    return _Timed(base, new, ratio, draws, interval, rank_test(first, second), ratios_of_parts(first, second))
+    by_part = min(parts[1]) / max(parts[0]), max(parts[1]) / min(parts[0])
+    return _Timed(base, new, ratio, draws, interval, p_value, by_part, spread)
+
+
+def _exp(logs: np.ndarray[tuple[int], np.dtype[np.float64]]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """Return e to the power of each, as far as floats go: the tails of Student's t are long."""
+    return np.exp(np.clip(logs, -300, 300))
 
 
 def _levelled(base: Row, new: Row) -> tuple[Sequence[float], Sequence[float]]:
@@ -174,8 +220,8 @@ def _levelled(base: Row, new: Row) -> tuple[Sequence[float], Sequence[float]]:
     Sources differ in their work, and their spread would hide any change; the samples of a cell with several sources
     stand source by source.
     """
-    sources = len(base.data.get("per_source") or ())
-    if sources < 2 or len(base.samples) % sources or len(new.samples) % sources:
+    sources = base.sources
+    if sources < 2 or sources != new.sources:
         return base.samples, new.samples
     groups = [np.reshape(row.samples, (sources, -1)) for row in (base, new)]
     level = np.median(groups[0], axis=1, keepdims=True)
@@ -192,6 +238,7 @@ def _judge(timed: _Timed, p_value: float, threshold: float, cells: int, scatter:
     significant = p_value < ALPHA
     reason = ""
     least, most = timed.by_part
+    otherwise = sampled_otherwise(timed.base, timed.new)
     stands_out = timed.ratio > scatter[0] if low > upper else 1 / timed.ratio > scatter[1]
     if low > upper and significant and least > upper and stands_out:
         verdict = "slower"
@@ -202,12 +249,19 @@ def _judge(timed: _Timed, p_value: float, threshold: float, cells: int, scatter:
     else:
         verdict = "unclear"
         counts = len(timed.base.samples), len(timed.new.samples)
-        if (low > upper or high < lower) and least_p(*counts) * cells >= ALPHA:
+        if (low > upper or high < lower) and not timed.spread and least_p(*counts) * cells >= ALPHA:
             reason = f"too few samples: {counts[0]} and {counts[1]} prove nothing among {cells} cells"
         elif low > upper or high < lower:
-            quarters = "the times drift within a run" if stands_out else "other cells scatter as much between the runs"
-            reason = quarters if significant else "the rank test is not significant"
-    return Compared(timed.base, timed.new, verdict, reason, timed.ratio, timed.interval, p_value)
+            drift = "the times differ as much between the processes" if timed.spread else "the times drift within a run"
+            drift = drift if stands_out else "other cells scatter as much between the runs"
+            reason = drift if significant else "the test is not significant"
+    fewest = min((timed.base, timed.new), key=lambda row: len(row.samples) // row.sources)
+    if verdict == "same" and len(fewest.samples) // fewest.sources < LEAST_SAMPLES:
+        verdict, reason = "unclear", f"too few samples: {fewest.few}"
+    elif otherwise and verdict in ("slower", "faster"):
+        reason = f"{verdict}, but sampled otherwise: {otherwise}"
+        verdict = "unclear"
+    return Compared(timed.base, timed.new, verdict, reason, timed.ratio, timed.interval, p_value, timed.spread)
 
 
 def _mean(timed: Sequence[_Timed]) -> tuple[float | None, tuple[float, float] | None]:
@@ -229,6 +283,13 @@ def _notices(cells: Sequence[Compared], timed: Sequence[_Timed]) -> list[str]:
         ("processor", {_processors(cell) for cell in cells if cell.base.device_kind == "cpu"}),
     ):
         notices += [f"the {what} is not the same: {a} in BASE, {b} in NEW" for a, b in sorted(names) if a != b]
+    if number := sum(bool(sampled_otherwise(t.base, t.new)) for t in timed):
+        text = f"{counted(number, 'cell')} of NEW sampled otherwise than in BASE, which alone can change times"
+        notices.append(f"{text}: bench both alike")
+    alone = sum(cell.verdict in ("slower", "faster") and not cell.spread for cell in cells)
+    if alone:
+        text = f"{counted(alone, 'cell')} faster or slower by the word of one process, and processes differ"
+        notices.append(f"{text}: bench both with --processes 3 or more to be sure")
     throttled = sum(
         bool((row.data.get("sampling") or {}).get("throttled_repeated")) for t in timed for row in (t.base, t.new)
     )

@@ -74,16 +74,29 @@ def rank_test(first: Sequence[float], second: Sequence[float]) -> float:
     return float(mannwhitneyu(first, second, alternative="two-sided").pvalue)
 
 
-def ratios_of_parts(first: Sequence[float], second: Sequence[float], parts: int = PARTS) -> tuple[float, float]:
-    """Return the least and the greatest ratio of medians between any part of ``second`` and any part of ``first``.
+def ratio_of_spreads(first: Sequence[float], second: Sequence[float]) -> tuple[float, float, int]:
+    """Return how the processes of two cells differ: the mean log of the ratio, its standard error, and the freedom.
 
-    A part is so many samples in a row.  Where a run drifts, its parts differ by as much as two runs may.
+    Args:
+        first: median of each process of one cell, above 0.
+        second: of the other, two or more of both.
+
+    Source: T. Kalibera, R. Jones, Rigorous Benchmarking in Reasonable Time, 2013, section 7; Student's t with the
+    variance of both pooled, for the same machine scatters both.
     """
-    medians = [
-        [float(np.median(part)) for part in np.array_split(np.asarray(samples), min(parts, len(samples)))]
-        for samples in (first, second)
-    ]
-    return min(medians[1]) / max(medians[0]), max(medians[1]) / min(medians[0])
+    logs = np.log(np.asarray(first)), np.log(np.asarray(second))
+    freedom = len(logs[0]) + len(logs[1]) - 2
+    pooled = sum(float(np.sum((one - one.mean()) ** 2)) for one in logs) / freedom
+    error = math.sqrt(pooled * (1 / len(logs[0]) + 1 / len(logs[1])))
+    return float(logs[1].mean() - logs[0].mean()), error, freedom
+
+
+def part_medians(samples: Sequence[float], parts: int = PARTS) -> list[float]:
+    """Return the medians of the parts of a run, each so many samples in a row.
+
+    Where a run drifts, its parts differ by as much as two runs may.
+    """
+    return [float(np.median(part)) for part in np.array_split(np.asarray(samples), min(parts, len(samples)))]
 
 
 def run_scatter(ratios: Sequence[float]) -> float:

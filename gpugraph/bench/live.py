@@ -12,6 +12,7 @@ from typing import IO, Any
 from gpugraph.bench.axes import in_seconds
 from gpugraph.bench.expand import Planned
 from gpugraph.report.rates import shown_rate
+from gpugraph.report.rows import Row
 from gpugraph.report.units import duration, percent, rate
 
 SILENCE_S = 5.0
@@ -126,16 +127,18 @@ def watcher_for(total: int, title: str, *, quiet: bool) -> Lines | LiveView:
 
 def told(record: Mapping[str, Any]) -> str:
     """Return how a cell ended, in a few words: its median with half the interval and its rate, or why there is none."""
-    if record.get("outcome", "ok") != "ok":
-        return f"{record['outcome']}: {record.get('message') or record['verification']['detail']}"
-    kernel_s = record["phases_s"]["kernel"]
-    figure = shown_rate(record, "kernel")
-    speed = f", {rate(figure)} MTEPS" if figure is not None else ""
-    checked = "" if record["verification"]["status"] == "passed" else ", not verified"
-    return f"{duration(kernel_s)}{uncertainty(record)}{speed}{checked}"
+    row = Row.of(record)
+    if not row.ok:
+        return f"{row.outcome}: {row.message or (record.get('verification') or {}).get('detail')}"
+    speed = f", {rate(row.mteps)} MTEPS" if row.mteps is not None else ""
+    checked = "" if row.status == "passed" else ", not verified"
+    return f"{kernel_time(row)}{speed}{checked}"
 
 
-def uncertainty(record: Mapping[str, Any]) -> str:
-    """Return ``" ±1.2 %"``, half the width of the median's interval, or nothing where there is none."""
-    interval, kernel_s = record.get("confidence_s", {}).get("kernel"), record["phases_s"]["kernel"]
-    return f" ±{percent(round((interval[1] - interval[0]) / 2 / kernel_s, 4))}" if interval and kernel_s else ""
+def kernel_time(row: Row) -> str:
+    """Return the median with half the width of its interval, or what there are too few of for one."""
+    if row.kernel_s is None:
+        return "-"
+    half = row.half_width
+    known = "" if half is None else f" ±{percent(round(half, 4))}"
+    return f"{duration(row.kernel_s)}{known}" + (f" ({row.few})" if row.few else "")

@@ -14,6 +14,7 @@ from typing import Any
 from gpugraph.bench.expand import Planned
 from gpugraph.bench.peers.libraries import LIBRARIES
 from gpugraph.errors import GpuGraphError
+from gpugraph.measure.record_file import shape_of
 from gpugraph.measure.resolve import resolve_algorithm
 from gpugraph.measure.sampling import Sampling
 from gpugraph.measure.trial import REFERENCE_LIMIT
@@ -81,13 +82,14 @@ class Prices:
 
     def learn(self, record: Mapping[str, Any]) -> None:
         """Take the figures of a record into account."""
-        kernel, arcs = record["phases_s"].get("kernel"), record["graph"].get("arcs")
-        if record.get("outcome", "ok") == "ok" and kernel and arcs:
-            spent, taken = (record.get("sampling") or {}).get("spent_s"), len(record["samples_s"]["kernel"])
+        told = shape_of(record)
+        kernel, arcs = told.phases_s.get("kernel"), told.graph.arcs
+        if (told.outcome or "ok") == "ok" and kernel and arcs:
+            spent, taken = told.sampling.spent_s, len(told.samples_s.kernel or ())
             sample_s = max(kernel, spent / taken if spent and taken else 0.0)
-            figures = (arcs, sample_s, record.get("peak_device_bytes") or 0)
-            keys: list[tuple[str, ...]] = [(record["problem"], record["algorithm"], record["device"]["kind"])]
-            keys += [(series,)] if (series := (record.get("cell") or {}).get("series")) else []
+            figures = (arcs, sample_s, told.peak_device_bytes or 0)
+            keys: list[tuple[str, ...]] = [(told.problem, told.algorithm, told.device.kind or "")]
+            keys += [(told.cell.series,)] if told.cell.series else []
             for key in keys:
                 self._known.setdefault(key, []).append(figures)
 
@@ -121,9 +123,10 @@ class Prices:
             declared = self._declared(planned, "state_bytes")
             told = size.graph_bytes + (state if declared is None else declared)
             device = nearest[2] * arcs // nearest[0] if nearest and nearest[2] else told
+        times = sampling.processes
         return Need(
-            seconds=SETUP_S[kind] + sampled + once + checks,
-            opening_s=0.1 + arcs / (OPENED_ARCS_PER_S * usable_cores()),
+            seconds=(SETUP_S[kind] + once + checks) * times + sampled,
+            opening_s=(0.1 + arcs / (OPENED_ARCS_PER_S * usable_cores())) * times,
             host_bytes=max(size.making_bytes, size.graph_bytes + state),
             device_bytes=device,
             basis=basis,

@@ -14,13 +14,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from gpugraph.bench.store import FINISHED
 from gpugraph.errors import GpuGraphError
 from gpugraph.measure.identity import cell_id
-from gpugraph.measure.record import Cell
+from gpugraph.measure.record import Cell, json_text
+from gpugraph.measure.record_file import shape_of
 from gpugraph.measure.resolve import parse_options, resolve_algorithm
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.registry import load_problem
+
+FINISHED = ("ok", "failed", "refused", "wrong", "threw", "out of memory", "timeout", "died")
+"""Outcomes that a resumed sweep does not try again; what was skipped, it does."""
 
 
 def input_of(cell: Cell) -> dict[str, Any]:
@@ -42,7 +45,7 @@ def input_of(cell: Cell) -> dict[str, Any]:
 
 def input_key(problem: str, described: Mapping[str, Any]) -> str:
     """Return a text that is the same for the same input of the same problem."""
-    return json.dumps([problem, described], sort_keys=True)
+    return json.dumps([problem, json.loads(json_text(described))], sort_keys=True)
 
 
 def unopened_id(cell: Cell, device: Mapping[str, Any], cold: bool) -> str:
@@ -69,14 +72,15 @@ class Finished:
         self._algorithms: dict[tuple[str, str, str], Algorithm] = {}
         counted = ("ok",) if retry else FINISHED
         for record in records:
-            told = record.get("cell") or {}
-            if told.get("input") and (digest := record["graph"].get("digest")):
-                key = input_key(record["problem"], told["input"])
-                self._digests[key] = digest
-                if (told.get("axes") or {}).get("algorithm") == "auto":
-                    self._chosen[key, record["device"]["kind"]] = record["algorithm"]
-            if told.get("id") and record.get("outcome", "ok") in counted:
-                self.by_id[told["id"]] = record
+            told = shape_of(record)
+            cell = told.cell
+            if cell.input and told.graph.digest:
+                key = input_key(told.problem, cell.input)
+                self._digests[key] = told.graph.digest
+                if (cell.axes or {}).get("algorithm") == "auto" and told.device.kind:
+                    self._chosen[key, told.device.kind] = told.algorithm
+            if cell.id and (told.outcome or "ok") in counted:
+                self.by_id[cell.id] = record
 
     def find(self, cell: Cell, device: Mapping[str, Any]) -> Mapping[str, Any] | None:
         """Return the record of a finished cell, or None if it is not known to be finished.

@@ -89,6 +89,8 @@ class Runner:
         self._sweep, self._plan, self._store, self._devices = sweep, plan, store, devices
         self._prices, self._watcher, self._start, self._worker = prices, watcher, start, worker
         self._cold = bool(sweep.sampling.get("cold", False))
+        self._processes = int(sweep.sampling.get("processes", 1))
+        self._parts: dict[int, tuple[int, Mapping[str, Any]]] = {}
         self._finished = Finished(store.records, retry=retry, cold=self._cold)
         self._blocked: dict[str, tuple[int, str, str]] = {}
         self._graphs: dict[str, Mapping[str, Any]] = {}
@@ -143,17 +145,25 @@ class Runner:
             began = time.monotonic()
             expected = {id(p): self._prices.need(p) for p in cells}
             race = Race(self._worker, cells, self._request(cells), self._watcher.doing)
-            outcome = race.run(lambda planned, found: self._end(planned, found))
+            outcome = race.run(lambda planned, found: self._take(planned, found))
             for planned, found in outcome.ended:
-                self._end(planned, found)
+                self._take(planned, found)
             self._charge(cells, outcome, time.monotonic() - began)
             if not opened:
                 self._learn_pace(cells, outcome, expected, time.monotonic() - began)
             opened = True
-            if outcome.worker_lost:
+            if outcome.worker_lost or self._parts:  # the next samples are another process's
                 self._drop_worker()
-            ended = {id(planned) for planned in race.ended}
+            ended = {id(planned) for planned in race.ended} - self._parts.keys()
             cells = [p for p in cells if id(p) not in ended and not self._skipped(p)]
+
+    def _take(self, planned: Planned, found: Mapping[str, Any]) -> None:
+        """End a cell, or keep what it has where other processes are to take more samples of it."""
+        taken = self._parts.pop(id(planned), (0, {}))[0] + 1
+        if taken < self._processes and found.get("record", {}).get("outcome") == "ok":
+            self._parts[id(planned)] = taken, found
+        else:
+            self._end(planned, found)
 
     def _request(self, cells: Sequence[Planned]) -> dict[str, Any]:
         from gpugraph.bench.worker import cell_to_words
@@ -164,6 +174,7 @@ class Runner:
             "sampling": dict(self._sweep.sampling),
             "peers": self._sweep.peers,
             "finished": sorted(self._finished.by_id),
+            "earlier": {str(i): self._parts[id(p)][1]["record"] for i, p in enumerate(cells) if id(p) in self._parts},
         }
 
     def _skipped(self, planned: Planned) -> bool:
@@ -173,7 +184,8 @@ class Runner:
             return True
         reason = self._obstacle(planned) or self._over_budget(planned)
         if reason is not None:
-            self._end(planned, {"outcome": "skipped", "message": reason})
+            taken = self._parts.pop(id(planned), None)
+            self._end(planned, taken[1] if taken else {"outcome": "skipped", "message": reason})
         return reason is not None
 
     def _obstacle(self, planned: Planned) -> str | None:
@@ -214,11 +226,12 @@ class Runner:
         return None
 
     def _price(self, planned: Planned) -> float:
-        """Return the seconds that a cell will take, corrected by what the last ones did."""
+        """Return the seconds that a cell will still take, corrected by what the last ones did."""
         need = self._prices.need(planned)
+        left = 1 - self._parts.get(id(planned), (0,))[0] / self._processes
         sharing = self._sharing[input_of_planned(planned)]
         opening_s = need.opening_s * self._opening_pace / max(sharing, 1)
-        return need.seconds * self._pace[planned.cell.device] + opening_s
+        return (need.seconds * self._pace[planned.cell.device] + opening_s) * left
 
     def _charge(self, cells: Sequence[Planned], outcome: RaceOutcome, elapsed_s: float) -> None:
         """Book the seconds: a cell's own to its device, the rest to all devices alike."""
@@ -231,12 +244,12 @@ class Runner:
     def _learn_pace(
         self, cells: Sequence[Planned], outcome: RaceOutcome, expected: Mapping[int, Need], elapsed_s: float
     ) -> None:
-        """Correct prices by what these cells took; the longer they took, the more that says."""
-        opening_s = max(need.opening_s for need in expected.values())
+        """Correct prices by what these cells took in one process; the longer they took, the more that says."""
+        opening_s = max(need.opening_s for need in expected.values()) / self._processes
         self._opening_pace = _corrected(self._opening_pace, elapsed_s - sum(outcome.seconds), opening_s)
         for device in {planned.cell.device for planned in cells}:
             pairs = [
-                (seconds, expected[id(planned)].seconds)
+                (seconds, expected[id(planned)].seconds / self._processes)
                 for planned, seconds in zip(cells, outcome.seconds, strict=True)
                 if planned.cell.device == device and seconds
             ]

@@ -1,7 +1,8 @@
-"""The file of a bench: one JSON line for each finished cell, on disk before the next begins.
+"""Writing files of records: one JSON line for each finished cell, on disk before the next begins.
 
-A kill at any instant loses at most what was being measured.  A last line that was torn by one is cut off when the file
-is opened again; a broken line anywhere else is an error, for then the file is not ours.
+A kill at any instant loses at most what was being measured.  A file is recognised before it is touched: a last line
+that a kill tore is cut off when the file is opened again; a broken line anywhere else is an error, for then the file is
+not ours.
 """
 
 from __future__ import annotations
@@ -9,9 +10,10 @@ from __future__ import annotations
 import contextlib
 import datetime
 import errno
-import json
 import os
 import re
+import stat
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -19,10 +21,11 @@ from typing import Any
 
 from gpugraph.atomic import atomic_write
 from gpugraph.errors import InputError
-from gpugraph.measure.record import jsonable
+from gpugraph.measure.record import Record, json_text
+from gpugraph.measure.record_file import read_record_file
 
-FINISHED = ("ok", "failed", "refused", "wrong", "threw", "out of memory", "timeout", "died")
-"""Outcomes that a resumed sweep does not try again; what was skipped, it does."""
+WAIT_S = 10.0
+"""Seconds that one record waits for others that are appended to the same file."""
 
 
 def dated_name(sweep: str, now: datetime.datetime | None = None) -> str:
@@ -50,76 +53,94 @@ def read_records(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
     Raises:
         InputError: it cannot be read, or a line in it is no record.
     """
-    return _parse(path)[0]
+    return read_record_file(path).records
 
 
-def _parse(path: str | os.PathLike[str]) -> tuple[list[dict[str, Any]], int]:
-    """Return the records of a file, and how many of its bytes are whole lines."""
-    try:
-        content = Path(path).read_bytes()
-    except OSError as error:
-        raise InputError(f"cannot be read: {(error.strerror or str(error)).lower()}", where=path) from None
-    end = content.rfind(b"\n") + 1
-    lines = content[:end].splitlines(keepends=True)
-    records = []
-    for number, line in enumerate(lines, 1):
-        record = _record(line)
-        if record is not None:
-            records.append(record)
-        elif line.strip():
-            # A page of zeros that a power cut left stands at the end and has no line after it.
-            if number == len(lines):
-                return records, end - len(line)
-            remedy = "give a file that `gpugraph bench` wrote"
-            raise InputError("is no record", where=f"{os.fspath(path)} line {number}", remedy=remedy)
-    return records, end
+def append_record(record: Record, path: str | os.PathLike[str]) -> bool:
+    """Append a record to a file of records as one line, whole or not at all.
 
+    Returns:
+        Whether a torn last line was cut off for it.
 
-def _record(line: bytes) -> dict[str, Any] | None:
-    try:
-        value = json.loads(line)
-    except ValueError:
-        return None
-    return value if isinstance(value, dict) and "problem" in value else None
+    Raises:
+        InputError: the file is none of records or cannot be written, or another process does not let go of it.
+    """
+    with Store(path, resume=True, wait_s=WAIT_S) as store:
+        store.append(record.data)
+        return store.cut > 0
 
 
 class Store:
-    """An open file of records; a context manager.
+    """An open file of records, which no other store may write meanwhile; a context manager.
+
+    What is no file, a pipe or a terminal, is written to as it stands.
 
     Args:
         path: the file; made if it is not there.
         resume: go on with the records in it; without, a file that holds anything is refused.
+        wait_s: seconds to wait for another who writes it.
+
+    Attributes:
+        records: of the file, and those appended.
+        cut: bytes of a torn last line that were cut off.
 
     Raises:
-        InputError: it cannot be opened, is not ours, holds something already, or another bench is writing it.
+        InputError: it cannot be opened, is not ours, holds something already, or another process is writing it.  It is
+            as it was before.
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, resume: bool = False):
+    def __init__(self, path: str | os.PathLike[str], *, resume: bool = False, wait_s: float = 0.0):
         self.path = os.fspath(path)
         self.records: list[dict[str, Any]] = []
         self.cut = 0
+        self._made = not os.path.lexists(path)
         try:
-            if not resume and os.path.exists(path) and os.path.getsize(path):
-                remedy = "--resume goes on with it; or name another file"
-                raise InputError("holds results already", where=self.path, remedy=remedy)
-            self._fd = self._opened()
-            if resume:
-                self.records, whole = _parse(self.path)
-                self.cut = os.fstat(self._fd).st_size - whole
-                os.ftruncate(self._fd, whole)
+            self._fd = self._opened(wait_s)
+            try:
+                self._recognise(resume)
+            except BaseException:
+                self.close()
+                raise
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
-            remedy = "write elsewhere with --save"
-            raise InputError(f"cannot be opened: {reason}", where=self.path, remedy=remedy) from error
+            raise InputError(f"cannot be opened: {reason}", where=self.path, remedy="name another file") from error
 
-    def _opened(self) -> int:
-        fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0), 0o666)
-        try:
-            _lock(fd, self.path)
-        except BaseException:
+    def _recognise(self, resume: bool) -> None:
+        """Take over the records of the file, and make it end with a whole line; only a file of ours is touched."""
+        status = os.fstat(self._fd)
+        if not stat.S_ISREG(status.st_mode):
+            return
+        stored = read_record_file(self.path, compressed=False)
+        if stored.records and not resume:
+            remedy = "--resume goes on with it; or name another file"
+            raise InputError("holds results already", where=self.path, remedy=remedy)
+        self.records = stored.records
+        self.cut = status.st_size - stored.whole_bytes
+        if self.cut:
+            os.ftruncate(self._fd, stored.whole_bytes)
+        if stored.unended:
+            os.write(self._fd, b"\n")
+
+    def _opened(self, wait_s: float) -> int:
+        """Return the file opened and locked; whoever had it may have put another in its place meanwhile."""
+        deadline = time.monotonic() + wait_s
+        while True:
+            fd = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0), 0o666)
+            try:
+                if not stat.S_ISREG(os.fstat(fd).st_mode):
+                    return fd
+                if _lock(fd) and os.path.samestat(os.fstat(fd), os.stat(self.path)):
+                    return fd
+            except FileNotFoundError:
+                pass
+            except BaseException:
+                os.close(fd)
+                raise
             os.close(fd)
-            raise
-        return fd
+            if time.monotonic() >= deadline:
+                remedy = "name another file with --save"
+                raise InputError("another process is writing it", where=self.path, remedy=remedy)
+            time.sleep(0.02)
 
     def __enter__(self) -> Store:
         return self
@@ -135,7 +156,7 @@ class Store:
         Raises:
             InputError: the disk is full; the file ends with the record before.
         """
-        line = json.dumps(jsonable(record), ensure_ascii=False, allow_nan=False).encode() + b"\n"
+        line = json_text(record).encode() + b"\n"
         end = os.fstat(self._fd).st_size
         try:
             left = memoryview(line)
@@ -155,21 +176,21 @@ class Store:
         kept: Sequence[dict[str, Any]] = [record for record in self.records if not unwanted(record)]
         gone = len(self.records) - len(kept)
         if gone:
+            content = b"".join(json_text(record).encode() + b"\n" for record in kept)
             with atomic_write(self.path) as stream:
-                for record in kept:
-                    stream.write(json.dumps(record, ensure_ascii=False).encode() + b"\n")
-            old, self._fd = self._fd, self._opened()
+                stream.write(content)
+            old, self._fd = self._fd, self._opened(WAIT_S)
             os.close(old)
-            self.records = list(kept)
+            same = os.fstat(self._fd).st_size == len(content)  # else another process was quick to append to it
+            self.records = list(kept) if same else read_records(self.path)
         return gone
 
     def close(self) -> None:
-        """Close the file; one in which nothing was written goes away."""
-        empty = os.fstat(self._fd).st_size == 0
-        os.close(self._fd)
-        if empty:
+        """Close the file; one that was made for records and got none goes away."""
+        if self._made and os.fstat(self._fd).st_size == 0:
             with contextlib.suppress(OSError):
-                os.unlink(self.path)
+                os.unlink(self.path)  # before it is closed: whoever waits for the lock then makes it anew
+        os.close(self._fd)
 
 
 def _sync(fd: int) -> None:
@@ -180,14 +201,16 @@ def _sync(fd: int) -> None:
             raise
 
 
-def _lock(fd: int, path: str) -> None:
+def _lock(fd: int) -> bool:
+    """Lock a file; tell whether it could be, or knows no locks."""
     try:
         import fcntl
     except ImportError:
-        return
+        return True
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        raise InputError("another bench is writing it", where=path, remedy="name another file with --save") from None
+        return False
     except OSError:
-        return  # a file system that knows no locks
+        pass
+    return True

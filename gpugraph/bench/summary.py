@@ -9,12 +9,12 @@ from typing import Any
 from gpugraph.bench.axes import in_seconds
 from gpugraph.bench.expand import Plan, Planned, described_algorithm
 from gpugraph.bench.groups import groups_of
-from gpugraph.bench.live import uncertainty
+from gpugraph.bench.live import kernel_time
 from gpugraph.bench.price import Prices
 from gpugraph.memory import in_units
 from gpugraph.report.lines import Line, columns
-from gpugraph.report.rates import shown_rate
-from gpugraph.report.units import count, counted, duration, rate
+from gpugraph.report.rows import Row
+from gpugraph.report.units import count, counted, rate
 
 MOST_ROWS = 60
 """More cells than this are summed up by series; those that did not go well are still shown each."""
@@ -72,75 +72,68 @@ def _footer(plan: Plan) -> list[Line]:
 
 def result_lines(records: Sequence[Mapping[str, Any]]) -> list[Line]:
     """Return the table of a bench's records, a small chart of each series, and how many cells ended how."""
-    shown = records if len(records) <= MOST_ROWS else [r for r in records if r.get("outcome", "ok") != "ok"]
+    rows = [Row.of(record) for record in records]
+    shown = rows if len(rows) <= MOST_ROWS else [row for row in rows if not row.ok]
     lines: list[Line] = [*_table(shown), []] if shown else []
-    lines += _charts(records)
-    ended = Counter("verified" if _verified(r) else str(r.get("outcome", "ok")) for r in records)
-    told = ", ".join(
-        f"{number} {'not verified' if how == 'ok' else how}" for how, number in sorted(ended.items(), key=_often)
-    )
-    return [*lines, [(f"{counted(len(records), 'cell')}: {told}", "bold")]]
+    lines += _charts(rows)
+    ended = Counter(row.verdict for row in rows)
+    told = ", ".join(f"{number} {how}" for how, number in sorted(ended.items(), key=_often))
+    return [*lines, [(f"{counted(len(rows), 'cell')}: {told}", "bold")]]
 
 
 def _often(ended: tuple[str, int]) -> tuple[int, str]:
     return -ended[1], ended[0]
 
 
-def _verified(record: Mapping[str, Any]) -> bool:
-    return bool(record.get("outcome", "ok") == "ok" and record["verification"]["status"] == "passed")
+def _table(rows: Sequence[Row]) -> list[Line]:
+    lines = [
+        [
+            row.problem,
+            _algorithm(row),
+            row.device_kind,
+            row.graph,
+            kernel_time(row),
+            rate(row.mteps) if row.mteps is not None else "-",
+            row.verdict if row.ok else f"{row.verdict}: {_short(row.message)}",
+        ]
+        for row in sorted(rows, key=_order)
+    ]
+    return columns(["problem", "algorithm", "device", "graph", "kernel", "MTEPS", "outcome"], lines, right=(4, 5))
 
 
-def _table(records: Sequence[Mapping[str, Any]]) -> list[Line]:
-    rows = []
-    for record in sorted(records, key=_order):
-        ok = record.get("outcome", "ok") == "ok"
-        figure = shown_rate(record, "kernel")
-        time = f"{duration(record['phases_s']['kernel'])}{uncertainty(record)}" if ok else "-"
-        how = "verified" if _verified(record) else "not verified" if ok else str(record["outcome"])
-        rows.append(
-            [
-                record["problem"],
-                _algorithm(record),
-                record["device"]["kind"],
-                record["graph"]["name"],
-                time,
-                rate(figure) if figure is not None else "-",
-                how if ok else f"{how}: {_short(record.get('message') or '')}",
-            ]
-        )
-    return columns(["problem", "algorithm", "device", "graph", "kernel", "MTEPS", "outcome"], rows, right=(4, 5))
+def _order(row: Row) -> tuple[Any, ...]:
+    return row.problem, _arcs(row) or 2**62, row.graph, row.algorithm
 
 
-def _order(record: Mapping[str, Any]) -> tuple[Any, ...]:
-    return (record["problem"], record["graph"].get("arcs") or 2**62, record["graph"]["name"], record["algorithm"])
+def _arcs(row: Row) -> int | None:
+    arcs: int | None = (row.data.get("graph") or {}).get("arcs")
+    return arcs
 
 
-def _algorithm(record: Mapping[str, Any]) -> str:
+def _algorithm(row: Row) -> str:
     """Return the algorithm with the options that its sweep set."""
-    axes = (record.get("cell") or {}).get("axes") or {}
-    set_ = {name: value for name, value in record["parameters"].items() if name in axes and name != "preparations"}
+    set_ = {name: value for name, value in row.parameters.items() if name in row.axes and name != "preparations"}
     options = ",".join(f"{name}={value}" for name, value in sorted(set_.items()))
-    steps = "".join(f"+{step}" for step in record["parameters"].get("preparations", ()))
-    return f"{record['algorithm']}{f'({options})' if options else ''}{steps}"
+    steps = "".join(f"+{step}" for step in row.parameters.get("preparations") or ())
+    return f"{row.algorithm}{f'({options})' if options else ''}{steps}"
 
 
 def _short(text: str) -> str:
     return text if len(text) <= 60 else f"{text[:59]}…"
 
 
-def _charts(records: Sequence[Mapping[str, Any]]) -> list[Line]:
+def _charts(rows: Sequence[Row]) -> list[Line]:
     """Return a bar of throughput for each series of at least three graphs, the tallest bar of a problem alike."""
     series: dict[str, list[tuple[int, float]]] = {}
-    for record in records:
-        figure, name = shown_rate(record, "kernel"), (record.get("cell") or {}).get("series")
-        if figure is not None and name:
-            series.setdefault(name, []).append((record["graph"]["arcs"], figure))
+    for row in rows:
+        if row.mteps is not None and row.series:
+            series.setdefault(row.series, []).append((_arcs(row) or 0, row.mteps))
     drawn = {name: sorted(points) for name, points in series.items() if len(points) >= 3}
     if not drawn:
         return []
-    rows = []
+    lines = []
     for name, points in sorted(drawn.items()):
         top = max(figure for other in drawn.values() for _, figure in other)
         bars = "".join(BARS[min(int(figure / top * len(BARS)), len(BARS) - 1)] for _, figure in points)
-        rows.append([name, bars, f"{rate(points[0][1])} … {rate(points[-1][1])}", rate(max(f for _, f in points))])
-    return [*columns(["series, small graphs first", "MTEPS", "from … to", "best"], rows, right=(3,)), []]
+        lines.append([name, bars, f"{rate(points[0][1])} … {rate(points[-1][1])}", rate(max(f for _, f in points))])
+    return [*columns(["series, small graphs first", "MTEPS", "from … to", "best"], lines, right=(3,)), []]

@@ -30,7 +30,7 @@ from dataclasses import fields
 from queue import SimpleQueue
 from typing import IO, Any
 
-from gpugraph.measure.record import Cell, jsonable
+from gpugraph.measure.record import Cell, json_text, jsonable
 
 Send = Callable[..., None]
 
@@ -73,7 +73,7 @@ def _protected_output() -> Send:
     lock = threading.Lock()
 
     def send(event: str, **content: Any) -> None:
-        line = json.dumps({"event": event, **jsonable(content)}, ensure_ascii=False).encode() + b"\n"
+        line = json_text({"event": event, **content}).encode() + b"\n"
         with lock:
             left = memoryview(line)
             while left:
@@ -133,6 +133,8 @@ class Worker:
         cells = [cell_from(words) for words in request["cells"]]
         sampling = Sampling(**request["sampling"])
         places = self._identify(cells, sampling, frozenset(request.get("finished", ())))
+        before = request.get("earlier", {})
+        earlier = {at: before[str(i)] for at, i in enumerate(places) if str(i) in before}
         self._send("opened")
         try:
             self._session.measure(
@@ -142,6 +144,7 @@ class Worker:
                 finished=lambda at, record: self._finished(places[at], record),
                 failed=lambda at, error: self._failed(places[at], cells[places[at]], error),
                 current=lambda at: self._send("current", index=places[at]),
+                earlier=earlier,
             )
         except DeviceLost as lost:
             self._send("lost", message=str(lost))

@@ -24,6 +24,9 @@ _BUDGET = f"For the cells of each device [default: the sweep's, else {defaults()
 @click.option("--resume", is_flag=True, help="Go on with the file; without --save, with this sweep's newest here.")
 @click.option("--retry", is_flag=True, help="Go on, and try again what did not go well.")
 @click.option("--cold", is_flag=True, help="Flush the GPU's second-level cache before every sample.")
+@click.option(
+    "--processes", metavar="N", type=click.IntRange(min=1), help="Spread a cell's samples over N worker processes."
+)
 @click.option("--energy", is_flag=True, help="Measure the energy of a run too.")
 @click.option("--list", "list_", is_flag=True, help="Show the cells and the memory each will need, and end.")
 @click.option("--dry-run", is_flag=True, help="Show what each cell will take of the budget, and end.")

@@ -24,10 +24,9 @@ def compare(base: str, new: str, threshold: str, style: str, quiet: bool) -> Non
     Example:
       gpugraph compare base.jsonl new.jsonl --threshold 10%
     """
-    import json
-
     from gpugraph.bench.compare import compare as compare_rows
     from gpugraph.cli.output import show, show_lines, tell
+    from gpugraph.measure.record import json_text
     from gpugraph.report.comparison import comparison_json, comparison_lines, comparison_markdown, describe_cell
     from gpugraph.report.lines import page_width
     from gpugraph.report.records import read_rows
@@ -39,7 +38,7 @@ def compare(base: str, new: str, threshold: str, style: str, quiet: bool) -> Non
     comparison = compare_rows(first, second, threshold=share)
     try:
         if style == "json":
-            show(json.dumps(comparison_json(comparison), ensure_ascii=False, allow_nan=False))
+            show(json_text(comparison_json(comparison)))
         elif style == "markdown":
             show(comparison_markdown(comparison))
         else:

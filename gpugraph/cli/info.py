@@ -19,13 +19,11 @@ def info(graph: str, style: str, quiet: bool, **changes: Any) -> None:
     Example:
       gpugraph info rmat:12
     """
-    import json
-
     from gpugraph.cli.output import show, show_lines, tell
     from gpugraph.cli.progress import Progress
     from gpugraph.graph.properties import properties
     from gpugraph.graph.sources import open_graph
-    from gpugraph.measure.record import jsonable
+    from gpugraph.measure.record import json_text
     from gpugraph.report.graph import graph_figures, graph_json
 
     with Progress(quiet=quiet) as progress:
@@ -35,6 +33,6 @@ def info(graph: str, style: str, quiet: bool, **changes: Any) -> None:
         described = loaded.describe()
     tell(loaded.notes, quiet=quiet)
     if style == "json":
-        show(json.dumps(jsonable(graph_json(described, figures)), ensure_ascii=False))
+        show(json_text(graph_json(described, figures)))
     else:
         show_lines(graph_figures(described, figures))

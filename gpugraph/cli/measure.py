@@ -71,15 +71,22 @@ def measure(
             progress(f"writing {output}")
             write_result(record.result, output)
     tell(_notices(record, output), quiet=quiet)
-    if save is not None:
-        from gpugraph.measure.journal import append_record
+    try:
+        if save is not None:
+            from gpugraph.bench.store import append_record
 
-        append_record(record, save)
+            if append_record(record, save):
+                tell([f"{save}: a last line that was torn by a kill is cut off"], quiet=quiet)
+    finally:  # what was measured is shown even if it cannot be saved
+        _deliver(record, style)
+
+
+def _deliver(record: Record, style: str) -> None:
     try:
         print_record(record, style)
     finally:  # whoever stopped reading must still get the exit code
         if record.status == "failed":
-            where = f"{problem} by {record.data['algorithm']} on {record.data['graph']['name']}"
+            where = f"{record.data['problem']} by {record.data['algorithm']} on {record.data['graph']['name']}"
             raise VerificationFailed(record.data["verification"]["detail"], where=where)
 
 
@@ -131,6 +138,10 @@ def _check_outputs(problem: str, graph: str, output: str | None, save: str | Non
         check_destination(path)
         if os.path.exists(path) and os.path.exists(graph) and os.path.samefile(path, graph):
             raise InputError("is the graph itself and would be overwritten", where=path, remedy="name another file")
+    if save is not None and os.path.isfile(save):
+        from gpugraph.bench.store import WAIT_S, Store
+
+        Store(save, resume=True, wait_s=WAIT_S).close()
     if output is not None:
         from gpugraph.measure.results import check_result_name
 

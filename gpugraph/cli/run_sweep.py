@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -13,7 +15,7 @@ from gpugraph.bench.expand import Plan, expand_sweep
 from gpugraph.bench.price import Prices
 from gpugraph.bench.process import WorkerDied, WorkerProcess
 from gpugraph.bench.read import read_sweep, shipped
-from gpugraph.bench.settings import parse_settings
+from gpugraph.bench.settings import parse_settings, sampling_settings
 from gpugraph.bench.store import Store, dated_name, latest_name, read_records
 from gpugraph.bench.sweep import Sweep
 from gpugraph.cli.defaults import defaults
@@ -39,6 +41,7 @@ def run_bench(
     retry: bool,
     cold: bool,
     energy: bool,
+    processes: int | None,
     list_: bool,
     dry_run: bool,
     sweeps: bool,
@@ -53,13 +56,19 @@ def run_bench(
     if sweeps:
         show("\n".join(f"{name:<22} {read_sweep(name).title}" for name in shipped()))
         return
-    read = _read(sweep, settings, budget, commands, cold, energy)
+    read = _read(sweep, settings, budget, commands, cold=cold, energy=energy, processes=processes)
     resume = resume or retry
     path = save or (latest_name(sweep) if resume else None) or dated_name(sweep)
-    if not list_ and not dry_run:
-        check_destination(path)
     names = [name for text in peers for name in text.split(",") if name]
-    with WorkerProcess() as worker:
+    with contextlib.ExitStack() as stack:
+        store = None
+        if list_ or dry_run:
+            stored = read_records(path) if resume and os.path.exists(path) else []
+        else:
+            check_destination(path)
+            store = stack.enter_context(Store(path, resume=resume))
+            stored = store.records
+        worker = stack.enter_context(WorkerProcess())
         with Progress(quiet=quiet) as progress:
             progress("opening the devices")
             devices = _devices(worker, _device_names(read, names))
@@ -71,21 +80,18 @@ def run_bench(
         unusable = {name: told["unavailable"] for name, told in devices.items() if "unavailable" in told}
         plan = expand_sweep(read, {name: told["kind"] for name, told in usable.items()}, names, unusable)
         usable |= {name: {"description": {"kind": name.partition(":")[0]}} for name in unusable}
-        stored = read_records(path) if resume and _exists(path) else []
         prices = Prices(Sampling(**read.sampling), stored)
-        if list_ or dry_run:
+        if store is None:
             from gpugraph.bench.summary import plan_lines, price_lines
 
             show_lines(plan_lines(plan, prices) if list_ else price_lines(plan, prices, read.budget_s))
             return
         for reason, number in plan.left_out.most_common():
             tell([f"left out, {number}: {reason}"], quiet=quiet)
-        _run(read, plan, path, usable, prices, worker, sweep, resume=resume, retry=retry, quiet=quiet)
+        _run(read, plan, store, usable, prices, worker, sweep, retry=retry, quiet=quiet)
 
 
-def _read(
-    sweep: str, settings: Sequence[str], budget: str | None, commands: Sequence[str], cold: bool, energy: bool
-) -> Sweep:
+def _read(sweep: str, settings: Sequence[str], budget: str | None, commands: Sequence[str], **sampled: Any) -> Sweep:
     try:
         seconds = parse_seconds(budget) if budget is not None else None
     except InputError as error:
@@ -102,14 +108,8 @@ def _read(
         given = {name: table for text in commands for name, table in read_tables(text).items()}
         read = replace(read, peers={**read.peers, **given})
         register_commands(read.peers)
-    sampling = {**read.sampling, **({"cold": True} if cold else {}), **({"energy": True} if energy else {})}
+    sampling = sampling_settings({**read.sampling, **{name: value for name, value in sampled.items() if value}})
     return replace(read, sampling=sampling)
-
-
-def _exists(path: str) -> bool:
-    import os
-
-    return os.path.exists(path)
 
 
 def _device_names(sweep: Sweep, peers: Sequence[str]) -> list[str]:
@@ -155,13 +155,12 @@ def _device_notices(devices: Mapping[str, Mapping[str, Any]]) -> list[str]:
 def _run(
     read: Sweep,
     plan: Plan,
-    path: str,
+    store: Store,
     devices: Mapping[str, Mapping[str, Any]],
     prices: Prices,
     worker: WorkerProcess,
     name: str,
     *,
-    resume: bool,
     retry: bool,
     quiet: bool,
 ) -> None:
@@ -169,23 +168,23 @@ def _run(
     from gpugraph.bench.runner import Runner
     from gpugraph.bench.summary import result_lines
 
-    with Store(path, resume=resume) as store:
-        if store.cut:
-            tell([f"{path}: a last line that was torn by a kill is cut off"], quiet=quiet)
-        tell([f"{counted(len(plan.cells), 'cell')} of '{read.title}' go to {path}"], quiet=quiet)
-        watcher = watcher_for(len(plan.cells), read.title, quiet=quiet)
-        runner = Runner(read, plan, store, devices, prices, watcher, retry=retry, worker=worker)
-        try:
-            with watcher:
-                totals = runner.run()
-        except KeyboardInterrupt:
-            tell([f"{len(store.records)} of {len(plan.cells)} cells are in {path}; go on with: {_again(name, path)}"])
-            raise
-        ended = [record for _, record in totals.records]
-        if totals.resumed:
-            tell([f"finished before: {counted(totals.resumed, 'cell')}"], quiet=quiet)
-        show_lines(result_lines(ended or store.records))
-        show(f"{path}: {counted(len(store.records), 'record')} — gpugraph report {path} -o report.html")
+    path = store.path
+    if store.cut:
+        tell([f"{path}: a last line that was torn by a kill is cut off"], quiet=quiet)
+    tell([f"{counted(len(plan.cells), 'cell')} of '{read.title}' go to {path}"], quiet=quiet)
+    watcher = watcher_for(len(plan.cells), read.title, quiet=quiet)
+    runner = Runner(read, plan, store, devices, prices, watcher, retry=retry, worker=worker)
+    try:
+        with watcher:
+            totals = runner.run()
+    except KeyboardInterrupt:
+        tell([f"{len(store.records)} of {len(plan.cells)} cells are in {path}; go on with: {_again(name, path)}"])
+        raise
+    ended = [record for _, record in totals.records]
+    if totals.resumed:
+        tell([f"finished before: {counted(totals.resumed, 'cell')}"], quiet=quiet)
+    show_lines(result_lines(ended or store.records))
+    show(f"{path}: {counted(len(store.records), 'record')} — gpugraph report {path} -o report.html")
     _judge(ended)
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import datetime
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
+from gpugraph.errors import InputError
 from gpugraph.measure.identity import cell_id
-from gpugraph.measure.record import SCHEMA, Cell
+from gpugraph.measure.record import SCHEMA, Cell, jsonable
+from gpugraph.measure.record_file import shape_of
 from gpugraph.measure.sampling import Sampling
 from gpugraph.measure.statistics import (
     harmonic_mean,
@@ -16,6 +19,7 @@ from gpugraph.measure.statistics import (
     mteps,
     outliers,
     relative_half_width,
+    spread_interval,
 )
 from gpugraph.measure.throttle import Throttle
 from gpugraph.measure.trial import Subject, Trial
@@ -47,10 +51,15 @@ class Finished:
     gpu: dict[str, Any] | None
     predecessors_s: float | None = None
     spent_s: float = 0.0
+    processes: list[int] = field(default_factory=list)
 
 
 def assemble(done: Finished) -> dict[str, Any]:
-    """Return the JSON object of a record (the names: docs/formats.md)."""
+    """Return the JSON object of a record (the names: docs/formats.md).
+
+    Raises:
+        InputError: what a user's algorithm marked or counted makes a record that nobody could read again.
+    """
     from gpugraph.measure.environment import environment
 
     cell, subject, trials = done.cell, done.subject, done.trials
@@ -88,7 +97,7 @@ def assemble(done: Finished) -> dict[str, Any]:
             "sweep": cell.sweep,
             "axes": dict(cell.axes),
         },
-        "phases_s": done.phases,
+        "phases_s": {name: max(seconds, 0.0) for name, seconds in done.phases.items()},  # clocks round
         **({} if done.predecessors_s is None else {"predecessors_s": done.predecessors_s}),
         "samples_s": {
             "kernel": [s for t in trials for s in t.kernel_s],
@@ -117,7 +126,13 @@ def assemble(done: Finished) -> dict[str, Any]:
         data["per_source"] = [
             {**t.result.summary(), "kernel_s": median(t.kernel_s), "rounds": t.counters.get("rounds")} for t in trials
         ]
-    return data
+    plain: dict[str, Any] = jsonable(data)
+    try:
+        shape_of(plain)
+    except ValueError as error:
+        remedy = "see what it marks and counts on its clock"
+        raise InputError(f"what '{algorithm.name}' reports makes no record: {error}", remedy=remedy) from None
+    return plain
 
 
 def _index_bits(cell: Cell, graph: Any) -> int:
@@ -127,20 +142,31 @@ def _index_bits(cell: Cell, graph: Any) -> int:
 def _intervals(done: Finished) -> dict[str, list[float]]:
     """Return the interval of the median of every phase that has the samples for one."""
     groups = {
-        "kernel": [t.kernel_s for t in done.trials],
         "h2d": [done.h2d_s],
         "d2h": [t.d2h_s for t in done.trials] if done.device["kind"] != "cpu" else [],
     }
     enough = {name: g for name, g in groups.items() if g and len(g[0]) >= INTERVAL_SAMPLES}
-    return {name: list(median_interval(g)) for name, g in enough.items()}
+    told = {name: list(median_interval(g)) for name, g in enough.items()}
+    return told | ({"kernel": list(interval)} if (interval := _kernel_interval(done)) else {})
+
+
+def _kernel_interval(done: Finished) -> tuple[float, float] | None:
+    """Return the interval of the median kernel time; of several processes the one that they scatter in."""
+    groups = [t.kernel_s for t in done.trials]
+    if len(done.processes) > 1:
+        ends = [sum(done.processes[:i]) for i in range(len(done.processes) + 1)]
+        medians = [median([s for group in groups for s in group[low:high]]) for low, high in pairwise(ends)]
+        if min(medians) > 0:
+            low, high = spread_interval(medians)
+            return min(low, done.phases["kernel"]), max(high, done.phases["kernel"])
+    return median_interval(groups) if len(groups[0]) >= INTERVAL_SAMPLES else None
 
 
 def _sampling(done: Finished) -> dict[str, Any]:
     """Return the ``sampling`` object; outliers are told of, by position in ``samples_s.kernel``, and never dropped."""
     groups = [t.kernel_s for t in done.trials]
-    reached = None
-    if len(groups[0]) >= INTERVAL_SAMPLES:
-        reached = relative_half_width(median_interval(groups), done.phases["kernel"])
+    interval = _kernel_interval(done)
+    reached = None if interval is None else relative_half_width(interval, done.phases["kernel"])
     firsts = [sum(map(len, groups[:i])) for i in range(len(groups))]
     clocks: Any = [clock for t in done.trials for clock in t.clocks_mhz]
     if done.throttle.absent is not None:
@@ -148,6 +174,11 @@ def _sampling(done: Finished) -> dict[str, Any]:
     return {
         "target": done.sampling.target if done.sampling.adaptive else None,
         "reached": reached,
+        "min_samples": done.sampling.min_samples,
+        "max_samples": done.sampling.max_samples,
+        "time_limit_s": done.sampling.time_limit_s,
+        "warmup": done.sampling.warmup,
+        "processes": done.processes or [len(groups[0])],
         "stopped_by": done.stopped_by,
         "spent_s": done.spent_s,
         "cold": done.sampling.cold,

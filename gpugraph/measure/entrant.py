@@ -6,6 +6,7 @@ CSRGraph → GraphView → State → Result → Verdict → Record
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import Any
 
 from gpugraph.clock import NullClock, working_seconds
@@ -14,13 +15,14 @@ from gpugraph.measure.energy import measure_energy
 from gpugraph.measure.inputs import Inputs, Progress, live_bytes
 from gpugraph.measure.opened import OpenDevice
 from gpugraph.measure.predecessors import add_predecessors
-from gpugraph.measure.record import Cell, Record
+from gpugraph.measure.record import Cell, Record, jsonable
 from gpugraph.measure.resolve import check_counts, check_preparations, parse_options, resolve_algorithm
 from gpugraph.measure.sampling import Sampling
 from gpugraph.measure.statistics import median, median_interval, relative_half_width
 from gpugraph.measure.throttle import Throttle
 from gpugraph.measure.traffic import describe_traffic
 from gpugraph.measure.trial import Subject, Trial
+from gpugraph.problems.contract import Verdict
 from gpugraph.problems.registry import load_problem
 
 INNER_RUNS = 3
@@ -39,6 +41,7 @@ class Entrant:
         inputs: where graphs, views and their copies on the device come from.
         opened: the device.
         progress: told what goes on.
+        earlier: the record of the processes that took samples of this cell before, where it is spread over several.
 
     Raises:
         InputError: bad graph, names or parameters.
@@ -46,9 +49,18 @@ class Entrant:
     """
 
     def __init__(
-        self, index: int, cell: Cell, sampling: Sampling, inputs: Inputs, opened: OpenDevice, progress: Progress
+        self,
+        index: int,
+        cell: Cell,
+        sampling: Sampling,
+        inputs: Inputs,
+        opened: OpenDevice,
+        progress: Progress,
+        earlier: Mapping[str, Any] | None = None,
     ):
         self.index, self.cell, self.sampling, self.opened, self._progress = index, cell, sampling, opened, progress
+        self._earlier, self._share = earlier, sampling.share()
+        self._processes: list[int] = list(earlier["sampling"]["processes"]) if earlier else []
         device = opened.device
         check_counts(cell)
         flush = opened.flush if sampling.cold else None
@@ -64,7 +76,7 @@ class Entrant:
         self._viewed = inputs.view(cell, problem, loaded.graph, progress)
         resident = device.kind != "cpu" and self.algorithm.resident
         self._placed = inputs.place(
-            self._viewed, problem, device, progress, resident=resident, transfers=sampling.transfers
+            self._viewed, problem, device, progress, resident=resident, transfers=self._share.transfers
         )
         self.phases = dict(loaded.phases)
         self.phases["stage"], self.phases["h2d"] = self._placed.stage_s, median(self._placed.h2d_s or [0.0])
@@ -103,12 +115,12 @@ class Entrant:
     def sample(self) -> None:
         """Take the next sample of every query; before the first, warm up."""
         start, checks_s = time.perf_counter(), sum(trial.verify_s for trial in self.trials)
-        name, most, first = self.algorithm.name, self.sampling.max_samples, self.samples == 0
+        name, most, first = self.algorithm.name, self._share.max_samples, self.samples == 0
         if first:
             for turn in range(self.sampling.warmup):
                 self._progress(f"{name}: warm-up {turn + 1} of {self.sampling.warmup}")
                 self.trials[0].warm_up(self.subject)
-        of = "" if self.sampling.adaptive else f" of {most}"
+        of = "" if self._share.adaptive else f" of {most}"
         self._progress(f"{name}: sample {self.samples + 1}{of}")
         for trial in self.trials:
             self._sample(trial)
@@ -129,7 +141,7 @@ class Entrant:
 
     def stopped_by(self) -> str | None:
         """Return why no more samples are taken, ``"target"``, ``"time"`` or ``"count"``, or None to go on."""
-        wanted, taken = self.sampling, self.samples
+        wanted, taken = self._share, self.samples
         if taken == 0:
             return None
         if taken >= wanted.max_samples or (wanted.adaptive and self._wrong()):
@@ -148,16 +160,20 @@ class Entrant:
         self._looked_at = self.samples
         groups = [trial.kernel_s for trial in self.trials]
         middle = median([second for group in groups for second in group])
-        return relative_half_width(median_interval(groups), middle) <= self.sampling.target
+        return relative_half_width(median_interval(groups), middle) <= self._share.target
 
     def finish(self, stopped_by: str) -> Record:
         """Return the record; makes the runs of their own that inner phases and energy take."""
         subject, trials = self.subject, self.trials
-        inner, inner_run_s, counters = self._inner_phases()
+        self._processes.append(self.samples)
+        last = len(self._processes) >= self.sampling.processes
+        inner, inner_run_s, counters = self._inner_phases() if last else ({}, None, {})
         predecessors_s = None
         if self.cell.predecessors:
             self._progress("predecessors")
             predecessors_s = add_predecessors(subject, trials[0])
+        energy = self._energy() if last else {"absent": "not measured yet"}
+        h2d_s = self._join()
         kernel = [second for trial in trials for second in trial.kernel_s]
         self.phases["kernel"] = median(kernel)
         self.phases["d2h"] = median([second for trial in trials for second in trial.d2h_s])
@@ -170,23 +186,51 @@ class Entrant:
             stopped_by=stopped_by,
             trials=trials,
             phases=self.phases,
-            h2d_s=list(self._placed.h2d_s),
+            h2d_s=h2d_s,
             inner=inner,
             inner_run_s=inner_run_s,
             counters=counters,
             throttle=self.throttle,
             peak_bytes=max(self._setup_peak, *(trial.peak_bytes for trial in trials)),
-            energy=self._energy(),
+            energy=energy,
             traffic=self._traffic(),
             device=self.opened.description,
             gpu=self.opened.gpu(),
             predecessors_s=predecessors_s,
             spent_s=self.spent_s,
+            processes=self._processes,
         )
         notices = [self.opened.notice] if self.opened.notice else []
         notices += getattr(subject.graph, "notes", ())
         results = tuple(trial.result for trial in trials)
         return Record(assemble(finished), subject.graph, results, tuple(notices))
+
+    def _join(self) -> list[float]:
+        """Put the samples of earlier processes before this one's; return the seconds of all transfers.
+
+        Processes whose results differ make the cell wrong.
+        """
+        h2d_s, earlier = list(self._placed.h2d_s), self._earlier
+        if earlier is None:
+            return h2d_s
+        samples, each = earlier["samples_s"], sum(self._processes[:-1])
+        clocks = earlier["sampling"]["sm_clock_mhz"]
+        results = earlier.get("per_source") or [earlier["result"]]
+        for i, trial in enumerate(self.trials):
+            part = slice(i * each, (i + 1) * each)
+            trial.kernel_s[:0] = samples["kernel"][part]
+            trial.d2h_s[:0] = samples["d2h"][part]
+            if isinstance(clocks, list) and len(clocks) == len(samples["kernel"]):
+                trial.clocks_mhz[:0] = clocks[part]
+            found = jsonable(trial.result.summary())
+            if self.cell.verify != "none" and any(results[i][name] != value for name, value in found.items()):
+                process = len(self._processes)
+                detail = f"the result of process {process} differs from that of process {process - 1}"
+                trial.verdict = Verdict("failed", trial.verdict.method, detail)
+        h2d_s[:0] = samples["h2d"]
+        self.phases["h2d"] = median(h2d_s or [0.0])
+        self.throttle.repeated += earlier["sampling"]["throttled_repeated"]
+        return h2d_s
 
     def _inner_phases(self) -> tuple[dict[str, float], float | None, dict[str, int]]:
         """Return the seconds of each inner phase, those of the run they were measured in, and the counters.

@@ -19,12 +19,13 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal, get_args
 
 from gpugraph.errors import GpuGraphError, InputError, OutOfMemory, VerificationFailed, unknown_name
 from gpugraph.measure.record import SCHEMA, Cell, Record
 
-OUTCOMES = ("ok", "failed", "out of memory", "timeout", "skipped", "refused", "wrong", "threw", "died")
+Outcome = Literal["ok", "failed", "out of memory", "timeout", "skipped", "refused", "wrong", "threw", "died"]
+OUTCOMES: tuple[str, ...] = get_args(Outcome)
 
 
 def outcome_of(error: BaseException) -> tuple[str, str]:

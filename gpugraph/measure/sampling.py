@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gpugraph.errors import InputError
 
@@ -28,6 +28,7 @@ class Sampling:
         bandwidth: measure the device's copy bandwidth, once a session, to hold the traffic against.
         transfers: copies of the graph to a GPU, each timed.
         seed: of the order in which competing cells take turns.
+        processes: worker processes that a bench spreads the samples of a cell over, one after another.
     """
 
     target: float = 0.02
@@ -40,12 +41,16 @@ class Sampling:
     bandwidth: bool = True
     transfers: int = 3
     seed: int = 1
+    processes: int = 1
 
     def __post_init__(self) -> None:
         if self.min_samples < 1:
             raise InputError(f"{self.min_samples} samples are none", remedy="take 1 or more")
         if self.max_samples < self.min_samples:
             raise InputError(f"at most {self.max_samples} samples, but at least {self.min_samples}")
+        if not 1 <= self.processes <= self.max_samples:
+            what = f"at most {self.max_samples} samples cannot be spread over {self.processes} processes"
+            raise InputError(what, remedy=f"give 1 to {self.max_samples}")
         if self.warmup < 0:
             raise InputError(f"{self.warmup} warm-up runs cannot be made", remedy="give 0 or more")
         if not 0 <= self.target < math.inf:
@@ -58,6 +63,19 @@ class Sampling:
         """Return the sampling that takes a fixed number of samples, whatever they say, and one transfer."""
         unlimited = math.inf
         return cls(0.0, min_samples=samples, max_samples=samples, time_limit_s=unlimited, warmup=warmup, transfers=1)
+
+    def share(self) -> Sampling:
+        """Return what one process of several takes: its part of samples, time and transfers."""
+        n = self.processes
+        return replace(
+            self,
+            target=self.target * math.sqrt(n),
+            min_samples=-(-self.min_samples // n),
+            max_samples=-(-self.max_samples // n),
+            time_limit_s=self.time_limit_s / n,
+            transfers=-(-self.transfers // n),
+            processes=1,
+        )
 
     @property
     def adaptive(self) -> bool:

@@ -11,7 +11,7 @@ import contextlib
 import gc
 import random
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
@@ -49,6 +49,7 @@ class Session:
         finished: Callable[[int, Record], None],
         failed: Callable[[int, Exception], None],
         current: Callable[[int], None] = lambda index: None,
+        earlier: Mapping[int, Mapping[str, Any]] | None = None,
     ) -> None:
         """Measure cells that compete, their samples interleaved.
 
@@ -60,6 +61,7 @@ class Session:
                 record whose outcome says so.
             failed: called with a cell's place and what it raised; the others go on.
             current: called with a cell's place before anything of it runs.
+            earlier: by a cell's place the record of the processes that took samples of it before this one.
 
         Raises:
             DeviceLost: after ``failed`` was called for the cell that lost the GPU.  Cells for which neither
@@ -68,7 +70,7 @@ class Session:
         if self._used:
             gc.collect()  # what an earlier call left in cycles may hold device memory
         self._used = True
-        group = _Group(self, cells, sampling, progress, finished, failed, current)
+        group = _Group(self, cells, sampling, progress, finished, failed, current, earlier or {})
         try:
             alone = group.race(range(len(cells)))
             for index in alone:
@@ -143,9 +145,11 @@ class Session:
     ) -> None:
         self.close()
 
-    def enter(self, index: int, cell: Cell, sampling: Sampling, progress: Progress) -> Entrant:
+    def enter(
+        self, index: int, cell: Cell, sampling: Sampling, progress: Progress, earlier: Mapping[str, Any] | None
+    ) -> Entrant:
         """Return a cell set up on its device."""
-        return Entrant(index, cell, sampling, self._inputs, self.device(cell), progress)
+        return Entrant(index, cell, sampling, self._inputs, self.device(cell), progress, earlier)
 
 
 class _Group:
@@ -160,9 +164,11 @@ class _Group:
         finished: Callable[[int, Record], None],
         failed: Callable[[int, Exception], None],
         current: Callable[[int], None],
+        earlier: Mapping[int, Mapping[str, Any]],
     ):
         self._session, self._cells, self._sampling = session, cells, sampling
         self._progress, self._finished, self._failed, self._current = progress, finished, failed, current
+        self._earlier = earlier
         self._order = random.Random(sampling.seed)
         self.entrants: dict[int, Entrant] = {}
 
@@ -180,7 +186,8 @@ class _Group:
 
     def _enter(self, index: int) -> None:
         """Set a cell up."""
-        self.entrants[index] = self._session.enter(index, self._cells[index], self._sampling, self._progress)
+        cell, earlier = self._cells[index], self._earlier.get(index)
+        self.entrants[index] = self._session.enter(index, cell, self._sampling, self._progress, earlier)
 
     def _sample(self, index: int) -> Record | None:
         """Take a sample; return the record if it was the last."""

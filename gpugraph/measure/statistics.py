@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -13,6 +14,7 @@ OUTLIER_DEVIATIONS = 10.0
 """An outlier is this many standard deviations from the median, the deviation estimated robustly."""
 
 _NORMAL = 1.4826  # standard deviations of a normal distribution per median absolute deviation
+_WIDEST = math.log(1000)  # an interval of two processes can be as wide as one likes: beyond a factor it says nothing
 _RESOLUTION = 1e-3  # of the median: clocks tick, and samples equal but for a tick have no outliers
 
 
@@ -64,6 +66,27 @@ def _resampled_medians(ordered: NDArray[np.float64], resamples: int, rng: np.ran
     upper = lower if n % 2 else lower + (1 - lower) * rng.beta(1, n - k, resamples)
     first, second = (ordered[np.minimum((n * u).astype(np.int64), n - 1)] for u in (lower, upper))
     return (first + second) / 2
+
+
+def spread_interval(medians: Sequence[float], *, level: float = 0.95) -> tuple[float, float]:
+    """Return the interval of the time that processes scatter around, by Student's t over the logarithms.
+
+    Samples of one process share its addresses, its clocks and its neighbours; only processes are independent.
+
+    Args:
+        medians: of each process, two or more, above 0.
+        level: the probability that the interval holds the true value.
+
+    Source: T. Kalibera, R. Jones, Rigorous Benchmarking in Reasonable Time, 2013, section 6.
+    """
+    from scipy.special import stdtrit
+
+    logs = np.log(np.asarray(medians, float))
+    n = len(logs)
+    half = min(float(stdtrit(n - 1, (1 + level) / 2)) * float(np.std(logs, ddof=1)) / n**0.5, _WIDEST)
+    middle = float(np.mean(logs))
+    low, high = np.exp([middle - half, middle + half])
+    return float(low), float(high)
 
 
 def relative_half_width(interval: tuple[float, float], middle: float) -> float:

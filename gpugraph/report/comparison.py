@@ -29,7 +29,8 @@ _STYLES = {
 _MEANING = (
     "Ratio of the median kernel times, above 1 where NEW is slower. Slower or faster: the 95 % bootstrap interval of "
     "the ratio lies wholly beyond the threshold, a Mann–Whitney test, corrected by Holm for the number of cells, is "
-    "significant at 5 %, every quarter of both runs agrees, and the cell stands out of the scatter of all. Same: the "
+    "significant at 5 %, every quarter of both runs agrees, and the cell stands out of the scatter of all; where both "
+    "ran the cell in several processes, Student's t over the medians of these, and every process agrees. Same: the "
     "interval lies wholly within the threshold. Unclear: anything else"
 )
 
@@ -88,6 +89,7 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
                 "interval": cell.interval,
                 "p_value": cell.p_value,
                 "samples": [len(cell.base.samples), len(cell.new.samples)],
+                "processes": [len(cell.base.processes), len(cell.new.processes)],
             }
             for cell in comparison.cells
         ],
@@ -116,8 +118,12 @@ def _cells(cell: Compared) -> list[str]:
     row = cell.new if cell.new.ok else cell.base
     ratio = "-" if cell.ratio is None else f"{cell.ratio:.3f}"
     interval = "-" if cell.interval is None else f"{cell.interval[0]:.3f}..{cell.interval[1]:.3f}"
-    times = ["-" if one.kernel_s is None else duration(one.kernel_s) for one in (cell.base, cell.new)]
+    times = [_time(one) for one in (cell.base, cell.new)]
     return [row.problem, row.graph, row.algorithm, row.device, *times, ratio, interval, cell.verdict]
+
+
+def _time(row: Row) -> str:
+    return "-" if row.kernel_s is None else duration(row.kernel_s) + (f" ({row.few})" if row.few else "")
 
 
 def _names(row: Row) -> dict[str, Any]:

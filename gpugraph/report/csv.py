@@ -41,7 +41,19 @@ def csv(records: Sequence[Mapping[str, Any]]) -> str:
     hardware = [f"energy.{name}" for name in ("joules_per_run", "nanojoules_per_edge")]
     hardware += [f"traffic.{name}" for name in ("minimum_bytes", "copy_bytes_per_s", "share")]
     apart = ["predecessors_s"] if any("predecessors_s" in data for data in records) else []
-    header = [*FRONT, *axes, *parameters, *results, *phases, *apart, *_INTERVAL, "samples", *rates, *hardware]
+    header = [
+        *FRONT,
+        *axes,
+        *parameters,
+        *results,
+        *phases,
+        *apart,
+        *_INTERVAL,
+        "samples",
+        "few_samples",
+        *rates,
+        *hardware,
+    ]
     header += ["peak_device_bytes", "outcome", "message", "verification.status", "verification.method", "time"]
     text = io.StringIO()
     writer = _csv.writer(text, lineterminator="\n")
@@ -51,7 +63,8 @@ def csv(records: Sequence[Mapping[str, Any]]) -> str:
         line = {name: _at(data, name) for name in header}
         line |= {name: shown_rate(data, name.partition(".")[2]) for name in rates}
         line |= dict(zip(_INTERVAL, row.interval_s or (None, None), strict=True))
-        line |= {"samples": len(row.samples) or None, "outcome": row.outcome, "message": row.message or None}
+        line |= {"samples": len(row.samples) or None, "few_samples": "yes" if row.few else None}
+        line |= {"outcome": row.outcome, "message": row.message or None}
         writer.writerow([line[name] for name in header])
     return text.getvalue().rstrip("\n")
 

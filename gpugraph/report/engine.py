@@ -6,6 +6,7 @@ from importlib import metadata
 from typing import Any
 
 from gpugraph.errors import InputError
+from gpugraph.measure.record import encodable, jsonable
 
 _REMEDY = "pip install 'gpugraph[report]'"
 
@@ -51,6 +52,16 @@ def vega_license() -> str:
     return "\n\n".join([owner + " BSD 3-Clause License.", *texts])
 
 
+LONGEST = 1000
+"""Letters of a text in a figure: the library measures each again and again to make it fit."""
+
+
+def _drawable(text: str) -> str:
+    """Return a text that the library can draw: a control character would abort the process, a huge one hang it."""
+    clean = encodable(text)
+    return clean if len(clean) <= LONGEST else f"{clean[: LONGEST - 1]}…"
+
+
 def draw(spec: dict[str, Any], ending: str, *, scale: float = 2.0) -> bytes:
     """Return a Vega-Lite figure as ``.svg``, ``.pdf`` or ``.png``.
 
@@ -60,10 +71,13 @@ def draw(spec: dict[str, Any], ending: str, *, scale: float = 2.0) -> bytes:
         scale: of the pixels of a ``.png``.
 
     Raises:
-        InputError: the library is not installed.
+        InputError: the library is not installed, or cannot draw this.
     """
-    engine = _engine()
-    if ending == ".svg":
-        return str(engine.vegalite_to_svg(spec)).encode()
-    drawn: bytes = engine.vegalite_to_pdf(spec) if ending == ".pdf" else engine.vegalite_to_png(spec, scale=scale)
+    engine, clean = _engine(), jsonable(spec, _drawable)
+    try:
+        if ending == ".svg":
+            return str(engine.vegalite_to_svg(clean)).encode()
+        drawn: bytes = engine.vegalite_to_pdf(clean) if ending == ".pdf" else engine.vegalite_to_png(clean, scale=scale)
+    except ValueError as error:
+        raise InputError(f"the figure cannot be drawn: {error}", remedy="write it as .json and look at it") from error
     return drawn

@@ -8,7 +8,7 @@ from typing import Any
 from gpugraph.report.charts.series import label
 from gpugraph.report.published import COLUMNS, Published, published
 from gpugraph.report.rates import EMULATED
-from gpugraph.report.rows import Row
+from gpugraph.report.rows import FEW, Row
 from gpugraph.report.speedup import speedups
 from gpugraph.report.units import count, duration, percent, rate
 
@@ -27,6 +27,8 @@ def markdown(records: Sequence[Mapping[str, Any]]) -> str:
         notes.append("End to end: the same count / (stage + h2d + kernel + d2h)")
     if any(one.interval_s for one in rows):
         notes.append("Kernel: median ± half the width of its 95 % confidence interval")
+    if any(one.few for one in rows):
+        notes.append(FEW)
     if any(one.device_kind == "emulated" for one in rows):
         notes.append(EMULATED[0].upper() + EMULATED[1:])
     lines += [f"\n{note}." for note in notes]
@@ -77,4 +79,5 @@ def kernel_time(one: Row) -> str:
     if one.kernel_s is None:
         return "-"
     half = one.half_width
-    return duration(one.kernel_s) if half is None else f"{duration(one.kernel_s)} ± {percent(half)}"
+    known = "" if half is None else f" ± {percent(half)}"
+    return f"{duration(one.kernel_s)}{known}" + (f" ({one.few})" if one.few else "")

@@ -13,9 +13,9 @@ point does.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+
+from gpugraph.measure.record_file import PaperShape, PointShape
 
 SAME_SCALE = 0.01
 """Scales that differ by less are the same."""
@@ -50,41 +50,22 @@ class Stated:
         return self.scale is None or (scale is not None and abs(self.scale - scale) < SAME_SCALE)
 
 
-def stated(paper: Any) -> tuple[Stated, ...]:
-    """Return the values that a record's ``paper`` field states.
-
-    Raises:
-        ValueError: it is not of the form above; the message says what is wrong.
-    """
+def stated(paper: PaperShape | list[PaperShape] | None) -> tuple[Stated, ...]:
+    """Return the values that a record's ``paper`` field states."""
     papers = paper if isinstance(paper, list) else [] if paper is None else [paper]
-    values: list[Stated] = []
-    for one in papers:
-        if not isinstance(one, Mapping):
-            raise ValueError("'paper' is no object")
-        points = one.get("points", [one])
-        if not isinstance(points, list) or not all(isinstance(point, Mapping) for point in points):
-            raise ValueError("'paper.points' is no list of objects")
-        values += [_value(one, point) for point in points]
-    return tuple(values)
+    return tuple(_value(one, point) for one in papers for point in (one.points if one.points is not None else [one]))
 
 
-def _value(paper: Mapping[str, Any], point: Mapping[str, Any]) -> Stated:
-    numbers: dict[str, float | None] = {}
-    for name in ("scale", "vertices", "mteps", "kernel_s", "speedup"):
-        number = point.get(name)
-        real = isinstance(number, int | float) and not isinstance(number, bool)
-        if number is not None and not (real and 0 < number < math.inf):
-            raise ValueError(f"'paper.{name}' is no number above 0")
-        numbers[name] = None if number is None else float(number)
-    scale, vertices = numbers["scale"], numbers["vertices"]
+def _value(paper: PaperShape, point: PointShape) -> Stated:
+    scale = point.scale
     return Stated(
-        name=str(paper.get("name") or "the paper"),
-        hardware=str(paper.get("hardware") or "hardware not named"),
-        where=str(paper.get("where") or ""),
-        label=str(point.get("label") or paper.get("label") or ""),
-        scale=math.log2(vertices) if scale is None and vertices else scale,
-        mteps=numbers["mteps"],
-        kernel_s=numbers["kernel_s"],
-        speedup=numbers["speedup"],
-        over=str(point.get("over") or ""),
+        name=paper.name or "the paper",
+        hardware=paper.hardware or "hardware not named",
+        where=point.where or paper.where or "",
+        label=point.label or paper.label or "",
+        scale=math.log2(point.vertices) if scale is None and point.vertices else scale,
+        mteps=point.mteps,
+        kernel_s=point.kernel_s,
+        speedup=point.speedup,
+        over=point.over or "",
     )

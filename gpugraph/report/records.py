@@ -1,18 +1,15 @@
-"""Read files of records: one JSON object a line, as ``--save`` and the bench write them."""
+"""Files of records as the rows of a report."""
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Sequence
 from typing import Any
 
-from gpugraph.compression import codec_of_content, open_reader
 from gpugraph.errors import InputError
-from gpugraph.measure.record import SCHEMA
+from gpugraph.measure.record import encodable
+from gpugraph.measure.record_file import REMEDY, read_record_file
 from gpugraph.report.rows import Row
-
-_REMEDY = "give a file that --save or `gpugraph bench` wrote"
 
 
 def read_rows(paths: Sequence[str | os.PathLike[str]]) -> tuple[list[Row], list[str]]:
@@ -33,52 +30,20 @@ def read_rows(paths: Sequence[str | os.PathLike[str]]) -> tuple[list[Row], list[
 
 
 def _read_file(path: str) -> tuple[list[Row], list[str]]:
-    lines = _lines(path)
+    shown, stored = encodable(path), read_record_file(path)
+    if not stored.records:
+        raise InputError("holds no record", where=path, remedy=REMEDY)
     rows: dict[Any, Row] = {}
     notices: list[str] = []
     repeated = 0
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            row = Row.of(_parse(line), file=path, line=number)
-        except ValueError as error:
-            if number == len(lines) and number > 1 and not line.endswith(b"\n"):
-                notices.append(f"{path} line {number} is cut off and left out: its run was stopped while writing")
-                break
-            raise InputError(f"is no record: {error}", where=f"{path} line {number}", remedy=_REMEDY) from None
+    for number, data in zip(stored.lines, stored.records, strict=True):
+        row = Row.of(data, file=shown, line=number)
         key = row.cell_id if row.cell_id is not None else number
         repeated += key in rows
         rows.pop(key, None)
         rows[key] = row
-    if not rows:
-        raise InputError("holds no record", where=path, remedy=_REMEDY)
+    if stored.torn is not None:
+        notices.append(f"{shown} line {stored.torn} is cut off and left out: its run was stopped while writing")
     if repeated:
-        notices.append(f"{path} has {repeated} cells more than once: the latest record of each counts")
+        notices.append(f"{shown} has {repeated} cells more than once: the latest record of each counts")
     return list(rows.values()), notices
-
-
-def _lines(path: str) -> list[bytes]:
-    try:
-        with open(path, "rb") as raw:
-            codec = codec_of_content(raw.read(16), path)
-            raw.seek(0)
-            content: bytes = open_reader(raw, codec).read()
-    except (OSError, EOFError, ValueError) as error:
-        reason = (getattr(error, "strerror", None) or str(error)).lower()
-        raise InputError(f"cannot be read: {reason}", where=path, remedy=_REMEDY) from error
-    return content.splitlines(keepends=True)
-
-
-def _parse(line: bytes) -> dict[str, Any]:
-    """Return a line's object; every complaint is a ValueError."""
-    try:
-        data = json.loads(line.decode("utf-8"))
-    except RecursionError:
-        raise ValueError("it is nested too deeply") from None
-    if not isinstance(data, dict):
-        raise ValueError("it is no JSON object")
-    schema = data.get("schema", SCHEMA)
-    if schema != SCHEMA:
-        raise ValueError(f"its schema is {schema!r}, this gpugraph reads {SCHEMA}")
-    return data

@@ -4,19 +4,29 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
-from gpugraph.measure.outcome import OUTCOMES
+from gpugraph.measure.record_file import Shape, shape_of
 from gpugraph.measure.statistics import relative_half_width
 from gpugraph.report.papers import Stated, stated
 from gpugraph.report.rates import shown_rate
+from gpugraph.report.units import counted
+
+LEAST_SAMPLES = 3
+"""Fewer samples of a source have no interval, and say little of the time that a run takes."""
+
+FEW = "A time with its number of samples in brackets has fewer than were asked for, or than three: it proves little"
 
 TRANSFERS = ("stage", "h2d", "d2h")
 """Phases that move data to the device and back."""
 
-_SCALED = re.compile(r"(rmat|ssca2):(?:scale=)?(\d+)\b")
+MOST_SCALE = 64
+"""Scales beyond it are none: no graph has so many vertices."""
+
+_SCALED = re.compile(r"(rmat|ssca2):(?:scale=)?(\d\d?)\b")
 _SIZES = ("n", "scale", "in", "m", "size", "rows", "columns")
 _OTHER = 0.005
 _MEASURING = ("repeat", "warmup", "index_bits")
@@ -36,6 +46,10 @@ class Row:
         kernel_s: median seconds of the kernel; None where the outcome is not ok.
         interval_s: confidence interval of that median.
         inner: seconds of the phases inside the kernel, scaled to ``kernel_s`` (see ``inner_phases``).
+        samples: every sample of the kernel, source by source, and within a source process by process.
+        sources: from which the cell was run.
+        processes: samples of each source that each process took, in their order.
+        wanted: the fewest samples of each source that were asked for; 0 where that is not known.
         mteps, end_to_end: millions of edges a second; None where they must not be shown.
         nanojoules, joules: per edge, and per run.
         share: of the measured copy bandwidth, if only the least traffic were counted; 1 is the roof.
@@ -65,6 +79,9 @@ class Row:
     kernel_s: float | None
     interval_s: tuple[float, float] | None
     samples: tuple[float, ...]
+    sources: int
+    processes: tuple[int, ...]
+    wanted: int
     phases: Mapping[str, float]
     inner: Mapping[str, float]
     mteps: float | None
@@ -102,6 +119,21 @@ class Row:
         return relative_half_width(self.interval_s, self.kernel_s)
 
     @property
+    def few(self) -> str:
+        """``"1 sample"`` and the like where that is too few to rank by: fewer than asked for, or than three."""
+        taken = len(self.samples) // self.sources
+        return counted(taken, "sample") if 0 < taken < max(LEAST_SAMPLES, self.wanted) else ""
+
+    def by_process(self, samples: Sequence[float]) -> list[list[float]]:
+        """Return the cell's samples, or figures that stand for them in their order, by process and then by source."""
+        each = len(samples) // self.sources
+        ends = [sum(self.processes[:i]) for i in range(len(self.processes) + 1)]
+        return [
+            [s for source in range(self.sources) for s in samples[source * each + low : source * each + high]]
+            for low, high in pairwise(ends)
+        ]
+
+    @property
     def mteps_interval(self) -> tuple[float | None, float | None]:
         """Ends of the interval of ``mteps``, which comes from the kernel time alone; None where there is none."""
         if self.mteps is None or self.interval_s is None or not self.kernel_s or self.interval_s[0] <= 0:
@@ -123,53 +155,56 @@ class Row:
         Raises:
             ValueError: a field is missing or not of its type; the message names it.
         """
-        problem, algorithm = _text(data, "problem"), _text(data, "algorithm")
-        cell, graph, device = (_table(data, name) for name in ("cell", "graph", "device"))
-        verification, rates = _table(data, "verification"), _table(data, "mteps")
-        outcome, message = _outcome(data, verification)
-        axes = _table(cell, "axes")
-        name = str(graph.get("name") or cell.get("id") or "unknown graph")
-        vertices = _whole(graph, "vertices")
-        phases = _numbers(data, "phases_s")
-        energy, traffic = _table(data, "energy"), _table(data, "traffic")
-        finished = outcome == "ok" and phases.get("kernel") is not None
-        counts = rates.get("count")
+        told = shape_of(data)
+        cell, graph, device, rates = told.cell, told.graph, told.device, told.mteps
+        outcome, message = _outcome(told)
+        axes = cell.axes or {}
+        name = graph.name or cell.id or "unknown graph"
+        phases = {k: v for k, v in told.phases_s.items() if v is not None}
+        finished = outcome == "ok" and "kernel" in phases
+        samples = tuple(told.samples_s.kernel or ()) if finished else ()
+        sources = len(told.per_source) if told.per_source and not len(samples) % len(told.per_source) else 1
+        counts = rates.count
+        absent = {"energy": told.energy.absent, "traffic": told.traffic.absent}
         return cls(
             data=data,
             file=file,
             line=line,
-            cell_id=str(cell["id"]) if cell.get("id") is not None else None,
-            series=str(cell["series"]) if cell.get("series") is not None else None,
-            problem=problem,
-            algorithm=algorithm,
-            device_kind=str(device.get("kind") or axes.get("device") or "unknown"),
-            device=str(device.get("name") or device.get("kind") or axes.get("device") or "unknown device"),
+            cell_id=cell.id,
+            series=cell.series,
+            problem=told.problem,
+            algorithm=told.algorithm,
+            device_kind=device.kind or str(axes.get("device") or "unknown"),
+            device=device.name or device.kind or str(axes.get("device") or "unknown device"),
             graph=name,
             family=family_of(name),
-            scale=_scale(axes, name, vertices),
-            vertices=vertices,
-            edges=_whole(graph, "edges"),
+            scale=_scale(axes, name, graph.vertices),
+            vertices=graph.vertices,
+            edges=graph.edges,
             axes=axes,
-            parameters={k: v for k, v in _table(data, "parameters").items() if k not in _MEASURING},
+            parameters={k: v for k, v in (data.get("parameters") or {}).items() if k not in _MEASURING},
             outcome=outcome,
             message=message,
-            status=str(verification.get("status", "skipped")),
+            status=told.verification.status or "skipped",
             kernel_s=phases["kernel"] if finished else None,
-            interval_s=_interval(_table(data, "confidence_s").get("kernel")) if finished else None,
-            samples=_samples(data) if finished else (),
+            interval_s=told.confidence_s.kernel if finished else None,
+            samples=samples,
+            sources=sources,
+            processes=_processes(samples, told, sources),
+            wanted=told.sampling.min_samples or 0,
             phases=phases if finished else {},
             inner=inner_phases(data) if finished else {},
             mteps=shown_rate(data, "kernel") if finished else None,
             end_to_end=shown_rate(data, "end_to_end") if finished else None,
-            counts=() if counts is None else tuple(int(c) for c in (counts if isinstance(counts, list) else [counts])),
-            memory=_whole(data, "peak_device_bytes"),
-            nanojoules=_number(energy, "nanojoules_per_edge") if finished else None,
-            joules=_number(energy, "joules_per_run") if finished else None,
-            share=_number(traffic, "share") if finished else None,
-            copy_bytes_per_s=_number(traffic, "copy_bytes_per_s"),
-            minimum_bytes=_number(traffic, "minimum_bytes"),
-            papers=stated(data.get("paper")),
-            absent={k: str(t["absent"]) for k, t in (("energy", energy), ("traffic", traffic)) if t.get("absent")},
+            counts=() if counts is None else tuple(counts) if isinstance(counts, list) else (counts,),
+            memory=told.peak_device_bytes,
+            nanojoules=told.energy.nanojoules_per_edge if finished else None,
+            joules=told.energy.joules_per_run if finished else None,
+            share=told.traffic.share if finished else None,
+            copy_bytes_per_s=told.traffic.copy_bytes_per_s,
+            minimum_bytes=told.traffic.minimum_bytes,
+            papers=stated(told.paper),
+            absent={name: why for name, why in absent.items() if why},
         )
 
 
@@ -179,8 +214,10 @@ def inner_phases(data: Mapping[str, Any]) -> dict[str, float]:
     That run is one of its own, which the marking slows down; its shares, applied to the kernel's median, give times
     that add up to what is printed.  What lies between the phases is ``other``.
     """
-    parts, kernel_s = _numbers(data, "kernel_phases_s"), _numbers(data, "phases_s").get("kernel")
-    run_s = _number(data, "kernel_phases_run_s") or sum(parts.values())
+    told = shape_of(data)
+    parts = {name: float(seconds) for name, seconds in told.kernel_phases_s.items() if seconds is not None}
+    kernel_s = told.phases_s.get("kernel")
+    run_s = float(told.kernel_phases_run_s or sum(parts.values()))
     if not parts or not kernel_s or run_s <= 0:
         return {}
     other = run_s - sum(parts.values())
@@ -200,74 +237,21 @@ def family_of(name: str) -> str:
 
 def _scale(axes: Mapping[str, Any], name: str, vertices: int | None) -> float | None:
     given = axes.get("scale")
-    if isinstance(given, int | float) and not isinstance(given, bool):
+    if isinstance(given, int | float) and not isinstance(given, bool) and 0 <= given <= MOST_SCALE:
         return float(given)
     if found := _SCALED.match(name):
         return float(found[2])
     return math.log2(vertices) if vertices else None
 
 
-def _outcome(data: Mapping[str, Any], verification: Mapping[str, Any]) -> tuple[str, str]:
+def _outcome(told: Shape) -> tuple[str, str]:
     """Return outcome and reason; records older than the field tell it by their verdict."""
-    failed = verification.get("status") == "failed"
-    outcome = data.get("outcome") or ("failed" if failed else "ok")
-    if outcome not in OUTCOMES:
-        raise ValueError(f"its outcome is {outcome!r}, none of {', '.join(OUTCOMES)}")
-    message = data.get("message") or (verification.get("detail", "") if failed else "")
-    return str(outcome), " ".join(str(message).split())
+    failed = told.verification.status == "failed"
+    message = told.message or (told.verification.detail or "" if failed else "")
+    return told.outcome or ("failed" if failed else "ok"), " ".join(message.split())
 
 
-def _samples(data: Mapping[str, Any]) -> tuple[float, ...]:
-    samples = _table(data, "samples_s").get("kernel") or []
-    if not isinstance(samples, list):
-        raise ValueError("'samples_s.kernel' is no list")
-    return tuple(_real(sample, "samples_s.kernel") for sample in samples)
-
-
-def _interval(ends: Any) -> tuple[float, float] | None:
-    if ends is None:
-        return None
-    if not isinstance(ends, list) or len(ends) != 2:
-        raise ValueError("'confidence_s.kernel' is no pair")
-    return _real(ends[0], "confidence_s.kernel"), _real(ends[1], "confidence_s.kernel")
-
-
-def _text(data: Mapping[str, Any], name: str) -> str:
-    value = data.get(name)
-    if not isinstance(value, str):
-        raise ValueError(f"it lacks '{name}'" if value is None else f"'{name}' is no text")
-    return value
-
-
-def _table(data: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    value = data.get(name)
-    if value is None:
-        return {}
-    if not isinstance(value, Mapping):
-        raise ValueError(f"'{name}' is no object")
-    return value
-
-
-def _numbers(data: Mapping[str, Any], name: str) -> dict[str, float]:
-    return {k: _real(v, f"{name}.{k}") for k, v in _table(data, name).items() if v is not None}
-
-
-def _number(data: Mapping[str, Any], name: str) -> float | None:
-    return None if data.get(name) is None else _real(data[name], name)
-
-
-def _whole(data: Mapping[str, Any], name: str) -> int | None:
-    value = data.get(name)
-    if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
-        raise ValueError(f"'{name}' is no whole number")
-    return value
-
-
-def _real(value: Any, name: str) -> float:
-    """Return a number of a record, where infinities are text."""
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise ValueError(f"'{name}' is no number")
-    try:
-        return float(value)
-    except (ValueError, OverflowError):
-        raise ValueError(f"'{name}' is no number") from None
+def _processes(samples: Sequence[float], told: Shape, sources: int) -> tuple[int, ...]:
+    """Return how many samples of each source each process took, in their order."""
+    taken = tuple(told.sampling.processes or ())
+    return taken if sum(taken) * sources == len(samples) and all(taken) else (len(samples) // sources,)

@@ -105,6 +105,7 @@ def _panel(panel: Panel, width: int, blocks: bool) -> list[Line]:
             chart += " " if row is None else _mark(row, low, high, log, blocks)
         values = [m.row.mteps for m in members if m.row.mteps]
         text = f"{rate(values[0])} to {rate(values[-1])}" if len(values) > 1 else rate(values[0]) if values else "-"
+        text += " (few samples)" if any(m.row.few for m in members) else ""
         lines.append([(f"  {_cut(name, names):<{names}}  ", ""), (chart, "cyan"), (f"  {text}", "")])
     return lines
 
@@ -128,7 +129,8 @@ def _bars(panel: Panel, groups: dict[str, list[Labelled]], most: float, width: i
             head = (f"    {_cut(member.series, names):<{names}}  ", "")
             if member.row.mteps:
                 bar = _bar(member.row.mteps / most * room, blocks)
-                lines.append([head, (bar, "cyan"), (f" {rate(member.row.mteps)}", "")])
+                few = f" ({member.row.few})" if member.row.few else ""
+                lines.append([head, (bar, "cyan"), (f" {rate(member.row.mteps)}{few}", "")])
             else:
                 lines.append([head, (member.row.verdict, "yellow")])
     return lines

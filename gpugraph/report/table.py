@@ -9,7 +9,7 @@ from gpugraph.measure.record import PHASES
 from gpugraph.measure.statistics import relative_half_width
 from gpugraph.report.lines import Line, field
 from gpugraph.report.rates import why_no_rates
-from gpugraph.report.rows import inner_phases
+from gpugraph.report.rows import Row, inner_phases
 from gpugraph.report.units import count, counted, duration, percent, rate, size
 
 BAR_WIDTH = 30
@@ -90,6 +90,8 @@ def _phase(name: str, seconds: float, share: float, style: str, *, bar: bool = T
 def _samples(data: Mapping[str, Any], inner: bool) -> str:
     kernel = data["samples_s"]["kernel"]
     text = f"{counted(len(kernel), 'sample')} of the kernel"
+    if Row.of(data).few:
+        text += ": too few to prove much"
     if len(kernel) > 1:
         text += f", {duration(min(kernel))} to {duration(max(kernel))}"
     if (half := _half_width(data)) is not None:

@@ -189,6 +189,69 @@ def test_runs_without_a_common_cell_and_senseless_thresholds_are_refused():
         compare([Row.of(mst_record())], [Row.of(mst_record())], threshold=0.0)
 
 
+def spread_run(rng, *, between, processes=4, each=8, slower=None):
+    """Return the rows of a run whose cells were spread over processes that scatter by ``between``."""
+    rows = []
+    for cell in range(CELLS):
+        own = np.repeat(np.exp(between * rng.standard_normal(processes)), each)
+        times = 1e-3 * own * np.exp(0.002 * rng.standard_normal(processes * each)) * (slower or {}).get(cell, 1.0)
+        record = timed(mst_record(algorithm=f"a{cell}"), times)
+        rows.append(Row.of({**record, "sampling": {"processes": [each] * processes}}))
+    return rows
+
+
+def test_what_differs_between_processes_is_not_taken_for_change():
+    rng = np.random.default_rng(23)
+    found = [compare(spread_run(rng, between=0.08), spread_run(rng, between=0.08)) for _ in range(20)]
+    assert sum(len(comparison.regressions) for comparison in found) == 0
+    assert sum(list(verdicts(comparison).values()).count("faster") for comparison in found) == 0
+    assert np.mean([low < 1 < high for c in found for low, high in [cell.interval for cell in c.cells]]) > 0.92
+
+
+def test_a_slow_down_beyond_the_scatter_of_processes_is_found():
+    rng = np.random.default_rng(29)
+    for _ in range(5):
+        comparison = compare(spread_run(rng, between=0.01), spread_run(rng, between=0.01, slower={3: 1.25}))
+        assert [cell.new.algorithm for cell in comparison.regressions] == ["a3"]
+        assert comparison.notices == []
+
+
+def test_processes_without_any_scatter_prove_a_change_and_none():
+    base = [timed(mst_record(), [t] * 6) | {"sampling": {"processes": [2, 2, 2]}} for t in (1e-3, 1e-3, 1.2e-3)]
+    (same,), (slower,) = (compare([Row.of(base[0])], [Row.of(new)]).cells for new in base[1:])
+    assert (same.verdict, same.p_value, slower.verdict, slower.p_value) == ("same", 1.0, "slower", 0.0)
+
+
+def test_a_change_that_one_process_tells_is_doubted_in_a_notice():
+    rng = np.random.default_rng(31)
+    (notice,) = compare(a_run(rng), a_run(rng, slower={3: 1.3})).notices
+    assert notice.startswith("1 cell faster or slower by the word of one process")
+
+
+def test_runs_that_were_sampled_otherwise_have_no_change():
+    rng = np.random.default_rng(37)
+    wanted = {"target": 0.02, "min_samples": 10, "max_samples": 50, "warmup": 1, "cold": False}
+    base, new = (
+        [timed(mst_record(algorithm=f"a{i}"), f * np.exp(0.01 * rng.standard_normal(30))) for i in range(CELLS)]
+        for f in (1.0, 1.3)
+    )
+    old = [Row.of(record | {"sampling": wanted}) for record in base]
+    for change, words in (
+        ({"max_samples": 5}, "max_samples 50 in BASE, 5 in NEW"),
+        ({"warmup": 0}, "warmup 1 in BASE"),
+    ):
+        comparison = compare(old, [Row.of(record | {"sampling": wanted | change}) for record in new])
+        assert set(verdicts(comparison).values()) == {"unclear"}
+        assert comparison.cells[0].reason.startswith(f"slower, but sampled otherwise: {words}")
+        assert f"{CELLS} cells of NEW sampled otherwise than in BASE" in comparison.notices[0]
+    cold = compare(old, [Row.of(record | {"sampling": wanted | {"cold": True}}) for record in new])
+    assert set(verdicts(cold).values()) == {"not compared"}
+    assert cold.cells[0].reason == "only NEW flushed the caches before every sample"
+    for told in (wanted, {}):  # a record older than these settings says nothing of them
+        alike = compare(old, [Row.of(record | {"sampling": told}) for record in new])
+        assert set(verdicts(alike).values()) == {"slower"}
+
+
 def test_medians_are_drawn_as_the_bootstrap_draws_them():
     rng = np.random.default_rng(1)
     samples = np.random.default_rng(2).lognormal(size=101)

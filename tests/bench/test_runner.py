@@ -207,3 +207,33 @@ def test_what_is_left_follows_what_peers_really_took(tmp_path):
     bench.run(*(planned("peer:mine", f"path:{n}") for n in (9, 10, 11)))
     assert left[0] < 2 * 6  # the first took milliseconds; before it, each was priced at six seconds
     assert left[-1] == 0
+
+
+def spread(bench, processes):
+    """Let a bench spread every cell over some processes."""
+    (bench.folder / "s.toml").write_text(f'[axes]\ngraph = "path:9"\n[sampling]\nprocesses = {processes}\n')
+    return bench
+
+
+def test_the_samples_of_a_cell_are_spread_over_processes_and_make_one_record(tmp_path):
+    bench = spread(Bench(tmp_path), 3)
+    started = []
+    start, bench.start = bench.start, lambda: started.append(start()) or started[-1]
+    bench.run(planned("a"), planned("b"))
+    assert bench.requests == ["a b"] * 3
+    assert len({worker.pid for worker in started}) == 3
+    assert sorted(bench.told) == ["a path:9 ok", "b path:9 ok"]
+    assert len(read_records(bench.path)) == 2
+
+
+def test_a_cell_that_fails_in_any_of_its_processes_has_failed_and_the_others_go_on(tmp_path):
+    bench = spread(Bench(tmp_path), 2)
+    bench.run(planned("a"), planned("die"), planned("wrong"))
+    assert sorted(bench.told) == ["a path:9 ok", "die path:9 died", "wrong path:9 wrong"]
+
+
+def test_a_budget_that_ends_between_two_processes_leaves_what_the_first_took(tmp_path):
+    bench = spread(Bench(tmp_path, budget_s=1e-6), 2)
+    bench.run(planned("a"))
+    assert bench.told == ["a path:9 ok"]
+    assert bench.requests == ["a"]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import resource
 from datetime import datetime
 from pathlib import Path
@@ -9,12 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpugraph.bench.store import Store, dated_name, latest_name, read_records
+from gpugraph.bench.store import Store, append_record, dated_name, latest_name, read_records
 from gpugraph.errors import InputError
+from gpugraph.measure.record import Record
 
 
 def record(number: int) -> dict[str, object]:
-    return {"problem": "mst", "outcome": "ok", "number": number, "text": "ü\n"}
+    return {"schema": 1, "problem": "mst", "algorithm": "a", "outcome": "ok", "number": number, "text": "ü\n"}
 
 
 def numbers(path: Path) -> list[int]:
@@ -40,11 +42,11 @@ def test_wherever_a_line_is_torn_the_whole_ones_before_it_stay(tmp_path_factory,
     content = path.read_bytes()
     cut %= len(content) + 1
     path.write_bytes(content[:cut])
-    whole = content[:cut].count(b"\n")
+    whole = content[: cut + 1].count(b"\n")  # a record that lacks its line feed alone is whole
     assert numbers(path) == list(range(whole))
     with Store(path, resume=True) as store:
         assert [r["number"] for r in store.records] == list(range(whole))
-        assert store.cut == cut - (content[:cut].rfind(b"\n") + 1)
+        assert store.cut == max(cut - (content[: cut + 1].rfind(b"\n") + 1), 0)
         store.append(record(whole))
     assert numbers(path) == list(range(whole + 1))
 
@@ -73,7 +75,7 @@ def test_a_file_that_holds_results_is_only_gone_on_with_when_asked_for(tmp_path)
 
 def test_two_benches_do_not_write_one_file(tmp_path):
     path = tmp_path / "r.jsonl"
-    with Store(path), pytest.raises(InputError, match="another bench is writing it"):
+    with Store(path), pytest.raises(InputError, match="another process is writing it"):
         Store(path, resume=True)
 
 
@@ -83,7 +85,7 @@ def test_dropping_replaces_the_file_and_what_follows_is_appended_to_the_new_one(
         for number in range(4):
             store.append(record(number))
         assert store.drop(lambda r: r["number"] in (1, 2)) == 2
-        with pytest.raises(InputError, match="another bench"):
+        with pytest.raises(InputError, match="another process"):
             Store(path, resume=True)
         store.append(record(9))
     assert numbers(path) == [0, 3, 9]
@@ -123,3 +125,50 @@ def test_names_are_dated_never_taken_twice_and_the_newest_is_found(tmp_path, mon
     Path(second).write_text("")
     assert latest_name("papers/wang2011") == second
     assert latest_name("papers/wang") is None
+
+
+def test_a_file_with_nothing_but_a_torn_record_is_gone_on_with(tmp_path):
+    path = tmp_path / "r.jsonl"
+    for torn in (b"{", b'{"schema": 1, "problem": "mst", "al', bytes(40)):
+        path.write_bytes(torn)
+        with Store(path, resume=True) as store:
+            assert (store.records, store.cut) == ([], len(torn))
+            store.append(record(0))
+        assert numbers(path) == [0]
+
+
+@pytest.mark.parametrize("resume", [True, False])
+@pytest.mark.parametrize("content", ["notes", "notes\n", "[]\n", '{"name": "mst"', "RECORD\nnotes", "RECORD\n[1]\n"])
+def test_a_file_that_is_no_store_is_refused_and_stays_as_it_is(tmp_path, content, resume):
+    path = tmp_path / "notes.txt"
+    path.write_text(content.replace("RECORD", json.dumps(record(0))))
+    before = path.read_bytes()
+    with pytest.raises(InputError, match=r"notes\.txt line \d: is no record"):
+        Store(path, resume=resume)
+    assert path.read_bytes() == before
+
+
+def test_a_file_that_was_there_empty_stays(tmp_path):
+    path = tmp_path / "r.jsonl"
+    path.touch()
+    with Store(path):
+        pass
+    assert path.exists()
+
+
+def test_what_is_appended_while_a_file_is_replaced_is_not_lost(tmp_path, monkeypatch):
+    path = tmp_path / "r.jsonl"
+    replace = os.replace
+
+    def beaten(source, target):
+        replace(source, target)
+        append_record(Record(record(7)), path)
+
+    with Store(path) as store:
+        for number in range(3):
+            store.append(record(number))
+        monkeypatch.setattr(os, "replace", beaten)
+        store.drop(lambda r: r["number"] == 1)
+        monkeypatch.setattr(os, "replace", replace)
+        store.drop(lambda r: r["number"] == 2)
+    assert numbers(path) == [0, 7]

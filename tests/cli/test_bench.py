@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import statistics
 import subprocess
 import sys
 import time
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from gpugraph.bench import store
 from gpugraph.bench.axes import in_seconds, parse_seconds
 from gpugraph.bench.store import read_records
 from gpugraph.bench.worker import describe_device
@@ -264,3 +266,84 @@ def test_ctrl_c_exits_130_and_says_how_to_go_on(folder):
     assert process.returncode == 130
     assert "go on with: gpugraph bench --sweep t.toml --save r.jsonl --resume" in err
     assert err.splitlines()[-1] == "gpugraph: interrupted"
+
+
+def test_samples_spread_over_processes_are_one_record_with_all_of_them(folder):
+    write_sweep(folder, "kruskal")
+    words = ("bench", "--sweep", "t.toml", "--set", "n=30", "--processes", 3, "--save", "r.jsonl")
+    succeed(*words, "--set", "sampling.max_samples=6")
+    (record,) = read_records("r.jsonl")
+    assert record["sampling"]["processes"] == [2, 2, 2]
+    assert len(record["samples_s"]["kernel"]) == len(record["samples_s"]["d2h"]) == 6
+    assert record["phases_s"]["kernel"] == statistics.median(record["samples_s"]["kernel"])
+    low, high = record["confidence_s"]["kernel"]
+    assert low <= record["phases_s"]["kernel"] <= high
+    assert (record["sampling"]["min_samples"], record["sampling"]["max_samples"]) == (3, 6)
+    assert record["kernel_phases_s"]
+    assert "cannot be spread over 9 processes" in refuse(2, *words[:-4], "--processes", 9)
+
+
+def test_samples_of_several_sources_stand_source_by_source_whatever_process_took_them(folder):
+    words = (
+        "--set",
+        "problem=sssp",
+        "--set",
+        "source=random:3",
+        "--set",
+        "graph=rmat:7",
+        "--set",
+        "algorithm=dijkstra",
+    )
+    write_sweep(folder, "kruskal")
+    (folder / "t.toml").write_text((folder / "t.toml").read_text().replace("max_samples = 3", "max_samples = 4"))
+    succeed("bench", "--sweep", "t.toml", *words, "--processes", 2, "--save", "r.jsonl")
+    (record,) = read_records("r.jsonl")
+    assert record["sampling"]["processes"] == [2, 2]
+    samples = record["samples_s"]["kernel"]
+    assert len(samples) == 3 * 4
+    middles = [statistics.median(samples[4 * i : 4 * i + 4]) for i in range(3)]
+    assert [run["kernel_s"] for run in record["per_source"]] == middles
+
+
+def test_a_file_that_is_no_store_is_refused_before_anything_runs_and_stays(folder):
+    write_sweep(folder, "kruskal")
+    for content in ("notes", "notes\n", '{"a": 1}\n'):
+        (folder / "notes.txt").write_text(content)
+        for more in ((), ("--resume",), ("--retry",), ("--resume", "--list")):
+            words = ("bench", "--sweep", "t.toml", "--save", "notes.txt", *more)
+            assert "notes.txt line 1: is no record" in refuse(2, *words)
+        assert "notes.txt line 1: is no record" in refuse(2, "mst", "path:9", "--save", "notes.txt")
+        assert (folder / "notes.txt").read_text() == content
+
+
+def test_a_bench_that_goes_on_reads_its_file_once(folder, monkeypatch):
+    write_sweep(folder, "kruskal")
+    succeed("bench", "--sweep", "t.toml", "--save", "r.jsonl")
+    read, paths = store.read_record_file, []
+    monkeypatch.setattr(store, "read_record_file", lambda path, **how: paths.append(path) or read(path, **how))
+    assert "finished before: 2 cells" in succeed("bench", "--sweep", "t.toml", "--save", "r.jsonl", "--resume").err
+    assert paths == ["r.jsonl"]
+
+
+def test_a_graph_whose_name_is_no_utf_8_is_measured_saved_and_gone_on_with(folder):
+    write_sweep(folder, "kruskal")
+    name = os.fsdecode(b"caf\xe9.gr")
+    try:
+        Path(name).write_text("p sp 3 2\na 1 2 3\na 2 3 1\n")
+    except OSError:
+        pytest.skip("file names here are UTF-8")
+    words = ("bench", "--sweep", "t.toml", "--set", f"graph={name}", "--save", "r.jsonl")
+    succeed(*words)
+    assert "finished before: 1 cell" in succeed(*words, "--resume").err
+    succeed("mst", name, "--save", "r.jsonl", "--device", "cpu")
+    assert [record["graph"]["name"] for record in read_records("r.jsonl")] == ["caf\\udce9"] * 2
+
+
+def test_what_a_guest_marks_on_its_clock_cannot_spoil_the_file(folder):
+    (folder / "mine.py").write_text(
+        "from gpugraph.problems.mst.cpu_kruskal import kruskal\n"
+        "def back(view, clock):\n    clock.add_seconds('x', -5.0)\n    return kruskal(view, clock)\n"
+    )
+    write_sweep(folder, "./mine.py:back", "kruskal")
+    succeed("bench", "--sweep", "t.toml", "--save", "r.jsonl", "--set", "n=30")
+    assert outcomes("r.jsonl") == {"./mine.py:back path:30": "refused", "kruskal path:30": "ok"}

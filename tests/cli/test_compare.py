@@ -67,13 +67,13 @@ def test_a_cell_that_only_one_run_has_is_named(files):
     [
         (
             '{"problem": "mst", "algorithm": "a"}\n{"problem": 3}\n',
-            "bad.jsonl line 2: is no record: 'problem' is no text",
+            "bad.jsonl line 2: is no record: 'problem': expected 'str'",
         ),
         ('{"problem": "mst", "algorithm": "a"}\nnonsense\n\n', "bad.jsonl line 2"),
         ("[1, 2]\n", "it is no JSON object"),
         ("", "holds no record"),
         ('{"schema": 2}\n', "its schema is 2"),
-        ('{"problem": "mst", "algorithm": "a", "outcome": "fine"}\n', "its outcome is 'fine'"),
+        ('{"problem": "mst", "algorithm": "a", "outcome": "fine"}\n', "'outcome': unknown value 'fine'"),
         (
             '{"problem": "mst", "algorithm": "a", "samples_s": {"kernel": ["x"]}, "phases_s": {"kernel": 1}}\n',
             "no number",

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.runner import refuse, run, succeed
-from tests.report.sweep import sweep, write
+from tests.report.sweep import cell, sweep, write
 
 REAL = Path(__file__).resolve().parents[1] / "report" / "real.jsonl"
 """Records of the CPU's algorithms on rmat:8 to rmat:10, as the tool wrote them."""
@@ -108,3 +108,21 @@ def test_a_cut_off_line_is_told_and_left_out(results):
     outcome = run("report", results)
     assert outcome.code == 0
     assert "is cut off and left out" in outcome.err
+
+
+def test_control_characters_are_drawn_as_letters(tmp_path):
+    records = [
+        cell("mst", "kruskal", "cpu", 16) | {"algorithm": name, "cell": {}}
+        for name in ("a\x1b[2J", "b\x00", "c" * 100_000)
+    ]
+    path = write(records, tmp_path / "r.jsonl")
+    succeed("plot", path, "-o", tmp_path / "f.svg", "--x", "algorithm", "--title", "\x08")
+    assert "\\u001b[2J" in (tmp_path / "f.svg").read_text("utf-8")
+    assert "\x1b" not in succeed("report", path).out
+
+
+def test_a_damaged_line_is_refused_with_its_number_and_the_way_out(results):
+    lines = results.read_text("utf-8").splitlines()
+    results.write_text("\n".join([lines[0], '{"problem": "mst", "algorithm": "a", "environment": 5}', *lines[1:], ""]))
+    refused = refuse(2, "report", results)
+    assert "line 2: is no record: 'environment': expected 'object', got 'int' — take the line out" in refused

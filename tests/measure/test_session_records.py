@@ -183,3 +183,31 @@ def test_the_algorithms_that_have_a_least_traffic_count_the_graph_and_the_result
         algorithm = find_algorithm(problem, name, "cuda")
         assert algorithm.minimum_bytes is not None
         assert algorithm.minimum_bytes(view) == graph_bytes + result_bytes
+
+
+def test_a_process_goes_on_with_the_samples_of_those_before_and_its_result_must_be_theirs():
+    sampling = Sampling(target=0.0, min_samples=4, max_samples=4, processes=2)
+    cell, found = Cell("sssp", "path:9", "dijkstra", "cpu", source="random:2"), []
+
+    def measure(earlier):
+        with Session() as session:
+            told = {0: earlier} if earlier else None
+            session.measure(
+                [cell], sampling, lambda what: None, lambda i, r: found.append(r.data), refuse, earlier=told
+            )
+        return found[-1]
+
+    def refuse(index, error):
+        raise error
+
+    first = measure(None)
+    second = measure(first)
+    assert (first["sampling"]["processes"], second["sampling"]["processes"]) == ([2], [2, 2])
+    samples = [record["samples_s"]["kernel"] for record in (first, second)]
+    assert [len(one) for one in samples] == [4, 8]
+    assert (samples[1][:2], samples[1][4:6]) == (samples[0][:2], samples[0][2:])
+    assert (first["kernel_phases_s"], first["outcome"], second["outcome"]) == ({}, "ok", "ok")
+    first["per_source"][1]["distances_sha256"] = "00"
+    wrong = measure(first)
+    assert wrong["outcome"] == "wrong"
+    assert wrong["message"] == "the result of process 2 differs from that of process 1"

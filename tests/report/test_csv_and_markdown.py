@@ -62,8 +62,8 @@ def test_markdown_ends_with_what_a_paper_states_and_claims():
     assert "**P.** 2011; GTX" in text
     assert "| CLPP | rmat:16 | figure 5 | GTX | 1.900 s | 641 µs, boruvka on NVIDIA H200 |" in text
     assert text.endswith("- a \\| b")
-    odd = {"name": 3, "claims": 5, "note": {"a": 1}, "authors": ["x"]}
-    assert "**3.** " in markdown([mst_record(paper=odd)])
+    odd = {"name": "Q", "note": {"a": 1}, "authors": ["x"]}
+    assert "**Q.** " in markdown([mst_record(paper=odd)])
 
 
 def test_markdown_is_a_table_with_the_definition_beneath():

@@ -1,12 +1,20 @@
 from __future__ import annotations
 
-import math
+from csv import DictReader
 
 import pytest
 
+from gpugraph.bench.compare import compare
+from gpugraph.bench.summary import result_lines
 from gpugraph.report.charts.series import label
+from gpugraph.report.comparison import comparison_markdown
+from gpugraph.report.csv import csv
+from gpugraph.report.html.page import page
+from gpugraph.report.lines import plain
+from gpugraph.report.markdown import markdown
 from gpugraph.report.rows import Row, family_of
 from gpugraph.report.speedup import speedups
+from gpugraph.report.table import table
 from tests.report.canned import emulated, failed, mst_record, sssp_record
 from tests.report.sweep import cell, unfinished
 
@@ -31,28 +39,39 @@ def test_the_emulated_device_has_no_rate():
 
 
 @pytest.mark.parametrize(
-    ("change", "reason"),
+    ("samples", "sampling", "few"),
     [
-        ({"graph": 3}, "'graph' is no object"),
-        ({"graph": {"vertices": 1.5}}, "'vertices' is no whole number"),
-        ({"phases_s": {"kernel": True}}, "'phases_s.kernel' is no number"),
-        ({"phases_s": {"kernel": "soon"}}, "'phases_s.kernel' is no number"),
-        ({"samples_s": {"kernel": 3}}, "no list"),
-        ({"confidence_s": {"kernel": [1]}}, "no pair"),
-        ({"mteps": {"kernel": 1, "count": "many"}}, "invalid literal"),
-        ({"problem": None}, "lacks 'problem'"),
-        ({"paper": 3}, "'paper' is no object"),
-        ({"paper": {"points": [{"scale": -1}]}}, "'paper.scale' is no number above 0"),
-        ({"paper": {"speedup": math.inf}}, "'paper.speedup' is no number above 0"),
+        ([1e-3], {}, "1 sample"),
+        ([1e-3] * 2, {}, "2 samples"),
+        ([1e-3] * 3, {}, ""),
+        ([1e-3] * 3, {"min_samples": 5}, "3 samples"),
+        ([], {}, ""),
     ],
 )
-def test_a_field_of_the_wrong_type_is_named(change, reason):
-    with pytest.raises(ValueError, match=reason):
-        Row.of(mst_record(**change))
+def test_a_time_of_few_samples_says_so_wherever_it_stands(samples, sampling, few):
+    record = mst_record(samples_s={"kernel": samples}, sampling=sampling)
+    assert Row.of(record).few == few
+    shown = (markdown([record]), page([Row.of(record)]), plain(table(record)), plain(result_lines([record])))
+    if few:
+        assert f"({few})" in shown[0]
+        assert f"({few})" in shown[1]
+        assert f"{few} of the kernel: too few to prove much" in " ".join(shown[2].split())
+        assert f"({few})" in shown[3]
+        assert next(DictReader(csv([record]).splitlines()))["few_samples"] == "yes"
+        (cell,) = compare([Row.of(record)], [Row.of(record)]).cells
+        expected = ("same", "") if len(samples) > 2 else ("unclear", f"too few samples: {few}")
+        assert (cell.verdict, cell.reason) == expected
+        assert f"({few})" in comparison_markdown(compare([Row.of(record)], [Row.of(record)]))
+    else:
+        assert not any("few to" in text or "sample)" in text for text in shown[:1] + shown[2:])
 
 
-def test_infinities_are_text_in_a_record():
-    assert Row.of(mst_record(samples_s={"kernel": ["inf", 1]})).samples == (float("inf"), 1.0)
+def test_samples_stand_source_by_source_and_within_by_process():
+    record = sssp_record(sources=2) | {"samples_s": {"kernel": [1, 2, 3, 4, 5, 6]}, "sampling": {"processes": [1, 2]}}
+    row = Row.of(record)
+    assert row.by_process(row.samples) == [[1, 4], [2, 3, 5, 6]]
+    wrong = Row.of(record | {"sampling": {"processes": [1, 1]}})
+    assert wrong.by_process(wrong.samples) == [[1, 2, 3, 4, 5, 6]]
 
 
 @pytest.mark.parametrize(

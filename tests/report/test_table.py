@@ -112,7 +112,7 @@ def test_a_median_is_shown_with_its_precision_and_noise_is_warned_of_with_a_reme
     assert "640 µs to 700 µs, median ± 1 %, 1 outlier; 7 rounds" in steady
     assert "MTEPS 1,419.6 ± 1 %" in steady
     assert "noisy" not in steady
-    assert "known to ± 220 % only; close other programs, or take more samples: --target 2%" in sampled(2.2, target=None)
+    assert "known to ± 90 % only; close other programs, or take more samples: --target 2%" in sampled(0.9, target=None)
 
 
 def test_whether_the_target_was_reached_is_said():

@@ -89,7 +89,8 @@ def times(row: Row) -> dict[str, str]:
     """Return what hovering tells of a cell's kernel time."""
     if row.kernel_s is None:
         return {}
-    tip = {"kernel": f"{duration(row.kernel_s)}, median of {len(row.samples)}"}
+    few = ", too few to prove much" if row.few else ""
+    tip = {"kernel": f"{duration(row.kernel_s)}, median of {len(row.samples)}{few}"}
     if row.samples:
         tip["samples"] = f"{duration(min(row.samples))} to {duration(max(row.samples))}"
     if row.interval_s:

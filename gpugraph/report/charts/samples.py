@@ -43,11 +43,8 @@ def samples(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
 
 def deviations(row: Row) -> list[float]:
     """Return every sample over the median of its source's, less 1; samples stand source by source."""
-    sources = max(1, len(row.data.get("per_source") or ()))
-    if len(row.samples) % sources:
-        sources = 1
-    each = len(row.samples) // sources
-    groups = [row.samples[i * each : (i + 1) * each] for i in range(sources)]
+    each = len(row.samples) // row.sources
+    groups = [row.samples[i * each : (i + 1) * each] for i in range(row.sources)]
     middles = [median(group) if group else 0.0 for group in groups]
     return [s / m - 1 if m > 0 else 0.0 for group, m in zip(groups, middles, strict=True) for s in group]
 

@@ -43,7 +43,7 @@ def table(cells: Sequence[Labelled], speedups: Sequence[Speedup]) -> str:
         Column(_ALGORITHM, lambda c: (c.variant, None), number=False),
         Column(_DEVICE, lambda c: (c.device, None), number=False),
         Column(_VERDICT, lambda c: (c.row.verdict, None), number=False),
-        Column("Kernel", lambda c: _shown(_performance(c.row), duration)),
+        Column("Kernel", lambda c: _shown(_performance(c.row), lambda x: _time(c.row, x))),
         Column("±", lambda c: _shown(c.row.half_width, percent)),
         Column("MTEPS", lambda c: _shown(c.row.mteps, rate)),
         Column("End to end", lambda c: _shown(c.row.end_to_end if c.row.transfers else None, rate)),
@@ -94,6 +94,10 @@ def _tone(row: Row) -> str:
     if not row.ok:
         return "bad" if row.outcome != "skipped" else "dull"
     return "good" if row.status == "passed" else "dull"
+
+
+def _time(row: Row, seconds: float) -> str:
+    return duration(seconds) + (f" ({row.few})" if row.few else "")
 
 
 def _performance(row: Row) -> float | None:

@@ -18,7 +18,8 @@ DEFINITIONS = (
     (
         "Kernel",
         "The timed region: the algorithm itself, from the graph in place to the result in place, measured by events "
-        "around it. What is shown is the median of all samples; none is dropped.",
+        "around it. What is shown is the median of all samples; none is dropped. Where there are fewer than were asked "
+        "for, or than three, their number stands in brackets: such a time proves little.",
     ),
     (
         "End to end",
@@ -107,6 +108,7 @@ def headlines(cells: Sequence[Labelled], speedups: Sequence[Speedup]) -> list[He
             continue
         best = max(rated, key=lambda cell: cell.row.mteps or 0.0)
         detail = f"{best.variant} on {best.row.graph}, {best.row.device}"
+        detail += f", {best.row.few}" if best.row.few else ""
         if (one := over.get(id(best.row))) is not None:
             detail += f"; {times(one.kernel)} the fastest CPU run ({one.base.algorithm})"
             detail += "" if one.end_to_end is None else f", {times(one.end_to_end)} end to end"

@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import gzip
+import json
+import math
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gpugraph.errors import InputError
+from gpugraph.measure.record import encodable, json_text
+from gpugraph.measure.record_file import parse_record, read_record_file, shape_of
+from tests.hostile_records import COMMANDS, ended, feed, hostile_lines, whole
+from tests.report.canned import mst_record
+from tests.report.sweep import sweep
+
+REAL = Path(__file__).resolve().parents[1] / "report" / "real.jsonl"
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"graph": 3}, "'graph': expected 'object'"),
+        ({"graph": {"vertices": 1.5}}, "'graph.vertices': expected 'int | null'"),
+        ({"phases_s": {"kernel": True}}, r"'phases_s\[...\]': True is no number"),
+        ({"phases_s": {"kernel": "soon"}}, "'soon' is no number"),
+        ({"samples_s": {"kernel": 3}}, "'samples_s.kernel': expected 'array | null'"),
+        ({"samples_s": {"kernel": [1, "inf"]}}, r"'samples_s.kernel\[1\]': 'inf' is no number"),
+        ({"samples_s": {"kernel": [-1]}}, "-1 is below 0"),
+        ({"samples_s": {"kernel": [5e-324]}}, "5e-324 is out of range"),
+        ({"confidence_s": {"kernel": [1]}}, "expected 'array' of length 2"),
+        ({"mteps": {"kernel": 1, "count": "many"}}, "'mteps.count'"),
+        ({"problem": None}, "missing required field 'problem'"),
+        ({"outcome": "fine"}, "'outcome': unknown value 'fine'"),
+        ({"schema": 2}, "its schema is 2, this gpugraph reads 1"),
+        ({"environment": 5}, "'environment': expected 'object'"),
+        ({"paper": 3}, "'paper': expected"),
+        ({"paper": {"points": [{"scale": -1}]}}, r"'paper.points\[0\].scale': -1 is no number above 0"),
+        ({"paper": {"speedup": math.inf}}, "inf is out of range"),
+    ],
+)
+def test_a_field_of_the_wrong_type_is_named(change, reason):
+    with pytest.raises(ValueError, match=reason):
+        shape_of(mst_record(**change))
+
+
+def test_whatever_gpugraph_wrote_is_read():
+    assert len(read_record_file(REAL).records) == len(REAL.read_text("utf-8").splitlines())
+    for record in (*sweep(), whole()):
+        assert parse_record(json.dumps(record).encode()) == json.loads(json.dumps(record))
+
+
+@given(st.text(st.characters(exclude_categories=())))
+def test_any_text_can_be_stored_and_is_read_as_it_is_shown(text):
+    line = json_text(mst_record(message=text)).encode()
+    assert parse_record(line)["message"] == encodable(text)
+
+
+def test_what_damages_a_compressed_file_is_told_in_one_line(tmp_path):
+    packed = gzip.compress(REAL.read_bytes())
+    for damaged in (packed[:-9], packed[:200] + b"x" * 40 + packed[240:]):
+        (tmp_path / "r.gz").write_bytes(damaged)
+        with pytest.raises(InputError, match=r"r\.gz"):
+            read_record_file(tmp_path / "r.gz")
+
+
+@pytest.mark.parametrize("alone", [False, True])
+def test_hostile_records_are_taken_or_refused_with_their_line(tmp_path, alone):
+    commands = [command for command in COMMANDS if command != "report html"]
+    for number, (_, line) in enumerate(hostile_lines(60, seed=2 + alone)):
+        for command in (commands[number % len(commands)], "resume"):
+            ended(feed(line, tmp_path, command, alone=alone), "line 1" if alone else "line 2")
