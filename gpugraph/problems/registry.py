@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from gpugraph.errors import InputError, unknown_name
+from gpugraph.errors import GpuGraphWarning, InputError, unknown_name
 from gpugraph.problems.algorithm import Algorithm, Option
 from gpugraph.problems.contract import PROBLEMS, Problem
 
@@ -123,7 +123,7 @@ def _register_guests(problem: str) -> None:
         else:
             register(guest)
     for error in broken:
-        warnings.warn(str(error), stacklevel=2)
+        warnings.warn(str(error), GpuGraphWarning, stacklevel=2)
 
 
 def algorithms(problem: str | None = None) -> list[Algorithm]:
