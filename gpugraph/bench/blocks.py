@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from gpugraph.bench.axes import expand, listed, parse_bytes, parse_seconds
+from gpugraph.bench.axes import expand, listed
 from gpugraph.bench.document import Document
 from gpugraph.bench.sweep import AXES, Block, Limits, Rule, Variant
 from gpugraph.errors import InputError, unknown_name
 from gpugraph.problems.contract import PROBLEMS
+from gpugraph.quantities import parse_bytes, parse_seconds
 
 BLOCK = ("name", "axes", "options", "cases", "skip", "limits")
 OF_A_RULE = ("reason", "vertices", "arcs")

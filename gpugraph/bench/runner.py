@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from gpugraph.bench.axes import in_seconds
 from gpugraph.bench.expand import Plan, Planned
 from gpugraph.bench.groups import groups_of, input_of_planned
 from gpugraph.bench.paper import paper_of
@@ -25,7 +24,8 @@ from gpugraph.bench.store import Store
 from gpugraph.bench.sweep import Sweep
 from gpugraph.measure.environment import command_line
 from gpugraph.measure.outcome import failed_record
-from gpugraph.memory import available_memory, in_units
+from gpugraph.memory import available_memory
+from gpugraph.quantities import in_seconds, in_units
 
 STOPPING = ("out of memory", "timeout", "died")
 """Outcomes after which a larger graph of the same series is not tried."""

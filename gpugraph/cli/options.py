@@ -138,19 +138,6 @@ table_or_json = named(
 )
 
 
-def parse_share(option: str, text: str) -> float:
-    """Return the number that ``0.02`` or ``2%`` stands for.
-
-    Raises:
-        InputError: it is no number.
-    """
-    bare = text.strip()
-    try:
-        return float(bare.removesuffix("%")) / (100 if bare.endswith("%") else 1)
-    except ValueError:
-        raise InputError(f"{option} '{text}' is no share", remedy="give e.g. 0.02 or 2%") from None
-
-
 def parse_settings(settings: tuple[str, ...]) -> dict[str, str]:
     """Return the parameters that ``--set NAME=VALUE`` gave.
 

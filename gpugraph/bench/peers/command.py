@@ -25,9 +25,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gpugraph.bench.axes import parse_seconds
 from gpugraph.bench.peers.libraries import LIBRARIES
 from gpugraph.errors import InputError, unknown_name
+from gpugraph.quantities import parse_seconds
 
 UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
 FORMATS = ("csr", "egr", "el", "gr", "mtx", "sg", "wel", "wsg")

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from gpugraph.errors import OutOfMemory
-from gpugraph.memory import available_memory, in_units
+from gpugraph.memory import available_memory
+from gpugraph.quantities import in_units
 
 POISON = 0xCD
 """The byte that fresh memory is filled with, so that a read before any write shows."""
