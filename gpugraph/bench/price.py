@@ -13,12 +13,12 @@ from typing import Any
 
 from gpugraph.bench.expand import Planned
 from gpugraph.errors import GpuGraphError
+from gpugraph.host import usable_cores
 from gpugraph.measure.resolve import resolve_algorithm
 from gpugraph.measure.sampling import Sampling
 from gpugraph.measure.trial import REFERENCE_LIMIT
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.registry import load_problem
-from gpugraph.processor import usable_cores
 
 ARCS_PER_S = {"cpu": 20e6, "cuda": 2e9, "emulated": 200e3}
 BYTES_PER_S = {"cpu": 5e9, "cuda": 1e12, "emulated": 2e6}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import IO, Any
@@ -15,6 +14,7 @@ from gpugraph.graph.build import ArcList
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.dtypes import target_dtype
 from gpugraph.graph.formats.source import Source
+from gpugraph.host import total_memory
 
 
 def _never(_: Any) -> bool:
@@ -48,14 +48,6 @@ class Format:
     line_of_vertex: Callable[[Source, int], int] | None = None
 
 
-def physical_memory() -> int:
-    """Return the machine's memory in bytes (2^40 where the system does not say)."""
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, OSError, ValueError):
-        return 1 << 40
-
-
 def check_vertices(path: str, vertices: int, line: int | None = None) -> None:
     """Refuse a number of vertices whose row offsets alone cannot be held.
 
@@ -64,7 +56,7 @@ def check_vertices(path: str, vertices: int, line: int | None = None) -> None:
     """
     if vertices < 0:
         raise GraphFormatError(f"a negative number of vertices: {vertices}", path=path, line=line)
-    if 16 * (vertices + 1) > physical_memory():
+    if 16 * (vertices + 1) > total_memory():
         raise GraphFormatError(
             f"promises {vertices} vertices, which alone take more than this machine's memory",
             path=path,
