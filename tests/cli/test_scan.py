@@ -35,6 +35,17 @@ def test_json_holds_the_throughput_and_the_array() -> None:
     assert data["mteps"]["count"] == 16384
 
 
+@pytest.mark.parametrize("device", ["cpu", pytest.param("emulated", marks=needs_compiler)])
+def test_a_scan_of_segments_without_segments_says_what_is_missing(device: str) -> None:
+    told = refuse(2, "scan", "--algo", "segmented-min", "--size", "64KiB", "--device", device)
+    assert "this algorithm scans segments, the input has none — give --segments LENGTH" in told
+
+
+def test_a_scan_of_sums_refuses_segments() -> None:
+    told = refuse(2, "scan", "--algo", "cpu", "--size", "64KiB", "--segments", 4, "--device", "cpu")
+    assert "the input has segments — use --algo segmented-min" in told
+
+
 def test_a_file_is_scanned_into_a_file(tmp_path: Path) -> None:
     source, target = tmp_path / "in.npy", tmp_path / "out.npy"
     np.save(source, np.array([3, 1, 2], np.int64))

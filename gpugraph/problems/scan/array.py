@@ -73,13 +73,28 @@ class ArrayInput:
 
     @property
     def arcs(self) -> int:
-        """Number of elements, where the measurement asks a graph for its arcs."""
+        """Number of elements."""
         return self.elements
 
     @property
     def edges(self) -> int:
-        """Number of elements, where the measurement asks a graph for its edges."""
+        """Number of elements."""
         return self.elements
+
+    @property
+    def vertices(self) -> int:
+        """Number of elements: the scan's part of ``InputSizes``, as are ``arcs`` and ``edges``."""
+        return self.elements
+
+    @property
+    def index_bits(self) -> int:
+        """Width of a position in device code: 64 bits from 2^31 elements on."""
+        return 32 if self.elements < 2**31 else 64
+
+    @property
+    def weight_bytes(self) -> int:
+        """Bytes of one element."""
+        return self.values.itemsize
 
     @property
     def nbytes(self) -> int:
