@@ -10,11 +10,11 @@ import click
 
 from gpugraph.cli.defaults import defaults
 from gpugraph.errors import InputError, unknown_name
+from gpugraph.problems.contract import METHODS_OF_A_RUN
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 STYLES = ("table", "json", "csv", "markdown")
-METHODS = ("auto", "reference", "certificate", "both", "none")
 
 
 def named(
@@ -99,7 +99,7 @@ def run_options(function: Decorated) -> Decorated:
         named(
             "--verify",
             kind="verification method",
-            names=METHODS,
+            names=METHODS_OF_A_RUN,
             default=defaults().verify,
             help="auto: reference up to 2^22 edges, certificate above.",
         ),
