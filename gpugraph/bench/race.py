@@ -1,4 +1,4 @@
-"""One request to a worker watched to its end: who is at work, for how long, and with how much memory."""
+"""Watch a worker at one request: which cell runs, for how long, and with how much memory; stop it at a limit."""
 
 from __future__ import annotations
 

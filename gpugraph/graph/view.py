@@ -1,8 +1,8 @@
 """GraphView: what an algorithm gets, and the one home of preparations.
 
-A view holds the arrays after the chosen preparations, and the way back: ``arc_origin`` and
-``vertex_origin`` lead from the view's arcs and vertices to those of the CSRGraph.  Ties are broken by the
-original edge id whatever the preparations did, and results come back in original ids.
+A view holds the arrays after the chosen preparations, and the way back: ``canonical_edges``, ``original_vertices`` and
+``original_distances`` lead from its arcs and vertices to those of the CSRGraph.  Ties are broken by the original edge
+id whatever the preparations did, and results come back in original ids.
 
 ================== ==================================================================================
 preparation        what it does

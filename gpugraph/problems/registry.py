@@ -1,8 +1,8 @@
 """The list of the problems and algorithms there are.
 
-An algorithm is registered under (problem, name, kind of device).  Importing the package of a problem
-registers its algorithms; a user's own come from ``--algo ./mine.py:driver`` or from the entry-point group
-``gpugraph.algorithms``.
+An algorithm is registered under (problem, name, kind of device).  ``load_problem`` imports every module of a problem,
+each of which registers its algorithms, and those that installed packages offer in the entry-point group
+``gpugraph.algorithms``; ``--algo ./mine.py:driver`` registers nothing.
 """
 
 from __future__ import annotations

@@ -91,7 +91,7 @@ def state_bytes(sizes: InputSizes) -> int:
 
 
 def prepare(view: ResidentView, device: Device, **options: int) -> State:
-    """Allocate everything a run needs."""
+    """Return the arrays of the scan's rounds and of Prim's steps after them, on the device."""
     return State(view, device, options["switch-after"])
 
 

@@ -194,7 +194,7 @@ def state_bytes(sizes: InputSizes) -> int:
 
 
 def prepare(view: ResidentView, device: Device) -> State:
-    """Allocate everything a run needs."""
+    """Return the lists of arcs and what belongs to the trees, on the device."""
     return State(view, device)
 
 

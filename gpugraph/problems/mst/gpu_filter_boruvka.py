@@ -89,7 +89,7 @@ def state_bytes(sizes: InputSizes) -> int:
 
 
 def prepare(view: ResidentView, device: Device) -> State:
-    """Allocate everything a run needs."""
+    """Return the arrays of the launch, and how many edges it is to take for light."""
     return State(view, device)
 
 

@@ -83,7 +83,7 @@ class ArrayInput:
 
     @property
     def vertices(self) -> int:
-        """Number of elements: the scan's part of ``InputSizes``, as are ``arcs`` and ``edges``."""
+        """Number of elements, as are ``arcs`` and ``edges``: a scan counts nothing else."""
         return self.elements
 
     @property

@@ -149,7 +149,7 @@ def compile_(array: ResidentArray, device: Device, *, flags: str, vectors: int) 
 
 
 def prepare(array: ResidentArray, device: Device, *, flags: str, vectors: int) -> State:
-    """Allocate everything a run needs; pack the flags where they go into the top bit."""
+    """Return the arrays of the scan on the device; pack the flags where they go into the top bit."""
     return State(array, device, flags, vectors)
 
 

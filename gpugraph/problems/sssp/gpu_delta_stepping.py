@@ -124,7 +124,7 @@ def load_kernel(view: ResidentView, device: Device, bits: int | None = None) -> 
 
 
 def prepare(view: ResidentView, device: Device) -> State:
-    """Allocate everything a run needs."""
+    """Return the one array that holds distances, queues and lists, and what is launched on it."""
     return State(view, device)
 
 
