@@ -155,7 +155,11 @@ def test_every_exception_has_its_code_and_its_line(error, code, line, capsys):
 
 @pytest.mark.parametrize("quiet", [False, True])
 def test_warnings_of_gpugraphs_own_are_notices_and_others_stay(capsys, quiet):
-    with pytest.warns(FutureWarning, match="from a library"), warnings_as_notices(quiet=quiet):
-        warnings.warn("no room\nthere", GpuGraphWarning, stacklevel=1)
-        warnings.warn("from a library", FutureWarning, stacklevel=1)
+    def warn() -> None:
+        with warnings_as_notices(quiet=quiet):
+            warnings.warn("no room\nthere", GpuGraphWarning, stacklevel=1)
+            warnings.warn("from a library", FutureWarning, stacklevel=1)
+
+    with pytest.warns(FutureWarning, match="from a library"):
+        warn()
     assert capsys.readouterr().err == ("" if quiet else "gpugraph: no room there\n")
