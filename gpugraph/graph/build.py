@@ -18,6 +18,9 @@ from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.sort_arcs import sort_arcs, weight_words
 from gpugraph.graph.symmetry import first_asymmetry, is_symmetric
 
+VERTEX_BYTES = 24
+"""Bytes of memory that a vertex takes while a graph is built."""
+
 
 @dataclass(frozen=True, eq=False)
 class ArcList:

@@ -168,12 +168,14 @@ def _arcs_of_arrays(offsets: Any, targets: Any, weights: Any) -> ArcList:
     if len(offsets) == 0 or offsets[0] != 0 or int(offsets[-1]) != len(targets):
         raise InputError(f"offsets must run from 0 to the number of targets, {len(targets)}")
     vertices = len(offsets) - 1
-    if vertices and (np.diff(offsets.astype(np.int64)) < 0).any():
-        raise InputError(f"offsets fall at vertex {int((np.diff(offsets.astype(np.int64)) < 0).argmax())}")
+    offsets = offsets.astype(np.int64)
+    falls = offsets[1:] < offsets[:-1]  # compared, not subtracted: a difference may wrap round
+    if falls.any():
+        raise InputError(f"offsets fall at vertex {int(falls.argmax())}")
     if len(targets) and (int(targets.min()) < 0 or int(targets.max()) >= vertices):
         raise InputError(f"a target lies outside [0, {vertices})")
     plain = None if weights is None else _plain_weights(weights)
     if plain is not None and len(plain) != len(targets):
         raise InputError(f"{len(plain)} weights for {len(targets)} targets")
-    tails = np.repeat(np.arange(vertices, dtype=np.int64), np.diff(offsets.astype(np.int64)))
+    tails = np.repeat(np.arange(vertices, dtype=np.int64), np.diff(offsets))
     return ArcList(tails, targets.astype(np.int64), plain, vertices)
