@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.errors import GraphFormatError
-from gpugraph.graph.build import ArcList, narrow_weights
+from gpugraph.graph.build import ARC_BYTES, ArcList, narrow_weights
 from gpugraph.graph.formats.base import Format, check_vertices, numbered_from_one
 from gpugraph.graph.formats.lines import after, data_lines, header_count, integer, peek, tidy
 from gpugraph.graph.formats.source import Block, Source
@@ -42,7 +42,7 @@ def read(source: Source) -> ArcList:
     line, vertices, edges, before, weighted = _header(source)
     blocks = after(source.blocks(), line)
     try:
-        lengths, numbers = _numbers(blocks)
+        lengths, numbers = _numbers(source, blocks)
         tails, heads, weights = _columns(lengths, numbers, vertices, before, weighted)
     except ValueError:
         _diagnose(source, line, vertices, before, weighted)
@@ -87,7 +87,7 @@ def _header(source: Source) -> tuple[int, int, int, int, bool]:
     return line, vertices, edges, before, edge_weights == ord("1")
 
 
-def _numbers(blocks: Iterator[Block]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _numbers(source: Source, blocks: Iterator[Block]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return how many numbers each line holds, and all the numbers.
 
     Raises:
@@ -113,6 +113,7 @@ def _numbers(blocks: Iterator[Block]) -> tuple[NDArray[np.int64], NDArray[np.int
             if table is None:
                 raise ValueError
             numbers.append(table["number"].to_numpy())
+            source.require(ARC_BYTES * sum(map(len, numbers)))
     return np.concatenate(lengths), np.concatenate(numbers)
 
 

@@ -16,9 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.errors import GraphFormatError
+from gpugraph.graph.build import ARC_BYTES
 from gpugraph.graph.formats.columns import Columns, rounded_weights, wide_weights
 from gpugraph.graph.formats.lines import INTEGER, data_lines, integer, shown, tidy, words_of
 from gpugraph.graph.formats.source import Block
+from gpugraph.memory import require_memory
 
 _LONG_WHOLE = re.compile(rb"(?<![\d.])\d{16,}(?![\d.eE])")
 _EXACT = 2**53
@@ -59,6 +61,7 @@ def read_rows(blocks: Iterable[Block], rows: Rows, path: str) -> Columns:
 
     Raises:
         GraphFormatError: a line that is not as ``rows`` says, with its number.
+        OutOfMemory: there are more arcs than memory for a graph of them.
     """
     columns = Columns()
     for number, block in blocks:
@@ -66,6 +69,7 @@ def read_rows(blocks: Iterable[Block], rows: Rows, path: str) -> Columns:
         if parsed is None:
             parsed = _slow(block, number, rows, path)
         columns.add(*parsed)
+        require_memory(ARC_BYTES * columns.count, f"{path}: {columns.count} arcs so far")
     return columns
 
 

@@ -276,7 +276,7 @@ GOOD = {
         ({"indices": np.array([1.0, 0.0])}, "no integers"),
         ({"data": np.array([1.0])}, "differ in length"),
         ({"data": np.array([1.0, None], object)}, "no plain array"),
-        ({"shape": [2**60, 2**60]}, "more than 2^40"),
+        ({"shape": [2**60, 2**60]}, r"more than 2\^40"),
         ({"shape": [2]}, "no integers"),
         ({"format": b"nonsense"}, "nonsense"),
     ],
