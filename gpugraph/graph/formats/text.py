@@ -184,7 +184,7 @@ def _may_lose_digits(block: bytes, weights: NDArray[np.float64], rows: Rows) -> 
     infinite = int(np.isinf(weights).sum())
     if infinite and infinite != block.lower().count(b"inf"):
         return True
-    large = not rows.real and bool((np.abs(weights) > _EXACT).any())
+    large = not rows.real and bool((np.abs(weights) >= _EXACT).any())
     return large and _LONG_WHOLE.search(block) is not None
 
 
