@@ -122,6 +122,7 @@ def test_a_wrong_result_is_an_exception(monkeypatch):
         (7, "a int is not a graph"),
         (sparse.csr_array((2, 3)), "square"),
         ((np.array([0, 2]), np.array([0]), None), "offsets must run from 0"),
+        ((np.array([0, 2**62, -(2**63), -(2**62), 6]), np.array([1, 2, 0, 0, 3, 2]), None), "offsets fall at vertex 1"),
         ((np.array([0, 1]), np.array([1]), None), "outside"),
         ((np.array([0, 1, 1]), np.array([1]), np.array([np.nan])), "NaN"),
         ("no-such-file.gr", "no-such-file.gr"),

@@ -59,6 +59,13 @@ def test_a_group_over_its_limit_leaves_nothing_and_a_damaged_one_says_nothing(gr
     assert host.available_memory() == 0
 
 
+def test_work_that_needs_more_is_out_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(host, "available_memory", lambda: 2**20)
+    host.require_memory(2**20, "this")
+    with pytest.raises(OutOfMemory, match=r"that: needs about 2.0 MiB of memory and 1.0 MiB are available — buy some"):
+        host.require_memory(2**21, "that", "buy some")
+
+
 def test_this_machine_has_sensible_figures() -> None:
     assert 1 << 26 < host.available_memory() <= host.total_memory() < 1 << 50
     assert host.usable_cores() >= 1

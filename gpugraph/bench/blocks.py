@@ -79,7 +79,13 @@ def _axis(name: str, value: Any) -> list[Any]:
     for one in values:
         if not isinstance(one, int | float | str):
             raise InputError(f"{one!r} is no value of an axis", remedy="take numbers, texts, or a range such as 16..24")
-    known = {"symmetrize": (bool,), "seed": (int,), "index_bits": (int,), "source": (str, int)}.get(name)
+    known = {
+        "symmetrize": (bool,),
+        "keep_ids": (bool,),
+        "seed": (int,),
+        "index_bits": (int,),
+        "source": (str, int),
+    }.get(name)
     if name in AXES and (wrong := [one for one in values if not isinstance(one, known or (str,))]):
         raise InputError(f"{wrong[0]!r} is no value of '{name}'", remedy="see docs/bench.md")
     return values

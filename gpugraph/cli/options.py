@@ -60,6 +60,7 @@ def command(function: Callable[..., None]) -> click.Command:
 
 input_options = bundle(
     click.option("--input-format", metavar="FORMAT", help="Format of the file, where content and name do not tell."),
+    click.option("--keep-ids", is_flag=True, help="An edge list has the vertices 0 to the largest id, all of them."),
     click.option("--symmetrize", is_flag=True, help="Make a directed graph undirected; the lighter arc wins."),
     click.option(
         "--weights",

@@ -27,6 +27,7 @@ def open_graph(
     weights: str = "file",
     seed: int = 1,
     symmetrize: bool = False,
+    keep_ids: bool = False,
     phases: dict[str, float] | None = None,
     progress: Callable[[str], None] = lambda what: None,
 ) -> CSRGraph:
@@ -39,6 +40,7 @@ def open_graph(
         weights: other weights for it, see ``transform_weights``.
         seed: of ``uniform`` weights.
         symmetrize: make a directed graph undirected; the lighter arc of a pair wins.
+        keep_ids: a file that only lists ids has the vertices 0 to the largest, whether or not all occur.
         phases: the seconds of ``load`` and ``build`` are added here.
         progress: called with a few words whenever something new begins.
 
@@ -46,7 +48,7 @@ def open_graph(
         InputError: nothing of that kind, or damaged.
     """
     clock = HostClock()
-    graph = _opened(source, input_format, clock, progress)
+    graph = _opened(source, input_format, keep_ids, clock, progress)
     with clock.phase("build"):
         if weights != "file":
             from gpugraph.graph.weights import transform_weights
@@ -62,17 +64,21 @@ def open_graph(
     return graph
 
 
-def _opened(source: Any, input_format: str | None, clock: HostClock, progress: Callable[[str], None]) -> CSRGraph:
+def _opened(
+    source: Any, input_format: str | None, keep_ids: bool, clock: HostClock, progress: Callable[[str], None]
+) -> CSRGraph:
     """Return the graph as its source has it."""
     if isinstance(source, CSRGraph):
         return source
     if isinstance(source, str | os.PathLike):
-        return _open_text(os.fspath(source), input_format, clock, progress)
+        return _open_text(os.fspath(source), input_format, keep_ids, clock, progress)
     with clock.phase("build"):
         return build(_arcs_of_object(source), name=type(source).__name__, source="python")
 
 
-def _open_text(text: str, input_format: str | None, clock: HostClock, progress: Callable[[str], None]) -> CSRGraph:
+def _open_text(
+    text: str, input_format: str | None, keep_ids: bool, clock: HostClock, progress: Callable[[str], None]
+) -> CSRGraph:
     from gpugraph.graph.spec import is_spec
 
     if input_format is None and not os.path.exists(text) and is_spec(text):
@@ -85,7 +91,7 @@ def _open_text(text: str, input_format: str | None, clock: HostClock, progress: 
     def reading(done: int, whole: int) -> None:
         progress(f"reading {text} {done / max(whole, 1):.0%}")
 
-    return load_file(text, input_format=input_format, phases=clock.seconds, progress=reading)
+    return load_file(text, input_format=input_format, keep_ids=keep_ids, phases=clock.seconds, progress=reading)
 
 
 def _arcs_of_object(source: Any) -> ArcList:
@@ -168,12 +174,14 @@ def _arcs_of_arrays(offsets: Any, targets: Any, weights: Any) -> ArcList:
     if len(offsets) == 0 or offsets[0] != 0 or int(offsets[-1]) != len(targets):
         raise InputError(f"offsets must run from 0 to the number of targets, {len(targets)}")
     vertices = len(offsets) - 1
-    if vertices and (np.diff(offsets.astype(np.int64)) < 0).any():
-        raise InputError(f"offsets fall at vertex {int((np.diff(offsets.astype(np.int64)) < 0).argmax())}")
+    offsets = offsets.astype(np.int64)
+    falls = offsets[1:] < offsets[:-1]  # compared, not subtracted: a difference may wrap round
+    if falls.any():
+        raise InputError(f"offsets fall at vertex {int(falls.argmax())}")
     if len(targets) and (int(targets.min()) < 0 or int(targets.max()) >= vertices):
         raise InputError(f"a target lies outside [0, {vertices})")
     plain = None if weights is None else _plain_weights(weights)
     if plain is not None and len(plain) != len(targets):
         raise InputError(f"{len(plain)} weights for {len(targets)} targets")
-    tails = np.repeat(np.arange(vertices, dtype=np.int64), np.diff(offsets.astype(np.int64)))
+    tails = np.repeat(np.arange(vertices, dtype=np.int64), np.diff(offsets))
     return ArcList(tails, targets.astype(np.int64), plain, vertices)

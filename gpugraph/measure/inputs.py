@@ -169,4 +169,4 @@ def _key(cell: Cell) -> tuple[Any, ...]:
     except (OSError, ValueError):
         stamp = None
     seed = cell.seed if cell.weights.startswith("uniform") else None
-    return (cell.problem, source, stamp, cell.input_format, cell.weights, cell.symmetrize, seed)
+    return (cell.problem, source, stamp, cell.input_format, cell.weights, cell.symmetrize, cell.keep_ids, seed)

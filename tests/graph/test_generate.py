@@ -5,6 +5,7 @@ from scipy.sparse.csgraph import connected_components
 from gpugraph import host
 from gpugraph.errors import OutOfMemory
 from gpugraph.graph import chunks
+from gpugraph.graph.families import FAMILIES
 from gpugraph.graph.generate import generate
 from gpugraph.graph.generators import runner
 from gpugraph.graph.spec import parse_spec
@@ -33,6 +34,22 @@ DIGESTS = {
     "rmat:7,w=-2^40..2^40": "f54eb2e9b81f06e73cc90401b9cb8095",
 }
 """Digests of small graphs: they must never change, on any device."""
+
+
+SMALL = {
+    "rmat": "rmat:5",
+    "ssca2": "ssca2:5",
+    "random": "random:n=12,deg=3",
+    "regular": "regular:n=9,in=3",
+    "grid": "grid:4x3",
+    "road": "road:5x4",
+    "knn": "knn:n=12,k=3",
+    "complete": "complete:6",
+    "dense": "dense:n=12,density=0.5",
+    "path": "path:5",
+    "star": "star:5",
+    "counterexample": "counterexample:9",
+}
 
 
 def hash64(z):
@@ -266,6 +283,14 @@ def test_a_spec_that_does_not_fit_is_refused_before_anything_is_allocated(monkey
     with pytest.raises(OutOfMemory, match=r"rmat:24: needs about 13.* GiB of memory and 1.0 GiB are available"):
         generate("rmat:24")
     assert generate("rmat:4").vertices == 16
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_family_takes_any_seed(family):
+    spec = SMALL[family]
+    assert {generate(f"{spec},seed={seed}").vertices for seed in (0, 12, 2**63 - 1, 2**63, 2**64 - 1)} == {
+        parse_spec(spec).vertices
+    }
 
 
 def test_progress_rises_from_nothing_to_one(monkeypatch):
