@@ -29,7 +29,13 @@ __all__ = ["__version__", "generate", "load", "mst", "scan", "sssp", "to_network
 
 
 def load(
-    source: Any, *, input_format: str | None = None, weights: str = "file", seed: int = 1, symmetrize: bool = False
+    source: Any,
+    *,
+    input_format: str | None = None,
+    weights: str = "file",
+    seed: int = 1,
+    symmetrize: bool = False,
+    keep_ids: bool = False,
 ) -> CSRGraph:
     """Return a graph, after the changes asked for.
 
@@ -44,16 +50,19 @@ def load(
         weights: ``"file"`` as they are, ``"unit"``, ``"abs"``, ``"hash:LO..HI"`` or ``"uniform:LO..HI"``.
         seed: of uniform weights.
         symmetrize: make a directed graph undirected; the lighter arc of a pair wins.
+        keep_ids: an edge list has the vertices 0 to the largest id, whether or not all occur; else those that occur.
 
     Raises:
         InputError: it cannot be read; the message says why and what to do.
     """
     _expect(str, weights=weights, **({} if input_format is None else {"input_format": input_format}))
     _expect(int, seed=seed)
-    _expect(bool, symmetrize=symmetrize)
+    _expect(bool, symmetrize=symmetrize, keep_ids=keep_ids)
     from gpugraph.graph.sources import open_graph
 
-    return open_graph(source, input_format=input_format, weights=weights, seed=int(seed), symmetrize=symmetrize)
+    return open_graph(
+        source, input_format=input_format, weights=weights, seed=int(seed), symmetrize=symmetrize, keep_ids=keep_ids
+    )
 
 
 def generate(spec: str) -> CSRGraph:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import lzma
 import os
 import zlib
+from collections.abc import Callable
 from typing import IO, Any, cast
 
 SUFFIXES = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstd", ".zstd": "zstd"}
@@ -14,6 +16,9 @@ SUFFIXES = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstd", ".zstd"
 _GZIP = b"\x1f\x8b\x08"
 _XZ = b"\xfd7zXZ\x00"
 _ZSTD = b"\x28\xb5\x2f\xfd"
+_SKIPPABLE = b"\x2a\x4d\x18"
+"""The last three bytes of the magic of a frame that zstd passes over; pzstd writes one before each of its frames."""
+_BLOCK = 1 << 16
 
 
 def codec_of_name(path: str | os.PathLike[str]) -> str | None:
@@ -33,7 +38,7 @@ def codec_of_content(head: bytes, path: str | os.PathLike[str] = "") -> str | No
     A binary graph of 559,903 vertices begins with gzip's three bytes, so gzip has to decompress a little
     before it is believed, unless the name says gzip as well.
     """
-    if head.startswith(_ZSTD):
+    if _is_zstd(head, path):
         return "zstd"
     if head.startswith(_XZ):
         return "xz"
@@ -50,19 +55,88 @@ def codec_of_content(head: bytes, path: str | os.PathLike[str] = "") -> str | No
     return None
 
 
+def _is_zstd(head: bytes, path: str | os.PathLike[str]) -> bool:
+    """True if the first frame that is not to be passed over is one of zstd's, or lies beyond ``head`` in a .zst."""
+    at = 0
+    while head[at + 1 : at + 4] == _SKIPPABLE and head[at] >> 4 == 5:
+        at += 8 + int.from_bytes(head[at + 4 : at + 8], "little")
+    return head.startswith(_ZSTD, at) or (at >= len(head) > 0 and codec_of_name(path) == "zstd")
+
+
 def open_reader(stream: IO[bytes], codec: str | None) -> IO[bytes]:
-    """Return a stream of the decompressed bytes of ``stream``."""
+    """Return a stream of the decompressed bytes of ``stream``, all its parts one after another.
+
+    Reading it raises OSError, EOFError, zlib.error or lzma.LZMAError where the data are damaged or cut short.
+    """
     if codec is None:
         return stream
     if codec == "gzip":
         return cast(IO[bytes], gzip.GzipFile(fileobj=stream, mode="rb"))
     if codec == "bzip2":
-        return cast(IO[bytes], bz2.BZ2File(stream, "rb"))
+        return cast(IO[bytes], io.BufferedReader(_Parts(stream, bz2.BZ2Decompressor), _BLOCK))
     if codec == "xz":
-        return cast(IO[bytes], lzma.LZMAFile(stream, "rb"))
+        return cast(IO[bytes], io.BufferedReader(_Parts(stream, _xz, padding=4), _BLOCK))
     import pyarrow
 
     return cast(IO[bytes], pyarrow.CompressedInputStream(pyarrow.PythonFile(stream, mode="r"), "zstd"))
+
+
+def _xz() -> lzma.LZMADecompressor:
+    return lzma.LZMADecompressor(lzma.FORMAT_XZ)
+
+
+class _Parts(io.RawIOBase):
+    """Streams of bzip2 or xz one after another, as parallel packers write them.
+
+    The readers of Python's own library take whatever follows the first stream and is no stream for the end of the
+    file, so that damage to a later header would drop the rest without a word.
+
+    Args:
+        stream: the compressed bytes.
+        begin: makes the decompressor of one stream.
+        padding: zero bytes may follow a stream, a multiple of so many; 0: none may.
+    """
+
+    def __init__(self, stream: IO[bytes], begin: Callable[[], Any], padding: int = 0):
+        self._stream = stream
+        self._begin = begin
+        self._padding = padding
+        self._decoder = begin()
+        self._rest = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill the buffer as far as one step of decompression does; return 0 at the end of the last stream."""
+        while True:
+            if self._decoder.eof and not self._next():
+                return 0
+            given = b""
+            if self._decoder.needs_input:
+                given, self._rest = self._rest or self._stream.read(_BLOCK), b""
+                if not given:
+                    raise EOFError("the compressed data end before their end is marked")
+            if data := self._decoder.decompress(given, len(buffer)):
+                buffer[: len(data)] = data
+                return len(data)
+
+    def _next(self) -> bool:
+        """Begin the next stream; return False if there is none."""
+        rest, zeros = self._decoder.unused_data or self._rest, 0
+        while True:
+            rest = rest or self._stream.read(_BLOCK)
+            bare = rest.lstrip(b"\0") if self._padding else rest
+            zeros += len(rest) - len(bare)
+            if bare or not rest:
+                break
+            rest = b""
+        if self._padding and zeros % self._padding:
+            raise OSError(f"{zeros} bytes of padding are no multiple of {self._padding}")
+        self._rest = bare
+        if bare:
+            self._decoder = self._begin()
+        return bool(bare)
 
 
 def open_writer(stream: IO[bytes], codec: str | None) -> IO[bytes]:

@@ -98,6 +98,10 @@ class OutOfMemory(GpuGraphError):
     exit_code = 3
 
 
+class GpuGraphWarning(UserWarning):
+    """What a user should know and need not act upon; the command line prints it as one line."""
+
+
 class Regression(GpuGraphError):
     """``compare`` found a regression beyond the threshold."""
 

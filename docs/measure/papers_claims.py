@@ -69,7 +69,7 @@ def kolganov(small: bool, full: bool) -> Iterator[Claim]:
         told = "{:,.0f} MTEPS (RMAT {:,.0f}, SSCA2 {:,.0f}) at scale {}"
         return told.format(sum(rates) / 2, *rates, scale + 1), against(3200, sum(rates) / 2)
 
-    copied = Run("scan", f"array:size={'64KB' if small else '512MB'}", "look-back")
+    copied = Run("scan", f"array:size={'64KiB' if small else '512MiB'}", "look-back")
 
     def copies(found: Found) -> tuple[str, str]:
         ways = [moved(found, copied)[f"{way}_gb_s"] or 0.0 for way in ("h2d", "d2h")]
@@ -106,7 +106,7 @@ def kolganov(small: bool, full: bool) -> Iterator[Claim]:
 
 def sun(small: bool, full: bool) -> Iterator[Claim]:
     """Exclusive sums of uint32, segmented minima, and forests of equal edge counts."""
-    size = "64KB" if small else "512MB"
+    size = "64KiB" if small else "512MiB"
     array = f"array:size={size},exclusive=yes"
     three, clpp = Run("scan", array, "reduce-then-scan"), Run("scan", array, "scan-then-propagate")
     two, one = three.but(buffers=2), Run("scan", array, "cpu", "cpu")

@@ -37,36 +37,36 @@ def _cells(names: tuple[str, ...], **more: Any) -> list[dict[str, Any]]:
 
 
 def headline() -> Iterator[Job]:
-    """512 MB of uint32 by every algorithm, in place and out of place, beside one thread."""
+    """512 MiB of uint32 by every algorithm, in place and out of place, beside one thread."""
     one_thread = {"algorithm": "cpu", "device": "cpu", "repeat": 3}
     two = _cells(("reduce-then-scan", "look-back"), options={"buffers": 2})
-    yield "scan", "array:size=512MB,exclusive=yes", [*_cells(SUMS), *two, one_thread]
+    yield "scan", "array:size=512MiB,exclusive=yes", [*_cells(SUMS), *two, one_thread]
 
 
 def tune() -> Iterator[Job]:
-    """Sizes of tiles for 512 MB of uint32 and uint64."""
+    """Sizes of tiles for 512 MiB of uint32 and uint64."""
     for dtype in ("uint32", "uint64"):
         cells: list[dict[str, Any]] = []
         for threads, vectors in ((128, 4), (128, 8), (256, 2), (256, 4), (256, 8), (512, 2), (512, 4)):
             tile = {"threads": threads, "vectors": vectors}
             cells += _cells(("reduce-then-scan", "look-back"), options=tile)
-        yield "scan", f"array:size=512MB,dtype={dtype}", cells
+        yield "scan", f"array:size=512MiB,dtype={dtype}", cells
 
 
 def sizes() -> Iterator[Job]:
-    """From 1 MB to 2 GB, as in the paper's figures 5 to 8 and beyond."""
-    for size in ("1MB", "8MB", "32MB", "64MB", "128MB", "256MB", "512MB", "2GB"):
+    """From 1 MiB to 2 GiB, as in the paper's figures 5 to 8 and beyond."""
+    for size in ("1MiB", "8MiB", "32MiB", "64MiB", "128MiB", "256MiB", "512MiB", "2GiB"):
         yield "scan", f"array:size={size}", _cells(("reduce-then-scan", "scan-then-propagate", "look-back", "cub"))
 
 
 def types() -> Iterator[Job]:
-    """Every type, 512 MB."""
+    """Every type, 512 MiB."""
     for dtype in ("uint32", "int32", "uint64", "int64", "float32", "float64"):
-        yield "scan", f"array:size=512MB,dtype={dtype}", _cells(("reduce-then-scan", "look-back", "cub"))
+        yield "scan", f"array:size=512MiB,dtype={dtype}", _cells(("reduce-then-scan", "look-back", "cub"))
 
 
 def segments() -> Iterator[Job]:
-    """Segmented minima of 512 MB, flags as bytes and in the top bit; long segments and short ones."""
+    """Segmented minima of 512 MiB, flags as bytes and in the top bit; long segments and short ones."""
     for dtype in ("uint32", "uint64"):
         for length in (2, 16, 1024, 10**6):
             cells = []
@@ -74,7 +74,7 @@ def segments() -> Iterator[Job]:
                 for flags in ("bytes", "top-bit"):
                     cells += _cells(("segmented-min",), options={"flags": flags, "vectors": vectors})
             cells.append({"algorithm": "segmented-min", "device": "cpu", "repeat": 3})
-            yield "scan", f"array:size=512MB,dtype={dtype},segments={length}", cells
+            yield "scan", f"array:size=512MiB,dtype={dtype},segments={length}", cells
 
 
 def forests() -> Iterator[Job]:
@@ -133,7 +133,7 @@ def row(data: Mapping[str, Any]) -> str:
 @click.argument("sets", nargs=-1, type=click.Choice(list(SETS)))
 @click.option("--device", default="cuda", help="What 'gpu' stands for: cuda, or emulated to try the script itself.")
 @click.option("--save", type=click.Path(path_type=Path), help="Append every record to this file, one JSON line each.")
-@click.option("--size", help="Scan arrays of this size instead, e.g. 64KB to try the script.")
+@click.option("--size", help="Scan arrays of this size instead, e.g. 64KiB to try the script.")
 @click.option("--only", default="", help="Run only inputs whose spec contains this text.")
 def main(sets: tuple[str, ...], device: str, save: Path | None, size: str | None, only: str) -> None:
     """Measure SETS and print a Markdown table."""

@@ -1,4 +1,4 @@
-"""The values of a sweep's axes: ranges, durations, sizes, and what a rule matches.
+"""The values of a sweep's axes: ranges, and what a rule matches.
 
 ==================  ============================================================
 ``16..24``          every whole number, both ends included
@@ -29,9 +29,6 @@ MOST_VALUES = 4096
 _NUMBER = r"(?:[+-]?\d+(?:\.\d+)?|2\^\d{1,2})"
 _RANGE = re.compile(rf"({_NUMBER})\s*\.\.\s*({_NUMBER})(?:\s+step\s+({_NUMBER})|\s*x\s*({_NUMBER}))?")
 _OPEN = re.compile(rf"({_NUMBER})?\s*\.\.\s*({_NUMBER})?")
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|min|h)?")
-_SECONDS = {"ms": Fraction(1, 1000), "s": Fraction(1), "m": Fraction(60), "min": Fraction(60), "h": Fraction(3600)}
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]i?)?B?", re.IGNORECASE)
 
 
 def expand(value: Any) -> list[Any]:
@@ -104,45 +101,6 @@ def matches(wanted: Any, value: Any) -> bool:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def parse_seconds(value: Any) -> float:
-    """Return the seconds of ``"90s"``, ``"10m"``, ``"1.5h"``, ``"500ms"`` or of a bare number of seconds.
-
-    Raises:
-        InputError: none of these, or not above 0.
-    """
-    match = _DURATION.fullmatch(str(value).strip().lower()) if not isinstance(value, bool) else None
-    seconds = Fraction(match[1]) * _SECONDS[match[2] or "s"] if match else Fraction(0)
-    if seconds <= 0:
-        raise InputError(f"'{value}' is no length of time", remedy="write e.g. 90s, 10m or 1h")
-    return float(seconds)
-
-
-def parse_bytes(value: Any) -> int:
-    """Return the bytes of ``"8GB"``, ``"500MiB"`` or of a bare number of bytes.
-
-    Raises:
-        InputError: none of these, or not above 0.
-    """
-    match = _SIZE.fullmatch(str(value).strip()) if not isinstance(value, bool) else None
-    size = 0
-    if match:
-        unit = (match[2] or "").upper()
-        base = 1024 if unit.endswith("I") else 1000
-        size = int(Fraction(match[1]) * base ** ("KMGT".index(unit[0]) + 1 if unit else 0))
-    if size <= 0:
-        raise InputError(f"'{value}' is no size of memory", remedy="write e.g. 8GB or 500MiB")
-    return size
-
-
-def in_seconds(seconds: float) -> str:
-    """Return a length of time for a reader: ``0.4 s``, ``12 s``, ``3.5 min``, ``2.1 h``."""
-    if seconds < 10:
-        return f"{seconds:.1f} s"
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.1f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 def listed(values: Iterable[Any]) -> str:

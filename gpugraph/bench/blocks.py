@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from gpugraph.bench.axes import expand, listed, parse_bytes, parse_seconds
+from gpugraph.bench.axes import expand, listed
 from gpugraph.bench.document import Document
 from gpugraph.bench.sweep import AXES, Block, Limits, Rule, Variant
 from gpugraph.errors import InputError, unknown_name
 from gpugraph.problems.contract import PROBLEMS
+from gpugraph.quantities import parse_bytes, parse_seconds
 
 BLOCK = ("name", "axes", "options", "cases", "skip", "limits")
 OF_A_RULE = ("reason", "vertices", "arcs")
@@ -78,7 +79,13 @@ def _axis(name: str, value: Any) -> list[Any]:
     for one in values:
         if not isinstance(one, int | float | str):
             raise InputError(f"{one!r} is no value of an axis", remedy="take numbers, texts, or a range such as 16..24")
-    known = {"symmetrize": (bool,), "seed": (int,), "index_bits": (int,), "source": (str, int)}.get(name)
+    known = {
+        "symmetrize": (bool,),
+        "keep_ids": (bool,),
+        "seed": (int,),
+        "index_bits": (int,),
+        "source": (str, int),
+    }.get(name)
     if name in AXES and (wrong := [one for one in values if not isinstance(one, known or (str,))]):
         raise InputError(f"{wrong[0]!r} is no value of '{name}'", remedy="see docs/bench.md")
     return values

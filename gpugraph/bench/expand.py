@@ -207,6 +207,7 @@ def _cell(sweep: Sweep, block: Block, template: str, bound: Mapping[str, Any], o
         input_format=bound["input_format"],
         weights=bound["weights"],
         symmetrize=bound["symmetrize"],
+        keep_ids=bound["keep_ids"],
         seed=bound["seed"],
         axes={name: value for name, value in axes.items() if value is not None},
         sweep=sweep.name,

@@ -27,4 +27,4 @@ def input_of_planned(planned: Planned) -> tuple[Any, ...]:
     """Return what tells the graph of a planned cell from others."""
     cell = planned.cell
     seed = cell.seed if cell.weights.startswith("uniform") else None
-    return (cell.problem, str(cell.graph), cell.weights, cell.input_format, cell.symmetrize, seed)
+    return (cell.problem, str(cell.graph), cell.weights, cell.input_format, cell.symmetrize, cell.keep_ids, seed)

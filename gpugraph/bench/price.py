@@ -6,21 +6,20 @@ what the cells before really took.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from types import SimpleNamespace
 from typing import Any
 
 from gpugraph.bench.expand import Planned
 from gpugraph.bench.peers.libraries import LIBRARIES
 from gpugraph.errors import GpuGraphError
+from gpugraph.host import usable_cores
 from gpugraph.measure.record_file import shape_of
 from gpugraph.measure.resolve import resolve_algorithm
 from gpugraph.measure.sampling import Sampling
 from gpugraph.measure.trial import REFERENCE_LIMIT
-from gpugraph.problems.algorithm import Algorithm
+from gpugraph.problems.algorithm import Algorithm, InputSizes
 from gpugraph.problems.registry import load_problem
-from gpugraph.processor import usable_cores
 
 ARCS_PER_S = {"cpu": 20e6, "cuda": 2e9, "emulated": 200e3}
 BYTES_PER_S = {"cpu": 5e9, "cuda": 1e12, "emulated": 2e6}
@@ -66,7 +65,7 @@ class Need:
 
 
 class Prices:
-    """Prices cells.
+    """Foretells what cells will need.
 
     Args:
         sampling: how they will be sampled.
@@ -121,7 +120,7 @@ class Prices:
         device = 0
         if kind != "cpu":
             declared = self._declared(planned, "state_bytes")
-            told = size.graph_bytes + (state if declared is None else declared)
+            told = foreseen(planned).nbytes + size.arcs * size.head_bytes + (state if declared is None else declared)
             device = nearest[2] * arcs // nearest[0] if nearest and nearest[2] else told
         times = sampling.processes
         return Need(
@@ -153,30 +152,35 @@ class Prices:
         return self._algorithms[key]
 
     def _declared(self, planned: Planned, what: str) -> int | None:
-        """Return the bytes that the algorithm declares for a graph of that size, or None where it declares none."""
+        """Return the bytes that the algorithm declares for an input of that size, or None where it declares none."""
         algorithm = self._algorithm(planned)
-        estimate = None if algorithm is None else getattr(algorithm, what)
-        try:
-            return None if estimate is None else int(estimate(_shape(planned)))
-        except (GpuGraphError, AttributeError, TypeError):
-            return None  # it asks more of a graph than its size: rates must do
+        estimate: Callable[[InputSizes], int] | None = None if algorithm is None else getattr(algorithm, what)
+        return None if estimate is None else estimate(foreseen(planned))
 
 
-def _shape(planned: Planned) -> Any:
-    """Return what a view of the graph will look like from outside."""
-    size = planned.size
-    bits = planned.cell.index_bits or (32 if size.arcs < 2**31 - 2**16 else 64)
-    return SimpleNamespace(
-        vertices=size.vertices,
-        arcs=size.arcs,
-        edges=size.arcs // 2,
-        elements=size.arcs,
-        nbytes=size.graph_bytes,
-        index_bits=bits,
-        weights=SimpleNamespace(itemsize=size.weight_bytes, dtype=SimpleNamespace(itemsize=size.weight_bytes)),
-        targets=SimpleNamespace(itemsize=4 if size.vertices < 2**31 else 8),
-        offsets=SimpleNamespace(itemsize=bits // 8),
-    )
+@dataclass(frozen=True)
+class Foreseen:
+    """The ``InputSizes`` of a cell whose input is not there yet."""
+
+    vertices: int
+    arcs: int
+    index_bits: int
+    weight_bytes: int
+    nbytes: int
+
+
+def foreseen(planned: Planned) -> Foreseen:
+    """Return the sizes that the view of a cell's graph will have; ``compress`` is not foreseen to save anything."""
+    size, cell = planned.size, planned.cell
+    if size.is_array:
+        index_bits = 32 if size.arcs < 2**31 else 64
+        return Foreseen(size.arcs, size.arcs, index_bits, size.weight_bytes, size.arcs * size.weight_bytes)
+    index_bits = cell.index_bits or (32 if size.arcs < 2**31 - 2**16 else 64)
+    weight_bytes = 4 if "rank-weights" in cell.preparations else size.weight_bytes
+    id_bytes = index_bits // 8 if {"sort-adjacency", "renumber"} & set(cell.preparations) else 0
+    arc_bytes = (4 if size.vertices < 2**31 else 8) + weight_bytes + id_bytes
+    nbytes = index_bits // 8 * (size.vertices + 1) + size.arcs * arc_bytes
+    return Foreseen(size.vertices, size.arcs, index_bits, weight_bytes, nbytes)
 
 
 def _sources(planned: Planned) -> int:

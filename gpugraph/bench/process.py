@@ -87,7 +87,7 @@ class WorkerProcess:
             return None
         if event is None:
             self._events.put(None)
-            raise WorkerDied(self._obituary())
+            raise WorkerDied(self._how_it_ended())
         return event
 
     def resident_bytes(self) -> int | None:
@@ -126,7 +126,7 @@ class WorkerProcess:
             else:
                 self._process.send_signal(number)
 
-    def _obituary(self) -> str:
+    def _how_it_ended(self) -> str:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(GRACE_S)
         self._threads[1].join(GRACE_S)

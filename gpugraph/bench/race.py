@@ -1,4 +1,4 @@
-"""One request to a worker watched to its end: who is at work, for how long, and with how much memory."""
+"""Watch a worker at one request: which cell runs, for how long, and with how much memory; stop it at a limit."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gpugraph.bench.axes import in_seconds
 from gpugraph.bench.expand import Planned
 from gpugraph.bench.process import WorkerDied, WorkerProcess
-from gpugraph.memory import in_units
+from gpugraph.quantities import in_seconds, in_units
 
 TICK_S = 0.1
 """Seconds between two looks at the clock and at the worker's memory."""

@@ -11,13 +11,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from gpugraph.bench.axes import parse_seconds
 from gpugraph.bench.blocks import read_blocks, table_of
 from gpugraph.bench.document import Document
 from gpugraph.bench.paper import SIZES, VALUES
 from gpugraph.bench.settings import apply_settings, sampling_settings
 from gpugraph.bench.sweep import Sweep
 from gpugraph.errors import InputError, unknown_name
+from gpugraph.quantities import parse_seconds
 from gpugraph.resources import resource_dir
 
 TOP = ("title", "about", "budget", "axes", "options", "cases", "skip", "limits", "sampling", "block", "paper", "peer")

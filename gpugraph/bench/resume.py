@@ -39,6 +39,7 @@ def input_of(cell: Cell) -> dict[str, Any]:
         "weights": cell.weights,
         "format": cell.input_format,
         "symmetrize": cell.symmetrize,
+        **({"keep_ids": True} if cell.keep_ids else {}),
         "seed": cell.seed if cell.weights.startswith("uniform") else None,
     }
 

@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from gpugraph.bench.axes import in_seconds
 from gpugraph.bench.expand import Plan, Planned
 from gpugraph.bench.groups import groups_of, input_of_planned
 from gpugraph.bench.paper import paper_of
@@ -23,9 +22,10 @@ from gpugraph.bench.race import Race, RaceOutcome
 from gpugraph.bench.resume import Finished, input_key, input_of, unopened_id
 from gpugraph.bench.store import Store
 from gpugraph.bench.sweep import Sweep
+from gpugraph.host import available_memory
 from gpugraph.measure.environment import command_line
 from gpugraph.measure.outcome import failed_record
-from gpugraph.memory import available_memory, in_units
+from gpugraph.quantities import in_seconds, in_units
 
 STOPPING = ("out of memory", "timeout", "died")
 """Outcomes after which a larger graph of the same series is not tried."""
@@ -197,7 +197,7 @@ class Runner:
             about = in_units(max(need.host_bytes, need.device_bytes))
             return f"needs about {about} of memory, the limit of a cell is {in_units(limit)}"
         free = self._free_memory(planned)
-        if free is not None and planned.size.making_bytes > free and not self._graph(planned):
+        if planned.size.making_bytes > free and not self._graph(planned):
             return f"needs about {in_units(planned.size.making_bytes)} of host memory, {in_units(free)} are available"
         total = self._devices[planned.cell.device]["description"].get("memory_bytes")
         # Repeats that a generator drops may halve a graph, so that only twice too large is too large for certain.
@@ -205,10 +205,10 @@ class Runner:
             return f"the graph takes about {in_units(planned.size.graph_bytes)}, the device has {in_units(total)}"
         return None
 
-    def _free_memory(self, planned: Planned) -> int | None:
+    def _free_memory(self, planned: Planned) -> int:
         """Return the bytes of host memory there are for a graph; a worker whose older graphs are in its way goes."""
         free = available_memory()
-        if free is not None and planned.size.making_bytes > free and self._worker is not None:
+        if planned.size.making_bytes > free and self._worker is not None:
             held = self._worker.resident_bytes() or 0
             if planned.size.making_bytes <= free + held and not self._graph(planned):
                 self._drop_worker()

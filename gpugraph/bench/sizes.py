@@ -22,10 +22,11 @@ class GraphSize:
 
     Attributes:
         vertices, arcs: exact for a spec's vertices and a .csr, else about.
-        weight_bytes: of one weight.
+        weight_bytes: of one weight, or of one element.
         exact: both counts are those of the graph, or an upper bound.
         making_bytes: of host memory at the peak of making or reading it.
         is_array: it is an array to be scanned: vertices and arcs are both its elements.
+        head_bytes: of an array, what the head of a segment takes for each element.
     """
 
     vertices: int
@@ -34,12 +35,13 @@ class GraphSize:
     exact: bool
     making_bytes: int
     is_array: bool = False
+    head_bytes: int = 0
 
     @property
     def graph_bytes(self) -> int:
-        """Bytes of the graph's arrays, or of the array."""
+        """Bytes of the graph's arrays on the host, or of the array's."""
         if self.is_array:
-            return self.arcs * self.weight_bytes
+            return self.arcs * (self.weight_bytes + self.head_bytes)
         return 8 * (self.vertices + 1) + self.arcs * ((4 if self.vertices < 2**31 else 8) + self.weight_bytes)
 
 
@@ -83,8 +85,8 @@ def _size_of_array(text: str) -> GraphSize:
     from gpugraph.problems.scan.array import shape_of
 
     elements, dtype, segmented = shape_of(text)
-    word = dtype.itemsize + segmented  # a head is a byte
-    return GraphSize(elements, elements, word, True, elements * word, is_array=True)
+    making = elements * (dtype.itemsize + segmented)
+    return GraphSize(elements, elements, dtype.itemsize, True, making, is_array=True, head_bytes=int(segmented))
 
 
 @lru_cache(maxsize=4096)

@@ -6,12 +6,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gpugraph.bench.axes import in_seconds
 from gpugraph.bench.expand import Plan, Planned, described_algorithm
 from gpugraph.bench.groups import groups_of
 from gpugraph.bench.live import kernel_time
 from gpugraph.bench.price import Prices
-from gpugraph.memory import in_units
+from gpugraph.quantities import in_seconds, in_units
 from gpugraph.report.lines import Line, columns
 from gpugraph.report.rows import Row
 from gpugraph.report.units import count, counted, rate

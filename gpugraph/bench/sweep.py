@@ -18,6 +18,7 @@ AXES: dict[str, list[Any]] = {
     "weights": ["file"],
     "input_format": [None],
     "symmetrize": [False],
+    "keep_ids": [False],
     "seed": [1],
     "source": [None],
     "device": ["auto"],

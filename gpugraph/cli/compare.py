@@ -6,6 +6,7 @@ import click
 
 from gpugraph.cli.options import command, named
 from gpugraph.errors import InputError, Regression
+from gpugraph.quantities import parse_share
 
 _STYLES = ("text", "json", "markdown")
 
@@ -32,7 +33,9 @@ def compare(base: str, new: str, threshold: str, style: str, quiet: bool) -> Non
     from gpugraph.report.records import read_rows
     from gpugraph.report.units import counted
 
-    share = parse_share(threshold)
+    share = parse_share("--threshold", threshold, remedy="write 5% or 0.05")
+    if not 0 < share < 100:
+        raise InputError(f"--threshold '{threshold}' is no share above 0", remedy="write 5% or 0.05")
     (first, told), (second, told_too) = read_rows([base]), read_rows([new])
     tell([*told, *told_too], quiet=quiet)
     comparison = compare_rows(first, second, threshold=share)
@@ -49,19 +52,3 @@ def compare(base: str, new: str, threshold: str, style: str, quiet: bool) -> Non
             by = f"{worst.ratio:.3f} times the time" if worst.ratio else worst.reason
             what = f"{counted(len(found), 'cell')} regressed; {describe_cell(worst.base)}: {worst.verdict}, {by}"
             raise Regression(what, where=new, remedy="measure again to be sure, then look at what changed")
-
-
-def parse_share(text: str) -> float:
-    """Return ``"5%"`` or ``"0.05"`` as 0.05.
-
-    Raises:
-        InputError: it is neither, or not above 0.
-    """
-    number, factor = (text.strip()[:-1], 0.01) if text.strip().endswith("%") else (text, 1.0)
-    try:
-        share = float(number) * factor
-    except ValueError:
-        share = 0.0
-    if not 0 < share < 100:
-        raise InputError(f"--threshold '{text}' is no share above 0", remedy="write 5% or 0.05")
-    return share

@@ -13,6 +13,7 @@ import click
 from gpugraph import __version__
 from gpugraph.cli.boundary import guard
 from gpugraph.cli.options import help_text
+from gpugraph.cli.output import warnings_as_notices
 from gpugraph.errors import unknown_name
 
 COMMANDS = (
@@ -68,7 +69,8 @@ class LazyGroup(click.Group):
                 stream.reconfigure(errors="replace")
 
         def run() -> None:
-            with self.make_context(prog_name or "gpugraph", words) as context:
+            quiet = "-q" in words or "--quiet" in words
+            with warnings_as_notices(quiet=quiet), self.make_context(prog_name or "gpugraph", words) as context:
                 self.invoke(context)
 
         sys.exit(guard(run, debug="--debug" in words))

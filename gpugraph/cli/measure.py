@@ -7,13 +7,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from gpugraph.cli.defaults import defaults
-from gpugraph.cli.options import parse_settings, parse_share
+from gpugraph.cli.options import parse_settings
 from gpugraph.cli.output import check_destination, show, show_lines, tell
 from gpugraph.cli.progress import Progress
 from gpugraph.errors import InputError, VerificationFailed, unknown_name
 from gpugraph.measure.record import Cell
 from gpugraph.measure.resolve import check_counts
 from gpugraph.measure.sampling import Sampling
+from gpugraph.quantities import parse_share
 
 if TYPE_CHECKING:
     from gpugraph.measure.record import Record

@@ -10,11 +10,11 @@ import click
 
 from gpugraph.cli.defaults import defaults
 from gpugraph.errors import InputError, unknown_name
+from gpugraph.problems.contract import METHODS_OF_A_RUN
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 STYLES = ("table", "json", "csv", "markdown")
-METHODS = ("auto", "reference", "certificate", "both", "none")
 
 
 def named(
@@ -60,6 +60,7 @@ def command(function: Callable[..., None]) -> click.Command:
 
 input_options = bundle(
     click.option("--input-format", metavar="FORMAT", help="Format of the file, where content and name do not tell."),
+    click.option("--keep-ids", is_flag=True, help="An edge list has the vertices 0 to the largest id, all of them."),
     click.option("--symmetrize", is_flag=True, help="Make a directed graph undirected; the lighter arc wins."),
     click.option(
         "--weights",
@@ -105,7 +106,7 @@ def run_options(function: Decorated) -> Decorated:
         named(
             "--verify",
             kind="verification method",
-            names=METHODS,
+            names=METHODS_OF_A_RUN,
             default=defaults().verify,
             help="auto: reference up to 2^22 edges, certificate above.",
         ),
@@ -142,19 +143,6 @@ table_or_json = named(
     default="table",
     help="How to print it.",
 )
-
-
-def parse_share(option: str, text: str) -> float:
-    """Return the number that ``0.02`` or ``2%`` stands for.
-
-    Raises:
-        InputError: it is no number.
-    """
-    bare = text.strip()
-    try:
-        return float(bare.removesuffix("%")) / (100 if bare.endswith("%") else 1)
-    except ValueError:
-        raise InputError(f"{option} '{text}' is no share", remedy="give e.g. 0.02 or 2%") from None
 
 
 def parse_settings(settings: tuple[str, ...]) -> dict[str, str]:

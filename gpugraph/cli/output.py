@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
-from collections.abc import Iterable, Sequence
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
-from gpugraph.errors import InputError
+from gpugraph.errors import GpuGraphWarning, InputError
 from gpugraph.report.lines import Line, plain, print_rich
 
 
@@ -47,6 +50,22 @@ def tell(notices: Iterable[str], *, quiet: bool = False) -> None:
     if not quiet:
         for notice in notices:
             print(f"gpugraph: {' '.join(notice.split())}", file=sys.stderr, flush=True)
+
+
+@contextlib.contextmanager
+def warnings_as_notices(*, quiet: bool = False) -> Iterator[None]:
+    """Print gpugraph's own warnings as notices while the block runs; others stay as they are."""
+    with warnings.catch_warnings():
+        others = warnings.showwarning
+
+        def show_warning(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+            if issubclass(category, GpuGraphWarning):
+                tell([str(message)], quiet=quiet)
+            else:
+                others(message, category, *place, **more)
+
+        warnings.showwarning = show_warning
+        yield
 
 
 def show_written(path: str, content: str) -> None:

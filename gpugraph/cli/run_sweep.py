@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from gpugraph.bench.axes import in_seconds, parse_seconds
 from gpugraph.bench.expand import Plan, expand_sweep
 from gpugraph.bench.price import Prices
 from gpugraph.bench.process import WorkerDied, WorkerProcess
@@ -23,6 +22,7 @@ from gpugraph.cli.output import check_destination, show, show_lines, tell
 from gpugraph.cli.progress import Progress
 from gpugraph.errors import DeviceUnavailable, GpuGraphError, InputError, VerificationFailed
 from gpugraph.measure.sampling import Sampling
+from gpugraph.quantities import in_seconds, parse_seconds
 from gpugraph.report.units import counted
 
 START_S = 300.0

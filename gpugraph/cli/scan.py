@@ -10,12 +10,12 @@ import click
 from gpugraph.cli.options import command, output_options, run_options
 from gpugraph.errors import InputError
 
-DEFAULT_SIZE = "64MB"
+DEFAULT_SIZE = "64MiB"
 
 
 @command
 @click.argument("array", required=False, metavar="[ARRAY]")
-@click.option("--size", metavar="SIZE", help=f"Bytes of a generated array, e.g. 512MB.  [default: {DEFAULT_SIZE}]")
+@click.option("--size", metavar="SIZE", help=f"Bytes of a generated array, e.g. 512MiB.  [default: {DEFAULT_SIZE}]")
 @click.option("--dtype", metavar="TYPE", help="uint32, int32, uint64, int64, float32, float64.  [default: uint32]")
 @click.option("--seed", type=int, metavar="N", help="Of a generated array.  [default: 1]")
 @click.option("--exclusive", is_flag=True, help="Element i gets the sum of those before it, without itself.")
@@ -37,7 +37,7 @@ def scan(
     generated. Sums of integers wrap. The result goes to a .npy file, with positions of minima to .npz.
 
     Example:
-      gpugraph scan --size 16MB --algo cpu --exclusive
+      gpugraph scan --size 16MiB --algo cpu --exclusive
     """
     from gpugraph.cli.measure import measure
 

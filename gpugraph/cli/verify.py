@@ -7,15 +7,16 @@ from typing import Any
 
 import click
 
-from gpugraph.cli.options import METHODS, command, input_options, named
+from gpugraph.cli.options import command, input_options, named
 from gpugraph.errors import InputError, VerificationFailed
+from gpugraph.problems.contract import METHODS
 
 
 @command
 @click.argument("graph")
 @click.argument("result")
 @input_options
-@named("--method", kind="verification method", names=METHODS[:-1], default="auto", help="How to check it.")
+@named("--method", kind="verification method", names=METHODS, default="auto", help="How to check it.")
 def verify(graph: str, result: str, method: str, quiet: bool, **changes: Any) -> None:
     """Check a RESULT file, as -o writes it, against its GRAPH.
 

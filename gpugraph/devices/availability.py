@@ -1,4 +1,4 @@
-"""What of CUDA is there: CuPy, a driver, a GPU of the index asked for, the compiler."""
+"""What of CUDA is there: CuPy, a driver, a GPU of the index asked for."""
 
 from __future__ import annotations
 

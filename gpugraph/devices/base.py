@@ -2,7 +2,7 @@
 
 A driver allocates, uploads and launches through ``Device`` and never asks which kind it runs on.  Arrays are
 CuPy arrays on ``cuda`` and NumPy arrays on ``emulated``; of them a driver uses only ``dtype``, ``size``,
-``nbytes``, ``shape`` and basic slicing.  Scalars are passed to kernels typed: ``np.int32(n)``.
+``nbytes``, ``shape``, basic slicing and ``view(dtype)``.  Scalars are passed to kernels typed: ``np.int32(n)``.
 """
 
 from __future__ import annotations

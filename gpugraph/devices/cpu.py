@@ -10,9 +10,7 @@ from typing import Any
 
 from gpugraph.clock import HostClock
 from gpugraph.devices.clocks import HostStopwatch
-from gpugraph.devices.cuda_errors import does_not_fit
-from gpugraph.devices.emulated.memory import host_memory
-from gpugraph.processor import processor_name, usable_cores
+from gpugraph.host import available_memory, processor_name, require_memory, total_memory, usable_cores
 
 
 class CpuDevice:
@@ -42,13 +40,11 @@ class CpuDevice:
 
     def memory(self) -> tuple[int, int]:
         """Return (free, total) bytes of the host's memory."""
-        return host_memory()
+        return available_memory(), total_memory()
 
     def require(self, needed: int) -> None:
         """Check that ``needed`` more bytes fit; raise OutOfMemory with both figures if not."""
-        free, total = self.memory()
-        if needed > free:
-            raise does_not_fit(needed, free, total, self.kind)
+        require_memory(needed, self.kind)
 
     def reset_peak(self) -> None:
         """Do nothing: there is no device memory to count."""

@@ -1,8 +1,8 @@
 """The ``cuda`` device: NVIDIA GPUs through CuPy, with kernels, memory and copies under our own control.
 
 CuPy is found at run time and used for what it does well: loading cubins, launching, events.  Kernels are
-compiled by ``kernels.py``, memory comes without a pool, and everything runs on one stream of our own that does
-not wait for the default one.
+compiled by ``kernels.py``, memory comes without a pool, and kernels run on one stream of our own that does not
+wait for the default one; ``streams.py`` has those for copies beside them.
 """
 
 from __future__ import annotations

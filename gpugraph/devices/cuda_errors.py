@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from gpugraph.errors import DeviceUnavailable, GpuGraphError, OutOfMemory
 
 _OUT_OF_MEMORY = 2  # the same number in the runtime's and in the driver's list
+_STALE = "remove the cache of compiled code ($GPUGRAPH_CACHE_DIR or ~/.cache/gpugraph) and try again"
 _UNAVAILABLE = {
     3: ("CUDA could not be initialised", "check that nvidia-smi works in this shell"),
     34: ("the CUDA driver library is a stub", "install the NVIDIA driver, or take the stub off LD_LIBRARY_PATH"),
@@ -18,7 +19,7 @@ _UNAVAILABLE = {
     46: ("the GPU is busy or prohibited", "another process has it to itself: see nvidia-smi"),
     100: ("no NVIDIA GPU was found", "see nvidia-smi and CUDA_VISIBLE_DEVICES, or use --device cpu"),
     101: ("there is no GPU of that index", "see them with: gpugraph devices"),
-    209: ("the kernels were not compiled for this GPU", "remove the kernel cache and try again"),
+    209: ("the kernels were not compiled for this GPU", _STALE),
     802: ("the GPUs of this machine are not ready (fabric manager)", "start nvidia-fabricmanager"),
     803: ("driver and CUDA library do not match", "restart after the driver's update"),
     804: ("this driver does not support forward compatibility", "update the driver"),
@@ -27,13 +28,13 @@ _UNAVAILABLE = {
 _MEMORY_FAULT = "run it with --device emulated, which names the line, or under compute-sanitizer"
 _FAILED = {
     1: ("CUDA refused an argument", "run with --debug and report it"),
-    98: ("a kernel is not in its module", "remove the kernel cache and try again"),
-    500: ("a kernel is not in its module", "remove the kernel cache and try again"),
+    98: ("a kernel is not in its module", _STALE),
+    500: ("a kernel is not in its module", _STALE),
     700: ("a kernel read or wrote outside its arrays", _MEMORY_FAULT),
     701: ("a kernel asks for more registers or shared memory than a block may have", "choose a smaller block"),
     702: ("a kernel ran longer than this GPU's display allows", "use a GPU without a display, or a smaller graph"),
     710: ("a kernel stopped at a failed assertion", _MEMORY_FAULT),
-    715: ("a kernel hit an illegal instruction", "remove the kernel cache and try again"),
+    715: ("a kernel hit an illegal instruction", _STALE),
     716: ("a kernel made a misaligned access", _MEMORY_FAULT),
     719: ("a kernel failed while it ran", _MEMORY_FAULT),
     720: ("a cooperative launch is larger than what is resident", "ask Kernel.resident_blocks() for the grid"),
@@ -88,7 +89,7 @@ def bytes_text(count: int) -> str:
 
 
 def does_not_fit(needed: int, free: int, total: int, device: str) -> OutOfMemory:
-    """Return the error for work that needs more device memory than is free."""
+    """Return the error for work that needs more memory of a GPU than is free."""
     return OutOfMemory(
         f"needs {bytes_text(needed)} of device memory, {bytes_text(free)} of {bytes_text(total)} are free",
         where=device,

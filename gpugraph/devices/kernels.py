@@ -1,25 +1,23 @@
-"""From a CUDA source to a cubin on disk: flattened, compiled by NVRTC, kept in our own cache.
+"""From a CUDA source to a cubin on disk: flattened, compiled by NVRTC, kept in the cache of compiled code.
 
 The cache key covers all that the machine code depends on: flattened source with its defines, options,
 compiler version and architecture.  A run on a GPU and the compile check without one call the same function.
 
-``python -m gpugraph.devices.kernels boruvka.cu -D ARC_BITS=64 --arch sm_90`` prints registers and spills.
+``python -m gpugraph.devices.kernels boruvka.cu -D INDEX_BITS=64 --arch sm_90`` prints registers and spills.
 """
 
 from __future__ import annotations
 
 import argparse
 import hashlib
-import json
 import os
 import re
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cache
 from pathlib import Path
 
+from gpugraph import code_cache
 from gpugraph.devices.base import Defines
 from gpugraph.devices.cubin import parameter_sizes
 from gpugraph.devices.nvrtc import compiler
@@ -78,28 +76,6 @@ class CompiledModule:
     cached: bool
 
 
-def cache_dir() -> Path:
-    """Return the directory of cubins: ``$GPUGRAPH_CACHE_DIR/cubins``, else in the user's cache directory.
-
-    Where that cannot be written, a directory that lasts as long as the process.
-    """
-    chosen = os.environ.get("GPUGRAPH_CACHE_DIR")
-    base = Path(chosen) if chosen else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gpugraph"
-    directory = base / "cubins"
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        if os.access(directory, os.W_OK | os.X_OK):
-            return directory
-    except OSError:
-        pass
-    return Path(_process_dir().name)
-
-
-@cache
-def _process_dir() -> tempfile.TemporaryDirectory[str]:
-    return tempfile.TemporaryDirectory(prefix="gpugraph-cubins-")
-
-
 def compile_kernels(file: str | os.PathLike[str], defines: Defines | None, arch: str) -> CompiledModule:
     """Compile a kernel file, or find it compiled in the cache.
 
@@ -119,14 +95,13 @@ def compile_kernels(file: str | os.PathLike[str], defines: Defines | None, arch:
     nvrtc = compiler()
     key = hashlib.sha256(repr((options, nvrtc.version, source.name, text)).encode()).hexdigest()
     stem = f"{source.path.stem}-{arch}-{key[:32]}"
-    directory = cache_dir()
-    found = _from_cache(directory, stem, arch)
+    found = _from_cache(f"{stem}.cubin", arch)
     if found is not None:
         return found
     result = nvrtc.compile(text, source.name, options)
     if result.status != "ok":
         raise _compile_error(source, arch, result.status, result.log, nvrtc.version)
-    return _to_cache(directory, stem, arch, result.cubin, result.log)
+    return _to_cache(f"{stem}.cubin", arch, result.cubin, result.log)
 
 
 def architecture_for(capability: int) -> str:
@@ -174,45 +149,25 @@ def parse_usage(log: str) -> dict[str, KernelUsage]:
     return usage
 
 
-def _from_cache(directory: Path, stem: str, arch: str) -> CompiledModule | None:
-    """Return the module in the cache; None if it is not there, or not as it was written."""
-    cubin_path = directory / f"{stem}.cubin"
+def _from_cache(name: str, arch: str) -> CompiledModule | None:
+    """Return the module in the cache; None if it is not there as it was written."""
+    entry = code_cache.find("cubins", name)
+    if entry is None:
+        return None
     try:
-        facts = json.loads((directory / f"{stem}.json").read_text())
-        if hashlib.sha256(cubin_path.read_bytes()).hexdigest() != facts["cubin_sha256"]:
-            return None
-        kernels = {name: KernelUsage(**usage) for name, usage in facts["kernels"].items()}
-        return CompiledModule(cubin_path, arch, kernels, facts["log"], cached=True)
-    except (OSError, ValueError, KeyError, TypeError):
+        kernels = {name: KernelUsage(**usage) for name, usage in entry.facts["kernels"].items()}
+        return CompiledModule(entry.path, arch, kernels, entry.facts["log"], cached=True)
+    except (AttributeError, KeyError, TypeError):
         return None
 
 
-def _to_cache(directory: Path, stem: str, arch: str, cubin: bytes, log: str) -> CompiledModule:
+def _to_cache(name: str, arch: str, cubin: bytes, log: str) -> CompiledModule:
     # NVRTC may keep what it compiled before, under other defines: then the assembler says nothing, and only the cubin
     # tells which kernels there are.
     kernels = dict.fromkeys(parameter_sizes(cubin), KernelUsage()) | parse_usage(log)
-    facts = {
-        "cubin_sha256": hashlib.sha256(cubin).hexdigest(),
-        "kernels": {name: asdict(usage) for name, usage in kernels.items()},
-        "log": log,
-    }
-    _write_atomically(directory / f"{stem}.cubin", cubin)
-    _write_atomically(directory / f"{stem}.json", json.dumps(facts, indent=1).encode())
-    return CompiledModule(directory / f"{stem}.cubin", arch, kernels, log, cached=False)
-
-
-def _write_atomically(path: Path, content: bytes) -> None:
-    """Write by renaming, so that processes that compile the same file at once never see half of it."""
-    try:
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.name, suffix=".tmp", delete=False) as file:
-            file.write(content)
-        os.replace(file.name, path)
-    except OSError as error:
-        raise GpuGraphError(
-            f"cannot write the kernel cache: {error.strerror}",
-            where=path.parent,
-            remedy="free some space there, or set GPUGRAPH_CACHE_DIR",
-        ) from None
+    facts = {"kernels": {name: asdict(usage) for name, usage in kernels.items()}, "log": log}
+    path = code_cache.keep("cubins", name, cubin, facts)
+    return CompiledModule(path, arch, kernels, log, cached=False)
 
 
 def _compile_error(source: Source, arch: str, status: str, log: str, version: tuple[int, int]) -> GpuGraphError:

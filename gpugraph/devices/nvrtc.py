@@ -1,4 +1,4 @@
-"""NVRTC behind two functions, through CuPy where it is installed, else through cuda-bindings."""
+"""NVRTC: its version, what it compiles for, and one translation unit compiled; through CuPy, else cuda-bindings."""
 
 from __future__ import annotations
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ctypes
 import math
-import os
 import weakref
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -20,6 +19,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from gpugraph.devices.clocks import Events
 from gpugraph.devices.pages import PinnedPages
+from gpugraph.host import usable_cores
 
 Bytes = NDArray[np.uint8]
 
@@ -38,8 +38,7 @@ class ParallelCopy:
     """Copies host memory with several threads; NumPy lets go of the interpreter while it copies."""
 
     def __init__(self, threads: int | None = None):
-        usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
-        self._threads = threads or min(usable, 16)
+        self._threads = threads or min(usable_cores(), 16)
         self._pool: ThreadPoolExecutor | None = None
 
     def __call__(self, target: Bytes, source: Bytes) -> None:

@@ -51,6 +51,11 @@ class ResidentView:
         return self.host.index_bits
 
     @property
+    def weight_bytes(self) -> int:
+        """Bytes of one weight."""
+        return self.host.weight_bytes
+
+    @property
     def index_dtype(self) -> np.dtype[np.signedinteger]:
         """The dtype of an arc index in device code."""
         return self.host.offsets.dtype

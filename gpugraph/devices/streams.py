@@ -1,9 +1,8 @@
-"""Copies beside the kernels: a second stream, marks by which the two wait for each other, and pinned buffers.
+"""Copies beside the kernels: further streams, and events by which streams and the host wait for each other.
 
-A device runs its kernels on one stream.  What is to move while they run goes through a ``CopyStream``; a mark notes
-how far a stream has come, and either stream, or the host, waits for it.  The emulated device does everything at once
-and in order, so that a driver which waits for too little still gives the right result there: what must be waited for
-is the driver's to know.
+A device runs its kernels on one stream.  What is to move while they run goes through a ``CopyStream``.  A ``Mark`` is
+an event recorded on a stream: another stream, or the host, waits until all that was issued before it has ended.  The
+emulated device copies at once, in the order of the calls, and so does not show that a driver waits for too little.
 """
 
 from __future__ import annotations
@@ -23,10 +22,10 @@ _TO_DEVICE, _TO_HOST = 1, 2  # cudaMemcpyKind
 
 
 class Mark(Protocol):
-    """How far a stream had come when the mark was made."""
+    """An event behind all that had been issued to a stream."""
 
     def wait(self) -> None:
-        """Let the host wait until the stream has come so far."""
+        """Let the host wait until the event has happened."""
         ...
 
     def seconds_since(self, earlier: Mark) -> float:
@@ -55,7 +54,7 @@ class CopyStream(Protocol):
 
 
 class HostMark:
-    """A mark where everything is done at once: the time of the day."""
+    """A mark where everything is done at once: a reading of the host's monotonic clock."""
 
     def __init__(self) -> None:
         self.time = time.perf_counter()

@@ -15,8 +15,16 @@ from numpy.typing import NDArray
 
 from gpugraph.errors import InputError
 from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.dtypes import target_dtype
 from gpugraph.graph.sort_arcs import sort_arcs, weight_words
 from gpugraph.graph.symmetry import first_asymmetry, is_symmetric
+from gpugraph.host import require_memory
+
+VERTEX_BYTES = 64
+"""About the memory that a vertex takes, arcs or none, while a graph is loaded and then worked on."""
+
+ARC_BYTES = 32
+"""About the memory that an arc takes on its way from a list into a graph, the list not counted."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +72,9 @@ def build(
 
     Raises:
         InputError: declared undirected and an edge's two arcs have unequal weights, or one is missing.
+        OutOfMemory: there is less memory than it takes; raised before any is allocated.
     """
+    require_memory(_bytes_to_build(arcs), f"{source or name}: {len(arcs.tails)} arcs")
     weights = np.ones(len(arcs.tails), np.uint32) if arcs.weights is None else arcs.weights
     rows = sort_arcs(arcs.tails, arcs.heads, weights, arcs.vertices, mirrored=arcs.one_sided, report=report)
     notes = list(arcs.notes)
@@ -101,6 +111,13 @@ def _negative_loops(arcs: ArcList, weights: NDArray[Any]) -> NDArray[np.int64] |
     if weights.dtype.kind == "u" or not weights.min() < 0:
         return []
     return np.flatnonzero((arcs.tails == arcs.heads) & (weights < 0))
+
+
+def _bytes_to_build(arcs: ArcList) -> int:
+    """Return about the bytes that building takes beside the list: sorting keys with their weights, and the rows."""
+    stored = len(arcs.tails) * (2 if arcs.one_sided else 1)
+    word = 4 if arcs.weights is None else arcs.weights.dtype.itemsize
+    return stored * (8 + word + target_dtype(arcs.vertices).itemsize + word) + 16 * arcs.vertices
 
 
 def _asymmetric(graph: CSRGraph) -> InputError:

@@ -1,4 +1,4 @@
-"""Check a mapped graph before compiled code trusts it."""
+"""Check the structure of a graph from a ``.csr`` file before compiled code trusts it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Order-free digest of a graph: the same on every device, whatever order the arcs are summed in.
+"""Order-free digest of a graph: the same in whatever order the arcs are summed, so that threads share the work.
 
 All arithmetic is on unsigned 64-bit integers and wraps.  With ``mix`` the finaliser of SplitMix64,
 

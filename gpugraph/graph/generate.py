@@ -10,7 +10,7 @@ from gpugraph.graph.dtypes import target_dtype
 from gpugraph.graph.families import FAMILIES
 from gpugraph.graph.generators.runner import Progress, Runner
 from gpugraph.graph.spec import Spec, parse_spec
-from gpugraph.memory import require_memory
+from gpugraph.host import require_memory
 
 _BUILD_STARTS = 0.6
 """The fraction of the whole at which the arcs are drawn and the rows begin to be built."""

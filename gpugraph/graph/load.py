@@ -25,6 +25,7 @@ def load_file(
     *,
     input_format: str | None = None,
     symmetrize: bool = False,
+    keep_ids: bool = False,
     check: bool = True,
     phases: dict[str, float] | None = None,
     progress: Progress | None = None,
@@ -35,6 +36,7 @@ def load_file(
         path: a file, compressed or not, or ``"-"`` for standard input.
         input_format: the name of a format; default: recognised by content, else by name.
         symmetrize: make a directed graph undirected; the lighter arc of a pair wins.
+        keep_ids: a file that only lists ids has the vertices 0 to the largest, whether or not all occur.
         check: check the whole structure of gpugraph's own ``.csr``.  Without it the file is only mapped, which
             takes no time at any size, and ``check_structure`` has to run before any algorithm does.  All other
             formats are checked while they are read.
@@ -48,7 +50,7 @@ def load_file(
     """
     form = formats.named(input_format) if input_format else None
     clock = HostClock()
-    with Source(path, progress) as source:
+    with Source(path, progress, keep_ids=keep_ids) as source:
         try:
             graph = _loaded(source, form, clock)
             if check or symmetrize:

@@ -23,6 +23,7 @@ def open_graph(
     weights: str = "file",
     seed: int = 1,
     symmetrize: bool = False,
+    keep_ids: bool = False,
     phases: dict[str, float] | None = None,
     progress: Callable[[str], None] = lambda what: None,
 ) -> CSRGraph:
@@ -35,6 +36,7 @@ def open_graph(
         weights: other weights for it, see ``transform_weights``.
         seed: of ``uniform`` weights.
         symmetrize: make a directed graph undirected; the lighter arc of a pair wins.
+        keep_ids: a file that only lists ids has the vertices 0 to the largest, whether or not all occur.
         phases: the seconds of ``load`` and ``build`` are added here.
         progress: called with a few words whenever something new begins.
 
@@ -42,7 +44,7 @@ def open_graph(
         InputError: nothing of that kind, or damaged.
     """
     clock = HostClock()
-    graph = _opened(source, input_format, clock, progress)
+    graph = _opened(source, input_format, keep_ids, clock, progress)
     with clock.phase("build"):
         if weights != "file":
             from gpugraph.graph.weights import transform_weights
@@ -58,19 +60,23 @@ def open_graph(
     return graph
 
 
-def _opened(source: Any, input_format: str | None, clock: HostClock, progress: Callable[[str], None]) -> CSRGraph:
+def _opened(
+    source: Any, input_format: str | None, keep_ids: bool, clock: HostClock, progress: Callable[[str], None]
+) -> CSRGraph:
     """Return the graph as its source has it."""
     if isinstance(source, CSRGraph):
         return source
     if isinstance(source, str | os.PathLike):
-        return _open_text(os.fsdecode(source), input_format, clock, progress)
+        return _open_text(os.fsdecode(source), input_format, keep_ids, clock, progress)
     from gpugraph.graph.from_python import arcs_of_object
 
     with clock.phase("build"):
         return build(arcs_of_object(source), name=type(source).__name__, source="python")
 
 
-def _open_text(text: str, input_format: str | None, clock: HostClock, progress: Callable[[str], None]) -> CSRGraph:
+def _open_text(
+    text: str, input_format: str | None, keep_ids: bool, clock: HostClock, progress: Callable[[str], None]
+) -> CSRGraph:
     from gpugraph.graph.spec import is_spec
 
     if input_format is None and not os.path.exists(text) and is_spec(text):
@@ -83,4 +89,4 @@ def _open_text(text: str, input_format: str | None, clock: HostClock, progress: 
     def reading(done: int, whole: int) -> None:
         progress(f"reading {text} {done / max(whole, 1):.0%}")
 
-    return load_file(text, input_format=input_format, phases=clock.seconds, progress=reading)
+    return load_file(text, input_format=input_format, keep_ids=keep_ids, phases=clock.seconds, progress=reading)

@@ -1,8 +1,8 @@
 """GraphView: what an algorithm gets, and the one home of preparations.
 
-A view holds the arrays after the chosen preparations, and the way back: ``arc_origin`` and
-``vertex_origin`` lead from the view's arcs and vertices to those of the CSRGraph.  Ties are broken by the
-original edge id whatever the preparations did, and results come back in original ids.
+A view holds the arrays after the chosen preparations, and the way back: ``canonical_edges``, ``original_vertices`` and
+``original_distances`` lead from its arcs and vertices to those of the CSRGraph.  Ties are broken by the original edge
+id whatever the preparations did, and results come back in original ids.
 
 ================== ==================================================================================
 preparation        what it does
@@ -84,6 +84,11 @@ class GraphView:
         return self.offsets.dtype.itemsize * 8
 
     @property
+    def weight_bytes(self) -> int:
+        """Bytes of one weight."""
+        return self.weights.itemsize
+
+    @property
     def nbytes(self) -> int:
         """Bytes of the arrays that a device needs: offsets, targets, weights and edge ids where there are some."""
         ids = 0 if self.edge_ids is None else self.edge_ids.nbytes
@@ -100,8 +105,8 @@ class GraphView:
             index_bits: 32 or 64; None takes 32 where the arcs fit in int32.
 
         Raises:
-            InputError: an unknown preparation, a width other than 32 and 64, 32 bits asked for more than 2^31−1
-                arcs, more than 2^32 distinct weights to rank, or vertex numbers of 64 bits to compress.
+            InputError: an unknown preparation, a width other than 32 and 64, 32 bits asked for 2^31−2^16 arcs
+                or more, more than 2^32 distinct weights to rank, or vertex numbers of 64 bits to compress.
         """
         chosen = tuple(dict.fromkeys(preparations))
         for name in chosen:

@@ -17,7 +17,7 @@ from gpugraph.errors import InputError, unknown_name
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.measure.stored import Stored, StoredDistances, StoredForest, parse_numbers, read_stored
 from gpugraph.measure.trial import check
-from gpugraph.problems.contract import Verdict
+from gpugraph.problems.contract import METHODS, Verdict
 from gpugraph.problems.mst.edges import edge_ids
 from gpugraph.problems.mst.forest import Forest
 from gpugraph.problems.registry import load_problem
@@ -25,8 +25,6 @@ from gpugraph.problems.scan.array import open_array
 from gpugraph.problems.scan.scanned import Scanned
 from gpugraph.problems.sssp.distance_types import distance_dtype, unreached
 from gpugraph.problems.sssp.distances import Distances
-
-METHODS = ("auto", "reference", "certificate", "both")
 
 
 def check_result(graph: CSRGraph, result: Forest | Distances | str | os.PathLike[str], method: str = "auto") -> Verdict:

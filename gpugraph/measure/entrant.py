@@ -1,4 +1,4 @@
-"""An entrant: one cell set up on its device, sampled a round at a time, and turned into a record at its end.
+"""One cell under measurement: set up on its device, sampled in turns with the other cells, its record made at the end.
 
 CSRGraph → GraphView → State → Result → Verdict → Record
 """
@@ -32,7 +32,7 @@ _GROWTH = 1.05  # the interval is looked at whenever there are so many times the
 
 
 class Entrant:
-    """A cell in the race.
+    """A cell under measurement.
 
     Args:
         index: the cell's place in the caller's list.

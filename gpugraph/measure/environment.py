@@ -11,21 +11,13 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from gpugraph.processor import processor_name, usable_cores
+from gpugraph.host import processor_name, total_memory, usable_cores
 
 _PACKAGES = (
     *("numpy", "scipy", "numba", "cupy-cuda13x", "cupy-cuda12x", "nvidia-ml-py", "nvidia-cuda-nvrtc"),
     *("networkx", "igraph", "networkit", "rustworkx", "cugraph-cu12", "cugraph-cu13", "pylibcugraph-cu12"),
 )
 """Packages whose version a reader may need: what gpugraph computes with, and what it is compared with."""
-
-
-def _memory_bytes() -> int | None:
-    """Return the bytes of memory that the machine has, or None where the system does not tell."""
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):
-        return None
 
 
 def _version(package: str) -> str | None:
@@ -57,7 +49,7 @@ def _static() -> dict[str, Any]:
         "system": platform.platform(),
         "processor": processor_name(),
         "cores": usable_cores(),
-        "memory_bytes": _memory_bytes(),
+        "memory_bytes": total_memory(),
         "packages": {p: v for p in _PACKAGES if (v := _version(p)) is not None},
         "git_commit": _git_commit(),
     }

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from gpugraph.clock import working_seconds
+from gpugraph.host import available_memory
 from gpugraph.measure.record import PHASES, Cell
 from gpugraph.measure.statistics import median
-from gpugraph.memory import available_memory
 from gpugraph.problems.contract import Problem
 
 Progress = Callable[[str], None]
@@ -100,9 +100,8 @@ class Inputs:
         """Forget the graphs used longest ago: all but the last, and that too where memory is short."""
         while len(self._loaded) >= KEPT:
             self._loaded.popitem(last=False)
-        free = available_memory()
         kept = sum(int(getattr(loaded.graph, "nbytes", 0)) for loaded in self._loaded.values())
-        if free is not None and free < 4 * kept:
+        if available_memory() < 4 * kept:
             self._loaded.clear()
 
     def peek(self, cell: Cell) -> Any:
@@ -171,4 +170,4 @@ def _key(cell: Cell) -> tuple[Any, ...]:
     except (OSError, ValueError):
         stamp = None
     seed = cell.seed if cell.weights.startswith("uniform") else None
-    return (cell.problem, source, stamp, cell.input_format, cell.weights, cell.symmetrize, seed)
+    return (cell.problem, source, stamp, cell.input_format, cell.weights, cell.symmetrize, cell.keep_ids, seed)

@@ -40,6 +40,7 @@ class Cell:
         input_format: overrides the recognition of a file's format.
         weights: replaces the weights: ``"unit"``, ``"abs"``, ``"hash:LO..HI"`` or ``"uniform:LO..HI"``; ``"file"``
             keeps them.
+        keep_ids: an edge list has the vertices 0 to the largest id.
         symmetrize: make a directed graph undirected before anything else.
         predecessors: also return the canonical predecessors of shortest paths.
         phases: also time the algorithm's inner phases, in runs of their own.
@@ -64,6 +65,7 @@ class Cell:
     input_format: str | None = None
     weights: str = "file"
     symmetrize: bool = False
+    keep_ids: bool = False
     predecessors: bool = False
     phases: bool = True
     profile: bool = False

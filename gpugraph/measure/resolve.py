@@ -8,10 +8,8 @@ from typing import Any
 from gpugraph.errors import InputError, unknown_name
 from gpugraph.measure.record import Cell
 from gpugraph.problems.algorithm import Algorithm
-from gpugraph.problems.contract import Problem
+from gpugraph.problems.contract import METHODS_OF_A_RUN, Problem
 from gpugraph.problems.registry import find_algorithm
-
-VERIFY_METHODS = ("auto", "reference", "certificate", "both", "none")
 
 
 def check_counts(cell: Cell) -> None:
@@ -24,8 +22,8 @@ def check_counts(cell: Cell) -> None:
         raise InputError(f"--repeat {cell.repeat} takes no sample", remedy="give 1 or more")
     if cell.warmup < 0:
         raise InputError(f"--warmup {cell.warmup} is negative", remedy="give 0 or more")
-    if cell.verify not in VERIFY_METHODS:
-        raise unknown_name("verification method", cell.verify, VERIFY_METHODS)
+    if cell.verify not in METHODS_OF_A_RUN:
+        raise unknown_name("verification method", cell.verify, METHODS_OF_A_RUN)
 
 
 def is_guest(name: str) -> bool:

@@ -72,10 +72,10 @@ class Session:
         self._used = True
         group = _Group(self, cells, sampling, progress, finished, failed, current, earlier or {})
         try:
-            alone = group.race(range(len(cells)))
+            alone = group.measure(range(len(cells)))
             for index in alone:
                 gc.collect()
-                group.race([index], last=True)
+                group.measure([index], last=True)
         finally:
             group.entrants.clear()
 
@@ -172,8 +172,8 @@ class _Group:
         self._order = random.Random(sampling.seed)
         self.entrants: dict[int, Entrant] = {}
 
-    def race(self, indices: Sequence[int], *, last: bool = False) -> list[int]:
-        """Measure cells until each has ended; return those that found no room beside the others."""
+    def measure(self, indices: Sequence[int], *, last: bool = False) -> list[int]:
+        """Sample cells in random turns until each has ended; return those that found no room beside the others."""
         no_room: list[int] = []
         for index in indices:
             self._step(index, self._enter, no_room, last)

@@ -138,13 +138,15 @@ def _read_csv(content: bytes, path: str | os.PathLike[str]) -> Stored:
     import pyarrow as pa
     from pyarrow import csv
 
+    from gpugraph.graph.formats.text import arrow_reader
+
     head = content.split(b"\n", 1)[0].decode("utf-8", "replace").strip().split(",")
     if head[:3] != ["u", "v", "weight"] and head[:2] != ["vertex", "distance"]:
         raise GraphFormatError("is no result file: its first line is none of ours", path=path, remedy=_REMEDY)
     wanted = [name for name in head if not name.endswith("name")]
     try:
         table = csv.read_csv(
-            io.BytesIO(content),
+            arrow_reader(content),
             convert_options=csv.ConvertOptions(column_types=dict.fromkeys(head, pa.string()), include_columns=wanted),
         )
     except pa.ArrowInvalid as error:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpugraph.errors import GpuGraphError
-from gpugraph.problems.algorithm import Algorithm
+from gpugraph.problems.algorithm import Algorithm, InputSizes
 
 
-def describe_traffic(algorithm: Algorithm, view: Any, kernel_s: float, copy_bytes_per_s: float | str) -> dict[str, Any]:
+def describe_traffic(
+    algorithm: Algorithm, view: InputSizes, kernel_s: float, copy_bytes_per_s: float | str
+) -> dict[str, Any]:
     """Return the ``traffic`` object of a record.
 
     Args:
@@ -28,10 +29,7 @@ def describe_traffic(algorithm: Algorithm, view: Any, kernel_s: float, copy_byte
         return {"absent": copy_bytes_per_s}
     if kernel_s <= 0:
         return {"absent": "the kernel took no time that could be measured"}
-    try:
-        least = int(algorithm.minimum_bytes(view))
-    except GpuGraphError as reason:
-        return {"absent": str(reason)}
+    least = algorithm.minimum_bytes(view)
     return {
         "minimum_bytes": least,
         "copy_bytes_per_s": copy_bytes_per_s,

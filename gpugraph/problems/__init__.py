@@ -1,1 +1,1 @@
-"""Problems and the algorithms that solve them; ``registry.py`` says what each must offer."""
+"""Problems and the algorithms that solve them; ``contract.py`` and ``algorithm.py`` say what each must offer."""

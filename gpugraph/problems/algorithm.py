@@ -4,12 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from gpugraph.errors import InputError, shown, unknown_name
 
-if TYPE_CHECKING:
-    from gpugraph.graph.view import GraphView
+
+class InputSizes(Protocol):
+    """The sizes of an input as an algorithm gets it: what its traffic and its need of memory may be told from.
+
+    A GraphView has them, a ResidentView, an ArrayInput (whose vertices and arcs are both its elements), and the plan of
+    a sweep before the input is made.
+    """
+
+    @property
+    def vertices(self) -> int:
+        """Number of vertices, n."""
+        ...
+
+    @property
+    def arcs(self) -> int:
+        """Number of arcs."""
+        ...
+
+    @property
+    def index_bits(self) -> int:
+        """Width of an arc index in device code: 32 or 64."""
+        ...
+
+    @property
+    def weight_bytes(self) -> int:
+        """Bytes of one weight, or of one element."""
+        ...
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the arrays that a device needs; of an array without the heads of its segments."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -65,7 +95,8 @@ class Algorithm:
     Attributes:
         devices: kinds of device it runs on: ``("cpu",)`` or ``("cuda", "emulated")``.
         prepare: ``prepare(view, device, **options) -> State``; makes every allocation.  ``view`` is a GraphView
-            for a CPU algorithm and a ``ResidentView`` (the same arrays on the device) for a GPU algorithm.
+            for a CPU algorithm and a ``ResidentView`` (the same arrays on the device) for a GPU algorithm; of a scan
+            an ``ArrayInput`` and a ``ResidentArray``.
         run: ``run(state, clock, *query) -> handle``; launches, and the reads a loop cannot do without.
             May be called again on the same state: it starts from scratch each time.
         fetch: ``fetch(state, handle) -> raw``; copies the result to the host, and nothing else (phase d2h).
@@ -79,10 +110,10 @@ class Algorithm:
         trusted: False for an algorithm that is wrong on purpose: never chosen, never reported as verified.
         version: raised whenever a change can alter the algorithm's time or result; a stored record of another
             version is not taken for a finished cell.
-        minimum_bytes: ``minimum_bytes(view) -> int``; the device memory traffic that the algorithm cannot do without,
+        minimum_bytes: ``minimum_bytes(sizes) -> int``; the device memory traffic that the algorithm cannot do without,
             read and written, once each; None where nobody has worked it out.
-        state_bytes: ``state_bytes(view) -> int``; the device memory that ``prepare`` takes besides the view, with the
-            default options; from the sizes of the graph alone if possible, so that a sweep can be priced.
+        state_bytes: ``state_bytes(sizes) -> int``; the device memory that ``prepare`` takes besides the view, with the
+            default options, so that a sweep can be priced; None where sizes alone do not tell.
         own_seconds: ``own_seconds(state, handle)``; the kernel region as the algorithm measured it itself: a float, or
             a sequence of them where one run was several (a program run as a child); None lets the device's stopwatch
             decide.
@@ -107,8 +138,8 @@ class Algorithm:
     options: tuple[Option, ...] = ()
     trusted: bool = True
     version: int = 1
-    minimum_bytes: Callable[[GraphView], int] | None = None
-    state_bytes: Callable[[Any], int] | None = None
+    minimum_bytes: Callable[[InputSizes], int] | None = None
+    state_bytes: Callable[[InputSizes], int] | None = None
     own_seconds: Callable[[Any, Any], float | Sequence[float]] | None = None
     resident: bool = True
 

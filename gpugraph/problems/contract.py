@@ -14,6 +14,12 @@ if TYPE_CHECKING:
 
 PROBLEMS = ("mst", "sssp", "scan")
 
+METHODS = ("auto", "reference", "certificate", "both")
+"""How a result can be verified."""
+
+METHODS_OF_A_RUN = (*METHODS, "none")
+"""How a run can be: or not at all."""
+
 
 @dataclass(frozen=True)
 class Verdict:

@@ -7,24 +7,20 @@ rows again, nor that memory is read in sectors of 32 bytes: all of that is its o
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from gpugraph.graph.view import GraphView
+from gpugraph.problems.algorithm import InputSizes
 
 
-def forest_bytes(view: GraphView) -> int:
+def forest_bytes(sizes: InputSizes) -> int:
     """Return the least bytes of a minimum spanning forest: the graph once, and one edge id for every vertex but one.
 
     A forest of many trees has fewer edges, so there the figure is too high, by 4 or 8 bytes a tree.
     """
-    index_bytes = int(view.offsets.dtype.itemsize)
-    return view.nbytes + index_bytes * max(min(view.vertices - 1, view.arcs // 2), 0)
+    return sizes.nbytes + sizes.index_bits // 8 * max(min(sizes.vertices - 1, sizes.arcs // 2), 0)
 
 
-def distance_bytes(view: GraphView) -> int:
+def distance_bytes(sizes: InputSizes) -> int:
     """Return the least bytes of shortest paths from one source: the graph once, one distance as wide as a weight each.
 
     Rows of vertices that are not reached need not be read: where many are not, the figure is too high.
     """
-    return view.nbytes + int(view.weights.dtype.itemsize) * view.vertices
+    return sizes.nbytes + sizes.weight_bytes * sizes.vertices

@@ -26,6 +26,7 @@ class OnGraphs:
             weights=cell.weights,
             seed=cell.seed,
             symmetrize=cell.symmetrize,
+            keep_ids=cell.keep_ids,
             phases=phases,
             progress=progress,
         )

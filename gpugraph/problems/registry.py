@@ -1,8 +1,8 @@
 """The list of the problems and algorithms there are.
 
-An algorithm is registered under (problem, name, kind of device).  Importing the package of a problem
-registers its algorithms; a user's own come from ``--algo ./mine.py:driver`` or from the entry-point group
-``gpugraph.algorithms``.
+An algorithm is registered under (problem, name, kind of device).  ``load_problem`` imports every module of a problem,
+each of which registers its algorithms, and those that installed packages offer in the entry-point group
+``gpugraph.algorithms``; ``--algo ./mine.py:driver`` registers nothing.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from gpugraph.errors import InputError, unknown_name
+from gpugraph.errors import GpuGraphWarning, InputError, unknown_name
 from gpugraph.problems.algorithm import Algorithm, Option
 from gpugraph.problems.contract import PROBLEMS, Problem
 
@@ -123,7 +123,7 @@ def _register_guests(problem: str) -> None:
         else:
             register(guest)
     for error in broken:
-        warnings.warn(str(error), stacklevel=2)
+        warnings.warn(str(error), GpuGraphWarning, stacklevel=2)
 
 
 def algorithms(problem: str | None = None) -> list[Algorithm]:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpugraph.bench.axes import expand, expand_words, matches, parse_bytes, parse_seconds
+from gpugraph.bench.axes import expand, expand_words, matches
 from gpugraph.errors import InputError
 
 
@@ -63,20 +63,3 @@ def test_words_of_the_command_line_may_mix_values_and_ranges():
 )
 def test_a_rule_meets_values_ranges_and_patterns(wanted, value, met):
     assert matches(wanted, value) is met
-
-
-def test_times_and_sizes_are_read_with_their_units():
-    assert [parse_seconds(t) for t in ("90s", "10m", "1.5h", "500ms", 7)] == [90, 600, 5400, 0.5, 7]
-    assert [parse_bytes(t) for t in ("8GB", "500MiB", "1k", 4096)] == [8 * 10**9, 500 * 2**20, 1000, 4096]
-
-
-@pytest.mark.parametrize("text", ["", "soon", "-3s", "0", True, "3 weeks"])
-def test_what_is_no_time_is_refused(text):
-    with pytest.raises(InputError, match="no length of time"):
-        parse_seconds(text)
-
-
-@pytest.mark.parametrize("text", ["", "much", "0", "8XB", False])
-def test_what_is_no_size_is_refused(text):
-    with pytest.raises(InputError, match="no size of memory"):
-        parse_bytes(text)

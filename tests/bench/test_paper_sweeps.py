@@ -22,7 +22,7 @@ PAPERS = [name for name in shipped() if name.startswith("papers/")]
 KINDS = {"auto": "cuda", "cuda": "cuda", "cpu": "cpu"}
 SMALL = {
     "papers/kolganov2015": ("scale=6", "share=0.25", "memory=1MB"),
-    "papers/sun2013": ("size=2KB", "length=16", "n=16", "sparse=32", "edges=120"),
+    "papers/sun2013": ("size=2KiB", "length=16", "n=16", "sparse=32", "edges=120"),
     "papers/wang2011": ("n=16", "ef=2"),
     "papers/martin2009": ("n=48", "degree=9"),
 }

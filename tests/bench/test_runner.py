@@ -6,9 +6,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from types import SimpleNamespace
 
-import numpy as np
 import pytest
 
 from gpugraph.bench.expand import Planned
@@ -16,6 +14,8 @@ from gpugraph.bench.price import Prices
 from gpugraph.bench.sizes import size_of
 from gpugraph.bench.store import read_records
 from gpugraph.bench.sweep import Limits
+from gpugraph.graph.generate import generate
+from gpugraph.graph.view import GraphView
 from gpugraph.measure.record import Cell
 from gpugraph.measure.sampling import Sampling
 from gpugraph.problems.mst import gpu_filter_boruvka
@@ -182,12 +182,12 @@ def test_prices_learn_from_stored_results():
 
 
 def test_the_memory_of_a_cell_is_what_its_algorithm_declares():
-    sizes = size_of("rmat:10")
-    cell = Cell("mst", "rmat:10", "filter-boruvka", "cuda")
-    declared = Prices(Sampling()).need(Planned(cell, "cuda", sizes, Limits())).device_bytes - sizes.graph_bytes
-    view = SimpleNamespace(vertices=1024, arcs=sizes.arcs, index_bits=32, weights=np.zeros(1, np.uint32))
-    assert declared == gpu_filter_boruvka.state_bytes(view)
-    thumb = Cell("mst", "rmat:10", "boruvka", "cuda")  # which asks for degrees
+    sizes = size_of("grid:9x9")
+    cell = Cell("mst", "grid:9x9", "filter-boruvka", "cuda")
+    view = GraphView.of(generate("grid:9x9"))
+    need = Prices(Sampling()).need(Planned(cell, "cuda", sizes, Limits()))
+    assert need.device_bytes == view.nbytes + gpu_filter_boruvka.state_bytes(view)
+    thumb = Cell("mst", "grid:9x9", "boruvka", "cuda")  # which asks for degrees
     assert Prices(Sampling()).need(Planned(thumb, "cuda", sizes, Limits())).device_bytes > sizes.graph_bytes
 
 

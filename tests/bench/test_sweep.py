@@ -260,7 +260,7 @@ SCAN = """
 [axes]
 problem = "scan"
 graph = "array:size={size},dtype={dtype},exclusive=yes"
-size = ["4KB", "1MB"]
+size = ["4KiB", "1MiB"]
 dtype = ["uint32", "float64"]
 algorithm = ["cpu", "look-back"]
 """
@@ -269,10 +269,10 @@ algorithm = ["cpu", "look-back"]
 def test_a_sweep_may_scan_arrays_small_ones_first(plan):
     made = plan(SCAN)
     assert [(p.cell.axes["size"], p.cell.axes["dtype"], p.size.arcs) for p in made.cells] == [
-        ("4KB", "float64", 512),
-        ("4KB", "uint32", 1024),
-        ("1MB", "float64", 1 << 17),
-        ("1MB", "uint32", 1 << 18),
+        ("4KiB", "float64", 512),
+        ("4KiB", "uint32", 1024),
+        ("1MiB", "float64", 1 << 17),
+        ("1MiB", "uint32", 1 << 18),
     ]
     assert {p.size.graph_bytes for p in made.cells} == {4096, 1 << 20}
     assert made.cells[0].cell.series == "scan · cpu · cpu · array:size={size},dtype=float64,exclusive=yes"

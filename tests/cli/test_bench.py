@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from gpugraph.bench import store
-from gpugraph.bench.axes import in_seconds, parse_seconds
 from gpugraph.bench.store import read_records
 from gpugraph.bench.worker import describe_device
 from gpugraph.cli.defaults import defaults
+from gpugraph.quantities import in_seconds, parse_seconds
 from tests.cli.runner import refuse, run, succeed
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import errno
 import os
+import warnings
 
 import pytest
 
 from gpugraph.cli.boundary import explain, guard
-from gpugraph.errors import InputError
+from gpugraph.cli.output import warnings_as_notices
+from gpugraph.errors import GpuGraphWarning, InputError
 from tests.cli.runner import refuse, run
 
 GRID = "grid:3x3"
@@ -149,3 +151,15 @@ def test_every_exception_has_its_code_and_its_line(error, code, line, capsys):
     err = capsys.readouterr().err
     assert line in err
     assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+def test_warnings_of_gpugraphs_own_are_notices_and_others_stay(capsys, quiet):
+    def warn() -> None:
+        with warnings_as_notices(quiet=quiet):
+            warnings.warn("no room\nthere", GpuGraphWarning, stacklevel=1)
+            warnings.warn("from a library", FutureWarning, stacklevel=1)
+
+    with pytest.warns(FutureWarning, match="from a library"):
+        warn()
+    assert capsys.readouterr().err == ("" if quiet else "gpugraph: no room there\n")

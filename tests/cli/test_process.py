@@ -148,3 +148,14 @@ def test_a_locale_without_our_letters_is_no_error():
     )
     assert b"Bor?vka" in done.stdout
     assert done.stderr == b""
+
+
+def test_that_compiled_code_cannot_be_kept_is_told_once_and_nothing_fails(tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("a file, no folder")
+    environment = {**os.environ, "GPUGRAPH_CACHE_DIR": str(tmp_path / "taken")}
+    command = [sys.executable, "-m", "gpugraph", "info", "path:5"]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0
+    (told,) = [line for line in done.stderr.splitlines() if "cannot be kept" in line]
+    assert told.startswith(f"gpugraph: compiled code cannot be kept in {tmp_path / 'taken'}: not a directory; ")
+    assert "Warning" not in done.stderr

@@ -14,7 +14,7 @@ from tests.devices.emulated.compiler import needs_compiler
 
 
 def test_sums_are_scanned_verified_and_shown_with_their_rates() -> None:
-    out = succeed("scan", "--size", "64KB", "--device", "cpu", "--exclusive").out
+    out = succeed("scan", "--size", "64KiB", "--device", "cpu", "--exclusive").out
     assert "16,384 elements of uint32, exclusive sums" in " ".join(out.split())
     assert "passed by reference" in out
     assert "GB/s" in out
@@ -22,17 +22,28 @@ def test_sums_are_scanned_verified_and_shown_with_their_rates() -> None:
 
 @needs_compiler
 def test_look_back_is_what_a_device_with_kernels_runs() -> None:
-    data = json.loads(succeed("scan", "--size", "32KB", "--device", "emulated", "--format", "json").out)
+    data = json.loads(succeed("scan", "--size", "32KiB", "--device", "emulated", "--format", "json").out)
     assert (data["problem"], data["algorithm"], data["verification"]["status"]) == ("scan", "look-back", "passed")
     assert data["mteps"]["kernel"] is None
     assert "throughput" not in data
 
 
 def test_json_holds_the_throughput_and_the_array() -> None:
-    data = json.loads(succeed("scan", "--size", "64KB", "--device", "cpu", "--format", "json").out)
+    data = json.loads(succeed("scan", "--size", "64KiB", "--device", "cpu", "--format", "json").out)
     assert data["throughput"]["array_bytes"] == data["graph"]["bytes"] == 65536
     assert data["graph"]["operator"] == "add"
     assert data["mteps"]["count"] == 16384
+
+
+@pytest.mark.parametrize("device", ["cpu", pytest.param("emulated", marks=needs_compiler)])
+def test_a_scan_of_segments_without_segments_says_what_is_missing(device: str) -> None:
+    told = refuse(2, "scan", "--algo", "segmented-min", "--size", "64KiB", "--device", device)
+    assert "this algorithm scans segments, the input has none — give --segments LENGTH" in told
+
+
+def test_a_scan_of_sums_refuses_segments() -> None:
+    told = refuse(2, "scan", "--algo", "cpu", "--size", "64KiB", "--segments", 4, "--device", "cpu")
+    assert "the input has segments — use --algo segmented-min" in told
 
 
 def test_a_file_is_scanned_into_a_file(tmp_path: Path) -> None:
@@ -50,17 +61,17 @@ def test_a_file_is_scanned_into_a_file(tmp_path: Path) -> None:
     [
         (("--size", "5"), 2, "no whole number of uint32"),
         (("--dtype", "float"), 2, "did you mean 'float64'"),
-        (("array:n=5", "--size", "4KB"), 2, "--size is that of a generated array"),
+        (("array:n=5", "--size", "4KiB"), 2, "--size is that of a generated array"),
         (("array:n=5,exclusive=no", "--exclusive"), 2, "exclusive is given twice"),
         (("--segments", "x"), 2, "segments takes a whole number"),
         (("--segments", "5", "--exclusive"), 2, "inclusive"),
         (("no.npy",), 2, "no such file"),
-        (("--size", "4KB", "--algo", "brent"), 2, "did you mean 'brent-kung'"),
-        (("--size", "4KB", "--algo", "cub", "--device", "cpu"), 2, "use --device cuda"),
-        (("--size", "4KB", "--algo", "cpu", "--segments", "4", "--device", "cpu"), 2, "--algo segmented-min"),
-        (("--size", "4KB", "--prepare", "renumber", "--device", "cpu"), 2, "renumber"),
-        (("--size", "4KB", "-o", "scan.mtx"), 2, ".npy or .npz"),
-        (("--size", "4KB", "--device", "cpu", "--set", "buffers=1"), 2, "no options"),
+        (("--size", "4KiB", "--algo", "brent"), 2, "did you mean 'brent-kung'"),
+        (("--size", "4KiB", "--algo", "cub", "--device", "cpu"), 2, "use --device cuda"),
+        (("--size", "4KiB", "--algo", "cpu", "--segments", "4", "--device", "cpu"), 2, "--algo segmented-min"),
+        (("--size", "4KiB", "--prepare", "renumber", "--device", "cpu"), 2, "renumber"),
+        (("--size", "4KiB", "-o", "scan.mtx"), 2, ".npy or .npz"),
+        (("--size", "4KiB", "--device", "cpu", "--set", "buffers=1"), 2, "no options"),
     ],
 )
 def test_what_cannot_be_scanned_is_refused_in_one_line(words: tuple[str, ...], code: int, reason: str) -> None:

@@ -79,6 +79,7 @@ def test_processes_that_compile_the_same_at_once_all_get_it(cache: Path, file: P
     assert len(list(cache.iterdir())) == 2
 
 
+@pytest.mark.filterwarnings("ignore::gpugraph.errors.GpuGraphWarning")
 def test_a_cache_that_cannot_be_written_is_replaced_for_the_process(
     tmp_path: Path, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import os
 import sys
 import types
@@ -9,8 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gpugraph import host
 from gpugraph.errors import GraphFormatError, InputError, OutOfMemory
 from gpugraph.graph import load
+from gpugraph.graph.formats.source import decoding
 from gpugraph.graph.load import is_graph_file, load_file, save_file, stem
 from tests.zoo import zoo
 
@@ -149,3 +152,72 @@ def test_an_existing_file_is_a_file_whatever_its_name(tmp_path: Path, monkeypatc
 )
 def test_the_name_of_a_graph_is_its_file_without_endings(name: str, expected: str) -> None:
     assert stem(name) == expected
+
+
+HEADERS = {
+    "a.gr": "p sp {n} 1\na 1 2 3\n",
+    "a.mtx": "%%MatrixMarket matrix coordinate pattern general\n{n} {n} 1\n1 2\n",
+    "a.wel": "{n}\n1 2 3\n",
+    "a.el": "# Nodes: {n} Edges: 1\n1 2\n",
+    "a.graph": "{n} 0\n",
+}
+
+
+@pytest.mark.parametrize("name", HEADERS)
+def test_vertices_are_held_to_what_they_will_take_before_any_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr(host, "available_memory", lambda: 2**30)
+    (tmp_path / name).write_text(HEADERS[name].format(n=2**24 + 1))
+    with pytest.raises(OutOfMemory, match=rf"{name}.*: 16777217 vertices: needs about 1.0 GiB of memory and 1.0 GiB"):
+        load_file(tmp_path / name)
+
+
+def test_arcs_are_held_to_what_they_will_take(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.el").write_text("0 1\n" * 1000)
+    monkeypatch.setattr(host, "available_memory", lambda: 30_000)
+    with pytest.raises(OutOfMemory, match="1000 arcs so far"):
+        load_file(tmp_path / "a.el")
+
+
+def test_what_a_compressed_file_unpacks_to_is_held_to_what_there_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import gzip
+
+    (tmp_path / "a.egr.gz").write_bytes(gzip.compress(bytes(2**25)))
+    monkeypatch.setattr(host, "available_memory", lambda: 2**24)
+    with pytest.raises(OutOfMemory, match=r"16.0 MiB are available"):
+        load_file(tmp_path / "a.egr.gz")
+
+
+def test_what_a_library_throws_is_an_error_in_the_file_and_what_we_throw_is_not(tmp_path: Path) -> None:
+    with (
+        pytest.raises(GraphFormatError, match=r"a.gr: the data are damaged — fetch it") as caught,
+        decoding("a.gr", "the data are damaged", "fetch it"),
+    ):
+        raise KeyError("deep inside a library")
+    assert isinstance(caught.value.__cause__, KeyError)
+    with pytest.raises(MemoryError), decoding("a.gr", "the data are damaged", "fetch it"):
+        raise MemoryError
+    with pytest.raises(InputError, match=r"a.gr: cannot be read: input/output error"), decoding("a.gr", "", ""):
+        raise OSError(5, "Input/output error")
+
+
+def test_a_closed_standard_input_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(InputError, match="standard input: is closed"):
+        load_file("-")
+
+
+def test_a_path_that_no_system_has_is_told() -> None:
+    with pytest.raises(InputError, match="cannot be read"):
+        load_file("a\0.gr")
+
+
+def test_a_pipe_that_never_ends_is_cut_off_where_memory_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    left = itertools.count(2**26, -(2**22))
+    monkeypatch.setattr("gpugraph.graph.formats.source.BLOCK_BYTES", 2**20)
+    monkeypatch.setattr(host, "available_memory", lambda: max(0, next(left)))
+    with pytest.raises(OutOfMemory, match="/dev/zero: needs about"):
+        load_file("/dev/zero")

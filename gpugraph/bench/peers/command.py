@@ -29,9 +29,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from gpugraph.bench.axes import parse_seconds
 from gpugraph.bench.peers.libraries import LIBRARIES
 from gpugraph.errors import InputError, unknown_name
+from gpugraph.quantities import parse_seconds
 
 UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
 FORMATS = ("adj", "csr", "egr", "el", "galois", "gr", "mtx", "sg", "wel", "wsg")

@@ -158,6 +158,6 @@ def library_algorithm(peer: Peer, problem: str, device_kind: str) -> Algorithm:
 
 def threads_of(device: Any) -> int:
     """Return the threads that a program on the CPU may take."""
-    from gpugraph.processor import usable_cores
+    from gpugraph.host import usable_cores
 
     return int(getattr(device, "threads", 0)) or usable_cores()

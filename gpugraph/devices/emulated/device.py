@@ -12,13 +12,14 @@ from gpugraph.clock import Clock, HostClock
 from gpugraph.devices.base import Array, Defines, Stopwatch
 from gpugraph.devices.clocks import HostStopwatch
 from gpugraph.devices.emulated.arguments import MAX_SHARED_BYTES, MAX_THREADS
-from gpugraph.devices.emulated.memory import Memory, host_memory
+from gpugraph.devices.emulated.memory import Memory
 from gpugraph.devices.emulated.module import SimtKernel, SimtModule
 from gpugraph.devices.emulated.races import Race, unexplained
 from gpugraph.devices.emulated.sanitize import SWITCH, check_running_sanitized
 from gpugraph.devices.emulated.toolchain import find_compiler
 from gpugraph.devices.streams import HostCopies, HostMark, Mark
 from gpugraph.errors import GpuGraphError, InputError
+from gpugraph.host import available_memory, total_memory
 
 MULTIPROCESSORS = 4
 THREADS_PER_MULTIPROCESSOR = 512
@@ -231,7 +232,7 @@ class EmulatedDevice:
 
     def memory(self) -> tuple[int, int]:
         """Return (free, total) bytes of the host's memory, where the arrays live."""
-        return host_memory()
+        return available_memory(), total_memory()
 
     def require(self, needed: int) -> None:
         """Check that ``needed`` more bytes fit; raise OutOfMemory with both figures if not."""

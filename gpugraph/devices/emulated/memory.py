@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-import os
 import weakref
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from gpugraph.errors import OutOfMemory
-from gpugraph.memory import available_memory, in_units
+from gpugraph.host import require_memory
 
 POISON = 0xCD
 """The byte that fresh memory is filled with, so that a read before any write shows."""
@@ -45,25 +43,11 @@ class Memory:
         Raises:
             OutOfMemory: they do not; the message gives both figures.
         """
-        if needed < _NEVER_SHORT:
-            return
-        free = available_memory()
-        if free is not None and needed > free:
-            raise OutOfMemory(
-                f"needs {in_units(needed)} and {in_units(free)} are free",
-                where="emulated device",
-                remedy="use a smaller graph",
-            )
+        if needed >= _NEVER_SHORT:
+            require_memory(needed, "emulated device", "use a smaller graph")
 
     def _release(self, size: int) -> None:
         self.used -= size
 
 
 _NEVER_SHORT = 1 << 20  # below this, asking the system costs more than it could tell
-
-
-def host_memory() -> tuple[int, int]:
-    """Return (free, total) bytes of the host's memory."""
-    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    free = available_memory()
-    return (total if free is None else min(free, total)), total

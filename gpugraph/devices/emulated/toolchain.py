@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import functools
 import hashlib
 import os
@@ -9,12 +10,12 @@ import re
 import shlex
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from gpugraph import code_cache
 from gpugraph.devices.base import Defines
-from gpugraph.devices.emulated.cache import cached
 from gpugraph.devices.emulated.source import KernelName, find_kernels, rewrite_dynamic_shared, translation_unit
 from gpugraph.devices.kernels import KernelCompileError, define_lines
 from gpugraph.devices.source import Source
@@ -139,7 +140,7 @@ def build_library(
         linked = [*_link_flags(compiler, build), str(compiled), str(runtime), "-o", str(target)]
         _run([*compiler.command, "-shared", *linked], source)
 
-    return cached(f"{source.path.stem}-{build.name}-{key}.so", make)
+    return _cached(f"{source.path.stem}-{build.name}-{key}.so", make)
 
 
 def build_runtime(compiler: Compiler, build: Build, *, static_shared: bool) -> Path:
@@ -152,7 +153,21 @@ def build_runtime(compiler: Compiler, build: Build, *, static_shared: bool) -> P
     def make(target: Path) -> None:
         _run([*compiler.command, *flags, "-c", str(SHIM / "runtime.cpp"), "-o", str(target)], None)
 
-    return cached(f"runtime-{build.name}-{key}.o", make)
+    return _cached(f"runtime-{build.name}-{key}.o", make)
+
+
+def _cached(name: str, make: Callable[[Path], None]) -> Path:
+    """Return the file ``name`` of the cache; ``make(path)`` makes it where it is not there as it was written."""
+    found = code_cache.find("emulated", name)
+    if found is not None:
+        return found.path
+    with code_cache.scratch_folder() as folder:
+        try:
+            make(folder / name)
+            made = (folder / name).read_bytes()
+        except OSError as error:
+            raise code_cache.no_room(error) from None
+    return code_cache.keep("emulated", name, made)
 
 
 def _distinguish_volatile(compiler: Compiler) -> list[str]:
@@ -178,10 +193,13 @@ def _digest(*parts: str) -> str:
 
 
 def _run(command: Sequence[str], source: Source | None) -> str:
-    """Run the compiler and return what it printed; raise its first diagnostic."""
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    """Run the compiler, its messages in English, and return what it printed; raise its first diagnostic."""
+    environment = {**os.environ, "LC_ALL": "C"}
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", env=environment, check=False)
     if done.returncode == 0:
         return done.stdout
+    if "No space left on device" in done.stderr:
+        raise code_cache.no_room(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
     match = _DIAGNOSTIC.search(done.stderr)
     raise KernelCompileError(
         f"does not compile: {match[3]}"

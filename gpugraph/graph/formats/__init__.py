@@ -7,8 +7,8 @@ from gpugraph.errors import GraphFormatError, InputError, unknown_name
 from gpugraph.graph.formats.base import Format
 from gpugraph.graph.formats.dimacs import FORMAT as DIMACS
 from gpugraph.graph.formats.ecl import FORMAT as ECL
+from gpugraph.graph.formats.edge_list import COUNTED, PLAIN, looks_numeric
 from gpugraph.graph.formats.edge_list import FORMAT as EDGE_LIST
-from gpugraph.graph.formats.edge_list import looks_numeric
 from gpugraph.graph.formats.galois import FORMAT as GALOIS
 from gpugraph.graph.formats.gap import FORMAT as GAP
 from gpugraph.graph.formats.gunrock import FORMAT as GUNROCK
@@ -36,7 +36,7 @@ FORMATS: tuple[Format, ...] = (
 
 EXTENSIONS: frozenset[str] = frozenset(extension for form in FORMATS for extension in form.extensions)
 
-_ALIASES = {"pace": "dimacs", "el": "edgelist", "wel": "edgelist", "snap": "edgelist", "native": "csr", "scipy": "npz"}
+_ALIASES = {"pace": "dimacs", "wel": "edgelist", "snap": "el", "native": "csr", "scipy": "npz"}
 
 
 def named(name: str) -> Format:
@@ -45,7 +45,7 @@ def named(name: str) -> Format:
     Raises:
         InputError: there is none; the message suggests the nearest.
     """
-    known = {form.name: form for form in FORMATS}
+    known = {form.name: form for form in (*FORMATS, PLAIN, COUNTED)}
     wanted = name.lower().lstrip(".")
     if form := known.get(_ALIASES.get(wanted, wanted)):
         return form

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import IO, Any
@@ -11,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.errors import GraphFormatError, InputError
-from gpugraph.graph.build import ArcList
+from gpugraph.graph.build import VERTEX_BYTES, ArcList
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.dtypes import target_dtype
 from gpugraph.graph.formats.source import Source
+from gpugraph.host import require_memory
 
 
 def _never(_: Any) -> bool:
@@ -48,29 +48,28 @@ class Format:
     line_of_vertex: Callable[[Source, int], int] | None = None
 
 
-def physical_memory() -> int:
-    """Return the machine's memory in bytes (2^40 where the system does not say)."""
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, OSError, ValueError):
-        return 1 << 40
+_MOST_VERTICES = 2**40
+"""More are refused whatever the machine, as those of a spec are."""
 
 
-def check_vertices(path: str, vertices: int, line: int | None = None) -> None:
-    """Refuse a number of vertices whose row offsets alone cannot be held.
+def check_vertices(
+    path: str, vertices: int, line: int | None = None, remedy: str = "check the header, or use a machine with more"
+) -> None:
+    """Refuse a number of vertices that cannot be held, arcs or none.
 
     Raises:
-        GraphFormatError: before anything is allocated.
+        GraphFormatError: it makes no sense on any machine.
+        OutOfMemory: there is less memory than vertices take while a graph is loaded and worked on; raised before
+            anything is allocated.
     """
     if vertices < 0:
         raise GraphFormatError(f"a negative number of vertices: {vertices}", path=path, line=line)
-    if 16 * (vertices + 1) > physical_memory():
+    if vertices > _MOST_VERTICES:
         raise GraphFormatError(
-            f"promises {vertices} vertices, which alone take more than this machine's memory",
-            path=path,
-            line=line,
-            remedy="check the header",
+            f"promises {vertices} vertices, more than 2^40", path=path, line=line, remedy="check the header"
         )
+    where = path if line is None else f"{path} line {line}"
+    require_memory(VERTEX_BYTES * vertices, f"{where}: {vertices} vertices", remedy)
 
 
 def check_size(path: str, actual: int, expected: int | tuple[int, ...], promise: str) -> None:
@@ -113,11 +112,13 @@ def arcs_of_rows(
     Raises:
         GraphFormatError: offsets that fall or do not end at the last arc, a target out of range, a NaN weight.
     """
-    offsets = np.array(offsets, np.int64)
     vertices, arcs = len(offsets) - 1, len(targets)
-    steps = np.diff(offsets)
-    if vertices and steps.min() < 0:
-        v = int(np.argmax(steps < 0))
+    check_vertices(path, vertices)
+    offsets = np.array(offsets, np.int64)
+    # Compared, not subtracted: a difference may wrap round.
+    falls = offsets[1:] < offsets[:-1]
+    if falls.any():
+        v = int(np.argmax(falls))
         raise GraphFormatError(
             f"damaged: the row offsets fall from {offsets[v]} to {offsets[v + 1]} at vertex {v}", path=path
         )
@@ -133,7 +134,7 @@ def arcs_of_rows(
     if weights is not None:
         refuse_nan(path, weights)
     dtype = target_dtype(vertices)
-    tails = np.repeat(np.arange(vertices, dtype=dtype), steps)
+    tails = np.repeat(np.arange(vertices, dtype=dtype), np.diff(offsets))
     return ArcList(tails, np.array(targets, dtype), weights, vertices, directed)
 
 

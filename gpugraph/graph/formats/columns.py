@@ -49,10 +49,14 @@ class Columns:
         """Return the weights: float64 if any is real, else the narrowest integers.
 
         Raises:
-            GraphFormatError: negative integers and some beyond int64.
+            GraphFormatError: negative integers and some beyond int64, or integers that the reals beside them round.
         """
         kinds = {w.dtype.kind for w in self.weights}
         if "f" in kinds:
+            for w in (w for w in self.weights if w.dtype.kind != "f"):
+                large = w[(w > 2**53) | (w < -(2**53))] if w.dtype.kind == "i" else w[w > 2**53]
+                if any(int(float(x)) != x for x in large.tolist()):
+                    raise rounded_weights(path)
             return np.concatenate([w.astype(np.float64) for w in self.weights])
         if kinds == {"i", "u"}:
             if any(w.dtype.kind == "i" and int(w.min()) < 0 for w in self.weights):
@@ -68,4 +72,14 @@ def wide_weights(path: str, line: int | None = None) -> GraphFormatError:
         path=path,
         line=line,
         remedy="scale them, or write them as reals",
+    )
+
+
+def rounded_weights(path: str, line: int | None = None) -> GraphFormatError:
+    """Return the error for whole weights that stand beside reals and that a double would round."""
+    return GraphFormatError(
+        "whole weights beyond 2^53 beside reals, which would round them",
+        path=path,
+        line=line,
+        remedy="write all of them as whole numbers, or these with a point",
     )

@@ -3,12 +3,18 @@
 Fields are separated by spaces, tabs or commas; lines that begin with ``#`` or ``%`` are comments.  The numbers
 of vertices and edges may stand on top: ``n m``, ``n``, or ``n`` and ``m`` on lines of their own, or as SNAP
 writes them, ``# Nodes: n Edges: m``.  With n told, ids are 0..n−1 or 1..n; otherwise any non-negative integers,
-which are compacted in ascending order and kept as vertex names.
+which are compacted in ascending order and kept as vertex names, or kept as they are if the source says so.
+
+In a list without weights ``n m`` looks like any edge.  Where m lines with such ids follow, either reading would be
+sound, and the wrong one lose an edge or invent one: such a file is refused unless its ending (.el, .snap), a line of
+column names or the name of the format (``el``, ``counted``) says which it is.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from functools import partial
 from typing import IO, Any
 
 import numpy as np
@@ -19,13 +25,16 @@ from gpugraph.graph.build import ArcList
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.formats.base import Format, check_vertices, is_unit, numbered_from_one
 from gpugraph.graph.formats.columns import Columns
+from gpugraph.graph.formats.lines import after, header_count, peek, shown
 from gpugraph.graph.formats.source import Source
-from gpugraph.graph.formats.text import ANY_ID, Rows, after, header_count, peek, read_rows
+from gpugraph.graph.formats.text import ANY_ID, Rows, read_rows
 from gpugraph.graph.formats.write_text import write_rows
 
 _COMMENTS = b"#%"
 _SNAP = re.compile(rb"(?m)^[#%][^\n]*?\bNodes:\s*(\d{1,18})\s+Edges:\s*(\d{1,18})")
 _NAME = re.compile(rb"[A-Za-z_]\w*\Z")
+_PLAIN = (".el", ".snap")
+"""Endings of lists that by their definition begin with an edge."""
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 
 
@@ -35,17 +44,23 @@ def looks_numeric(head: bytes) -> bool:
     return bool(found) and re.match(rb"[+-]?\d+\Z", found[0][1][0]) is not None
 
 
-def read(source: Source) -> ArcList:
+def read(source: Source, counted: bool | None = None) -> ArcList:
     """Read an edge list.
 
+    Args:
+        source: the file.
+        counted: whether its first line that is no comment gives the numbers of vertices and edges; None: where that
+            is plain.
+
     Raises:
-        GraphFormatError: a bad line, an id out of range, or a wrong number of lines.
+        GraphFormatError: a bad line, an id out of range, a wrong number of lines, or a first line that may be read
+            either way.
     """
     found, blocks = peek(source.blocks(), _COMMENTS, 1)
     if found and source.extension == ".csv" and all(_NAME.match(word) for word in found[0][1]):
-        blocks = after(blocks, found[0][0])
+        blocks, counted = after(blocks, found[0][0]), False
     found, blocks = peek(blocks, _COMMENTS, 3)
-    vertices, promised, skip = _counts_on_top(source.path, found)
+    vertices, promised, skip = _counts_on_top(source.path, found, counted)
     blocks = after(blocks, skip)
     data = [(number, fields) for number, fields in found if number > skip]
     width = len(data[0][1]) if data else 2
@@ -56,7 +71,8 @@ def read(source: Source) -> ArcList:
             line=data[0][0],
             remedy="keep two or three columns, or name the format with --input-format",
         )
-    rows = Rows(weighted=width == 3, high=ANY_ID if vertices is None else vertices)
+    separators = b",\t" if source.extension == ".tsv" else b","
+    rows = Rows(weighted=width == 3, high=ANY_ID if vertices is None else vertices, separators=separators)
     columns = read_rows(blocks, rows, source.path)
     if promised is not None and columns.count != promised:
         raise GraphFormatError(
@@ -67,16 +83,52 @@ def read(source: Source) -> ArcList:
         )
     if vertices is not None:
         return _numbered(source, columns, rows, vertices, skip)
+    told = _SNAP.search(source.head) is not None
+    if not columns.count and not told:
+        raise GraphFormatError(
+            "lists no edges", path=source.path, remedy="give the number of vertices on the first line if that is meant"
+        )
+    if counted is None and not told and source.extension not in _PLAIN and _looks_counted(columns, rows):
+        raise GraphFormatError(
+            f"'{shown(b' '.join(data[0][1]))[1:-1]}' may be an edge, or the numbers of vertices and edges",
+            path=source.path,
+            line=data[0][0],
+            remedy="say which: --input-format el if it is an edge, --input-format counted if not",
+        )
     return _named(source, columns, rows)
 
 
-def _counts_on_top(path: str, found: list[tuple[int, list[bytes]]]) -> tuple[int | None, int | None, int]:
-    """Return vertices and edges where the first lines plainly tell them, and the last of these lines."""
+def _looks_counted(columns: Columns, rows: Rows) -> bool:
+    """True if the first of the arcs may be the numbers of vertices and edges of the others.
+
+    So it may if it gives their number, or half of it where both arcs of an edge are listed, and their ids are lower,
+    or count from 1.
+    """
+    others = columns.count - 1
+    n, m = int(columns.tails[0][0]), int(columns.heads[0][0])
+    if rows.weighted or others not in (m, 2 * m):
+        return False
+    ends = [ids[i == 0 :] for column in (columns.tails, columns.heads) for i, ids in enumerate(column)]
+    low = min((int(ids.min()) for ids in ends if len(ids)), default=0)
+    high = max((int(ids.max()) for ids in ends if len(ids)), default=-1)
+    return high < n or (high == n and low >= 1)
+
+
+def _counts_on_top(
+    path: str, found: list[tuple[int, list[bytes]]], counted: bool | None
+) -> tuple[int | None, int | None, int]:
+    """Return vertices and edges where the first lines tell them, and the last of these lines."""
     widths = [len(fields) for _, fields in found] + [0, 0]
-    if widths[0] == 1:
-        top = 2 if widths[1] == 1 else 1
-    elif widths[0] == 2 and widths[1] == 3 and found[0][1][0] != b"0":
-        top = 1
+    plain = widths[0] == 1 or (widths[0] == 2 and widths[1] == 3 and found[0][1][0] != b"0")
+    if counted and not 1 <= widths[0] <= 2:
+        raise GraphFormatError(
+            "does not begin with the numbers of vertices and edges",
+            path=path,
+            line=found[0][0] if found else None,
+            remedy="leave out --input-format counted",
+        )
+    if counted or (counted is None and plain):
+        top = 2 if widths[0] == widths[1] == 1 else 1
     else:
         return None, None, 0
     words = [(number, word) for number, fields in found[:top] for word in fields]
@@ -95,36 +147,35 @@ def _numbered(source: Source, columns: Columns, rows: Rows, vertices: int, skip:
         # Both 0 and n occur: say at which line.
         again = Rows(rows.weighted, low=0, high=vertices - 1)
         read_rows(after(source.blocks(), skip), again, source.path)
+    notes: tuple[str, ...] = ()
+    if not base and 0 < columns.low < 2**63:
+        notes = (f"neither vertex 0 nor {vertices} of {vertices} occurs: ids are taken to count from 0",)
     tails, heads = columns.ids(base)
     weights = columns.all_weights(source.path) if rows.weighted else None
     names = numbered_from_one(vertices) if base else None
-    return ArcList(tails, heads, weights, vertices, vertex_names=names)
+    return ArcList(tails, heads, weights, vertices, vertex_names=names, notes=notes)
 
 
 def _named(source: Source, columns: Columns, rows: Rows) -> ArcList:
-    """Return arcs between ids that no header numbers."""
+    """Return arcs between ids that no first line numbers."""
     low, high, count = columns.low, columns.high, columns.count
     tails, heads = columns.ids()
     weights = columns.all_weights(source.path) if rows.weighted else None
-    if snap := _SNAP.search(source.head):
-        vertices = int(snap[1])
-        if high < vertices:
-            check_vertices(source.path, vertices)
-            return ArcList(tails, heads, weights, vertices)
-    elif not count:
-        raise GraphFormatError(
-            "lists no edges", path=source.path, remedy="give the number of vertices on the first line if that is meant"
+    told = _SNAP.search(source.head)
+    notes: tuple[str, ...] = ()
+    if told and int(told[2]) != count:
+        notes = (f"the comment on top tells of {int(told[2])} edges, the file lists {count}",)
+    vertices = int(told[1]) if told and high < int(told[1]) else high + 1 if source.keep_ids else None
+    if vertices is not None:
+        check_vertices(source.path, vertices, remedy="check the ids, or use a machine with more")
+        return ArcList(tails, heads, weights, vertices, notes=notes)
+    arcs = _compacted(tails, heads, weights, low, high)
+    absent = high + 1 - min(low, 1) - arcs.vertices
+    if 0 < absent <= arcs.vertices:  # more are no numbers of vertices, but names
+        notes += (
+            f"{absent} of the ids {min(low, 1)} to {high} do not occur and are no vertices; --keep-ids keeps them",
         )
-    elif not rows.weighted and int(heads[0]) == count - 1:
-        # 'n m' on top looks like an edge; it is a header if m lines follow, with ids up to n.
-        vertices, ids = int(tails[0]), np.concatenate([tails[1:], heads[1:]])
-        lowest, highest = (int(ids.min()), int(ids.max())) if count > 1 else (0, -1)
-        if highest < vertices or (highest == vertices and lowest >= 1):
-            check_vertices(source.path, vertices, 1)
-            base = int(highest == vertices)
-            names = numbered_from_one(vertices) if base else None
-            return ArcList(tails[1:] - base, heads[1:] - base, None, vertices, vertex_names=names)
-    return _compacted(tails, heads, weights, low, high)
+    return replace(arcs, notes=notes)
 
 
 def _compacted(tails: NDArray[Any], heads: NDArray[Any], weights: NDArray[Any] | None, low: int, high: int) -> ArcList:
@@ -158,7 +209,7 @@ def write(graph: CSRGraph, stream: IO[bytes], extension: str) -> None:
         raise InputError("a .el file holds no weights", remedy="write a .wel, or drop the weights with --weights unit")
     seen = graph.degrees > 0
     seen[graph.targets] = True
-    looks_counted = not weighted and graph.arcs > 0 and int(graph.targets[0]) == graph.arcs - 1
+    looks_counted = not weighted and graph.arcs > 0 and graph.arcs - 1 in (graph.targets[0], 2 * graph.targets[0])
     if not seen.all() or not graph.vertices or looks_counted:
         stream.write(f"# Nodes: {graph.vertices} Edges: {graph.arcs}\n".encode())
     write_rows(stream, graph, base=0, delimiter=_DELIMITERS.get(extension, " "), weights=weighted)
@@ -170,4 +221,9 @@ FORMAT = Format(
     extensions=(".el", ".wel", ".txt", ".tsv", ".csv", ".edges", ".edgelist", ".e", ".snap"),
     read=read,
     write=write,
+)
+
+PLAIN = replace(FORMAT, name="el", title="edge list that begins with an edge", read=partial(read, counted=False))
+COUNTED = replace(
+    FORMAT, name="counted", title="edge list under its numbers of vertices and edges", read=partial(read, counted=True)
 )

@@ -24,8 +24,9 @@ from gpugraph.graph.build import ArcList
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.formats.base import Format, check_vertices, numbered_from_one
 from gpugraph.graph.formats.columns import Columns
+from gpugraph.graph.formats.lines import after, data_lines, header_count, peek, shown
 from gpugraph.graph.formats.source import Source
-from gpugraph.graph.formats.text import Rows, after, header_count, numbered_lines, peek, read_rows, shown
+from gpugraph.graph.formats.text import Rows, read_rows
 from gpugraph.graph.formats.write_text import write_rows
 
 _BANNER = b"%%matrixmarket"
@@ -149,7 +150,7 @@ def _refuse_contradiction(source: Source, tails: NDArray[Any], heads: NDArray[An
 
 
 def _line_of_entry(source: Source, entry: int) -> int:
-    return next(islice(numbered_lines(source.blocks(), b"%"), entry + 1, None))[0]
+    return next(islice(data_lines(source.blocks(), b"%"), entry + 1, None))[0]
 
 
 def write(graph: CSRGraph, stream: IO[bytes], extension: str) -> None:

@@ -23,12 +23,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.errors import GraphFormatError
-from gpugraph.graph.build import ArcList, narrow_weights
+from gpugraph.graph.build import ARC_BYTES, ArcList, narrow_weights
 from gpugraph.graph.formats.base import Format, check_vertices, numbered_from_one
+from gpugraph.graph.formats.lines import after, data_lines, header_count, integer, peek, tidy
 from gpugraph.graph.formats.source import Block, Source
-from gpugraph.graph.formats.text import after, header_count, integer, numbered_lines, peek, tidy
+from gpugraph.graph.formats.text import parse_numbers
 
 _FORMAT = re.compile(rb"[01]{1,3}\Z")
+_WORD = re.compile(rb"[^ \t,\v\f]+")
 
 
 def read(source: Source) -> ArcList:
@@ -40,7 +42,7 @@ def read(source: Source) -> ArcList:
     line, vertices, edges, before, weighted = _header(source)
     blocks = after(source.blocks(), line)
     try:
-        lengths, numbers = _numbers(blocks)
+        lengths, numbers = _numbers(source, blocks)
         tails, heads, weights = _columns(lengths, numbers, vertices, before, weighted)
     except ValueError:
         _diagnose(source, line, vertices, before, weighted)
@@ -85,20 +87,21 @@ def _header(source: Source) -> tuple[int, int, int, int, bool]:
     return line, vertices, edges, before, edge_weights == ord("1")
 
 
-def _numbers(blocks: Iterator[Block]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _numbers(source: Source, blocks: Iterator[Block]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return how many numbers each line holds, and all the numbers.
 
     Raises:
         ValueError: something is not an integer.
     """
     import pyarrow as pa
-    from pyarrow import csv
 
     lengths, numbers = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for _, block in blocks:
         text = tidy(block, b"%")
         if not text:
             continue
+        if b"\r" in text:
+            raise ValueError
         if not text.endswith(b"\n"):
             text += b"\n"
         gaps = np.frombuffer(text, np.uint8) <= ord(" ")
@@ -106,13 +109,11 @@ def _numbers(blocks: Iterator[Block]) -> tuple[NDArray[np.int64], NDArray[np.int
         ends = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n"))
         lengths.append(np.diff(np.searchsorted(starts, ends), prepend=0))
         if len(starts):
-            table = csv.read_csv(
-                pa.BufferReader(text.replace(b" ", b"\n")),
-                csv.ReadOptions(column_names=["number"]),
-                csv.ParseOptions(delimiter=" ", quote_char=False),
-                csv.ConvertOptions(check_utf8=False, null_values=[], column_types={"number": pa.int64()}),
-            )
+            table = parse_numbers(text.replace(b" ", b"\n"), {"number": pa.int64()}, " ")
+            if table is None:
+                raise ValueError
             numbers.append(table["number"].to_numpy())
+            source.require(ARC_BYTES * sum(map(len, numbers)))
     return np.concatenate(lengths), np.concatenate(numbers)
 
 
@@ -145,32 +146,17 @@ def _columns(
     return np.repeat(np.arange(vertices), lengths), numbers - 1, weights
 
 
-def _vertex_lines(source: Source, header: int) -> Iterator[tuple[int, list[bytes]]]:
-    return numbered_lines(after(source.blocks(), header), b"%", blank=True)
+def _vertex_lines(source: Source, header: int) -> Iterator[tuple[int, bytes]]:
+    return data_lines(after(source.blocks(), header), b"%", blank=True)
 
 
 def _diagnose(source: Source, header: int, vertices: int, before: int, weighted: bool) -> None:
     """Raise the error of the first line that cannot be taken."""
     lines = number = 0
-    for number, fields in _vertex_lines(source, header):
+    for number, line in _vertex_lines(source, header):
         lines += 1
         try:
-            if lines > vertices and fields:
-                raise ValueError(f"more lines than the {vertices} vertices of the header")
-            if lines > vertices:
-                continue
-            values = [integer(word, "number") for word in fields]
-            neighbours = values[before :: 1 + weighted]
-            if len(values) < before:
-                raise ValueError(f"{before} sizes and weights of the vertex are expected, found {len(values)} numbers")
-            if weighted and (len(values) - before) % 2:
-                raise ValueError("a neighbour without the weight of its edge")
-            for v in neighbours:
-                if not 1 <= v <= vertices:
-                    raise ValueError(f"the neighbour {v} is out of range 1..{vertices}")
-            for value in values:
-                if abs(value) >= 2**63:
-                    raise ValueError(f"the number {value} needs more than 64 bits")
+            _check_line(line, lines, vertices, before, weighted)
         except ValueError as error:
             raise GraphFormatError(str(error), path=source.path, line=number, remedy="mend that line") from None
     if lines < vertices:
@@ -180,6 +166,27 @@ def _diagnose(source: Source, header: int, vertices: int, before: int, weighted:
             line=max(number, header),
             remedy="fetch the file again; an isolated vertex has an empty line",
         )
+
+
+def _check_line(line: bytes, lines: int, vertices: int, before: int, weighted: bool) -> None:
+    """Check a vertex's line, the ``lines``-th, word by word: it may be as long as the file.
+
+    Raises:
+        ValueError: it cannot be taken; the message says why.
+    """
+    count = 0
+    for count, match in enumerate(_WORD.finditer(line.rstrip(b"\r")), 1):
+        if lines > vertices:
+            raise ValueError(f"more lines than the {vertices} vertices of the header")
+        value = integer(match[0], "number")
+        if count > before and (count - before - 1) % (1 + weighted) == 0 and not 1 <= value <= vertices:
+            raise ValueError(f"the neighbour {value} is out of range 1..{vertices}")
+        if abs(value) >= 2**63:
+            raise ValueError(f"the number {value} needs more than 64 bits")
+    if lines <= vertices and count < before:
+        raise ValueError(f"{before} sizes and weights of the vertex are expected, found {count} numbers")
+    if lines <= vertices and weighted and (count - before) % 2:
+        raise ValueError("a neighbour without the weight of its edge")
 
 
 def line_of_vertex(source: Source, vertex: int) -> int:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import io
 import zipfile
-import zlib
 from typing import IO, Any, cast
 
 import numpy as np
@@ -19,8 +18,11 @@ from gpugraph.graph.build import ArcList, narrow_weights
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.dtypes import target_dtype
 from gpugraph.graph.formats.base import Format, arcs_of_rows, check_vertices, refuse_nan
-from gpugraph.graph.formats.source import Source
+from gpugraph.graph.formats.source import Source, decoding
 
+_REMEDY = "write it with scipy.sparse.save_npz"
+_LONGEST_HEADER = 1024
+"""A plain array's header has 128 bytes; a longer one is there to trouble whoever evaluates it."""
 _DEFLATE_LIMIT = 1100
 """Deflate never packs tighter than about 1032 to 1."""
 
@@ -31,48 +33,52 @@ def read(source: Source) -> ArcList:
     Raises:
         GraphFormatError: no sparse matrix, a rectangular one, one of complex numbers, or damaged data.
     """
-    try:
-        with zipfile.ZipFile(io.BytesIO(source.data.data)) as archive:
-            return _matrix(source.path, archive)
-    except (zipfile.BadZipFile, zlib.error, ValueError, EOFError, NotImplementedError, RuntimeError, OSError) as error:
-        reason = str(error) or type(error).__name__
-        raise GraphFormatError(
-            f"a damaged .npz, or not SciPy's: {reason}", path=source.path, remedy="write it with scipy.sparse.save_npz"
-        ) from error
+    with decoding(source.path, "a damaged .npz: its directory cannot be read", _REMEDY):
+        archive = zipfile.ZipFile(io.BytesIO(source.data.data))
+    with archive:
+        return _matrix(source, archive)
 
 
-def _array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
+def _damaged(path: str, what: str) -> GraphFormatError:
+    return GraphFormatError(f"a damaged .npz, or not SciPy's: {what}", path=path, remedy=_REMEDY)
+
+
+def _array(source: Source, archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
     """Return one member.
 
     Raises:
-        ValueError: it is missing, its header does not fit its size, or it is no row of plain values.
+        GraphFormatError: it is missing, cannot be unpacked, is not as long as its header says, or is no row of plain
+            values.
     """
     if f"{name}.npy" not in archive.namelist():
-        raise ValueError(f"{name} is missing")
+        raise _damaged(source.path, f"{name} is missing")
     info = archive.getinfo(f"{name}.npy")
     if info.file_size > _DEFLATE_LIMIT * (info.compress_size + 1):
-        raise ValueError(f"{info.filename} promises {info.file_size} bytes out of {info.compress_size}")
-    stream = io.BytesIO(archive.read(info))
-    version = np.lib.format.read_magic(stream)
-    read_header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-    shape, _, dtype = read_header(stream)
+        raise _damaged(source.path, f"{info.filename} promises {info.file_size} bytes out of {info.compress_size}")
+    source.require(2 * info.file_size)
+    with decoding(source.path, f"a damaged .npz: {info.filename} cannot be unpacked", _REMEDY):
+        stream = io.BytesIO(archive.read(info))
+        version = np.lib.format.read_magic(stream)
+        read_header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        shape, _, dtype = read_header(stream, max_header_size=_LONGEST_HEADER)
     count = 1
     for extent in shape:
         count *= extent
     data = stream.getbuffer()[stream.tell() :]
-    if dtype.hasobject or len(shape) > 1:
-        raise ValueError(f"{info.filename} is no plain array of numbers")
+    if dtype.hasobject or len(shape) > 1 or dtype.itemsize == 0:
+        raise _damaged(source.path, f"{info.filename} is no plain array of numbers")
     if count * dtype.itemsize != len(data):
-        raise ValueError(f"{info.filename} promises {count} items, but holds {len(data)} bytes")
+        raise _damaged(source.path, f"{info.filename} promises {count} items, but holds {len(data)} bytes")
     return np.frombuffer(data, dtype).reshape(shape)
 
 
-def _matrix(path: str, archive: zipfile.ZipFile) -> ArcList:
-    kind = _format(_array(archive, "format"))
+def _matrix(source: Source, archive: zipfile.ZipFile) -> ArcList:
+    path = source.path
+    kind = _format(path, _array(source, archive, "format"))
     wanted = ("shape", "row", "col") if kind == "coo" else ("shape", "indices", "indptr")
-    shape, first, second = (_array(archive, name) for name in wanted)
+    shape, first, second = (_array(source, archive, name) for name in wanted)
     if shape.shape != (2,) or any(a.dtype.kind not in "iu" or a.ndim != 1 for a in (shape, first, second)):
-        raise ValueError("its indices are no integers")
+        raise _damaged(path, "its indices are no integers")
     n = int(shape[0])
     if n != int(shape[1]):
         raise GraphFormatError(
@@ -81,47 +87,47 @@ def _matrix(path: str, archive: zipfile.ZipFile) -> ArcList:
             remedy="only square matrices are",
         )
     check_vertices(path, n)
-    weights = _weights(path, _array(archive, "data"))
+    weights = _weights(path, _array(source, archive, "data"))
     arcs = len(first)
     if (weights is not None and len(weights) != arcs) or (kind == "coo" and len(second) != arcs):
-        raise ValueError("its arrays differ in length")
+        raise _damaged(path, "its arrays differ in length")
     if kind == "coo":
         for ids in (first, second):
             if arcs and (int(ids.min()) < 0 or int(ids.max()) >= n):
-                raise ValueError(f"an index is out of range 0..{n - 1}")
+                raise _damaged(path, f"an index is out of range 0..{n - 1}")
         dtype = target_dtype(n)
         return ArcList(first.astype(dtype), second.astype(dtype), weights, n)
     if len(second) != n + 1:
-        raise ValueError(f"{len(second)} row offsets do not belong to {n} vertices")
+        raise _damaged(path, f"{len(second)} row offsets do not belong to {n} vertices")
     arcs_ = arcs_of_rows(path, second, first, weights)
     if kind == "csc":
         return ArcList(arcs_.heads, arcs_.tails, weights, n)
     return arcs_
 
 
-def _format(value: NDArray[Any]) -> str:
+def _format(path: str, value: NDArray[Any]) -> str:
     """Return the kind of matrix.
 
     Raises:
-        ValueError: it is not one of those that are read.
+        GraphFormatError: it is not one of those that are read.
     """
     item = value.reshape(-1)[0] if value.size == 1 else b"?"
     kind = item.decode("ascii", "replace") if isinstance(item, bytes) else str(item)
     if kind not in ("csr", "csc", "coo"):
-        raise ValueError(f"a matrix of format {kind!r}; save it as csr")
+        raise _damaged(path, f"a matrix of format {kind!r}; save it as csr")
     return kind
 
 
 def _weights(path: str, data: NDArray[Any]) -> NDArray[Any] | None:
     """Return the weights in a dtype of gpugraph; booleans are a pattern."""
     if data.ndim != 1 or data.dtype.kind not in "biuf":
-        raise ValueError(f"weights of dtype {data.dtype}; integers and reals are known")
+        raise _damaged(path, f"weights of dtype {data.dtype}; integers and reals are known")
     if data.dtype.kind == "b":
         return None
     if data.dtype.kind in "iu":
         return narrow_weights(data)
     if data.dtype.itemsize > 8:
-        raise ValueError(f"weights of dtype {data.dtype}; save them as float64")
+        raise _damaged(path, f"weights of dtype {data.dtype}; save them as float64")
     weights = data.astype(np.float32 if data.dtype.itemsize <= 4 else np.float64)
     refuse_nan(path, weights)
     return weights

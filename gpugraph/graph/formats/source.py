@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import io
-import lzma
 import os
 import stat
 import sys
-import zlib
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import cached_property
 from typing import IO, Any
 
@@ -17,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.compression import codec_of_content, open_reader, strip_suffix
-from gpugraph.errors import GraphFormatError, InputError
+from gpugraph.errors import GpuGraphError, GraphFormatError, InputError
+from gpugraph.host import require_memory
 
 HEAD_BYTES = 1 << 16
 BLOCK_BYTES = 1 << 24
@@ -35,20 +35,23 @@ class Source:
     Args:
         path: a file, or ``"-"`` for standard input.
         progress: called now and then while text or compressed data are read.
+        keep_ids: see below.
 
     Attributes:
         path: the name used in messages.
         name: the file name without its compression suffix.
         extension: the end of ``name`` in lower case, e.g. ``".gr"``.
         codec: how the file is compressed, or None.
+        keep_ids: a file that only lists ids has the vertices 0 to the largest, whether or not all occur.
 
     Raises:
         InputError: there is no such file, it is a folder, or it may not be read.
         GraphFormatError: the file is empty.
     """
 
-    def __init__(self, path: str | os.PathLike[str], progress: Progress | None = None):
-        given = os.fspath(path)
+    def __init__(self, path: str | os.PathLike[str], progress: Progress | None = None, *, keep_ids: bool = False):
+        given = os.fsdecode(path)
+        self.keep_ids = keep_ids
         self._progress = progress
         self._held: bytes | None = None
         self._file = given
@@ -57,16 +60,18 @@ class Source:
         self.extension = os.path.splitext(self.name)[1].lower()
         try:
             if given == "-":
-                self._held = sys.stdin.buffer.read()
+                if sys.stdin is None:
+                    raise InputError("is closed", where=self.path, remedy="name a file, or pipe one in")
+                self._held = bytes(self._whole(iter(lambda: sys.stdin.buffer.read(BLOCK_BYTES), b"")))
             elif stat.S_ISDIR(os.stat(given).st_mode):
                 raise InputError("is a folder", where=given, remedy="name the graph file inside it")
             elif not stat.S_ISREG(os.stat(given).st_mode):
                 with open(given, "rb") as pipe:
-                    self._held = pipe.read()
+                    self._held = bytes(self._whole(iter(lambda: pipe.read(BLOCK_BYTES), b"")))
             self._bytes = len(self._held) if self._held is not None else os.stat(given).st_size
             with self._raw() as raw:
                 head = raw.read(HEAD_BYTES)
-        except (OSError, ValueError) as error:  # the latter for a name that no file can have
+        except (OSError, ValueError) as error:  # ValueError: a path with a zero byte
             raise _unreadable(given, error) from error
         if not self._bytes:
             raise GraphFormatError("the file is empty", path=self.path, remedy="fetch or write it again")
@@ -90,18 +95,34 @@ class Source:
             GraphFormatError: the compressed data are damaged.
         """
         with self._raw() as raw:
-            try:
+            remedy = "fetch the file again"
+            with decoding(self.path, f"the {self.codec} data are damaged or cut short", remedy):
                 stream = open_reader(raw, self.codec)
-                while chunk := stream.read(size):
-                    if self._progress is not None:
-                        self._progress(raw.tell(), self._bytes)
-                    yield chunk
-            except (EOFError, ValueError, zlib.error, lzma.LZMAError, OSError) as error:
-                if isinstance(error, OSError) and error.errno is not None:
-                    raise _unreadable(self._file, error) from error
-                raise GraphFormatError(
-                    f"the {self.codec} data are damaged or cut short", path=self.path, remedy="fetch the file again"
-                ) from error
+            while True:
+                with decoding(self.path, f"the {self.codec} data are damaged or cut short", remedy):
+                    chunk = stream.read(size)
+                if not chunk:
+                    return
+                if self._progress is not None:
+                    self._progress(raw.tell(), self._bytes)
+                yield chunk
+
+    def _whole(self, chunks: Iterable[bytes]) -> bytearray:
+        """Return chunks as one, as long as there is memory: a small file may unpack to anything, a pipe never end."""
+        content = bytearray()
+        for chunk in chunks:
+            # What grows moves now and then, by a part of itself.
+            self.require(len(content) // 8 + 2 * len(chunk))
+            content += chunk
+        return content
+
+    def require(self, needed: int) -> None:
+        """Refuse a file that needs more memory than there is, before it is taken.
+
+        Raises:
+            OutOfMemory: ``needed`` bytes more do not fit.
+        """
+        require_memory(needed, self.path, "use a machine with more memory, or a smaller graph")
 
     def blocks(self) -> Iterator[Block]:
         """Yield the content as whole lines, about 16 MiB at a time, each with the number of its first line.
@@ -144,6 +165,7 @@ class Source:
                 begun = [chunk[cut:]]
             else:
                 begun.append(chunk)
+                self.require(4 * len(begun) * len(chunk))
         if last := b"".join(begun):
             yield last
 
@@ -155,7 +177,7 @@ class Source:
         of any other array) and the file stays as it is.
         """
         if self.codec is not None:
-            return np.frombuffer(bytearray().join(self.chunks()), np.uint8)
+            return np.frombuffer(self._whole(self.chunks()), np.uint8)
         if self._held is not None:
             return np.frombuffer(bytearray(self._held), np.uint8)
         try:
@@ -182,6 +204,31 @@ class Source:
     def section(self, offset: int, count: int, dtype: str) -> NDArray[Any]:
         """Return ``count`` items of ``dtype`` from byte ``offset`` on: a view; the size has been checked."""
         return self.data[offset : offset + count * np.dtype(dtype).itemsize].view(dtype)
+
+
+@contextmanager
+def decoding(path: str, damage: str, remedy: str) -> Iterator[None]:
+    """Turn whatever a library throws at hostile bytes into one error: the boundary between graph files and libraries.
+
+    It goes round calls of libraries alone, so that a defect of our own stays one; so does a lack of memory.
+
+    Args:
+        path: the file.
+        damage: what such an error means, e.g. ``"the gzip data are damaged"``.
+        remedy: what to do about it.
+
+    Raises:
+        GraphFormatError: the library could not make sense of the bytes.
+        InputError: the file could not be read at all.
+    """
+    try:
+        yield
+    except (GpuGraphError, MemoryError):
+        raise
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise _unreadable(path, error) from error
+        raise GraphFormatError(damage, path=path, remedy=remedy) from error
 
 
 def _unreadable(path: str, error: OSError | ValueError) -> InputError:

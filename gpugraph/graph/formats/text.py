@@ -6,9 +6,9 @@ it cannot take goes line by line through Python, which either reads it after all
 
 from __future__ import annotations
 
-import itertools
+import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,11 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.errors import GraphFormatError
-from gpugraph.graph.formats.columns import Columns, wide_weights
+from gpugraph.graph.build import ARC_BYTES
+from gpugraph.graph.formats.columns import Columns, rounded_weights, wide_weights
+from gpugraph.graph.formats.lines import INTEGER, data_lines, integer, shown, tidy, words_of
 from gpugraph.graph.formats.source import Block
+from gpugraph.host import require_memory
 
-_TO_SPACE = bytes.maketrans(b"\t,\v\f", b"    ")
-_INTEGER = re.compile(rb"[+-]?\d+\Z")
+_LONG_WHOLE = re.compile(rb"(?<![\d.])\d{16,}(?![\d.eE])")
+_EXACT = 2**53
+"""Up to here a double holds every whole number."""
 _INT64 = 2**63
 ANY_ID = _INT64 - 1
 
@@ -35,6 +39,7 @@ class Rows:
         comments: bytes that begin a line to be skipped.
         real: weights load as float64 even if all are integers.
         low, high: the vertex ids allowed.
+        separators: bytes between which a field may not be empty; other white space is just a gap.
     """
 
     weighted: bool
@@ -43,6 +48,7 @@ class Rows:
     real: bool = False
     low: int = 0
     high: int = ANY_ID
+    separators: bytes = b","
 
     @property
     def fields(self) -> int:
@@ -55,6 +61,7 @@ def read_rows(blocks: Iterable[Block], rows: Rows, path: str) -> Columns:
 
     Raises:
         GraphFormatError: a line that is not as ``rows`` says, with its number.
+        OutOfMemory: there are more arcs than memory for a graph of them.
     """
     columns = Columns()
     for number, block in blocks:
@@ -62,22 +69,8 @@ def read_rows(blocks: Iterable[Block], rows: Rows, path: str) -> Columns:
         if parsed is None:
             parsed = _slow(block, number, rows, path)
         columns.add(*parsed)
+        require_memory(ARC_BYTES * columns.count, f"{path}: {columns.count} arcs so far")
     return columns
-
-
-def tidy(block: bytes, comments: bytes) -> bytes:
-    """Return the lines with one space between fields, none around them, and without comment lines."""
-    if any(byte in block for byte in (b"\t", b",", b"\r", b"\v", b"\f")):
-        block = block.translate(_TO_SPACE, b"\r")
-    if any(byte in block for byte in (comments[i : i + 1] for i in range(len(comments)))):
-        block = re.sub(rb"(?m)^ *[" + re.escape(comments) + rb"][^\n]*\n?", b"", block)
-    while b"  " in block:
-        block = block.replace(b"  ", b" ")
-    if b" \n" in block:
-        block = block.replace(b" \n", b"\n")
-    if b"\n " in block:
-        block = block.replace(b"\n ", b"\n")
-    return block.strip(b" ")
 
 
 def _delimiter(block: bytes, rows: Rows) -> str | None:
@@ -89,40 +82,89 @@ def _delimiter(block: bytes, rows: Rows) -> str | None:
     return found[0].decode() if block.count(found[0]) == lines * (rows.fields - 1) else None
 
 
-def _fast(block: bytes, rows: Rows) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any] | None] | None:
-    """Parse a regular block, or return None."""
+def _may_hold_empty_fields(block: bytes, separators: bytes) -> bool:
+    """True if a separator has none before or behind it on its line, be it that of a comment."""
+    for separator in (separators[i : i + 1] for i in range(len(separators))):
+        if separator in block:
+            bare = block.translate(None, b" \r\v\f" if separator == b"\t" else b" \r\v\f\t")
+            empty = (2 * separator, b"\n" + separator, separator + b"\n")
+            if bare.startswith(separator) or bare.endswith(separator) or any(two in bare for two in empty):
+                return True
+    return False
+
+
+def arrow_reader(content: bytes) -> Any:
+    """Return bytes as a file for Arrow, in memory of Arrow's own.
+
+    Arrow's threads may hold on to what they were given for a moment after its parser has returned.  An object of
+    Python's they would let go of under Python's lock, which ends the process by signal 6 if the interpreter has
+    ended meanwhile.
+    """
+    import pyarrow as pa
+
+    held = pa.allocate_buffer(len(content))
+    memoryview(held).cast("B")[:] = content
+    return pa.BufferReader(held)
+
+
+def parse_numbers(block: bytes, types: dict[str, Any], delimiter: str, word: str = "") -> Any:
+    """Return a block of numbers as an Arrow table, or None if it is not as the types say.
+
+    Args:
+        block: the lines.
+        types: Arrow type of every column, None for whatever it looks like.
+        delimiter: one character.
+        word: the one way to write True.
+    """
     import pyarrow as pa
     from pyarrow import csv
 
-    delimiter = _delimiter(block, rows)
-    if delimiter is None:
-        block, delimiter = tidy(block, rows.comments), " "
-    if not block or block.isspace():
-        empty = np.zeros(0, np.int64)
-        return empty, empty, np.zeros(0, np.uint32) if rows.weighted else None
-    names = ["prefix"] * bool(rows.prefix) + ["tail", "head"] + ["weight"] * rows.weighted
-    # The prefix is a truth value whose one spelling is the word it has to be.
-    types = {"tail": pa.int64(), "head": pa.int64(), "prefix": pa.bool_()}
-
-    def parse(types: dict[str, Any]) -> Any:
+    try:
         return csv.read_csv(
-            pa.BufferReader(block),
-            csv.ReadOptions(column_names=names),
+            arrow_reader(block),
+            csv.ReadOptions(column_names=list(types)),
             csv.ParseOptions(delimiter=delimiter, quote_char=False),
             csv.ConvertOptions(
                 check_utf8=False,
                 null_values=[],
-                true_values=[rows.prefix.decode()],
+                true_values=[word],
                 false_values=[],
-                column_types=types,
+                column_types={name: kind for name, kind in types.items() if kind is not None},
             ),
         )
+    except pa.ArrowException as error:
+        if isinstance(error, MemoryError | pa.ArrowCancelled):
+            raise
+        return None
 
-    try:
-        table = parse(types | ({"weight": pa.float64()} if rows.real else {}))
-        if rows.weighted and not rows.real and _holds_wide_integers(block, table):
-            table = parse(types | {"weight": pa.uint64()})
-    except pa.ArrowInvalid:
+
+def _fast(block: bytes, rows: Rows) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any] | None] | None:
+    """Parse a regular block, or return None."""
+    import pyarrow as pa
+
+    empty = np.zeros(0, np.int64)
+    nothing = empty, empty, np.zeros(0, np.uint32) if rows.weighted else None
+    if block.isspace():
+        return nothing
+    while b"\n\n" in block:
+        block = block.replace(b"\n\n", b"\n")
+    if _may_hold_empty_fields(block, rows.separators):
+        return None
+    delimiter = _delimiter(block, rows)
+    if delimiter is None:
+        block, delimiter = tidy(block, rows.comments), " "
+    if not block or block.isspace():
+        return nothing
+    if b"\r" in block:
+        return None
+    # The prefix is a truth value whose one spelling is the word it has to be.
+    types = {"prefix": pa.bool_()} if rows.prefix else {}
+    types |= {"tail": pa.int64(), "head": pa.int64()}
+    types |= {"weight": pa.float64() if rows.real else None} if rows.weighted else {}
+    table = parse_numbers(block, types, delimiter, rows.prefix.decode())
+    if table is not None and rows.weighted and not rows.real and _holds_wide_integers(block, table):
+        table = parse_numbers(block, types | {"weight": pa.uint64()}, delimiter, rows.prefix.decode())
+    if table is None:
         return None
     tails, heads = table["tail"].to_numpy(), table["head"].to_numpy()
     if any(int(ids.min()) < rows.low or int(ids.max()) > rows.high for ids in (tails, heads)):
@@ -132,7 +174,18 @@ def _fast(block: bytes, rows: Rows) -> tuple[NDArray[Any], NDArray[Any], NDArray
     if str(table["weight"].type) not in ("int64", "uint64", "double"):
         return None
     weights = table["weight"].to_numpy()
-    return None if weights.dtype.kind == "f" and np.isnan(weights).any() else (tails, heads, weights)
+    return None if weights.dtype.kind == "f" and _may_lose_digits(block, weights, rows) else (tails, heads, weights)
+
+
+def _may_lose_digits(block: bytes, weights: NDArray[np.float64], rows: Rows) -> bool:
+    """True if a real is none, or is infinite by its size alone, or is a whole number that a double rounds."""
+    if np.isnan(weights).any():
+        return True
+    infinite = int(np.isinf(weights).sum())
+    if infinite and infinite != block.lower().count(b"inf"):
+        return True
+    large = not rows.real and bool((np.abs(weights) >= _EXACT).any())
+    return large and _LONG_WHOLE.search(block) is not None
 
 
 def _holds_wide_integers(block: bytes, table: Any) -> bool:
@@ -149,17 +202,10 @@ def _slow(block: bytes, first: int, rows: Rows, path: str) -> tuple[NDArray[Any]
     tails: list[int] = []
     heads: list[int] = []
     weights: list[int | float] = []
-    for number, fields in numbered_lines([(first, block)], rows.comments):
+    numbers: list[int] = []
+    for number, line in data_lines([(first, block)], rows.comments):
         try:
-            if rows.prefix:
-                if fields[0] != rows.prefix:
-                    raise ValueError(
-                        f"a line of arcs begins with '{rows.prefix.decode()}', not with {shown(fields[0])}"
-                    )
-                fields = fields[1:]
-            if len(fields) != 2 + rows.weighted:
-                expected = "tail, head and weight" if rows.weighted else "tail and head"
-                raise ValueError(f"expected {expected}, found {len(fields)} fields")
+            fields = _fields(line, rows)
             u, v = (integer(f, "vertex id") for f in fields[:2])
             for x in (u, v):
                 if not rows.low <= x <= rows.high:
@@ -170,14 +216,47 @@ def _slow(block: bytes, first: int, rows: Rows, path: str) -> tuple[NDArray[Any]
             raise GraphFormatError(str(error), path=path, line=number, remedy="mend that line") from None
         tails.append(u)
         heads.append(v)
-    column: NDArray[Any] | None = None
-    if rows.weighted:
-        real = rows.real or any(isinstance(w, float) for w in weights)
-        wide = not real and max(weights, default=0) >= _INT64
-        if wide and min(weights) < 0:
-            raise wide_weights(path, first)
-        column = np.array(weights, np.float64 if real else np.uint64 if wide else np.int64)
-    return np.array(tails, np.int64), np.array(heads, np.int64), column
+        numbers.append(number)
+    ends = np.array(tails, np.int64), np.array(heads, np.int64)
+    return *ends, _weight_column(weights, numbers, rows, path) if rows.weighted else None
+
+
+def _fields(line: bytes, rows: Rows) -> list[bytes]:
+    """Return the two ids, and the weight, of a line.
+
+    Raises:
+        ValueError: it has other fields; the message says which.
+    """
+    for separator in (rows.separators[i : i + 1] for i in range(len(rows.separators))):
+        cells = line.split(separator) if separator in line else []
+        if empty := [i for i, cell in enumerate(cells, 1) if not cell.strip()]:
+            raise ValueError(f"the field {empty[0]} of {len(cells)} is empty")
+    fields = words_of(line)
+    if rows.prefix:
+        if fields[0] != rows.prefix:
+            raise ValueError(f"a line of arcs begins with '{rows.prefix.decode()}', not with {shown(fields[0])}")
+        fields = fields[1:]
+    if len(fields) != 2 + rows.weighted:
+        expected = "tail, head and weight" if rows.weighted else "tail and head"
+        raise ValueError(f"expected {expected}, found {len(fields)} fields")
+    return fields
+
+
+def _weight_column(weights: list[int | float], lines: list[int], rows: Rows, path: str) -> NDArray[Any]:
+    """Return the weights of one block: reals if any is, else integers.
+
+    Raises:
+        GraphFormatError: no type holds them all as they are written.
+    """
+    real = rows.real or any(isinstance(w, float) for w in weights)
+    if real and not rows.real:
+        for line, w in zip(lines, weights, strict=True):
+            if isinstance(w, int) and int(float(w)) != w:
+                raise rounded_weights(path, line)
+    wide = not real and max(weights, default=0) >= _INT64
+    if wide and min(weights) < 0:
+        raise wide_weights(path, lines[0])
+    return np.array(weights, np.float64 if real else np.uint64 if wide else np.int64)
 
 
 def _out_of_range(vertex: int, rows: Rows) -> str:
@@ -189,8 +268,8 @@ def _out_of_range(vertex: int, rows: Rows) -> str:
 
 
 def _weight(word: bytes, real: bool) -> int | float:
-    if not real and _INTEGER.match(word):
-        value = int(word)
+    if not real and INTEGER.match(word):
+        value = integer(word, "weight")
         if not -_INT64 <= value < 2 * _INT64:
             raise ValueError(f"the weight {shown(word)} needs more than 64 bits")
         return value
@@ -202,87 +281,6 @@ def _weight(word: bytes, real: bool) -> int | float:
         raise ValueError(f"the weight {shown(word)} is not a number") from None
     if number != number:
         raise ValueError("a weight that is not a number (NaN)")
+    if abs(number) == math.inf and b"inf" not in word.lower():
+        raise ValueError(f"the weight {shown(word)} is beyond what a double holds")
     return number
-
-
-def integer(word: bytes, what: str) -> int:
-    """Return the integer that ``word`` spells.
-
-    Raises:
-        ValueError: it spells none; the message says so.
-    """
-    if not _INTEGER.match(word):
-        raise ValueError(f"the {what} {shown(word)} is not an integer")
-    return int(word[:40])
-
-
-def shown(word: bytes) -> str:
-    """Return a field as an error message shows it."""
-    text = word[:32].decode("utf-8", "replace") + ("…" if len(word) > 32 else "")
-    return repr(text)
-
-
-def numbered_lines(
-    blocks: Iterable[Block], comments: bytes, *, blank: bool = False
-) -> Iterator[tuple[int, list[bytes]]]:
-    """Yield the number and the fields of every line that is no comment, blank ones only if asked for."""
-    for first, block in blocks:
-        lines = block.split(b"\n")
-        if not lines[-1]:
-            lines.pop()
-        for number, line in enumerate(lines, first):
-            fields = line.translate(_TO_SPACE, b"\r").split()
-            if fields[:1] and fields[0][0] in comments:
-                continue
-            if fields or blank:
-                yield number, fields
-
-
-def peek(blocks: Iterator[Block], comments: bytes, lines: int) -> tuple[list[tuple[int, list[bytes]]], Iterator[Block]]:
-    """Return the first ``lines`` lines that are no comment (or all there are), and all blocks.
-
-    Returns:
-        (number, fields) of each line, and an iterator over the blocks including those looked at.
-    """
-    found: list[tuple[int, list[bytes]]] = []
-    seen: list[Block] = []
-    for first, block in blocks:
-        seen.append((first, block))
-        found.extend(itertools.islice(numbered_lines(_slices(first, block), comments), lines - len(found)))
-        if len(found) == lines:
-            break
-    return found, itertools.chain(seen, blocks)
-
-
-def _slices(first: int, block: bytes) -> Iterator[Block]:
-    """Yield the lines one by one, so that looking at the first few costs nothing for the rest."""
-    start = 0
-    while start < len(block):
-        end = block.find(b"\n", start) + 1 or len(block)
-        yield first, block[start:end]
-        first, start = first + 1, end
-
-
-def after(blocks: Iterator[Block], line: int) -> Iterator[Block]:
-    """Yield the blocks without the lines up to and including number ``line``."""
-    for first, block in blocks:
-        number, start = first, 0
-        while number <= line and start < len(block):
-            number, start = number + 1, block.find(b"\n", start) + 1 or len(block)
-        if start < len(block):
-            yield number, block[start:]
-
-
-def header_count(word: bytes, what: str, path: str, line: int) -> int:
-    """Return a count out of a header.
-
-    Raises:
-        GraphFormatError: it is no integer, or negative.
-    """
-    try:
-        value = integer(word, what)
-    except ValueError as error:
-        raise GraphFormatError(str(error), path=path, line=line, remedy="mend the header") from None
-    if value < 0:
-        raise GraphFormatError(f"a negative {what}: {value}", path=path, line=line, remedy="mend the header")
-    return value

@@ -44,9 +44,9 @@ def arcs_of_complete(values: Values, seed: int, run: Runner) -> Any:
 
 
 @njit
-def _pairs(start: int, stop: int, n: int, key: Any, tails: Any, heads: Any) -> None:
+def _pairs(start: int, stop: int, n: int, seed: Any, tails: Any, heads: Any) -> None:
     """Write the edges of [start, stop) that are no part of the path."""
-    k1, k2 = shuffle_keys(key)
+    k1, k2 = shuffle_keys(hash64(seed + np.uint64(21)))
     size = np.uint64((n - 1) * (n - 2) // 2)
     bits = bit_width(size - np.uint64(1))
     for i in range(start, stop):
@@ -67,15 +67,8 @@ def arcs_of_dense(values: Values, seed: int, run: Runner) -> Any:
     tails, heads = run.empty(m)
     tails[: n - 1] = np.arange(n - 1)
     heads[: n - 1] = np.arange(1, n)
-    # hash64 of a NumPy scalar would warn where it wraps: compiled code wraps silently.
-    key = _hashed(np.uint64(seed), np.uint64(21))
-    run(lambda lo, hi: _pairs(lo, hi, n, key, tails, heads), m - (n - 1), "drawing edges")
+    run(lambda lo, hi: _pairs(lo, hi, n, np.uint64(seed), tails, heads), m - (n - 1), "drawing edges")
     return tails, heads, None
-
-
-@njit
-def _hashed(seed: Any, stream: Any) -> Any:
-    return hash64(seed + stream)
 
 
 def arcs_of_path(values: Values, seed: int, run: Runner) -> Any:

@@ -212,7 +212,7 @@ def count_compression(view: GraphView, clock: Clock) -> None:
 
 
 def prepare(view: ResidentView, device: Device, *, exchange: str = "shuffles") -> State:
-    """Allocate everything a run needs."""
+    """Return the segments of the rows and what belongs to the trees, on the device."""
     return State(view, device, exchange=exchange)
 
 

@@ -35,6 +35,7 @@ from gpugraph.problems.mst.boruvka_rows import CpuRows, bytes_on_device
 from gpugraph.problems.mst.gpu_forest import fetch_forest, finish_forest
 from gpugraph.problems.mst.memory_limit import LIMIT, check_limit, limit_bytes
 from gpugraph.problems.registry import register
+from gpugraph.quantities import parse_share
 
 FIRST_SHARE = 0.2
 """Share of the arcs that the CPU starts with: the least the paper found useful."""
@@ -187,7 +188,7 @@ def upload_rows(view: GraphView, device: Device, rows: int) -> ResidentView:
     return ResidentView(view, offsets, compressed[3], weights, edge_ids, compressed)
 
 
-def parse_share(text: str) -> float | None:
+def share_of_cpu(text: str) -> float | None:
     """Return the share that ``0.2`` or ``20%`` stands for, None for ``auto``.
 
     Raises:
@@ -195,13 +196,10 @@ def parse_share(text: str) -> float | None:
     """
     if text == "auto":
         return None
-    bare = text.strip()
-    try:
-        share = float(bare.removesuffix("%")) / (100 if bare.endswith("%") else 1)
-    except ValueError:
-        share = -1.0
+    remedy = "write 0.2, 20% or auto"
+    share = parse_share("option 'cpu-share'", text, remedy=remedy)
     if not 0 <= share <= 1:
-        raise InputError(f"option 'cpu-share' takes a share from 0 to 1, not '{text}'", remedy="write 0.2, 20% or auto")
+        raise InputError(f"option 'cpu-share' takes a share from 0 to 1, not '{text}'", remedy=remedy)
     return share
 
 
@@ -213,7 +211,7 @@ def compile_(view: GraphView, device: Device, **options: Any) -> None:
 
 def prepare(view: GraphView, device: Device, **options: Any) -> State:
     """Split the graph, copy the GPU's part, and allocate everything a run needs."""
-    share = parse_share(str(options["cpu-share"]))
+    share = share_of_cpu(str(options["cpu-share"]))
     return State(view, device, share, limit_bytes(options["memory-limit"], view.nbytes, device))
 
 

@@ -19,7 +19,7 @@ from gpugraph.devices.base import Array, Device, Kernel
 from gpugraph.devices.resident import ResidentView
 from gpugraph.errors import InputError
 from gpugraph.graph.digest import set_digest
-from gpugraph.problems.algorithm import Algorithm, Option
+from gpugraph.problems.algorithm import Algorithm, InputSizes, Option
 from gpugraph.problems.mst import gpu_boruvka_scan
 from gpugraph.problems.mst.gpu_boruvka_scan import key_dtype
 from gpugraph.problems.mst.gpu_forest import fetch_forest, finish_forest
@@ -85,13 +85,13 @@ def compile_(view: ResidentView, device: Device, **options: int) -> None:
     load_prim(view, device)
 
 
-def state_bytes(view: ResidentView) -> int:
+def state_bytes(sizes: InputSizes) -> int:
     """Return the bytes that ``prepare`` allocates."""
-    return gpu_boruvka_scan.state_bytes(view) + view.vertices + 65536
+    return gpu_boruvka_scan.state_bytes(sizes) + sizes.vertices + 65536
 
 
 def prepare(view: ResidentView, device: Device, **options: int) -> State:
-    """Allocate everything a run needs."""
+    """Return the arrays of the scan's rounds and of Prim's steps after them, on the device."""
     return State(view, device, options["switch-after"])
 
 

@@ -18,7 +18,7 @@ from gpugraph.clock import Clock
 from gpugraph.devices.base import Array, Device, Kernel, covering_grid
 from gpugraph.devices.resident import ResidentView
 from gpugraph.graph.digest import set_digest
-from gpugraph.problems.algorithm import Algorithm
+from gpugraph.problems.algorithm import Algorithm, InputSizes
 from gpugraph.problems.mst.gpu_boruvka import JUMPS, MAX_ROUNDS
 from gpugraph.problems.mst.gpu_boruvka import lanes_for as boruvka_lanes
 from gpugraph.problems.mst.gpu_forest import fetch_forest, finish_forest, merge_launches
@@ -164,9 +164,9 @@ def count_dtype(view: ResidentView) -> np.dtype[Any]:
     return np.dtype(f"u{view.index_bits // 8}")
 
 
-def is_wide(view: ResidentView) -> bool:
+def is_wide(sizes: InputSizes) -> bool:
     """True where weight and id do not fit one word of 64 bits."""
-    return view.index_bits == 64 or view.weights.dtype.itemsize == 8
+    return sizes.index_bits == 64 or sizes.weight_bytes == 8
 
 
 def load_kernels(view: ResidentView, device: Device) -> dict[str, Kernel]:
@@ -185,16 +185,16 @@ def compile_(view: ResidentView, device: Device) -> None:
     load_tiles(offset_defines(count_dtype(view)), device)
 
 
-def state_bytes(view: ResidentView) -> int:
+def state_bytes(sizes: InputSizes) -> int:
     """Return the bytes that ``prepare`` allocates."""
-    n, index, key = view.vertices, view.index_bits // 8, int(view.weights.dtype.itemsize)
-    arcs = view.arcs * (2 * (8 + key + index) + 1)
-    vertices = n * (3 * index + 3 * 4 + 8 + (8 if is_wide(view) else 0) + 2 * index)
+    n, index, key = sizes.vertices, sizes.index_bits // 8, sizes.weight_bytes
+    arcs = sizes.arcs * (2 * (8 + key + index) + 1)
+    vertices = n * (3 * index + 3 * 4 + 8 + (8 if is_wide(sizes) else 0) + 2 * index)
     return arcs + vertices + 16384
 
 
 def prepare(view: ResidentView, device: Device) -> State:
-    """Allocate everything a run needs."""
+    """Return the lists of arcs and what belongs to the trees, on the device."""
     return State(view, device)
 
 

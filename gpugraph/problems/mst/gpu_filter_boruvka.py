@@ -17,7 +17,7 @@ from gpugraph.clock import Clock
 from gpugraph.devices.base import Array, Device, Kernel
 from gpugraph.devices.resident import ResidentView
 from gpugraph.graph.digest import set_digest
-from gpugraph.problems.algorithm import Algorithm
+from gpugraph.problems.algorithm import Algorithm, InputSizes
 from gpugraph.problems.least_traffic import forest_bytes
 from gpugraph.problems.mst.forest import Forest
 from gpugraph.problems.mst.gpu_forest import fetch_forest
@@ -79,17 +79,17 @@ def load_kernel(view: ResidentView, device: Device) -> Kernel:
     return device.kernel(FILE, "filter_boruvka", defines, cooperative=True)
 
 
-def state_bytes(view: ResidentView) -> int:
+def state_bytes(sizes: InputSizes) -> int:
     """Return the bytes that ``prepare`` allocates."""
-    n, arcs, index = view.vertices, view.arcs, view.index_bits // 8
-    wide = view.index_bits == 64 or view.weights.dtype.itemsize == 8
+    n, arcs, index = sizes.vertices, sizes.arcs, sizes.index_bits // 8
+    wide = sizes.index_bits == 64 or sizes.weight_bytes == 8
     vertices = n * (16 + 2 * index + (8 if wide else 4))
     edges = arcs // 2 * (24 if wide else 16)
     return vertices + edges + 4096
 
 
 def prepare(view: ResidentView, device: Device) -> State:
-    """Allocate everything a run needs."""
+    """Return the arrays of the launch, and how many edges it is to take for light."""
     return State(view, device)
 
 

@@ -18,7 +18,7 @@ from gpugraph.devices.base import Array, Device, Kernel, covering_grid
 from gpugraph.devices.resident import ResidentView
 from gpugraph.errors import InputError
 from gpugraph.graph.digest import set_digest
-from gpugraph.problems.algorithm import Algorithm, Option
+from gpugraph.problems.algorithm import Algorithm, InputSizes, Option
 from gpugraph.problems.least_traffic import forest_bytes
 from gpugraph.problems.mst.gpu_forest import fetch_forest, finish_forest
 from gpugraph.problems.registry import register
@@ -129,14 +129,14 @@ def smallest_block(work: int, most: int) -> int:
     return min((size for size in BLOCK_SIZES if size >= work), default=most) if work < most else most
 
 
-def state_bytes(view: ResidentView, *, pairs: bool) -> int:
+def state_bytes(sizes: InputSizes, *, pairs: bool) -> int:
     """Return the bytes that ``prepare`` allocates."""
-    n, index, key = view.vertices, view.index_bits // 8, int(view.weights.dtype.itemsize)
-    return n * (8 + key + index) + (8 * (n + view.arcs) if pairs else 0) + 4096
+    n, index, key = sizes.vertices, sizes.index_bits // 8, sizes.weight_bytes
+    return n * (8 + key + index) + (8 * (n + sizes.arcs) if pairs else 0) + 4096
 
 
 def prepare(view: ResidentView, device: Device, threads: int, blocks: int, layout: str) -> State:
-    """Allocate everything a run needs; pack the graph where the layout asks for it."""
+    """Return the candidates and the forest on the device; pack the graph where the layout asks for it."""
     return State(view, device, threads, blocks, layout)
 
 
@@ -169,7 +169,7 @@ register(
         digest=set_digest,
         compile=load_kernels,
         minimum_bytes=forest_bytes,
-        state_bytes=lambda view: state_bytes(view, pairs=False),
+        state_bytes=lambda sizes: state_bytes(sizes, pairs=False),
         options=OPTIONS,
     )
 )

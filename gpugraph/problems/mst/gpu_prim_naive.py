@@ -60,7 +60,7 @@ def load_kernels(view: ResidentView, device: Device, *, layout: str, **_: Any) -
 
 
 def prepare(view: ResidentView, device: Device, threads: int, blocks: int, layout: str) -> State:
-    """Allocate everything a run needs; pack the graph where the layout asks for it."""
+    """Return the candidates and the forest on the device; pack the graph where the layout asks for it."""
     return State(view, device, threads, blocks, layout)
 
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from fractions import Fraction
-
 from gpugraph.devices.base import Device
 from gpugraph.errors import InputError, OutOfMemory
-from gpugraph.memory import in_units
 from gpugraph.problems.algorithm import Option
+from gpugraph.quantities import in_units, parse_bytes
 
 LIMIT = Option("memory-limit", str, "", "device memory to take: 8GB, 500MiB, or 25% of the graph's own bytes")
 """The option, the same for every algorithm that has it."""
 
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*(?:([KMGT]I?)?B?|(%))", re.IGNORECASE)
 _HEADROOM = 32
 """One part in so many of the free memory is left to the driver and to what is small."""
 
@@ -32,18 +28,10 @@ def limit_bytes(text: str, graph_bytes: int, device: Device) -> int:
     if not text:
         free, _ = device.memory()
         return free - free // _HEADROOM
-    match = _SIZE.fullmatch(text.strip())
-    size = 0
-    if match is not None:
-        unit = (match[2] or "").upper()
-        base = 1024 if unit.endswith("I") else 1000
-        factor = Fraction(graph_bytes, 100) if match[3] else base ** ("KMGT".index(unit[0]) + 1 if unit else 0)
-        size = int(Fraction(match[1]) * factor)
-    if size <= 0:
-        raise InputError(
-            f"option 'memory-limit' takes a size of memory, not '{text}'", remedy="write e.g. 8GB, 500MiB or 25%"
-        )
-    return size
+    try:
+        return parse_bytes(text, whole=graph_bytes)
+    except InputError as error:
+        raise InputError(f"option 'memory-limit' takes a size of memory, not '{text}'", remedy=error.remedy) from None
 
 
 def check_limit(needed: int, limit: int, what: str) -> None:

@@ -3,7 +3,7 @@
 A spec is ``array:KEY=VALUE,…``, for instance ``array:n=2^20,dtype=uint32``:
 
 =============  =====================================================================================
-``n``          elements; or ``size``, in bytes: ``size=512MB`` (units are powers of 1024)
+``n``          elements; or ``size``, in bytes: ``size=512MiB`` (or ``512MB``, 512 000 000 bytes)
 ``dtype``      uint32 (the default), int32, uint64, int64, float32 or float64
 ``seed``       of the elements, 1 by default
 ``bits``       integers: how many bits the elements have at most; all by default, one fewer with segments
@@ -34,10 +34,10 @@ from gpugraph.graph.digest import mix
 from gpugraph.graph.dtypes import WEIGHT_DTYPES
 from gpugraph.graph.generators.hashing import hash64
 from gpugraph.problems.scan.elements import generate_heads, generate_values
+from gpugraph.quantities import parse_bytes
 
 MOST = 2**40
 
-_UNITS = {"": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
 _KEYS = ("n", "size", "dtype", "seed", "bits", "exclusive", "segments", "file")
 
 
@@ -73,13 +73,28 @@ class ArrayInput:
 
     @property
     def arcs(self) -> int:
-        """Number of elements, where the measurement asks a graph for its arcs."""
+        """Number of elements."""
         return self.elements
 
     @property
     def edges(self) -> int:
-        """Number of elements, where the measurement asks a graph for its edges."""
+        """Number of elements."""
         return self.elements
+
+    @property
+    def vertices(self) -> int:
+        """Number of elements, as are ``arcs`` and ``edges``: a scan counts nothing else."""
+        return self.elements
+
+    @property
+    def index_bits(self) -> int:
+        """Width of a position in device code: 64 bits from 2^31 elements on."""
+        return 32 if self.elements < 2**31 else 64
+
+    @property
+    def weight_bytes(self) -> int:
+        """Bytes of one element."""
+        return self.values.itemsize
 
     @property
     def nbytes(self) -> int:
@@ -130,15 +145,6 @@ def ordered_digest(array: NDArray[Any], kind: str = "") -> str:
 # ------------------------------------------------------------------ specs
 
 
-def parse_size(text: str) -> int:
-    """Return the bytes that a size such as ``512MB`` stands for; units are powers of 1024."""
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(i?)B?", text.strip(), re.IGNORECASE)
-    if match is None:
-        raise InputError(f"'{text}' is not a size", remedy="for example 512MB, 64KB or 4096")
-    unit = match[2].upper()
-    return int(float(match[1]) * _UNITS[unit + "B" if unit else ""])
-
-
 def _whole(key: str, text: str, low: int, high: int) -> int:
     power = re.fullmatch(r"2\^(\d{1,2})", text)
     if power is None and not re.fullmatch(r"\d{1,20}", text):
@@ -167,12 +173,12 @@ def _split(text: str) -> dict[str, str]:
 
 def _count(given: dict[str, str], dtype: np.dtype[Any]) -> int:
     if ("n" in given) == ("size" in given):
-        raise InputError("an array needs n or size, one of them", remedy="e.g. array:n=2^20 or array:size=4MB")
+        raise InputError("an array needs n or size, one of them", remedy="e.g. array:n=2^20 or array:size=4MiB")
     if "n" in given:
         return _whole("n", given["n"], 0, MOST)
-    size = parse_size(given["size"])
+    size = parse_bytes(given["size"])
     if size % dtype.itemsize or size > MOST:
-        raise InputError(f"{given['size']} is no whole number of {dtype.name}, up to 1 TB")
+        raise InputError(f"{given['size']} is no whole number of {dtype.name}, up to 1 TiB")
     return size // dtype.itemsize
 
 

@@ -42,16 +42,6 @@ def _minima(values: Any, heads: Any, minima: Any, index: Any) -> None:
         index[i] = best
 
 
-def _prepare_sums(array: ArrayInput, device: Any) -> ArrayInput:
-    require_sums(array)
-    return array
-
-
-def _prepare_minima(array: ArrayInput, device: Any) -> ArrayInput:
-    require_segments(array)
-    return array
-
-
 def scan_sums(array: ArrayInput, clock: Clock) -> Scanned:
     """Add up one element after another."""
     values = array.values
@@ -68,15 +58,22 @@ def scan_minima(array: ArrayInput, clock: Clock) -> Scanned:
     return Scanned(array, minima, index)
 
 
-def _compile(function: Callable[[ArrayInput, Clock], Scanned]) -> Callable[..., None]:
+def _register(
+    name: str,
+    summary: str,
+    section: str,
+    require: Callable[[ArrayInput], None],
+    function: Callable[[ArrayInput, Clock], Scanned],
+) -> None:
+    def prepare(array: ArrayInput, device: Any) -> ArrayInput:
+        require(array)
+        return array
+
     def compile_(array: ArrayInput, device: Any) -> None:
+        require(array)
         heads = None if array.heads is None else np.ones(2, np.uint8)
         function(ArrayInput(np.ones(2, array.values.dtype), heads, array.exclusive), NullClock())
 
-    return compile_
-
-
-def _register(name: str, summary: str, section: str, prepare: Any, function: Any) -> None:
     register(
         Algorithm(
             problem="scan",
@@ -90,16 +87,16 @@ def _register(name: str, summary: str, section: str, prepare: Any, function: Any
             run=function,
             fetch=lambda state, result: result,
             finish=lambda state, result: result,
-            compile=_compile(function),
+            compile=compile_,
         )
     )
 
 
-_register("cpu", "one thread adds up one element after another", "3: the single-threaded CPU", _prepare_sums, scan_sums)
+_register("cpu", "one thread adds up one element after another", "3: the single-threaded CPU", require_sums, scan_sums)
 _register(
     "segmented-min",
     "one thread, one element after another",
     "5: sequential find-min-edge",
-    _prepare_minima,
+    require_segments,
     scan_minima,
 )

@@ -1,4 +1,4 @@
-"""Prefix sums in a single pass: every tile tells its sum, and is told what stands before it.
+"""Prefix sums in a single pass: every tile publishes its sum, and looks back for the sum before it.
 
 The kernel is ``scan_look_back`` of ``cuda_kernels/prefix_scan.cu``; nothing is cleared between runs, since the statuses
 of a run begin where those of the last one ended.

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from gpugraph.clock import Clock
 from gpugraph.devices.base import Array, Device, Stopwatch
 from gpugraph.errors import InputError
-from gpugraph.problems.algorithm import Algorithm, Option
+from gpugraph.problems.algorithm import Algorithm, InputSizes, Option
 from gpugraph.problems.registry import register
 from gpugraph.problems.scan.array import ArrayInput
 from gpugraph.problems.scan.resident import ResidentArray
@@ -212,9 +212,9 @@ def own_seconds(state: Any, run: Run) -> float:
     return run.watch.seconds
 
 
-def passes(count: int, array: ArrayInput) -> int:
+def passes(count: int, sizes: InputSizes) -> int:
     """Return the bytes of so many passes over the elements, reading or writing them."""
-    return count * array.nbytes
+    return count * sizes.nbytes
 
 
 BUFFERS = Option("buffers", int, 1, "1 scans in place, 2 reads one array and writes another", (1, 2))

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from gpugraph.clock import Clock
 from gpugraph.devices.base import Array, Device, Kernel, Stopwatch, covering_grid
 from gpugraph.errors import InputError
-from gpugraph.problems.algorithm import Algorithm, Option
+from gpugraph.problems.algorithm import Algorithm, InputSizes, Option
 from gpugraph.problems.registry import register
 from gpugraph.problems.scan.array import ArrayInput
 from gpugraph.problems.scan.gpu_scan import WAKING_READS, own_seconds
@@ -104,7 +104,7 @@ class State:
     def __init__(self, array: ResidentArray, device: Device, flags: str, vectors: int):
         check_flags(array.host, flags)
         host, n = array.host, array.elements
-        dtype, bits = host.values.dtype, index_bits(host)
+        dtype, bits = host.values.dtype, host.index_bits
         packed = flags == "top-bit"
         device.require(n * (dtype.itemsize * (2 if packed else 1) + bits // 8))
         self.array, self.device, self.n, self.packed = array, device, n, packed
@@ -116,11 +116,6 @@ class State:
             array.renew()
             args = (np.int64(n), array.values, array.heads, self.keys)
             self.scan.kernels["pack"](covering_grid(device, n, BLOCK), BLOCK, args)
-
-
-def index_bits(array: ArrayInput) -> int:
-    """Return the width of a position: 64 bits from 2^31 elements on."""
-    return 32 if array.elements < 2**31 else 64
 
 
 def require_segments(array: ArrayInput) -> None:
@@ -150,11 +145,11 @@ def compile_(array: ResidentArray, device: Device, *, flags: str, vectors: int) 
     """Compile what ``prepare`` will need."""
     check_flags(array.host, flags)
     packed = int(flags == "top-bit")
-    load_kernels(device, array.host.values.dtype, index_bits(array.host), FLAGS=packed, VECTORS=vectors)
+    load_kernels(device, array.host.values.dtype, array.host.index_bits, FLAGS=packed, VECTORS=vectors)
 
 
 def prepare(array: ResidentArray, device: Device, *, flags: str, vectors: int) -> State:
-    """Allocate everything a run needs; pack the flags where they go into the top bit."""
+    """Return the arrays of the scan on the device; pack the flags where they go into the top bit."""
     return State(array, device, flags, vectors)
 
 
@@ -189,9 +184,9 @@ def finish(state: State, raw: tuple[NDArray[Any], ...]) -> Scanned:
     return Scanned(state.array.host, raw[0], raw[1].astype(np.int64, copy=False))
 
 
-def minimum_bytes(array: Any) -> int:
+def minimum_bytes(sizes: InputSizes) -> int:
     """Return what one pass reads and writes: elements and heads, minima and positions."""
-    return int(array.elements) * (2 * int(array.values.dtype.itemsize) + 1 + index_bits(array) // 8)
+    return sizes.arcs * (2 * sizes.weight_bytes + 1 + sizes.index_bits // 8)
 
 
 register(

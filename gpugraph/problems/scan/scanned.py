@@ -22,7 +22,7 @@ class Scanned:
     """The scan of an ArrayInput.
 
     Attributes:
-        graph: the input.
+        graph: the array that was scanned, by the name that the input has in every problem's result.
         array: (n,) the scan, in the input's type.
         index: (n,) position of each minimum, for a segmented scan; else None.
         depth: additions on the way of any element into any sum, at most: what bounds the rounding error of reals.

@@ -18,8 +18,7 @@ from numpy.typing import DTypeLike
 from gpugraph.clock import Clock
 from gpugraph.devices.base import Array, Device, Kernel
 from gpugraph.devices.resident import ResidentView
-from gpugraph.graph.view import GraphView
-from gpugraph.problems.algorithm import Algorithm
+from gpugraph.problems.algorithm import Algorithm, InputSizes
 from gpugraph.problems.least_traffic import distance_bytes
 from gpugraph.problems.registry import register
 from gpugraph.problems.sssp.distances import Distances
@@ -99,22 +98,22 @@ class State:
         return self.arena[first : self.used].view(dtype)[:count]
 
 
-def rooms(view: ResidentView | GraphView) -> tuple[int, int, int]:
+def rooms(sizes: InputSizes) -> tuple[int, int, int]:
     """Return the entries that the near queue, the far list and the list of hubs hold."""
-    return view.vertices, view.vertices // FAR_SHARE + 1024, view.arcs // LOCAL_ROW + 1
+    return sizes.vertices, sizes.vertices // FAR_SHARE + 1024, sizes.arcs // LOCAL_ROW + 1
 
 
-def arena_words(view: ResidentView, bits: int) -> int:
+def arena_words(sizes: InputSizes, bits: int) -> int:
     """Return the size of the arena, in words of 8 bytes, for distances of ``bits``."""
     entry = 4 + bits // 8
-    room, far_room, hubs = rooms(view)
-    size = view.vertices * bits // 8 + 2 * (room + far_room) * entry + hubs * (entry + 8) + 8 * BINS_PER_BIT * bits
+    room, far_room, hubs = rooms(sizes)
+    size = sizes.vertices * bits // 8 + 2 * (room + far_room) * entry + hubs * (entry + 8) + 8 * BINS_PER_BIT * bits
     return size // 8 + CONTROL_WORDS + WIDE_CONTROL_WORDS + 10  # every array begins on a word
 
 
-def state_bytes(view: ResidentView) -> int:
+def state_bytes(sizes: InputSizes) -> int:
     """Return the bytes that ``prepare`` allocates; a restart in 64 bits takes 13 more for each vertex."""
-    return 8 * arena_words(view, view.weights.dtype.itemsize * 8) + 4096
+    return 8 * arena_words(sizes, sizes.weight_bytes * 8) + 4096
 
 
 def load_kernel(view: ResidentView, device: Device, bits: int | None = None) -> Kernel:
@@ -125,7 +124,7 @@ def load_kernel(view: ResidentView, device: Device, bits: int | None = None) -> 
 
 
 def prepare(view: ResidentView, device: Device) -> State:
-    """Allocate everything a run needs."""
+    """Return the one array that holds distances, queues and lists, and what is launched on it."""
     return State(view, device)
 
 

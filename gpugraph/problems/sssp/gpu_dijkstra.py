@@ -21,7 +21,7 @@ STRATEGY = Strategy("push", GPU, "atomic", GPU)
 
 
 def prepare(view: ResidentView, device: Device) -> State:
-    """Allocate everything a run needs."""
+    """Return the arrays of F-GPU on the device."""
     return State(view, device, STRATEGY)
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from gpugraph.clock import Clock
 from gpugraph.devices.base import Array, Device, Kernel
 from gpugraph.devices.resident import ResidentView
-from gpugraph.problems.algorithm import Algorithm
+from gpugraph.problems.algorithm import Algorithm, InputSizes
 from gpugraph.problems.least_traffic import distance_bytes
 from gpugraph.problems.registry import register
 from gpugraph.problems.sssp.distances import Distances
@@ -62,9 +62,9 @@ def load_kernels(view: ResidentView, device: Device, bits: int) -> dict[str, Ker
     return {name: device.kernel(FILE, f"harish_narayanan_{name}", defines) for name in ("start", "relax", "update")}
 
 
-def state_bytes(view: ResidentView) -> int:
+def state_bytes(sizes: InputSizes) -> int:
     """Return the bytes that ``prepare`` allocates; a restart in 64 bits takes 16 more for each vertex."""
-    return view.vertices * (1 + 2 * int(view.weights.dtype.itemsize)) + 4096
+    return sizes.vertices * (1 + 2 * sizes.weight_bytes) + 4096
 
 
 def run(state: State, clock: Clock, source: int) -> Array:

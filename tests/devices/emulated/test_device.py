@@ -66,7 +66,7 @@ def test_bytes_are_counted_with_their_peak() -> None:
 
 def test_what_does_not_fit_is_refused_with_both_figures() -> None:
     device = EmulatedDevice()
-    with pytest.raises(OutOfMemory, match=r"needs .*TiB and .* are free") as caught:
+    with pytest.raises(OutOfMemory, match=r"needs .*TiB .* are available") as caught:
         device.empty(1 << 45, np.int64)
     assert caught.value.exit_code == 3
     with pytest.raises(OutOfMemory):

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+import subprocess
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from gpugraph.devices.emulated import cache, toolchain
+from gpugraph.devices.emulated import toolchain
 from gpugraph.devices.emulated.device import EmulatedDevice
 from gpugraph.devices.emulated.library import Library
 from gpugraph.devices.emulated.module import SimtModule
-from gpugraph.devices.emulated.toolchain import find_compiler
+from gpugraph.devices.emulated.toolchain import BUILDS, build_library, find_compiler
+from gpugraph.devices.source import load_source
 from gpugraph.errors import DeviceUnavailable, GpuGraphError, InputError
 from tests.devices.emulated.compiler import needs_compiler
 
@@ -149,43 +149,59 @@ def test_a_library_that_cannot_be_loaded_is_reported(tmp_path: Path) -> None:
         Library(Path(_write(tmp_path / "broken.so", "no library")))
 
 
-def test_the_cache_makes_a_file_once_and_survives_a_race(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("GPUGRAPH_CACHE_DIR", str(tmp_path))
-    made: list[Path] = []
-
-    def make(target: Path) -> None:
-        made.append(target)
-        target.write_text("content")
-
-    with ThreadPoolExecutor(8) as pool:
-        paths = set(pool.map(lambda _: cache.cached("file.so", make), range(32)))
-    assert paths == {tmp_path / "emulated" / "file.so"}
-    assert (tmp_path / "emulated" / "file.so").read_text() == "content"
-    assert os.listdir(tmp_path / "emulated") == ["file.so"]
-    count = len(made)
-    cache.cached("file.so", make)
-    assert len(made) == count
+COUNTER = 'extern "C" __global__ void k(int* x) { x[0] = 5; }\n'
+DAMAGES: list[Callable[[bytes], bytes]] = [
+    lambda code: b"",
+    lambda code: b"garbage",
+    lambda code: code[: len(code) // 2],
+]
 
 
-def test_a_failed_making_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("GPUGRAPH_CACHE_DIR", str(tmp_path))
+@needs_compiler
+@pytest.mark.parametrize("suffix", [".so", ".o", ".json"])
+@pytest.mark.parametrize("damage", DAMAGES, ids=["empty", "garbage", "truncated"])
+def test_a_damaged_compiled_kernel_or_runtime_is_made_anew(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, suffix: str, damage: Callable[[bytes], bytes]
+) -> None:
+    monkeypatch.setenv("GPUGRAPH_CACHE_DIR", str(tmp_path / "cache"))
+    source = load_source(_write(tmp_path / "five.cu", COUNTER))
+    build_library(source, {}, BUILDS["plain"])
+    hurt = [path for path in (tmp_path / "cache" / "emulated").iterdir() if path.suffix == suffix]
+    for path in hurt:
+        path.write_bytes(damage(path.read_bytes()))
+    Library(build_library(source, {}, BUILDS["plain"])).describe("k")
+    assert hurt
+    assert all(len(path.read_bytes()) > 10 for path in hurt)
 
-    def fail(target: Path) -> None:
-        target.write_text("half")
-        raise InputError("no")
 
-    with pytest.raises(InputError):
-        cache.cached("file.so", fail)
-    assert os.listdir(tmp_path / "emulated") == []
+@needs_compiler
+def test_a_failed_compilation_leaves_nothing_in_the_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("GPUGRAPH_CACHE_DIR", str(tmp_path / "cache"))
+    with pytest.raises(GpuGraphError, match="does not compile"):
+        EmulatedDevice().kernel(_write(tmp_path / "bad.cu", COUNTER.replace("5", "five")), "k")
+    assert {path.name.partition("-")[0] for path in (tmp_path / "cache" / "emulated").iterdir()} == {"runtime"}
 
 
-def test_a_cache_that_cannot_be_written_is_replaced_by_one_of_the_process(
+@needs_compiler
+@pytest.mark.filterwarnings("ignore::gpugraph.errors.GpuGraphWarning")
+def test_kernels_run_though_the_cache_cannot_be_written(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("GPUGRAPH_CACHE_DIR", _write(tmp_path / "taken", "a file, no folder"))
+    device = EmulatedDevice()
+    x = device.full(1, 0, np.int32)
+    device.kernel(_write(tmp_path / "five.cu", COUNTER), "k")(1, 1, (x,))
+    assert x[0] == 5
+
+
+@needs_compiler
+def test_a_disk_that_is_full_while_compiling_is_no_defect_of_ours(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    (tmp_path / "file").write_text("in the way")
-    monkeypatch.setenv("GPUGRAPH_CACHE_DIR", str(tmp_path / "file"))
-    assert cache.cache_dir().is_dir()
-    assert tmp_path not in cache.cache_dir().parents
+    full = subprocess.CompletedProcess(
+        [], 1, "", "x.cpp:1: fatal error: error writing to /tmp/c.s: No space left on device"
+    )
+    monkeypatch.setattr(toolchain.subprocess, "run", lambda *a, **k: full)
+    with pytest.raises(DeviceUnavailable, match="compiled code cannot be written: no space left on device"):
+        toolchain._run(["c++"], None)
 
 
 def test_the_shim_travels_with_the_package() -> None:

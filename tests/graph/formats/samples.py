@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import struct
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +25,7 @@ def arcs(graph: CSRGraph) -> list[tuple[int, int, float]]:
     return list(zip(tails.tolist(), graph.targets.tolist(), graph.weights.tolist(), strict=True))
 
 
-def load_text(folder: Path, name: str, text: str | bytes, **options: str) -> CSRGraph:
+def load_text(folder: Path, name: str, text: str | bytes, **options: Any) -> CSRGraph:
     """Return the graph of a file with this content."""
     path = folder / name
     path.write_bytes(text.encode() if isinstance(text, str) else text)

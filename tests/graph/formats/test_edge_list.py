@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from gpugraph.errors import GraphFormatError, InputError
+from gpugraph.errors import GraphFormatError, InputError, OutOfMemory
+from gpugraph.graph.formats.source import Source
 from tests.graph.formats.samples import arcs, load_text, written
 from tests.zoo import directed, zoo
 
@@ -39,11 +40,63 @@ def test_the_numbers_of_vertices_and_edges_may_stand_on_top(tmp_path: Path, text
     assert graph.vertex_names is None
 
 
-def test_numbers_on_top_of_unweighted_edges_are_told_from_an_edge_by_the_count(tmp_path: Path) -> None:
-    assert load_text(tmp_path, "a.txt", "5 2\n0 1\n1 2\n").vertices == 5
+@pytest.mark.parametrize("text", ["5 2\n0 1\n1 2\n", "3 2\n2 1\n1 3\n", "7 0\n", "# c\n3 1\n0 1\n1 0\n"])
+def test_a_first_line_that_may_be_an_edge_or_numbers_on_top_is_refused(tmp_path: Path, text: str) -> None:
+    with pytest.raises(GraphFormatError, match="may be an edge, or the numbers of vertices and edges") as caught:
+        load_text(tmp_path, "a.txt", text)
+    assert caught.value.line == 1 + text.startswith("#")
+    assert "--input-format el" in str(caught.value.remedy)
+    assert "--input-format counted" in str(caught.value.remedy)
+
+
+def test_who_says_which_gets_the_edge_or_the_numbers(tmp_path: Path) -> None:
+    text = "3 2\n2 1\n1 3\n"
+    edges = [(0, 2, 1), (1, 0, 1), (2, 1, 1)]
+    assert arcs(load_text(tmp_path, "a.txt", text, input_format="el")) == edges
+    assert arcs(load_text(tmp_path, "a.el", text)) == edges
+    assert arcs(load_text(tmp_path, "a.csv", "u,v\n" + text.replace(" ", ","))) == edges
+    counted = load_text(tmp_path, "a.txt", text, input_format="counted")
+    assert (counted.vertices, arcs(counted)) == (3, [(0, 2, 1), (1, 0, 1)])
+    assert load_text(tmp_path, "a.el", "7 0\n", input_format="counted").vertices == 7
+    assert load_text(tmp_path, "a.el", "7 0\n").vertices == 2
+
+
+@pytest.mark.parametrize(("text", "line"), [("0 1 5\n", 1), ("# nothing\n", None), ("5 3\n0 1\n", 1)])
+def test_a_list_said_to_be_counted_is_held_to_it(tmp_path: Path, text: str, line: int | None) -> None:
+    with pytest.raises(GraphFormatError) as caught:
+        load_text(tmp_path, "a.txt", text, input_format="counted")
+    assert caught.value.line == line
+
+
+def test_an_edge_that_cannot_be_the_numbers_of_the_others_is_an_edge(tmp_path: Path) -> None:
     graph = load_text(tmp_path, "a.txt", "5 3\n0 1\n1 2\n")
     assert graph.vertex_names is not None
     assert graph.vertex_names.tolist() == [0, 1, 2, 3, 5]
+    assert graph.notes == ("1 of the ids 0 to 5 do not occur and are no vertices; --keep-ids keeps them",)
+
+
+def test_the_vertices_that_no_edge_meets_are_kept_on_request(tmp_path: Path) -> None:
+    graph = load_text(tmp_path, "a.el", "0 1\n5 1\n", keep_ids=True)
+    assert (graph.vertices, graph.vertex_names, graph.notes) == (6, None, ())
+    assert arcs(graph) == [(0, 1, 1), (5, 1, 1)]
+    with pytest.raises(OutOfMemory, match=f"{2**39 + 1} vertices"):
+        load_text(tmp_path, "a.el", f"0 {2**39}\n", keep_ids=True)
+
+
+def test_names_far_apart_are_no_missing_vertices(tmp_path: Path) -> None:
+    assert load_text(tmp_path, "a.el", "10 20\n20 40\n").notes == ()
+    assert load_text(tmp_path, "a.el", "1 2\n2 3\n").notes == ()
+
+
+def test_ids_that_may_count_from_0_or_1_are_told(tmp_path: Path) -> None:
+    graph = load_text(tmp_path, "a.wel", "4\n1 2 5\n2 3 7\n")
+    assert graph.notes == ("neither vertex 0 nor 4 of 4 occurs: ids are taken to count from 0",)
+    assert arcs(graph) == [(1, 2, 5), (2, 3, 7)]
+
+
+def test_a_comment_that_tells_another_number_of_edges_is_noted(tmp_path: Path) -> None:
+    graph = load_text(tmp_path, "a.txt", "# Nodes: 3 Edges: 9\n0 1\n1 2\n")
+    assert graph.notes == ("the comment on top tells of 9 edges, the file lists 2",)
 
 
 def test_with_the_number_of_vertices_told_an_id_equal_to_it_means_counting_from_one(tmp_path: Path) -> None:
@@ -51,7 +104,7 @@ def test_with_the_number_of_vertices_told_an_id_equal_to_it_means_counting_from_
     assert arcs(graph) == [(0, 1, 5), (1, 2, 7)]
     assert graph.vertex_names is not None
     assert graph.vertex_names.tolist() == [1, 2, 3]
-    assert arcs(load_text(tmp_path, "b.txt", "3 2\n1 2\n2 3\n")) == [(0, 1, 1), (1, 2, 1)]
+    assert arcs(load_text(tmp_path, "b.txt", "3 2\n1 2\n2 3\n", input_format="counted")) == [(0, 1, 1), (1, 2, 1)]
 
 
 @pytest.mark.parametrize("big", [30, 2**40, 2**63 - 1])
@@ -105,9 +158,19 @@ def test_integer_weights_load_exactly_in_the_narrowest_type(tmp_path: Path, weig
         ("3 5\n0 1 5\n", 1, "promises 5 edges, but 1 follow"),
         ("3 1\n0 4 5\n", 2, "out of range 0..3"),
         ("3 2\n0 1 5\n1 3 5\n", 3, "out of range 0..2"),
-        (f"{2**60}\n0 1 5\n", 1, "more than this machine's memory"),
+        (f"{2**60}\n0 1 5\n", 1, "more than 2^40"),
         ("hello world\n", 1, "'hello' is not an integer"),
         ("0 1 2\n\xff\xfe x y\n", 2, "is not an integer"),
+        ("0,1,5\n1,,2\n", 2, "the field 2 of 3 is empty"),
+        ("0,1\n1,2,\n", 2, "the field 3 of 3 is empty"),
+        (",0,1\n", 1, "the field 1 of 3 is empty"),
+        ("0 1\r1 2\r", 1, "'1↵1' is not an integer"),
+        ("0 1 5\n0 1 1e400\n", 2, "'1e400' is beyond what a double holds"),
+        ("0 1 0.5\n1 2 inf\n2 3 -1e999\n", 3, "beyond what a double holds"),
+        (f"0 1 0.5\n1 2 {2**53 + 1}\n", 2, "would round them"),
+        (f"0 1 {'9' * 5000}\n", 1, "needs more than 64 bits"),
+        (f"0 {'9' * 5000}\n", 1, "needs more than 64 bits"),
+        (f"{'9' * 5000}\n0 1 2\n", 1, "needs more than 64 bits"),
     ],
 )
 def test_a_bad_file_is_refused_with_its_line(tmp_path: Path, text: str, line: int, says: str) -> None:
@@ -137,3 +200,30 @@ def test_unweighted_arcs_that_look_like_numbers_on_top_are_read_back(tmp_path: P
 def test_a_weighted_graph_does_not_go_into_an_unweighted_file() -> None:
     with pytest.raises(InputError, match="--weights unit"):
         written(zoo("triangle"), "edgelist", ".el")
+
+
+def test_an_id_may_have_any_number_of_leading_zeros(tmp_path: Path) -> None:
+    text = f"{'0' * 60}7 8 1.5\n+7 {'0' * 5000}9 2\n"
+    graph = load_text(tmp_path, "a.wel", text)
+    assert graph.vertex_names is not None
+    assert graph.vertex_names.tolist() == [7, 8, 9]
+
+
+def test_columns_left_empty_between_tabs_are_refused_where_tabs_part_columns(tmp_path: Path) -> None:
+    with pytest.raises(GraphFormatError, match="the field 2 of 3 is empty"):
+        load_text(tmp_path, "a.tsv", "1\t\t2\n3\t\t4\n")
+    assert len(arcs(load_text(tmp_path, "a.txt", "1\t\t2\n3\t\t4\n"))) == 2
+
+
+def test_rows_of_a_csv_without_a_single_value_are_blank(tmp_path: Path) -> None:
+    assert arcs(load_text(tmp_path, "a.csv", "u,v,w\n0,1,5\n,,\n# x,,y\n1,2,7\n")) == [(0, 1, 5), (1, 2, 7)]
+
+
+def test_whole_weights_that_reals_elsewhere_would_round_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = Source.chunks
+    monkeypatch.setattr(Source, "chunks", lambda self, size=24: whole(self, size))
+    with pytest.raises(GraphFormatError, match="would round them"):
+        load_text(tmp_path, "a.wel", f"0 1 {2**53 + 1}\n1 2 0.5           \n")
+    assert arcs(load_text(tmp_path, "b.wel", f"0 1 {2**53 + 2}\n1 2 0.5           \n"))[0] == (0, 1, 2**53 + 2)

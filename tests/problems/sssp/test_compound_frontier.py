@@ -241,9 +241,9 @@ def test_nothing_is_allocated_where_there_is_no_room(name: str, monkeypatch: pyt
     device = EmulatedDevice()
     view, _, _ = make_resident(GraphView.of(big()), device)
     before = device.peak_bytes()
-    monkeypatch.setattr("gpugraph.devices.emulated.memory.available_memory", lambda: 1 << 10)
+    monkeypatch.setattr("gpugraph.host.available_memory", lambda: 1 << 10)
     monkeypatch.setattr("gpugraph.devices.emulated.memory._NEVER_SHORT", 0)
-    with pytest.raises(OutOfMemory, match=r"needs .* and 1\.0 KiB are free"):
+    with pytest.raises(OutOfMemory, match=r"needs .* and 1\.0 KiB are available"):
         State(view, device, ALL[name])
     assert device.peak_bytes() == before
 

@@ -93,12 +93,12 @@ def test_the_cpu_solves_a_dense_graph(name: str) -> None:
 def test_a_matrix_that_the_host_cannot_hold_exits_3_with_both_figures(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gpugraph.devices.cpu.host_memory", lambda: (1 << 20, 1 << 30))
+    monkeypatch.setattr("gpugraph.host.available_memory", lambda: 1 << 20)
     told = refuse(3, "sssp", "path:1000", "--algo", name, "--device", "cpu")
-    assert "4,000,000" in told
-    assert "1,048,576" in told
+    assert "cpu: needs about 3.8 MiB of memory and 1.0 MiB are available — " in told
+    assert "device" not in told
     algorithm = find_algorithm("sssp", name, "cpu")
-    with pytest.raises(OutOfMemory, match="4,000,000"):
+    with pytest.raises(OutOfMemory, match=r"3\.8 MiB"):
         algorithm.prepare(GraphView.of(undirected(1000, [(0, 1, 1)])), None)
 
 
@@ -107,11 +107,10 @@ def test_a_matrix_that_the_host_cannot_hold_exits_3_with_both_figures(
 def test_a_matrix_that_the_device_cannot_hold_exits_3_with_both_figures(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gpugraph.devices.emulated.memory.available_memory", lambda: 1 << 20)
+    monkeypatch.setattr("gpugraph.host.available_memory", lambda: 1 << 20)
     monkeypatch.setattr("gpugraph.devices.emulated.memory._NEVER_SHORT", 1 << 20)
     told = refuse(3, "sssp", "path:1000", "--algo", name, "--device", "emulated")
-    assert "needs 3.8 MiB" in told
-    assert "1.0 MiB are free" in told
+    assert "emulated device: needs about 3.8 MiB of memory and 1.0 MiB are available" in told
 
 
 def test_the_prepared_matrix_is_used_again_for_every_source() -> None:

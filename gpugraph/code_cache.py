@@ -1,0 +1,166 @@
+"""The cache of compiled code: one folder of the user's, every file of it checked, safe to share between processes.
+
+Cubins, kernels of the emulated device and Numba's machine code lie in ``$GPUGRAPH_CACHE_DIR``, else in ``gpugraph``
+of the user's cache directory, a folder for each kind.  Names hold a digest of all that the code depends on, so that
+nothing there is ever stale.  Beside each file stands a JSON file with facts and the SHA-256 of both: what does not
+agree with it is cut off or damaged and counts as absent, so that it is made anew.  The folder may be
+removed at any time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import json
+import os
+import secrets
+import tempfile
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gpugraph.errors import DeviceUnavailable, GpuGraphWarning
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A file of the cache.
+
+    Attributes:
+        content: its bytes, which may be gone from the disk by now.
+        facts: what was kept with it, as JSON's types.
+    """
+
+    path: Path
+    content: bytes
+    facts: dict[str, Any]
+
+
+def find(kind: str, name: str) -> Entry | None:
+    """Return the file ``name`` among those of a kind; None where it is absent, cut off or damaged.
+
+    Args:
+        kind: ``"cubins"``, ``"emulated"`` or ``"numba"``.
+        name: with an extension, which no two names differ by alone.
+    """
+    folders = [folder for folder in (_users_folder(), *(Path(own.name) for own in _OWN)) if folder is not None]
+    return next((entry for folder in folders if (entry := _read(folder / kind / name)) is not None), None)
+
+
+def keep(kind: str, name: str, content: bytes, facts: dict[str, Any] | None = None) -> Path:
+    """Keep a file where this process and, if possible, those after it find it; return where it lies.
+
+    Raises:
+        DeviceUnavailable: not even the folder for temporary files takes it.
+    """
+    kept = keep_if_possible(kind, name, content, facts)
+    if kept is not None:
+        return kept
+    try:
+        if not _OWN:
+            _OWN.append(tempfile.TemporaryDirectory(prefix="gpugraph-"))
+        return _write(Path(_OWN[0].name) / kind / name, content, facts or {})
+    except OSError as error:
+        raise no_room(error) from None
+
+
+def keep_if_possible(kind: str, name: str, content: bytes, facts: dict[str, Any] | None = None) -> Path | None:
+    """Keep a file for processes to come and return where it lies; None, and a warning, where that cannot be done."""
+    folder = _users_folder()
+    if folder is None:
+        return None
+    try:
+        return _write(folder / kind / name, content, facts or {})
+    except OSError as error:
+        _warn_once(folder, _reason(error))
+        return None
+
+
+@contextlib.contextmanager
+def scratch_folder() -> Iterator[Path]:
+    """Give a new folder to compile in, removed in the end.
+
+    Raises:
+        DeviceUnavailable: there is no room for temporary files.
+    """
+    try:
+        folder = tempfile.TemporaryDirectory(prefix="gpugraph-")
+    except OSError as error:
+        raise no_room(error) from None
+    with folder:
+        yield Path(folder.name)
+
+
+def no_room(error: OSError) -> DeviceUnavailable:
+    """Return the error for compiled code that not even the folder of temporary files takes."""
+    return DeviceUnavailable(
+        f"compiled code cannot be written: {_reason(error)}",
+        where=error.filename,
+        remedy="free some space, or set GPUGRAPH_CACHE_DIR and TMPDIR to folders with room",
+    )
+
+
+def _users_folder() -> Path | None:
+    """Return the cache folder, which may not exist yet; None for a user without a home."""
+    chosen, shared = os.environ.get("GPUGRAPH_CACHE_DIR"), os.environ.get("XDG_CACHE_HOME")
+    try:
+        return _absolute(chosen) if chosen else (_absolute(shared) if shared else Path.home() / ".cache") / "gpugraph"
+    except RuntimeError:
+        return None
+
+
+@functools.cache
+def _absolute(folder: str) -> Path:
+    """Return a path that stays the same when the process changes its folder."""
+    return Path(folder).expanduser().absolute()
+
+
+_OWN: list[tempfile.TemporaryDirectory[str]] = []  # at most one: this process's, where it may not use the user's
+
+
+@functools.cache
+def _warn_once(folder: Path, reason: str) -> None:
+    warnings.warn(
+        f"compiled code cannot be kept in {folder}: {reason}; it is compiled anew each time "
+        "— set GPUGRAPH_CACHE_DIR to a folder with room that you may write to",
+        GpuGraphWarning,
+        stacklevel=2,
+    )
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()
+
+
+def _read(path: Path) -> Entry | None:
+    try:
+        content = path.read_bytes()
+        sealed = json.loads(path.with_suffix(".json").read_bytes())
+        if sealed["sha256"] == _seal(content, sealed["facts"]):
+            return Entry(path, content, sealed["facts"])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        pass
+    return None
+
+
+def _seal(content: bytes, facts: dict[str, Any]) -> str:
+    return hashlib.sha256(content + json.dumps(facts, sort_keys=True).encode()).hexdigest()
+
+
+def _write(path: Path, content: bytes, facts: dict[str, Any]) -> Path:
+    """Write a file and what vouches for it, each by renaming: whoever reads meanwhile finds all of it or none."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    sealed = {"sha256": _seal(content, facts), "facts": facts}
+    for target, written in ((path, content), (path.with_suffix(".json"), json.dumps(sealed).encode())):
+        part = target.with_name(f".{secrets.token_hex(8)}.part")
+        try:
+            part.write_bytes(written)
+            part.replace(target)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                part.unlink()
+            raise
+    return path

@@ -1,0 +1,135 @@
+"""Lines and fields of a text: tidied, looked at, passed over, counted; whole blocks at a time where that can be."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from gpugraph.errors import GraphFormatError
+from gpugraph.graph.formats.source import Block
+
+_TO_SPACE = bytes.maketrans(b"\t,\v\f", b"    ")
+_GAPS = b" \t,\v\f\r"
+INTEGER = re.compile(rb"[+-]?\d+\Z")
+_MOST_FIELDS = 32
+"""No header and no line of a vertex pair has more; of a longer line nobody needs the rest."""
+
+
+def tidy(block: bytes, comments: bytes) -> bytes:
+    """Return the lines with one space between fields, none around them, and without comment lines."""
+    if b"\r" in block:
+        block = block.replace(b"\r\n", b"\n").removesuffix(b"\r")
+    if any(byte in block for byte in (b"\t", b",", b"\v", b"\f")):
+        block = block.translate(_TO_SPACE)
+    while b"  " in block:
+        block = block.replace(b"  ", b" ")
+    if b" \n" in block:
+        block = block.replace(b" \n", b"\n")
+    if b"\n " in block:
+        block = block.replace(b"\n ", b"\n")
+    return _without_comments(block.strip(b" "), comments)
+
+
+def _without_comments(block: bytes, comments: bytes) -> bytes:
+    """Return the lines that do not begin with one of the bytes; nothing stands before the first word of a line."""
+    if not block or not any(comments[i : i + 1] in block for i in range(len(comments))):
+        return block
+    letters = np.frombuffer(block, np.uint8)
+    starts = np.concatenate([[0], np.flatnonzero(letters[:-1] == ord("\n")) + 1])
+    spoken = ~np.isin(letters[starts], np.frombuffer(comments, np.uint8))
+    return letters[np.repeat(spoken, np.diff(starts, append=len(letters)))].tobytes()
+
+
+def integer(word: bytes, what: str) -> int:
+    """Return the integer that ``word`` spells.
+
+    Raises:
+        ValueError: it spells none, or one of more than 20 digits; the message says so.
+    """
+    if not INTEGER.match(word):
+        raise ValueError(f"the {what} {shown(word)} is not an integer")
+    digits = word.lstrip(b"+-").lstrip(b"0") or b"0"
+    if len(digits) > 20:
+        raise ValueError(f"the {what} {shown(word)} needs more than 64 bits")
+    return -int(digits) if word[:1] == b"-" else int(digits)
+
+
+def shown(word: bytes) -> str:
+    """Return a field as an error message shows it."""
+    text = word[:32].decode("utf-8", "replace") + ("…" if len(word) > 32 else "")
+    return repr(text)
+
+
+def words_of(line: bytes, most: int = _MOST_FIELDS) -> list[bytes]:
+    """Return the fields of a line, what is left behind the first ``most`` as one.
+
+    A carriage return inside a line is the whole line end of some old files: it stays part of a field, since lines
+    would else run into each other.
+    """
+    return line.rstrip(b"\r").translate(_TO_SPACE).replace(b"\r", "↵".encode()).split(None, most)
+
+
+def data_lines(blocks: Iterable[Block], comments: bytes, *, blank: bool = False) -> Iterator[Block]:
+    """Yield the number and the text of every line that is no comment, blank ones only if asked for."""
+    for first, block in blocks:
+        lines = block.split(b"\n")
+        if not lines[-1]:
+            lines.pop()
+        for number, line in enumerate(lines, first):
+            bare = line.lstrip(_GAPS)
+            if bare[:1] in comments and bare:
+                continue
+            if bare or blank:
+                yield number, line
+
+
+def peek(blocks: Iterator[Block], comments: bytes, lines: int) -> tuple[list[tuple[int, list[bytes]]], Iterator[Block]]:
+    """Return the first ``lines`` lines that are no comment (or all there are), and all blocks that hold such a line.
+
+    Returns:
+        (number, fields) of each line, and an iterator over the blocks including those looked at.
+    """
+    # The first letter of a line that is neither a gap nor the beginning of a comment.
+    begins = re.compile(rb"(?m)^[ \t\v\f\r,]*([^ \t\v\f\r,\n" + re.escape(comments) + rb"])")
+    found: list[tuple[int, list[bytes]]] = []
+    seen: list[Block] = []
+    for first, block in blocks:
+        number, at, before = first, 0, len(found)
+        while len(found) < lines and not (at == 0 and block.isspace()) and (match := begins.search(block, at)):
+            number += block.count(b"\n", at, match.start(1))
+            end = block.find(b"\n", match.start(1)) + 1 or len(block)
+            found.append((number, words_of(block[match.start(1) : end].rstrip(b"\n"))))
+            number, at = number + 1, end
+        if len(found) > before:
+            seen.append((first, block))
+        if len(found) == lines:
+            break
+    return found, itertools.chain(seen, blocks)
+
+
+def after(blocks: Iterator[Block], line: int) -> Iterator[Block]:
+    """Yield the blocks without the lines up to and including number ``line``."""
+    for first, block in blocks:
+        if first > line:
+            yield first, block
+        elif first + block.count(b"\n") - block.endswith(b"\n") > line:
+            ends = np.flatnonzero(np.frombuffer(block, np.uint8) == ord("\n"))
+            yield line + 1, block[int(ends[line - first]) + 1 :]
+
+
+def header_count(word: bytes, what: str, path: str, line: int) -> int:
+    """Return a count out of a header.
+
+    Raises:
+        GraphFormatError: it is no integer, or negative.
+    """
+    try:
+        value = integer(word, what)
+    except ValueError as error:
+        raise GraphFormatError(str(error), path=path, line=line, remedy="mend the header") from None
+    if value < 0:
+        raise GraphFormatError(f"a negative {what}: {value}", path=path, line=line, remedy="mend the header")
+    return value

@@ -1,0 +1,93 @@
+"""Sizes, times and shares: how people write them, read in one place, and how messages show them.
+
+A size is ``4096``, ``8GB`` or ``500MiB``: KB, MB, GB and TB are powers of 1000, KiB, MiB, GiB and TiB powers of 1024.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from fractions import Fraction
+from typing import Any
+
+from gpugraph.errors import InputError
+
+_NUMBER = r"([0-9]{1,30}(?:\.[0-9]{1,30})?)"
+_SIZE = re.compile(_NUMBER + r"\s*(?:([KMGT]I?)?B?|(%))", re.IGNORECASE)
+_TIME = re.compile(_NUMBER + r"\s*(ms|s|m|min|h)?", re.IGNORECASE)
+_SECONDS = {"ms": Fraction(1, 1000), "s": Fraction(1), "m": Fraction(60), "min": Fraction(60), "h": Fraction(3600)}
+
+
+def parse_bytes(value: Any, *, whole: int | None = None) -> int:
+    """Return the bytes of ``"8GB"``, ``"500MiB"`` or of a bare number of bytes.
+
+    Args:
+        value: the text or the number.
+        whole: the bytes that ``100%`` stands for; None: a share is no size.
+
+    Raises:
+        InputError: none of these, or not above 0.
+    """
+    match = None if isinstance(value, bool) else _SIZE.fullmatch(str(value).strip())
+    size = 0
+    if match and match[3] and whole is not None:
+        size = int(Fraction(match[1]) * whole / 100)
+    elif match and not match[3]:
+        unit = (match[2] or "").upper()
+        base = 1024 if unit.endswith("I") else 1000
+        size = int(Fraction(match[1]) * base ** ("KMGT".index(unit[0]) + 1 if unit else 0))
+    if size <= 0:
+        remedy = "write e.g. 8GB or 500MiB" if whole is None else "write e.g. 8GB, 500MiB or 25%"
+        raise InputError(f"'{value}' is no size of memory", remedy=remedy)
+    return size
+
+
+def parse_seconds(value: Any) -> float:
+    """Return the seconds of ``"90s"``, ``"10m"``, ``"1.5h"``, ``"500ms"`` or of a bare number of seconds.
+
+    Raises:
+        InputError: none of these, or not above 0.
+    """
+    match = None if isinstance(value, bool) else _TIME.fullmatch(str(value).strip())
+    seconds = Fraction(match[1]) * _SECONDS[(match[2] or "s").lower()] if match else Fraction(0)
+    if seconds <= 0:
+        raise InputError(f"'{value}' is no length of time", remedy="write e.g. 90s, 10m or 1h")
+    return float(seconds)
+
+
+def parse_share(name: str, text: str, *, remedy: str = "give e.g. 0.02 or 2%") -> float:
+    """Return the finite number that ``0.02`` or ``2%`` stands for; whether it is in range is for the caller to say.
+
+    Args:
+        name: what it was given for, e.g. ``"--target"``.
+        text: the share.
+        remedy: what to write instead.
+
+    Raises:
+        InputError: it is no number.
+    """
+    bare = text.strip()
+    try:
+        share = float(bare.removesuffix("%")) / (100 if bare.endswith("%") else 1)
+    except ValueError:
+        share = math.nan
+    if not math.isfinite(share):
+        raise InputError(f"{name} '{text}' is no share", remedy=remedy)
+    return share
+
+
+def in_units(size: int) -> str:
+    """Return e.g. ``"1.5 GiB"`` for a number of bytes."""
+    if size < 1024:
+        return f"{size} bytes"
+    power = min((size.bit_length() - 1) // 10, 5)
+    return f"{size / 1024**power:.1f} {('KiB', 'MiB', 'GiB', 'TiB', 'PiB')[power - 1]}"
+
+
+def in_seconds(seconds: float) -> str:
+    """Return a length of time for a reader: ``0.4 s``, ``12 s``, ``3.5 min``, ``2.1 h``."""
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.1f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -1,0 +1,135 @@
+"""The cache of compiled code: what is damaged is absent, and where nothing can be kept all goes on."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from gpugraph import code_cache
+from gpugraph.errors import DeviceUnavailable, GpuGraphWarning
+
+Damage = Callable[[bytes], bytes]
+DAMAGES: dict[str, Damage] = {
+    "empty": lambda content: b"",
+    "cut off": lambda content: content[: len(content) // 2],
+    "one bit": lambda content: content[:-3] + bytes([content[-3] ^ 4]) + content[-2:],
+    "garbage": lambda content: b"\xff\x00garbage" * 40,
+    "other JSON": lambda content: b'{"facts": 3}',
+    "deep JSON": lambda content: b"[" * 100_000,
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("GPUGRAPH_CACHE_DIR", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def refusing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache folder that cannot be made, in a process that has not yet spoken of it or made one of its own."""
+    (tmp_path / "taken").write_text("a file, no folder")
+    monkeypatch.setenv("GPUGRAPH_CACHE_DIR", str(tmp_path / "taken"))
+    monkeypatch.setattr(code_cache, "_OWN", [])
+    code_cache._warn_once.cache_clear()
+    return tmp_path / "taken"
+
+
+def test_what_is_kept_is_found_with_its_facts(folder: Path) -> None:
+    path = code_cache.keep("cubins", "a.cubin", b"code", {"log": "fine"})
+    found = code_cache.find("cubins", "a.cubin")
+    assert found == code_cache.Entry(path, b"code", {"log": "fine"})
+    assert path == folder / "cubins" / "a.cubin"
+    assert code_cache.find("numba", "a.cubin") is None
+    assert sorted(os.listdir(path.parent)) == ["a.cubin", "a.json"]
+
+
+@pytest.mark.parametrize("suffix", [".so", ".json"])
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_a_damaged_file_is_absent_until_it_is_kept_again(folder: Path, suffix: str, damage: Damage) -> None:
+    path = code_cache.keep("emulated", "a.so", b"compiled code", {"log": "fine"})
+    hurt = path.with_suffix(suffix)
+    hurt.write_bytes(damage(hurt.read_bytes()))
+    assert code_cache.find("emulated", "a.so") is None
+    code_cache.keep("emulated", "a.so", b"compiled code", {"log": "fine"})
+    found = code_cache.find("emulated", "a.so")
+    assert found is not None
+    assert found.content == b"compiled code"
+
+
+def test_a_file_whose_facts_were_never_written_is_absent(folder: Path) -> None:
+    code_cache.keep("emulated", "a.so", b"code").with_suffix(".json").unlink()
+    assert code_cache.find("emulated", "a.so") is None
+
+
+def test_many_at_once_leave_one_whole_file_and_nothing_else(folder: Path) -> None:
+    def work(number: int) -> bytes | None:
+        code_cache.keep("numba", "f.code", bytes([number]) * 100_000)
+        found = code_cache.find("numba", "f.code")
+        return found and found.content
+
+    with ThreadPoolExecutor(8) as pool:
+        contents = list(pool.map(work, range(64)))
+    assert all(content is None or (len(content) == 100_000 and len(set(content)) == 1) for content in contents)
+    assert sorted(os.listdir(folder / "numba")) == ["f.code", "f.json"]
+
+
+def test_without_a_folder_the_process_keeps_its_own_and_warns_once(refusing: Path) -> None:
+    with pytest.warns(GpuGraphWarning, match=r"cannot be kept in .*taken: not a directory.* — set GPUGRAPH_CACHE_DIR"):
+        path = code_cache.keep("emulated", "a.so", b"code")
+    assert refusing not in path.parents
+    found = code_cache.find("emulated", "a.so")
+    assert found is not None
+    assert found.path == path
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert code_cache.keep_if_possible("numba", "f.code", b"code") is None
+
+
+def test_a_full_disk_leaves_nothing_half_written(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    code_cache._warn_once.cache_clear()
+    monkeypatch.setattr(Path, "write_bytes", _write_half)
+    with pytest.warns(GpuGraphWarning, match="no space left on device"):
+        assert code_cache.keep_if_possible("numba", "f.code", b"code") is None
+    assert os.listdir(folder / "numba") == []
+
+
+@pytest.mark.usefixtures("refusing")
+@pytest.mark.filterwarnings("ignore::gpugraph.errors.GpuGraphWarning")
+def test_no_room_anywhere_is_told_with_what_to_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Path, "write_bytes", _write_half)
+    with pytest.raises(DeviceUnavailable, match=r"no space left on device — .*GPUGRAPH_CACHE_DIR and TMPDIR"):
+        code_cache.keep("emulated", "a.so", b"code")
+
+
+def test_a_user_without_a_home_has_no_cache_and_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_home() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    for name in ("GPUGRAPH_CACHE_DIR", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(Path, "home", no_home)
+    assert code_cache.keep_if_possible("numba", "f.code", b"code") is None
+    assert code_cache.keep("emulated", "homeless.so", b"code").read_bytes() == b"code"
+
+
+def test_a_relative_folder_stays_where_it_was_when_the_process_goes_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GPUGRAPH_CACHE_DIR", f"here-{tmp_path.name}")
+    code_cache.keep("numba", "f.code", b"code")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert code_cache.find("numba", "f.code") is not None
+
+
+def _write_half(path: Path, content: bytes) -> int:
+    with path.open("wb") as file:
+        file.write(content[: len(content) // 2])
+    raise OSError(28, "No space left on device", str(path))

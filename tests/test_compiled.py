@@ -1,0 +1,118 @@
+"""Numba's machine code in the cache: found again, made anew when damaged or when anything it holds has changed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from gpugraph import code_cache, compiled
+from gpugraph.errors import GpuGraphWarning
+
+HELPER = "from gpugraph.compiled import njit\n@njit\ndef twice(x):\n    return 2 * x\n"
+CALLER = """
+from gpugraph.compiled import njit, parallel_njit, prange
+from {helper} import twice
+STEP = 1
+@njit
+def forward(x):
+    return twice(x) + STEP
+@parallel_njit
+def spread(array):
+    for i in prange(len(array)):
+        array[i] = i
+"""
+
+
+class Sources:
+    """Two modules of compiled functions, of which one calls the other; each ``load`` is as a new process's."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self.helper, self.caller = HELPER, CALLER
+
+    def load(self) -> ModuleType:
+        compiled._file_digest.cache_clear()
+        self._import("compiled_helper", self.helper)
+        return self._import("compiled_caller", self.caller.format(helper="compiled_helper"))
+
+    def _import(self, name: str, text: str) -> ModuleType:
+        path = self.folder / f"{name}.py"
+        path.write_text(text)
+        module = sys.modules[name] = ModuleType(name)
+        exec(compile(text, str(path), "exec"), module.__dict__)
+        return module
+
+
+@pytest.fixture
+def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Sources:
+    monkeypatch.setenv("GPUGRAPH_CACHE_DIR", str(tmp_path / "cache"))
+    for name in ("compiled_helper", "compiled_caller"):
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))
+    return Sources(tmp_path)
+
+
+def hits(function: object) -> int:
+    return sum(function.stats.cache_hits.values())  # type: ignore[attr-defined]
+
+
+def test_a_second_process_finds_what_the_first_compiled(sources: Sources) -> None:
+    first = sources.load()
+    assert (first.forward(3), hits(first.forward)) == (7, 0)
+    second = sources.load()
+    assert (second.forward(3), hits(second.forward)) == (7, 1)
+    assert (second.forward(0.5), hits(second.forward)) == (2.0, 1)
+
+
+def test_a_parallel_function_is_found_again(sources: Sources) -> None:
+    import numpy as np
+
+    for count in (0, 1):
+        module, array = sources.load(), np.zeros(100)
+        module.spread(array)
+        assert array.tolist() == list(range(100))
+        assert hits(module.spread) == count
+
+
+def test_a_change_of_a_called_function_or_of_a_constant_is_seen(sources: Sources) -> None:
+    assert sources.load().forward(3) == 7
+    sources.helper = HELPER.replace("2 * x", "3 * x")
+    assert sources.load().forward(3) == 10
+    sources.caller = CALLER.replace("STEP = 1", "from compiled_helper import STEP")
+    sources.helper += "STEP = 5\n"
+    assert sources.load().forward(3) == 14
+    sources.helper = sources.helper.replace("STEP = 5", "STEP = 6")
+    assert sources.load().forward(3) == 15
+
+
+@pytest.mark.parametrize("size", [0, 10, 1000])
+def test_a_file_that_was_cut_off_is_compiled_anew(sources: Sources, tmp_path: Path, size: int) -> None:
+    sources.load().forward(3)
+    for path in (tmp_path / "cache" / "numba").iterdir():
+        os.truncate(path, size)
+    module = sources.load()
+    assert (module.forward(3), hits(module.forward)) == (7, 0)
+    module = sources.load()
+    assert (module.forward(3), hits(module.forward)) == (7, 1)
+
+
+def test_where_nothing_can_be_kept_compiled_code_still_runs(
+    sources: Sources, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "taken").touch()
+    monkeypatch.setenv("GPUGRAPH_CACHE_DIR", str(tmp_path / "taken"))
+    code_cache._warn_once.cache_clear()
+    with pytest.warns(GpuGraphWarning, match="cannot be kept") as told:
+        assert sources.load().forward(3) == 7
+    assert len(told) == 1
+
+
+def test_functions_stay_plain_where_numba_is_switched_off() -> None:
+    program = "from gpugraph.compiled import njit; f = lambda x: x; print(njit(f) is f)"
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout == "True\n"
