@@ -23,9 +23,23 @@ Targets = NDArray[np.signedinteger[Any]]
 Weights = NDArray[Any]
 
 
+def freeze(holder: Any) -> None:
+    """Make the arrays among a frozen dataclass's fields read-only; whoever made them keeps his own flags.
+
+    What many algorithms share none may change, a user's own above all.  It is set once, where the arrays are handed
+    out, so that compiled code sees one type of array from there on.
+    """
+    for name in holder.__dataclass_fields__:
+        array = getattr(holder, name)
+        if isinstance(array, np.ndarray) and array.flags.writeable:
+            view = array.view()
+            view.flags.writeable = False
+            object.__setattr__(holder, name, view)
+
+
 @dataclass(frozen=True, eq=False)
 class CSRGraph:
-    """A weighted graph as compressed sparse rows.
+    """A weighted graph as compressed sparse rows; its arrays are read-only.
 
     Attributes:
         offsets: (n+1,) int64; the arcs of v are positions [offsets[v], offsets[v+1]).
@@ -48,6 +62,9 @@ class CSRGraph:
     vertex_names: NDArray[Any] | None = None
     notes: tuple[str, ...] = field(default=())
     stored_digest: str | None = None
+
+    def __post_init__(self) -> None:
+        freeze(self)
 
     @property
     def vertices(self) -> int:
