@@ -26,6 +26,7 @@ from gpugraph.bench.sweep import Sweep
 from gpugraph.measure.environment import command_line
 from gpugraph.measure.outcome import failed_record
 from gpugraph.memory import available_memory, in_units
+from gpugraph.problems.guest_sources import told_of
 
 STOPPING = ("out of memory", "timeout", "died")
 """Outcomes after which a larger graph of the same series is not tried."""
@@ -126,7 +127,8 @@ class Runner:
     def _unfinished(self) -> list[Planned]:
         left = []
         for planned in self._plan.cells:
-            record = self._finished.find(planned.cell, self._devices[planned.cell.device]["description"])
+            description = self._devices[planned.cell.device]["description"]
+            record = self._finished.find(planned.cell, description, planned.guest)
             if record is None:
                 left.append(planned)
             else:
@@ -164,6 +166,7 @@ class Runner:
             "sampling": dict(self._sweep.sampling),
             "peers": self._sweep.peers,
             "finished": sorted(self._finished.by_id),
+            "guests": {i: told_of(planned.guest) for i, planned in enumerate(cells) if planned.guest is not None},
         }
 
     def _skipped(self, planned: Planned) -> bool:

@@ -135,9 +135,10 @@ def _check_outputs(problem: str, graph: str, output: str | None, save: str | Non
 
 def _check_algorithm(problem: str, name: str) -> None:
     """Refuse an algorithm that does not exist before a large graph is loaded for it."""
+    from gpugraph.problems.guest_sources import installed
     from gpugraph.problems.registry import algorithms
 
     if name != "auto" and ":" not in name and not name.endswith(".py"):
         known = {algorithm.name for algorithm in algorithms(problem)}
-        if name not in known:
-            raise unknown_name("algorithm", name, known)
+        if name not in known and name not in installed():
+            raise unknown_name("algorithm", name, known | installed().keys())

@@ -89,7 +89,9 @@ class CSRGraph:
     @cached_property
     def degrees(self) -> NDArray[np.int64]:
         """(n,) int64 out-degrees."""
-        return np.diff(self.offsets)
+        degrees = np.diff(self.offsets)
+        degrees.flags.writeable = False
+        return degrees
 
     @cached_property
     def digest(self) -> str:

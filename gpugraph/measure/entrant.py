@@ -6,6 +6,7 @@ CSRGraph → GraphView → State → Result → Verdict → Record
 from __future__ import annotations
 
 import time
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from gpugraph.clock import NullClock, working_seconds
@@ -18,6 +19,7 @@ from gpugraph.measure.record import Cell, Record
 from gpugraph.measure.resolve import check_counts, check_preparations, parse_options, resolve_algorithm
 from gpugraph.measure.sampling import Sampling
 from gpugraph.measure.statistics import median, median_interval, relative_half_width
+from gpugraph.measure.strangers import Hosting
 from gpugraph.measure.throttle import Throttle
 from gpugraph.measure.traffic import describe_traffic
 from gpugraph.measure.trial import Subject, Trial
@@ -64,18 +66,30 @@ class Entrant:
         self._viewed = inputs.view(cell, problem, loaded.graph, progress)
         resident = device.kind != "cpu" and self.algorithm.resident
         self._placed = inputs.place(
-            self._viewed, problem, device, progress, resident=resident, transfers=sampling.transfers
+            self._viewed,
+            problem,
+            device,
+            progress,
+            resident=resident,
+            shared=not self.algorithm.foreign,
+            transfers=sampling.transfers,
         )
         self.phases = dict(loaded.phases)
         self.phases["stage"], self.phases["h2d"] = self._placed.stage_s, median(self._placed.h2d_s or [0.0])
         subject = self._placed.subject
+        hosting: AbstractContextManager[Any] = nullcontext()
+        if self.algorithm.foreign:
+            hosting = Hosting(self.algorithm.name, loaded.graph, self._viewed.view)
         progress(f"compiling {self.algorithm.name}")
         if self.algorithm.compile is not None:
-            self.algorithm.compile(subject, device, **self.options)
-        before, start = live_bytes(device), working_seconds()
-        state = self.algorithm.prepare(subject, device, **self.options)
-        device.synchronize()
-        self.phases["prepare"] = self._viewed.seconds + working_seconds() - start
+            with hosting:
+                self.algorithm.compile(subject, device, **self.options)
+        with hosting:
+            before, start = live_bytes(device), working_seconds()
+            state = self.algorithm.prepare(subject, device, **self.options)
+            device.synchronize()
+            prepare_s = working_seconds() - start
+        self.phases["prepare"] = self._viewed.seconds + prepare_s
         self._setup_peak = self._placed.device_bytes + int(device.peak_bytes()) - before
         self.subject = Subject(
             problem,
@@ -88,6 +102,7 @@ class Entrant:
             cell.profile,
             flush,
             self._placed.device_bytes + live_bytes(device) - before,
+            hosting,
         )
         self.trials = [Trial(query) for query in queries]
         self.throttle = Throttle(opened.nvml)
@@ -154,6 +169,8 @@ class Entrant:
         """Return the record; makes the runs of their own that inner phases and energy take."""
         subject, trials = self.subject, self.trials
         inner, counters = self._inner_phases()
+        energy = self._energy()
+        subject.check_input()
         predecessors_s = None
         if self.cell.predecessors:
             self._progress("predecessors")
@@ -175,7 +192,7 @@ class Entrant:
             counters=counters,
             throttle=self.throttle,
             peak_bytes=max(self._setup_peak, *(trial.peak_bytes for trial in trials)),
-            energy=self._energy(),
+            energy=energy,
             traffic=self._traffic(),
             device=self.opened.description,
             gpu=self.opened.gpu(),
@@ -193,8 +210,9 @@ class Entrant:
         device, runs = self.subject.device, dict[str, list[float]]()
         for _ in range(min(self.samples, INNER_RUNS)):
             clock = device.phase_clock()
-            self.algorithm.run(self.subject.state, clock, *self.trials[0].query)
-            device.synchronize()
+            with self.subject.hosting:
+                self.algorithm.run(self.subject.state, clock, *self.trials[0].query)
+                device.synchronize()
             for name, seconds in clock.seconds.items():
                 runs.setdefault(name, []).append(seconds)
         return {name: median(seconds) for name, seconds in runs.items()}, clock.counters
@@ -216,7 +234,9 @@ class Entrant:
             self.algorithm.run(subject.state, NullClock(), *trial.query)
             subject.device.synchronize()
 
-        return measure_energy(run, nvml.energy_j, edges=subject.problem.work(subject.graph, trial.result))
+        edges = subject.problem.work(subject.graph, trial.result)
+        with subject.hosting:
+            return measure_energy(run, nvml.energy_j, edges=edges)
 
     def _traffic(self) -> dict[str, Any]:
         if not self.sampling.bandwidth:

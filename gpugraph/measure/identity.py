@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from gpugraph.measure.record import Cell, jsonable
-from gpugraph.measure.resolve import is_guest
 from gpugraph.problems.algorithm import Algorithm
+from gpugraph.problems.guest_sources import is_file
 
 
 def cell_id(
@@ -41,7 +41,7 @@ def cell_id(
         "problem": cell.problem,
         "algorithm": algorithm.name,
         "version": algorithm.version,
-        "content": _content(cell.algorithm) if is_guest(cell.algorithm) else None,
+        "content": _content(cell.algorithm) if is_file(cell.algorithm) else None,
         "graph": graph_digest,
         "weights": cell.weights,
         "options": dict(options),

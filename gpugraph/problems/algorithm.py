@@ -71,6 +71,8 @@ class Algorithm:
             (a program run as a child); None lets the device's stopwatch decide.
         resident: False for a GPU algorithm that works on graphs larger than the device's memory: ``prepare`` gets the
             GraphView itself and copies what it wants.
+        foreign: True for code that is not gpugraph's own, a user's or a library's: it gets a device view of its own,
+            and process and input are looked after while it runs (``measure/strangers.py``).
     """
 
     problem: str
@@ -94,6 +96,7 @@ class Algorithm:
     state_bytes: Callable[[Any], int] | None = None
     own_seconds: Callable[[Any, Any], float] | None = None
     resident: bool = True
+    foreign: bool = False
 
     def describe(self) -> dict[str, Any]:
         """Return the algorithm's line in ``gpugraph algos --format json``."""

@@ -5,17 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
-import gpugraph.problems.guest as guest
-import gpugraph.problems.registry as registry
-from gpugraph.cli.group import cli
 from gpugraph.errors import InputError
 from gpugraph.problems.algorithm import Algorithm
-from gpugraph.problems.guest import as_algorithm, installed_guests, load_guest
+from gpugraph.problems.guest import as_algorithm
+from gpugraph.problems.guest_sources import load_guest
 from gpugraph.problems.registry import find_algorithm
 from tests.cli.runner import refuse, run, succeed
 from tests.devices.emulated.compiler import needs_compiler
@@ -275,87 +271,8 @@ driver = Driver()
     assert "line 7: KeyError: 'nowhere'" in refuse(2, *own, write(OBJECTS))
 
 
-# ------------------------------------------------------------------ installed guests
-
-
-class FakeEntry:
-    """An entry point whose object is given, or raised."""
-
-    def __init__(self, name: str, loaded: Any):
-        self.name, self.value, self._loaded = name, f"package:{name}", loaded
-
-    def load(self) -> Any:
-        if isinstance(self._loaded, BaseException):
-            raise self._loaded
-        return self._loaded
-
-
-class Installed:
-    """A forest of no edges."""
-
-    problem = "mst"
-    devices = ("cpu",)
-
-    def prepare(self, view: Any, device: Any) -> Any:
-        return view
-
-    def run(self, state: Any, clock: Any) -> Any:
-        return state.graph.targets[:0]
-
-
-@pytest.fixture
-def install(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Return a function that declares entry points; the registry is as new before and as it was after."""
-
-    def declare(**entries: Any) -> None:
-        made = [FakeEntry(name.replace("_", "-"), loaded) for name, loaded in entries.items()]
-        monkeypatch.setattr(guest, "entry_points", lambda group: made if group == "gpugraph.algorithms" else [])
-        registry.load_problem("mst")
-        monkeypatch.setattr(registry, "_ALGORITHMS", dict(registry._ALGORITHMS))
-        monkeypatch.setattr(registry, "_LOADED", set())
-
-    return declare
-
-
-def test_an_installed_package_adds_an_algorithm_by_its_name(install: Callable[..., None]) -> None:
-    install(nothing_at_all=Installed)
-    assert "nothing-at-all" in succeed("algos", "--problem", "mst").out
-    assert "missing" in refuse(1, "mst", GRID, "--algo", "nothing-at-all", "--device", "cpu")
-    assert "did you mean 'nothing-at-all'" in refuse(2, "mst", GRID, "--algo", "nothing-at-al", "--device", "cpu")
-
-
-@pytest.mark.parametrize(
-    "broken",
-    [ImportError("no such\nlibrary"), SystemExit(1), 7, type("Mute", (), {"prepare": print, "run": print})],
-    ids=["import", "exit", "number", "no problem"],
-)
-def test_a_broken_installed_package_is_told_of_and_leaves_the_others(install: Callable[..., None], broken: Any) -> None:
-    install(broken=broken, fine=Installed)
-    with pytest.warns(UserWarning, match=r"^entry point package:broken: cannot load it: .* — repair or uninstall"):
-        assert find_algorithm("mst", "fine", "cpu").summary == "A forest of no edges."
-    assert find_algorithm("mst", "kruskal", "cpu").name == "kruskal"
-
-
-def test_an_installed_package_cannot_take_the_name_of_another_algorithm(install: Callable[..., None]) -> None:
-    install(kruskal=Installed)
-    with pytest.warns(UserWarning, match="entry point kruskal: an algorithm of that name exists"):
-        assert find_algorithm("mst", "kruskal", "cpu").authors != "user"
-
-
-def test_a_guest_of_another_problem_is_not_registered(install: Callable[..., None]) -> None:
-    install(forest=Installed)
-    assert installed_guests("sssp") == ([], [])
-    assert [found.name for found in installed_guests("mst")[0]] == ["forest"]
-
-
 def test_an_algorithm_passes_as_it_is() -> None:
     kruskal = find_algorithm("mst", "kruskal", "cpu")
     assert isinstance(as_algorithm(kruskal, None, "x"), Algorithm)
     with pytest.raises(InputError, match="does not say which problem"):
         as_algorithm(print, None, "x")
-
-
-def test_the_command_line_shows_a_broken_package_and_goes_on(install: Callable[..., None]) -> None:
-    install(broken=ImportError("no such library"))
-    with pytest.warns(UserWarning, match="no such library"):
-        assert CliRunner().invoke(cli, ["mst", GRID, "--device", "cpu"]).exit_code == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import weakref
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
@@ -73,7 +74,8 @@ def truth_of(graph: CSRGraph, problem: str, query: tuple[Any, ...]) -> Truth:
     """Return the right answer to a query, computed once a graph and query."""
     found = _FOUND.setdefault(graph, {})
     if query not in found:
-        found[query] = _forest_truth(graph) if problem == "mst" else _paths_truth(graph, int(query[0]))
+        truths: dict[str, Callable[..., Truth]] = {"mst": _forest_truth, "sssp": _paths_truth}
+        found[query] = truths[problem](graph, *map(int, query))
     return found[query]
 
 
