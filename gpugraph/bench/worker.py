@@ -41,7 +41,8 @@ _PR_SET_PDEATHSIG = 1
 def main() -> None:
     """Serve requests until standard input ends."""
     parent = int(sys.argv[1]) if len(sys.argv) > 1 else os.getppid()
-    die_with(parent)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's
+    end_with(parent)
     send = _protected_output()
     requests = _requests()
     worker = Worker(send)
@@ -50,13 +51,12 @@ def main() -> None:
         worker.serve(requests.get())
 
 
-def die_with(parent: int) -> None:
-    """Let the kernel end this process with its parent; leave Ctrl-C to the parent.
+def end_with(parent: int) -> None:
+    """Let the kernel end this process with its parent.
 
     Args:
         parent: the parent's process id; one that is no longer ours is dead already.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform == "linux":
         import ctypes
 

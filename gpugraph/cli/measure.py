@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpugraph.cli.defaults import defaults
 from gpugraph.cli.options import parse_settings, parse_share
-from gpugraph.cli.output import check_destination, show, show_lines, tell
+from gpugraph.cli.output import check_destination, diverted, show, show_lines, tell
 from gpugraph.cli.progress import Progress
 from gpugraph.errors import InputError, VerificationFailed, unknown_name
 from gpugraph.measure.record import Cell
@@ -60,7 +60,8 @@ def measure(
     )
     sampling = _sampling(cell, target, max_seconds, cold=cold, energy=energy)
     with Progress(quiet=quiet) as progress:
-        record = run_cell(cell, progress, sampling)
+        with diverted():
+            record = run_cell(cell, progress, sampling)
         if output is not None and record.status != "failed":
             from gpugraph.measure.results import write_result
 

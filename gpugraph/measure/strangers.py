@@ -83,9 +83,7 @@ class Hosting:
 
     def _wrote(self) -> WroteIntoInput:
         remedy = "the input is read-only: let the algorithm work on a copy"
-        return WroteIntoInput(
-            "it wrote into its input, which is not the graph any more", where=self._name, remedy=remedy
-        )
+        return WroteIntoInput("it wrote into its input, which others share", where=self._name, remedy=remedy)
 
     def _checksums(self) -> list[Any]:
         """Return sizes and checksums of all arrays; an array that several holders share is read once."""
@@ -131,6 +129,7 @@ def kept() -> Iterator[None]:
     That is the working directory, standard streams, signal handlers and timers, NumPy's error handling, the seeds of
     Python and NumPy, Numba's threads, filters of warnings, tracing, the garbage collector, and the file mode mask.
     """
+    process = os.getpid()
     numpy_state, python_state = np.random.get_state(), random.getstate()
     errors, error_call, workers = np.geterr(), np.geterrcall(), threads()
     collects, depth, mask = gc.isenabled(), sys.getrecursionlimit(), _file_mask()
@@ -139,6 +138,8 @@ def kept() -> Iterator[None]:
         try:
             yield
         finally:
+            if os.getpid() != process:  # a fork that it left behind must not go on as we do
+                os._exit(1)
             sys.settrace(traced)
             sys.setprofile(profiled)
             sys.setrecursionlimit(depth)
