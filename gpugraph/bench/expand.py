@@ -15,7 +15,7 @@ from typing import Any
 
 from gpugraph.bench.axes import matches
 from gpugraph.bench.choices import Choices
-from gpugraph.bench.guests import USUAL_LIMIT_S, Guests
+from gpugraph.bench.guests import Guests
 from gpugraph.bench.names import check_names, check_variables_used, filled, variables_in, variables_of_options
 from gpugraph.bench.sizes import GraphSize, is_array, series_of, size_of
 from gpugraph.bench.sweep import AXES, Block, Limits, Sweep, Variant
@@ -82,7 +82,7 @@ def expand_sweep(
     Raises:
         InputError: an unknown algorithm, option, preparation or variable, a bad graph, or no cell at all.
     """
-    limit_s = min((block.limits.time_s for block in sweep.blocks), default=USUAL_LIMIT_S)
+    limit_s = min((block.limits.time_s for block in sweep.blocks), default=0.0)
     plan, seen, choices = Plan(), set[str](), Choices(unusable or {}, Guests(limit_s))
     for name in peers:
         choices.check(f"peer:{name}", [])

@@ -12,19 +12,20 @@ from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.contract import PROBLEMS
 from gpugraph.problems.guest_sources import described_guest
 
-USUAL_LIMIT_S = 60.0
+LEAST_LIMIT_S = 30.0
+"""Seconds that importing a guest may take in any case: compilers and CUDA libraries are slow to load."""
 
 
 class Guests:
     """What users' own algorithms say of themselves; each is asked once.
 
     Args:
-        limit_s: seconds that importing one may take.
+        limit_s: seconds that importing one may take, if they are more than ``LEAST_LIMIT_S``.
         start: starts a worker.
     """
 
-    def __init__(self, limit_s: float = USUAL_LIMIT_S, start: Callable[[], WorkerProcess] = WorkerProcess):
-        self._limit_s, self._start = limit_s, start
+    def __init__(self, limit_s: float = 0.0, start: Callable[[], WorkerProcess] = WorkerProcess):
+        self._limit_s, self._start = max(limit_s, LEAST_LIMIT_S), start
         self._told: dict[str, Mapping[str, Any]] = {}
 
     def find(self, name: str, problem: str) -> Algorithm:

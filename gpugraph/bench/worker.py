@@ -128,7 +128,7 @@ class Worker:
     def _measure(self, request: Mapping[str, Any]) -> None:
         from gpugraph.measure.sampling import Sampling
         from gpugraph.measure.session import DeviceLost, Session
-        from gpugraph.measure.strangers import WroteIntoInput
+        from gpugraph.measure.strangers import SpoiledGraph
 
         if self._session is None:
             self._session = Session()
@@ -153,7 +153,7 @@ class Worker:
                 failed=lambda at, error: self._failed(places[at], cells[places[at]], error),
                 current=lambda at: self._send("current", index=places[at]),
             )
-        except (DeviceLost, WroteIntoInput) as lost:
+        except (DeviceLost, SpoiledGraph) as lost:
             self._send("lost", message=str(lost))
             os._exit(1)  # whatever would be freed now is lost as well
 

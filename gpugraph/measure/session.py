@@ -23,7 +23,7 @@ from gpugraph.measure.opened import OpenDevice
 from gpugraph.measure.record import Cell, Record
 from gpugraph.measure.resolve import parse_options, resolve_algorithm
 from gpugraph.measure.sampling import Sampling
-from gpugraph.measure.strangers import WroteIntoInput
+from gpugraph.measure.strangers import SpoiledGraph
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.registry import load_problem
 
@@ -73,7 +73,7 @@ class Session:
             current: called with a cell's place before anything of it runs.
 
         Raises:
-            DeviceLost, WroteIntoInput: after ``failed`` was called for the cell that lost the GPU, or changed the
+            DeviceLost, SpoiledGraph: after ``failed`` was called for the cell that lost the GPU, or changed the
                 graph.  Cells for which neither ``finished`` nor ``failed`` was called must be measured again, in a
                 new process.
         """
@@ -222,7 +222,7 @@ class _Group:
                 no_room.append(index)
                 return
             self._failed(index, error)
-            if isinstance(error, WroteIntoInput):
+            if isinstance(error, SpoiledGraph):
                 self._session.forget_inputs()
                 raise
             if self._session.device_is_lost(self._cells[index]):

@@ -32,10 +32,18 @@ if TYPE_CHECKING:
     from gpugraph.devices.resident import ResidentView
 
 
+_WROTE = "it wrote into its input"
+_REMEDY = "the input is read-only: let the algorithm work on a copy"
+
+
 class WroteIntoInput(InputError):
-    """A stranger changed the graph: what shares it in this process can no longer be measured here."""
+    """A stranger changed its input."""
 
     outcome = "threw"
+
+
+class SpoiledGraph(WroteIntoInput):
+    """The input that it changed is the graph that others share: nothing of them can be measured in this process."""
 
 
 class Hosting:
@@ -46,7 +54,7 @@ class Hosting:
         holders: dataclasses whose arrays are the stranger's input.
 
     Raises:
-        WroteIntoInput: on leaving, whether or not the stranger raised something of its own.
+        SpoiledGraph: on leaving, whether or not the stranger raised something of its own.
     """
 
     def __init__(self, name: str, *holders: Any):
@@ -63,7 +71,7 @@ class Hosting:
     ) -> None:
         self._kept.close()
         if self._checksums() != self._sums:
-            raise self._wrote() from error
+            raise SpoiledGraph(_WROTE, where=self._name, remedy=_REMEDY) from error
 
     def check_device(self, view: ResidentView, download: Callable[[Any], NDArray[Any]]) -> None:
         """Compare the stranger's own arrays on a device with those on the host.
@@ -79,11 +87,7 @@ class Hosting:
             pairs += zip(view.compressed, host.compressed.arrays, strict=True)
         for there, here in pairs:
             if here is not None and _checksum(download(there)) != _checksum(here):
-                raise self._wrote()
-
-    def _wrote(self) -> WroteIntoInput:
-        remedy = "the input is read-only: let the algorithm work on a copy"
-        return WroteIntoInput("it wrote into its input, which others share", where=self._name, remedy=remedy)
+                raise WroteIntoInput(_WROTE, where=self._name, remedy=_REMEDY)
 
     def _checksums(self) -> list[Any]:
         """Return sizes and checksums of all arrays; an array that several holders share is read once."""

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import os
 import signal
 import sys
 import traceback
@@ -175,6 +176,7 @@ class GuestThrew(InputError):
 
 def guarded(function: Callable[..., Any], name: str, home: str | None) -> Callable[..., Any]:
     """Return ``function`` with any error of the guest's own told in one line: what, and where in the file ``home``."""
+    path = home and os.path.abspath(home)  # a guest may change the directory
 
     def call(*args: Any, **kwargs: Any) -> Any:
         try:
@@ -189,7 +191,7 @@ def guarded(function: Callable[..., Any], name: str, home: str | None) -> Callab
             ours = isinstance(error, InputError | DeviceUnavailable | OutOfMemory)
             if (ours and type(error).__module__.startswith("gpugraph.")) or _is_ctrl_c(error):
                 raise
-            raise _threw(error, name, home) from error
+            raise _threw(error, name, home, path) from error
 
     return call
 
@@ -199,8 +201,8 @@ def _is_ctrl_c(error: BaseException) -> bool:
     return isinstance(error, KeyboardInterrupt) and signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
 
 
-def _threw(error: BaseException, name: str, home: str | None) -> GuestThrew:
-    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if home and frame.filename == home]
+def _threw(error: BaseException, name: str, home: str | None, path: str | None) -> GuestThrew:
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if path and frame.filename == path]
     where = f"{home} line {lines[-1]}" if lines else name
     what = in_one_line(error)
     remedy = "this is an error of the user's own algorithm; --debug shows the trace"

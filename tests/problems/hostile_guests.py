@@ -1,7 +1,7 @@
 """Users' own algorithms that misbehave, as data: what each does, and how a command that runs it must end.
 
-Whatever a guest does, ``gpugraph PROBLEM GRAPH --device cpu --algo FILE.py`` ends with the ``code`` given here and without
-a trace, and what it says on standard error holds ``said``; where the code is 0, standard output is one line of JSON.
+Whatever it does, ``gpugraph PROBLEM GRAPH --device cpu --algo FILE.py`` ends with the ``code`` given here, without a
+trace, and what it says on standard error holds ``said``; where the code is 0, standard output is one line of JSON.
 """
 
 from __future__ import annotations
