@@ -20,14 +20,16 @@ _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 
 
 def guest_in(words: Sequence[str]) -> str | None:
-    """Return the user's own algorithm that a command line names, ``FILE.py[:OBJECT]``, or None."""
+    """Return the user's own algorithm that a command line names, in a file or of an installed package, or None."""
     named = None
     for word, following in zip(words, [*words[1:], ""], strict=True):
         if word == "--algo" or word.startswith("--algo="):
             named = following if word == "--algo" else word.removeprefix("--algo=")
-    if named is None or words[0] == "bench" or not (named.endswith(".py") or ".py:" in named):
+    if not named or named == "auto" or named.startswith("peer:"):
         return None
-    return named
+    from gpugraph.problems.guest_sources import installed, is_file
+
+    return named if is_file(named) or named in installed() else None
 
 
 def supervise(command: Callable[[], None], guest: str) -> NoReturn:
@@ -39,12 +41,15 @@ def supervise(command: Callable[[], None], guest: str) -> NoReturn:
     """
     reader, writer = os.pipe()
     parent = os.getpid()
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, [getattr(signal, name) for name in _SIGNALS])
     child = os.fork()
     if child == 0:
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
         os.close(reader)
         _be_child(command, writer, parent)
     os.close(writer)
     sent = _forward_signals(child)
+    signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
     _, status = os.waitpid(child, 0)
     for name in (*_SIGNALS, "SIGALRM"):
         signal.signal(getattr(signal, name), signal.SIG_IGN)
@@ -69,15 +74,18 @@ def supervise(command: Callable[[], None], guest: str) -> NoReturn:
 
 def _be_child(command: Callable[[], None], writer: int, parent: int) -> NoReturn:
     """Run the command, tell its exit code, and end at once, whatever threads and hooks there are."""
-    from gpugraph.bench.worker import end_with
-
     code: Any = 70
     try:
         os.setsid()
+        from gpugraph.bench.worker import end_with
+
         end_with(parent)
         command()
     except SystemExit as ending:
         code = ending.code or 0
+    except KeyboardInterrupt:
+        _tell("interrupted")
+        code = 130
     finally:
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(OSError, ValueError, AttributeError):

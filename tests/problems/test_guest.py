@@ -276,3 +276,38 @@ def test_an_algorithm_passes_as_it_is() -> None:
     assert isinstance(as_algorithm(kruskal, None, "x"), Algorithm)
     with pytest.raises(InputError, match="does not say which problem"):
         as_algorithm(print, None, "x")
+
+
+# ------------------------------------------------------------------ a scan
+
+SCAN = """
+import numpy as np
+class Sums:
+    problem = "scan"
+    devices = ("emulated",)
+    def prepare(self, view, device):
+        return view, device
+    def run(self, state, clock):
+        view, device = state
+        values = device.download(view.values)
+        if view.heads is None:
+            return device.upload(np.cumsum(values, dtype=values.dtype))
+        index = np.arange(len(values))
+        for i in np.flatnonzero(device.download(view.heads) == 0):
+            if i and values[i - 1] <= values[i]:
+                values[i], index[i] = values[i - 1], index[i - 1]
+        return device.upload(values), device.upload(index)
+"""
+
+
+@needs_compiler
+@pytest.mark.parametrize("array", ["array:n=50", "array:n=50,dtype=float64", "array:n=50,segments=4"])
+def test_a_guest_may_scan_on_a_device(write: Write, array: str) -> None:
+    told = succeed("scan", array, "--device", "emulated", "--algo", write(SCAN) + ":Sums", "--format", "json").out
+    assert json.loads(told)["verification"]["status"] == "passed"
+
+
+def test_a_segmented_scan_takes_a_pair(write: Write) -> None:
+    path = write("def driver(view, clock): return view.values\n")
+    told = refuse(2, "scan", "array:n=50,segments=4", "--device", "cpu", "--algo", path)
+    assert "run returned no pair of minima and their positions — return (minima, positions)" in told

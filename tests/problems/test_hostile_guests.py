@@ -99,3 +99,18 @@ def test_a_signal_to_the_command_reaches_the_guest_and_ends_both(number: signal.
         assert process.wait(30) == -number
         with pytest.raises(ProcessLookupError):
             os.kill(child, 0)
+
+
+def test_an_installed_package_that_ends_the_process_is_told_of_like_a_file(tmp_path: Path) -> None:
+    made = tmp_path / "fatal-1.dist-info"
+    made.mkdir()
+    (made / "METADATA").write_text("Metadata-Version: 2.1\nName: fatal\nVersion: 1\n")
+    (made / "entry_points.txt").write_text("[gpugraph.algorithms]\nfatal = fatal:driver\n")
+    (tmp_path / "fatal.py").write_text("import os\nos._exit(9)\n")
+    paths = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", str(Path.cwd()))])
+    command = [sys.executable, "-m", "gpugraph", "mst", "grid:5x5", "--device", "cpu", "--quiet", "--algo"]
+    how = {"capture_output": True, "text": True, "timeout": 120, "env": {**os.environ, "PYTHONPATH": paths}}
+    ended = subprocess.run([*command, "fatal"], **how)  # type: ignore[call-overload]
+    assert ended.returncode == 2
+    assert "gpugraph: error: fatal: it ended its process with code 9" in ended.stderr
+    assert subprocess.run([*command, "kruskal"], **how).returncode == 0  # type: ignore[call-overload]
