@@ -6,8 +6,7 @@ from typing import Any
 
 import click
 
-from gpugraph.cli.defaults import defaults
-from gpugraph.cli.options import command, peer_command
+from gpugraph.cli.options import command, defaults, peer_command
 
 _BUDGET = f"For the cells of each device [default: the sweep's, else {defaults().budget}]."
 

@@ -17,7 +17,7 @@ from gpugraph.bench.read import read_sweep, shipped
 from gpugraph.bench.settings import parse_settings, sampling_settings
 from gpugraph.bench.store import Store, dated_name, latest_name, read_records
 from gpugraph.bench.sweep import Sweep
-from gpugraph.cli.defaults import defaults
+from gpugraph.cli.options import defaults
 from gpugraph.cli.output import check_destination, show, show_lines, tell
 from gpugraph.cli.progress import Progress
 from gpugraph.errors import DeviceUnavailable, GpuGraphError, InputError, VerificationFailed

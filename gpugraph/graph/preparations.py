@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from gpugraph.compiled import njit
 from gpugraph.errors import InputError
+from gpugraph.graph.canonical import lower_bound
 from gpugraph.graph.chunks import balanced_ranges, even_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.search import lower_bound
 from gpugraph.graph.sort_arcs import weight_key, weight_keys, weight_words
 
 MOST_RANKS = 2**32

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from gpugraph.compiled import njit
 from gpugraph.graph.chunks import balanced_ranges, even_ranges, in_threads
-from gpugraph.graph.dtypes import target_dtype
+from gpugraph.graph.csr import target_dtype
 
 _BUCKET_ARCS = 1 << 17
 _MOST_BUCKETS = 1 << 13

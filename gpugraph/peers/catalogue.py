@@ -8,8 +8,7 @@ from typing import Any
 
 from gpugraph.errors import unknown_name
 from gpugraph.peers.command import CommandPeer, parse_commands
-from gpugraph.peers.libraries import LIBRARIES
-from gpugraph.peers.peer import Peer, library_algorithm
+from gpugraph.peers.peer import LIBRARIES, Peer, library_algorithm
 from gpugraph.problems.algorithm import Algorithm
 
 _COMMANDS: dict[str, CommandPeer] = {}

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from gpugraph.devices.base import Device
-    from gpugraph.devices.resident import ResidentView
     from gpugraph.graph.csr import CSRGraph
-    from gpugraph.graph.view import GraphView
+    from gpugraph.graph.view import GraphView, ResidentView
     from gpugraph.measure.record import Cell
 
 
@@ -39,6 +38,6 @@ class OnGraphs:
 
     def to_device(self, view: GraphView, device: Device) -> tuple[ResidentView, float, float]:
         """Return the view's arrays on a device, and the seconds of ``stage`` and ``h2d``."""
-        from gpugraph.devices.resident import make_resident
+        from gpugraph.graph.view import make_resident
 
         return make_resident(view, device)

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpugraph.graph import keys as module
-from gpugraph.graph.dtypes import WEIGHT_DTYPES
-from gpugraph.graph.keys import canonical_order, order_keys
+from gpugraph.graph import canonical as module
+from gpugraph.graph.canonical import canonical_order, order_keys
+from gpugraph.graph.csr import WEIGHT_DTYPES
 
 
 def extremes(dtype: str) -> np.ndarray[Any, Any]:
