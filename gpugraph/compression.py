@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import lzma
 import os
 import zlib
@@ -65,6 +66,16 @@ def open_reader(stream: IO[bytes], codec: str | None) -> IO[bytes]:
     return cast(IO[bytes], pyarrow.CompressedInputStream(pyarrow.PythonFile(stream, mode="r"), "zstd"))
 
 
+class _GzipWriter(gzip.GzipFile):
+    """Says that it cannot seek: the library's own claims it can, and fails when a zip goes back to mend a header."""
+
+    def seekable(self) -> bool:
+        return False
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        raise io.UnsupportedOperation("seek")
+
+
 def open_writer(stream: IO[bytes], codec: str | None) -> IO[bytes]:
     """Return a stream that compresses into ``stream``; closing it leaves ``stream`` open.
 
@@ -73,7 +84,7 @@ def open_writer(stream: IO[bytes], codec: str | None) -> IO[bytes]:
     if codec is None:
         return stream
     if codec == "gzip":
-        return cast(IO[bytes], gzip.GzipFile(filename="", fileobj=stream, mode="wb", compresslevel=3, mtime=0))
+        return cast(IO[bytes], _GzipWriter(filename="", fileobj=stream, mode="wb", compresslevel=3, mtime=0))
     if codec == "bzip2":
         return cast(IO[bytes], bz2.BZ2File(stream, "wb"))
     if codec == "xz":

@@ -198,15 +198,32 @@ def test_a_truncated_npz_is_refused(tmp_path, length):
         read_stored(path)
 
 
+FOREST = {
+    "problem": "mst",
+    "vertices": 2,
+    "graph_digest": "",
+    "u": np.zeros(1, int),
+    "v": np.ones(1, int),
+    "weight": np.ones(1),
+    "total_weight": "1",
+    "components": 1,
+}
+
+
 def test_an_npz_of_something_else_is_refused(tmp_path):
     for name, arrays in {
         "lacks": {"a": np.zeros(3)},
         "not known": {"problem": "tsp"},
-        "of integers": {"problem": "mst", "u": np.zeros(2), "v": np.zeros(2), "weight": np.zeros(2)},
-        "allow_pickle": {"problem": np.array([{}], object)},
+        "lacks the array 'v'": {"problem": "mst", "vertices": 2, "graph_digest": "", "u": np.zeros(2)},
+        "of integers": FOREST | {"u": np.zeros(1)},
+        "differ in length": FOREST | {"u": np.zeros(2, int)},
+        "did you mean 'names'": FOREST | {"name": np.zeros(2)},
+        "2 names for 9": FOREST | {"vertices": 9, "names": np.zeros(2)},
+        "one number": FOREST | {"components": np.zeros(1, int)},
+        "no plain array": {"problem": np.array([{}], object)},
     }.items():
         np.savez(tmp_path / "x.npz", allow_pickle=True, **arrays)
-        with pytest.raises(GraphFormatError, match=name):
+        with pytest.raises(InputError, match=name):
             read_stored(tmp_path / "x.npz")
 
 

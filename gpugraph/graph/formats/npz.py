@@ -41,8 +41,8 @@ def read(source: Source) -> ArcList:
         ) from error
 
 
-def _array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
-    """Return one member.
+def read_array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
+    """Return the array called ``name`` in an archive of NumPy's: one-dimensional or a single value.
 
     Raises:
         ValueError: it is missing, its header does not fit its size, or it is no row of plain values.
@@ -68,9 +68,9 @@ def _array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
 
 
 def _matrix(path: str, archive: zipfile.ZipFile) -> ArcList:
-    kind = _format(_array(archive, "format"))
+    kind = _format(read_array(archive, "format"))
     wanted = ("shape", "row", "col") if kind == "coo" else ("shape", "indices", "indptr")
-    shape, first, second = (_array(archive, name) for name in wanted)
+    shape, first, second = (read_array(archive, name) for name in wanted)
     if shape.shape != (2,) or any(a.dtype.kind not in "iu" or a.ndim != 1 for a in (shape, first, second)):
         raise ValueError("its indices are no integers")
     n = int(shape[0])
@@ -81,7 +81,7 @@ def _matrix(path: str, archive: zipfile.ZipFile) -> ArcList:
             remedy="only square matrices are",
         )
     check_vertices(path, n)
-    weights = _weights(path, _array(archive, "data"))
+    weights = _weights(path, read_array(archive, "data"))
     arcs = len(first)
     if (weights is not None and len(weights) != arcs) or (kind == "coo" and len(second) != arcs):
         raise ValueError("its arrays differ in length")
