@@ -102,8 +102,8 @@ def replaced(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     _sync_folder(folder)
 
 
-class _Discarded(Exception):  # noqa: N818  no error: it ends a block of which nothing shall stay
-    pass
+class _Discarded(Exception):
+    """No error: it ends a block of which nothing shall stay."""
 
 
 @contextlib.contextmanager

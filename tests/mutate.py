@@ -19,8 +19,23 @@ Mutator = Callable[[bytes, random.Random], bytes]
 
 _NUMBER = re.compile(rb"[+-]?\d+(\.\d+)?")
 _WORD = re.compile(rb"[^\s,;:\"'{}\[\]]+")
-_ODD_NUMBERS = b"0 -0 -1 1 2147483648 4294967295 9223372036854775808 18446744073709551616 1e400 1e-400 nan inf -inf 1_0 0x1"
-_ODD_BYTES = (b"\0", b"\n", b"\r", b'"', b",", b" ", b"%", b"#", b"\xff", b"\xed\xa0\x80", b"\xef\xbb\xbf", b"\x1f\x8b\x08")
+_ODD_NUMBERS = (
+    b"0 -0 -1 1 2147483648 4294967295 9223372036854775808 18446744073709551616 1e400 1e-400 nan inf -inf 1_0 0x1"
+)
+_ODD_BYTES = (
+    b"\0",
+    b"\n",
+    b"\r",
+    b'"',
+    b",",
+    b" ",
+    b"%",
+    b"#",
+    b"\xff",
+    b"\xed\xa0\x80",
+    b"\xef\xbb\xbf",
+    b"\x1f\x8b\x08",
+)
 _ODD_INTEGERS = (0, 1, -1, 2**31 - 1, 2**31, 2**32 - 1, 2**62, 2**63 - 1, -(2**63))
 
 

@@ -45,23 +45,35 @@ def main() -> None:
     requests = _requests()
     worker = Worker(send)
     send("ready", pid=os.getpid())
-    while True:
-        worker.serve(requests.get())
+    try:
+        while True:
+            worker.serve(requests.get())
+    except _EndedError:
+        os._exit(1)
 
 
 def die_with(parent: int) -> None:
-    """Let the kernel end this process with its parent; leave Ctrl-C to the parent.
+    """Let the kernel end this process with its parent; leave Ctrl-C to the parent; on SIGTERM tidy up, then end.
 
     Args:
         parent: the parent's process id; one that is no longer ours is dead already.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, _end)
     if sys.platform == "linux":
         import ctypes
 
         ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if hasattr(os, "getppid") and os.getppid() != parent:
         os._exit(1)
+
+
+class _EndedError(BaseException):
+    """The parent wants the worker to end: what is half-compiled or half-written goes away on the way up."""
+
+
+def _end(number: int, frame: object) -> None:
+    raise _EndedError
 
 
 def _protected_output() -> Send:

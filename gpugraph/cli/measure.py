@@ -123,11 +123,15 @@ def _notices(record: Record, output: str | None) -> list[str]:
 
 def _check_outputs(problem: str, graph: str, output: str | None, save: str | None) -> None:
     """Refuse before the work what could not be written after it."""
-    for path in filter(None, (output, save)):
-        check_destination(path)
+    for path in (output, save):
+        if path is None:
+            continue
+        check_destination(path, append=path is save)
         if os.path.exists(path) and os.path.exists(graph) and os.path.samefile(path, graph):
             raise InputError("is the graph itself and would be overwritten", where=path, remedy="name another file")
     if output is not None:
+        if save is not None and os.path.realpath(output) == os.path.realpath(save):
+            raise InputError("is given for the result and for the record", where=save, remedy="name another file")
         from gpugraph.measure.results import check_result_name
 
         check_result_name(output, problem)

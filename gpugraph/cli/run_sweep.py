@@ -57,7 +57,7 @@ def run_bench(
     resume = resume or retry
     path = save or (latest_name(sweep) if resume else None) or dated_name(sweep)
     if not list_ and not dry_run:
-        check_destination(path)
+        check_destination(path, append=True)
     names = [name for text in peers for name in text.split(",") if name]
     with WorkerProcess() as worker:
         with Progress(quiet=quiet) as progress:

@@ -129,10 +129,10 @@ def _forest(graph: CSRGraph, given: StoredForest, path: str) -> Forest:
     weight = given.weight
     if not isinstance(weight, np.ndarray):
         weight = parse_numbers(weight, graph.weights.dtype, path, given.first_line)
-    elif weight.dtype != expected.dtype:
-        raise _MismatchError(f"the weights are of type {weight.dtype}, those of the graph are {expected.dtype}")
     for k in np.flatnonzero(weight != expected)[:1]:
         raise _MismatchError(f"edge {given.u[k]}-{given.v[k]} weighs {expected[k]} in the graph, not {weight[k]}")
+    if weight.dtype != expected.dtype:  # equal numbers of another type may have been rounded to it
+        raise _MismatchError(f"the weights are of type {weight.dtype}, those of the graph are {expected.dtype}")
     once = np.unique(ids, return_index=True)[1]
     _all(np.isin(np.arange(len(ids)), once), given, "is there twice")
     forest = Forest.of(graph, ids)

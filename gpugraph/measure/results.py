@@ -113,7 +113,9 @@ def _write_mtx(result: SolvedProblem, stream: IO[bytes]) -> None:
     weights = result.graph.weights[result.edges]
     field = "real" if weights.dtype.kind == "f" else "integer"
     n, (u, v) = result.graph.vertices, result.endpoints()
-    total = f"% minimum spanning forest of {result.graph.name}, total weight {result.total_weight}"
+    # A name may hold anything that a file's may, a new line too: a comment is one line.
+    name = "".join(letter if letter.isprintable() else "?" for letter in result.graph.name)
+    total = f"% minimum spanning forest of {name}, total weight {result.total_weight}"
     head = f"%%MatrixMarket matrix coordinate {field} symmetric\n{total}\n{n} {n} {len(u)}\n"
     stream.write(head.encode())
     write_csv({"row": v + 1, "column": u + 1, "weight": weights}, stream, separator=" ", header=False)

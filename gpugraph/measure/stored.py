@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import os
 import re
+import sys
 import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -120,6 +121,7 @@ def _check_parts(kind: str, found: Sequence[str], parts: tuple[Sequence[str], Se
         kind: what the parts are called.
         found: their names in the file.
         parts: those that are due, and those that may be there.
+        path: the file.
     """
     due, optional = parts
     for name in found:
@@ -148,6 +150,8 @@ def _read_npz(content: bytes, path: str | os.PathLike[str]) -> Stored:
     if "names" in arrays:
         if arrays["names"].shape != (vertices,):
             raise ValueError(f"{arrays['names'].size} names for {vertices} vertices")
+        if arrays["names"].dtype.kind == "U" and (arrays["names"].view(np.uint32) > sys.maxunicode).any():
+            raise ValueError("a name holds what is no letter")
         named = ((np.arange(vertices), arrays["names"]),)
     if problem == "mst":
         u, v, weight = _row(arrays["u"], "i"), _row(arrays["v"], "i"), _row(arrays["weight"], "iuf")

@@ -51,7 +51,7 @@ def graph_file(graph: CSRGraph, ending: str, where: str) -> Path:
     path = folder.path / f"graph.{ending}"
     if not path.exists():
         try:
-            save_file(graph, path)
+            save_file(graph, path, renumber=True)
         except InputError as error:
             raise PeerRefused(error.what, where=where, remedy=error.remedy) from error
     return path

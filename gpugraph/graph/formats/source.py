@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import lzma
 import os
@@ -56,6 +57,8 @@ class Source:
         self.name = strip_suffix(os.path.basename(given)) if given != "-" else "stdin"
         self.extension = os.path.splitext(self.name)[1].lower()
         try:
+            if given == "-" and sys.stdin is None:
+                raise OSError(errno.EBADF, "it is closed")
             if given == "-":
                 self._held = sys.stdin.buffer.read()
             elif stat.S_ISDIR(os.stat(given).st_mode):
