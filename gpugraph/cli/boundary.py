@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import signal
 import sys
 import traceback
 from collections.abc import Callable
@@ -16,6 +15,7 @@ from typing import IO
 
 import click
 
+from gpugraph.cli import Interruption
 from gpugraph.errors import EXIT_DEFECT, EXIT_INTERRUPTED, EXIT_OK, GpuGraphError, InputError, OutOfMemory, unknown_name
 
 
@@ -29,7 +29,8 @@ def guard(run: Callable[[], None], *, debug: bool = False) -> int:
     except BrokenPipeError:
         silence(sys.stdout)  # the reader, `head` for instance, has seen enough
         return EXIT_OK
-    except (Exception, KeyboardInterrupt) as error:
+    except (Exception, KeyboardInterrupt) as thrown:
+        error = Interruption.latest or thrown  # a library may have made another error of the interruption
         if debug:
             traceback.print_exc()
         code, line = explain(error)
@@ -43,13 +44,6 @@ def guard(run: Callable[[], None], *, debug: bool = False) -> int:
             silence(sys.stdout)
         return code
     return EXIT_OK
-
-
-def ignore_signals() -> None:
-    """Let no signal disturb the way out: what is to be said and written has been."""
-    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), signal.SIG_IGN)
 
 
 def silence(stream: IO[str]) -> None:
