@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -61,22 +63,35 @@ def measure(
     sampling = _sampling(cell, target, max_seconds, cold=cold, energy=energy)
     with Progress(quiet=quiet) as progress:
         record = run_cell(cell, progress, sampling)
+        troubles: list[InputError] = []
         if output is not None and record.status != "failed":
             from gpugraph.measure.results import write_result
 
             progress(f"writing {output}")
-            write_result(record.result, output)
+            with _going_on(troubles):
+                write_result(record.result, output)
     tell(_notices(record, output), quiet=quiet)
     if save is not None:
         from gpugraph.measure.journal import append_record
 
-        append_record(record, save)
-    try:
+        with _going_on(troubles):
+            append_record(record, save)
+    with _going_on(troubles):
         print_record(record, style)
-    finally:  # whoever stopped reading must still get the exit code
-        if record.status == "failed":
-            where = f"{problem} by {record.data['algorithm']} on {record.data['graph']['name']}"
-            raise VerificationFailed(record.data["verification"]["detail"], where=where)
+    if record.status == "failed":
+        where = f"{problem} by {record.data['algorithm']} on {record.data['graph']['name']}"
+        raise VerificationFailed(record.data["verification"]["detail"], where=where)
+    if troubles:
+        raise troubles[0]
+
+
+@contextlib.contextmanager
+def _going_on(troubles: list[InputError]) -> Iterator[None]:
+    """Note what cannot be written: it must not take with it what can be."""
+    try:
+        yield
+    except InputError as trouble:
+        troubles.append(trouble)
 
 
 def _sampling(cell: Cell, target: str | None, max_seconds: float | None, *, cold: bool, energy: bool) -> Sampling:
