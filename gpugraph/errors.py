@@ -12,7 +12,7 @@ code   meaning
 3      device unavailable or out of memory
 4      regression found by ``compare``
 70     a defect of gpugraph's own
-130    interrupted
+130    interrupted by Ctrl-C, SIGTERM or SIGHUP
 =====  ====================================================
 """
 

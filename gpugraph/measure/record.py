@@ -98,13 +98,11 @@ class Record:
 def jsonable(value: Any) -> Any:
     """Return ``value`` in JSON's own types: exact integers, infinities and NaN as text."""
     if isinstance(value, Mapping):
-        return {jsonable(str(k)): jsonable(v) for k, v in value.items()}
+        return {str(k): jsonable(v) for k, v in value.items()}
     if isinstance(value, list | tuple):
         return [jsonable(v) for v in value]
     if isinstance(value, np.generic):
         value = value.item()
-    if isinstance(value, str):  # a file name that is no UTF-8 holds what no file of text does
-        return value.encode("utf-8", "replace").decode()
     if isinstance(value, float) and not math.isfinite(value):
         return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
     return value
