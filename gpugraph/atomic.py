@@ -27,6 +27,9 @@ _REMEDIES = {
     errno.ENAMETOOLONG: "give it a shorter name",
 }
 
+_REASONS = {errno.EACCES: "no permission", errno.ENOENT: "its folder does not exist"}
+"""Where the system's own words would mislead."""
+
 
 @contextlib.contextmanager
 def atomic_write(path: str | os.PathLike[str], mode: str = "wb") -> Iterator[IO[Any]]:
@@ -114,7 +117,7 @@ def _in_words(shown: str) -> Iterator[None]:
     except BrokenPipeError:
         raise
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
+        reason = _REASONS.get(error.errno or 0) or (error.strerror or str(error)).lower()
         remedy = _REMEDIES.get(error.errno or 0, "write elsewhere")
         raise InputError(f"cannot be written: {reason}", where=shown, remedy=remedy) from error
 
