@@ -98,8 +98,36 @@ def canonical_ids_at(graph: CSRGraph, positions: NDArray[Any]) -> NDArray[np.int
 
 Keys = NDArray[np.unsignedinteger[Any]]
 
-_CHUNK = 1 << 16
-"""Reals mapped at a time: the intermediate arrays stay in cache."""
+
+def weight_words(weights: NDArray[Any]) -> tuple[NDArray[Any], np.uint64, bool]:
+    """Return the weights' bit patterns as unsigned words (a view where possible) and how they are ordered.
+
+    Returns:
+        words: (k,) uint32 or uint64.
+        sign: the sign bit of a word as uint64; 0 for unsigned weights.
+        real: the weights are floating-point.
+    """
+    bits = weights.dtype.itemsize * 8
+    sign = np.uint64(0 if weights.dtype.kind == "u" else 1 << (bits - 1))
+    return np.ascontiguousarray(weights).view(f"u{bits // 8}"), sign, weights.dtype.kind == "f"
+
+
+@njit
+def weight_key(word: Any, sign: Any, real: bool) -> Any:
+    """Return a uint64 that orders as the weight behind ``word`` does, among words of one width."""
+    wide = np.uint64(word)
+    if real and wide & sign:
+        return ~wide & (sign | (sign - np.uint64(1)))
+    return wide ^ sign
+
+
+@njit
+def weight_keys(words: Any, sign: Any, real: bool) -> Any:
+    """Return the (k,) keys of words, as wide as they are; see ``weight_key``."""
+    keys = np.empty_like(words)
+    for i in range(len(words)):
+        keys[i] = weight_key(words[i], sign, real)
+    return keys
 
 
 def order_keys(weights: NDArray[Any]) -> Keys:
@@ -115,22 +143,8 @@ def order_keys(weights: NDArray[Any]) -> Keys:
     Returns:
         (k,) uint32 for the dtypes of 32 bits, uint64 for those of 64.
     """
-    bits: Keys = np.ascontiguousarray(weights).view(np.dtype(f"u{weights.dtype.itemsize}"))
-    if weights.dtype.kind == "u":
-        return bits
-    last_bit = weights.dtype.itemsize * 8 - 1
-    sign = bits.dtype.type(1 << last_bit)
-    keys = np.empty_like(bits)
-    if weights.dtype.kind == "i":
-        np.bitwise_xor(bits, sign, out=keys)
-        return keys
-    signed = bits.view(np.dtype(f"i{weights.dtype.itemsize}"))
-    for start in range(0, len(bits), _CHUNK):
-        chunk = slice(start, start + _CHUNK)
-        # The arithmetic shift gives all ones for a negative real and zero for a positive one.
-        negative = (signed[chunk] >> last_bit).view(bits.dtype)
-        np.bitwise_xor(bits[chunk], negative | sign, out=keys[chunk])
-    return keys
+    words, sign, real = weight_words(weights)
+    return weight_keys(words, sign, real) if sign else words
 
 
 def canonical_order(keys: Keys) -> NDArray[np.int64]:

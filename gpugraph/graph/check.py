@@ -14,11 +14,10 @@ import numpy as np
 
 from gpugraph.compiled import njit
 from gpugraph.errors import GraphFormatError
-from gpugraph.graph.canonical import find_arc
+from gpugraph.graph.canonical import find_arc, weight_words
 from gpugraph.graph.chunks import balanced_ranges, even_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.digest import arc_lanes
-from gpugraph.graph.sort_arcs import weight_words
 
 
 @njit

@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 from gpugraph.clock import Clock
 from gpugraph.compiled import njit
 from gpugraph.devices.base import Array, Device, Mark
+from gpugraph.graph.canonical import weight_key, weight_keys, weight_words
 from gpugraph.graph.chunks import balanced_ranges, in_threads
-from gpugraph.graph.sort_arcs import weight_key, weight_keys, weight_words
 from gpugraph.graph.view import GraphView
 from gpugraph.problems.mst.edges import edge_ids
 
