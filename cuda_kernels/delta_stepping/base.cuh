@@ -112,7 +112,7 @@ struct Shared {
     uint32 sums[WARPS];
     uint32 local_count[3];  // entries of the block's own queues; the words take turns
     uint32 base;
-    float64 weight_sum;
+    float64 weight_sums[WARPS];
     uint64 least, total;
     uint32 pending, settled, pushes, repeats;
     distance_t edge;
