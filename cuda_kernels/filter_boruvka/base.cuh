@@ -59,15 +59,16 @@ enum Control {
     ARRIVALS,                // of blocks at the grid barrier
     FOREST,                  // edges picked
     ROUNDS,                  // rounds made
-    ENTRIES,                 // edges listed
     HUBS_FIRST,              // hubs met by each of the three walks over the rows
     HUBS_LIGHT,
     HUBS_HEAVY,
-    FINALS,                  // components retired
+    ENTRIES,                 // edges listed, or found where the list had no room: a word of 64 bits
+    FINALS = ENTRIES + 2,    // components retired
     UNFINISHED,              // three words that take turns: some chain was too long
     LIVE = UNFINISHED + 3,   // live components of each round
     CONTROL_WORDS = LIVE + 2 * MAX_ROUNDS
 };
+static_assert(ENTRIES % 2 == 0, "a word of 64 bits lies at a multiple of 8 bytes");
 
 // ------------------------------------------------------------------ helpers
 
@@ -138,20 +139,24 @@ __device__ __forceinline__ uint64 block_scan(Shared& shared, uint64 mine, uint64
     return before;
 }
 
-// The edges a warp has found and not yet written.
+// The edges a warp has found and not yet written.  What lies at `end` of the list is left as it is.
 struct Gatherer {
     Shared& shared;
     uint32 held;
     Edge* list;
-    uint32* entries;
+    const void* end;
+    int64* entries;
 
     __device__ __forceinline__ void flush() {
         if (held == 0) return;
         __syncwarp();
-        uint32 base = 0;
-        if (lane_id() == 0) base = atomicAdd(entries, held);
+        uint64 base = 0;
+        if (lane_id() == 0) base = atomicAdd(reinterpret_cast<uint64*>(entries), static_cast<uint64>(held));
         base = __shfl_sync(FULL_MASK, base, 0);
-        for (uint32 i = lane_id(); i < held; i += WARP) list[base + i] = shared.buffer[threadIdx.x / WARP][i];
+        for (uint32 i = lane_id(); i < held; i += WARP) {
+            Edge* const place = list + base + i;
+            if (place + 1 <= end) *place = shared.buffer[threadIdx.x / WARP][i];
+        }
         __syncwarp();
         held = 0;
     }

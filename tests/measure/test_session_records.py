@@ -183,3 +183,12 @@ def test_the_algorithms_that_have_a_least_traffic_count_the_graph_and_the_result
         algorithm = find_algorithm(problem, name, "cuda")
         assert algorithm.minimum_bytes is not None
         assert algorithm.minimum_bytes(view) == graph_bytes + result_bytes
+
+
+@pytest.mark.parametrize(("asked", "told"), [(None, 64), (32, 32), (64, 64)])
+def test_the_index_bits_recorded_are_those_of_the_view(monkeypatch, asked, told):
+    """It is the view that decides from how many arcs on an index takes 64 bits."""
+    if asked is None:
+        monkeypatch.setattr("gpugraph.graph.view.MAX_NARROW_ARCS", 10)
+    record = run_cell(Cell("mst", GRID, "kruskal", "cpu", repeat=1, index_bits=asked))
+    assert record.data["parameters"]["index_bits"] == told

@@ -104,7 +104,7 @@ def test_few_vertices_within_the_horizon_push_across_it(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(8))
 def test_entries_that_find_no_room_are_collected_again(seed: int) -> None:
     """All blocks must have seen the queue empty before one fills it again."""
-    assert search(fan(30, 300), seed=seed).counters["rescans"] == 1
+    assert search(fan(30, 300, 700), seed=seed).counters["rescans"] == 1
 
 
 def test_a_sparse_graph_has_no_horizon() -> None:
