@@ -6,7 +6,7 @@ Types are chosen by defines, so that one source serves 32- and 64-bit arc indice
     INDEX_BITS   32 | 64                       width of an arc index                    (default 32)
     WEIGHT       uint32 | int32 | uint64 | int64 | float32 | float64                    (default uint32)
 
-The file compiles as CUDA C++17 under NVRTC for sm_75 and later, and as C++17 on the emulated device.  It uses
+The file compiles as CUDA C++17 under NVRTC for sm_70 and later, and as C++17 on the emulated device.  It uses
 no header of the toolkit, explicit masks in every warp operation, and never assumes that lanes run in lock-step.
 
 A race that is meant carries a comment `race-allowed: why it is benign` on the line of the access; the race

@@ -11,7 +11,11 @@ constexpr bool PACKED = INDEX_BITS == 32 && sizeof(weight_key_t) == 4;
 
 // Tuned on an H200; docs/performance/mst.md tells what each is worth.
 constexpr int BLOCK = 448;         // as many threads as leave 72 registers for each: fewer would spill
-constexpr int RESIDENT = PACKED ? 2 : 1;  // blocks of a multiprocessor
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 750
+constexpr int RESIDENT = 1;        // blocks of a multiprocessor: Volta's code would spill with two
+#else
+constexpr int RESIDENT = PACKED ? 2 : 1;
+#endif
 constexpr int WARPS = BLOCK / WARP;
 constexpr int SHORT_ROW = 32;      // below this many arcs one lane finds the minimum of a row,
 constexpr int MEDIUM_ROW = 512;    // below this many GROUP lanes,
