@@ -94,20 +94,6 @@ def test_a_full_list_makes_the_edges_pass_again_and_the_forest_stays_the_same(dt
         assert clock.counters["streamed_bytes"] > graph.edges * (4 + graph.weights.itemsize)
 
 
-@pytest.mark.parametrize("dtype", ["uint32", "int32", "uint64", "int64"])
-@pytest.mark.parametrize("stream", ["rest", "all"])
-def test_the_greatest_weight_of_its_type_is_a_weight_like_any_other(dtype: str, stream: str) -> None:
-    """Its key is the word that stands for no edge."""
-    most = int(np.iinfo(dtype).max)
-    ends = np.random.default_rng(5).integers(0, 90, (200, 2)).tolist()
-    for lightest in (most, most - 2):
-        weights = np.random.default_rng(6).integers(lightest, most, 200, dtype, endpoint=True).tolist()
-        graph = undirected(90, [(u, v, w) for (u, v), w in zip(ends, weights, strict=True)], dtype)
-        options = {"stream": stream, "chunk": 50}
-        found, _ = run_on(EmulatedDevice(seed=2), "mst", "boruvka-streamed", graph, options=options)
-        assert np.array_equal(found.edges, expected("mst", graph, ()).edges)
-
-
 @settings(deadline=None, max_examples=15)
 @given(
     st.integers(2, 60), st.integers(0, 250), st.integers(1, 200), st.floats(0, 3), st.sampled_from(["rest", "all"]),
