@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from gpugraph.compiled import njit
 from gpugraph.graph.build import ArcList, build
+from gpugraph.graph.chunks import Progress, Runner
 from gpugraph.graph.csr import CSRGraph, target_dtype
 from gpugraph.graph.families import FAMILIES
 from gpugraph.graph.generators.hashing import hash64, high_product
-from gpugraph.graph.generators.runner import Progress, Runner
 from gpugraph.graph.spec import Spec, WeightRange, parse_spec
 from gpugraph.host import require_memory
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gpugraph.problems.sssp.gpu_tight import TightArcs
+from gpugraph.problems.sssp.gpu_tight_arcs import TightArcs
 
 import gpugraph.problems.mst.gpu_boruvka_prim as boruvka_prim
 import gpugraph.problems.mst.gpu_prim_persistent as prim_persistent

@@ -8,7 +8,6 @@ from gpugraph.graph import chunks
 from gpugraph.graph.check import is_symmetric
 from gpugraph.graph.families import FAMILIES
 from gpugraph.graph.generate import generate
-from gpugraph.graph.generators import runner
 from gpugraph.graph.spec import parse_spec
 
 MASK = 2**64 - 1
@@ -115,7 +114,7 @@ def test_the_graph_does_not_depend_on_threads_and_chunks(monkeypatch):
         if hasattr(module, "CHUNK"):
             monkeypatch.setattr(module, "CHUNK", 300)
     monkeypatch.setattr("gpugraph.graph.generators.knn._CHUNK", 100)
-    monkeypatch.setattr(runner.Runner.__call__, "__defaults__", (300,))
+    monkeypatch.setattr(chunks.Runner.__call__, "__defaults__", (300,))
     assert [generate(spec).digest for spec in specs] == whole
 
 
@@ -294,8 +293,8 @@ def test_a_family_takes_any_seed(family):
 
 
 def test_progress_rises_from_nothing_to_one(monkeypatch):
-    monkeypatch.setattr(runner, "_SECONDS_BETWEEN_REPORTS", 0)
-    monkeypatch.setattr(runner.Runner.__call__, "__defaults__", (256,))
+    monkeypatch.setattr(chunks, "_SECONDS_BETWEEN_REPORTS", 0)
+    monkeypatch.setattr(chunks.Runner.__call__, "__defaults__", (256,))
     told = []
     generate("rmat:8", lambda fraction, what: told.append((fraction, what)))
     fractions = [fraction for fraction, _ in told]
@@ -306,8 +305,8 @@ def test_progress_rises_from_nothing_to_one(monkeypatch):
 
 
 def test_an_interrupt_stops_between_chunks(monkeypatch):
-    monkeypatch.setattr(runner, "_SECONDS_BETWEEN_REPORTS", 0)
-    monkeypatch.setattr(runner.Runner.__call__, "__defaults__", (256,))
+    monkeypatch.setattr(chunks, "_SECONDS_BETWEEN_REPORTS", 0)
+    monkeypatch.setattr(chunks.Runner.__call__, "__defaults__", (256,))
 
     def interrupt(fraction, what):
         raise KeyboardInterrupt
