@@ -113,3 +113,8 @@ def test_every_file_that_the_page_names_exists() -> None:
     named = re.findall(r"`((?:gpugraph|tests|docs|cuda_kernels)/[\w/]+\.\w+)`", PAGE)
     assert named
     assert not [name for name in named if not re.search("[A-Z]{2}", name) and not (ROOT / name).exists()]
+
+
+def test_the_contract_of_devices_and_the_cpu_know_none_of_the_others() -> None:
+    for module in ("gpugraph.devices.base", "gpugraph.devices.cpu"):
+        assert not [target for target in imported(MODULES[module]) if target.startswith("gpugraph.devices")]
