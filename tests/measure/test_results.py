@@ -215,3 +215,13 @@ def test_a_truncated_gzip_result_is_refused(tmp_path):
     path.write_bytes(gzip.compress(b"u,v,weight\n" + b"0,1,4\n" * 100)[:-9])
     with pytest.raises(InputError, match=r"f\.csv\.gz"):
         read_stored(path)
+
+
+@pytest.mark.parametrize("name", ["two\nlines", "tab\tand\rreturn", "no\udcff text"])
+def test_a_name_of_any_letters_stays_one_line_of_comment(tmp_path, name):
+    forest = forest_of(undirected(3, [(0, 1, 5), (1, 2, 3)]).renamed(name=name))
+    write_result(forest, tmp_path / "forest.mtx")
+    lines = (tmp_path / "forest.mtx").read_text("utf-8").split("\n")
+    assert lines[1].startswith("% minimum spanning forest of ")
+    assert lines[2] == "3 3 2"
+    assert check_result(forest.graph, tmp_path / "forest.mtx").status == "passed"

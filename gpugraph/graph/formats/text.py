@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from gpugraph.errors import GraphFormatError
 from gpugraph.graph.build import ARC_BYTES
 from gpugraph.graph.formats.columns import Columns, rounded_weights, wide_weights
-from gpugraph.graph.formats.lines import INTEGER, data_lines, integer, shown, tidy, words_of
+from gpugraph.graph.formats.lines import INTEGER, count_of, data_lines, integer, shown, tidy, words_of
 from gpugraph.graph.formats.source import Block
 from gpugraph.memory import require_memory
 
@@ -238,7 +238,7 @@ def _fields(line: bytes, rows: Rows) -> list[bytes]:
         fields = fields[1:]
     if len(fields) != 2 + rows.weighted:
         expected = "tail, head and weight" if rows.weighted else "tail and head"
-        raise ValueError(f"expected {expected}, found {len(fields)} fields")
+        raise ValueError(f"expected {expected}, found {count_of(fields)}")
     return fields
 
 
