@@ -119,6 +119,8 @@ def parse_numbers(block: bytes, types: dict[str, Any], delimiter: str, word: str
     import pyarrow as pa
     from pyarrow import csv
 
+    if b"x" in block or b"X" in block:  # Arrow reads hexadecimal numbers too
+        return None
     try:
         return csv.read_csv(
             arrow_reader(block),
