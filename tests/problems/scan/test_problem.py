@@ -253,5 +253,5 @@ def test_the_total_counts_allocation_and_both_transfers() -> None:
 
 def test_an_array_that_does_not_fit_is_refused_before_it_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(host, "available_memory", lambda: 2**20)
-    with pytest.raises(OutOfMemory, match=r"an array of 262144 elements: needs about 2.0 MiB"):
+    with pytest.raises(OutOfMemory, match=r"an array of 262144 elements: needs about 2 MiB"):
         open_array("array:size=1MiB")
