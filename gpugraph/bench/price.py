@@ -17,7 +17,7 @@ from gpugraph.measure.record_file import shape_of
 from gpugraph.measure.resolve import resolve_algorithm
 from gpugraph.measure.sampling import Sampling
 from gpugraph.measure.trial import REFERENCE_LIMIT
-from gpugraph.peers.peer import LIBRARIES
+from gpugraph.peers import LIBRARIES
 from gpugraph.problems.algorithm import Algorithm, InputSizes
 from gpugraph.problems.registry import load_problem
 

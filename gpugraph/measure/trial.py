@@ -18,7 +18,7 @@ from gpugraph.measure.inputs import Progress, live_bytes
 from gpugraph.measure.statistics import median
 from gpugraph.measure.strangers import Hosting
 from gpugraph.problems.algorithm import Algorithm
-from gpugraph.problems.contract import CertifiesOnDevice, JudgesItself, Problem, Verdict
+from gpugraph.problems.contract import CertifiesOnDevice, JudgesItself, Problem, Verdict, verdict_of
 
 REFERENCE_LIMIT = 2**22
 """``--verify auto`` uses the reference up to this many edges, the certificate above."""
@@ -221,13 +221,7 @@ def check(
         verdicts.append(_certificate(problem, graph, query, result, resident, device))
     if method in ("reference", "both"):
         verdicts.append(problem.reference(graph, query, result, by))
-    for verdict in verdicts:
-        if verdict.status == "failed":
-            return Verdict("failed", method, verdict.detail)
-    passed = [v for v in verdicts if v.passed]  # an oracle may be unable to hold the graph
-    if not passed:
-        return verdicts[0]
-    return Verdict("passed", method if passed == verdicts else passed[0].method, "; ".join(v.detail for v in verdicts))
+    return verdict_of(verdicts, method)
 
 
 def _certificate(

@@ -8,16 +8,17 @@ library of Python's is converted to in ``prepare``, outside the timed region; an
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib import import_module
 from typing import Any
 
 from gpugraph.errors import unknown_name
 from gpugraph.peers.command import CommandPeer, parse_commands, read_tables
 from gpugraph.peers.errors import PeerError, PeerRefused, PeerThrew, PeerTimedOut
-from gpugraph.peers.peer import LIBRARIES, Peer, library_algorithm
+from gpugraph.peers.libraries import LIBRARIES
+from gpugraph.peers.peer import library_algorithm
 from gpugraph.problems.algorithm import Algorithm
 
 __all__ = [
+    "LIBRARIES",
     "CommandPeer",
     "PeerError",
     "PeerRefused",
@@ -32,12 +33,6 @@ __all__ = [
 ]
 
 _COMMANDS: dict[str, CommandPeer] = {}
-
-
-def library(name: str) -> Peer:
-    """Return a library's description; the library itself is not imported."""
-    peer: Peer = import_module(f"gpugraph.peers.{name}_peer").PEER
-    return peer
 
 
 def register_commands(tables: Mapping[str, Any], where: str = "") -> None:
@@ -68,7 +63,7 @@ def load_peer(
 
     Args:
         name: ``"peer:NAME"`` or ``"NAME"``.
-        problem: ``"mst"`` or ``"sssp"``.
+        problem: the problem's name.
         device_kind: the kind of device of the cell.
         commands: the external commands; default: those registered.
 
@@ -84,11 +79,11 @@ def load_peer(
         return command_algorithm(commands[bare], problem, device_kind)
     if bare not in LIBRARIES:
         raise unknown_name("peer", bare, [*LIBRARIES, *commands])
-    return library_algorithm(library(bare), problem, device_kind)
+    return library_algorithm(LIBRARIES[bare], problem, device_kind)
 
 
 def describe_peers(problem: str | None = None) -> list[dict[str, Any]]:
     """Return a line for each peer, of one problem or of all: libraries, installed or not, then commands."""
-    found = [library(name).describe() for name in LIBRARIES]
+    found = [library.describe() for library in LIBRARIES.values()]
     found += [command.describe() for command in _COMMANDS.values()]
     return [peer for peer in found if problem in (None, *peer["problems"])]

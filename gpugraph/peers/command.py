@@ -30,7 +30,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gpugraph.errors import InputError, unknown_name
-from gpugraph.peers.peer import LIBRARIES
+from gpugraph.peers.libraries import LIBRARIES
+from gpugraph.problems.registry import peered_problems
 from gpugraph.quantities import parse_seconds
 
 UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
@@ -38,9 +39,9 @@ FORMATS = ("adj", "csr", "egr", "el", "galois", "gr", "mtx", "sg", "wel", "wsg")
 """What ``{graph.NAME}`` may ask for."""
 
 KEYS = (
-    "command", "time", "warmup", "unit", "weight", "distances", "first_vertex", "unreached", "options", "env",
-    "problem", "device", "timeout",
+    "command", "time", "warmup", "unit", "first_vertex", "unreached", "options", "env", "problem", "device", "timeout",
 )  # fmt: skip
+"""What every table may have; besides, of each problem the key of the figure that is printed."""
 DEVICES = ("cpu", "cuda")
 DEFAULT_TIMEOUT_S = 600.0
 
@@ -48,7 +49,6 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _PLACEHOLDER = re.compile(r"\{([A-Za-z_][\w.-]*)\}")
 _OPTION = re.compile(r"[A-Za-z_][\w-]*")
 _OWN = ("source", "threads", "result", "graph")
-_ANSWERS = {"mst": "weight", "sssp": "distances"}
 
 
 @dataclass(frozen=True)
@@ -186,29 +186,30 @@ class _Table:
             raise InputError(f"'{self.name}' is a library's name", where=self.where, remedy="call it otherwise")
         if not _NAME.fullmatch(self.name):
             raise InputError("is no name", where=self.where, remedy="take letters, digits, dots and dashes")
+        problems = peered_problems()
+        answers = {name: problem.printed.key for name, problem in problems.items()}
         for key in self.table:
-            if key not in KEYS:
-                raise self._told(unknown_name("key", key, KEYS))
+            if key not in (*KEYS, *answers.values()):
+                raise self._told(unknown_name("key", key, (*KEYS, *answers.values())))
         words, env, options = self._words(), self._env(), self._options()
         told = placeholders((*words, *env.values()))
-        problem = self._one_of("problem", tuple(_ANSWERS), "sssp" if "source" in told else "mst")
-        self._check_placeholders(told, problem, options)
+        fits = max(problems, key=lambda name: len({*problems[name].query_fields} & {*told}))  # the first of equals
+        problem = self._one_of("problem", tuple(problems), fits)
+        self._check_placeholders(told, problems[problem].query_fields, options)
         pattern = self._pattern("time")
         if pattern is None:
             what = "lacks time, the pattern that finds the program's own time in its output"
             raise InputError(what, where=self.where, remedy="for example time = 'runtime: ([0-9.]+)'")
-        for key in _ANSWERS.values():
-            if key in self.table and key != _ANSWERS[problem]:
-                raise InputError(
-                    f"has {key}, but solves {problem}", where=self.where, remedy=f"use {_ANSWERS[problem]}"
-                )
+        for key in answers.values():
+            if key in self.table and key != answers[problem]:
+                raise InputError(f"has {key}, but solves {problem}", where=self.where, remedy=f"use {answers[problem]}")
         return CommandPeer(
             self.name,
             words,
             pattern,
             UNITS[self._one_of("unit", tuple(UNITS), "s")],
             problem,
-            self._pattern(_ANSWERS[problem]),
+            self._pattern(answers[problem]),
             self._one_of("device", DEVICES, "cpu"),
             self._seconds("timeout"),
             self._whole("warmup", 1000),
@@ -251,9 +252,8 @@ class _Table:
                 raise InputError(what, where=self.where, remedy="take letters, digits and dashes, and none of ours")
         return dict(value)
 
-    def _check_placeholders(self, found: list[str], problem: str, options: Iterable[str]) -> None:
-        known = [f"graph.{name}" for name in FORMATS] + ["threads", "result", *options]
-        known += ["source"] * (problem == "sssp")
+    def _check_placeholders(self, found: list[str], asked: Iterable[str], options: Iterable[str]) -> None:
+        known = [f"graph.{name}" for name in FORMATS] + ["threads", "result", *options, *asked]
         for name in found:
             if name not in known:
                 raise self._told(unknown_name("placeholder", name, known))

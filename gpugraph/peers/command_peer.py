@@ -17,22 +17,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.errors import InputError
-from gpugraph.exact import exact_sum
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.peers.command import CommandPeer
 from gpugraph.peers.errors import PeerThrew
 from gpugraph.peers.graph_files import graph_file, result_path
 from gpugraph.peers.peer import threads_of
 from gpugraph.peers.process import Printed, find_program, run_command
-from gpugraph.peers.truth import Truth, known_truth, read_number, truth_of
+from gpugraph.peers.truth import judge, known_truth, read_number, truth_of
+from gpugraph.problems.adapter import Figure, PrintedFigure
 from gpugraph.problems.algorithm import Algorithm, Option
 from gpugraph.problems.contract import Verdict
+from gpugraph.problems.registry import load_peered
 from gpugraph.quantities import counted
 
-_WHAT = {"mst": "total weight", "sssp": "sum of the distances"}
 _WORST = ("failed", "skipped", "passed")
 _MOST_ZEROS = 30
-_FIELD = {"mst": "total_weight", "sssp": "distance_sum"}
 
 
 @dataclass
@@ -67,6 +66,10 @@ class CommandAnswer:
     first: list[CommandAnswer] = field(default_factory=list)
 
     @property
+    def _printed(self) -> PrintedFigure:
+        return load_peered(self.problem).printed
+
+    @property
     def reached(self) -> NDArray[np.bool_]:
         """(n,) bool: the vertices that shortest paths lead to, which a right answer stands for."""
         truth = known_truth(self.graph, self.problem, self.query) or truth_of(self.graph, self.problem, self.query)
@@ -79,14 +82,14 @@ class CommandAnswer:
             return Verdict("skipped", "none", "the command prints no answer that a pattern looks for")
         methods = ("certificate", "reference") if method == "both" else (method,)
         truths = [truth_of(self.graph, self.problem, self.query, one) for one in methods]
-        verdicts = [truth.judge(text, _WHAT[self.problem]) for truth in truths for text in self.texts]
+        verdicts = [judge(truth, text, self._printed.what) for truth in truths for text in self.texts]
         return replace(min(verdicts, key=lambda verdict: _WORST.index(verdict.status)), method=method)
 
     def summary(self) -> dict[str, Any]:
         """Return the ``result`` object of a record: only what the command said."""
         said: dict[str, Any] = {"source": self.query[0]} if self.query else {}
         if self.texts:
-            said[_FIELD[self.problem]] = _plain(self.texts[-1])
+            said[self._printed.field] = _plain(self.texts[-1])
         return said
 
     def fingerprint(self) -> str:
@@ -98,8 +101,8 @@ class CommandAnswer:
             return str(first.texts)
         return str(self.texts)
 
-    def _status(self, truth: Truth) -> set[str]:
-        return {truth.judge(text, _WHAT[self.problem]).status for text in self.texts}
+    def _status(self, truth: Figure) -> set[str]:
+        return {judge(truth, text, self._printed.what).status for text in self.texts}
 
     def with_predecessors(self) -> CommandAnswer:
         """Refuse: a command prints figures, no paths.
@@ -123,6 +126,8 @@ def command_algorithm(peer: CommandPeer, problem: str, device_kind: str) -> Algo
     if device_kind != peer.device:
         remedy = f'use --device {peer.device}, or write device = "{device_kind}" in its table'
         raise InputError(f"its table says that it runs on '{peer.device}'", where=label, remedy=remedy)
+    solves = load_peered(problem)
+    figure = solves.printed
     program = find_program(peer.words[0], label)
     if wrapped := _wrapped(peer.words):
         find_program(wrapped, label)
@@ -146,21 +151,17 @@ def command_algorithm(peer: CommandPeer, problem: str, device_kind: str) -> Algo
         if len(times) <= peer.warmup:
             what = f"it printed {counted(len(times), 'time')}, and the first {peer.warmup} are its warm-up"
             raise PeerThrew(what, where=label, remedy="let it make more runs, or lower warmup in its table")
-        answers = _matches(peer.answer, printed, _WHAT[problem], label) if peer.answer is not None else []
+        answers = _matches(peer.answer, printed, figure.what, label) if peer.answer is not None else []
         seconds = tuple(peer.unit_s * _time(text, label) for text in times[peer.warmup :])
         return _Finished(seconds, tuple(dict.fromkeys(answers)))
 
     def finish(state: _State, raw: _Finished, *query: Any) -> Any:
         if not peer.writes_result:
             return CommandAnswer(state.graph, problem, query, raw.answers, state.first)
-        from gpugraph.peers.result_file import read_distances, read_forest
+        from gpugraph.peers.result_file import ResultFile
 
-        path = Path(state.values["result"])
-        if problem == "mst":
-            forest = read_forest(path, peer, state.graph, label, state.first)
-            return _with_figures(forest, forest.total_weight, raw.answers, problem)
-        found = read_distances(path, peer, state.graph, int(query[0]), label)
-        return _with_figures(found, exact_sum(found.distance[found.reached]), raw.answers, problem)
+        file = ResultFile(Path(state.values["result"]), peer.first_vertex, peer.unreached, label)
+        return _with_figures(solves.listed(file, state.graph, query, state.first), raw.answers, figure)
 
     shown = shlex.join(peer.words)
     return Algorithm(
@@ -181,13 +182,14 @@ def command_algorithm(peer: CommandPeer, problem: str, device_kind: str) -> Algo
     )
 
 
-def _with_figures(result: Any, total: int | float, texts: tuple[str, ...], problem: str) -> Any:
+def _with_figures(result: Any, texts: tuple[str, ...], figure: PrintedFigure) -> Any:
     """Return what a result file holds; at fault where the program printed another total than that of its file."""
-    own = Truth(total, 1e-5 * abs(total) if isinstance(total, float) else 0.0, "its result file")
-    wrong = next((text for text in texts if own.judge(text, _WHAT[problem]).status == "failed"), None)
+    total = result.summary()[figure.field] if texts else 0
+    own = Figure(total, 1e-5 * abs(total) if isinstance(total, float) else 0.0, "its result file")
+    wrong = next((text for text in texts if judge(own, text, figure.what).status == "failed"), None)
     if wrong is None or result.fault is not None:
         return result
-    return replace(result, fault=f"it printed the {_WHAT[problem]} {wrong}, and its result file has {total}")
+    return replace(result, fault=f"it printed the {figure.what} {wrong}, and its result file has {total}")
 
 
 def _wrapped(words: Sequence[str]) -> str:

@@ -4,46 +4,17 @@ from __future__ import annotations
 
 import importlib.util
 import zlib
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import import_module, metadata
 from typing import Any
 
 from gpugraph.errors import InputError
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.peers.answers import PeerForest, distances_of, forest_of_pairs
 from gpugraph.peers.errors import PeerRefused, guarded
+from gpugraph.problems.adapter import Adapter
 from gpugraph.problems.algorithm import Algorithm, Option
-
-LIBRARIES = ("scipy", "networkx", "igraph", "networkit", "rustworkx", "cugraph")
-
-
-def _itself(structure: Any, handle: Any) -> Any:
-    return handle
-
-
-@dataclass(frozen=True)
-class Adapter:
-    """How one library solves one problem.
-
-    Attributes:
-        does: the function called, for the record.
-        prepare: ``prepare(graph, threads, method) -> structure``; converts the graph.  Not timed as kernel.
-        run: ``run(structure, *query) -> handle``; calls the library, and nothing else.  Timed.
-        answer: ``answer(structure, raw) -> (u, v)``, the ends of the forest's edges, or the distances (n,): float with
-            infinity where there is no path, or uint64 in the problem's own form.  Not timed.
-        fetch: ``fetch(structure, handle) -> raw``; copies from a GPU.
-        methods: what the library lets one choose from; the first is what it does by itself.
-        both_ways: the answer lists every edge in both directions.
-    """
-
-    does: str
-    prepare: Callable[[CSRGraph, int, str], Any]
-    run: Callable[..., Any]
-    answer: Callable[[Any, Any], Any]
-    fetch: Callable[[Any, Any], Any] = _itself
-    methods: tuple[str, ...] = ()
-    both_ways: bool = False
+from gpugraph.problems.contract import PROBLEMS
+from gpugraph.problems.registry import load_peered, load_problem
 
 
 @dataclass(frozen=True)
@@ -57,7 +28,6 @@ class Peer:
         distributions: the packages it may come in.
         install: the command that installs it.
         authors, year: of the paper to cite.
-        adapters: problem → how it is solved.
         device: the kind of device it runs on.
     """
 
@@ -68,8 +38,13 @@ class Peer:
     install: str
     authors: str
     year: int
-    adapters: dict[str, Adapter]
     device: str = "cpu"
+
+    @property
+    def adapters(self) -> dict[str, Adapter]:
+        """Problem → how the library solves it."""
+        solved = {name: load_problem(name).peers for name in PROBLEMS}
+        return {name: peers[self.name] for name, peers in solved.items() if self.name in peers}
 
     def version(self) -> str | None:
         """Return the version installed, or None where it is not; nothing is imported."""
@@ -85,15 +60,16 @@ class Peer:
 
     def describe(self) -> dict[str, Any]:
         """Return the peer's line in ``gpugraph algos --peers``."""
+        adapters = self.adapters
         return {
             "name": f"peer:{self.name}",
             "title": self.title,
-            "problems": sorted(self.adapters),
+            "problems": sorted(adapters),
             "device": self.device,
             "version": self.version(),
             "install": self.install,
-            "calls": {problem: adapter.does for problem, adapter in sorted(self.adapters.items())},
-            "methods": {problem: list(a.methods) for problem, a in sorted(self.adapters.items()) if a.methods},
+            "calls": {problem: adapter.does for problem, adapter in sorted(adapters.items())},
+            "methods": {problem: list(a.methods) for problem, a in sorted(adapters.items()) if a.methods},
         }
 
 
@@ -101,7 +77,7 @@ class Peer:
 class _State:
     graph: CSRGraph
     structure: Any
-    first: list[PeerForest] = field(default_factory=list)
+    first: list[Any] = field(default_factory=list)
 
 
 def library_algorithm(peer: Peer, problem: str, device_kind: str) -> Algorithm:
@@ -122,7 +98,7 @@ def library_algorithm(peer: Peer, problem: str, device_kind: str) -> Algorithm:
     if version is None:
         raise PeerRefused(f"{peer.title} is not installed", where=label, remedy=peer.install)
 
-    methods = adapter.methods
+    solves, methods = load_peered(problem), adapter.methods
     default = methods[0] if methods else ""
     options = (Option("method", str, default, "the library's algorithm", methods),) if methods else ()
 
@@ -134,15 +110,7 @@ def library_algorithm(peer: Peer, problem: str, device_kind: str) -> Algorithm:
         return _State(graph, adapter.prepare(graph, threads_of(device), method))
 
     def finish(state: _State, raw: Any, *query: Any) -> Any:
-        answer = adapter.answer(state.structure, raw)
-        return results[problem](state, answer, *query)
-
-    results: dict[str, Callable[..., Any]] = {
-        "mst": lambda state, ends: forest_of_pairs(
-            state.graph, ends[0], ends[1], label, state.first, both_ways=adapter.both_ways
-        ),
-        "sssp": lambda state, values, source: distances_of(state.graph, int(source), values, label),
-    }
+        return solves.answer(state.graph, adapter.answer(state.structure, raw), query, label, state.first)
 
     return Algorithm(
         problem=problem,

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from gpugraph.graph.csr import CSRGraph
     from gpugraph.graph.view import ResidentView
     from gpugraph.measure.record import Cell
+    from gpugraph.problems.adapter import Adapter, Figure, PrintedFigure
 
 PROBLEMS = ("mst", "sssp", "scan")
 
@@ -41,6 +42,18 @@ class Verdict:
         return self.status == "passed"
 
 
+def verdict_of(verdicts: Sequence[Verdict], method: str) -> Verdict:
+    """Return what the checks that ``method`` asks for say together; an oracle may be unable to hold the graph."""
+    for verdict in verdicts:
+        if verdict.status == "failed":
+            return Verdict("failed", method, verdict.detail)
+    passed = [verdict for verdict in verdicts if verdict.passed]
+    if not passed:
+        return verdicts[0]
+    told = method if len(passed) == len(verdicts) else passed[0].method
+    return Verdict("passed", told, "; ".join(verdict.detail for verdict in verdicts))
+
+
 class Result(Protocol):
     """What every problem's result offers to the measurement."""
 
@@ -62,6 +75,10 @@ class Problem(Protocol):
     """What MTEPS counts, e.g. ``"undirected edges"``."""
     definition: str
     """The definition of MTEPS, one sentence, printed beside the figure."""
+    query_fields: tuple[str, ...]
+    """The fields of a cell that choose its queries, e.g. ``("source",)``."""
+    peers: Mapping[str, Adapter]
+    """Library → how it solves the problem; what becomes of its answer see ``SolvedByPeers``."""
 
     def open(self, cell: Cell, phases: dict[str, float], progress: Callable[[str], None]) -> Any:
         """Return the input that a cell names, and add the seconds of ``load`` and ``build`` to ``phases``."""
@@ -116,6 +133,46 @@ class CertifiesOnDevice(Protocol):
         self, view: ResidentView, device: Device, query: tuple[Any, ...], result: Any
     ) -> Verdict | None:
         """Check a result of ``view.host.graph`` on the device; None where the view does not suit or has no room."""
+        ...
+
+
+@runtime_checkable
+class SolvedByPeers(Protocol):
+    """What a problem offers besides where other people's programs solve it: libraries, and commands."""
+
+    printed: PrintedFigure
+    """The figure of an answer that commands print."""
+    query_fields: tuple[str, ...]
+
+    def answer(self, graph: CSRGraph, raw: Any, query: tuple[Any, ...], by: str, first: list[Any]) -> Result:
+        """Return what a library returned as a result that is right wherever more than one answer is.
+
+        Args:
+            graph: the graph it was given.
+            raw: what the library's ``Adapter.answer`` gave.
+            query: what was asked.
+            by: the peer's name, ``"peer:…"``.
+            first: a list that the answers of one run share, for the first of them.
+
+        Raises:
+            PeerRefused: the right answer is beyond what the peer can hold.
+        """
+        ...
+
+    def listed(self, file: Any, graph: CSRGraph, query: tuple[Any, ...], first: list[Any]) -> Result:
+        """Return the whole answer that a program wrote to a ``gpugraph.peers.result_file.ResultFile``.
+
+        Raises:
+            PeerThrew: there is no such file, or it holds no answer.
+        """
+        ...
+
+    def truth(self, graph: CSRGraph, query: tuple[Any, ...], method: str) -> Figure:
+        """Return the figure of the right answer: by the oracle (reference), or by a certificate of our own.
+
+        Raises:
+            VerificationFailed: the certificate of our own answer does not hold.
+        """
         ...
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -10,10 +10,14 @@ if TYPE_CHECKING:
     from gpugraph.graph.csr import CSRGraph
     from gpugraph.graph.view import GraphView, ResidentView
     from gpugraph.measure.record import Cell
+    from gpugraph.problems.adapter import Adapter
 
 
 class OnGraphs:
     """The part of a ``Problem`` that is the same for every problem whose input is a graph."""
+
+    query_fields: tuple[str, ...] = ()
+    peers: Mapping[str, Adapter] = {}
 
     def open(self, cell: Cell, phases: dict[str, float], progress: Callable[[str], None]) -> CSRGraph:
         """Return the graph that a cell names, and add the seconds of ``load`` and ``build`` to ``phases``."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpugraph.errors import InputError, unknown_name
 from gpugraph.problems.algorithm import Algorithm, Option
-from gpugraph.problems.contract import PROBLEMS, Problem
+from gpugraph.problems.contract import PROBLEMS, Problem, SolvedByPeers
 
 if TYPE_CHECKING:
     from gpugraph.clock import Clock
@@ -108,6 +108,24 @@ def load_problem(name: str) -> Problem:
             importlib.import_module(f"{package.__name__}.{module.name}")
         _LOADED.add(name)
     problem: Problem = importlib.import_module(f"{package.__name__}.problem").PROBLEM
+    return problem
+
+
+def peered_problems() -> dict[str, SolvedByPeers]:
+    """Return by name the problems that other people's programs solve, in the order of ``PROBLEMS``."""
+    found = {name: load_problem(name) for name in PROBLEMS}
+    return {name: problem for name, problem in found.items() if isinstance(problem, SolvedByPeers)}
+
+
+def load_peered(name: str) -> SolvedByPeers:
+    """Return a problem that other people's programs solve.
+
+    Raises:
+        InputError: there is no such problem, or none solves it.
+    """
+    problem = load_problem(name)
+    if not isinstance(problem, SolvedByPeers):
+        raise InputError(f"no peer solves {name}")
     return problem
 
 

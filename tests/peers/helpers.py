@@ -7,14 +7,15 @@ from typing import Any
 
 import pytest
 
-from gpugraph import peers
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.measure.cell import run_cell
 from gpugraph.measure.record import Cell, Record
 from gpugraph.peers import LIBRARIES
-from gpugraph.peers.peer import Adapter, Peer
+from gpugraph.peers.peer import Peer
+from gpugraph.problems.adapter import Adapter
+from gpugraph.problems.registry import load_problem
 
-INSTALLED = tuple(name for name in LIBRARIES if name != "cugraph" and peers.library(name).version())
+INSTALLED = tuple(name for name in LIBRARIES if name != "cugraph" and LIBRARIES[name].version())
 
 
 def measured(graph: CSRGraph, algorithm: str, problem: str = "mst", **same: Any) -> Record:
@@ -31,9 +32,9 @@ def needs(name: str) -> Any:
 
 def made_up(monkeypatch: pytest.MonkeyPatch, *, name: str = "fake", module: str = "json", **adapters: Adapter) -> None:
     """Make a peer of its own known as ``peer:fake``."""
-    peer = Peer(name, "Fake", module, (), "pip install fake", "nobody", 2026, adapters)
-    monkeypatch.setattr(peers, "LIBRARIES", (*LIBRARIES, name))
-    monkeypatch.setattr(peers, "library", lambda asked: peer)
+    monkeypatch.setitem(LIBRARIES, name, Peer(name, "Fake", module, (), "pip install fake", "nobody", 2026))
+    for problem, adapter in adapters.items():
+        monkeypatch.setitem(load_problem(problem).peers, name, adapter)
 
 
 def script(folder: Path, body: str) -> str:

@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.measure.trial import check
-from gpugraph.peers.answers import PeerForest, distances_of, forest_of_pairs
 from gpugraph.peers.arrays import holds_exactly
 from gpugraph.problems.mst.edges import edge_endpoints
 from gpugraph.problems.mst.forest import Forest
+from gpugraph.problems.mst.peers import PeerForest, each_once, forest_of_pairs
 from gpugraph.problems.mst.problem import PROBLEM as MST
 from gpugraph.problems.mst.reference import reference_forest
+from gpugraph.problems.sssp.peers import distances_of
 from gpugraph.problems.sssp.problem import PROBLEM as SSSP
 from tests.zoo import UNDIRECTED, undirected, zoo
 
@@ -134,7 +135,7 @@ def test_later_samples_may_break_ties_otherwise_but_may_not_be_wrong() -> None:
 
 def test_edges_listed_both_ways_count_once() -> None:
     graph = zoo("triangle")
-    forest = forest_of_pairs(graph, np.array([0, 1, 1, 2]), np.array([1, 0, 2, 1]), "peer:fake", [], both_ways=True)
+    forest = forest_of_pairs(graph, *each_once(np.array([0, 1, 1, 2]), np.array([1, 0, 2, 1])), "peer:fake", [])
     assert judged(graph, forest, "both").passed
 
 

@@ -11,12 +11,13 @@ import pytest
 
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.measure.trial import check
-from gpugraph.peers import library
-from gpugraph.peers.answers import distances_of, forest_of_pairs
+from gpugraph.peers import LIBRARIES
 from gpugraph.peers.errors import PeerRefused
 from gpugraph.problems.mst.edges import edge_endpoints
+from gpugraph.problems.mst.peers import forest_of_pairs
 from gpugraph.problems.mst.problem import PROBLEM as MST
 from gpugraph.problems.mst.reference import reference_forest
+from gpugraph.problems.sssp.peers import distances_of
 from gpugraph.problems.sssp.problem import PROBLEM as SSSP
 from tests.zoo import UNDIRECTED, ZOO, has_negative_weights, zoo
 
@@ -65,10 +66,10 @@ def cugraph(monkeypatch: pytest.MonkeyPatch) -> Any:
 @pytest.mark.usefixtures("cugraph")
 @pytest.mark.parametrize("name", TAKEN)
 def test_a_forest_listed_both_ways_comes_back_once(name: str) -> None:
-    adapter, graph = library("cugraph").adapters["mst"], zoo(name)
+    adapter, graph = LIBRARIES["cugraph"].adapters["mst"], zoo(name)
     prepared = adapter.prepare(graph, 1, "")
     u, v = adapter.answer(prepared, adapter.fetch(prepared, adapter.run(prepared)))
-    forest = forest_of_pairs(graph, u, v, "peer:cugraph", [], both_ways=adapter.both_ways)
+    forest = forest_of_pairs(graph, u, v, "peer:cugraph", [])
     assert check(MST, graph, (), forest, "both").passed
 
 
@@ -77,7 +78,7 @@ def test_a_forest_listed_both_ways_comes_back_once(name: str) -> None:
     "name", [n for n in ZOO if n not in ("no-vertex", "uint64") and not has_negative_weights(zoo(n))]
 )
 def test_distances_come_back_in_vertex_order_with_infinity_where_unreached(name: str) -> None:
-    adapter, graph = library("cugraph").adapters["sssp"], zoo(name)
+    adapter, graph = LIBRARIES["cugraph"].adapters["sssp"], zoo(name)
     prepared = adapter.prepare(graph, 1, "")
     values = adapter.answer(prepared, adapter.fetch(prepared, adapter.run(prepared, 0)))
     result = distances_of(graph, 0, values, "peer:cugraph")
@@ -89,11 +90,11 @@ def test_distances_come_back_in_vertex_order_with_infinity_where_unreached(name:
 def test_a_version_without_forests_is_refused(cugraph: Any) -> None:
     del cugraph.minimum_spanning_tree
     with pytest.raises(PeerRefused, match="no minimum_spanning_tree"):
-        library("cugraph").adapters["mst"].prepare(zoo("triangle"), 1, "")
+        LIBRARIES["cugraph"].adapters["mst"].prepare(zoo("triangle"), 1, "")
 
 
 @pytest.mark.gpu
-@pytest.mark.skipif(library("cugraph").version() is None, reason="cugraph is not installed")
+@pytest.mark.skipif(LIBRARIES["cugraph"].version() is None, reason="cugraph is not installed")
 @pytest.mark.parametrize("problem", ["mst", "sssp"])
 def test_cugraph_is_a_cell_like_any_other(problem: str) -> None:
     from gpugraph.measure.cell import run_cell

@@ -13,7 +13,7 @@ from gpugraph.errors import InputError
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView
 from gpugraph.measure.trial import check
-from gpugraph.peers import LIBRARIES, PeerRefused, library, load_peer
+from gpugraph.peers import LIBRARIES, PeerRefused, load_peer
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.mst.problem import PROBLEM as MST
@@ -22,7 +22,7 @@ from tests.peers.helpers import INSTALLED, measured, needs
 from tests.zoo import ZOO, has_negative_weights, undirected, zoo
 
 CPU = [needs(name) for name in LIBRARIES if name != "cugraph"]
-METHODS = [(name, method) for name in INSTALLED for method in library(name).adapters["mst"].methods or ("",)]
+METHODS = [(name, method) for name in INSTALLED for method in LIBRARIES[name].adapters["mst"].methods or ("",)]
 
 
 def answered(algorithm: Algorithm, graph: CSRGraph, *query: int, **options: str) -> Verdict:
@@ -76,7 +76,7 @@ def test_a_peer_is_a_cell_like_any_other(peer: str, problem: str) -> None:
 @pytest.mark.parametrize("peer", CPU)
 def test_the_record_names_the_library_its_version_and_the_function_called(peer: str) -> None:
     algorithm = load_peer(f"peer:{peer}", "mst", "cpu")
-    described = library(peer)
+    described = LIBRARIES[peer]
     assert str(described.version()) in algorithm.section
     assert described.adapters["mst"].does in algorithm.section
 
@@ -131,7 +131,7 @@ def test_a_library_that_is_not_installed_is_refused_with_the_command_that_instal
 ) -> None:
     from tests.peers.helpers import made_up
 
-    made_up(monkeypatch, module="no_such_module_anywhere", mst=library("scipy").adapters["mst"])
+    made_up(monkeypatch, module="no_such_module_anywhere", mst=LIBRARIES["scipy"].adapters["mst"])
     with pytest.raises(PeerRefused, match="Fake is not installed — pip install fake") as caught:
         load_peer("peer:fake", "mst", "cpu")
     assert caught.value.outcome == "refused"

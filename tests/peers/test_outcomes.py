@@ -12,7 +12,7 @@ from gpugraph.errors import InputError
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.peers import PeerError, PeerRefused, PeerThrew
 from gpugraph.peers.errors import guarded
-from gpugraph.peers.peer import Adapter
+from gpugraph.problems.adapter import Adapter
 from gpugraph.problems.mst.edges import edge_endpoints
 from gpugraph.problems.mst.reference import reference_forest
 from tests.cli.runner import refuse

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from gpugraph.exact import exact_sum
-from gpugraph.peers.truth import Truth, truth_of
+from gpugraph.peers.truth import judge, truth_of
+from gpugraph.problems.adapter import Figure
 from gpugraph.problems.mst.reference import reference_forest
 from tests.zoo import zoo
 
@@ -40,7 +41,7 @@ STATUS = {"right": "passed", "unclear": "skipped", "wrong": "failed"}
     ],
 )
 def test_a_printed_integer(text: str, expected: str) -> None:
-    assert Truth(626560506, 0.0, "the reference").judge(text, "total weight").status == STATUS[expected]
+    assert judge(Figure(626560506, 0.0, "the reference"), text, "total weight").status == STATUS[expected]
 
 
 @pytest.mark.parametrize(
@@ -57,18 +58,18 @@ def test_a_printed_integer(text: str, expected: str) -> None:
     ],
 )
 def test_a_printed_float(text: str, expected: str) -> None:
-    assert Truth(0.1 + 0.2, 1e-15, "the reference").judge(text, "total weight").status == STATUS[expected]
+    assert judge(Figure(0.1 + 0.2, 1e-15, "the reference"), text, "total weight").status == STATUS[expected]
 
 
 def test_infinite_totals_prove_nothing() -> None:
-    assert Truth(math.inf, 0.0, "the reference").judge("inf", "total weight").status == "skipped"
-    assert Truth(math.inf, 0.0, "the reference").judge("12", "total weight").status == "failed"
+    assert judge(Figure(math.inf, 0.0, "the reference"), "inf", "total weight").status == "skipped"
+    assert judge(Figure(math.inf, 0.0, "the reference"), "12", "total weight").status == "failed"
 
 
 def test_by_certificate_no_oracle_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = zoo("random-dense").renamed(name="large")
     figure = exact_sum(graph.weights[reference_forest(graph)])
-    sums = truth_of(graph, "sssp", (0,)).figure
+    sums = truth_of(graph, "sssp", (0,)).value
     graph = graph.renamed(name="larger")
 
     def never(*_: object) -> None:
@@ -77,14 +78,14 @@ def test_by_certificate_no_oracle_is_asked(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr("gpugraph.problems.mst.reference.reference_forest", never)
     monkeypatch.setattr("gpugraph.problems.sssp.reference.reference_distances", never)
     truth = truth_of(graph, "mst", (), "certificate")
-    assert (truth.figure, truth.by) == (figure, "a certified forest")
+    assert (truth.value, truth.by) == (figure, "a certified forest")
     assert truth_of(graph, "mst", (), "certificate") is truth
     paths = truth_of(graph, "sssp", (0,), "certificate")
-    assert (paths.figure, paths.by) == (sums, "certified distances")
+    assert (paths.value, paths.by) == (sums, "certified distances")
 
 
 def test_the_truth_of_paths_counts_the_reached_alone() -> None:
     truth = truth_of(zoo("two-components"), "sssp", (5,))
     assert truth.reached is not None
     assert np.flatnonzero(truth.reached).tolist() == [5, 6, 7]
-    assert truth.figure == 1 + 2
+    assert truth.value == 1 + 2

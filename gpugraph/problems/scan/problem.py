@@ -17,6 +17,7 @@ from gpugraph.problems.scan.scanned import Scanned
 if TYPE_CHECKING:
     from gpugraph.devices.base import Device
     from gpugraph.measure.record import Cell
+    from gpugraph.problems.adapter import Adapter
     from gpugraph.problems.scan.resident import ResidentArray
 
 
@@ -27,6 +28,8 @@ class Scan:
     title = "Prefix scan"
     counted = "elements"
     definition = "MTEPS = million elements of the array a second = elements / kernel time / 10^6"
+    query_fields: tuple[str, ...] = ()
+    peers: Mapping[str, Adapter] = {}
 
     def open(self, cell: Cell, phases: dict[str, float], progress: Callable[[str], None]) -> ArrayInput:
         """Return the array that a cell names, and add the seconds to ``load`` or ``build``."""

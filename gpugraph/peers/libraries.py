@@ -1,0 +1,168 @@
+"""The libraries known as peers: what each is, and how it is given a graph; none is imported before it is called.
+
+How a library solves a problem stands in the problem's folder, in ``peers.py``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpugraph.graph.csr import CSRGraph
+from gpugraph.peers.arrays import edge_columns, float_weights
+from gpugraph.peers.errors import PeerRefused
+from gpugraph.peers.peer import Peer
+
+_ALL = (
+    Peer("scipy", "SciPy", "scipy.sparse.csgraph", ("scipy",), "pip install scipy", "P. Virtanen et al.", 2020),
+    Peer(
+        "networkx",
+        "NetworkX",
+        "networkx",
+        ("networkx",),
+        "pip install networkx",
+        "A. Hagberg, D. Schult, P. Swart",
+        2008,
+    ),
+    Peer(
+        "igraph",
+        "igraph",
+        "igraph",
+        ("igraph", "python-igraph"),
+        "pip install igraph",
+        "G. Csárdi, T. Nepusz",
+        2006,
+    ),
+    Peer(
+        "networkit",
+        "NetworKit",
+        "networkit",
+        ("networkit",),
+        "pip install networkit",
+        "C. Staudt, A. Sazonovs, H. Meyerhenke",
+        2016,
+    ),
+    Peer(
+        "rustworkx",
+        "rustworkx",
+        "rustworkx",
+        ("rustworkx",),
+        "pip install rustworkx",
+        "M. Treinish, I. Carvalho, G. Tsilimigkounakis, N. Sá",
+        2022,
+    ),
+    Peer(
+        "cugraph",
+        "cuGraph",
+        "pylibcugraph",
+        ("pylibcugraph-cu13", "pylibcugraph-cu12", "pylibcugraph"),
+        "pip install pylibcugraph-cu13 (or -cu12), or conda install -c rapidsai pylibcugraph",
+        "A. Fender, B. Rees, J. Eaton",
+        2022,
+        device="cuda",
+    ),
+)
+LIBRARIES = {peer.name: peer for peer in _ALL}
+
+
+def scipy_matrix(graph: CSRGraph, *, upper: bool) -> Any:
+    """Return the graph as a CSR matrix of float64; ``upper`` holds every edge once."""
+    from scipy.sparse import csr_array
+
+    if max(graph.arcs, graph.vertices) >= 2**31:
+        raise PeerRefused("SciPy's graph routines count in 32 bits")
+    shape = (graph.vertices, graph.vertices)
+    if not upper:
+        parts = (float_weights(graph.weights), graph.targets.astype(np.int32), graph.offsets.astype(np.int32))
+        return csr_array(parts, shape=shape)
+    tails, heads, weights = edge_columns(graph)
+    return csr_array((float_weights(weights), (tails.astype(np.int32), heads.astype(np.int32))), shape=shape)
+
+
+def networkx_graph(graph: CSRGraph) -> Any:
+    """Return the graph as NetworkX's, pure Python, whose integers are exact whatever their size."""
+    import networkx
+
+    made = networkx.DiGraph() if graph.directed else networkx.Graph()
+    made.add_nodes_from(range(graph.vertices))
+    tails, heads, weights = edge_columns(graph)
+    made.add_weighted_edges_from(zip(tails.tolist(), heads.tolist(), weights.tolist(), strict=True))
+    return made
+
+
+class IgraphGraph:
+    """An igraph graph, its weights (doubles, a list with every call), and the ends of its edges by number."""
+
+    def __init__(self, graph: CSRGraph, threads: int, method: str) -> None:
+        import igraph
+
+        self.tails, self.heads, weights = edge_columns(graph)
+        self.weights: list[float] = float_weights(weights).tolist()
+        pairs = np.stack([self.tails, self.heads], axis=1)
+        self.graph: Any = igraph.Graph(n=graph.vertices, edges=pairs, directed=graph.directed)
+        self.method = method
+
+
+def networkit_graph(graph: CSRGraph, threads: int) -> Any:
+    """Return the graph as NetworKit's, C++ with threads; weights are doubles."""
+    import networkit
+
+    networkit.setNumberOfThreads(threads)
+    tails, heads, weights = edge_columns(graph)
+    triples = (float_weights(weights), (tails.astype(np.uint64), heads.astype(np.uint64)))
+    return networkit.GraphFromCoo(triples, n=graph.vertices, weighted=True, directed=graph.directed)
+
+
+def rustworkx_graph(graph: CSRGraph) -> Any:
+    """Return the graph as rustworkx's: Rust, which asks a Python function for the weight of every edge as a double."""
+    import rustworkx
+
+    made = rustworkx.PyDiGraph(multigraph=False) if graph.directed else rustworkx.PyGraph(multigraph=False)
+    made.add_nodes_from(range(graph.vertices))
+    tails, heads, weights = edge_columns(graph)
+    made.add_edges_from(list(zip(tails.tolist(), heads.tolist(), float_weights(weights).tolist(), strict=True)))
+    return made
+
+
+class CugraphGraph:
+    """The graph on the GPU for cuGraph's lower Python layer pylibcugraph, and what has to live as long as it.
+
+    Weights of float32 and float64 stay; integers become float64.  Whoever calls a function of it waits until the whole
+    device has come to rest, so that no work is left out of the timed region whatever stream it runs on.
+    """
+
+    def __init__(self, graph: CSRGraph) -> None:
+        import cupy
+        import pylibcugraph
+
+        if graph.vertices >= 2**31:
+            raise PeerRefused("fewer than 2^31 vertices fit in its 32-bit ids")
+        weights = graph.weights if graph.weights.dtype.kind == "f" else float_weights(graph.weights)
+        # One dtype for offsets and ids: mixed ones are not taken by every version.
+        index = np.int32 if graph.arcs < 2**31 else np.int64
+        self.vertices = graph.vertices
+        self.handle = pylibcugraph.ResourceHandle()
+        properties = pylibcugraph.GraphProperties(is_symmetric=not graph.directed, is_multigraph=False)
+        self.arrays = (
+            cupy.asarray(graph.offsets.astype(index)),
+            cupy.asarray(graph.targets.astype(index)),
+            cupy.asarray(weights),
+        )
+        self.graph = pylibcugraph.SGGraph(
+            self.handle,
+            properties,
+            *self.arrays,
+            store_transposed=False,
+            renumber=False,
+            do_expensive_check=False,
+            input_array_format="CSR",
+        )
+
+
+def cugraph_to_host(prepared: CugraphGraph, arrays: Any) -> tuple[NDArray[Any], ...]:
+    """Return the arrays that a function of cuGraph returned, CuPy's, as NumPy's."""
+    import cupy
+
+    return tuple(cupy.asnumpy(cupy.asarray(array)) for array in arrays)

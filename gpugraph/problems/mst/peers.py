@@ -1,0 +1,275 @@
+"""How libraries find a minimum spanning forest, and what becomes of a peer's answer: a Forest that can be judged.
+
+A peer breaks ties its own way, so any minimum spanning forest is right.  A forest T is one exactly if it is *the*
+minimum spanning forest in the order (weight, edges of T first, id): the certificate is asked that, with the graph's own
+weights.  There is no tolerance and no second opinion on what a tie is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpugraph.graph.csr import CSRGraph
+from gpugraph.peers import libraries
+from gpugraph.peers.arrays import refuse_infinite
+from gpugraph.peers.errors import PeerRefused, PeerThrew
+from gpugraph.peers.result_file import ResultFile
+from gpugraph.peers.truth import certified
+from gpugraph.problems.adapter import Adapter, Figure
+from gpugraph.problems.contract import Verdict
+from gpugraph.problems.mst.edges import edge_ids
+from gpugraph.problems.mst.forest import Forest
+
+SCIPY = "peer:scipy"
+Pairs = tuple[NDArray[Any], NDArray[Any]]
+"""(k,) and (k,) vertices: the ends of each edge."""
+
+
+@dataclass(frozen=True, eq=False)
+class PeerForest(Forest):
+    """A forest that a peer found.
+
+    Attributes:
+        by: the peer's name, ``"peer:…"``.
+        fault: what makes it no forest of this graph, in words, or None.
+        first: the forest of the first sample, shared by all samples of a state; empty before it.
+    """
+
+    by: str = ""
+    fault: str | None = None
+    first: list[Any] = field(default_factory=list)
+
+    def judge(self, query: tuple[Any, ...], method: str) -> Verdict:
+        """Return the verdict; any minimum spanning forest passes."""
+        if self.fault is not None:
+            return Verdict("failed", method, self.fault)
+        from gpugraph.problems.mst.reference import check_against_reference
+        from gpugraph.problems.mst.verify import check_certificate
+
+        same = None
+        # SciPy is the reference itself, and no witness for its own peer.
+        if method in ("reference", "both") and self.by != SCIPY:
+            same = check_against_reference(self.graph, self)
+        if same is None or not same.passed or method == "both":
+            certified = check_certificate(self.graph, self)
+            if same is None or same.status == "skipped" or not certified.passed:
+                same = certified
+        if same.passed:
+            return same
+        tied = check_certificate(self.graph, self, tied_keys(self.graph, self.edges))
+        if not tied.passed:
+            return Verdict("failed", method, tied.detail)
+        return Verdict("passed", "certificate", f"same weight, other ties: {tied.detail}")
+
+    def fingerprint(self) -> str:
+        """Return the first sample's digest for every forest as right as that is, else the forest's own.
+
+        A parallel peer may break ties otherwise in every run.
+        """
+        if not self.first:
+            self.first.append(self)
+        first = self.first[0]
+        told = Forest.fingerprint(first)
+        own = Forest.fingerprint(self)
+        if own == told or (self._is_minimum and first._is_minimum):
+            return told
+        return own
+
+    @cached_property
+    def _is_minimum(self) -> bool:
+        from gpugraph.problems.mst.verify import check_certificate
+
+        return self.fault is None and check_certificate(self.graph, self, tied_keys(self.graph, self.edges)).passed
+
+
+def tied_keys(graph: CSRGraph, edges: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Return keys (arcs,) in the order (weight, edges of the forest first)."""
+    from gpugraph.graph.preparations import rank_weights
+
+    keys = rank_weights(graph.weights).astype(np.uint64)
+    keys <<= np.uint64(1)
+    keys |= np.uint64(1)
+    keys[edges[(edges >= 0) & (edges < graph.arcs)]] &= ~np.uint64(1)
+    return keys
+
+
+def forest_of_pairs(graph: CSRGraph, u: NDArray[Any], v: NDArray[Any], by: str, first: list[Any]) -> PeerForest:
+    """Return the forest of the edges {u, v} that a peer named.
+
+    Args:
+        graph: the graph.
+        u: (k,) vertices, one end of each edge.
+        v: (k,) vertices, the other end.
+        by: the peer's name.
+        first: shared by the samples of a state.
+    """
+    u, v = np.asarray(u, np.int64), np.asarray(v, np.int64)
+    inside = (np.minimum(u, v) >= 0) & (np.maximum(u, v) < graph.vertices)
+    ids = np.full(len(u), -1, np.int64)
+    ids[inside] = edge_ids(graph, u[inside], v[inside])
+    fault = None
+    if (ids < 0).any():
+        at = int(np.argmax(ids < 0))
+        fault = f"it returned the edge ({u[at]}, {v[at]}), which the graph does not have"
+    plain = Forest.of(graph, ids)
+    return PeerForest(graph, plain.edges, plain.total_weight, plain.components, by, fault, first)
+
+
+def listed_forest(file: ResultFile, graph: CSRGraph, first: list[Any]) -> PeerForest:
+    """Return the forest that a file lists, ``u v`` a line; ``first`` as for ``forest_of_pairs``.
+
+    Raises:
+        PeerThrew: there is no such file, or it holds no edges.
+    """
+    columns = file.columns()
+    if len(columns) < 2 and len(columns[0] if columns else ()):
+        raise PeerThrew("its result file has one number a line; an edge is 'u v'", where=file.by)
+    ends = [file.vertices(column) for column in columns[:2]] or [np.empty(0, np.int64)] * 2
+    return forest_of_pairs(graph, ends[0], ends[1], file.by, first)
+
+
+def total_weight(graph: CSRGraph, method: str) -> Figure:
+    """Return the weight of the minimum spanning forest; ``method`` as for ``Problem.truth``."""
+    if method == "reference":
+        from gpugraph.problems.mst.reference import reference_forest
+
+        return Figure.sum_of(graph.weights[reference_forest(graph)], "SciPy's forest")
+    return Figure.sum_of(graph.weights[certified("mst", "boruvka", graph).edges], "a certified forest")
+
+
+def _scipy_prepared(graph: CSRGraph, threads: int, method: str) -> Any:
+    if graph.arcs and (graph.weights == 0).any():
+        raise PeerRefused("SciPy's answer cannot hold edges of weight 0")
+    return libraries.scipy_matrix(graph, upper=True)
+
+
+def _scipy(matrix: Any) -> Any:
+    from scipy.sparse.csgraph import minimum_spanning_tree
+
+    return minimum_spanning_tree(matrix)
+
+
+def _scipy_pairs(matrix: Any, forest: Any) -> Pairs:
+    edges = forest.tocoo()
+    return edges.row, edges.col
+
+
+def _networkx_prepared(graph: CSRGraph, threads: int, method: str) -> tuple[Any, str]:
+    if method == "boruvka":
+        refuse_infinite(graph, "NetworkX's Borůvka")
+    return libraries.networkx_graph(graph), method
+
+
+def _networkx(structure: tuple[Any, str]) -> list[tuple[int, int]]:
+    import networkx
+
+    graph, method = structure
+    return list(networkx.minimum_spanning_edges(graph, algorithm=method, weight="weight", data=False))
+
+
+def _as_pairs(edges: Any) -> Pairs:
+    pairs = np.array(edges, np.int64).reshape(-1, 2)
+    return pairs[:, 0], pairs[:, 1]
+
+
+def _igraph(prepared: libraries.IgraphGraph) -> Any:
+    # Releases before 1.0 know no methods.
+    chosen = {} if prepared.method == "auto" else {"method": prepared.method}
+    return prepared.graph.spanning_tree(weights=prepared.weights, return_tree=False, **chosen)
+
+
+def _igraph_pairs(prepared: libraries.IgraphGraph, edges: Any) -> Pairs:
+    numbers = np.array(edges, np.int64)
+    return prepared.tails[numbers], prepared.heads[numbers]
+
+
+_NETWORKIT = {"kruskal": "KruskalMSF", "prim": "PrimMSF"}
+
+
+def _networkit_prepared(graph: CSRGraph, threads: int, method: str) -> tuple[Any, str]:
+    import networkit
+
+    if not hasattr(networkit.graph, _NETWORKIT[method]):
+        raise PeerRefused(f"this version of NetworKit has no {_NETWORKIT[method]}", remedy="pip install -U networkit")
+    if method == "prim":
+        refuse_infinite(graph, "NetworKit's Prim")
+    return libraries.networkit_graph(graph, threads), method
+
+
+def _networkit(structure: tuple[Any, str]) -> Any:
+    import networkit
+
+    graph, method = structure
+    algorithm = getattr(networkit.graph, _NETWORKIT[method])(graph)
+    algorithm.run()
+    return algorithm
+
+
+def _rustworkx(graph: Any) -> Any:
+    import rustworkx
+
+    return rustworkx.minimum_spanning_edges(graph, weight_fn=float)
+
+
+def _cugraph_prepared(graph: CSRGraph, threads: int, method: str) -> libraries.CugraphGraph:
+    import pylibcugraph
+
+    if not hasattr(pylibcugraph, "minimum_spanning_tree"):
+        raise PeerRefused("this version of pylibcugraph has no minimum_spanning_tree", remedy="install a newer one")
+    return libraries.CugraphGraph(graph)
+
+
+def _cugraph(prepared: libraries.CugraphGraph) -> Any:
+    import cupy
+    import pylibcugraph
+
+    found = pylibcugraph.minimum_spanning_tree(prepared.handle, prepared.graph, False)
+    cupy.cuda.runtime.deviceSynchronize()
+    return found[:2]
+
+
+def each_once(u: NDArray[Any], v: NDArray[Any]) -> Pairs:
+    """Return edges that are listed in both directions once; vertices are of 32 bits."""
+    ends = np.stack([np.minimum(u, v), np.maximum(u, v)]).astype(np.int64)
+    words = np.unique(ends[0] << 32 | ends[1] & 0xFFFFFFFF)
+    return words >> 32, words & 0xFFFFFFFF
+
+
+PEERS = {
+    "scipy": Adapter("sparse.csgraph.minimum_spanning_tree", _scipy_prepared, _scipy, _scipy_pairs),
+    "networkx": Adapter(
+        "minimum_spanning_edges",
+        _networkx_prepared,
+        _networkx,
+        lambda structure, edges: _as_pairs(edges),
+        methods=("kruskal", "prim", "boruvka"),
+    ),
+    "igraph": Adapter(
+        "Graph.spanning_tree", libraries.IgraphGraph, _igraph, _igraph_pairs, methods=("auto", "prim", "kruskal")
+    ),
+    "networkit": Adapter(
+        "graph.KruskalMSF or PrimMSF",
+        _networkit_prepared,
+        _networkit,
+        lambda structure, algorithm: _as_pairs(list(algorithm.getForest().iterEdges())),
+        methods=tuple(_NETWORKIT),
+    ),
+    "rustworkx": Adapter(
+        "minimum_spanning_edges",
+        lambda graph, threads, method: libraries.rustworkx_graph(graph),
+        _rustworkx,
+        lambda graph, edges: _as_pairs([(u, v) for u, v, _ in edges]),
+    ),
+    "cugraph": Adapter(
+        "minimum_spanning_tree",
+        _cugraph_prepared,
+        _cugraph,
+        lambda prepared, raw: each_once(*raw),
+        fetch=libraries.cugraph_to_host,
+    ),
+}

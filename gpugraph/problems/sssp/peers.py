@@ -1,0 +1,314 @@
+"""How libraries find shortest paths, and what becomes of a peer's answer: Distances that know when they are right.
+
+Distances are unique, ties or not.  A peer that computes in float64 is exact for integers below 2^53.  Where the graph
+has float32 weights such a peer sums them in float64; its answer is checked against the graph whose weights are widened
+to float64, bit for bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpugraph.graph.csr import CSRGraph
+from gpugraph.peers import libraries
+from gpugraph.peers.arrays import EXACT, holds_exactly
+from gpugraph.peers.errors import PeerRefused, PeerThrew
+from gpugraph.peers.result_file import ResultFile, as_numbers
+from gpugraph.peers.truth import certified
+from gpugraph.problems.adapter import Adapter, Figure
+from gpugraph.problems.contract import Verdict, verdict_of
+from gpugraph.problems.sssp.arcs import distance_dtype, unreached
+from gpugraph.problems.sssp.distances import Distances
+
+SCIPY = "peer:scipy"
+_NO_PATH = ("inf", "infinity", "-1")
+
+_PRINTED = 1e-5
+"""How near printed reals must be: six digits are what programs print by themselves."""
+
+_WIDENED = "the peer sums float32 weights in float64, and is held to that"
+
+
+@dataclass(frozen=True, eq=False)
+class PeerDistances(Distances):
+    """Distances that a peer found, on the graph they hold for: the given one, or the same with wider weights.
+
+    Attributes:
+        by: the peer's name, ``"peer:…"``.
+        fault: what makes them no distances at all, in words, or None.
+        printed: they were read from a text, whose digits, and whose order of additions, may not be ours.
+    """
+
+    by: str = ""
+    fault: str | None = None
+    printed: bool = False
+
+    def judge(self, query: tuple[Any, ...], method: str) -> Verdict:
+        """Return the verdict; printed reals that only come near prove nothing either way."""
+        if self.fault is not None:
+            return Verdict("failed", method, self.fault)
+        from gpugraph.problems.sssp.reference import check_against_reference
+        from gpugraph.problems.sssp.verify import check_certificate
+
+        plain = Distances(self.graph, self.source, self.distance, self.predecessor)
+        source, verdicts = int(query[0]), []
+        if method in ("certificate", "both"):
+            verdicts.append(check_certificate(self.graph, source, plain))
+        if method in ("reference", "both"):
+            verdicts.append(check_against_reference(self.graph, source, plain, oracle_shared_by(self.by)))
+        verdict = verdict_of(verdicts, method)
+        if verdict.passed and self.graph.notes and self.graph.notes[-1] == _WIDENED:
+            return replace(verdict, detail=f"{verdict.detail}; {_WIDENED}")
+        if not verdict.passed and self.printed and self.graph.weights.dtype.kind == "f":
+            right, by = right_distances(
+                self.graph, self.source, "reference" if method == "reference" else "certificate"
+            )
+            if np.allclose(self.distance, right.distance, rtol=_PRINTED, atol=0):
+                return Verdict("skipped", method, f"the distances are those of {by} to 5 digits, which is no proof")
+        return verdict
+
+
+def oracle_shared_by(peer: str) -> str:
+    """Return the algorithm whose oracle a peer is itself, so that another checks it; ``""`` for none."""
+    return "dijkstra-fibonacci" if peer == SCIPY else ""
+
+
+def distances_of(
+    graph: CSRGraph, source: int, values: NDArray[Any], by: str, *, printed: bool = False
+) -> PeerDistances:
+    """Return a peer's distances in the problem's own form.
+
+    Args:
+        graph: the graph the peer was given.
+        source: the source.
+        values: (n,) float, infinity where there is no path; or uint64 in the problem's own form.
+        by: the peer's name.
+        printed: they come from a text.
+
+    Raises:
+        PeerRefused: the true distances reach beyond what the peer's float64 can hold.
+    """
+    own = distance_dtype(graph.weights.dtype)
+    fault = _fault(graph, values)
+    if values.dtype == np.float64 and own == np.float32:
+        graph = replace(graph, weights=graph.weights.astype(np.float64), notes=(*graph.notes, _WIDENED))
+        own = values.dtype
+    distance = np.full(graph.vertices, unreached(own), own)
+    if fault is None and own.kind == "u" and values.dtype.kind == "f":
+        fault = _copy_integers(graph, source, values, distance, by)
+    elif fault is None:
+        distance[:] = values
+    return PeerDistances(graph, source, distance, by=by, fault=fault, printed=printed)
+
+
+def _fault(graph: CSRGraph, values: NDArray[Any]) -> str | None:
+    """Return what makes ``values`` no distances at all, or None."""
+    if values.shape != (graph.vertices,):
+        return f"it returned distances of shape {values.shape}, not ({graph.vertices},)"
+    wrong = np.isnan(values) | (values < 0) if values.dtype.kind == "f" else np.zeros(len(values), bool)
+    if graph.weights.dtype.kind in "iu" and values.dtype.kind == "f":
+        wrong |= np.isfinite(values) & (values != np.floor(values))
+    if not wrong.any():
+        return None
+    v = int(np.argmax(wrong))
+    return f"vertex {graph.label(v)} has the distance {values[v]}"
+
+
+def _copy_integers(graph: CSRGraph, source: int, values: NDArray[Any], distance: NDArray[Any], by: str) -> str | None:
+    """Write whole numbers held by floats to ``distance``; return what is wrong with one of 2^53 or more, or None."""
+    small = values < EXACT
+    distance[small] = values[small].astype(distance.dtype)
+    large = np.isfinite(values) & ~small
+    if not large.any():
+        return None
+    # A float64 of 2^53 or more may be exact, rounded or wrong: only the truth tells.
+    from gpugraph.problems.sssp.reference import reference_distances
+
+    truth, _ = reference_distances(graph, source, oracle_shared_by(by))
+    exact = holds_exactly(truth[large]) & (truth[large].astype(np.float64) == values[large])
+    if exact.all():
+        distance[large] = truth[large]
+        return None
+    furthest = int(np.max(truth, where=truth != unreached(truth.dtype), initial=0))
+    if furthest >= EXACT:
+        raise PeerRefused(f"it computes in float64, exact up to 2^53, and distances here reach {furthest}", where=by)
+    v = int(np.argmax(large))
+    return f"vertex {graph.label(v)} has the distance {values[v]}, and none is beyond {furthest}"
+
+
+def listed_distances(file: ResultFile, graph: CSRGraph, source: int) -> PeerDistances:
+    """Return the distances that a file lists, a line each in the order of the vertices, or ``vertex distance`` a line.
+
+    Raises:
+        PeerThrew: there is no such file, or it does not hold a distance for each vertex at most.
+    """
+    no_path = {*_NO_PATH, file.unreached.lower()} - {""}
+    columns = file.columns(no_path)
+    vertices = np.arange(len(columns[0]) if columns else 0)
+    if len(columns) > 1:
+        vertices = file.vertices(columns[0])
+    outside = (vertices < 0) | (vertices >= graph.vertices)
+    if outside.any():
+        what = f"its result file has a distance for vertex {vertices[np.argmax(outside)]}, of {graph.vertices} vertices"
+        raise PeerThrew(what, where=file.by)
+    if len(np.unique(vertices)) < len(vertices):
+        raise PeerThrew("its result file has two distances for one vertex", where=file.by)
+    own = distance_dtype(graph.weights.dtype)
+    found = _told(columns[min(1, len(columns) - 1)], no_path, own, file.by) if columns else np.empty(0, own)
+    values = np.full(graph.vertices, unreached(found.dtype), found.dtype)
+    values[vertices] = found
+    return distances_of(graph, source, values, file.by, printed=True)
+
+
+def _told(column: Any, no_path: Set[str], own: np.dtype[Any], by: str) -> NDArray[Any]:
+    """Return texts as distances of the graph's own type, or as float64 where that is how integers were printed."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    absent = pc.is_in(pc.utf8_lower(column), pa.array(sorted(no_path)))
+    plain = pc.if_else(absent, "0", column)
+    try:
+        numbers = as_numbers(plain, own, by)
+    except PeerThrew:
+        numbers = as_numbers(plain, np.dtype(np.float64), by)
+    numbers[absent.to_numpy(zero_copy_only=False)] = unreached(numbers.dtype)
+    return numbers
+
+
+def right_distances(graph: CSRGraph, source: int, method: str) -> tuple[Distances, str]:
+    """Return the distances from a source and what they are by; ``method`` as for ``Problem.truth``.
+
+    Raises:
+        VerificationFailed: the certificate of our own distances does not hold.
+    """
+    if method == "reference":
+        from gpugraph.problems.sssp.reference import reference_distances
+
+        distance, by = reference_distances(graph, source)
+        return Distances(graph, source, distance), by
+    return certified("sssp", "delta-stepping", graph, source), "certified distances"
+
+
+def sum_of_distances(graph: CSRGraph, source: int, method: str) -> Figure:
+    """Return the sum of the distances of the vertices reached; ``method`` as for ``Problem.truth``."""
+    right, by = right_distances(graph, source, method)
+    return Figure.sum_of(right.distance[right.reached], by, right.reached)
+
+
+def _scipy(matrix: Any, source: int) -> Any:
+    from scipy.sparse.csgraph import dijkstra
+
+    return dijkstra(matrix, directed=True, indices=[source])[0]
+
+
+def _networkx_prepared(graph: CSRGraph, threads: int, method: str) -> tuple[Any, np.dtype[Any]]:
+    return libraries.networkx_graph(graph), graph.weights.dtype
+
+
+def _networkx(structure: tuple[Any, Any], source: int) -> dict[int, int | float]:
+    import networkx
+
+    found: dict[int, int | float] = networkx.single_source_dijkstra_path_length(structure[0], source, weight="weight")
+    return found
+
+
+def _networkx_distances(structure: tuple[Any, np.dtype[Any]], found: dict[int, int | float]) -> Any:
+    graph, weights = structure
+    if weights.kind == "f":
+        distance = np.full(len(graph), np.inf)
+        distance[list(found)] = list(found.values())
+        return distance
+    whole = np.dtype(np.uint64)
+    if max(found.values()) >= unreached(whole):
+        raise PeerRefused("a distance needs more than 64 bits")
+    exact = np.full(len(graph), unreached(whole), whole)
+    exact[list(found)] = np.array(list(found.values()), whole)
+    return exact
+
+
+def _igraph(prepared: libraries.IgraphGraph, source: int) -> Any:
+    return prepared.graph.distances(source=[source], weights=prepared.weights, mode="out", algorithm="dijkstra")
+
+
+def _networkit(graph: Any, source: int) -> Any:
+    import networkit
+
+    algorithm = networkit.distance.Dijkstra(graph, source, storePaths=False)
+    algorithm.run()
+    return algorithm
+
+
+def _networkit_distances(graph: Any, algorithm: Any) -> NDArray[np.float64]:
+    distance = np.array(algorithm.getDistances(asarray=True), np.float64)
+    distance[distance == np.finfo(np.float64).max] = np.inf
+    return distance
+
+
+def _rustworkx(graph: Any, source: int) -> tuple[int, Any]:
+    import rustworkx
+
+    return source, rustworkx.dijkstra_shortest_path_lengths(graph, source, edge_cost_fn=float)
+
+
+def _rustworkx_distances(graph: Any, found: tuple[int, Any]) -> NDArray[np.float64]:
+    source, lengths = found
+    distance = np.full(graph.num_nodes(), np.inf)
+    distance[np.array(list(lengths.keys()), np.int64)] = list(lengths.values())
+    distance[source] = min(distance[source], 0.0)  # the answer leaves the source out
+    return distance
+
+
+def _cugraph(prepared: libraries.CugraphGraph, source: int) -> Any:
+    import cupy
+    import pylibcugraph
+
+    # Predecessors are asked for because not every version does without them.
+    found = pylibcugraph.sssp(prepared.handle, prepared.graph, source, np.inf, True, False)
+    cupy.cuda.runtime.deviceSynchronize()
+    return found[:2]
+
+
+def _cugraph_distances(prepared: libraries.CugraphGraph, raw: tuple[NDArray[Any], NDArray[Any]]) -> NDArray[Any]:
+    vertices, lengths = raw
+    distance = np.full(prepared.vertices, np.inf, lengths.dtype)
+    distance[vertices] = lengths
+    distance[distance == np.finfo(lengths.dtype).max] = np.inf
+    return distance
+
+
+PEERS = {
+    "scipy": Adapter(
+        "sparse.csgraph.dijkstra",
+        lambda graph, threads, method: libraries.scipy_matrix(graph, upper=False),
+        _scipy,
+        lambda matrix, distances: distances,
+    ),
+    "networkx": Adapter("single_source_dijkstra_path_length", _networkx_prepared, _networkx, _networkx_distances),
+    "igraph": Adapter(
+        "Graph.distances", libraries.IgraphGraph, _igraph, lambda prepared, rows: np.array(rows[0], np.float64)
+    ),
+    "networkit": Adapter(
+        "distance.Dijkstra",
+        lambda graph, threads, method: libraries.networkit_graph(graph, threads),
+        _networkit,
+        _networkit_distances,
+    ),
+    "rustworkx": Adapter(
+        "dijkstra_shortest_path_lengths",
+        lambda graph, threads, method: libraries.rustworkx_graph(graph),
+        _rustworkx,
+        _rustworkx_distances,
+    ),
+    "cugraph": Adapter(
+        "sssp",
+        lambda graph, threads, method: libraries.CugraphGraph(graph),
+        _cugraph,
+        _cugraph_distances,
+        fetch=libraries.cugraph_to_host,
+    ),
+}
