@@ -7,8 +7,6 @@ import click
 from gpugraph.cli.options import command, table_or_json
 from gpugraph.errors import VerificationFailed, unknown_name
 
-DEMONSTRATIONS = ("race",)
-
 
 @command
 @click.argument("demonstration", metavar="NAME")
@@ -31,13 +29,15 @@ def demo(demonstration: str, runs: int | None, device: str, style: str, quiet: b
 
     from gpugraph.cli.output import show, show_lines, tell
     from gpugraph.cli.progress import Progress
-    from gpugraph.problems.sssp.race_demo import show_race
+    from gpugraph.problems.contract import PROBLEMS
+    from gpugraph.problems.registry import load_problem
     from gpugraph.report.race import race_page
 
-    if demonstration not in DEMONSTRATIONS:
-        raise unknown_name("demonstration", demonstration, DEMONSTRATIONS)
+    shows = {name: show for problem in PROBLEMS for name, show in load_problem(problem).demonstrations.items()}
+    if demonstration not in shows:
+        raise unknown_name("demonstration", demonstration, shows)
     with Progress(quiet=quiet) as progress:
-        shown = show_race(device, runs, progress)
+        shown = shows[demonstration](device, runs, progress)
     if shown["notice"]:
         tell([shown["notice"]], quiet=quiet)
     if style == "json":

@@ -12,14 +12,13 @@ import click
 
 from gpugraph import __version__
 from gpugraph.cli.boundary import guard
-from gpugraph.cli.options import help_text
+from gpugraph.cli.options import help_text, problem_command
 from gpugraph.cli.output import warnings_as_notices
 from gpugraph.errors import unknown_name
+from gpugraph.problems.contract import PROBLEMS
 
 COMMANDS = (
-    "mst",
-    "sssp",
-    "scan",
+    *PROBLEMS,
     "bench",
     "compare",
     "report",
@@ -35,7 +34,7 @@ COMMANDS = (
 
 
 class LazyGroup(click.Group):
-    """Commands live in ``gpugraph.cli.<name>`` and are imported one by one, so that help is instant."""
+    """Commands are imported one by one, so that help is instant: of a problem from its folder, others from here."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names in the order of a first session."""
@@ -45,6 +44,8 @@ class LazyGroup(click.Group):
         """Return the command, or None if there is none of that name."""
         if cmd_name not in COMMANDS:
             return None
+        if cmd_name in PROBLEMS:
+            return problem_command(cmd_name)
         command: click.Command = getattr(importlib.import_module(f"gpugraph.cli.{cmd_name}"), cmd_name)
         return command
 
@@ -90,7 +91,7 @@ def _everything() -> None:
 cli = LazyGroup(
     name="gpugraph",
     callback=_everything,
-    help=help_text(_everything),
+    help=help_text(_everything.__doc__),
     context_settings={"help_option_names": ["-h", "--help"]},
     params=[click.Option(["--debug"], is_flag=True, expose_value=False, help="Show the whole trace of an error.")],
 )

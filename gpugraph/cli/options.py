@@ -1,4 +1,4 @@
-"""What commands share: option bundles, their defaults, and the decorator that makes a command of a function."""
+"""What commands share: option bundles, their defaults, and what makes a command of a function or of a problem."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import click
 
 from gpugraph.errors import InputError, unknown_name
 from gpugraph.problems.contract import METHODS_OF_A_RUN
+from gpugraph.problems.registry import command_of
 from gpugraph.resources import resource_dir
 
 _KEYS: dict[str, dict[str, type]] = {
@@ -107,14 +108,14 @@ def bundle(*options: Callable[[Decorated], Decorated]) -> Callable[[Decorated], 
     return apply
 
 
-def help_text(function: Callable[..., Any]) -> str:
+def help_text(docstring: str | None) -> str:
     """Return a docstring as click's help, the example left as it stands."""
-    return inspect.cleandoc(function.__doc__ or "").replace("\nExample:", "\n\b\nExample:")
+    return inspect.cleandoc(docstring or "").replace("\nExample:", "\n\b\nExample:")
 
 
 def command(function: Callable[..., None]) -> click.Command:
     """Make a command of a function, with the options that every command has."""
-    made = click.command(help=help_text(function))(function)
+    made = click.command(help=help_text(function.__doc__))(function)
     made.params.append(click.Option(["-q", "--quiet"], is_flag=True, help="No progress and no notices."))
     made.params.append(
         click.Option(["--debug"], is_flag=True, expose_value=False, help="Show the whole trace of an error.")
@@ -207,6 +208,25 @@ table_or_json = named(
     default="table",
     help="How to print it.",
 )
+
+
+def problem_command(problem: str) -> click.Command:
+    """Return the command that solves a problem: its own parameters amid those that all of them have."""
+    own = command_of(problem)
+
+    def solve(**options: Any) -> None:
+        from gpugraph.cli.measure import measure
+
+        for name in own.settings:
+            value = options.pop(name.replace("-", "_"))
+            if value is not None:
+                options["settings"] += (f"{name}={value}",)
+        measure(problem, **own.arrange(options))
+
+    solve.__name__, solve.__doc__ = problem, own.help
+    settings = (click.option(f"--{name}", metavar=metavar, help=text) for name, (metavar, text) in own.settings.items())
+    above = (graph_options,) if own.on_graph else ()
+    return command(bundle(*above, *own.options, run_options, *settings, output_options)(solve))
 
 
 def parse_settings(settings: tuple[str, ...]) -> dict[str, str]:

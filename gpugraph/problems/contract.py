@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from gpugraph.graph.view import ResidentView
     from gpugraph.measure.record import Cell
     from gpugraph.problems.adapter import Adapter, Figure, PrintedFigure
+    from gpugraph.problems.command import Command
 
 PROBLEMS = ("mst", "sssp", "scan")
 
@@ -77,6 +78,10 @@ class Problem(Protocol):
     """The definition of MTEPS, one sentence, printed beside the figure."""
     query_fields: tuple[str, ...]
     """The fields of a cell that choose its queries, e.g. ``("source",)``."""
+    command: Command
+    """The command that solves it; without the problem's other parts see ``registry.command_of``."""
+    demonstrations: Mapping[str, Callable[..., dict[str, Any]]]
+    """Name → what ``gpugraph demo`` shows of the problem: ``show(device, runs, progress)``."""
     peers: Mapping[str, Adapter]
     """Library → how it solves the problem; what becomes of its answer see ``SolvedByPeers``."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gpugraph.devices.base import Device
@@ -18,6 +18,7 @@ class OnGraphs:
 
     query_fields: tuple[str, ...] = ()
     peers: Mapping[str, Adapter] = {}
+    demonstrations: Mapping[str, Callable[..., dict[str, Any]]] = {}
 
     def open(self, cell: Cell, phases: dict[str, float], progress: Callable[[str], None]) -> CSRGraph:
         """Return the graph that a cell names, and add the seconds of ``load`` and ``build`` to ``phases``."""

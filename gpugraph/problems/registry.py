@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from gpugraph.clock import Clock
     from gpugraph.graph.csr import CSRGraph
     from gpugraph.graph.view import GraphView
+    from gpugraph.problems.command import Command
 
 _ALGORITHMS: dict[tuple[str, str, str], Algorithm] = {}
 _LOADED: set[str] = set()
@@ -109,6 +110,12 @@ def load_problem(name: str) -> Problem:
         _LOADED.add(name)
     problem: Problem = importlib.import_module(f"{package.__name__}.problem").PROBLEM
     return problem
+
+
+def command_of(problem: str) -> Command:
+    """Return the command that solves a problem; nothing else of the problem is imported."""
+    command: Command = importlib.import_module(f"gpugraph.problems.{problem}.command").COMMAND
+    return command
 
 
 def peered_problems() -> dict[str, SolvedByPeers]:

@@ -10,6 +10,7 @@ from gpugraph.graph.build import symmetrize
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.adapter import Adapter, Figure, PrintedFigure
 from gpugraph.problems.contract import Problem, Verdict
+from gpugraph.problems.mst.command import COMMAND
 from gpugraph.problems.mst.forest import Forest
 from gpugraph.problems.mst.peers import PEERS, forest_of_pairs, listed_forest, total_weight
 from gpugraph.problems.on_graphs import OnGraphs
@@ -27,6 +28,7 @@ class MinimumSpanningForest(OnGraphs):
     title = "Minimum spanning forest"
     counted = "undirected edges"
     definition = "MTEPS = undirected edges of the graph / kernel time / 10^6"
+    command = COMMAND
     peers: Mapping[str, Adapter] = PEERS
     printed = PrintedFigure("weight", "total weight", "total_weight")
 

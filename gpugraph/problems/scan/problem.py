@@ -12,6 +12,7 @@ from gpugraph.errors import InputError
 from gpugraph.problems.contract import Problem, Verdict
 from gpugraph.problems.returned import plain_array
 from gpugraph.problems.scan.array import ArrayInput, open_array
+from gpugraph.problems.scan.command import COMMAND
 from gpugraph.problems.scan.scanned import Scanned
 
 if TYPE_CHECKING:
@@ -29,7 +30,9 @@ class Scan:
     counted = "elements"
     definition = "MTEPS = million elements of the array a second = elements / kernel time / 10^6"
     query_fields: tuple[str, ...] = ()
+    command = COMMAND
     peers: Mapping[str, Adapter] = {}
+    demonstrations: Mapping[str, Callable[..., dict[str, Any]]] = {}
 
     def open(self, cell: Cell, phases: dict[str, float], progress: Callable[[str], None]) -> ArrayInput:
         """Return the array that a cell names, and add the seconds to ``load`` or ``build``."""

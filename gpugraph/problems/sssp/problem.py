@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,9 +14,11 @@ from gpugraph.problems.contract import Problem, Verdict
 from gpugraph.problems.on_graphs import OnGraphs
 from gpugraph.problems.returned import plain_array
 from gpugraph.problems.sssp.arcs import distance_dtype
+from gpugraph.problems.sssp.command import COMMAND
 from gpugraph.problems.sssp.distance_keys import distances_from_words
 from gpugraph.problems.sssp.distances import Distances
 from gpugraph.problems.sssp.peers import PEERS, distances_of, listed_distances, sum_of_distances
+from gpugraph.problems.sssp.race_demo import show_race
 
 if TYPE_CHECKING:
     from gpugraph.devices.base import Device
@@ -28,7 +30,9 @@ class ShortestPaths(OnGraphs):
 
     name = "sssp"
     query_fields: tuple[str, ...] = ("source",)
+    command = COMMAND
     peers: Mapping[str, Adapter] = PEERS
+    demonstrations: Mapping[str, Callable[..., dict[str, Any]]] = {"race": show_race}
     printed = PrintedFigure("distances", "sum of the distances", "distance_sum")
     title = "Single-source shortest paths"
     counted = "edges with an endpoint in the reached set"
