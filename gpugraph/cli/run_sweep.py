@@ -10,13 +10,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from gpugraph.bench.expand import Plan, expand_sweep
-from gpugraph.bench.price import Prices
+from gpugraph.bench.estimate import Prices
+from gpugraph.bench.overrides import parse_settings
+from gpugraph.bench.plan import Plan, expand_sweep
 from gpugraph.bench.process import WorkerDied, WorkerProcess
-from gpugraph.bench.read import read_sweep, shipped
-from gpugraph.bench.settings import parse_settings, sampling_settings
 from gpugraph.bench.store import Store, dated_name, latest_name, read_records
 from gpugraph.bench.sweep import Sweep
+from gpugraph.bench.sweep_file import read_sweep, sampling_settings, shipped
 from gpugraph.cli.defaults import defaults
 from gpugraph.cli.output import check_destination, show, show_lines, tell
 from gpugraph.cli.progress import Progress
@@ -165,7 +165,7 @@ def _run(
     quiet: bool,
 ) -> None:
     from gpugraph.bench.live import watcher_for
-    from gpugraph.bench.runner import Runner
+    from gpugraph.bench.run import Runner
     from gpugraph.bench.summary import result_lines
 
     path = store.path

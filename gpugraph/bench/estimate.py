@@ -6,19 +6,22 @@ what the cells before really took.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gpugraph.bench.expand import Planned
+from gpugraph.bench.available import PEER
+from gpugraph.bench.plan import Planned
 from gpugraph.errors import GpuGraphError
 from gpugraph.host import usable_cores
+from gpugraph.measure.record import Cell
 from gpugraph.measure.record_file import shape_of
 from gpugraph.measure.resolve import resolve_algorithm
 from gpugraph.measure.sampling import Sampling
 from gpugraph.measure.trial import REFERENCE_LIMIT
 from gpugraph.peers.libraries import LIBRARIES
-from gpugraph.problems.algorithm import Algorithm, InputSizes
+from gpugraph.problems.algorithm import Algorithm
+from gpugraph.problems.contract import CertifiesOnDevice
 from gpugraph.problems.registry import load_problem
 
 ARCS_PER_S = {"cpu": 20e6, "cuda": 2e9, "emulated": 200e3}
@@ -39,10 +42,6 @@ CHECKED_ON_DEVICE_ARCS_PER_S = 500e6
 SETUP_S = {"cpu": 0.3, "cuda": 0.7, "emulated": 3.0}
 USUAL_SAMPLES = 30
 """Samples until the interval is narrow, more or less."""
-
-STATE_BYTES_PER_VERTEX = 48
-STATE_BYTES_PER_ARC = 8
-"""What GPU algorithms take besides the graph, where no record tells."""
 
 
 @dataclass(frozen=True)
@@ -94,42 +93,41 @@ class Prices:
 
     def need(self, planned: Planned) -> Need:
         """Return what a cell will need."""
-        size, kind, sampling = planned.size, planned.kind, self._sampling
-        arcs = max(size.arcs, 1)
+        size, kind, cell, times = planned.size, planned.kind, planned.cell, self._sampling.processes
+        arcs, runs = max(size.arcs, 1), _sources(cell)
         nearest = self._nearest(planned)
-        if nearest is not None:
-            sample_s, basis = nearest[1] * max(arcs / nearest[0], 0.05), "results"
-        elif planned.cell.algorithm.startswith("peer:"):
-            starts_s = 0.0 if planned.cell.algorithm.removeprefix("peer:") in LIBRARIES else COMMAND_S
-            sample_s, basis = starts_s + arcs / PEER_ARCS_PER_S, "rates"
-        elif (traffic := self._declared(planned, "minimum_bytes")) is not None:
-            sample_s, basis = 2e-5 + traffic / BYTES_PER_S[kind], "traffic"
-        else:
-            sample_s, basis = 2e-5 + arcs / ARCS_PER_S[kind], "rates"
-        runs = _sources(planned)
-        samples = min(max(sampling.min_samples, USUAL_SAMPLES), sampling.max_samples)
-        sampled = min(sampling.time_limit_s, samples * sample_s * runs)
-        once = (sampling.warmup + 3 * planned.cell.phases + 1) * sample_s
-        on_device = kind == "cuda" and planned.cell.problem == "mst" and arcs > 2 * REFERENCE_LIMIT
-        rate = CERTIFIED_ARCS_PER_S * usable_cores() if arcs > 2 * REFERENCE_LIMIT else CHECKED_ARCS_PER_S
-        rate = CHECKED_ON_DEVICE_ARCS_PER_S if on_device else rate
-        checks = 0.0 if planned.cell.verify == "none" else runs * arcs / rate
-        state = STATE_BYTES_PER_VERTEX * size.vertices + STATE_BYTES_PER_ARC * arcs
-        if size.is_array:
-            state = size.graph_bytes  # the scan, where it is not in place
-        device = 0
-        if kind != "cpu":
+        sample_s, basis = self._sample_s(planned, nearest)
+        samples = min(max(self._sampling.min_samples, USUAL_SAMPLES), self._sampling.max_samples)
+        sampled_s = min(self._sampling.time_limit_s, samples * sample_s * runs)
+        once_s = SETUP_S[kind] + (self._sampling.warmup + 3 * cell.phases + 1) * sample_s
+        checked_s = 0.0 if cell.verify == "none" else runs * arcs / _checked_per_s(cell.problem, arcs, kind)
+        device_bytes = 0
+        if kind != "cpu" and nearest is not None and nearest[2]:
+            device_bytes = nearest[2] * arcs // nearest[0]
+        elif kind != "cpu":
             declared = self._declared(planned, "state_bytes")
-            told = foreseen(planned).nbytes + size.arcs * size.head_bytes + (state if declared is None else declared)
-            device = nearest[2] * arcs // nearest[0] if nearest and nearest[2] else told
-        times = sampling.processes
+            view = size.view(cell.preparations, cell.index_bits)
+            device_bytes = size.device_bytes(view) + (size.state_bytes if declared is None else declared)
         return Need(
-            seconds=(SETUP_S[kind] + once + checks) * times + sampled,
+            seconds=(once_s + checked_s) * times + sampled_s,
             opening_s=(0.1 + arcs / (OPENED_ARCS_PER_S * usable_cores())) * times,
-            host_bytes=max(size.making_bytes, size.graph_bytes + state),
-            device_bytes=device,
+            host_bytes=max(size.making_bytes, size.nbytes + size.state_bytes),
+            device_bytes=device_bytes,
             basis=basis,
         )
+
+    def _sample_s(self, planned: Planned, nearest: tuple[int, float, int] | None) -> tuple[float, str]:
+        """Return the seconds of one sample, and where they come from."""
+        arcs, kind = max(planned.size.arcs, 1), planned.kind
+        if nearest is not None:
+            return nearest[1] * max(arcs / nearest[0], 0.05), "results"
+        if planned.cell.algorithm.startswith(PEER):
+            starts_s = 0.0 if planned.cell.algorithm.removeprefix(PEER) in LIBRARIES else COMMAND_S
+            return starts_s + arcs / PEER_ARCS_PER_S, "rates"
+        traffic = self._declared(planned, "minimum_bytes")
+        if traffic is not None:
+            return 2e-5 + traffic / BYTES_PER_S[kind], "traffic"
+        return 2e-5 + arcs / ARCS_PER_S[kind], "rates"
 
     def _nearest(self, planned: Planned) -> tuple[int, float, int] | None:
         """Return (arcs, sample seconds, peak bytes) of the stored result nearest in size, of its own series if any"""
@@ -155,38 +153,22 @@ class Prices:
 
     def _declared(self, planned: Planned, what: str) -> int | None:
         """Return the bytes that the algorithm declares for an input of that size, or None where it declares none."""
-        algorithm = self._algorithm(planned)
-        estimate: Callable[[InputSizes], int] | None = None if algorithm is None else getattr(algorithm, what)
-        return None if estimate is None else estimate(foreseen(planned))
+        algorithm, cell = self._algorithm(planned), planned.cell
+        estimate = None if algorithm is None else getattr(algorithm, what)
+        return None if estimate is None else estimate(planned.size.view(cell.preparations, cell.index_bits))
 
 
-@dataclass(frozen=True)
-class Foreseen:
-    """The ``InputSizes`` of a cell whose input is not there yet."""
-
-    vertices: int
-    arcs: int
-    index_bits: int
-    weight_bytes: int
-    nbytes: int
+def _checked_per_s(problem: str, arcs: int, kind: str) -> float:
+    """Return how many arcs are checked in a second: by an oracle as long as they are few, then without one."""
+    if arcs <= 2 * REFERENCE_LIMIT:
+        return CHECKED_ARCS_PER_S
+    if kind == "cuda" and isinstance(load_problem(problem), CertifiesOnDevice):
+        return CHECKED_ON_DEVICE_ARCS_PER_S
+    return CERTIFIED_ARCS_PER_S * usable_cores()
 
 
-def foreseen(planned: Planned) -> Foreseen:
-    """Return the sizes that the view of a cell's graph will have; ``compress`` is not foreseen to save anything."""
-    size, cell = planned.size, planned.cell
-    if size.is_array:
-        index_bits = 32 if size.arcs < 2**31 else 64
-        return Foreseen(size.arcs, size.arcs, index_bits, size.weight_bytes, size.arcs * size.weight_bytes)
-    index_bits = cell.index_bits or (32 if size.arcs < 2**31 - 2**16 else 64)
-    weight_bytes = 4 if "rank-weights" in cell.preparations else size.weight_bytes
-    id_bytes = index_bits // 8 if {"sort-adjacency", "renumber"} & set(cell.preparations) else 0
-    arc_bytes = (4 if size.vertices < 2**31 else 8) + weight_bytes + id_bytes
-    nbytes = index_bits // 8 * (size.vertices + 1) + size.arcs * arc_bytes
-    return Foreseen(size.vertices, size.arcs, index_bits, weight_bytes, nbytes)
-
-
-def _sources(planned: Planned) -> int:
-    """Return how many sources a cell runs from."""
-    source = str(planned.cell.source or "")
+def _sources(cell: Cell) -> int:
+    """Return how many queries a cell runs."""
+    source = str(cell.source or "")
     count = source.removeprefix("random:")
     return int(count) if source.startswith("random:") and count.isdigit() else 1

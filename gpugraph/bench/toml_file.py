@@ -83,6 +83,30 @@ class Document:
                 raise
             raise placed(error, self.where(*keys, turn=turn)) from None
 
+    def table(self, table: Mapping[str, Any], *keys: str, turn: int = 0) -> Mapping[str, Any]:
+        """Return the table of a table that the last of ``keys`` names, empty where there is none.
+
+        Raises:
+            InputError: it is something else.
+        """
+        value = table.get(keys[-1], {})
+        if not isinstance(value, dict):
+            where = self.where(*keys, turn=turn)
+            raise InputError("is no table", where=where, remedy=f"write [{'.'.join(keys)}]")
+        return value
+
+    def list_of_tables(self, table: Mapping[str, Any], *keys: str, turn: int = 0, remedy: str = "") -> list[Any]:
+        """Return the tables in a list that the last of ``keys`` names, none where there is none.
+
+        Raises:
+            InputError: it is something else.
+        """
+        value = table.get(keys[-1], [])
+        if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
+            where = self.where(*keys, turn=turn)
+            raise InputError("is no list of tables", where=where, remedy=remedy or f"write [[{'.'.join(keys)}]]")
+        return value
+
     def check_keys(self, table: Mapping[str, Any], known: Iterable[str], *keys: str, turn: int = 0) -> None:
         """Refuse a key that is not known, with the nearest that is.
 

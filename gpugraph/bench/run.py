@@ -13,18 +13,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from gpugraph.bench.expand import Plan, Planned
-from gpugraph.bench.groups import groups_of, input_of_planned
-from gpugraph.bench.paper import paper_of
-from gpugraph.bench.price import Need, Prices
-from gpugraph.bench.process import WorkerProcess
-from gpugraph.bench.resume import Finished, input_key, input_of, unopened_id
-from gpugraph.bench.store import Store
+from gpugraph.bench.estimate import Need, Prices
+from gpugraph.bench.plan import Plan, Planned, groups_of, paper_of
+from gpugraph.bench.process import Race, RaceOutcome, WorkerProcess
+from gpugraph.bench.store import Finished, Store
 from gpugraph.bench.sweep import Sweep
-from gpugraph.bench.watch import Race, RaceOutcome
 from gpugraph.host import available_memory
 from gpugraph.measure.environment import command_line
+from gpugraph.measure.identity import unopened_id
 from gpugraph.measure.outcome import failed_record
+from gpugraph.problems.contract import Input
 from gpugraph.problems.guest_sources import told_of
 from gpugraph.quantities import in_seconds, in_units
 
@@ -94,12 +92,12 @@ class Runner:
         self._parts: dict[int, tuple[int, Mapping[str, Any]]] = {}
         self._finished = Finished(store.records, retry=retry, cold=self._cold)
         self._blocked: dict[str, tuple[int, str, str]] = {}
-        self._graphs: dict[str, Mapping[str, Any]] = {}
+        self._graphs: dict[Input, Mapping[str, Any]] = {}
         self._named: dict[tuple[str, str, str], Mapping[str, Any]] = {}
         self._pace: dict[str, float] = defaultdict(lambda: 1.0)
         self._opening_pace = 1.0
         self._left: list[Planned] = []
-        self._sharing: Counter[tuple[Any, ...]] = Counter()
+        self._sharing: Counter[Input] = Counter()
         self._seconds: dict[int, float] = {}
         self.totals = Totals()
 
@@ -111,7 +109,7 @@ class Runner:
             InputError: the store cannot be written.
         """
         self._left = self._unfinished()
-        self._sharing.update(input_of_planned(planned) for planned in self._left)
+        self._sharing.update(planned.cell.input for planned in self._left)
         self._seconds = {id(planned): self._prices.need(planned).seconds for planned in self._left}
         unfinished = {self._name(planned) for planned in self._left}
         self._store.drop(lambda record: record.get("outcome") == "skipped" and name_of(record) in unfinished)
@@ -204,8 +202,8 @@ class Runner:
             return f"needs about {in_units(planned.size.making_bytes)} of host memory, {in_units(free)} are available"
         total = self._devices[planned.cell.device]["description"].get("memory_bytes")
         # Repeats that a generator drops may halve a graph, so that only twice too large is too large for certain.
-        if planned.kind == "cuda" and total and planned.size.exact and planned.size.graph_bytes // 2 > total:
-            return f"the graph takes about {in_units(planned.size.graph_bytes)}, the device has {in_units(total)}"
+        if planned.kind == "cuda" and total and planned.size.exact and planned.size.nbytes // 2 > total:
+            return f"the graph takes about {in_units(planned.size.nbytes)}, the device has {in_units(total)}"
         return None
 
     def _free_memory(self, planned: Planned) -> int:
@@ -232,7 +230,7 @@ class Runner:
         """Return the seconds that a cell will still take, corrected by what the last ones did."""
         need = self._prices.need(planned)
         left = 1 - self._parts.get(id(planned), (0,))[0] / self._processes
-        sharing = self._sharing[input_of_planned(planned)]
+        sharing = self._sharing[planned.cell.input]
         opening_s = need.opening_s * self._opening_pace / max(sharing, 1)
         return (need.seconds * self._pace[planned.cell.device] + opening_s) * left
 
@@ -267,7 +265,7 @@ class Runner:
             if planned.cell.algorithm != "auto":  # which is another one on another graph
                 self._named[_who(planned)] = {"name": record["algorithm"], "source": record.get("algorithm_source", {})}
             if record["graph"].get("digest"):
-                self._graphs[self._input(planned)] = record["graph"]
+                self._graphs[planned.cell.input] = record["graph"]
         else:
             made = failed_record(
                 planned.cell,
@@ -285,7 +283,7 @@ class Runner:
             "series": planned.cell.series,
             "sweep": planned.cell.sweep,
             "axes": dict(planned.cell.axes),
-            "input": input_of(planned.cell),
+            "input": planned.cell.input.describe(),
         }
         if self._sweep.paper is not None:
             record["paper"] = paper_of(self._sweep.paper, planned)
@@ -305,12 +303,9 @@ class Runner:
         if outcome in STOPPING and planned.size.arcs <= self._blocked.get(series, (2**63, "", ""))[0]:
             self._blocked[series] = (planned.size.arcs, outcome, str(planned.cell.graph))
 
-    def _input(self, planned: Planned) -> str:
-        return input_key(planned.cell.problem, input_of(planned.cell))
-
     def _graph(self, planned: Planned) -> Mapping[str, Any] | None:
         """Return the ``graph`` object of a cell's graph if an earlier cell had it."""
-        return self._graphs.get(self._input(planned))
+        return self._graphs.get(planned.cell.input)
 
     def _remaining(self) -> float:
         """Return about how many seconds the rest will take, as far as the budget allows."""
