@@ -5,7 +5,6 @@ A user's own algorithm is asked in a process of its own, which may hang or end w
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -15,9 +14,7 @@ from typing import Any
 
 from gpugraph.bench.process import WorkerDied, WorkerProcess
 from gpugraph.bench.sweep import Block, Sweep, Variant
-from gpugraph.devices.discovery import parse_device
 from gpugraph.errors import GpuGraphError, InputError, placed, unknown_name
-from gpugraph.graph.view import PREPARATIONS
 from gpugraph.measure.resolve import parse_options
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.contract import PROBLEMS
@@ -65,53 +62,43 @@ class Available:
         self._kinds, self._unusable, self._guests = kinds, unusable, guests
 
     def check(self, sweep: Sweep, block: Block) -> None:
-        """Refuse what no cell of a block could use.
+        """Refuse algorithms and options of a block that stand for nothing.
 
         Raises:
-            InputError: the first of it, with its place; the nearest right name is suggested.
+            InputError: the first of them, with its place; the nearest right name is suggested.
         """
-        problems = block.axes["problem"]
-        with _at(sweep, block, "axes", "problem"):
-            for problem in problems:
-                _check_known("problem", problem, PROBLEMS)
-        with _at(sweep, block, "axes", "algorithm"):
-            for problem, variants in block.algorithms.items():
-                for variant in variants:
-                    self._check_variant(variant, [problem] if problem else problems)
-        with _at(sweep, block, "axes", "device"):
-            for device in block.axes["device"]:
-                parse_device(device)
-        with _at(sweep, block, "axes", "prepare"):
-            for prepare in block.axes["prepare"]:
-                _check_preparation(prepare)
-        named = {variant.name for variant in block.variants()}
-        for algorithm, options in block.options.items():
-            for option, values in options.items():
-                with _at(sweep, block, "options", algorithm, option):
-                    if algorithm.startswith(PEER):
-                        self.check_peer(algorithm)  # --peer may name it
-                    else:
-                        _check_known("algorithm of this sweep", algorithm, named)
-                    for value in values:
-                        self._check_option(algorithm, problems, option, value)
+        everywhere = block.axes["problem"]
+        named: list[tuple[str, list[str], Mapping[str, Any], tuple[str, ...]]] = [
+            (variant.name, [problem] if problem else everywhere, variant.options, ("axes", "algorithm"))
+            for problem, variants in block.algorithms.items()
+            for variant in variants
+        ]
+        named += [
+            (name, everywhere, {option: value}, ("options", name, option))
+            for name, options in block.options.items()
+            for option, values in options.items()
+            for value in values
+        ]
+        for name, problems, options, keys in named:
+            try:
+                self._check_algorithm(name, problems)
+                for option, value in options.items():
+                    self._check_option(name, problems, option, value)
+            except InputError as error:
+                raise placed(error, sweep.where(block, *keys)) from None
 
     def check_peer(self, name: str) -> None:
         """Refuse ``peer:NAME`` where there is no such peer."""
-        known = [peer.removeprefix(PEER) for peer in self._peers()]
-        _check_known("peer", name.removeprefix(PEER), known)
-
-    def _check_variant(self, variant: Variant, problems: Sequence[str]) -> None:
-        """Refuse an algorithm of none of the problems, and what it is said to run on, after or with."""
-        if variant.name.startswith(PEER):
-            self.check_peer(variant.name)
-        elif variant.name != "auto":
-            self._check_algorithm(variant.name, problems)
-        parse_device(variant.device or "auto")
-        _check_preparation(variant.prepare or "none")
-        for option, value in variant.options.items():
-            self._check_option(variant.name, problems, option, value)
+        if name not in self._peers():
+            known = [peer.removeprefix(PEER) for peer in self._peers()]
+            raise unknown_name("peer", name.removeprefix(PEER), known)
 
     def _check_algorithm(self, name: str, problems: Sequence[str]) -> None:
+        """Refuse a name that stands for an algorithm of none of the problems."""
+        if name.startswith(PEER):
+            self.check_peer(name)
+        if name == "auto" or name.startswith(PEER):
+            return
         trouble: GpuGraphError | None = None
         for problem in problems:
             try:
@@ -122,7 +109,7 @@ class Available:
         if trouble is not None:
             raise trouble
         known = {a.name for problem in problems if problem in PROBLEMS for a in algorithms(problem)}
-        _check_known("algorithm", name, known | installed().keys())
+        raise unknown_name("algorithm", name, known | installed().keys())
 
     def _check_option(self, algorithm: str, problems: Sequence[str], option: str, value: Any) -> None:
         """Refuse an option that the algorithm does not have, or a value it does not take."""
@@ -225,27 +212,6 @@ class Available:
             if step not in ("", "none", *here[0].preparations) and "{" not in step:
                 return f"{name} on {kind} does not take the preparation {step}"
         return None
-
-
-@contextlib.contextmanager
-def _at(sweep: Sweep, block: Block, *keys: str) -> Iterator[None]:
-    """Give errors the place of a key."""
-    try:
-        yield
-    except InputError as error:
-        raise placed(error, sweep.where(block, *keys)) from None
-
-
-def _check_known(kind: str, name: str, known: Iterable[str]) -> None:
-    if name not in known:
-        raise unknown_name(kind, name, known)
-
-
-def _check_preparation(text: str) -> None:
-    """Refuse steps of ``a+b`` that are no preparations."""
-    for step in text.split("+"):
-        if step and "{" not in step:
-            _check_known("preparation", step, ["none", *PREPARATIONS])
 
 
 class Guests:

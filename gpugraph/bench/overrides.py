@@ -8,6 +8,7 @@ from dataclasses import fields
 from typing import Any
 
 from gpugraph.bench.sweep import AXES, expand_words
+from gpugraph.bench.toml_file import Document
 from gpugraph.errors import InputError, unknown_name
 from gpugraph.measure.sampling import Sampling
 
@@ -50,12 +51,14 @@ def _values(name: str, text: str) -> list[Any]:
     return expand_words(text)
 
 
-def apply_settings(tables: dict[str, Any], settings: Mapping[str, list[Any]], path: str) -> None:
-    """Put settings in the place of what the tables of a sweep say, in every block.
+def apply_settings(document: Document, settings: Mapping[str, list[Any]]) -> None:
+    """Put settings in the place of what the file of a sweep says, in every block.
 
     Raises:
         InputError: the sweep has no such axis; the nearest is suggested.
     """
+    tables, path = document.tables, document.path
+    document.overridden = frozenset(settings)
     own = [block for block in tables.get("block", []) if isinstance(block, dict)]
     declared = {key for table in (tables, *own) for part in _parts(table) for key in part}
     for name, values in settings.items():

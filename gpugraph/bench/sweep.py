@@ -155,8 +155,7 @@ class Sweep:
         sampling: settings of the sampling, by name.
         peers: the tables ``[peer.NAME]``, as they stand.
         paper: the table ``[paper]``, as it stands, or None.
-        document: the file.
-        settings: what ``--set`` put in the place of what the file says.
+        document: the file, with what ``--set`` put in the place of what it says.
     """
 
     name: str
@@ -168,15 +167,11 @@ class Sweep:
     peers: Mapping[str, Mapping[str, Any]]
     paper: Mapping[str, Any] | None
     document: Document
-    settings: Mapping[str, Any]
 
     def where(self, block: Block, *keys: str) -> str:
         """Return the place of a key for a message: ``--set``, the block's own line, or the line for all blocks."""
-        if keys[-1] in self.settings:
-            return f"--set {keys[-1]}"
-        if block.turn is not None and self.document.holds("block", *keys, turn=block.turn):
-            return self.document.where("block", *keys, turn=block.turn)
-        return self.document.where(*keys) if self.document.holds(*keys) else self.path
+        own = block.turn is not None and self.document.holds("block", *keys, turn=block.turn)
+        return self.document.where("block", *keys, turn=block.turn or 0) if own else self.document.where(*keys)
 
 
 # ------------------------------------------------------------------ values

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,9 @@ from gpugraph.bench.sweep import (
     variables_in,
 )
 from gpugraph.bench.toml_file import Document
+from gpugraph.devices.discovery import parse_device
 from gpugraph.errors import InputError, placed, unknown_name
+from gpugraph.graph.view import PREPARATIONS
 from gpugraph.measure.sampling import Sampling
 from gpugraph.problems.contract import PROBLEMS
 from gpugraph.quantities import parse_bytes, parse_seconds
@@ -85,7 +87,7 @@ def read_sweep(
     document = Document(path if name.endswith(".toml") else _shown(path))
     tables = document.tables
     document.check_keys(tables, TOP)
-    apply_settings(tables, settings or {}, document.path)
+    apply_settings(document, settings or {})
     for key in ("title", "about"):
         if not isinstance(tables.get(key, ""), str):
             raise InputError("is no text", where=document.where(key))
@@ -104,7 +106,6 @@ def read_sweep(
         peers={name: document.table(peers, "peer", name) for name in peers},
         paper=_paper(document) if "paper" in tables else None,
         document=document,
-        settings=settings or {},
     )
     _check_variables(sweep)
     return sweep
@@ -120,7 +121,7 @@ def _check_variables(sweep: Sweep) -> None:
     for block, names in zip(sweep.blocks, used, strict=True):
         axes = {*block.axes, *(name for case in block.cases for name in case)} - AXES.keys()
         unknown = [(name, axis, "variable in a template", axes) for name, axis in names.items() if name not in axes]
-        if not any(axis in sweep.settings for axis in TEMPLATES):
+        if not sweep.document.overridden & set(TEMPLATES):
             unknown += [(name, name, "axis", {*AXES, *anywhere}) for name in axes - anywhere]
         for name, axis, kind, known in sorted(unknown, key=lambda one: one[0]):
             error = unknown_name(kind, name, known or ["axes of your own, such as scale"])
@@ -195,6 +196,12 @@ def _block(document: Document, own: Mapping[str, Any], turn: int | None) -> Bloc
         limits |= document.table(table, *keys, "limits", turn=at)
     if not axes["graph"]:
         raise InputError("names no graph", where=document.where("axes"), remedy='write e.g. graph = "rmat:{scale}"')
+    named = {variant.name for group in algorithms.values() for variant in group}
+    for algorithm, (option, *_) in options.items():
+        if algorithm not in named and not algorithm.startswith("peer:"):  # --peer may name that
+            keys = ("block",) if algorithm in own.get("options", ()) else ()
+            with document.at(*keys, "options", algorithm, option, turn=(turn or 0) if keys else 0):
+                raise unknown_name("algorithm of this sweep", algorithm, named)
     known = {*AXES, *axes, *(key for case in cases for key in case), "reason", "vertices", "arcs"}
     return Block(
         name=str(own.get("name", "")),
@@ -222,6 +229,13 @@ def _axis(name: str, value: Any) -> list[Any]:
     }.get(name)
     if name in AXES and (wrong := [one for one in values if not isinstance(one, known or (str,))]):
         raise InputError(f"{wrong[0]!r} is no value of '{name}'", remedy="see docs/bench.md")
+    check: Callable[[str], Any] = {
+        "problem": _check_problem,
+        "device": parse_device,
+        "prepare": _check_preparation,
+    }.get(name, str)
+    for one in values:
+        check(one)
     return values
 
 
@@ -231,22 +245,34 @@ def _algorithms(value: Any) -> dict[str, list[Variant]]:
     if not isinstance(value, dict) or is_variant:
         return {"": [_variant(one) for one in (value if isinstance(value, list) else [value])]}
     for problem in value:
-        if problem not in PROBLEMS:
-            raise unknown_name("problem", problem, PROBLEMS)
+        _check_problem(problem)
     return {p: [_variant(one) for one in (v if isinstance(v, list) else [v])] for p, v in value.items()}
 
 
+def _check_problem(name: str) -> None:
+    if name not in PROBLEMS:
+        raise unknown_name("problem", name, PROBLEMS)
+
+
+def _check_preparation(text: str) -> None:
+    """Refuse steps of ``a+b`` that are no preparations; a variable may become one."""
+    for step in text.split("+"):
+        if step not in ("", "none", *PREPARATIONS) and "{" not in step:
+            raise unknown_name("preparation", step, ["none", *PREPARATIONS])
+
+
 def _variant(value: Any) -> Variant:
-    if isinstance(value, str):
-        name, _, device = value.partition("@")
-        return Variant(name, device or None)
+    value = {"name": value} if isinstance(value, str) else value
     if not isinstance(value, dict) or not isinstance(value.get("name"), str):
         raise InputError(f"{value!r} is no algorithm", remedy='write "boruvka", or { name = "prim", options = {…} }')
     for key in value:
         if key not in VARIANT:
             raise unknown_name("key of an algorithm", key, VARIANT)
     name, _, device = value["name"].partition("@")
-    return Variant(name, value.get("device", device or None), dict(value.get("options", {})), value.get("prepare"))
+    variant = Variant(name, value.get("device", device or None), dict(value.get("options", {})), value.get("prepare"))
+    parse_device(variant.device or "auto")
+    _check_preparation(variant.prepare or "none")
+    return variant
 
 
 def _options(document: Document, table: Mapping[str, Any], keys: tuple[str, ...]) -> dict[str, dict[str, list[Any]]]:

@@ -88,7 +88,7 @@ def test_settings_may_be_toml_and_reach_limits_sampling_and_options(tmp_path):
         "limits.time=30s",
         "limits.memory=1GB",
         "sampling.max_samples=20",
-        "delta-stepping.delta=1..4x2",
+        "prim.delta=1..4x2",
     )
     read = read_sweep(
         str(tmp_path / "s.toml"), parse_settings((*texts[1:], "graph=['rmat:4', 'path:{scale}']", "scale=8"))
@@ -96,7 +96,7 @@ def test_settings_may_be_toml_and_reach_limits_sampling_and_options(tmp_path):
     (block,) = read.blocks
     assert (block.limits.time_s, block.limits.memory_bytes) == (30, 10**9)
     assert read.sampling == {"max_samples": 20}
-    assert block.options["delta-stepping"] == {"delta": [1, 2, 4]}
+    assert block.options["prim"] == {"delta": [1, 2, 4]}
     assert block.axes["graph"] == ["rmat:4", "path:{scale}"]
 
 
