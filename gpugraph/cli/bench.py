@@ -88,7 +88,7 @@ def bench(
         sampled={name: value for name, value in sampled.items() if value},
     )
     if not (list_ or dry_run):
-        check_destination(prepared.path)
+        check_destination(prepared.path, append=True)
     with contextlib.ExitStack() as stack:
         with Progress(quiet=quiet) as progress:
             progress("opening the devices")
