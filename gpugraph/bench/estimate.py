@@ -21,7 +21,7 @@ from gpugraph.measure.sampling import Sampling
 from gpugraph.measure.trial import REFERENCE_LIMIT
 from gpugraph.peers.libraries import LIBRARIES
 from gpugraph.problems.algorithm import Algorithm
-from gpugraph.problems.contract import CertifiesOnDevice
+from gpugraph.problems.contract import CertifiesOnDevice, ViewSize
 from gpugraph.problems.registry import load_problem
 
 ARCS_PER_S = {"cpu": 20e6, "cuda": 2e9, "emulated": 200e3}
@@ -106,8 +106,8 @@ class Prices:
             device_bytes = nearest[2] * arcs // nearest[0]
         elif kind != "cpu":
             declared = self._declared(planned, "state_bytes")
-            view = size.view(cell.preparations, cell.index_bits)
-            device_bytes = size.device_bytes(view) + (size.state_bytes if declared is None else declared)
+            state_bytes = size.state_bytes if declared is None else declared
+            device_bytes = view_size(planned).nbytes + size.extra_bytes + state_bytes
         return Need(
             seconds=(once_s + checked_s) * times + sampled_s,
             opening_s=(0.1 + arcs / (OPENED_ARCS_PER_S * usable_cores())) * times,
@@ -153,9 +153,15 @@ class Prices:
 
     def _declared(self, planned: Planned, what: str) -> int | None:
         """Return the bytes that the algorithm declares for an input of that size, or None where it declares none."""
-        algorithm, cell = self._algorithm(planned), planned.cell
+        algorithm = self._algorithm(planned)
         estimate = None if algorithm is None else getattr(algorithm, what)
-        return None if estimate is None else estimate(planned.size.view(cell.preparations, cell.index_bits))
+        return None if estimate is None else estimate(view_size(planned))
+
+
+def view_size(planned: Planned) -> ViewSize:
+    """Return the sizes that the view of a cell's input will have."""
+    cell = planned.cell
+    return load_problem(cell.problem).view_size(planned.size, cell.preparations, cell.index_bits)
 
 
 def _checked_per_s(problem: str, arcs: int, kind: str) -> float:

@@ -117,6 +117,9 @@ class InputSize:
         weight_bytes: of one weight, or of one element.
         exact: both counts are those of the input, or an upper bound; else about.
         making_bytes: of host memory at the peak of making or reading it.
+        nbytes: of its arrays on the host.
+        state_bytes: about what a GPU algorithm takes besides, where neither the algorithm nor a record tells.
+        extra_bytes: what a device needs of it beside its view's ``nbytes``.
     """
 
     vertices: int
@@ -124,24 +127,9 @@ class InputSize:
     weight_bytes: int
     exact: bool
     making_bytes: int
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of its arrays on the host."""
-        raise NotImplementedError
-
-    @property
-    def state_bytes(self) -> int:
-        """About the bytes that a GPU algorithm takes besides, where neither the algorithm nor a record tells."""
-        raise NotImplementedError
-
-    def view(self, preparations: Sequence[str], index_bits: int | None) -> ViewSize:
-        """Return the sizes that its view will have after the preparations."""
-        raise NotImplementedError
-
-    def device_bytes(self, view: ViewSize) -> int:
-        """Return the bytes that a view of that size takes on a device."""
-        return view.nbytes
+    nbytes: int
+    state_bytes: int
+    extra_bytes: int = 0
 
 
 class Result(Protocol):
@@ -179,6 +167,10 @@ class Problem(Protocol):
         Raises:
             InputError: a bad spec, no such file, or a damaged one.
         """
+        ...
+
+    def view_size(self, size: InputSize, preparations: Sequence[str], index_bits: int | None) -> ViewSize:
+        """Return the sizes that the view of an input of that size will have after the preparations."""
         ...
 
     def series(self, source: str) -> str:

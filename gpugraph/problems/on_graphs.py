@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -29,30 +28,6 @@ STATE_BYTES_PER_ARC = 8
 """What GPU algorithms take besides the graph, where nothing tells."""
 
 
-@dataclass(frozen=True)
-class GraphSize(InputSize):
-    """What is known of a graph beforehand: exact for a spec's vertices and a .csr, else about."""
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the graph's arrays on the host."""
-        return 8 * (self.vertices + 1) + self.arcs * ((4 if self.vertices < 2**31 else 8) + self.weight_bytes)
-
-    @property
-    def state_bytes(self) -> int:
-        """About the bytes that a GPU algorithm takes besides."""
-        return STATE_BYTES_PER_VERTEX * self.vertices + STATE_BYTES_PER_ARC * self.arcs
-
-    def view(self, preparations: Sequence[str], index_bits: int | None) -> ViewSize:
-        """Return the sizes that its view will have; ``compress`` is not foreseen to save anything."""
-        index_bits = index_bits or (32 if self.arcs < 2**31 - 2**16 else 64)
-        weight_bytes = 4 if "rank-weights" in preparations else self.weight_bytes
-        id_bytes = index_bits // 8 if {"sort-adjacency", "renumber"} & set(preparations) else 0
-        arc_bytes = (4 if self.vertices < 2**31 else 8) + weight_bytes + id_bytes
-        nbytes = index_bits // 8 * (self.vertices + 1) + self.arcs * arc_bytes
-        return ViewSize(self.vertices, self.arcs, index_bits, weight_bytes, nbytes)
-
-
 class OnGraphs:
     """The part of a ``Problem`` that is the same for every problem whose input is a graph."""
 
@@ -62,9 +37,18 @@ class OnGraphs:
         """Tell whether a text may name a graph, and no array."""
         return not source.startswith("array:") and not source.endswith(".npy")
 
-    def size(self, source: str, weights: str) -> GraphSize:
+    def size(self, source: str, weights: str) -> InputSize:
         """Return the size of the graph that a file or a spec will give."""
         return size_of(source, weights)
+
+    def view_size(self, size: InputSize, preparations: Sequence[str], index_bits: int | None) -> ViewSize:
+        """Return the sizes that a graph's view will have; ``compress`` is not foreseen to save anything."""
+        index_bits = index_bits or (32 if size.arcs < 2**31 - 2**16 else 64)
+        weight_bytes = 4 if "rank-weights" in preparations else size.weight_bytes
+        id_bytes = index_bits // 8 if {"sort-adjacency", "renumber"} & set(preparations) else 0
+        arc_bytes = (4 if size.vertices < 2**31 else 8) + weight_bytes + id_bytes
+        nbytes = index_bits // 8 * (size.vertices + 1) + size.arcs * arc_bytes
+        return ViewSize(size.vertices, size.arcs, index_bits, weight_bytes, nbytes)
 
     def series(self, source: str) -> str:
         """Return a spec with what makes it large left open; a file's own name."""
@@ -99,7 +83,7 @@ class OnGraphs:
 
 
 @lru_cache(maxsize=4096)
-def size_of(graph: str, weights: str = "file") -> GraphSize:
+def size_of(graph: str, weights: str = "file") -> InputSize:
     """Return the size of what a file or a spec will give.
 
     Raises:
@@ -112,7 +96,7 @@ def size_of(graph: str, weights: str = "file") -> GraphSize:
 
         spec = parse_spec(graph)
         word = 4 if weights == "unit" else np.dtype(spec.weights.dtype).itemsize
-        return GraphSize(spec.vertices, spec.arcs, word, True, spec.estimate_bytes())
+        return _graph_size(spec.vertices, spec.arcs, word, True, spec.estimate_bytes())
     from gpugraph.graph.load import is_graph_file, load_file
 
     if not os.path.isfile(graph):
@@ -122,9 +106,15 @@ def size_of(graph: str, weights: str = "file") -> GraphSize:
     if graph.endswith(".csr"):
         csr = load_file(graph, check=False)  # only mapped
         arrays = csr.offsets.nbytes + csr.targets.nbytes + csr.weights.nbytes
-        return GraphSize(csr.vertices, csr.arcs, csr.weights.itemsize, True, arrays)
+        return _graph_size(csr.vertices, csr.arcs, csr.weights.itemsize, True, arrays)
     arcs = size // TEXT_BYTES_PER_ARC * (COMPRESSED if re.search(r"\.(gz|bz2|xz|zst)$", graph) else 1)
-    return GraphSize(max(arcs // 16, 1), arcs, 4, False, arcs * 32)
+    return _graph_size(max(arcs // 16, 1), arcs, 4, False, arcs * 32)
+
+
+def _graph_size(vertices: int, arcs: int, weight_bytes: int, exact: bool, making_bytes: int) -> InputSize:
+    nbytes = 8 * (vertices + 1) + arcs * ((4 if vertices < 2**31 else 8) + weight_bytes)
+    state_bytes = STATE_BYTES_PER_VERTEX * vertices + STATE_BYTES_PER_ARC * arcs
+    return InputSize(vertices, arcs, weight_bytes, exact, making_bytes, nbytes, state_bytes)
 
 
 @lru_cache(maxsize=4096)

@@ -23,14 +23,14 @@ from gpugraph.problems.scan.array import open_array
 @pytest.mark.parametrize(("graph", "index_bits"), [("grid:9x5", None), ("grid:9x5,dtype=float64", 64)])
 def test_the_sizes_that_are_foreseen_are_those_of_the_view(graph, index_bits, preparations):
     view = GraphView.of(generate(graph), preparations, index_bits)
-    before = size_of(graph).view(preparations, index_bits)
+    before = load_problem("mst").view_size(size_of(graph), preparations, index_bits)
     assert asdict(before) == {name: getattr(view, name) for name in asdict(before)}
 
 
 @pytest.mark.parametrize("spec", ["array:n=100", "array:n=77,dtype=float64,segments=3"])
 def test_the_sizes_that_are_foreseen_are_those_of_the_array(spec):
     array, size = open_array(spec), load_problem("scan").size(spec, "file")
-    before = size.view((), None)
+    before = load_problem("scan").view_size(size, (), None)
     assert asdict(before) == {name: getattr(array, name) for name in asdict(before)}
     assert size.nbytes == array.nbytes + (0 if array.heads is None else array.heads.nbytes)
 

@@ -20,9 +20,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -35,7 +34,6 @@ from gpugraph.graph.csr import freeze
 from gpugraph.graph.digest import mix
 from gpugraph.graph.dtypes import WEIGHT_DTYPES
 from gpugraph.graph.generators.hashing import hash64
-from gpugraph.problems.contract import InputSize, ViewSize
 from gpugraph.problems.scan.elements import generate_heads, generate_values
 from gpugraph.quantities import parse_bytes
 
@@ -227,51 +225,6 @@ def shape_of(text: str) -> tuple[int, np.dtype[Any], bool]:
         return _count(given, dtype), dtype, "segments" in given
     except InputError as error:
         raise InputError(error.what, where=error.where or f"spec '{text}'", remedy=error.remedy) from None
-
-
-@dataclass(frozen=True)
-class ArraySize(InputSize):
-    """What is known of an array before it is made or read."""
-
-    segmented: bool = False
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the elements, and of a head for each where there are segments."""
-        return self.arcs * (self.weight_bytes + self.segmented)
-
-    @property
-    def state_bytes(self) -> int:
-        """Bytes of the scan, where it is not in place."""
-        return self.nbytes
-
-    def view(self, preparations: Sequence[str], index_bits: int | None) -> ViewSize:
-        """Return the sizes of the array, which needs no preparations."""
-        n, width = self.arcs, self.weight_bytes
-        return ViewSize(n, n, 32 if n < 2**31 else 64, width, n * width)
-
-    def device_bytes(self, view: ViewSize) -> int:
-        """Return the bytes of the elements and the heads."""
-        return self.nbytes
-
-
-@lru_cache(maxsize=4096)
-def size_of(text: str) -> ArraySize:
-    """Return the size of what a spec or a .npy file will give.
-
-    Raises:
-        InputError: it is neither, or damaged.
-    """
-    elements, dtype, segmented = shape_of(text)
-    making = elements * (dtype.itemsize + segmented)
-    return ArraySize(elements, elements, dtype.itemsize, True, making, segmented)
-
-
-def series_of(text: str) -> str:
-    """Return a spec with its length left open: ``array:n={n},dtype=uint32``; a file's own name."""
-    if not text.startswith("array:") or "file=" in text:
-        return os.path.basename(text)
-    return re.sub(r"(?<=[:,])(n|size)=[^,]+", r"\1={\1}", text)
 
 
 def with_kind(source: Any, *, exclusive: bool = False, heads: Any = None) -> ArrayInput:

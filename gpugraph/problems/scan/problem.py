@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
@@ -9,9 +11,9 @@ import numpy as np
 
 from gpugraph.clock import HostClock
 from gpugraph.errors import InputError
-from gpugraph.problems.contract import Input, Problem, Verdict
+from gpugraph.problems.contract import Input, InputSize, Problem, Verdict, ViewSize
 from gpugraph.problems.returned import plain_array
-from gpugraph.problems.scan.array import ArrayInput, ArraySize, open_array, series_of, size_of
+from gpugraph.problems.scan.array import ArrayInput, open_array, shape_of
 from gpugraph.problems.scan.scanned import Scanned
 
 if TYPE_CHECKING:
@@ -33,13 +35,22 @@ class Scan:
         """Tell whether a text names an array."""
         return source.startswith("array:") or source.endswith(".npy")
 
-    def size(self, source: str, weights: str) -> ArraySize:
+    def size(self, source: str, weights: str) -> InputSize:
         """Return the size of the array that a spec or a .npy file will give; it has no weights."""
-        return size_of(source)
+        n, dtype, segmented = shape_of(source)
+        nbytes, heads = n * (dtype.itemsize + segmented), n * segmented
+        return InputSize(n, n, dtype.itemsize, True, nbytes, nbytes, state_bytes=nbytes, extra_bytes=heads)
+
+    def view_size(self, size: InputSize, preparations: Sequence[str], index_bits: int | None) -> ViewSize:
+        """Return the sizes of the array, which needs no preparations; the heads of segments are not counted."""
+        n, width = size.arcs, size.weight_bytes
+        return ViewSize(n, n, 32 if n < 2**31 else 64, width, n * width)
 
     def series(self, source: str) -> str:
         """Return a spec with its length left open; a file's own name."""
-        return series_of(source)
+        if not source.startswith("array:") or "file=" in source:
+            return os.path.basename(source)
+        return re.sub(r"(?<=[:,])(n|size)=[^,]+", r"\1={\1}", source)
 
     def open(self, input_: Input, phases: dict[str, float], progress: Callable[[str], None]) -> ArrayInput:
         """Return the array, and add the seconds to ``load`` or ``build``."""
