@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 from gpugraph.bench.estimate import Need, Prices
 from gpugraph.bench.plan import Plan, Planned, groups_of, paper_of
-from gpugraph.bench.process import Race, RaceOutcome, WorkerProcess
+from gpugraph.bench.process import Race, WorkerProcess
 from gpugraph.bench.store import Finished, Store
 from gpugraph.bench.sweep import Sweep
 from gpugraph.host import available_memory
@@ -144,15 +144,14 @@ class Runner:
                 self._worker = self._start()
             began = time.monotonic()
             expected = {id(p): self._prices.need(p) for p in cells}
-            race = Race(self._worker, cells, self._request(cells), self._watcher.doing)
-            outcome = race.run(lambda planned, found: self._take(planned, found))
-            for planned, found in outcome.ended:
-                self._take(planned, found)
-            self._charge(cells, outcome, time.monotonic() - began)
+            race = Race(self._worker, cells, self._request(cells), self._watcher.doing, self._take)
+            race.run()
+            elapsed_s = time.monotonic() - began
+            self._charge(cells, race.seconds, elapsed_s)
             if not opened:
-                self._learn_pace(cells, outcome, expected, time.monotonic() - began)
+                self._learn_pace(cells, race.seconds, expected, elapsed_s)
             opened = True
-            if outcome.worker_lost or self._parts:  # the next samples are another process's
+            if race.worker_lost or self._parts:  # the next samples are another process's
                 self._drop_worker()
             ended = {id(planned) for planned in race.ended} - self._parts.keys()
             cells = [p for p in cells if id(p) not in ended and not self._skipped(p)]
@@ -234,24 +233,24 @@ class Runner:
         opening_s = need.opening_s * self._opening_pace / max(sharing, 1)
         return (need.seconds * self._pace[planned.cell.device] + opening_s) * left
 
-    def _charge(self, cells: Sequence[Planned], outcome: RaceOutcome, elapsed_s: float) -> None:
+    def _charge(self, cells: Sequence[Planned], own_s: Sequence[float], elapsed_s: float) -> None:
         """Book the seconds: a cell's own to its device, the rest to all devices alike."""
-        for planned, seconds in zip(cells, outcome.seconds, strict=True):
+        for planned, seconds in zip(cells, own_s, strict=True):
             self.totals.spent_s[planned.cell.device] += seconds
         devices = {planned.cell.device for planned in cells}
         for device in devices:
-            self.totals.spent_s[device] += max(elapsed_s - sum(outcome.seconds), 0.0) / len(devices)
+            self.totals.spent_s[device] += max(elapsed_s - sum(own_s), 0.0) / len(devices)
 
     def _learn_pace(
-        self, cells: Sequence[Planned], outcome: RaceOutcome, expected: Mapping[int, Need], elapsed_s: float
+        self, cells: Sequence[Planned], own_s: Sequence[float], expected: Mapping[int, Need], elapsed_s: float
     ) -> None:
         """Correct prices by what these cells took in one process; the longer they took, the more that says."""
         opening_s = max(need.opening_s for need in expected.values()) / self._processes
-        self._opening_pace = _corrected(self._opening_pace, elapsed_s - sum(outcome.seconds), opening_s)
+        self._opening_pace = _corrected(self._opening_pace, elapsed_s - sum(own_s), opening_s)
         for device in {planned.cell.device for planned in cells}:
             pairs = [
                 (seconds, expected[id(planned)].seconds / self._processes)
-                for planned, seconds in zip(cells, outcome.seconds, strict=True)
+                for planned, seconds in zip(cells, own_s, strict=True)
                 if planned.cell.device == device and seconds
             ]
             took, told = sum(seconds for seconds, _ in pairs), sum(price for _, price in pairs)
