@@ -1,4 +1,6 @@
-"""What a cell will need, memory and seconds: from stored results, from declared traffic, or from plain rates.
+"""What a cell will need, memory and seconds, and what of it the budget has room for.
+
+It is foretold from stored results, from declared traffic, or from plain rates.
 
 The figures are rough on purpose: they order cells, warn, and keep a sweep inside its budget, which corrects them by
 what the cells before really took.
@@ -6,6 +8,7 @@ what the cells before really took.
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,8 +24,9 @@ from gpugraph.measure.sampling import Sampling
 from gpugraph.measure.trial import REFERENCE_LIMIT
 from gpugraph.peers.libraries import LIBRARIES
 from gpugraph.problems.algorithm import Algorithm
-from gpugraph.problems.contract import CertifiesOnDevice, ViewSize
+from gpugraph.problems.contract import CertifiesOnDevice, Input, ViewSize
 from gpugraph.problems.registry import load_problem
+from gpugraph.quantities import in_seconds
 
 ARCS_PER_S = {"cpu": 20e6, "cuda": 2e9, "emulated": 200e3}
 BYTES_PER_S = {"cpu": 5e9, "cuda": 1e12, "emulated": 2e6}
@@ -131,8 +135,7 @@ class Prices:
 
     def _nearest(self, planned: Planned) -> tuple[int, float, int] | None:
         """Return (arcs, sample seconds, peak bytes) of the stored result nearest in size, of its own series if any"""
-        key = (planned.cell.problem, planned.cell.algorithm, planned.kind)
-        known = self._known.get((planned.cell.series or "",)) or self._known.get(key)
+        known = self._known.get((planned.cell.series or "",)) or self._known.get(planned.algorithm_key)
         return min(known, key=lambda one: abs(one[0] - planned.size.arcs)) if known else None
 
     def _algorithm(self, planned: Planned) -> Algorithm | None:
@@ -140,7 +143,7 @@ class Prices:
         cell = planned.cell
         if planned.guest is not None:
             return planned.guest
-        key = (cell.problem, cell.algorithm, planned.kind)
+        key = planned.algorithm_key
         if key not in self._algorithms:
             try:
                 found = None
@@ -178,3 +181,88 @@ def _sources(cell: Cell) -> int:
     source = str(cell.source or "")
     count = source.removeprefix("random:")
     return int(count) if source.startswith("random:") and count.isdigit() else 1
+
+
+class Budget:
+    """The seconds that the cells of each device may take; prices are corrected by what cells really took.
+
+    Args:
+        budget_s: for the cells of each device.
+        prices: of cells; they learn from those that end.
+        processes: over how many a cell's samples are spread.
+    """
+
+    def __init__(self, budget_s: float, prices: Prices, processes: int):
+        self._budget_s, self._prices, self._processes = budget_s, prices, processes
+        self._spent_s: dict[str, float] = defaultdict(float)
+        self._pace: dict[str, float] = defaultdict(lambda: 1.0)
+        self._opening_pace = 1.0
+        self._left: list[Planned] = []
+        self._seconds: dict[int, float] = {}
+        self._sharing: Counter[Input] = Counter()
+
+    def expect(self, cells: Sequence[Planned]) -> None:
+        """Take note of the cells that are to be run."""
+        self._left = list(cells)
+        self._seconds = {id(planned): self._prices.need(planned).seconds for planned in cells}
+        self._sharing.update(planned.cell.input for planned in cells)
+
+    def obstacle(self, planned: Planned, begun: int, *, first: bool) -> str | None:
+        """Return why there is no time left for a cell, or None if there is.
+
+        Args:
+            planned: the cell.
+            begun: how many processes have taken their samples of it already.
+            first: no cell has ended yet; the first one is tried whatever it is said to take.
+        """
+        device, need = planned.cell.device, self._prices.need(planned)
+        spent_s = self._spent_s[device]
+        if spent_s >= self._budget_s:
+            return f"the budget of {in_seconds(self._budget_s)} for {device} is spent"
+        opening_s = need.opening_s * self._opening_pace / max(self._sharing[planned.cell.input], 1)
+        price_s = (need.seconds * self._pace[device] + opening_s) * (1 - begun / self._processes)
+        if spent_s + price_s > self._budget_s and not first:
+            left = in_seconds(self._budget_s - spent_s)
+            return f"would take about {in_seconds(price_s)}, {left} of the budget are left"
+        return None
+
+    def charge(
+        self, cells: Sequence[Planned], own_s: Sequence[float], elapsed_s: float, expected: Sequence[Need] | None
+    ) -> None:
+        """Book seconds: a cell's own to its device, the rest to all devices alike.
+
+        Args:
+            cells: that shared an input.
+            own_s: seconds of each.
+            elapsed_s: of all, opening the input included.
+            expected: what was foreseen for each, where one process did all of it; prices are corrected by that, the
+                more the longer the cells took.
+        """
+        shared_s = elapsed_s - sum(own_s)
+        by_device: dict[str, list[int]] = defaultdict(list)
+        for index, planned in enumerate(cells):
+            by_device[planned.cell.device].append(index)
+        for device, places in by_device.items():
+            self._spent_s[device] += sum(own_s[i] for i in places) + max(shared_s, 0.0) / len(by_device)
+            if expected is not None:
+                foreseen_s = sum(expected[i].seconds for i in places if own_s[i]) / self._processes
+                self._pace[device] = _corrected(self._pace[device], sum(own_s[i] for i in places), foreseen_s)
+        if expected is not None:
+            opening_s = max(need.opening_s for need in expected) / self._processes
+            self._opening_pace = _corrected(self._opening_pace, shared_s, opening_s)
+
+    def ended(self, planned: Planned, record: Mapping[str, Any]) -> float:
+        """Learn from a cell's record; return about how many seconds the rest will take, as far as the budget allows."""
+        self._prices.learn(record)
+        self._left = [other for other in self._left if other is not planned]
+        alike = [other for other in self._left if other.algorithm_key == planned.algorithm_key]
+        self._seconds |= {id(other): self._prices.need(other).seconds for other in alike}
+        wanted: dict[str, float] = defaultdict(float)
+        for other in self._left:
+            wanted[other.cell.device] += self._seconds[id(other)] * self._pace[other.cell.device]
+        return sum(min(seconds, max(self._budget_s - self._spent_s[d], 0.0)) for d, seconds in wanted.items())
+
+
+def _corrected(pace: float, took_s: float, foreseen_s: float) -> float:
+    """Return a pace half way to what was just seen, which is believed within a factor of five."""
+    return (pace + min(max(took_s / foreseen_s, 0.2), 5.0)) / 2 if foreseen_s > 0 and took_s > 0 else pace

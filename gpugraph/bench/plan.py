@@ -59,6 +59,11 @@ class Planned:
         weights = "" if cell.weights == "file" else f", {cell.weights} weights"
         return f"{cell.problem} {described_algorithm(cell)} on {cell.device}, {cell.graph}{weights}"
 
+    @property
+    def algorithm_key(self) -> tuple[str, str, str]:
+        """What tells its algorithm from others: the problem, the name, the kind of device."""
+        return self.cell.problem, self.cell.algorithm, self.kind
+
 
 @dataclass
 class Plan:
