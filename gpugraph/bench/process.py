@@ -14,13 +14,11 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
+from gpugraph.bench.sweep import Limits
 from gpugraph.errors import GpuGraphError
 from gpugraph.quantities import in_seconds, in_units
-
-if TYPE_CHECKING:
-    from gpugraph.bench.plan import Planned
 
 GRACE_S = 2.0
 """Seconds between asking a worker to end and killing it."""
@@ -183,10 +181,12 @@ Found = Mapping[str, Any]
 class Race:
     """A request to measure cells that share a graph, watched until it ends.
 
+    Cells are told by their places in the request.
+
     Args:
         worker: who is asked.
-        cells: the cells.
         request: what is asked.
+        limits: of each cell.
         doing: told what a cell is at.
         finished: told how each cell ended, as it does.
 
@@ -199,19 +199,19 @@ class Race:
     def __init__(
         self,
         worker: WorkerProcess,
-        cells: Sequence[Planned],
         request: Mapping[str, Any],
-        doing: Callable[[Planned, str], None],
-        finished: Callable[[Planned, Found], None],
+        limits: Sequence[Limits],
+        doing: Callable[[int, str], None],
+        finished: Callable[[int, Found], None],
     ):
-        self._worker, self._cells, self._request = worker, cells, request
+        self._worker, self._request, self._limits = worker, request, limits
         self._doing, self._finished = doing, finished
         self._ids: dict[int, str] = {}
         self._at = 0
         self._opening = True
         self._what = "starting"
-        self.seconds = [0.0] * len(cells)
-        self.ended: list[Planned] = []
+        self.seconds = [0.0] * len(limits)
+        self.ended: set[int] = set()
         self.worker_lost = False
 
     def run(self) -> None:
@@ -232,7 +232,7 @@ class Race:
                 self.seconds[self._at] += now - looked
             looked = now
             if event is None:
-                self._doing(self._cells[self._at], self._what)
+                self._doing(self._at, self._what)
             else:
                 done = self._take(event)
             if not done and (over := self._over(opening_s)) is not None:
@@ -251,11 +251,11 @@ class Race:
             self._ids[event["index"]] = event["id"]
         elif kind == "progress":
             self._what = str(event["what"])
-            self._doing(self._cells[self._at], self._what)
+            self._doing(self._at, self._what)
         elif kind == "finished":
             self._end(event["index"], {"record": event["record"]})
         elif kind == "already":
-            self.ended.append(self._cells[event["index"]])
+            self.ended.add(event["index"])
         elif kind == "broken":
             self._lose("threw", event["message"], everyone=True)
         elif kind == "lost":
@@ -263,12 +263,12 @@ class Race:
         return kind in ("done", "lost")
 
     def _end(self, index: int, found: Found) -> None:
-        self.ended.append(self._cells[index])
-        self._finished(self._cells[index], {**found, "id": self._ids.get(index)})
+        self.ended.add(index)
+        self._finished(index, {**found, "id": self._ids.get(index)})
 
     def _over(self, opening_s: float) -> tuple[str, str] | None:
         """Return the outcome and the message where a limit is passed."""
-        limits = self._cells[self._at].limits
+        limits = self._limits[self._at]
         if self._opening and opening_s > limits.load_s:
             return "timeout", f"opening the graph took more than {in_seconds(limits.load_s)}"
         if not self._opening and self.seconds[self._at] > limits.time_s:
@@ -283,7 +283,6 @@ class Race:
     def _lose(self, outcome: str, message: str, *, everyone: bool = False) -> None:
         """Blame the cell that was at work, or all of them while their graph was being opened."""
         self.worker_lost = True
-        over = {id(planned) for planned in self.ended}
-        for index in range(len(self._cells)) if self._opening or everyone else [self._at]:
-            if id(self._cells[index]) not in over:
+        for index in range(len(self._limits)) if self._opening or everyone else [self._at]:
+            if index not in self.ended:
                 self._end(index, {"outcome": outcome, "message": message})

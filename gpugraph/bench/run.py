@@ -132,18 +132,28 @@ class Runner:
         cells = [planned for planned in group if not self._skipped(planned)]
         opened = False
         while cells:
-            if self._worker is None:
-                self._worker = self._start()
             began = time.monotonic()
             expected = None if opened else [self._prices.need(planned) for planned in cells]
-            race = Race(self._worker, cells, self._request(cells), self._watcher.doing, self._take)
-            race.run()
+            race = self._race(cells)
             self._budget.charge(cells, race.seconds, time.monotonic() - began, expected)
             opened = True
             if race.worker_lost or self._parts:  # the next samples are another process's
                 self._drop_worker()
-            ended = {id(planned) for planned in race.ended} - self._parts.keys()
-            cells = [p for p in cells if id(p) not in ended and not self._skipped(p)]
+            left = [p for i, p in enumerate(cells) if i not in race.ended or id(p) in self._parts]
+            cells = [planned for planned in left if not self._skipped(planned)]
+
+    def _race(self, cells: Sequence[Planned]) -> Race:
+        """Let the worker measure cells; return how that went."""
+        worker = self._worker = self._worker or self._start()
+        race = Race(
+            worker,
+            self._request(cells),
+            [planned.limits for planned in cells],
+            doing=lambda at, what: self._watcher.doing(cells[at], what),
+            finished=lambda at, found: self._take(cells[at], found),
+        )
+        race.run()
+        return race
 
     def _take(self, planned: Planned, found: Mapping[str, Any]) -> None:
         """End a cell, or keep what it has where other processes are to take more samples of it."""
