@@ -22,7 +22,7 @@ class Document:
     Attributes:
         path: the file, as the user is to see it.
         tables: its content.
-        overridden: names of keys, or ``TABLE.KEY``, whose values the command line has given since.
+        overridden: names of axes, or ``TABLE.KEY``, whose values the command line has given since.
     """
 
     def __init__(self, path: str | os.PathLike[str]):
@@ -55,9 +55,9 @@ class Document:
             keys: the names of the tables, then of the key.
             turn: which of several tables of that name, ``[[skip]]`` for instance, counted from 0.
         """
-        for name in (keys[-1], ".".join(keys[-2:])):
-            if name in self.overridden:
-                return f"--set {name}"
+        name = ".".join(keys[-2:]).removeprefix("axes.")
+        if name in self.overridden:
+            return f"--set {name}"
         line = self._line(keys, turn)
         return f"{self.path}{f' line {line}' if line else ''}, {'.'.join(keys)}"
 

@@ -370,3 +370,31 @@ def test_an_unknown_sweep_suggests_the_nearest_and_a_missing_file_is_named():
         read_sweep("smok")
     with pytest.raises(InputError, match=r"gone\.toml: cannot be read"):
         read_sweep("gone.toml")
+
+
+@pytest.mark.parametrize(
+    ("setting", "place"),
+    [
+        ("device=gpu", "--set device"),
+        ("prepare=sort", "--set prepare"),
+        ("problem=mts", "--set problem"),
+        ("boruvka.jumps=2", "--set boruvka.jumps"),
+        ("limits.time=soon", "--set limits.time"),
+    ],
+)
+def test_a_bad_value_of_the_command_line_is_placed_there(plan, setting, place):
+    with pytest.raises(InputError) as caught:
+        plan(AXES, setting)
+    assert caught.value.where == place
+
+
+def test_a_key_that_bears_the_name_of_an_axis_given_by_the_command_line_keeps_its_place(plan):
+    text = AXES + "[[paper.point]]\nmteps = 1\nscale = -1\n"
+    with pytest.raises(InputError, match=r"s\.toml line \d+, paper\.point\.scale: -1 is no number above 0"):
+        plan(text, "scale=4")
+
+
+def test_a_bad_device_of_a_block_is_found_in_its_line(plan):
+    text = 'title = "t"\n[[block]]\naxes.graph = "path:4"\n[[block]]\naxes.graph = "path:5"\naxes.device = "gpu"\n'
+    with pytest.raises(InputError, match=r"s\.toml.*device.*unknown device 'gpu'"):
+        plan(text)
