@@ -297,3 +297,13 @@ def test_nodes_that_are_all_integers_are_written_as_such(tmp_path):
     with np.load(tmp_path / "d.npz") as file:
         assert file["names"].tolist() == [10, 20, 30]
         assert file["names"].dtype == np.int64
+
+
+@pytest.mark.parametrize("name", ["two\nlines", "tab\tand\rreturn", "no\udcff text"])
+def test_a_name_of_any_letters_stays_one_line_of_comment(tmp_path, name):
+    forest = forest_of(undirected(3, [(0, 1, 5), (1, 2, 3)]).renamed(name=name))
+    write_result(forest, tmp_path / "forest.mtx")
+    lines = (tmp_path / "forest.mtx").read_text("utf-8").split("\n")
+    assert lines[1].startswith("% minimum spanning forest of ")
+    assert lines[2] == "3 3 2"
+    assert check_result(forest.graph, tmp_path / "forest.mtx").status == "passed"
