@@ -6,7 +6,6 @@ A user's own algorithm is asked in a process of its own, which may hang or end w
 from __future__ import annotations
 
 import itertools
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -255,15 +254,12 @@ class Guests:
     def _ask(self, name: str) -> Mapping[str, Any]:
         """Import it in a worker of its own: what it does to that process meets nobody else."""
         with self._start() as worker:
-            worker.ask({"do": "describe", "algorithm": name})
-            end = time.monotonic() + self._limit_s
             what = f"importing it took more than {in_seconds(self._limit_s)}"
             try:
-                while (left := end - time.monotonic()) > 0:
-                    event = worker.hear(left)
-                    if event is not None and event["event"] == "described":
-                        told: Mapping[str, Any] = event["told"]
-                        return told
+                event = worker.answer({"do": "describe", "algorithm": name}, "described", self._limit_s)
+                if event is not None:
+                    told: Mapping[str, Any] = event["told"]
+                    return told
             except WorkerDied as death:
                 what = f"importing it failed: {death.what}"
         error = {"what": what, "where": name, "remedy": "correct the user's own algorithm"}

@@ -76,7 +76,11 @@ class Bench:
             if not self._dry:
                 self.store = stack.enter_context(Store(self.path, resume=self._resume))
             self._worker = stack.enter_context(WorkerProcess())
-            self._devices = _devices(self._worker, _device_names(self.sweep, self._peers))
+            names = _device_names(self.sweep, self._peers)
+            opened = self._worker.answer({"do": "devices", "names": names}, "devices", START_S)
+            if opened is None:
+                raise WorkerDied(f"the worker did not open the devices within {in_seconds(START_S)}")
+            self._devices = opened["devices"]
             self._stack = stack.pop_all()
         self.notices = [told["notice"] for told in self._devices.values() if told.get("notice")]
         self.notices += [f"{name}: {told}" for name, told in self._unusable.items()]
@@ -153,24 +157,6 @@ def _device_names(sweep: Sweep, peers: Sequence[str]) -> list[str]:
         known = {peer["name"]: str(peer["device"]) for peer in describe_peers()}
         names |= dict.fromkeys(known[name] for name in named if name in known)
     return list(names)
-
-
-def _devices(worker: WorkerProcess, names: Sequence[str]) -> dict[str, Mapping[str, Any]]:
-    """Return what the worker finds behind the names of devices.
-
-    Raises:
-        GpuGraphError: it does not answer.
-    """
-    worker.ask({"do": "devices", "names": list(names)})
-    waited = 0.0
-    while waited < START_S:
-        event = worker.hear(1.0)
-        if event is None:
-            waited += 1.0
-        elif event["event"] == "devices":
-            found: dict[str, Mapping[str, Any]] = event["devices"]
-            return found
-    raise WorkerDied(f"the worker did not open the devices within {in_seconds(START_S)}")
 
 
 def judge(totals: Totals) -> None:

@@ -96,6 +96,20 @@ class WorkerProcess:
             raise WorkerDied(self._how_it_ended())
         return event
 
+    def answer(self, request: Mapping[str, Any], kind: str, limit_s: float) -> dict[str, Any] | None:
+        """Send a request; return the first answer of a kind, or None if there is none within ``limit_s`` seconds.
+
+        Raises:
+            WorkerDied: it is gone before.
+        """
+        self.ask(request)
+        end = time.monotonic() + limit_s
+        while (left := end - time.monotonic()) > 0:
+            event = self.hear(left)
+            if event is not None and event["event"] == kind:
+                return event
+        return None
+
     def resident_bytes(self) -> int | None:
         """Return the bytes of host memory that it holds, or None where the system does not tell."""
         try:
