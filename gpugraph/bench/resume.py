@@ -17,7 +17,7 @@ from typing import Any
 from gpugraph.errors import GpuGraphError
 from gpugraph.measure.identity import cell_id
 from gpugraph.measure.record import Cell, json_text
-from gpugraph.measure.record_file import shape_of
+from gpugraph.measure.record_shape import shape_of
 from gpugraph.measure.resolve import parse_options, resolve_algorithm
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.registry import load_problem

@@ -23,8 +23,8 @@ from gpugraph.bench.store import Store
 from gpugraph.bench.sweep import Sweep
 from gpugraph.bench.watch import Race, RaceOutcome
 from gpugraph.host import available_memory
+from gpugraph.measure.assemble import failed_record
 from gpugraph.measure.environment import command_line
-from gpugraph.measure.outcome import failed_record
 from gpugraph.problems.guest_sources import told_of
 from gpugraph.quantities import in_seconds, in_units
 

@@ -53,7 +53,7 @@ def read_records(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
     Raises:
         InputError: it cannot be read, or a line in it is no record.
     """
-    return read_record_file(path).records
+    return [record.data for record in read_record_file(path).records]
 
 
 def append_record(record: Record, path: str | os.PathLike[str]) -> bool:
@@ -114,7 +114,7 @@ class Store:
         if stored.records and not resume:
             remedy = "--resume goes on with it; or name another file"
             raise InputError("holds results already", where=self.path, remedy=remedy)
-        self.records = stored.records
+        self.records = [record.data for record in stored.records]
         self.cut = status.st_size - stored.whole_bytes
         if self.cut:
             os.ftruncate(self._fd, stored.whole_bytes)

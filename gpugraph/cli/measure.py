@@ -117,11 +117,11 @@ def print_record(record: Record, style: str) -> None:
     if style == "json":
         show(record.to_json())
     elif style == "csv":
-        show(csv([record.data]))
+        show(csv([record]))
     elif style == "markdown":
-        show(markdown([record.data]))
+        show(markdown([record]))
     else:
-        show_lines(table(record.data, width=page_width()))
+        show_lines(table(record, width=page_width()))
 
 
 def _notices(record: Record, output: str | None) -> list[str]:

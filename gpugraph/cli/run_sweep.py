@@ -22,8 +22,7 @@ from gpugraph.cli.output import check_destination, show, show_lines, tell
 from gpugraph.cli.progress import Progress
 from gpugraph.errors import DeviceUnavailable, GpuGraphError, InputError, VerificationFailed
 from gpugraph.measure.sampling import Sampling
-from gpugraph.quantities import in_seconds, parse_seconds
-from gpugraph.report.units import counted
+from gpugraph.quantities import counted, in_seconds, parse_seconds
 
 START_S = 300.0
 """Seconds that a worker may take to open the devices."""

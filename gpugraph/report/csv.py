@@ -7,9 +7,7 @@ import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gpugraph.measure.record import PHASES, jsonable
-from gpugraph.report.rates import shown_rate
-from gpugraph.report.rows import Row
+from gpugraph.measure.record import PHASES, Record, jsonable
 
 FRONT = (
     "problem",
@@ -27,12 +25,12 @@ FRONT = (
 _INTERVAL = ("confidence_s.kernel.low", "confidence_s.kernel.high")
 
 
-def csv(records: Sequence[Mapping[str, Any]]) -> str:
+def csv(rows: Sequence[Record]) -> str:
     """Return the records as CSV with a header; columns of results, axes and parameters are those of all together.
 
     A cell that gave no number has its outcome and its message, and nothing in the columns of numbers.
     """
-    rows = [Row.of(data) for data in records]
+    records = [row.data for row in rows]
     results = _names(records, "result")
     axes = [f"cell.{name}" for name in _names([data.get("cell") or {} for data in records], "axes")]
     parameters = _names(records, "parameters")
@@ -61,7 +59,7 @@ def csv(records: Sequence[Mapping[str, Any]]) -> str:
     for row in rows:
         data = row.data
         line = {name: _at(data, name) for name in header}
-        line |= {name: shown_rate(data, name.partition(".")[2]) for name in rates}
+        line |= dict(zip(rates, (row.mteps, row.end_to_end), strict=True))
         line |= dict(zip(_INTERVAL, row.interval_s or (None, None), strict=True))
         line |= {"samples": len(row.samples) or None, "few_samples": "yes" if row.few else None}
         line |= {"outcome": row.outcome, "message": row.message or None}

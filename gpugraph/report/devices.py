@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from gpugraph.quantities import duration, size, value
 from gpugraph.report.lines import Line, field
-from gpugraph.report.units import duration, size, value
 
 _BANDWIDTHS = {
     "copy": "copy kernel, read + written",

@@ -7,8 +7,8 @@ from dataclasses import asdict
 from typing import Any
 
 from gpugraph.graph.properties import Degrees, GraphProperties
+from gpugraph.quantities import count, counted, size
 from gpugraph.report.lines import Line, field
-from gpugraph.report.units import count, counted, size
 
 BAR_WIDTH = 30
 

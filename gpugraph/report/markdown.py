@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
+from gpugraph.measure.record import EMULATED, Record
+from gpugraph.quantities import count, duration, percent, rate
 from gpugraph.report.charts.series import label
 from gpugraph.report.published import COLUMNS, Published, published
-from gpugraph.report.rates import EMULATED
-from gpugraph.report.rows import FEW, Row
 from gpugraph.report.speedup import speedups
-from gpugraph.report.units import count, duration, percent, rate
+
+FEW = "A time with its number of samples in brackets has fewer than were asked for, or than three: it proves little"
 
 HEADER = ("problem", "graph", "vertices", "edges", "algorithm", "device", "kernel", "MTEPS", "end to end", "verdict")
 _RIGHT = ("vertices", "edges", "kernel", "MTEPS", "end to end")
 
 
-def markdown(records: Sequence[Mapping[str, Any]]) -> str:
+def markdown(rows: Sequence[Record]) -> str:
     """Return the records as a table, a line each; MTEPS only where the result is verified."""
-    rows = [Row.of(data) for data in records]
     lines = [row(HEADER), row(["---:" if name in _RIGHT else "---" for name in HEADER])]
     lines += [row(_cells(one)) for one in rows]
-    definitions = {str((one.data.get("mteps") or {}).get("definition") or "") for one in rows} - {""}
+    definitions = {(one.shape.mteps.definition or "") for one in rows} - {""}
     notes = sorted(definitions)
     if notes and any(one.transfers for one in rows):
         notes.append("End to end: the same count / (stage + h2d + kernel + d2h)")
@@ -55,16 +54,16 @@ def escaped(text: str) -> str:
     return " ".join(text.replace("|", "\\|").replace("<", "\\<").split())
 
 
-def _cells(one: Row) -> list[str]:
+def _cells(one: Record) -> list[str]:
     verdict = one.data.get("verification") or {}
     said = verdict.get("status", "skipped") + (f" ({verdict.get('method')})" if one.status == "passed" else "")
     if not one.ok:
         said = f"{one.outcome}: {one.message}".rstrip(": ")
     return [
         one.problem,
-        one.graph,
-        "-" if one.vertices is None else count(one.vertices),
-        "-" if one.edges is None else count(one.edges),
+        one.graph_name,
+        "-" if one.shape.graph.vertices is None else count(one.shape.graph.vertices),
+        "-" if one.shape.graph.edges is None else count(one.shape.graph.edges),
         one.algorithm,
         one.device,
         kernel_time(one),
@@ -74,7 +73,7 @@ def _cells(one: Row) -> list[str]:
     ]
 
 
-def kernel_time(one: Row) -> str:
+def kernel_time(one: Record) -> str:
     """Return the median kernel time with its precision where that is known."""
     if one.kernel_s is None:
         return "-"

@@ -15,7 +15,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from gpugraph.measure.record_file import PaperShape, PointShape
+from gpugraph.measure.record import Record
+from gpugraph.measure.record_shape import PaperShape, PointShape
 
 SAME_SCALE = 0.01
 """Scales that differ by less are the same."""
@@ -50,8 +51,9 @@ class Stated:
         return self.scale is None or (scale is not None and abs(self.scale - scale) < SAME_SCALE)
 
 
-def stated(paper: PaperShape | list[PaperShape] | None) -> tuple[Stated, ...]:
+def stated(record: Record) -> tuple[Stated, ...]:
     """Return the values that a record's ``paper`` field states."""
+    paper = record.shape.paper
     papers = paper if isinstance(paper, list) else [] if paper is None else [paper]
     return tuple(_value(one, point) for one in papers for point in (one.points if one.points is not None else [one]))
 

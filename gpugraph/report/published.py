@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from gpugraph.quantities import duration, rate
 from gpugraph.report.charts.series import Labelled
-from gpugraph.report.papers import Stated
+from gpugraph.report.papers import Stated, stated
 from gpugraph.report.speedup import Speedup
-from gpugraph.report.units import duration, rate
 
 COLUMNS = ("system", "size", "where", "hardware", "stated", "ours")
 """What each of ``Published.figures`` holds."""
@@ -39,18 +39,18 @@ def published(cells: Sequence[Labelled], over: Sequence[Speedup]) -> list[Publis
         cells: the records.
         over: their speed-ups over the CPU.
     """
-    ratios = {id(one.row): one for one in over}
+    ratios = {id(one.record): one for one in over}
     said: dict[str, dict[str, Any]] = {}
     figures: dict[str, dict[tuple[Stated, str], list[Labelled]]] = {}
     for cell in cells:
-        field = cell.row.data.get("paper")
+        field = cell.record.data.get("paper")
         for one in field if isinstance(field, list) else [field]:
             if isinstance(one, Mapping):
                 kept = said.setdefault(str(one.get("name") or "the paper"), {})
                 kept |= {k: v for k, v in one.items() if v and k not in kept}
-        for value in cell.row.papers:
-            members = figures.setdefault(value.name, {}).setdefault((value, value.label or cell.row.algorithm), [])
-            if value.is_of(cell.row.scale):
+        for value in stated(cell.record):
+            members = figures.setdefault(value.name, {}).setdefault((value, value.label or cell.record.algorithm), [])
+            if value.is_of(cell.record.scale):
                 members.append(cell)
     return [
         Published(
@@ -81,7 +81,7 @@ def _figure(value: Stated, system: str, members: Sequence[Labelled], ratios: Map
     """Return a line: what is stated, and the best of our cells that did the same work."""
     best, ours = 0.0, "not measured"
     for cell in members:
-        row = cell.row
+        row = cell.record
         figure, text = row.mteps or 0.0, ""
         if value.speedup is not None:
             one = ratios.get(id(row))
@@ -93,7 +93,7 @@ def _figure(value: Stated, system: str, members: Sequence[Labelled], ratios: Map
             text = f"{rate(figure)} MTEPS"
         if figure > best:
             best, ours = figure, f"{text}, {cell.variant} on {row.device}"
-    size = members[0].row.graph if members else "" if value.scale is None else f"2^{value.scale:.4g} vertices"
+    size = members[0].record.graph_name if members else "" if value.scale is None else f"2^{value.scale:.4g} vertices"
     return system, size, value.where or "-", value.hardware, _value(value), ours
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gpugraph.report.rows import Row
+from gpugraph.measure.record import Record
 
 
 @dataclass(frozen=True, eq=False)
@@ -15,21 +15,21 @@ class Speedup:
     """How many times faster than the CPU a cell is.
 
     Attributes:
-        row: the cell.
+        record: the cell.
         base: the CPU's.
         kernel: ratio of their throughputs.
         end_to_end: the same, transfers of both included.
     """
 
-    row: Row
-    base: Row
+    record: Record
+    base: Record
     kernel: float
     end_to_end: float | None
 
 
-def speedups(rows: Sequence[Row]) -> list[Speedup]:
+def speedups(rows: Sequence[Record]) -> list[Speedup]:
     """Return the speed-up of every verified cell of another device that a CPU has run too, in their order."""
-    fastest: dict[Any, Row] = {}
+    fastest: dict[Any, Record] = {}
     for row in rows:
         if row.device_kind == "cpu" and row.mteps:
             best = fastest.get(_work(row))
@@ -44,9 +44,6 @@ def speedups(rows: Sequence[Row]) -> list[Speedup]:
     return found
 
 
-def _work(row: Row) -> tuple[str, str, str]:
+def _work(row: Record) -> tuple[str, str, str]:
     """Return what two cells must share to have done the same work."""
-    graph = row.data.get("graph") or {}
-    result = row.data.get("result") or {}
-    sources = [run.get("source") for run in row.data.get("per_source") or ()] or result.get("source")
-    return row.problem, str(graph.get("digest") or row.graph), json.dumps(sources, default=str)
+    return row.problem, row.shape.graph.digest or row.graph_name, json.dumps(row.asked_source, default=str)

@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gpugraph.measure.record import PHASES
-from gpugraph.measure.statistics import relative_half_width
+from gpugraph.measure.record import PHASES, Record
+from gpugraph.quantities import count, counted, duration, percent, rate, size
 from gpugraph.report.lines import Line, field
-from gpugraph.report.rates import why_no_rates
-from gpugraph.report.rows import Row, inner_phases
-from gpugraph.report.units import count, counted, duration, percent, rate, size
 
 BAR_WIDTH = 30
 SHOWN_SOURCES = 10
@@ -20,14 +17,15 @@ NOISY = 0.05
 METHOD_NAMES = {"both": "certificate and reference"}
 
 
-def table(data: Mapping[str, Any], *, width: int = 80) -> list[Line]:
-    """Return the lines of a record.
+def table(record: Record, *, width: int = 80) -> list[Line]:
+    """Return the lines of a record that was measured.
 
     Args:
-        data: the record's JSON object.
+        record: the record.
         width: columns to wrap at.
     """
-    blocks = [_subject(data, width), _phases(data, width), _rates(data, width), _result(data, width)]
+    data = record.data
+    blocks = [_subject(data, width), _phases(record, width), _rates(record, width), _result(data, width)]
     lines: list[Line] = []
     for block in blocks:
         lines += ([[("", "")]] if lines else []) + block
@@ -64,10 +62,10 @@ def describe_graph(graph: Mapping[str, Any]) -> str:
     return f"{graph['name']}: {sizes}, {graph['weight_dtype']} weights"
 
 
-def _phases(data: Mapping[str, Any], width: int) -> list[Line]:
+def _phases(record: Record, width: int) -> list[Line]:
+    data, inner = record.data, record.measured_inner
     phases = {name: data["phases_s"][name] for name in PHASES if data["phases_s"].get(name)}
     total = sum(phases.values())
-    inner = inner_phases(data)
     lines: list[Line] = [[(f"{'phase':<20}{'median':>10}{'share':>8}", "bold")]]
     for name, seconds in phases.items():
         lines.append(_phase(name, seconds, seconds / total, "cyan" if name == "kernel" else "dim"))
@@ -75,8 +73,8 @@ def _phases(data: Mapping[str, Any], width: int) -> list[Line]:
             lines += [_phase(f"  {part}", s, s / seconds, "", bar=False) for part, s in inner.items()]
     if data.get("predecessors_s") is not None:
         lines.append([(f"{'predecessors':<20}{duration(data['predecessors_s']):>10}", ""), (_APART, "dim")])
-    lines += field("", _samples(data, bool(inner)), width=width, style="dim")
-    return lines + _precision(data, width)
+    lines += field("", _samples(record), width=width, style="dim")
+    return lines + _precision(record, width)
 
 
 _APART = f"{'':>9}after the run, in no other figure"
@@ -87,31 +85,25 @@ def _phase(name: str, seconds: float, share: float, style: str, *, bar: bool = T
     return [(f"{name:<20}", ""), (f"{duration(seconds):>10}{share:>7.0%}  ", ""), (blocks, style if bar else "dim")]
 
 
-def _samples(data: Mapping[str, Any], inner: bool) -> str:
-    kernel = data["samples_s"]["kernel"]
+def _samples(record: Record) -> str:
+    data, kernel = record.data, record.data["samples_s"]["kernel"]
     text = f"{counted(len(kernel), 'sample')} of the kernel"
-    if Row.of(data).few:
+    if record.few:
         text += ": too few to prove much"
     if len(kernel) > 1:
         text += f", {duration(min(kernel))} to {duration(max(kernel))}"
-    if (half := _half_width(data)) is not None:
+    if (half := record.measured_half_width) is not None:
         text += f", median ± {percent(half)}"
     if outliers := (data.get("sampling") or {}).get("outliers"):
         text += f", {counted(len(outliers), 'outlier')}"
     if data.get("rounds") is not None:
         text += f"; {counted(data['rounds'], 'round')}"
-    return text + ("; its inner phases as shares of a run of their own" if inner else "")
+    return text + ("; its inner phases as shares of a run of their own" if record.measured_inner else "")
 
 
-def _half_width(data: Mapping[str, Any]) -> float | None:
-    """Return half the 95 % interval of the kernel's median over the median, or None where there is no interval."""
-    interval, kernel_s = (data.get("confidence_s") or {}).get("kernel"), data["phases_s"].get("kernel")
-    return relative_half_width(tuple(interval), kernel_s) if interval and kernel_s else None
-
-
-def _precision(data: Mapping[str, Any], width: int) -> list[Line]:
+def _precision(record: Record, width: int) -> list[Line]:
     """Return whether the target was reached, and a warning where the samples scatter too much to be relied on."""
-    half, sampling = _half_width(data), data.get("sampling") or {}
+    half, sampling = record.measured_half_width, record.data.get("sampling") or {}
     target = sampling.get("target")
     if target:
         reached = half is not None and half <= target
@@ -130,15 +122,14 @@ def _precision(data: Mapping[str, Any], width: int) -> list[Line]:
     return lines + field("noisy", said, width=width, style="yellow")
 
 
-def _rates(data: Mapping[str, Any], width: int) -> list[Line]:
-    reason = why_no_rates(data)
+def _rates(record: Record, width: int) -> list[Line]:
+    data, reason, half = record.data, record.why_no_rates, record.measured_half_width
     mteps = data["mteps"]
     if reason or mteps.get("kernel") is None:
         return field("MTEPS", reason or "-", width=width, style="yellow")
     queries = len(data.get("per_source", ()))
     mean = f" (harmonic mean over {queries} sources)" if queries else ""
     definition = mteps.get("definition", f"{mteps['counted']} / kernel time / 10^6").removeprefix("MTEPS = ")
-    half = _half_width(data)
     known = "" if half is None else f" ± {percent(half)}"
     lines = [
         *field("MTEPS", rate(mteps["kernel"]) + known + mean, width=width, style="bold green"),

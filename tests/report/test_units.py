@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpugraph.report.units import counted, duration, rate, size, value
+from gpugraph.quantities import counted, duration, rate, size, value
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from gpugraph.quantities import duration, percent
 from gpugraph.report.charts.chart import PHASES, Chart, Ink, Spec
 from gpugraph.report.charts.curves import curves, describe, label_angle
 from gpugraph.report.charts.panels import Panel, panels, point
 from gpugraph.report.charts.series import Labelled, ordered
-from gpugraph.report.units import duration, percent
 
 MOST_PANELS = 12
 """More small figures than this tire a reader; the table has every phase of every cell."""
@@ -22,10 +22,10 @@ def shares(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
     charts = []
     for panel, series, members in _by_series(cells):
         values = [
-            _part(panel, m, name, m.row.phases.get(name, 0.0), sum(m.row.phases.get(p, 0.0) for p in PHASES), i)
+            _part(panel, m, name, m.record.phases.get(name, 0.0), sum(m.record.phases.get(p, 0.0) for p in PHASES), i)
             for m in members
             for i, name in enumerate(PHASES)
-            if m.row.phases.get(name)
+            if m.record.phases.get(name)
         ]
         if not values:
             continue
@@ -40,11 +40,11 @@ def inner_shares(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
     """Return the shares of the phases inside the kernel, a small figure for each algorithm and device."""
     charts = []
     for panel, series, members in _by_series(cells):
-        order = list(dict.fromkeys(name for m in members for name in m.row.inner))
+        order = list(dict.fromkeys(name for m in members for name in m.record.inner))
         values = [
-            _part(panel, m, name, m.row.inner[name], sum(m.row.inner.values()), order.index(name))
+            _part(panel, m, name, m.record.inner[name], sum(m.record.inner.values()), order.index(name))
             for m in members
-            for name in m.row.inner
+            for name in m.record.inner
         ]
         if values and len(order) > 1:
             colors = [ink.series[i % len(ink.series)] for i in range(len(order))]
@@ -55,11 +55,11 @@ def inner_shares(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
 def transfers(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
     """Return the time of the kernel and of the transfers, where there are transfers."""
     charts = []
-    alone = len({cell.device for cell in cells if cell.row.device_kind not in ("cpu", "emulated")}) == 1
+    alone = len({cell.device for cell in cells if cell.record.device_kind not in ("cpu", "emulated")}) == 1
     for panel in panels(cells):
         points = []
         for member in panel.members:
-            row = member.row
+            row = member.record
             if row.device_kind in ("cpu", "emulated") or row.kernel_s is None or not row.transfer_s:
                 continue
             for kind, seconds in (("kernel", row.kernel_s), ("transfer", row.transfer_s)):
@@ -86,7 +86,7 @@ def _by_series(cells: Sequence[Labelled]) -> list[tuple[Panel, str, list[Labelle
     for panel in panels(cells):
         groups: dict[str, list[Labelled]] = {}
         for member in panel.members:
-            if member.row.ok and member.row.device_kind != "emulated":
+            if member.record.ok and member.record.device_kind != "emulated":
                 groups.setdefault(member.series, []).append(member)
         found += [(panel, series, groups[series]) for series in ordered(groups)]
     kept = sorted(range(len(found)), key=lambda i: -len(found[i][2]))[:MOST_PANELS]
@@ -94,13 +94,13 @@ def _by_series(cells: Sequence[Labelled]) -> list[tuple[Panel, str, list[Labelle
 
 
 def _part(panel: Panel, cell: Labelled, name: str, seconds: float, total: float, order: int) -> Spec:
-    x = panel.x(cell.row)
+    x = panel.x(cell.record)
     return {
         "x": x if isinstance(x, str) else f"{x:g}" if float(x).is_integer() else f"{x:.1f}",
         "part": name,
         "y": seconds,
         "order": order,
-        "graph": cell.row.graph,
+        "graph": cell.record.graph_name,
         "time": duration(seconds),
         "share": percent(seconds / total if total else 0.0),
     }

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from gpugraph.measure.record import Record
+from gpugraph.quantities import percent, rate, size
 from gpugraph.report.charts.chart import Chart, Ink
 from gpugraph.report.charts.curves import Mark, Point, curves, describe
 from gpugraph.report.charts.panels import Panel, failures, panels, point, times
 from gpugraph.report.charts.series import Labelled
-from gpugraph.report.papers import Stated
-from gpugraph.report.rows import Row
+from gpugraph.report.papers import Stated, stated
 from gpugraph.report.speedup import Speedup
-from gpugraph.report.units import percent, rate, size
 
 
 def throughput(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
     """Return throughput over scale or graph, with failed cells and what papers state."""
     charts = []
     for panel in panels(cells):
-        members = [m for m in panel.members if m.row.mteps is not None]
+        members = [m for m in panel.members if m.record.mteps is not None]
         points = [_throughput_point(panel, m) for m in members]
         papers = _papers(panel, _stated_rate)
         failed = failures(panel)
@@ -50,7 +50,7 @@ def rate_title(problem: str) -> str:
 
 
 def _throughput_point(panel: Panel, cell: Labelled) -> Point:
-    row = cell.row
+    row = cell.record
     mteps = row.mteps or 0.0
     tip = {"MTEPS": rate(mteps)}
     if row.transfers and row.end_to_end is not None:
@@ -65,15 +65,15 @@ def stated_marks(cells: Sequence[Labelled], what: str = "mteps") -> list[Mark]:
     return [mark for panel in panels(cells) if not panel.names for mark in _papers(panel, of)]
 
 
-def _papers(panel: Panel, of: Callable[[Stated, Row], float | None]) -> list[Mark]:
+def _papers(panel: Panel, of: Callable[[Stated, Record], float | None]) -> list[Mark]:
     marks: dict[tuple[str, str, object, float], Mark] = {}
     for member in panel.members:
-        for value in member.row.papers:
-            y = of(value, member.row)
-            own = value.is_of(member.row.scale)
+        for value in stated(member.record):
+            y = of(value, member.record)
+            own = value.is_of(member.record.scale)
             if y is None or (panel.names and not own):
                 continue
-            x = panel.x(member.row) if own or value.scale is None else value.scale
+            x = panel.x(member.record) if own or value.scale is None else value.scale
             name = ", ".join(part for part in (value.name, value.label) if part)
             tip = {"stated by": name, "where": value.where or "-", "hardware": value.hardware}
             tip |= {"speed-up": f"{y:g} times", "over": value.over or "-"} if value.speedup else {"MTEPS": rate(y)}
@@ -81,11 +81,11 @@ def _papers(panel: Panel, of: Callable[[Stated, Row], float | None]) -> list[Mar
     return list(marks.values())
 
 
-def _stated_speedup(value: Stated, row: Row) -> float | None:
+def _stated_speedup(value: Stated, row: Record) -> float | None:
     return value.speedup
 
 
-def _stated_rate(value: Stated, row: Row) -> float | None:
+def _stated_rate(value: Stated, row: Record) -> float | None:
     """Return a stated value in MTEPS; a time is turned into one where it is of this very cell's work."""
     if value.mteps is not None:
         return value.mteps
@@ -96,18 +96,18 @@ def _stated_rate(value: Stated, row: Row) -> float | None:
 
 def _hardware(papers: Sequence[Mark], members: Sequence[Labelled]) -> str:
     stated = "; ".join(dict.fromkeys(mark.text for mark in papers))
-    ours = ", ".join(dict.fromkeys(m.row.device for m in members)) or "-"
+    ours = ", ".join(dict.fromkeys(m.record.device for m in members)) or "-"
     return f"Open diamonds are a paper's own numbers ({stated}), as it states them; ours are of {ours}."
 
 
 def speedups(cells: Sequence[Labelled], found: Sequence[Speedup], ink: Ink) -> list[Chart]:
     """Return the speed-up over the fastest verified run of a CPU on the same graph, and those that papers state."""
-    by_row = {id(one.row): one for one in found}
+    by_row = {id(one.record): one for one in found}
     charts = []
     for panel in panels(cells):
         points = []
         for member in panel.members:
-            if (one := by_row.get(id(member.row))) is not None:
+            if (one := by_row.get(id(member.record))) is not None:
                 total = {} if one.end_to_end is None else {"end to end": f"{one.end_to_end:.2f} times"}
                 tip = {
                     "kernel only": f"{one.kernel:.2f} times",
@@ -139,13 +139,13 @@ def bandwidth(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
     for panel in panels(cells):
         points = []
         for member in panel.members:
-            row = member.row
+            row = member.record
             if row.share is not None and row.mteps is not None:
                 tip = {"share of the roof": percent(row.share)}
-                if row.minimum_bytes:
-                    tip["least traffic"] = size(int(row.minimum_bytes))
-                if row.copy_bytes_per_s:
-                    tip["copy bandwidth"] = f"{row.copy_bytes_per_s / 1e9:,.0f} GB/s, measured"
+                if row.shape.traffic.minimum_bytes:
+                    tip["least traffic"] = size(int(row.shape.traffic.minimum_bytes))
+                if row.shape.traffic.copy_bytes_per_s:
+                    tip["copy bandwidth"] = f"{row.shape.traffic.copy_bytes_per_s / 1e9:,.0f} GB/s, measured"
                 if row.share > 0:
                     tip["at the roof"] = f"{rate(row.mteps / row.share)} MTEPS"
                 points.append(point(panel, member, row.share, {**tip, **times(row)}))
@@ -171,7 +171,7 @@ def energy(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
     for panel in panels(cells):
         points = []
         for member in panel.members:
-            row = member.row
+            row = member.record
             if row.nanojoules is not None and row.ok:
                 joules = {} if row.joules is None else {"a run": f"{row.joules:.4g} J"}
                 points.append(point(panel, member, row.nanojoules, {"an edge": f"{row.nanojoules:.4g} nJ", **joules}))

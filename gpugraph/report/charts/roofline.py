@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gpugraph.quantities import percent, rate
 from gpugraph.report.charts.chart import Chart, Ink, Spec
 from gpugraph.report.charts.series import Labelled, ordered
-from gpugraph.report.units import percent, rate
 
 
 def roofline(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
@@ -17,19 +17,19 @@ def roofline(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
     values = []
     bandwidths: dict[str, float] = {}
     for cell in cells:
-        row = cell.row
-        if row.mteps is None or not row.minimum_bytes or not row.copy_bytes_per_s or len(row.counts) != 1:
+        row, traffic = cell.record, cell.record.shape.traffic
+        if row.mteps is None or not traffic.minimum_bytes or not traffic.copy_bytes_per_s or len(row.counts) != 1:
             continue
-        bandwidths[cell.device] = row.copy_bytes_per_s
-        intensity = row.counts[0] / row.minimum_bytes
-        share = row.mteps * 1e6 / (intensity * row.copy_bytes_per_s)
+        bandwidths[cell.device] = traffic.copy_bytes_per_s
+        intensity = row.counts[0] / traffic.minimum_bytes
+        share = row.mteps * 1e6 / (intensity * traffic.copy_bytes_per_s)
         values.append(
             {
                 "x": intensity,
                 "y": row.mteps,
                 "variant": cell.variant,
                 "device": cell.device,
-                "graph": row.graph,
+                "graph": row.graph_name,
                 "mteps": rate(row.mteps),
                 "share": percent(share),
             }

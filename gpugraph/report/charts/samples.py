@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gpugraph.measure.record import Record
 from gpugraph.measure.statistics import median
+from gpugraph.quantities import duration
 from gpugraph.report.charts.chart import Chart, Ink, Spec
 from gpugraph.report.charts.curves import SOLID, label_angle
 from gpugraph.report.charts.panels import Panel, panels
 from gpugraph.report.charts.series import Labelled, ordered
-from gpugraph.report.rows import Row
-from gpugraph.report.units import duration
 
 MOST = 6000
 """More samples than this on one figure are thinned evenly, extremes kept; the table's rows still have them all."""
@@ -23,8 +23,10 @@ def samples(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
     """Return the spread of the kernel's samples over scale or graph."""
     charts = []
     for panel in panels(cells):
-        members = [m for m in panel.members if m.row.ok and m.row.device_kind != "emulated" and len(m.row.samples) > 1]
-        total = sum(len(m.row.samples) for m in members)
+        members = [
+            m for m in panel.members if m.record.ok and m.record.device_kind != "emulated" and len(m.record.samples) > 1
+        ]
+        total = sum(len(m.record.samples) for m in members)
         if not members:
             continue
         most = max(2, MOST // len(members)) if total > MOST else total
@@ -33,15 +35,16 @@ def samples(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
         if len(values) < total:
             caption += f" {len(values):,} are drawn, the extremes among them; the table below has all of each cell."
         words = "; ".join(
-            f"{m.series} on {m.row.graph}: {duration(min(m.row.samples))} to {duration(max(m.row.samples))}"
-            for m in members
+            f"{cell.series} on {cell.record.graph_name}: {duration(min(times))} to {duration(max(times))}"
+            for cell in members
+            for times in [cell.record.samples]
         )
         words = f"Deviation of every kernel sample from its median. {words}."
         charts.append(Chart(f"samples-{panel.key}", panel.title, caption, words, _spec(panel, values)))
     return charts
 
 
-def deviations(row: Row) -> list[float]:
+def deviations(row: Record) -> list[float]:
     """Return every sample over the median of its source's, less 1; samples stand source by source."""
     each = len(row.samples) // row.sources
     groups = [row.samples[i * each : (i + 1) * each] for i in range(row.sources)]
@@ -50,12 +53,12 @@ def deviations(row: Row) -> list[float]:
 
 
 def _values(panel: Panel, cell: Labelled, most: int) -> list[Spec]:
-    row = cell.row
+    row = cell.record
     numbered = list(zip(deviations(row), row.samples, range(1, len(row.samples) + 1), strict=True))
     if len(numbered) > most:
         ordered = sorted(numbered)
         numbered = [ordered[round(i * (len(ordered) - 1) / (most - 1))] for i in range(most)]
-    outliers = set((row.data.get("sampling") or {}).get("outliers") or ())
+    outliers = set(row.shape.sampling.outliers or ())
     x = panel.x(row)
     return [
         {
@@ -65,7 +68,7 @@ def _values(panel: Panel, cell: Labelled, most: int) -> list[Spec]:
             "variant": cell.variant,
             "device": cell.device,
             "sample": f"{i} of {len(row.samples)}: {duration(seconds)}" + (", an outlier" if i - 1 in outliers else ""),
-            "graph": row.graph,
+            "graph": row.graph_name,
         }
         for y, seconds, i in numbered
     ]

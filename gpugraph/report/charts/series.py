@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from gpugraph.measure.record import Record
 from gpugraph.report.charts.chart import Ink, Spec
-from gpugraph.report.rows import Row
 
 _CPU = "CPU"
 
@@ -20,7 +20,7 @@ _CPU = "CPU"
 class Labelled:
     """A row with the names it goes by: ``variant`` is the algorithm with whatever else sets it apart."""
 
-    row: Row
+    record: Record
     variant: str
     device: str
 
@@ -30,7 +30,7 @@ class Labelled:
         return f"{self.variant}, {self.device}"
 
 
-def label(rows: Sequence[Row]) -> list[Labelled]:
+def label(rows: Sequence[Record]) -> list[Labelled]:
     """Return the rows with their names, in their order.
 
     A parameter is named where cells of the same algorithm, graph and device differ in it, a file where only the
@@ -88,12 +88,12 @@ def ordered(names: Iterable[str]) -> list[str]:
     return sorted(dict.fromkeys(names), key=key)
 
 
-def _devices(rows: Sequence[Row]) -> dict[tuple[str, str], str]:
+def _devices(rows: Sequence[Record]) -> dict[tuple[str, str], str]:
     """Return short names of devices: the one processor is just the CPU."""
     pairs = dict.fromkeys((row.device_kind, row.device) for row in rows)
     known: dict[str, list[str]] = defaultdict(list)
     for row in rows:
-        if (row.data.get("device") or {}).get("name") and row.device not in known[row.device_kind]:
+        if row.shape.device.name and row.device not in known[row.device_kind]:
             known[row.device_kind].append(row.device)
     names = {}
     for kind, name in pairs:  # a cell that gave no number may not know its device's name: it goes by the only one
@@ -104,10 +104,10 @@ def _devices(rows: Sequence[Row]) -> dict[tuple[str, str], str]:
     return names
 
 
-def _extras(rows: Sequence[Row], devices: dict[tuple[str, str], str]) -> list[list[str]]:
+def _extras(rows: Sequence[Record], devices: dict[tuple[str, str], str]) -> list[list[str]]:
     groups: dict[Any, list[int]] = defaultdict(list)
     for i, row in enumerate(rows):
-        groups[row.problem, row.algorithm, devices[row.device_kind, row.device], row.graph].append(i)
+        groups[row.problem, row.algorithm, devices[row.device_kind, row.device], row.graph_name].append(i)
     told: dict[tuple[str, str], set[str]] = defaultdict(set)  # parameters to name, by problem and algorithm
     for (problem, algorithm, _, _), members in groups.items():
         settings = [_settings(rows[i]) for i in members]
@@ -129,7 +129,7 @@ def _extras(rows: Sequence[Row], devices: dict[tuple[str, str], str]) -> list[li
     return extras
 
 
-def _settings(row: Row) -> dict[str, str]:
+def _settings(row: Record) -> dict[str, str]:
     """Return what a cell was run with, as text."""
     settings = {**row.parameters}
     settings |= {name: value for name, value in row.axes.items() if name not in _PLACES and name not in settings}

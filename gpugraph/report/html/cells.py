@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from gpugraph.measure.record import PHASES, jsonable
+from gpugraph.measure.record import PHASES, Record, jsonable
+from gpugraph.quantities import count, duration, percent, rate, size, value
 from gpugraph.report.charts.series import Labelled
-from gpugraph.report.rows import Row
 from gpugraph.report.speedup import Speedup
-from gpugraph.report.units import count, duration, percent, rate, size, value
 
 Cell = tuple[str, float | None]
 """What a cell of the table shows, and what it is sorted by where that is a number."""
@@ -35,22 +34,22 @@ def _shown(number: float | None, text: Callable[[Any], str]) -> Cell:
 
 def table(cells: Sequence[Labelled], speedups: Sequence[Speedup]) -> str:
     """Return the table; a column that no cell has anything for is left out."""
-    over = {id(one.row): one.kernel for one in speedups}
+    over = {id(one.record): one.kernel for one in speedups}
     columns = [
-        Column(_PROBLEM, lambda c: (c.row.problem, None), number=False),
-        Column("Graph", lambda c: (c.row.graph, None), number=False),
-        Column("Edges", lambda c: _shown(c.row.edges, count)),
+        Column(_PROBLEM, lambda c: (c.record.problem, None), number=False),
+        Column("Graph", lambda c: (c.record.graph_name, None), number=False),
+        Column("Edges", lambda c: _shown(c.record.shape.graph.edges, count)),
         Column(_ALGORITHM, lambda c: (c.variant, None), number=False),
         Column(_DEVICE, lambda c: (c.device, None), number=False),
-        Column(_VERDICT, lambda c: (c.row.verdict, None), number=False),
-        Column("Kernel", lambda c: _shown(_performance(c.row), lambda x: _time(c.row, x))),
-        Column("±", lambda c: _shown(c.row.half_width, percent)),
-        Column("MTEPS", lambda c: _shown(c.row.mteps, rate)),
-        Column("End to end", lambda c: _shown(c.row.end_to_end if c.row.transfers else None, rate)),
-        Column("× CPU, kernel", lambda c: _shown(over.get(id(c.row)), lambda x: f"{x:.3g}")),
-        Column("Roof", lambda c: _shown(c.row.share, percent)),
-        Column("nJ/edge", lambda c: _shown(c.row.nanojoules, lambda x: f"{x:.3g}")),
-        Column("Memory", lambda c: _shown(c.row.memory or None, size)),
+        Column(_VERDICT, lambda c: (c.record.verdict, None), number=False),
+        Column("Kernel", lambda c: _shown(_performance(c.record), lambda x: _time(c.record, x))),
+        Column("±", lambda c: _shown(c.record.half_width, percent)),
+        Column("MTEPS", lambda c: _shown(c.record.mteps, rate)),
+        Column("End to end", lambda c: _shown(c.record.end_to_end if c.record.transfers else None, rate)),
+        Column("× CPU, kernel", lambda c: _shown(over.get(id(c.record)), lambda x: f"{x:.3g}")),
+        Column("Roof", lambda c: _shown(c.record.share, percent)),
+        Column("nJ/edge", lambda c: _shown(c.record.nanojoules, lambda x: f"{x:.3g}")),
+        Column("Memory", lambda c: _shown(c.record.shape.peak_device_bytes or None, size)),
     ]
     rendered = [[column.show(cell) for column in columns] for cell in cells]
     kept = [i for i, c in enumerate(columns) if not c.number or any(line[i][1] is not None for line in rendered)]
@@ -77,36 +76,36 @@ def _line(number: int, cell: Labelled, shown: Sequence[tuple[Column, Cell]]) -> 
         if column.number:
             parts.append(f'<td class="number"{label} data-key="{"" if key is None else repr(key)}">{escape(text)}</td>')
         elif column.title == _VERDICT:
-            why = f' <span class="why">{escape(cell.row.message)}</span>' if cell.row.message else ""
-            mark = f'<span class="verdict {_tone(cell.row)}">{escape(text)}</span>{why}'
+            why = f' <span class="why">{escape(cell.record.message)}</span>' if cell.record.message else ""
+            mark = f'<span class="verdict {_tone(cell.record)}">{escape(text)}</span>{why}'
             parts.append(f'<td{label} data-key="{escape(text)}">{mark}</td>')
         else:
             parts.append(f"<td{label}>{escape(text)}</td>")
-    subject = escape(f"{cell.row.problem} {cell.row.graph} by {cell.series}")
+    subject = escape(f"{cell.record.problem} {cell.record.graph_name} by {cell.series}")
     button = (
         f'<td><button type="button" class="more" data-cell="{number}" aria-expanded="false" '
         f'aria-label="Details of {subject}">+</button></td>'
     )
-    return f'<tr class="cell {"" if cell.row.ok else "missing"}">{button}{"".join(parts)}</tr>'
+    return f'<tr class="cell {"" if cell.record.ok else "missing"}">{button}{"".join(parts)}</tr>'
 
 
-def _tone(row: Row) -> str:
+def _tone(row: Record) -> str:
     if not row.ok:
         return "bad" if row.outcome != "skipped" else "dull"
     return "good" if row.status == "passed" else "dull"
 
 
-def _time(row: Row, seconds: float) -> str:
+def _time(row: Record, seconds: float) -> str:
     return duration(seconds) + (f" ({row.few})" if row.few else "")
 
 
-def _performance(row: Row) -> float | None:
+def _performance(row: Record) -> float | None:
     return None if row.device_kind == "emulated" else row.kernel_s
 
 
 def details(cell: Labelled) -> list[list[Any]]:
     """Return everything known of a cell as blocks of (title, [(name, text), …]), for the page to unfold."""
-    row = cell.row
+    row = cell.record
     data = row.data
     verdict = data.get("verification") or {}
     source = ", ".join(str(part) for part in (data.get("algorithm_source") or {}).values() if part)
@@ -134,13 +133,16 @@ def details(cell: Labelled) -> list[list[Any]]:
     return [block for block in blocks if block[1]]
 
 
-def _hardware(row: Row) -> dict[str, str]:
+def _hardware(row: Record) -> dict[str, str]:
+    traffic = row.shape.traffic
     return {
         "energy": row.absent.get("energy", "")
         if row.joules is None
         else f"{row.joules:.4g} J a run" + (f", {row.nanojoules:.4g} nJ an edge" if row.nanojoules is not None else ""),
-        "least traffic": "" if row.minimum_bytes is None else size(int(row.minimum_bytes)),
-        "copy bandwidth": "" if not row.copy_bytes_per_s else f"{row.copy_bytes_per_s / 1e9:,.0f} GB/s, measured",
+        "least traffic": "" if traffic.minimum_bytes is None else size(int(traffic.minimum_bytes)),
+        "copy bandwidth": ""
+        if not traffic.copy_bytes_per_s
+        else f"{traffic.copy_bytes_per_s / 1e9:,.0f} GB/s, measured",
         "share of the roof": row.absent.get("traffic", "") if row.share is None else percent(row.share),
     }
 

@@ -6,13 +6,13 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gpugraph.report.rows import Row
-from gpugraph.report.units import size, value
+from gpugraph.measure.record import Record
+from gpugraph.quantities import size, value
 
 _NAMES = {"gpugraph": "gpugraph", "git_commit": "commit", "python": "Python", "cuda": "CUDA"}
 
 
-def environments(rows: Sequence[Row]) -> list[tuple[str, list[tuple[str, str]]]]:
+def environments(rows: Sequence[Record]) -> list[tuple[str, list[tuple[str, str]]]]:
     """Return titled lists of facts: each device, then each machine with its software and its command lines."""
     found: dict[str, tuple[str, list[tuple[str, str]]]] = {}
     for row in rows:
@@ -22,7 +22,7 @@ def environments(rows: Sequence[Row]) -> list[tuple[str, list[tuple[str, str]]]]
             found.setdefault(json.dumps(device, sort_keys=True, default=str), (str(device["name"]), facts))
     machines: dict[str, tuple[dict[str, Any], list[str]]] = {}
     for row in rows:
-        environment: Mapping[str, Any] = row.data.get("environment") or {}
+        environment: Mapping[str, Any] = row.shape.environment
         facts_only = {k: v for k, v in environment.items() if k != "command"}
         if not facts_only:
             continue

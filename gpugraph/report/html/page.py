@@ -10,6 +10,7 @@ from importlib import resources
 from typing import Any
 
 from gpugraph import __version__
+from gpugraph.measure.record import Record
 from gpugraph.report.charts.chart import PAGE, Chart, config
 from gpugraph.report.charts.phases import inner_shares, shares, transfers
 from gpugraph.report.charts.rates import bandwidth, energy, speedups, throughput
@@ -23,7 +24,6 @@ from gpugraph.report.html.environments import environments
 from gpugraph.report.html.published import papers_section
 from gpugraph.report.html.words import definitions, headlines, lead
 from gpugraph.report.published import published
-from gpugraph.report.rows import Row
 from gpugraph.report.speedup import speedups as find_speedups
 
 TITLE = "gpugraph benchmark report"
@@ -32,7 +32,7 @@ POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inli
 """What the browser lets the page do: run what is in it, and fetch nothing."""
 
 
-def page(rows: Sequence[Row], *, title: str = TITLE, notices: Sequence[str] = ()) -> str:
+def page(rows: Sequence[Record], *, title: str = TITLE, notices: Sequence[str] = ()) -> str:
     """Return the report as HTML.
 
     Args:
@@ -166,7 +166,7 @@ def _entry_width(chart: Chart) -> int:
     return 34 + 7 * max((len(name) for name in entries(chart.spec, field)), default=10)
 
 
-def _reasons(rows: Sequence[Row]) -> str:
+def _reasons(rows: Sequence[Record]) -> str:
     told = list(dict.fromkeys(reason for row in rows if row.ok for reason in row.absent.values()))
     return f": {'; '.join(told[:3])}" if told else ""
 

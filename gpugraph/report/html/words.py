@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from gpugraph.measure.record import Record
+from gpugraph.quantities import counted, rate
 from gpugraph.report.charts.panels import problem_name
 from gpugraph.report.charts.series import Labelled
-from gpugraph.report.rows import Row
 from gpugraph.report.speedup import Speedup
-from gpugraph.report.units import counted, rate
 
 DEFINITIONS = (
     ("Cell", "One algorithm on one graph on one device with one set of parameters; a mark in a figure, a row below."),
@@ -82,8 +82,8 @@ class Headline:
 
 def lead(cells: Sequence[Labelled]) -> str:
     """Return what the page is about in two sentences."""
-    rows = [cell.row for cell in cells]
-    devices = list(dict.fromkeys(cell.row.device for cell in cells if (cell.row.data.get("device") or {}).get("name")))
+    rows = [cell.record for cell in cells]
+    devices = list(dict.fromkeys(cell.record.device for cell in cells if cell.record.shape.device.name))
     problems = list(dict.fromkeys(problem_name(row.problem).lower() for row in rows))
     algorithms = {(row.problem, row.algorithm) for row in rows}
     where = f" on {_listed(devices)}" if devices else ""
@@ -101,22 +101,22 @@ def lead(cells: Sequence[Labelled]) -> str:
 def headlines(cells: Sequence[Labelled], speedups: Sequence[Speedup]) -> list[Headline]:
     """Return the best throughput of each problem and what became of the CPU."""
     found = []
-    over = {id(one.row): one for one in speedups}
-    for problem in dict.fromkeys(cell.row.problem for cell in cells):
-        rated = [cell for cell in cells if cell.row.problem == problem and cell.row.mteps is not None]
+    over = {id(one.record): one for one in speedups}
+    for problem in dict.fromkeys(cell.record.problem for cell in cells):
+        rated = [cell for cell in cells if cell.record.problem == problem and cell.record.mteps is not None]
         if not rated:
             continue
-        best = max(rated, key=lambda cell: cell.row.mteps or 0.0)
-        detail = f"{best.variant} on {best.row.graph}, {best.row.device}"
-        detail += f", {best.row.few}" if best.row.few else ""
-        if (one := over.get(id(best.row))) is not None:
+        best = max(rated, key=lambda cell: cell.record.mteps or 0.0)
+        detail = f"{best.variant} on {best.record.graph_name}, {best.record.device}"
+        detail += f", {best.record.few}" if best.record.few else ""
+        if (one := over.get(id(best.record))) is not None:
             detail += f"; {times(one.kernel)} the fastest CPU run ({one.base.algorithm})"
             detail += "" if one.end_to_end is None else f", {times(one.end_to_end)} end to end"
-        total = best.row.end_to_end if best.row.transfers else None
+        total = best.record.end_to_end if best.record.transfers else None
         beside = "" if total is None else f"kernel only; {_short(total)} MTEPS end to end"
-        found.append(Headline(problem_name(problem), _short(best.row.mteps or 0.0), "MTEPS", detail, beside))
-    for problem in dict.fromkeys(one.row.problem for one in speedups):
-        mine = [one for one in speedups if one.row.problem == problem]
+        found.append(Headline(problem_name(problem), _short(best.record.mteps or 0.0), "MTEPS", detail, beside))
+    for problem in dict.fromkeys(one.record.problem for one in speedups):
+        mine = [one for one in speedups if one.record.problem == problem]
         kernel = _best_of(mine, [one.kernel for one in mine])
         total_of = _best_of(mine, [one.end_to_end or 0.0 for one in mine])
         bases = ", ".join(dict.fromkeys(one.base.algorithm for one in mine))
@@ -134,7 +134,7 @@ def _best_of(speedups: Sequence[Speedup], factors: Sequence[float]) -> dict[str,
     """Return the greatest factor of each graph."""
     best: dict[str, float] = {}
     for one, factor in zip(speedups, factors, strict=True):
-        best[one.row.graph] = max(best.get(one.row.graph, 0.0), factor)
+        best[one.record.graph_name] = max(best.get(one.record.graph_name, 0.0), factor)
     return best
 
 
@@ -142,11 +142,11 @@ def _geometric_mean(factors: Mapping[str, float]) -> float:
     return math.exp(sum(map(math.log, factors.values())) / len(factors))
 
 
-def definitions(rows: Sequence[Row]) -> list[tuple[str, str]]:
+def definitions(rows: Sequence[Record]) -> list[tuple[str, str]]:
     """Return every term with its meaning, MTEPS as the records themselves define it."""
     own: dict[str, str] = {}
     for row in rows:
-        if text := (row.data.get("mteps") or {}).get("definition"):
+        if text := row.shape.mteps.definition:
             own.setdefault(row.problem, str(text).removeprefix("MTEPS = "))
     mteps = [(f"MTEPS, {problem_name(problem).lower()}", text) for problem, text in own.items()]
     seen = [name for name in OUTCOMES if any(row.outcome == name for row in rows) and name != "ok"]
@@ -167,8 +167,8 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(names[:-1]) + " and " + names[-1] if len(names) > 1 else "".join(names)
 
 
-def _days(rows: Sequence[Row]) -> str:
-    days = sorted({str(row.data.get("time", ""))[:10] for row in rows} - {""})
+def _days(rows: Sequence[Record]) -> str:
+    days = sorted({row.shape.time[:10] for row in rows} - {""})
     if not days:
         return "on a day not recorded"
     return f"on {days[0]}" if len(days) == 1 else f"from {days[0]} to {days[-1]}"
