@@ -30,6 +30,7 @@ from gpugraph.bench.compare_statistics import (
 )
 from gpugraph.bench.pairing import Unpaired, pair
 from gpugraph.errors import InputError
+from gpugraph.measure.columns import Labelled, problem_columns
 from gpugraph.measure.record import EMULATED, LEAST_SAMPLES, Record
 from gpugraph.quantities import counted
 
@@ -147,9 +148,11 @@ def _without_times(base: Record, new: Record) -> Compared | None:
         return Compared(base, new, "broken", said) if base.ok else Compared(base, new, "not compared", f"both: {said}")
     if not base.ok:
         return Compared(base, new, "repaired", f"was {base.outcome}: {base.message}".rstrip(": "))
-    results = [row.shape.result for row in (base, new)]
-    for name in ("edges_sha256", "distances_sha256"):
-        if results[0].get(name) and results[1].get(name) and results[0][name] != results[1][name]:
+    cells = Labelled.alone(base), Labelled.alone(new)
+    for column in problem_columns(cells):
+        first, second = (column.value(cell) for cell in cells)
+        if column.identifies and first and second and first != second:
+            name = column.name.rpartition(".")[2]
             return Compared(base, new, "different result", f"{name} differs on the same graph")
     if "emulated" in (base.device_kind, new.device_kind):
         return Compared(base, new, "not compared", EMULATED.partition(";")[0])

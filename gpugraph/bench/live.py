@@ -10,8 +10,9 @@ from types import TracebackType
 from typing import IO, Any
 
 from gpugraph.bench.expand import Planned
+from gpugraph.measure.columns import short_time
 from gpugraph.measure.record import Record
-from gpugraph.quantities import duration, in_seconds, percent, rate
+from gpugraph.quantities import in_seconds, rate
 
 SILENCE_S = 5.0
 """Without a terminal: after so many seconds without a finished cell a line says what is going on."""
@@ -130,13 +131,4 @@ def told(record: Mapping[str, Any]) -> str:
         return f"{row.outcome}: {row.message or (record.get('verification') or {}).get('detail')}"
     speed = f", {rate(row.mteps)} MTEPS" if row.mteps is not None else ""
     checked = "" if row.status == "passed" else ", not verified"
-    return f"{kernel_time(row)}{speed}{checked}"
-
-
-def kernel_time(row: Record) -> str:
-    """Return the median with half the width of its interval, or what there are too few of for one."""
-    if row.kernel_s is None:
-        return "-"
-    half = row.half_width
-    known = "" if half is None else f" ±{percent(round(half, 4))}"
-    return f"{duration(row.kernel_s)}{known}" + (f" ({row.few})" if row.few else "")
+    return f"{'-' if row.kernel_s is None else short_time(row)}{speed}{checked}"

@@ -8,8 +8,8 @@ from typing import Any
 
 from gpugraph.bench.expand import Plan, Planned, described_algorithm
 from gpugraph.bench.groups import groups_of
-from gpugraph.bench.live import kernel_time
 from gpugraph.bench.price import Prices
+from gpugraph.measure.columns import BENCH, Labelled, columns_of
 from gpugraph.measure.record import Record
 from gpugraph.quantities import count, counted, in_seconds, in_units, rate
 from gpugraph.report.lines import Line, columns
@@ -84,19 +84,10 @@ def _often(ended: tuple[str, int]) -> tuple[int, str]:
 
 
 def _table(rows: Sequence[Record]) -> list[Line]:
-    lines = [
-        [
-            row.problem,
-            _algorithm(row),
-            row.device_kind,
-            row.graph_name,
-            kernel_time(row),
-            rate(row.mteps) if row.mteps is not None else "-",
-            row.verdict if row.ok else f"{row.verdict}: {_short(row.message)}",
-        ]
-        for row in sorted(rows, key=_order)
-    ]
-    return columns(["problem", "algorithm", "device", "graph", "kernel", "MTEPS", "outcome"], lines, right=(4, 5))
+    cells = [Labelled(row, _algorithm(row), row.device_kind) for row in sorted(rows, key=_order)]
+    shown = columns_of(BENCH, cells)
+    lines = [[column.show(cell) for column in shown] for cell in cells]
+    return columns([c.title for c in shown], lines, right=[i for i, c in enumerate(shown) if c.number])
 
 
 def _order(row: Record) -> tuple[Any, ...]:
@@ -113,10 +104,6 @@ def _algorithm(row: Record) -> str:
     options = ",".join(f"{name}={value}" for name, value in sorted(set_.items()))
     steps = "".join(f"+{step}" for step in row.parameters.get("preparations") or ())
     return f"{row.algorithm}{f'({options})' if options else ''}{steps}"
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 60 else f"{text[:59]}…"
 
 
 def _charts(rows: Sequence[Record]) -> list[Line]:

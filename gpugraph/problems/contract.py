@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from gpugraph.devices.base import Device
     from gpugraph.devices.resident import ResidentView
     from gpugraph.graph.csr import CSRGraph
+    from gpugraph.measure.columns import Column
     from gpugraph.measure.record import Cell
 
 PROBLEMS = ("mst", "sssp", "scan")
@@ -62,6 +63,8 @@ class Problem(Protocol):
     """What MTEPS counts, e.g. ``"undirected edges"``."""
     definition: str
     """The definition of MTEPS, one sentence, printed beside the figure."""
+    columns: tuple[Column, ...]
+    """What its results have beside the common columns; each is left out of a table where no record has it."""
 
     def open(self, cell: Cell, phases: dict[str, float], progress: Callable[[str], None]) -> Any:
         """Return the input that a cell names, and add the seconds of ``load`` and ``build`` to ``phases``."""

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gpugraph.measure.columns import MARKDOWN, Labelled, columns_of
 from gpugraph.measure.record import EMULATED, Record
-from gpugraph.quantities import count, duration, percent, rate
 from gpugraph.report.charts.series import label
 from gpugraph.report.published import COLUMNS, Published, published
 from gpugraph.report.speedup import speedups
 
 FEW = "A time with its number of samples in brackets has fewer than were asked for, or than three: it proves little"
 
-HEADER = ("problem", "graph", "vertices", "edges", "algorithm", "device", "kernel", "MTEPS", "end to end", "verdict")
-_RIGHT = ("vertices", "edges", "kernel", "MTEPS", "end to end")
-
 
 def markdown(rows: Sequence[Record]) -> str:
     """Return the records as a table, a line each; MTEPS only where the result is verified."""
-    lines = [row(HEADER), row(["---:" if name in _RIGHT else "---" for name in HEADER])]
-    lines += [row(_cells(one)) for one in rows]
+    shown = [Labelled.alone(one) for one in rows]
+    columns = columns_of(MARKDOWN, shown)
+    lines = [row([column.title for column in columns])]
+    lines.append(row(["---:" if column.number else "---" for column in columns]))
+    lines += [row([column.show(one) for column in columns]) for one in shown]
     definitions = {(one.shape.mteps.definition or "") for one in rows} - {""}
     notes = sorted(definitions)
     if notes and any(one.transfers for one in rows):
@@ -52,31 +52,3 @@ def row(cells: Sequence[str]) -> str:
 def escaped(text: str) -> str:
     """Return a text on one line, with what Markdown would take for a table or for HTML escaped."""
     return " ".join(text.replace("|", "\\|").replace("<", "\\<").split())
-
-
-def _cells(one: Record) -> list[str]:
-    verdict = one.data.get("verification") or {}
-    said = verdict.get("status", "skipped") + (f" ({verdict.get('method')})" if one.status == "passed" else "")
-    if not one.ok:
-        said = f"{one.outcome}: {one.message}".rstrip(": ")
-    return [
-        one.problem,
-        one.graph_name,
-        "-" if one.shape.graph.vertices is None else count(one.shape.graph.vertices),
-        "-" if one.shape.graph.edges is None else count(one.shape.graph.edges),
-        one.algorithm,
-        one.device,
-        kernel_time(one),
-        "-" if one.mteps is None else rate(one.mteps),
-        "-" if one.end_to_end is None or not one.transfers else rate(one.end_to_end),
-        said,
-    ]
-
-
-def kernel_time(one: Record) -> str:
-    """Return the median kernel time with its precision where that is known."""
-    if one.kernel_s is None:
-        return "-"
-    half = one.half_width
-    known = "" if half is None else f" ± {percent(half)}"
-    return f"{duration(one.kernel_s)}{known}" + (f" ({one.few})" if one.few else "")

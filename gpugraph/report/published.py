@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from gpugraph.measure.columns import Labelled
 from gpugraph.quantities import duration, rate
-from gpugraph.report.charts.series import Labelled
 from gpugraph.report.papers import Stated, stated
 from gpugraph.report.speedup import Speedup
 

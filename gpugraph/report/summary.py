@@ -7,11 +7,12 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from gpugraph.measure.columns import Labelled
 from gpugraph.measure.record import Record
 from gpugraph.quantities import counted, rate
 from gpugraph.report.charts.curves import LOG_BEYOND
 from gpugraph.report.charts.panels import Panel, panels
-from gpugraph.report.charts.series import Labelled, label, ordered
+from gpugraph.report.charts.series import label, ordered
 from gpugraph.report.html.words import headlines, lead
 from gpugraph.report.lines import Line, indented
 from gpugraph.report.published import Published, published

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from gpugraph.measure.columns import TABLE, Labelled, columns_of
 from gpugraph.measure.record import PHASES, Record
-from gpugraph.quantities import count, counted, duration, percent, rate, size
+from gpugraph.quantities import count, counted, duration, percent, rate
 from gpugraph.report.lines import Line, field
 
 BAR_WIDTH = 30
@@ -25,14 +26,15 @@ def table(record: Record, *, width: int = 80) -> list[Line]:
         width: columns to wrap at.
     """
     data = record.data
-    blocks = [_subject(data, width), _phases(record, width), _rates(record, width), _result(data, width)]
+    blocks = [_subject(record, width), _phases(record, width), _rates(record, width), _result(data, width)]
     lines: list[Line] = []
     for block in blocks:
         lines += ([[("", "")]] if lines else []) + block
     return lines
 
 
-def _subject(data: Mapping[str, Any], width: int) -> list[Line]:
+def _subject(record: Record, width: int) -> list[Line]:
+    data = record.data
     lines = field("graph", describe_graph(data["graph"]), width=width)
     cited = ", ".join(str(part) for part in data.get("algorithm_source", {}).values() if part)
     parameters = data.get("parameters", {})
@@ -43,8 +45,10 @@ def _subject(data: Mapping[str, Any], width: int) -> list[Line]:
     device = data["device"]
     threads = f", {counted(device['threads'], 'thread')}" if device.get("threads") else ""
     lines += field("device", f"{device['kind']}: {device['name']}{threads}", width=width)
-    if data.get("peak_device_bytes"):
-        lines += field("memory", f"{size(data['peak_device_bytes'])} at most", width=width)
+    cell = Labelled.alone(record)
+    for column in columns_of(TABLE, [cell]):
+        if column.value(cell) is not None:
+            lines += field(column.title, column.show(cell), width=width)
     return lines
 
 

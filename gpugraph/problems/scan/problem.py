@@ -9,6 +9,7 @@ import numpy as np
 
 from gpugraph.clock import HostClock
 from gpugraph.errors import InputError
+from gpugraph.measure.columns import Column, result_column
 from gpugraph.problems.contract import Problem, Verdict
 from gpugraph.problems.returned import plain_array
 from gpugraph.problems.scan.array import ArrayInput, open_array
@@ -24,9 +25,14 @@ class Scan:
     """The problem as the measurement sees it."""
 
     name = "scan"
-    title = "Prefix scan"
+    title = "Prefix sums"
     counted = "elements"
     definition = "MTEPS = million elements of the array a second = elements / kernel time / 10^6"
+    columns: tuple[Column, ...] = (
+        result_column("elements"),
+        result_column("last"),
+        result_column("digest"),
+    )
 
     def open(self, cell: Cell, phases: dict[str, float], progress: Callable[[str], None]) -> ArrayInput:
         """Return the array that a cell names, and add the seconds to ``load`` or ``build``."""

@@ -6,12 +6,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from gpugraph.measure.columns import Labelled
 from gpugraph.measure.record import Record
+from gpugraph.problems.contract import PROBLEMS
+from gpugraph.problems.registry import load_problem
 from gpugraph.quantities import duration, percent
 from gpugraph.report.charts.curves import Mark, Point
-from gpugraph.report.charts.series import Labelled
-
-PROBLEMS = {"mst": "Minimum spanning forest", "sssp": "Shortest paths", "scan": "Prefix sums"}
 
 SCALE = "scale (log2 of the number of vertices)"
 
@@ -53,7 +53,13 @@ class Panel:
 
 def problem_name(problem: str) -> str:
     """Return a problem's name for people."""
-    return PROBLEMS.get(problem, problem)
+    return load_problem(problem).title if problem in PROBLEMS else problem
+
+
+def rate_title(problem: str) -> str:
+    """Return the title of an axis of throughput."""
+    counted = load_problem(problem).counted if problem in PROBLEMS else "edges"
+    return f"million {'edges' if 'edges' in counted else counted} per second (MTEPS)"
 
 
 def panels(cells: Sequence[Labelled]) -> list[Panel]:

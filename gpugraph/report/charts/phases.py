@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from gpugraph.measure.columns import Labelled
 from gpugraph.quantities import duration, percent
 from gpugraph.report.charts.chart import PHASES, Chart, Ink, Spec
 from gpugraph.report.charts.curves import curves, describe, label_angle
 from gpugraph.report.charts.panels import Panel, panels, point
-from gpugraph.report.charts.series import Labelled, ordered
+from gpugraph.report.charts.series import ordered
 
 MOST_PANELS = 12
 """More small figures than this tire a reader; the table has every phase of every cell."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from gpugraph.measure.columns import Labelled
 from gpugraph.measure.record import Record
 from gpugraph.quantities import percent, rate, size
 from gpugraph.report.charts.chart import Chart, Ink
 from gpugraph.report.charts.curves import Mark, Point, curves, describe
-from gpugraph.report.charts.panels import Panel, failures, panels, point, times
-from gpugraph.report.charts.series import Labelled
+from gpugraph.report.charts.panels import Panel, failures, panels, point, rate_title, times
 from gpugraph.report.papers import Stated, stated
 from gpugraph.report.speedup import Speedup
 
@@ -42,11 +42,6 @@ def throughput(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
             Chart(f"throughput-{panel.key}", panel.title, caption, describe(points, panel.x_title, "MTEPS"), spec)
         )
     return charts
-
-
-def rate_title(problem: str) -> str:
-    """Return the title of an axis of throughput."""
-    return f"million {'elements' if problem == 'scan' else 'edges'} per second (MTEPS)"
 
 
 def _throughput_point(panel: Panel, cell: Labelled) -> Point:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gpugraph.measure.columns import Labelled
 from gpugraph.quantities import percent, rate
 from gpugraph.report.charts.chart import Chart, Ink, Spec
-from gpugraph.report.charts.series import Labelled, ordered
+from gpugraph.report.charts.series import ordered
 
 
 def roofline(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:

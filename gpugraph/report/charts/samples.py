@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gpugraph.measure.columns import Labelled
 from gpugraph.measure.record import Record
 from gpugraph.measure.statistics import median
 from gpugraph.quantities import duration
 from gpugraph.report.charts.chart import Chart, Ink, Spec
 from gpugraph.report.charts.curves import SOLID, label_angle
 from gpugraph.report.charts.panels import Panel, panels
-from gpugraph.report.charts.series import Labelled, ordered
+from gpugraph.report.charts.series import ordered
 
 MOST = 6000
 """More samples than this on one figure are thinned evenly, extremes kept; the table's rows still have them all."""

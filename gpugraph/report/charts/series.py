@@ -7,27 +7,13 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from gpugraph.measure.columns import Labelled
 from gpugraph.measure.record import Record
 from gpugraph.report.charts.chart import Ink, Spec
 
 _CPU = "CPU"
-
-
-@dataclass(frozen=True, eq=False)
-class Labelled:
-    """A row with the names it goes by: ``variant`` is the algorithm with whatever else sets it apart."""
-
-    record: Record
-    variant: str
-    device: str
-
-    @property
-    def series(self) -> str:
-        """Variant and device in one."""
-        return f"{self.variant}, {self.device}"
 
 
 def label(rows: Sequence[Record]) -> list[Labelled]:

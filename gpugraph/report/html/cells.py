@@ -2,85 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import replace
 from html import escape
 from typing import Any
 
+from gpugraph.measure.columns import COLUMNS, PAGE, Column, Labelled, columns_of
 from gpugraph.measure.record import PHASES, Record, jsonable
-from gpugraph.quantities import count, duration, percent, rate, size, value
-from gpugraph.report.charts.series import Labelled
+from gpugraph.quantities import duration, percent, size, value
 from gpugraph.report.speedup import Speedup
 
-Cell = tuple[str, float | None]
-"""What a cell of the table shows, and what it is sorted by where that is a number."""
 
-_PROBLEM, _ALGORITHM, _DEVICE, _VERDICT = "Problem", "Algorithm", "Device", "Verdict"
-FILTERS = (_PROBLEM, _ALGORITHM, _DEVICE, _VERDICT)
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column: its header, what it shows of a cell, and whether it holds numbers."""
-
-    title: str
-    show: Callable[[Labelled], Cell]
-    number: bool = True
-
-
-def _shown(number: float | None, text: Callable[[Any], str]) -> Cell:
-    return ("–", None) if number is None else (text(number), float(number))
+def filters() -> list[str]:
+    """Return the titles of the columns whose values the page offers as choices."""
+    return [_title(column) for column in COLUMNS if column.filter and PAGE in column.shown]
 
 
 def table(cells: Sequence[Labelled], speedups: Sequence[Speedup]) -> str:
-    """Return the table; a column that no cell has anything for is left out."""
+    """Return the table; a column of numbers that no cell has anything for is left out."""
     over = {id(one.record): one.kernel for one in speedups}
-    columns = [
-        Column(_PROBLEM, lambda c: (c.record.problem, None), number=False),
-        Column("Graph", lambda c: (c.record.graph_name, None), number=False),
-        Column("Edges", lambda c: _shown(c.record.shape.graph.edges, count)),
-        Column(_ALGORITHM, lambda c: (c.variant, None), number=False),
-        Column(_DEVICE, lambda c: (c.device, None), number=False),
-        Column(_VERDICT, lambda c: (c.record.verdict, None), number=False),
-        Column("Kernel", lambda c: _shown(_performance(c.record), lambda x: _time(c.record, x))),
-        Column("±", lambda c: _shown(c.record.half_width, percent)),
-        Column("MTEPS", lambda c: _shown(c.record.mteps, rate)),
-        Column("End to end", lambda c: _shown(c.record.end_to_end if c.record.transfers else None, rate)),
-        Column("× CPU, kernel", lambda c: _shown(over.get(id(c.record)), lambda x: f"{x:.3g}")),
-        Column("Roof", lambda c: _shown(c.record.share, percent)),
-        Column("nJ/edge", lambda c: _shown(c.record.nanojoules, lambda x: f"{x:.3g}")),
-        Column("Memory", lambda c: _shown(c.record.shape.peak_device_bytes or None, size)),
-    ]
-    rendered = [[column.show(cell) for column in columns] for cell in cells]
-    kept = [i for i, c in enumerate(columns) if not c.number or any(line[i][1] is not None for line in rendered)]
-    head = "".join(_header(columns[i]) for i in kept)
-    body = "".join(
-        _line(number, cell, [(columns[i], rendered[number][i]) for i in kept]) for number, cell in enumerate(cells)
-    )
+    cells = [replace(cell, over_cpu=over.get(id(cell.record))) for cell in cells]
+    columns = columns_of(PAGE, cells)
+    columns = [c for c in columns if not c.number or any(c.value(cell) is not None for cell in cells)]
+    head = "".join(_header(column) for column in columns)
+    body = "".join(_line(number, cell, columns) for number, cell in enumerate(cells))
     return (
         '<table id="cells"><caption class="unseen">All cells. Headers sort; the first button of a row shows '
         f"everything known of its cell.</caption><thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody></table>"
     )
 
 
+def _title(column: Column) -> str:
+    return column.title.capitalize() if column.title.islower() else column.title
+
+
 def _header(column: Column) -> str:
     kind = ' class="number"' if column.number else ""
-    title = escape(column.title)
+    title = escape(_title(column))
     return f'<th scope="col" aria-sort="none"{kind}><button type="button" class="sort">{title}</button></th>'
 
 
-def _line(number: int, cell: Labelled, shown: Sequence[tuple[Column, Cell]]) -> str:
+def _line(number: int, cell: Labelled, columns: Sequence[Column]) -> str:
     parts = []
-    for column, (text, key) in shown:
-        label = f' data-title="{escape(column.title)}"'
+    for column in columns:
+        text, label = escape(column.show(cell, "–")), f' data-title="{escape(_title(column))}"'
         if column.number:
-            parts.append(f'<td class="number"{label} data-key="{"" if key is None else repr(key)}">{escape(text)}</td>')
-        elif column.title == _VERDICT:
+            value = column.value(cell)
+            key = "" if value is None else repr(float(value))
+            parts.append(f'<td class="number"{label} data-key="{key}">{text}</td>')
+        elif column.name == "verdict":
             why = f' <span class="why">{escape(cell.record.message)}</span>' if cell.record.message else ""
-            mark = f'<span class="verdict {_tone(cell.record)}">{escape(text)}</span>{why}'
-            parts.append(f'<td{label} data-key="{escape(text)}">{mark}</td>')
+            mark = f'<span class="verdict {_tone(cell.record)}">{text}</span>{why}'
+            parts.append(f'<td{label} data-key="{text}">{mark}</td>')
         else:
-            parts.append(f"<td{label}>{escape(text)}</td>")
+            parts.append(f"<td{label}>{text}</td>")
     subject = escape(f"{cell.record.problem} {cell.record.graph_name} by {cell.series}")
     button = (
         f'<td><button type="button" class="more" data-cell="{number}" aria-expanded="false" '
@@ -89,18 +64,10 @@ def _line(number: int, cell: Labelled, shown: Sequence[tuple[Column, Cell]]) -> 
     return f'<tr class="cell {"" if cell.record.ok else "missing"}">{button}{"".join(parts)}</tr>'
 
 
-def _tone(row: Record) -> str:
-    if not row.ok:
-        return "bad" if row.outcome != "skipped" else "dull"
-    return "good" if row.status == "passed" else "dull"
-
-
-def _time(row: Record, seconds: float) -> str:
-    return duration(seconds) + (f" ({row.few})" if row.few else "")
-
-
-def _performance(row: Record) -> float | None:
-    return None if row.device_kind == "emulated" else row.kernel_s
+def _tone(record: Record) -> str:
+    if not record.ok:
+        return "bad" if record.outcome != "skipped" else "dull"
+    return "good" if record.status == "passed" else "dull"
 
 
 def details(cell: Labelled) -> list[list[Any]]:

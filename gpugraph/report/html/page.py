@@ -18,7 +18,7 @@ from gpugraph.report.charts.roofline import roofline
 from gpugraph.report.charts.samples import samples
 from gpugraph.report.charts.series import colors, entries, label, paint
 from gpugraph.report.engine import vega_bundle, vega_license
-from gpugraph.report.html.cells import FILTERS, details, table
+from gpugraph.report.html.cells import details, filters, table
 from gpugraph.report.html.colours import colours
 from gpugraph.report.html.environments import environments
 from gpugraph.report.html.published import papers_section
@@ -86,7 +86,7 @@ def page(rows: Sequence[Record], *, title: str = TITLE, notices: Sequence[str] =
             for chart in charts
         ],
         "cells": [details(cell) for cell in cells],
-        "filters": FILTERS,
+        "filters": filters(),
     }
     best = "".join(
         f'<li><span class="subject">{escape(h.subject)}</span><strong>{escape(h.figure)}'

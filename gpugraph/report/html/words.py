@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from gpugraph.measure.columns import Labelled
 from gpugraph.measure.record import Record
 from gpugraph.quantities import counted, rate
 from gpugraph.report.charts.panels import problem_name
-from gpugraph.report.charts.series import Labelled
 from gpugraph.report.speedup import Speedup
 
 DEFINITIONS = (
