@@ -47,7 +47,7 @@ def report(results: tuple[str, ...], output: str | None, style: str | None, titl
         tell(notices, quiet=quiet)
         progress("making the report")
         if style == "html":
-            from gpugraph.report.html.page import TITLE, page
+            from gpugraph.report.page import TITLE, page
 
             text = page(rows, title=title or TITLE, notices=notices)
         elif style == "markdown":

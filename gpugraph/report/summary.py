@@ -13,8 +13,8 @@ from gpugraph.quantities import counted, rate
 from gpugraph.report.charts.curves import LOG_BEYOND
 from gpugraph.report.charts.panels import Panel, panels
 from gpugraph.report.charts.series import label, ordered
-from gpugraph.report.html.words import headlines, lead
 from gpugraph.report.lines import Line, indented
+from gpugraph.report.page_text import headlines, lead
 from gpugraph.report.published import Published, published
 from gpugraph.report.speedup import speedups
 

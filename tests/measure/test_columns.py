@@ -11,9 +11,9 @@ from gpugraph.measure.columns import COLUMNS, PAGE, TABLE, Column, Labelled, col
 from gpugraph.problems.contract import PROBLEMS
 from gpugraph.problems.registry import load_problem
 from gpugraph.report.csv import csv
-from gpugraph.report.html.page import page
 from gpugraph.report.lines import plain
 from gpugraph.report.markdown import markdown
+from gpugraph.report.page import page
 from gpugraph.report.table import table
 from tests.report.canned import mst_record, records, sssp_record
 

@@ -16,7 +16,7 @@ from gpugraph.report.charts.samples import MOST, samples
 from gpugraph.report.charts.series import colors, entries, label, ordered, paint
 from gpugraph.report.engine import draw
 from gpugraph.report.figure import figure
-from gpugraph.report.html.colours import colours
+from gpugraph.report.page import colours
 from gpugraph.report.speedup import speedups as find_speedups
 from tests.report.canned import emulated, sssp_record
 from tests.report.sweep import cell, sweep

@@ -10,9 +10,9 @@ from gpugraph.measure.record import Record, family_of
 from gpugraph.report.charts.series import label
 from gpugraph.report.comparison import comparison_markdown
 from gpugraph.report.csv import csv
-from gpugraph.report.html.page import page
 from gpugraph.report.lines import plain
 from gpugraph.report.markdown import markdown
+from gpugraph.report.page import page
 from gpugraph.report.speedup import speedups
 from gpugraph.report.table import table
 from tests.report.canned import emulated, failed, mst_record, records, sssp_record

@@ -1,15 +1,17 @@
-"""The words of the page: what was measured, the headlines, and what every figure means."""
+"""What the page says in words: headlines, what every figure means, all that is known of a cell, and the machines."""
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from gpugraph.measure.columns import Labelled
-from gpugraph.measure.record import Record
-from gpugraph.quantities import counted, rate
+from gpugraph.measure.record import PHASES, Record, jsonable
+from gpugraph.quantities import counted, duration, percent, rate, size, value
 from gpugraph.report.charts.panels import problem_name
 from gpugraph.report.speedup import Speedup
 
@@ -172,3 +174,98 @@ def _days(rows: Sequence[Record]) -> str:
     if not days:
         return "on a day not recorded"
     return f"on {days[0]}" if len(days) == 1 else f"from {days[0]} to {days[-1]}"
+
+
+def details(cell: Labelled) -> list[list[Any]]:
+    """Return everything known of a cell as blocks of (title, [(name, text), …]), for the page to unfold."""
+    row = cell.record
+    data = row.data
+    verdict = data.get("verification") or {}
+    source = ", ".join(str(part) for part in (data.get("algorithm_source") or {}).values() if part)
+    facts = {
+        "outcome": f"{row.outcome}: {row.message}" if row.message else row.outcome,
+        "algorithm": f"{row.algorithm} — {source}" if source else row.algorithm,
+        "device": row.device,
+        "verification": f"{verdict.get('status', 'skipped')} by {verdict.get('method', 'none')}: "
+        f"{verdict.get('detail', '')}",
+        "measured": str(data.get("time", "–")),
+        "file": f"{row.file}, line {row.line}" if row.file else "",
+    }
+    blocks: list[list[Any]] = [["Cell", _pairs(facts)]]
+    blocks.append(["Graph", _pairs({k: value(v) for k, v in (data.get("graph") or {}).items() if v is not None})])
+    blocks.append(["Parameters", _pairs({k: value(v) for k, v in (data.get("parameters") or {}).items()})])
+    blocks.append(["Phases, medians", [[n, duration(row.phases[n])] for n in PHASES if row.phases.get(n)]])
+    blocks.append(
+        ["Inside the kernel, scaled to its median", [[name, duration(seconds)] for name, seconds in row.inner.items()]]
+    )
+    for title, name in (("Result", "result"), ("Counters", "counters"), ("Sampling", "sampling")):
+        blocks.append([title, _pairs({k: value(jsonable(v)) for k, v in (data.get(name) or {}).items()})])
+    blocks.append(["Energy and traffic", _pairs(_hardware(row))])
+    times = " · ".join(duration(s) for s in row.samples)
+    blocks.append([f"Every sample of the kernel ({len(row.samples)})", [["", times]] if times else []])
+    return [block for block in blocks if block[1]]
+
+
+def _hardware(row: Record) -> dict[str, str]:
+    traffic = row.shape.traffic
+    return {
+        "energy": row.absent.get("energy", "")
+        if row.joules is None
+        else f"{row.joules:.4g} J a run" + (f", {row.nanojoules:.4g} nJ an edge" if row.nanojoules is not None else ""),
+        "least traffic": "" if traffic.minimum_bytes is None else size(int(traffic.minimum_bytes)),
+        "copy bandwidth": ""
+        if not traffic.copy_bytes_per_s
+        else f"{traffic.copy_bytes_per_s / 1e9:,.0f} GB/s, measured",
+        "share of the roof": row.absent.get("traffic", "") if row.share is None else percent(row.share),
+    }
+
+
+def _pairs(facts: dict[str, str]) -> list[list[str]]:
+    return [[name.replace("_", " "), text] for name, text in facts.items() if text]
+
+
+_NAMES = {"gpugraph": "gpugraph", "git_commit": "commit", "python": "Python", "cuda": "CUDA"}
+
+
+def environments(rows: Sequence[Record]) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Return titled lists of facts: each device, then each machine with its software and its command lines."""
+    found: dict[str, tuple[str, list[tuple[str, str]]]] = {}
+    for row in rows:
+        device: Mapping[str, Any] = row.data.get("device") or {}
+        if device.get("name"):
+            facts = _flat({k: v for k, v in device.items() if k not in ("name", "kind")})
+            found.setdefault(json.dumps(device, sort_keys=True, default=str), (str(device["name"]), facts))
+    machines: dict[str, tuple[dict[str, Any], list[str]]] = {}
+    for row in rows:
+        environment: Mapping[str, Any] = row.shape.environment
+        facts_only = {k: v for k, v in environment.items() if k != "command"}
+        if not facts_only:
+            continue
+        key = json.dumps(facts_only, sort_keys=True, default=str)
+        commands = machines.setdefault(key, (facts_only, []))[1]
+        command = environment.get("command")
+        line = " ".join(str(word) for word in command) if isinstance(command, list) else str(command or "")
+        if line and line not in commands:
+            commands.append(line)
+    pages = list(found.values())
+    for known, commands in machines.values():
+        facts = [*_flat(known), *(("command", line) for line in commands)]
+        pages.append(("Machine and software", facts))
+    return pages
+
+
+def _flat(facts: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:
+    """Return facts as name and text; what stands inside another is named by both."""
+    found = []
+    for name, content in facts.items():
+        shown = prefix + _NAMES.get(name, name.replace("_", " "))
+        if isinstance(content, Mapping):
+            found += _flat(content, "" if name == "packages" else f"{shown}, ")
+        elif content is not None and content != "":
+            bytes_ = name.endswith("_bytes") and isinstance(content, int)
+            found.append((shown.removesuffix(" bytes"), size(content) if bytes_ else _text(content)))
+    return found
+
+
+def _text(content: Any) -> str:
+    return str(content) if isinstance(content, int) and not isinstance(content, bool) else value(content)
