@@ -61,7 +61,7 @@ def bench(*words: str) -> None:
 
 def compared(base: Path, new: Path, threshold: float) -> Any:
     """Return the comparison of two files of records."""
-    from gpugraph.bench.compare import compare
+    from gpugraph.measure.compare import compare
     from gpugraph.measure.record_file import read_records
 
     return compare(read_records([base])[0], read_records([new])[0], threshold=threshold)

@@ -25,13 +25,13 @@ def compare(base: str, new: str, threshold: str, style: str, quiet: bool) -> Non
     Example:
       gpugraph compare base.jsonl new.jsonl --threshold 10%
     """
-    from gpugraph.bench.compare import compare as compare_rows
     from gpugraph.cli.output import show, show_lines, tell
+    from gpugraph.measure.compare import compare as compare_rows
     from gpugraph.measure.record import json_text
     from gpugraph.measure.record_file import read_records
     from gpugraph.quantities import counted
     from gpugraph.report.comparison import comparison_json, comparison_lines, comparison_markdown, describe_cell
-    from gpugraph.report.lines import page_width
+    from gpugraph.report.terminal import page_width
 
     share = parse_share("--threshold", threshold, remedy="write 5% or 0.05")
     if not 0 < share < 100:

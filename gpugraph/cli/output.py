@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from gpugraph.errors import GpuGraphWarning, InputError
-from gpugraph.report.lines import Line, plain, print_rich
+from gpugraph.report.terminal import Line, plain, print_rich
 
 
 def show(text: str) -> None:

@@ -30,7 +30,7 @@ def report(results: tuple[str, ...], output: str | None, style: str | None, titl
     from gpugraph.cli.progress import Progress
     from gpugraph.measure.record_file import read_records
     from gpugraph.quantities import counted
-    from gpugraph.report.lines import page_width, plain
+    from gpugraph.report.terminal import page_width, plain
 
     style = _style(style, output)
     if output is not None:

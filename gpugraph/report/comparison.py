@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from gpugraph.measure.compare import VERDICTS, Compared, Comparison
 from gpugraph.measure.record import Record, jsonable
 from gpugraph.quantities import counted, duration, percent
-from gpugraph.report.lines import Line, columns, field
 from gpugraph.report.markdown import row as markdown_row
-
-if TYPE_CHECKING:
-    from gpugraph.bench.compare import Compared, Comparison
+from gpugraph.report.terminal import Line, columns, field
 
 HEADER = ("problem", "graph", "algorithm", "device", "base", "new", "new/base", "95 % interval", "verdict")
 _RIGHT = (4, 5, 6, 7)
@@ -101,8 +99,6 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
 
 def tally(comparison: Comparison) -> str:
     """Return how many cells met which verdict, in a few words."""
-    from gpugraph.bench.compare import VERDICTS
-
     counts = Counter(cell.verdict for cell in comparison.cells)
     parts = [f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict]]
     return f"{counted(len(comparison.cells), 'cell')}: {', '.join(parts)}"

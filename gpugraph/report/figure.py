@@ -11,12 +11,11 @@ from typing import Any
 from gpugraph.errors import InputError, unknown_name
 from gpugraph.measure.columns import Labelled
 from gpugraph.measure.record import Record
-from gpugraph.report.charts.chart import Ink, Spec, config
+from gpugraph.report.cells import label, ordered, speedups
+from gpugraph.report.charts.chart import Ink, Spec, config, entries, paint
 from gpugraph.report.charts.curves import Mark, Point, curves
 from gpugraph.report.charts.panels import SCALE
 from gpugraph.report.charts.rates import stated_marks
-from gpugraph.report.charts.series import entries, label, ordered, paint
-from gpugraph.report.speedup import speedups
 
 
 @dataclass(frozen=True)

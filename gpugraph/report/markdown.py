@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 from gpugraph.measure.columns import MARKDOWN, Labelled, columns_of
 from gpugraph.measure.record import EMULATED, Record
-from gpugraph.report.charts.series import label
-from gpugraph.report.published import COLUMNS, Published, published
-from gpugraph.report.speedup import speedups
+from gpugraph.report.cells import label, speedups
+from gpugraph.report.papers import COLUMNS, Published, published
 
 FEW = "A time with its number of samples in brackets has fewer than were asked for, or than three: it proves little"
 

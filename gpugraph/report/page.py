@@ -14,18 +14,15 @@ from gpugraph import __version__
 from gpugraph.measure.columns import COLUMNS, Column, Labelled, columns_of
 from gpugraph.measure.columns import PAGE as BY_PAGE
 from gpugraph.measure.record import Record
-from gpugraph.report.charts.chart import DARK, LIGHT, PAGE, SERIES, Chart, Ink, config
-from gpugraph.report.charts.phases import inner_shares, shares, transfers
-from gpugraph.report.charts.rates import bandwidth, energy, speedups, throughput
-from gpugraph.report.charts.roofline import roofline
-from gpugraph.report.charts.samples import samples
-from gpugraph.report.charts.series import colors, entries, label, paint
+from gpugraph.report.cells import Speedup, label
+from gpugraph.report.cells import speedups as find_speedups
+from gpugraph.report.charts.chart import DARK, LIGHT, PAGE, SERIES, Chart, Ink, colors, config, entries, paint
+from gpugraph.report.charts.rates import bandwidth, energy, roofline, speedups, throughput
+from gpugraph.report.charts.times import inner_shares, samples, shares, transfers
 from gpugraph.report.engine import vega_bundle, vega_license
 from gpugraph.report.page_text import definitions, details, environments, headlines, lead
-from gpugraph.report.published import COLUMNS as PAPER_COLUMNS
-from gpugraph.report.published import published
-from gpugraph.report.speedup import Speedup
-from gpugraph.report.speedup import speedups as find_speedups
+from gpugraph.report.papers import COLUMNS as PAPER_COLUMNS
+from gpugraph.report.papers import published
 
 TITLE = "gpugraph benchmark report"
 

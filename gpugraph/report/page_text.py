@@ -12,8 +12,8 @@ from typing import Any
 from gpugraph.measure.columns import Labelled
 from gpugraph.measure.record import PHASES, Record, jsonable
 from gpugraph.quantities import counted, duration, percent, rate, size, value
+from gpugraph.report.cells import Speedup
 from gpugraph.report.charts.panels import problem_name
-from gpugraph.report.speedup import Speedup
 
 DEFINITIONS = (
     ("Cell", "One algorithm on one graph on one device with one set of parameters; a mark in a figure, a row below."),

@@ -8,7 +8,7 @@ from typing import Any
 from gpugraph.measure.columns import TABLE, Labelled, columns_of
 from gpugraph.measure.record import PHASES, Record
 from gpugraph.quantities import count, counted, duration, percent, rate
-from gpugraph.report.lines import Line, field
+from gpugraph.report.terminal import Line, field
 
 BAR_WIDTH = 30
 SHOWN_SOURCES = 10

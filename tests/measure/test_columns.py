@@ -5,16 +5,16 @@ import io
 
 import pytest
 
-from gpugraph.bench.compare import compare
 from gpugraph.measure import columns
 from gpugraph.measure.columns import COLUMNS, PAGE, TABLE, Column, Labelled, columns_of
+from gpugraph.measure.compare import compare
 from gpugraph.problems.contract import PROBLEMS
 from gpugraph.problems.registry import load_problem
 from gpugraph.report.csv import csv
-from gpugraph.report.lines import plain
 from gpugraph.report.markdown import markdown
 from gpugraph.report.page import page
 from gpugraph.report.table import table
+from gpugraph.report.terminal import plain
 from tests.report.canned import mst_record, records, sssp_record
 
 

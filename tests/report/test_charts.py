@@ -6,18 +6,16 @@ import pytest
 
 from gpugraph.errors import InputError
 from gpugraph.measure.record import Record
-from gpugraph.report.charts.chart import DARK, LIGHT, PAGE
+from gpugraph.report.cells import label, ordered
+from gpugraph.report.cells import speedups as find_speedups
+from gpugraph.report.charts.chart import DARK, LIGHT, PAGE, colors, entries, paint
 from gpugraph.report.charts.curves import Point, curves, label_angle, log_axis, log_domain
 from gpugraph.report.charts.panels import panels
-from gpugraph.report.charts.phases import MOST_PANELS, inner_shares, shares, transfers
-from gpugraph.report.charts.rates import bandwidth, energy, speedups, throughput
-from gpugraph.report.charts.roofline import roofline
-from gpugraph.report.charts.samples import MOST, samples
-from gpugraph.report.charts.series import colors, entries, label, ordered, paint
+from gpugraph.report.charts.rates import bandwidth, energy, roofline, speedups, throughput
+from gpugraph.report.charts.times import MOST, MOST_PANELS, inner_shares, samples, shares, transfers
 from gpugraph.report.engine import draw
 from gpugraph.report.figure import figure
 from gpugraph.report.page import colours
-from gpugraph.report.speedup import speedups as find_speedups
 from tests.report.canned import emulated, sssp_record
 from tests.report.sweep import cell, sweep
 

@@ -11,10 +11,9 @@ import pytest
 from gpugraph.errors import InputError
 from gpugraph.measure.record import Record
 from gpugraph.measure.record_file import read_records
-from gpugraph.report.charts.series import label
+from gpugraph.report.cells import label, speedups
 from gpugraph.report.page import POLICY, page
 from gpugraph.report.page_text import definitions, headlines, times
-from gpugraph.report.speedup import speedups
 from tests.report.browser import Browser, find_browser
 from tests.report.canned import emulated, failed, mst_record, sssp_record
 from tests.report.sweep import cell, sweep, write

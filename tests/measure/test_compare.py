@@ -3,10 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gpugraph.bench.compare import compare
-from gpugraph.bench.compare_statistics import correlation_time, holm, median_draws, rank_test
 from gpugraph.errors import InputError
+from gpugraph.measure.compare import compare
 from gpugraph.measure.record import Record
+from gpugraph.measure.statistics import correlation_time, holm, median_draws, rank_test
 from tests.report.canned import emulated, mst_record, sssp_record
 
 CELLS = 12

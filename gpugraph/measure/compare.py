@@ -18,8 +18,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from gpugraph.bench.compare_statistics import (
-    RESAMPLES,
+from gpugraph.errors import InputError
+from gpugraph.measure.columns import Labelled, problem_columns
+from gpugraph.measure.pairing import Unpaired, pair
+from gpugraph.measure.record import EMULATED, LEAST_SAMPLES, Record
+from gpugraph.measure.statistics import (
+    RATIO_RESAMPLES,
     holm,
     least_p,
     median_draws,
@@ -28,10 +32,6 @@ from gpugraph.bench.compare_statistics import (
     ratio_of_spreads,
     run_scatter,
 )
-from gpugraph.bench.pairing import Unpaired, pair
-from gpugraph.errors import InputError
-from gpugraph.measure.columns import Labelled, problem_columns
-from gpugraph.measure.record import EMULATED, LEAST_SAMPLES, Record
 from gpugraph.quantities import counted
 
 ALPHA = 0.05
@@ -198,7 +198,7 @@ def _time(base: Record, new: Record) -> _Timed:
         from scipy.special import stdtr
 
         middle, error, freedom = ratio_of_spreads(*parts)
-        ratio, draws = math.exp(middle), _exp(middle + error * rng.standard_t(freedom, RESAMPLES))
+        ratio, draws = math.exp(middle), _exp(middle + error * rng.standard_t(freedom, RATIO_RESAMPLES))
         p_value = 2 * float(stdtr(freedom, -abs(middle) / error)) if error else float(middle == 0)
     else:
         ratio = float(np.median(second) / np.median(first))
@@ -270,7 +270,7 @@ def _mean(timed: Sequence[_Timed]) -> tuple[float | None, tuple[float, float] | 
     """Return the geometric mean of the ratios and its interval."""
     if not timed:
         return None, None
-    logs = np.zeros(RESAMPLES)
+    logs = np.zeros(RATIO_RESAMPLES)
     for one in timed:
         logs += np.log(one.draws)
     low, high = np.exp(np.quantile(logs / len(timed), [(1 - LEVEL) / 2, (1 + LEVEL) / 2]))

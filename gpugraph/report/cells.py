@@ -1,4 +1,4 @@
-"""Names for series: as short as they can be while every two that differ are told apart."""
+"""The cells of a report: names, as short as they can be while every two that differ are told apart, and speed-ups."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import json
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from gpugraph.measure.columns import Labelled
 from gpugraph.measure.record import Record
-from gpugraph.report.charts.chart import Ink, Spec
 
 _CPU = "CPU"
 
@@ -28,40 +28,6 @@ def label(rows: Sequence[Record]) -> list[Labelled]:
         Labelled(row, ", ".join([row.algorithm, *extras[i]]), devices[row.device_kind, row.device])
         for i, row in enumerate(rows)
     ]
-
-
-def paint(spec: Spec, colors: Mapping[str, str]) -> Spec:
-    """Return a figure in which every variant has its own colour, the same on all figures of a page."""
-    names = ordered(entries(spec, "variant"))
-    scale = {"domain": list(names), "range": [colors[name] for name in names if name in colors]}
-    return spec if len(scale["range"]) < len(names) else _with_scale(spec, scale)
-
-
-def entries(spec: Any, field: str) -> list[str]:
-    """Return what stands in a field of a figure's data, in order, repeats and all."""
-    if isinstance(spec, list):
-        return [name for part in spec for name in entries(part, field)]
-    if not isinstance(spec, dict):
-        return []
-    if "values" in spec:
-        return [value[field] for value in spec["values"] if isinstance(value, dict) and field in value]
-    return [name for part in spec.values() for name in entries(part, field)]
-
-
-def _with_scale(spec: Any, scale: Spec) -> Any:
-    if isinstance(spec, list):
-        return [_with_scale(part, scale) for part in spec]
-    if not isinstance(spec, dict):
-        return spec
-    painted = {key: part if key == "data" else _with_scale(part, scale) for key, part in spec.items()}
-    if painted.get("field") == "variant" and "legend" in painted:
-        painted["scale"] = scale
-    return painted
-
-
-def colors(cells: Sequence[Labelled], ink: Ink) -> dict[str, str]:
-    """Return the colour of every variant, each its own, whatever order the cells were run in."""
-    return {name: ink.colour(i) for i, name in enumerate(ordered(cell.variant for cell in cells))}
 
 
 def ordered(names: Iterable[str]) -> list[str]:
@@ -129,3 +95,42 @@ def _plain(value: Any) -> str:
     if isinstance(value, list):
         return "+".join(str(item) for item in value) or "none"
     return json.dumps(value, sort_keys=True, default=str) if isinstance(value, dict | bool) else str(value)
+
+
+@dataclass(frozen=True, eq=False)
+class Speedup:
+    """How many times faster than the CPU a cell is.
+
+    Attributes:
+        record: the cell.
+        base: the CPU's.
+        kernel: ratio of their throughputs.
+        end_to_end: the same, transfers of both included.
+    """
+
+    record: Record
+    base: Record
+    kernel: float
+    end_to_end: float | None
+
+
+def speedups(rows: Sequence[Record]) -> list[Speedup]:
+    """Return the speed-up of every verified cell of another device that a CPU has run too, in their order."""
+    fastest: dict[Any, Record] = {}
+    for row in rows:
+        if row.device_kind == "cpu" and row.mteps:
+            best = fastest.get(_work(row))
+            if best is None or row.mteps > (best.mteps or 0.0):
+                fastest[_work(row)] = row
+    found = []
+    for row in rows:
+        base = fastest.get(_work(row))
+        if row.device_kind != "cpu" and row.mteps and base is not None and base.mteps:
+            total = row.end_to_end / base.end_to_end if row.end_to_end and base.end_to_end else None
+            found.append(Speedup(row, base, row.mteps / base.mteps, total))
+    return found
+
+
+def _work(row: Record) -> tuple[str, str, str]:
+    """Return what two cells must share to have done the same work."""
+    return row.problem, row.shape.graph.digest or row.graph_name, json.dumps(row.asked_source, default=str)
