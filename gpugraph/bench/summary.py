@@ -9,8 +9,9 @@ from typing import Any
 from gpugraph.bench.expand import Plan, Planned, described_algorithm
 from gpugraph.bench.groups import groups_of
 from gpugraph.bench.price import Prices
-from gpugraph.measure.columns import BENCH, Labelled, columns_of
+from gpugraph.measure.columns import Labelled, columns_of
 from gpugraph.measure.record import Record
+from gpugraph.problems.column import BENCH
 from gpugraph.quantities import count, counted, in_seconds, in_units, rate
 from gpugraph.report.terminal import Line, columns
 

@@ -5,15 +5,15 @@ To add a column, add it to ``COLUMNS``; one of a single problem goes to that pro
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from gpugraph.measure.record import PHASES, Record, jsonable
+from gpugraph.problems.column import BENCH, CSV, MARKDOWN, PAGE, TABLE, Column, at, file_column
+from gpugraph.problems.contract import PROBLEMS
+from gpugraph.problems.registry import load_problem
 from gpugraph.quantities import count, duration, percent, rate, size
-
-CSV, MARKDOWN, PAGE, BENCH, TABLE = "csv", "markdown", "page", "bench", "table"
-"""What shows columns: files, the page of HTML, the table a bench ends with, and the page of one record."""
 
 SHORT = 60
 """Letters of a message in the bench's table."""
@@ -44,55 +44,6 @@ class Labelled:
     def series(self) -> str:
         """Variant and device in one."""
         return f"{self.variant}, {self.device}"
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column.
-
-    Attributes:
-        name: of the field it shows, with dots; the header of a CSV.
-        title: the header where people read it.
-        read: its value, None where there is none; if not given, what stands at ``name`` in the record.
-        text: how people are shown the value.
-        words: what they are shown, where it takes more than the value.
-        number: it is set flush right and sorted by size.
-        shown: by whom.
-        filter: the page offers its values as a choice.
-        each: there is a column for every name in the object at ``name``.
-        optional: it is left out where no record has it.
-        identifies: equal work gives equal values, and a comparison says where they are not.
-    """
-
-    name: str
-    title: str = ""
-    read: Callable[[Labelled], Any] | None = None
-    text: Callable[[Any], str] = str
-    words: Callable[[Labelled], str] | None = None
-    number: bool = False
-    shown: tuple[str, ...] = (CSV, MARKDOWN, PAGE)
-    filter: bool = False
-    each: bool = False
-    optional: bool = False
-    identifies: bool = False
-
-    def value(self, cell: Labelled) -> Any:
-        """Return the value of a cell, None where it has none."""
-        return at(cell.record.data, self.name) if self.read is None else self.read(cell)
-
-    def show(self, cell: Labelled, absent: str = "-") -> str:
-        """Return what people are shown of a cell."""
-        value = self.value(cell)
-        if value is None:
-            return absent
-        return self.text(value) if self.words is None else self.words(cell)
-
-
-def at(data: Any, path: str) -> Any:
-    """Return what stands at a dotted path, or None."""
-    for name in path.split("."):
-        data = data.get(name) if isinstance(data, Mapping) else None
-    return data
 
 
 def kernel_time(record: Record, known: str = "") -> str:
@@ -128,36 +79,25 @@ def _memory(cell: Labelled) -> int | None:
     return cell.record.shape.peak_device_bytes or None
 
 
-def _field(name: str, **more: Any) -> Column:
-    """Return a column of a field as it is, for files."""
-    return Column(name, name, shown=(CSV,), **more)
-
-
-def result_column(name: str, *, identifies: bool = False) -> Column:
-    """Return a column of a field of ``result``; of a digest people are shown the beginning."""
-    text = (lambda value: f"{value[:16]}…") if name.endswith("sha256") else str
-    return _field(f"result.{name}", text=text, identifies=identifies)
-
-
 COLUMNS: tuple[Column, ...] = (
     Column("problem", "problem", lambda c: c.record.problem, shown=(CSV, MARKDOWN, PAGE, BENCH), filter=True),
     Column("graph", "graph", lambda c: c.record.graph_name, shown=(MARKDOWN, PAGE, BENCH)),
-    _field("graph.name"),
+    file_column("graph.name"),
     Column("graph.vertices", "vertices", text=count, number=True, shown=(CSV, MARKDOWN)),
-    _field("graph.arcs"),
+    file_column("graph.arcs"),
     Column("graph.edges", "edges", text=count, number=True),
-    _field("graph.weight_dtype"),
-    _field("graph.digest"),
+    file_column("graph.weight_dtype"),
+    file_column("graph.digest"),
     Column("algorithm", "algorithm", lambda c: c.variant, shown=(CSV, MARKDOWN, PAGE, BENCH), filter=True),
-    _field("device.kind"),
-    _field("device.name"),
+    file_column("device.kind"),
+    file_column("device.name"),
     Column("device", "device", lambda c: c.device, shown=(MARKDOWN, PAGE, BENCH), filter=True),
     Column("verdict", "verdict", lambda c: c.record.verdict, shown=(PAGE,), filter=True),
-    _field("cell.axes", each=True),
-    _field("parameters", each=True),
-    _field("result", each=True),
-    *(_field(f"phases_s.{name}") for name in PHASES),
-    _field("predecessors_s", optional=True),
+    file_column("cell.axes", each=True),
+    file_column("parameters", each=True),
+    file_column("result", each=True),
+    *(file_column(f"phases_s.{name}") for name in PHASES),
+    file_column("predecessors_s", optional=True),
     Column(
         "kernel",
         "kernel",
@@ -183,10 +123,10 @@ COLUMNS: tuple[Column, ...] = (
         shown=(PAGE,),
     ),
     Column("half_width", "±", lambda c: c.record.half_width, percent, number=True, shown=(PAGE,)),
-    _field("confidence_s.kernel.low", read=lambda c: (c.record.interval_s or (None, None))[0]),
-    _field("confidence_s.kernel.high", read=lambda c: (c.record.interval_s or (None, None))[1]),
-    _field("samples", read=lambda c: len(c.record.samples) or None),
-    _field("few_samples", read=lambda c: "yes" if c.record.few else None),
+    file_column("confidence_s.kernel.low", read=lambda c: (c.record.interval_s or (None, None))[0]),
+    file_column("confidence_s.kernel.high", read=lambda c: (c.record.interval_s or (None, None))[1]),
+    file_column("samples", read=lambda c: len(c.record.samples) or None),
+    file_column("few_samples", read=lambda c: "yes" if c.record.few else None),
     Column(
         "mteps.kernel",
         "MTEPS",
@@ -195,7 +135,7 @@ COLUMNS: tuple[Column, ...] = (
         number=True,
         shown=(CSV, MARKDOWN, PAGE, BENCH),
     ),
-    _field("mteps.end_to_end", read=lambda c: c.record.end_to_end),
+    file_column("mteps.end_to_end", read=lambda c: c.record.end_to_end),
     Column(
         "end_to_end",
         "end to end",
@@ -209,17 +149,17 @@ COLUMNS: tuple[Column, ...] = (
     Column("nanojoules", "nJ/edge", lambda c: c.record.nanojoules, "{:.3g}".format, number=True, shown=(PAGE,)),
     Column("memory", "memory", _memory, size, number=True, shown=(PAGE,)),
     Column("memory_most", "memory", _memory, lambda most: f"{size(most)} at most", shown=(TABLE,)),
-    _field("energy.joules_per_run"),
-    _field("energy.nanojoules_per_edge"),
-    _field("traffic.minimum_bytes"),
-    _field("traffic.copy_bytes_per_s"),
-    _field("traffic.share"),
-    _field("peak_device_bytes"),
-    _field("outcome", read=lambda c: c.record.outcome),
-    _field("message", read=lambda c: c.record.message or None),
-    _field("verification.status"),
-    _field("verification.method"),
-    _field("time"),
+    file_column("energy.joules_per_run"),
+    file_column("energy.nanojoules_per_edge"),
+    file_column("traffic.minimum_bytes"),
+    file_column("traffic.copy_bytes_per_s"),
+    file_column("traffic.share"),
+    file_column("peak_device_bytes"),
+    file_column("outcome", read=lambda c: c.record.outcome),
+    file_column("message", read=lambda c: c.record.message or None),
+    file_column("verification.status"),
+    file_column("verification.method"),
+    file_column("time"),
     Column("checked", "verdict", _checked, shown=(MARKDOWN,)),
     Column("ended", "outcome", _ended, shown=(BENCH,)),
 )
@@ -229,7 +169,7 @@ _FIRST = ("problem", "algorithm", "device.kind", "device.name", "device")
 
 
 def columns_of(renderer: str, cells: Sequence[Labelled]) -> list[Column]:
-    """Return the columns that a renderer shows of some cells, in their order."""
+    """Return the columns that a renderer shows of some cells, in their order; the page leaves out empty figures."""
     shown = [column for column in COLUMNS if renderer in column.shown]
     if renderer in (CSV, BENCH):
         shown.sort(key=lambda column: _FIRST.index(column.name) if column.name in _FIRST else len(_FIRST))
@@ -240,15 +180,12 @@ def columns_of(renderer: str, cells: Sequence[Labelled]) -> list[Column]:
             found |= {one.name: one for one in own}
         for one in _each(column, cells) if column.each else [column]:
             found.setdefault(one.name, one)
-    kept = found.values()
-    return [c for c in kept if not c.optional or any(c.value(cell) is not None for cell in cells)]
+    empty = [c for c in found.values() if all(c.value(cell) is None for cell in cells)]
+    return [c for c in found.values() if c not in empty or not (c.optional or (renderer == PAGE and c.number))]
 
 
 def problem_columns(cells: Sequence[Labelled]) -> list[Column]:
     """Return the own columns of the problems that cells are of, each left out where no cell has it."""
-    from gpugraph.problems.contract import PROBLEMS
-    from gpugraph.problems.registry import load_problem
-
     known = [name for name in dict.fromkeys(cell.record.problem for cell in cells) if name in PROBLEMS]
     return [replace(column, optional=True) for name in known for column in load_problem(name).columns]
 

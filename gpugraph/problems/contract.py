@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from gpugraph.devices.base import Device
     from gpugraph.devices.resident import ResidentView
     from gpugraph.graph.csr import CSRGraph
-    from gpugraph.measure.columns import Column
     from gpugraph.measure.record import Cell
+    from gpugraph.problems.column import Column
 
 PROBLEMS = ("mst", "sssp", "scan")
 

@@ -6,8 +6,9 @@ import csv as _csv
 import io
 from collections.abc import Sequence
 
-from gpugraph.measure.columns import CSV, Labelled, columns_of, plain
+from gpugraph.measure.columns import Labelled, columns_of, plain
 from gpugraph.measure.record import Record
+from gpugraph.problems.column import CSV
 
 
 def csv(records: Sequence[Record]) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gpugraph.measure.columns import MARKDOWN, Labelled, columns_of
+from gpugraph.measure.columns import Labelled, columns_of
 from gpugraph.measure.record import EMULATED, Record
+from gpugraph.problems.column import MARKDOWN
 from gpugraph.report.cells import label, speedups
 from gpugraph.report.papers import COLUMNS, Published, published
 

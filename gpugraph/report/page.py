@@ -11,9 +11,10 @@ from importlib import resources
 from typing import Any
 
 from gpugraph import __version__
-from gpugraph.measure.columns import COLUMNS, Column, Labelled, columns_of
-from gpugraph.measure.columns import PAGE as BY_PAGE
+from gpugraph.measure.columns import COLUMNS, Labelled, columns_of
 from gpugraph.measure.record import Record
+from gpugraph.problems.column import PAGE as BY_PAGE
+from gpugraph.problems.column import Column
 from gpugraph.report.cells import Speedup, label
 from gpugraph.report.cells import speedups as find_speedups
 from gpugraph.report.charts.chart import DARK, LIGHT, PAGE, SERIES, Chart, Ink, colors, config, entries, paint
@@ -83,7 +84,7 @@ def page(rows: Sequence[Record], *, title: str = TITLE, notices: Sequence[str] =
     palette = colors(cells, PAGE)
     charts: list[Chart] = []
     sections = [_section(charts, *parts) for parts in _figures(cells, over, rows)]
-    shown = _kept(columns_of(BY_PAGE, cells), cells)
+    shown = columns_of(BY_PAGE, cells)
     data = {
         "config": config(PAGE),
         "charts": [
@@ -133,11 +134,6 @@ def tone(record: Record) -> str:
     if not record.ok:
         return "bad" if record.outcome != "skipped" else "dull"
     return "good" if record.status == "passed" else "dull"
-
-
-def _kept(columns: Sequence[Column], cells: Sequence[Labelled]) -> list[Column]:
-    """Return the columns but those of numbers that no cell has anything for."""
-    return [c for c in columns if not c.number or any(c.value(cell) is not None for cell in cells)]
 
 
 def _figures(cells: Sequence[Labelled], over: Sequence[Speedup], rows: Sequence[Record]) -> list[tuple[Any, ...]]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gpugraph.measure.columns import TABLE, Labelled, columns_of
+from gpugraph.measure.columns import Labelled, columns_of, problem_columns
 from gpugraph.measure.record import PHASES, Record
+from gpugraph.problems.column import TABLE
 from gpugraph.quantities import count, counted, duration, percent, rate
 from gpugraph.report.terminal import Line, field
 
@@ -26,7 +27,7 @@ def table(record: Record, *, width: int = 80) -> list[Line]:
         width: columns to wrap at.
     """
     data = record.data
-    blocks = [_subject(record, width), _phases(record, width), _rates(record, width), _result(data, width)]
+    blocks = [_subject(record, width), _phases(record, width), _rates(record, width), _result(record, width)]
     lines: list[Line] = []
     for block in blocks:
         lines += ([[("", "")]] if lines else []) + block
@@ -157,10 +158,12 @@ def _throughput(data: Mapping[str, Any], width: int) -> list[Line]:
     return lines + (field("total", total + " transfers", width=width) if found["h2d_gb_s"] else [])
 
 
-def _result(data: Mapping[str, Any], width: int) -> list[Line]:
+def _result(record: Record, width: int) -> list[Line]:
+    data, own = record.data, {column.name: column for column in problem_columns([Labelled.alone(record)])}
     lines: list[Line] = []
     for name, content in data["result"].items():
-        text = f"{content[:16]}…" if name.endswith("sha256") else str(content)
+        column = own.get(f"result.{name}")
+        text = str(content) if column is None else column.text(content)
         lines += field("" if lines else "result", f"{name.replace('_', ' ')} {text}", width=width)
     lines += _sources(data, width)
     verdict = data["verification"]

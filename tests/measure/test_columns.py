@@ -6,8 +6,9 @@ import io
 import pytest
 
 from gpugraph.measure import columns
-from gpugraph.measure.columns import COLUMNS, PAGE, TABLE, Column, Labelled, columns_of
+from gpugraph.measure.columns import COLUMNS, Labelled, columns_of
 from gpugraph.measure.compare import compare
+from gpugraph.problems.column import BENCH, CSV, MARKDOWN, PAGE, TABLE, Column
 from gpugraph.problems.contract import PROBLEMS
 from gpugraph.problems.registry import load_problem
 from gpugraph.report.csv import csv
@@ -19,7 +20,7 @@ from tests.report.canned import mst_record, records, sssp_record
 
 
 def test_a_column_added_to_the_list_is_in_every_report(monkeypatch):
-    shown = (columns.CSV, columns.MARKDOWN, PAGE, TABLE)
+    shown = (CSV, MARKDOWN, PAGE, TABLE)
     seconds = Column("sampling.spent_s", "spent", text="{:.1f} s".format, number=True, shown=shown)
     monkeypatch.setattr(columns, "COLUMNS", (*COLUMNS, seconds))
     made = records(mst_record(sampling={"spent_s": 2.5}), mst_record())
@@ -44,7 +45,7 @@ def test_a_problems_own_column_is_in_the_reports_of_its_records_alone(monkeypatc
     assert "trees" not in markdown(records({"problem": "other", "algorithm": "a"}))
 
 
-@pytest.mark.parametrize("renderer", [columns.CSV, columns.MARKDOWN, PAGE, columns.BENCH, TABLE])
+@pytest.mark.parametrize("renderer", [CSV, MARKDOWN, PAGE, BENCH, TABLE])
 def test_no_renderer_has_two_columns_of_one_name(renderer):
     cells = [Labelled.alone(record) for record in records(mst_record(), sssp_record())]
     names = [column.name for column in columns_of(renderer, cells)]

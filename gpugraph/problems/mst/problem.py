@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gpugraph.errors import OutOfMemory
 from gpugraph.graph.build import symmetrize
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.measure.columns import Column, result_column
+from gpugraph.problems.column import Column, result_column
 from gpugraph.problems.contract import Problem, Verdict
 from gpugraph.problems.mst.forest import Forest
 from gpugraph.problems.on_graphs import OnGraphs

@@ -9,7 +9,7 @@ import numpy as np
 
 from gpugraph.clock import HostClock
 from gpugraph.errors import InputError
-from gpugraph.measure.columns import Column, result_column
+from gpugraph.problems.column import Column, result_column
 from gpugraph.problems.contract import Problem, Verdict
 from gpugraph.problems.returned import plain_array
 from gpugraph.problems.scan.array import ArrayInput, open_array

@@ -9,7 +9,7 @@ import numpy as np
 
 from gpugraph.errors import InputError, OutOfMemory
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.measure.columns import Column, result_column
+from gpugraph.problems.column import Column, result_column
 from gpugraph.problems.contract import Problem, Verdict
 from gpugraph.problems.on_graphs import OnGraphs
 from gpugraph.problems.returned import plain_array
