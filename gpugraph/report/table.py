@@ -26,7 +26,6 @@ def table(record: Record, *, width: int = 80) -> list[Line]:
         record: the record.
         width: columns to wrap at.
     """
-    data = record.data
     blocks = [_subject(record, width), _phases(record, width), _rates(record, width), _result(record, width)]
     lines: list[Line] = []
     for block in blocks:
