@@ -23,6 +23,16 @@ def test_convert_keeps_the_graph(tmp_path, name):
     assert succeed("convert", tmp_path / name, tmp_path / "back.csr").out.endswith("31 edges, uint32 weights\n")
 
 
+def test_convert_keeps_the_ids_of_a_file_or_says_that_it_cannot(tmp_path):
+    path = tmp_path / "g.wel"
+    path.write_text("10 20 5\n20 30 7\n")
+    succeed("convert", path, path)
+    assert path.read_text() == "10 20 5\n20 30 7\n"
+    assert "--renumber" in refuse(2, "convert", path, tmp_path / "g.csr")
+    assert not (tmp_path / "g.csr").exists()
+    assert "10, 20, 30, are not in it" in succeed("convert", path, tmp_path / "g.csr", "--renumber").err
+
+
 def test_convert_changes_direction_and_weights(tmp_path):
     (tmp_path / "d.gr").write_text("p sp 3 3\na 1 2 -5\na 2 1 -3\na 2 3 4\n")
     succeed("convert", tmp_path / "d.gr", tmp_path / "u.csr", "--symmetrize", "--weights", "abs")
@@ -150,3 +160,17 @@ def test_a_wrong_default_is_refused_with_its_file(tmp_path, text, reason):
 
 def test_verify_needs_a_file_that_is_there():
     assert "there is no such file" in refuse(2, "verify", "grid:3x3", "none.npz")
+
+
+def test_ids_that_no_edge_meets_are_vertices_on_request(tmp_path):
+    (tmp_path / "a.el").write_text("0 1\n5 1\n")
+    assert "3 vertices" in succeed("info", tmp_path / "a.el").out
+    assert "6 vertices" in succeed("info", tmp_path / "a.el", "--keep-ids").out
+    data = json.loads(succeed("mst", tmp_path / "a.el", "--keep-ids", "--device", "cpu", "--format", "json").out)
+    assert (data["graph"]["vertices"], data["result"]["components"]) == (6, 4)
+
+
+def test_a_graph_that_does_not_fit_ends_with_the_code_of_memory(tmp_path):
+    (tmp_path / "a.gr").write_text(f"p sp {2**39} 1\na 1 2 3\n")
+    for graph in (tmp_path / "a.gr", "star:n=2^39"):
+        assert "of memory and" in refuse(3, "info", graph)
