@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from gpugraph.measure.columns import Labelled, columns_of, problem_columns
+from gpugraph.measure import columns
+from gpugraph.measure.columns import Labelled, problem_columns
 from gpugraph.measure.record import PHASES, Record
-from gpugraph.problems.column import TABLE
+from gpugraph.problems.column import TABLE, Column
 from gpugraph.quantities import count, counted, duration, percent, rate
 from gpugraph.report.terminal import Line, field
 
@@ -45,11 +46,7 @@ def _subject(record: Record, width: int) -> list[Line]:
     device = data["device"]
     threads = f", {counted(device['threads'], 'thread')}" if device.get("threads") else ""
     lines += field("device", f"{device['kind']}: {device['name']}{threads}", width=width)
-    cell = Labelled.alone(record)
-    for column in columns_of(TABLE, [cell]):
-        if column.value(cell) is not None:
-            lines += field(column.title, column.show(cell), width=width)
-    return lines
+    return lines + _fields(record, columns.COLUMNS, width)
 
 
 _MEASURING = ("preparations", "repeat", "warmup", "index_bits")
@@ -142,19 +139,14 @@ def _rates(record: Record, width: int) -> list[Line]:
     if data["device"]["kind"] != "cpu":  # where there is no way to a device it would be the same again
         lines += field("end to end", rate(mteps["end_to_end"]) + mean, width=width, style="green")
         lines += field("", "= the same count / (stage + h2d + kernel + d2h)", width=width, style="dim")
-    return lines + _throughput(data, width)
+    return lines + _fields(record, problem_columns([Labelled.alone(record)]), width)
 
 
-def _throughput(data: Mapping[str, Any], width: int) -> list[Line]:
-    """Return what the times of a scan mean in bytes, or nothing for another problem."""
-    found = data.get("throughput")
-    if found is None:
-        return []
-    names = {"h2d": "to the device", "kernel": "the kernel", "d2h": "back"}
-    parts = [f"{text} {rate(found[f'{key}_gb_s'])}" for key, text in names.items() if found[f"{key}_gb_s"]]
-    lines = field("GB/s", ", ".join(parts) + " of the array", width=width)
-    total = f"{duration(found['total_s'])} with allocation and both transfers, {found['transfers_share']:.0%} of it"
-    return lines + (field("total", total + " transfers", width=width) if found["h2d_gb_s"] else [])
+def _fields(record: Record, listed: Iterable[Column], width: int) -> list[Line]:
+    """Return the columns that the page of one record shows, a field each, without those it has nothing for."""
+    cell = Labelled.alone(record)
+    shown = [column for column in listed if TABLE in column.shown and column.value(cell) is not None]
+    return [line for column in shown for line in field(column.title, column.show(cell), width=width)]
 
 
 def _result(record: Record, width: int) -> list[Line]:

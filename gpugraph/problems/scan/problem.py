@@ -14,6 +14,7 @@ from gpugraph.problems.contract import Problem, Verdict
 from gpugraph.problems.returned import plain_array
 from gpugraph.problems.scan.array import ArrayInput, open_array
 from gpugraph.problems.scan.scanned import Scanned
+from gpugraph.problems.scan.throughput import COLUMNS, throughput
 
 if TYPE_CHECKING:
     from gpugraph.devices.base import Device
@@ -32,6 +33,7 @@ class Scan:
         result_column("elements"),
         result_column("last"),
         result_column("digest"),
+        *COLUMNS,
     )
 
     def open(self, cell: Cell, phases: dict[str, float], progress: Callable[[str], None]) -> ArrayInput:
@@ -74,8 +76,6 @@ class Scan:
 
     def figures(self, graph: ArrayInput, phases: Mapping[str, float]) -> dict[str, Any]:
         """Return what a record of a verified scan holds besides: ``throughput``."""
-        from gpugraph.problems.scan.throughput import throughput
-
         return {"throughput": throughput(graph.nbytes, phases)}
 
     def accept(self, graph: ArrayInput, query: tuple[Any, ...], returned: Any) -> Scanned:
