@@ -28,7 +28,7 @@ from unittest import mock
 
 import pyarrow as pa
 
-from gpugraph import memory
+from gpugraph import host
 from gpugraph.errors import InputError, OutOfMemory
 from gpugraph.graph.check import check_structure
 from gpugraph.graph.formats import text
@@ -118,7 +118,7 @@ def load_damaged(seed: int, count: int, told: multiprocessing.connection.Connect
         raise TimeoutError(f"more than {LONGEST_S} s")
 
     signal.signal(signal.SIGALRM, late)
-    memory.available_memory = lambda: 2**30  # so that a promise is refused before it hurts
+    host.available_memory = lambda: 2**30  # so that a promise is refused before it hurts
     random_ = random.Random(seed)
     with tempfile.TemporaryDirectory() as folder:
         for i in range(count):

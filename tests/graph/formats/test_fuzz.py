@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from gpugraph import memory
+from gpugraph import host
 from gpugraph.errors import InputError, OutOfMemory
 from gpugraph.graph.check import check_structure
 from gpugraph.graph.formats import FORMATS
@@ -86,7 +86,7 @@ def test_recognition_survives_anything(data: bytes) -> None:
 def test_damaged_files_packed_or_not_load_or_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
-    monkeypatch.setattr(memory, "available_memory", lambda: 2**30)
+    monkeypatch.setattr(host, "available_memory", lambda: 2**30)
     chance = random.Random(seed)
     for _ in range(150):
         name, data = hostile.damaged(chance)
