@@ -172,7 +172,8 @@ def main(
     for cell in comparison.cells:
         low, high = cell.interval or (0.0, 0.0)
         print(
-            f"  {cell.base.algorithm:<15} {cell.base.graph:<12} {cell.ratio:.4f} ({low:.4f}..{high:.4f}) {cell.verdict}"
+            f"  {cell.base.algorithm:<15} {cell.base.graph_name:<12} "
+            f"{cell.ratio:.4f} ({low:.4f}..{high:.4f}) {cell.verdict}"
         )
     print(f"{time.monotonic() - began:.0f} s")
     sys.exit(clean < tries or found != [(SLOWED, graphs[-1])])
