@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import IO, Any
 
-from gpugraph.bench.expand import Planned
+from gpugraph.bench.plan import Planned
 from gpugraph.measure.columns import short_time
 from gpugraph.measure.record import Record
 from gpugraph.quantities import in_seconds, rate

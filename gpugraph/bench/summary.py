@@ -6,9 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gpugraph.bench.expand import Plan, Planned, described_algorithm
-from gpugraph.bench.groups import groups_of
-from gpugraph.bench.price import Prices
+from gpugraph.bench.estimate import Prices
+from gpugraph.bench.plan import Plan, Planned, described_algorithm, groups_of
 from gpugraph.measure.columns import Labelled, columns_of
 from gpugraph.measure.record import Record
 from gpugraph.problems.column import BENCH

@@ -19,6 +19,7 @@ import numpy as np
 
 from gpugraph.measure.record_shape import Shape, shape_of
 from gpugraph.measure.statistics import relative_half_width
+from gpugraph.problems.contract import Input
 
 PHASES = ("load", "build", "stage", "h2d", "prepare", "kernel", "d2h", "verify")
 
@@ -93,6 +94,12 @@ class Cell:
     axes: Mapping[str, Any] = field(default_factory=dict)
     sweep: str | None = None
     series: str | None = None
+
+    @property
+    def input(self) -> Input:
+        """What it is measured on."""
+        seed = self.seed if self.weights.startswith("uniform") else None
+        return Input(self.problem, self.graph, self.input_format, self.weights, self.symmetrize, self.keep_ids, seed)
 
 
 @dataclass(frozen=True, eq=False)
