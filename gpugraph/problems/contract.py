@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from gpugraph.devices.base import Device
     from gpugraph.graph.csr import CSRGraph
     from gpugraph.graph.view import ResidentView
+    from gpugraph.problems.column import Column
 
 PROBLEMS = ("mst", "sssp", "scan")
 
@@ -153,6 +154,8 @@ class Problem(Protocol):
     """What MTEPS counts, e.g. ``"undirected edges"``."""
     definition: str
     """The definition of MTEPS, one sentence, printed beside the figure."""
+    columns: tuple[Column, ...]
+    """What its results have beside the common columns; each is left out of a table where no record has it."""
 
     query_fields: tuple[str, ...]
     """The fields of a cell that choose its queries, e.g. ``("source",)``."""

@@ -11,10 +11,12 @@ import numpy as np
 
 from gpugraph.clock import HostClock
 from gpugraph.errors import InputError
+from gpugraph.problems.column import Column, result_column
 from gpugraph.problems.contract import Input, InputSize, Problem, Verdict, ViewSize
 from gpugraph.problems.returned import plain_array
 from gpugraph.problems.scan.array import ArrayInput, open_array, shape_of
 from gpugraph.problems.scan.scanned import Scanned
+from gpugraph.problems.scan.throughput import COLUMNS, throughput
 
 if TYPE_CHECKING:
     from gpugraph.devices.base import Device
@@ -25,9 +27,15 @@ class Scan:
     """The problem as the measurement sees it."""
 
     name = "scan"
-    title = "Prefix scan"
+    title = "Prefix sums"
     counted = "elements"
     definition = "MTEPS = million elements of the array a second = elements / kernel time / 10^6"
+    columns: tuple[Column, ...] = (
+        result_column("elements"),
+        result_column("last"),
+        result_column("digest"),
+        *COLUMNS,
+    )
 
     query_fields: tuple[str, ...] = ()
 
@@ -92,8 +100,6 @@ class Scan:
 
     def figures(self, graph: ArrayInput, phases: Mapping[str, float]) -> dict[str, Any]:
         """Return what a record of a verified scan holds besides: ``throughput``."""
-        from gpugraph.problems.scan.scanned import throughput
-
         return {"throughput": throughput(graph.nbytes, phases)}
 
     def accept(self, graph: ArrayInput, query: tuple[Any, ...], returned: Any) -> Scanned:
