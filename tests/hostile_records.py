@@ -16,14 +16,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from gpugraph.bench.price import Prices
-from gpugraph.bench.resume import Finished
-from gpugraph.bench.store import Store
+from gpugraph.bench.estimate import Prices
+from gpugraph.bench.store import Finished, Store
 from gpugraph.bench.summary import result_lines
 from gpugraph.errors import InputError
 from gpugraph.measure.record import Cell
 from gpugraph.measure.sampling import Sampling
-from gpugraph.report.lines import plain
+from gpugraph.report.terminal import plain
 from tests.cli.runner import Outcome, run
 from tests.report.canned import sssp_record
 from tests.report.sweep import PAPER, cell

@@ -11,17 +11,11 @@ PACKAGE = Path(__file__).resolve().parent.parent / "gpugraph"
 ROOMS = ("bench", "cli", "devices", "emulator", "graph", "measure", "peers", "report")
 
 STILL = {
-    "bench/expand.py",
-    "bench/price.py",
-    "bench/sizes.py",
-    "bench/sweep.py",
     "measure/as_networkx.py",
     "measure/check.py",
     "measure/predecessors.py",
     "measure/results.py",
     "measure/stored.py",
-    "report/charts/panels.py",
-    "report/charts/rates.py",
 }
 """Files that name problems today; the list can only get shorter."""
 

@@ -28,7 +28,7 @@ def algos(problem: str | None, peers: bool, style: str, quiet: bool) -> None:
 
     from gpugraph.cli.output import show, show_lines
     from gpugraph.problems.registry import algorithms
-    from gpugraph.report.catalogue import catalogue, catalogue_markdown, peer_catalogue, peer_catalogue_markdown
+    from gpugraph.report.listings import catalogue, catalogue_markdown, peer_catalogue, peer_catalogue_markdown
 
     if peers:
         from gpugraph.peers import describe_peers
@@ -52,7 +52,7 @@ def algos(problem: str | None, peers: bool, style: str, quiet: bool) -> None:
 
 def _installed(problem: str | None, *, quiet: bool) -> list[Algorithm]:
     """Return what installed packages offer; one that cannot be used is told of and left out."""
-    from gpugraph.bench.guests import Guests
+    from gpugraph.bench.available import Guests
     from gpugraph.cli.output import tell
     from gpugraph.errors import InputError
     from gpugraph.problems.guest_sources import installed

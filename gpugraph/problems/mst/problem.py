@@ -9,6 +9,7 @@ from gpugraph.errors import OutOfMemory
 from gpugraph.graph.build import symmetrize
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.adapter import Adapter, Figure, PrintedFigure
+from gpugraph.problems.column import Column, result_column
 from gpugraph.problems.contract import Problem, Verdict
 from gpugraph.problems.mst.command import COMMAND
 from gpugraph.problems.mst.forest import Forest
@@ -31,6 +32,12 @@ class MinimumSpanningForest(OnGraphs):
     command = COMMAND
     peers: Mapping[str, Adapter] = PEERS
     printed = PrintedFigure("weight", "total weight", "total_weight")
+    columns: tuple[Column, ...] = (
+        result_column("total_weight"),
+        result_column("tree_edges"),
+        result_column("components"),
+        result_column("edges_sha256", identifies=True),
+    )
 
     def admit(self, graph: CSRGraph) -> CSRGraph:
         """Return the undirected graph; of a directed one the lighter arc of a pair wins, and a note says so."""

@@ -10,6 +10,7 @@ import numpy as np
 from gpugraph.errors import InputError, OutOfMemory
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.adapter import Adapter, Figure, PrintedFigure
+from gpugraph.problems.column import Column, result_column
 from gpugraph.problems.contract import Problem, Verdict
 from gpugraph.problems.on_graphs import OnGraphs
 from gpugraph.problems.returned import plain_array
@@ -29,16 +30,24 @@ class ShortestPaths(OnGraphs):
     """The problem ``sssp``: least distances from one source along the arcs as they are directed."""
 
     name = "sssp"
+    title = "Shortest paths"
     query_fields: tuple[str, ...] = ("source",)
     command = COMMAND
     peers: Mapping[str, Adapter] = PEERS
     demonstrations: Mapping[str, Callable[..., dict[str, Any]]] = {"race": show_race}
     printed = PrintedFigure("distances", "sum of the distances", "distance_sum")
-    title = "Single-source shortest paths"
     counted = "edges with an endpoint in the reached set"
     definition = (
         "MTEPS = undirected edges with an endpoint in the reached set (directed graphs: arcs whose tail is reached) "
         "/ kernel time / 10^6"
+    )
+    columns: tuple[Column, ...] = (
+        result_column("source"),
+        result_column("source_name"),
+        result_column("reached"),
+        result_column("distance_sum"),
+        result_column("distance_max"),
+        result_column("distances_sha256", identifies=True),
     )
 
     def admit(self, graph: CSRGraph) -> CSRGraph:

@@ -1,0 +1,136 @@
+"""The cells of a report: names, as short as they can be while every two that differ are told apart, and speed-ups."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gpugraph.measure.columns import Labelled
+from gpugraph.measure.record import Record
+
+_CPU = "CPU"
+
+
+def label(rows: Sequence[Record]) -> list[Labelled]:
+    """Return the rows with their names, in their order.
+
+    A parameter is named where cells of the same algorithm, graph and device differ in it, a file where only the
+    file differs.
+    """
+    devices = _devices(rows)
+    extras = _extras(rows, devices)
+    return [
+        Labelled(row, ", ".join([row.algorithm, *extras[i]]), devices[row.device_kind, row.device])
+        for i, row in enumerate(rows)
+    ]
+
+
+def ordered(names: Iterable[str]) -> list[str]:
+    """Return names once each as a legend lists them: by letters, numbers by size, peers last."""
+
+    def key(name: str) -> tuple[bool, list[tuple[int, int, str]]]:
+        parts = [(0, int(p), "") if p.isdigit() else (1, 0, p.lower()) for p in re.split(r"(\d+)", name)]
+        return "peer:" in name, parts
+
+    return sorted(dict.fromkeys(names), key=key)
+
+
+def _devices(rows: Sequence[Record]) -> dict[tuple[str, str], str]:
+    """Return short names of devices: the one processor is just the CPU."""
+    pairs = dict.fromkeys((row.device_kind, row.device) for row in rows)
+    known: dict[str, list[str]] = defaultdict(list)
+    for row in rows:
+        if row.shape.device.name and row.device not in known[row.device_kind]:
+            known[row.device_kind].append(row.device)
+    names = {}
+    for kind, name in pairs:  # a cell that gave no number may not know its device's name: it goes by the only one
+        alike = known[kind]
+        names[kind, name] = alike[0] if len(alike) == 1 else name
+        if kind == "cpu" and len(alike) < 2:
+            names[kind, name] = _CPU
+    return names
+
+
+def _extras(rows: Sequence[Record], devices: dict[tuple[str, str], str]) -> list[list[str]]:
+    groups: dict[Any, list[int]] = defaultdict(list)
+    for i, row in enumerate(rows):
+        groups[row.problem, row.algorithm, devices[row.device_kind, row.device], row.graph_name].append(i)
+    told: dict[tuple[str, str], set[str]] = defaultdict(set)  # parameters to name, by problem and algorithm
+    for (problem, algorithm, _, _), members in groups.items():
+        settings = [_settings(rows[i]) for i in members]
+        for name in {name for one in settings for name in one}:
+            if len({one.get(name) for one in settings}) > 1:
+                told[problem, algorithm].add(name)
+    extras = [
+        [f"{name}={value}" for name, value in _settings(row).items() if name in told[row.problem, row.algorithm]]
+        for row in rows
+    ]
+    several = set()  # whose cells are there in two files: then all of their cells say which, or a line would break
+    for (problem, algorithm, _, _), members in groups.items():
+        files = {rows[i].file for i in members}
+        if len(files) > 1 and len({tuple(extras[i]) for i in members}) < len(members):
+            several.add((problem, algorithm))
+    for row, extra in zip(rows, extras, strict=True):
+        if (row.problem, row.algorithm) in several:
+            extra.append(os.path.splitext(os.path.basename(row.file or "this run"))[0])
+    return extras
+
+
+def _settings(row: Record) -> dict[str, str]:
+    """Return what a cell was run with, as text."""
+    settings = {**row.parameters}
+    settings |= {name: value for name, value in row.axes.items() if name not in _PLACES and name not in settings}
+    return {k: v if isinstance(v, str) else _plain(v) for k, v in settings.items() if v is not None}
+
+
+_PLACES = ("scale", "graph", "algorithm", "device", "problem", "family")
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, list):
+        return "+".join(str(item) for item in value) or "none"
+    return json.dumps(value, sort_keys=True, default=str) if isinstance(value, dict | bool) else str(value)
+
+
+@dataclass(frozen=True, eq=False)
+class Speedup:
+    """How many times faster than the CPU a cell is.
+
+    Attributes:
+        record: the cell.
+        base: the CPU's.
+        kernel: ratio of their throughputs.
+        end_to_end: the same, transfers of both included.
+    """
+
+    record: Record
+    base: Record
+    kernel: float
+    end_to_end: float | None
+
+
+def speedups(rows: Sequence[Record]) -> list[Speedup]:
+    """Return the speed-up of every verified cell of another device that a CPU has run too, in their order."""
+    fastest: dict[Any, Record] = {}
+    for row in rows:
+        if row.device_kind == "cpu" and row.mteps:
+            best = fastest.get(_work(row))
+            if best is None or row.mteps > (best.mteps or 0.0):
+                fastest[_work(row)] = row
+    found = []
+    for row in rows:
+        base = fastest.get(_work(row))
+        if row.device_kind != "cpu" and row.mteps and base is not None and base.mteps:
+            total = row.end_to_end / base.end_to_end if row.end_to_end and base.end_to_end else None
+            found.append(Speedup(row, base, row.mteps / base.mteps, total))
+    return found
+
+
+def _work(row: Record) -> tuple[str, str, str]:
+    """Return what two cells must share to have done the same work."""
+    return row.problem, row.shape.graph.digest or row.graph_name, json.dumps(row.asked_source, default=str)

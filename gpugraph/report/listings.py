@@ -1,0 +1,131 @@
+"""The lists of algorithms, peers and devices, for the terminal and as pages of the documentation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gpugraph.quantities import duration, in_units, value
+from gpugraph.report.terminal import Line, field, indented
+
+
+def catalogue(algorithms: Sequence[Mapping[str, Any]], *, width: int = 80) -> list[Line]:
+    """Return the lines of a list of algorithms, each as ``Algorithm.describe`` gives it, grouped by problem."""
+    lines: list[Line] = []
+    problem = None
+    for algorithm in algorithms:
+        if algorithm["problem"] != problem:
+            problem = algorithm["problem"]
+            lines += [[("", "")]] if lines else []
+            lines.append([(str(problem), "bold underline")])
+        devices = ", ".join(algorithm["devices"])
+        lines.append([(f"  {algorithm['name']}", "bold cyan"), (f"  on {devices}", "dim")])
+        texts = [algorithm["summary"], ", ".join(str(algorithm[k]) for k in ("authors", "year", "section"))]
+        texts += [_option(option) for option in algorithm["options"]]
+        if algorithm["preparations"]:
+            texts.append("--prepare " + ", ".join(algorithm["preparations"]))
+        if not algorithm["trusted"]:
+            texts.append("wrong on purpose: never chosen, never reported as verified")
+        for text in texts:
+            lines += indented(text, 4, width=width)
+    return lines
+
+
+def catalogue_markdown(algorithms: Sequence[Mapping[str, Any]]) -> str:
+    """Return the page ``docs/algorithms.md``."""
+    lines = ["# Algorithms", "", "Written by `gpugraph algos --format markdown > docs/algorithms.md`."]
+    for problem in sorted({algorithm["problem"] for algorithm in algorithms}):
+        lines += ["", f"## {problem}", "", "| name | device | what it does | source |", "| --- | --- | --- | --- |"]
+        for algorithm in algorithms:
+            if algorithm["problem"] == problem:
+                source = ", ".join(str(algorithm[key]) for key in ("authors", "year", "section"))
+                cells = (f"`{algorithm['name']}`", ", ".join(algorithm["devices"]), algorithm["summary"], source)
+                lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join(lines)
+
+
+def peer_catalogue(peers: Sequence[Mapping[str, Any]], *, width: int = 80) -> list[Line]:
+    """Return the lines of a list of peers, each as ``describe_peers`` gives it."""
+    lines: list[Line] = []
+    for peer in peers:
+        there = peer["version"] is not None
+        state = f"{peer['title']} {peer['version']}" if there else f"{peer['title']}, not installed"
+        lines.append([(f"  {peer['name']}", "bold cyan"), (f"  on {peer['device']}: ", "dim"), (state, _STATE[there])])
+        texts = [f"{problem}: {_call(peer, problem)}" for problem in peer["problems"]]
+        for text in texts if there else [*texts, peer["install"]]:
+            lines += indented(text, 4, width=width)
+    return lines
+
+
+def peer_catalogue_markdown(peers: Sequence[Mapping[str, Any]]) -> str:
+    """Return the list of peers as a table."""
+    lines = ["| peer | device | installed | calls |", "| --- | --- | --- | --- |"]
+    for peer in peers:
+        calls = "; ".join(f"{problem}: {_call(peer, problem)}" for problem in peer["problems"])
+        installed = peer["version"] or f"no: `{peer['install']}`"
+        cells = (f"`{peer['name']}`", peer["device"], installed, calls)
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join(lines)
+
+
+_STATE = {True: "green", False: "yellow"}
+
+
+def _call(peer: Mapping[str, Any], problem: str) -> str:
+    """Return what a peer calls for a problem, and the methods it lets one choose from."""
+    methods = peer["methods"].get(problem)
+    return str(peer["calls"][problem]) + (f", --set method={'|'.join(methods)}" if methods else "")
+
+
+def _option(option: Mapping[str, Any]) -> str:
+    choices = option["choices"]
+    values = "|".join(str(choice) for choice in choices) if choices else str(option["type"]).upper()
+    return f"--set {option['name']}={values}  {option['help']} [default: {option['default']}]"
+
+
+_BANDWIDTHS = {
+    "copy": "copy kernel, read + written",
+    "read": "read kernel",
+    "h2d_pinned": "host to device, pinned",
+    "d2h_pinned": "device to host, pinned",
+    "h2d_pageable": "host to device, pageable",
+    "d2h_pageable": "device to host, pageable",
+    "stage": "copy into pinned memory",
+}
+_LATENCIES = {"launch_s": "launch of an empty kernel", "read_back_s": "launch and read one integer back"}
+_SHOWN = ("device", "kind", "name", "usable", "detail", "index", "probes")
+_SIZES = ("memory_bytes", "free_bytes", "l2_bytes")
+
+
+def device_list(devices: Sequence[Mapping[str, Any]], *, width: int = 80) -> list[Line]:
+    """Return the lines of a list of devices, each as ``found_devices`` gives it, with ``probes`` where measured."""
+    lines: list[Line] = []
+    for device in devices:
+        usable = device["usable"]
+        name = device["name"] or "not usable"
+        lines += field(device["device"], name, width=width, style="bold green" if usable else "yellow")
+        facts = [_fact(key, content) for key, content in device.items() if key not in _SHOWN and content is not None]
+        for text in (", ".join(facts), device["detail"]):
+            if text:
+                lines += field("", text, width=width)
+        lines += _measured(device.get("probes") or {})
+    return lines
+
+
+def _fact(key: str, content: Any) -> str:
+    if key in _SIZES:
+        return f"{in_units(content)} {key.removesuffix('_bytes').replace('_', ' ')}"
+    if key == "clock_khz":
+        return f"{content / 1000:.0f} MHz"
+    if key in ("threads", "multiprocessors"):
+        return f"{value(content)} {key}"
+    return f"{key.replace('_', ' ')} {content}"
+
+
+def _measured(probes: Mapping[str, Any]) -> list[Line]:
+    if not probes.get("kernel_runs"):
+        return []
+    rows = [("one-line kernel", "runs")]
+    rows += [(text, f"{probes[key] / 1e9:,.1f} GB/s") for key, text in _BANDWIDTHS.items() if probes.get(key)]
+    rows += [(text, duration(probes[key])) for key, text in _LATENCIES.items() if probes.get(key)]
+    return [[(f"{'':<12}{text:<34}{figure:>14}", "")] for text, figure in rows]
