@@ -184,10 +184,12 @@ def command_algorithm(peer: CommandPeer, problem: str, device_kind: str) -> Algo
 
 def _with_figures(result: Any, texts: tuple[str, ...], figure: PrintedFigure) -> Any:
     """Return what a result file holds; at fault where the program printed another total than that of its file."""
-    total = result.summary()[figure.field] if texts else 0
+    if result.fault is not None or not texts:
+        return result
+    total = result.summary()[figure.field]
     own = Figure(total, 1e-5 * abs(total) if isinstance(total, float) else 0.0, "its result file")
     wrong = next((text for text in texts if judge(own, text, figure.what).status == "failed"), None)
-    if wrong is None or result.fault is not None:
+    if wrong is None:
         return result
     return replace(result, fault=f"it printed the {figure.what} {wrong}, and its result file has {total}")
 

@@ -88,7 +88,7 @@ def library_algorithm(peer: Peer, problem: str, device_kind: str) -> Algorithm:
         InputError: it runs on another kind of device.
     """
     label = f"peer:{peer.name}"
-    adapter = peer.adapters.get(problem)
+    adapter = load_problem(problem).peers.get(peer.name)
     if adapter is None:
         raise PeerRefused(f"{peer.title} has no function for {problem}", where=label)
     if device_kind != peer.device:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 
 from gpugraph.peers import LIBRARIES
+from gpugraph.problems.contract import PROBLEMS
+from gpugraph.problems.registry import load_problem
 from tests.cli.runner import succeed
 
 
@@ -40,3 +42,8 @@ print(sorted({'networkx', 'igraph', 'networkit', 'rustworkx', 'pylibcugraph'} & 
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=Path(__file__).parents[3]
     )
     assert ran.stdout.strip() == "[]"
+
+
+def test_problems_are_solved_by_libraries_that_are_known_and_by_each_of_those() -> None:
+    solved = {name for problem in PROBLEMS for name in load_problem(problem).peers}
+    assert solved == LIBRARIES.keys()

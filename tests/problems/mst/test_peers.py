@@ -11,14 +11,11 @@ from hypothesis import strategies as st
 
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.measure.trial import check
-from gpugraph.peers.arrays import holds_exactly
 from gpugraph.problems.mst.edges import edge_endpoints
 from gpugraph.problems.mst.forest import Forest
 from gpugraph.problems.mst.peers import PeerForest, each_once, forest_of_pairs
 from gpugraph.problems.mst.problem import PROBLEM as MST
 from gpugraph.problems.mst.reference import reference_forest
-from gpugraph.problems.sssp.peers import distances_of
-from gpugraph.problems.sssp.problem import PROBLEM as SSSP
 from tests.zoo import UNDIRECTED, undirected, zoo
 
 METHODS = ("reference", "certificate", "both")
@@ -137,29 +134,3 @@ def test_edges_listed_both_ways_count_once() -> None:
     graph = zoo("triangle")
     forest = forest_of_pairs(graph, *each_once(np.array([0, 1, 1, 2]), np.array([1, 0, 2, 1])), "peer:fake", [])
     assert judged(graph, forest, "both").passed
-
-
-@pytest.mark.parametrize("values", [[0.0, np.nan, 1.0], [0.0, -1.0, 2.0], [0.0, 1.5, 3.0], [0.0, 1.0]])
-def test_what_cannot_be_a_distance_is_wrong(values: list[float]) -> None:
-    graph = undirected(3, [(0, 1, 1), (1, 2, 2)])
-    verdict = check(SSSP, graph, (0,), distances_of(graph, 0, np.array(values), "peer:fake"), "both")
-    assert verdict.status == "failed"
-    assert "distance" in verdict.detail
-
-
-def test_a_distance_off_by_one_bit_is_wrong_and_one_beyond_all_truth_too() -> None:
-    graph = undirected(3, [(0, 1, 1.25), (1, 2, 2.5)], "float64")
-    near = np.array([0.0, 1.25, np.nextafter(3.75, 4)])
-    assert check(SSSP, graph, (0,), distances_of(graph, 0, near, "peer:fake"), "both").status == "failed"
-    whole = undirected(3, [(0, 1, 1), (1, 2, 2)])
-    beyond = distances_of(whole, 0, np.array([0.0, 1.0, 2.0**60]), "peer:fake")
-    verdict = check(SSSP, whole, (0,), beyond, "both")
-    assert verdict.status == "failed"
-    assert "none is beyond 3" in verdict.detail
-
-
-@given(st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1, max_size=20))
-@settings(max_examples=60, deadline=None)
-def test_what_float64_holds_is_known_exactly(values: list[int]) -> None:
-    values += [v << k for v in (3, 2**53 - 1) for k in (0, 5, 9)]
-    assert holds_exactly(np.array(values, np.int64)).tolist() == [int(float(v)) == v for v in values]
