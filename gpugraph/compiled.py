@@ -143,3 +143,8 @@ def compile_seconds() -> float:
 def threads() -> int:
     """Return how many threads parallel loops run on."""
     return int(numba.get_num_threads())
+
+
+def set_threads(count: int) -> None:
+    """Let parallel loops run on ``count`` threads from now on."""
+    numba.set_num_threads(count)

@@ -123,6 +123,16 @@ def shown(value: object) -> str:
         return f"a value of type {type(value).__name__}"
 
 
+def in_one_line(error: BaseException) -> str:
+    """Return a foreign exception as one line of at most some 300 characters, even one that cannot say what it is."""
+    try:
+        text = f"{type(error).__name__}: {error}"
+    except BaseException as second:  # its own __str__ raises, and may raise anything
+        text = f"{type(error).__name__}, whose message cannot be told: it raises {type(second).__name__}"
+    text = " ".join(text.split())
+    return text if len(text) <= 300 else f"{text[:299]}…"
+
+
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
     """Return the error for a name that does not exist, suggesting the nearest that does.
 

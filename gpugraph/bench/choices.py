@@ -6,48 +6,51 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
+from gpugraph.bench.guests import Guests
 from gpugraph.devices.discovery import parse_device
 from gpugraph.errors import GpuGraphError, unknown_name
 from gpugraph.measure.resolve import parse_options
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.contract import PROBLEMS
+from gpugraph.problems.guest_sources import installed, is_file
 from gpugraph.problems.registry import algorithms
 
 PEER = "peer:"
 
 
 class Choices:
-    """Answers of the registry, each looked up once; a user's own file is imported when it is first asked about.
+    """Answers of the registry, each looked up once; a user's own algorithm answers from a process of its own.
 
     Args:
         unusable: why a device cannot be used here, by name.
+        guests: asks users' own algorithms.
     """
 
-    def __init__(self, unusable: Mapping[str, str]):
+    def __init__(self, unusable: Mapping[str, str], guests: Guests):
         self._unusable = unusable
+        self._guests = guests
 
     @cache  # noqa: B019  lives as long as one expansion
     def found(self, name: str, problem: str) -> list[Algorithm]:
-        """Return the algorithms of a name, one for each kind of device that has its own."""
-        if name.endswith(".py") or ".py:" in name:
-            return self._guests(name, problem)
+        """Return the algorithms of a name, one for each kind of device that has its own.
+
+        Raises:
+            InputError: it is a user's own, and cannot be used.
+        """
+        if self.is_guest(name):
+            return [self._guests.find(name, problem)]
         return [a for a in algorithms(problem) if a.name == name]
 
-    def _guests(self, name: str, problem: str) -> list[Algorithm]:
-        from gpugraph.problems.guest import load_guest
+    @cache  # noqa: B019
+    def is_guest(self, name: str) -> bool:
+        """Tell whether a name stands for a user's own algorithm, in a file or of an installed package."""
+        if name == "auto" or name.startswith(PEER):
+            return False
+        return is_file(name) or (name in installed() and name not in {a.name for a in algorithms()})
 
-        trouble: GpuGraphError | None = None
-        found: dict[tuple[str, ...], Algorithm] = {}
-        for kind in ("cpu", "cuda", "emulated"):
-            try:
-                guest = load_guest(name, problem, kind)
-            except GpuGraphError as error:
-                trouble = error
-            else:
-                found[guest.devices] = guest
-        if not found and trouble is not None:
-            raise trouble
-        return list(found.values())
+    def guest(self, name: str, problem: str) -> Algorithm | None:
+        """Return what a user's own algorithm says of itself, as one that cannot run; None for any other."""
+        return self._guests.find(name, problem) if self.is_guest(name) else None
 
     def check(self, name: str, problems: Sequence[str]) -> None:
         """Refuse a name that stands for no algorithm of any of the problems; suggest the nearest."""
@@ -65,7 +68,7 @@ class Choices:
         if trouble is not None:
             raise trouble
         known = {a.name for problem in problems if problem in PROBLEMS for a in algorithms(problem)}
-        raise unknown_name("algorithm", name, known)
+        raise unknown_name("algorithm", name, known | installed().keys())
 
     def check_device(self, device: str) -> None:
         """Refuse what names no device."""

@@ -15,11 +15,13 @@ from typing import Any
 
 from gpugraph.bench.axes import matches
 from gpugraph.bench.choices import Choices
+from gpugraph.bench.guests import Guests
 from gpugraph.bench.names import check_names, check_variables_used, filled, variables_in, variables_of_options
 from gpugraph.bench.sizes import GraphSize, is_array, series_of, size_of
 from gpugraph.bench.sweep import AXES, Block, Limits, Sweep, Variant
 from gpugraph.errors import InputError, placed
 from gpugraph.measure.record import Cell
+from gpugraph.problems.algorithm import Algorithm
 
 MOST_CELLS = 100_000
 
@@ -34,6 +36,7 @@ class Planned:
         size: of its graph.
         limits: what it may take.
         refused: why it cannot run here though it was asked for by name, or nothing.
+        guest: what a user's own algorithm says of itself; None for any other.  It cannot be run from here.
     """
 
     cell: Cell
@@ -41,6 +44,7 @@ class Planned:
     size: GraphSize
     limits: Limits
     refused: str = ""
+    guest: Algorithm | None = None
 
     @property
     def label(self) -> str:
@@ -78,7 +82,8 @@ def expand_sweep(
     Raises:
         InputError: an unknown algorithm, option, preparation or variable, a bad graph, or no cell at all.
     """
-    plan, seen, choices = Plan(), set[str](), Choices(unusable or {})
+    limit_s = min((block.limits.time_s for block in sweep.blocks), default=0.0)
+    plan, seen, choices = Plan(), set[str](), Choices(unusable or {}, Guests(limit_s))
     for name in peers:
         choices.check(f"peer:{name}", [])
     check_variables_used(sweep)
@@ -179,7 +184,8 @@ def _cells_of_graph(
                 continue
             kind = kinds.get(bound["device"], str(bound["device"]).partition(":")[0])
             bound["device"] = kind if bound["device"] == "auto" else bound["device"]
-            yield Planned(_cell(sweep, block, template, bound, options), kind, size, block.limits, refused)
+            cell, guest = _cell(sweep, block, template, bound, options), choices.guest(variant.name, problem)
+            yield Planned(cell, kind, size, block.limits, refused, guest)
 
 
 def meets(conditions: Mapping[str, Any], bound: Mapping[str, Any]) -> bool:

@@ -140,6 +140,8 @@ class Prices:
     def _algorithm(self, planned: Planned) -> Algorithm | None:
         """Return the algorithm of a cell; None where it cannot be told before the graph is there."""
         cell = planned.cell
+        if planned.guest is not None:
+            return planned.guest
         key = (cell.problem, cell.algorithm, planned.kind)
         if key not in self._algorithms:
             try:

@@ -83,12 +83,13 @@ class Finished:
             if cell.id and (told.outcome or "ok") in counted:
                 self.by_id[cell.id] = record
 
-    def find(self, cell: Cell, device: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    def find(self, cell: Cell, device: Mapping[str, Any], guest: Algorithm | None = None) -> Mapping[str, Any] | None:
         """Return the record of a finished cell, or None if it is not known to be finished.
 
         Args:
             cell: the cell.
             device: the ``device`` object that its record would have.
+            guest: what a user's own algorithm says of itself, if the cell's is one.
         """
         if not self.by_id:
             return None
@@ -98,7 +99,7 @@ class Finished:
         if found is not None or digest is None:
             return found
         try:
-            algorithm = self._algorithm(cell, key, device["kind"])
+            algorithm = guest or self._algorithm(cell, key, device["kind"])
             if algorithm is None:
                 return None
             options = parse_options(algorithm, cell.options)

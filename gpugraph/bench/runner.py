@@ -25,6 +25,7 @@ from gpugraph.bench.sweep import Sweep
 from gpugraph.host import available_memory
 from gpugraph.measure.environment import command_line
 from gpugraph.measure.outcome import failed_record
+from gpugraph.problems.guest_sources import told_of
 from gpugraph.quantities import in_seconds, in_units
 
 STOPPING = ("out of memory", "timeout", "died")
@@ -128,7 +129,8 @@ class Runner:
     def _unfinished(self) -> list[Planned]:
         left = []
         for planned in self._plan.cells:
-            record = self._finished.find(planned.cell, self._devices[planned.cell.device]["description"])
+            description = self._devices[planned.cell.device]["description"]
+            record = self._finished.find(planned.cell, description, planned.guest)
             if record is None:
                 left.append(planned)
             else:
@@ -175,6 +177,7 @@ class Runner:
             "peers": self._sweep.peers,
             "finished": sorted(self._finished.by_id),
             "earlier": {str(i): self._parts[id(p)][1]["record"] for i, p in enumerate(cells) if id(p) in self._parts},
+            "guests": {i: told_of(planned.guest) for i, planned in enumerate(cells) if planned.guest is not None},
         }
 
     def _skipped(self, planned: Planned) -> bool:

@@ -8,9 +8,10 @@ the GPU's context are kept between requests.
 request         answers
 ==============  ==================================================================================
 ``devices``     one ``devices``: for each name its kind, description and memory, or why it cannot be used
+``describe``    one ``described``: what a user's own algorithm says of itself (``describe_guest``)
 ``measure``     ``current`` and ``progress`` as they come; ``identified`` or ``already`` for each cell, then
                 ``opened``; ``finished`` with its record for each cell; ``done`` at the end, or ``lost`` where
-                a kernel took the GPU's context with it
+                a kernel took the GPU's context with it or a stranger wrote into the graph
 ==============  ==================================================================================
 
 The worker ends with its parent: at the end of standard input, and on Linux at once, by the kernel's own hand, even
@@ -40,7 +41,8 @@ _PR_SET_PDEATHSIG = 1
 def main() -> None:
     """Serve requests until standard input ends."""
     parent = int(sys.argv[1]) if len(sys.argv) > 1 else os.getppid()
-    die_with(parent)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's
+    end_with(parent)
     send = _protected_output()
     requests = _requests()
     worker = Worker(send)
@@ -49,13 +51,12 @@ def main() -> None:
         worker.serve(requests.get())
 
 
-def die_with(parent: int) -> None:
-    """Let the kernel end this process with its parent; leave Ctrl-C to the parent.
+def end_with(parent: int) -> None:
+    """Let the kernel end this process with its parent.
 
     Args:
         parent: the parent's process id; one that is no longer ours is dead already.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform == "linux":
         import ctypes
 
@@ -112,6 +113,10 @@ class Worker:
         """Answer one request."""
         if request["do"] == "devices":
             self._send("devices", devices={name: describe_device(name) for name in request["names"]})
+        elif request["do"] == "describe":
+            from gpugraph.problems.guest_sources import describe_guest
+
+            self._send("described", told=describe_guest(request["algorithm"]))
         elif request["do"] == "measure":
             try:
                 self._measure(request)
@@ -123,6 +128,7 @@ class Worker:
     def _measure(self, request: Mapping[str, Any]) -> None:
         from gpugraph.measure.sampling import Sampling
         from gpugraph.measure.session import DeviceLost, Session
+        from gpugraph.measure.strangers import SpoiledGraph
 
         if self._session is None:
             self._session = Session()
@@ -131,6 +137,10 @@ class Worker:
 
             register_commands(parse_commands(request["peers"]))
         cells = [cell_from(words) for words in request["cells"]]
+        for index, told in request.get("guests", {}).items():
+            from gpugraph.problems.guest_sources import described_guest
+
+            self._session.describe(cells[int(index)], described_guest(told))
         sampling = Sampling(**request["sampling"])
         places = self._identify(cells, sampling, frozenset(request.get("finished", ())))
         before = request.get("earlier", {})
@@ -146,7 +156,7 @@ class Worker:
                 current=lambda at: self._send("current", index=places[at]),
                 earlier=earlier,
             )
-        except DeviceLost as lost:
+        except (DeviceLost, SpoiledGraph) as lost:
             self._send("lost", message=str(lost))
             os._exit(1)  # whatever would be freed now is lost as well
 

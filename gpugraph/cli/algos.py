@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from gpugraph.cli.options import command, named
+
+if TYPE_CHECKING:
+    from gpugraph.problems.algorithm import Algorithm
 
 _STYLES = ("table", "json", "markdown")
 
@@ -36,10 +41,33 @@ def algos(problem: str | None, peers: bool, style: str, quiet: bool) -> None:
         else:
             show_lines(peer_catalogue(listed))
         return
-    found = [algorithm.describe() for algorithm in algorithms(problem)]
+    found = [algorithm.describe() for algorithm in (*algorithms(problem), *_installed(problem, quiet=quiet))]
     if style == "json":
         show(json.dumps(found, ensure_ascii=False))
     elif style == "markdown":
         show(catalogue_markdown(found))
     else:
         show_lines(catalogue(found))
+
+
+def _installed(problem: str | None, *, quiet: bool) -> list[Algorithm]:
+    """Return what installed packages offer; one that cannot be used is told of and left out."""
+    from gpugraph.bench.guests import Guests
+    from gpugraph.cli.output import tell
+    from gpugraph.errors import InputError
+    from gpugraph.problems.guest_sources import installed
+    from gpugraph.problems.registry import algorithms
+
+    found, guests, taken = [], Guests(), {algorithm.name for algorithm in algorithms()}
+    for name, entry in installed().items():
+        if name in taken:
+            tell([f"entry point {entry.value}: an algorithm named {name} exists"], quiet=quiet)
+            continue
+        try:
+            guest = guests.any_problem(name)
+        except InputError as error:
+            tell([str(error)], quiet=quiet)
+            continue
+        if problem in (None, guest.problem):
+            found.append(guest)
+    return found

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpugraph.cli.defaults import defaults
 from gpugraph.cli.options import parse_settings
-from gpugraph.cli.output import check_destination, show, show_lines, tell
+from gpugraph.cli.output import check_destination, diverted, show, show_lines, tell
 from gpugraph.cli.progress import Progress
 from gpugraph.errors import InputError, VerificationFailed, unknown_name
 from gpugraph.measure.record import Cell
@@ -65,7 +65,8 @@ def measure(
     )
     sampling = _sampling(cell, target, max_seconds, cold=cold, energy=energy)
     with Progress(quiet=quiet) as progress:
-        record = run_cell(cell, progress, sampling)
+        with diverted():
+            record = run_cell(cell, progress, sampling)
         if output is not None and record.status != "failed":
             from gpugraph.measure.results import write_result
 
@@ -175,9 +176,10 @@ def _device_of(algo: str) -> str:
 
 def _check_algorithm(problem: str, name: str) -> None:
     """Refuse an algorithm that does not exist before a large graph is loaded for it."""
+    from gpugraph.problems.guest_sources import installed
     from gpugraph.problems.registry import algorithms
 
     if name != "auto" and ":" not in name and not name.endswith(".py"):
         known = {algorithm.name for algorithm in algorithms(problem)}
-        if name not in known:
-            raise unknown_name("algorithm", name, known)
+        if name not in known and name not in installed():
+            raise unknown_name("algorithm", name, known | installed().keys())

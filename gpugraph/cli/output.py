@@ -77,6 +77,39 @@ def show_written(path: str, content: str) -> None:
         tell([line])
 
 
+@contextlib.contextmanager
+def diverted() -> Iterator[None]:
+    """Lead standard output to standard error while code runs that may print: a user's algorithm, a library.
+
+    The file descriptor itself is led there, so that compiled code is caught too.
+    """
+    stream, copy = sys.stdout, None
+    with contextlib.suppress(OSError, ValueError):
+        stream.flush()
+    with contextlib.suppress(OSError):  # either may be closed
+        copy = os.dup(1)
+        os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()  # what was written behind our back
+        _flush_compiled_code()
+        if copy is not None:
+            os.dup2(copy, 1)
+            os.close(copy)
+        sys.stdout = open(os.dup(1), "w") if stream.closed else stream  # noqa: SIM115
+
+
+def _flush_compiled_code() -> None:
+    """Write what compiled code has printed and the C library still holds."""
+    import ctypes
+
+    with contextlib.suppress(OSError, AttributeError, TypeError):
+        ctypes.CDLL(None).fflush(None)
+
+
 def check_destination(path: str) -> None:
     """Check that ``path`` can be written, before work is done whose fruit would be lost.
 

@@ -6,7 +6,7 @@ import contextlib
 import os
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -185,7 +185,7 @@ def _run(
         tell([f"finished before: {counted(totals.resumed, 'cell')}"], quiet=quiet)
     show_lines(result_lines(ended or store.records))
     show(f"{path}: {counted(len(store.records), 'record')} — gpugraph report {path} -o report.html")
-    _judge(ended)
+    _judge(ended, {id(record) for planned, record in totals.records if planned.guest is not None})
 
 
 def _again(sweep: str, path: str) -> str:
@@ -200,13 +200,12 @@ def _again(sweep: str, path: str) -> str:
     return shlex.join(["gpugraph", *words, "--resume"])
 
 
-def _is_guest(record: Mapping[str, Any]) -> bool:
-    """Tell whether a record is of a user's own algorithm."""
-    return ".py" in str(((record.get("cell") or {}).get("axes") or {}).get("algorithm"))
-
-
-def _judge(records: Sequence[Mapping[str, Any]]) -> None:
+def _judge(records: Sequence[Mapping[str, Any]], of_guests: Collection[int] = ()) -> None:
     """Raise what the exit code of the bench is to say: a wrong result, a defect, or that nothing went well.
+
+    Args:
+        records: of this run.
+        of_guests: identities of those of users' own algorithms, whose exceptions are no defect.
 
     Raises:
         VerificationFailed, InputError, DeviceUnavailable, GpuGraphError: accordingly.
@@ -219,7 +218,7 @@ def _judge(records: Sequence[Mapping[str, Any]]) -> None:
         more = f" (and {outcomes['wrong'] - 1} more)" if outcomes["wrong"] > 1 else ""
         raise VerificationFailed(f"{first['verification']['detail']}{more}", where=where)
     worst: dict[str, type[GpuGraphError]] = {}
-    if any(record.get("outcome") == "threw" and not _is_guest(record) for record in ours):
+    if any(record.get("outcome") == "threw" and id(record) not in of_guests for record in ours):
         worst["threw"] = GpuGraphError
     if ours and not outcomes["ok"]:
         worst.setdefault("threw", InputError)

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from gpugraph.compiled import njit
 from gpugraph.errors import InputError
 from gpugraph.graph.chunks import balanced_ranges, in_threads
+from gpugraph.graph.csr import freeze
 
 WIDEST_SPREAD = 1023
 """What one byte and two bits can tell apart, less one."""
@@ -31,13 +32,16 @@ WIDEST_SPREAD = 1023
 
 @dataclass(frozen=True, eq=False)
 class CompressedTargets:
-    """The targets of a graph in compressed form; the arrays are those of the module's docstring."""
+    """The targets of a graph in compressed form; the arrays are those of the module's docstring, read-only."""
 
     base: NDArray[np.int32]
     short: NDArray[np.uint8]
     k: NDArray[np.uint8]
     kept: NDArray[np.int32]
     kept_shift: NDArray[Any]
+
+    def __post_init__(self) -> None:
+        freeze(self)
 
     @property
     def arrays(self) -> tuple[NDArray[Any], ...]:

@@ -37,9 +37,23 @@ Targets = NDArray[np.signedinteger[Any]]
 Weights = NDArray[Any]
 
 
+def freeze(holder: Any) -> None:
+    """Make the arrays among a frozen dataclass's fields read-only; whoever made them keeps his own flags.
+
+    What many algorithms share none may change, a user's own above all.  It is set once, where the arrays are handed
+    out, so that compiled code sees one type of array from there on.
+    """
+    for name in holder.__dataclass_fields__:
+        array = getattr(holder, name)
+        if isinstance(array, np.ndarray) and array.flags.writeable:
+            view = array.view()
+            view.flags.writeable = False
+            object.__setattr__(holder, name, view)
+
+
 @dataclass(frozen=True, eq=False)
 class CSRGraph:
-    """A weighted graph as compressed sparse rows.
+    """A weighted graph as compressed sparse rows; its arrays are read-only.
 
     Attributes:
         offsets: (n+1,) int64; the arcs of v are positions [offsets[v], offsets[v+1]).
@@ -68,6 +82,9 @@ class CSRGraph:
     stored_digest: str | None = None
     negative_loop: int | None = None
 
+    def __post_init__(self) -> None:
+        freeze(self)
+
     @property
     def vertices(self) -> int:
         """Number of vertices, n."""
@@ -91,7 +108,9 @@ class CSRGraph:
     @cached_property
     def degrees(self) -> NDArray[np.int64]:
         """(n,) int64 out-degrees."""
-        return np.diff(self.offsets)
+        degrees = np.diff(self.offsets)
+        degrees.flags.writeable = False
+        return degrees
 
     @cached_property
     def digest(self) -> str:

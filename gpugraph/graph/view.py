@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from gpugraph.errors import InputError, unknown_name
 from gpugraph.graph.canonical import canonical_ids, canonical_ids_at
-from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.csr import CSRGraph, freeze
 
 if TYPE_CHECKING:
     from gpugraph.graph.compress import CompressedTargets
@@ -41,7 +41,7 @@ PREPARATIONS = ("sort-adjacency", "renumber", "rank-weights", "compress")
 
 @dataclass(frozen=True, eq=False)
 class GraphView:
-    """The arrays an algorithm works on.
+    """The arrays an algorithm works on; they are read-only.
 
     Attributes:
         graph: the CSRGraph behind the view.
@@ -67,6 +67,9 @@ class GraphView:
     vertex_origin: NDArray[Any] | None = None
     edge_ids: NDArray[Any] | None = None
     compressed: CompressedTargets | None = None
+
+    def __post_init__(self) -> None:
+        freeze(self)
 
     @property
     def vertices(self) -> int:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from gpugraph.clock import NullClock, working_seconds
@@ -19,6 +20,7 @@ from gpugraph.measure.record import Cell, Record, jsonable
 from gpugraph.measure.resolve import check_counts, check_preparations, parse_options, resolve_algorithm
 from gpugraph.measure.sampling import Sampling
 from gpugraph.measure.statistics import median, median_interval, relative_half_width
+from gpugraph.measure.strangers import Hosting
 from gpugraph.measure.throttle import Throttle
 from gpugraph.measure.traffic import describe_traffic
 from gpugraph.measure.trial import Subject, Trial
@@ -76,18 +78,30 @@ class Entrant:
         self._viewed = inputs.view(cell, problem, loaded.graph, progress)
         resident = device.kind != "cpu" and self.algorithm.resident
         self._placed = inputs.place(
-            self._viewed, problem, device, progress, resident=resident, transfers=self._share.transfers
+            self._viewed,
+            problem,
+            device,
+            progress,
+            resident=resident,
+            shared=not self.algorithm.foreign,
+            transfers=self._share.transfers,
         )
         self.phases = dict(loaded.phases)
         self.phases["stage"], self.phases["h2d"] = self._placed.stage_s, median(self._placed.h2d_s or [0.0])
         subject = self._placed.subject
+        hosting: AbstractContextManager[Any] = nullcontext()
+        if self.algorithm.foreign:
+            hosting = Hosting(self.algorithm.name, loaded.graph, self._viewed.view)
         progress(f"compiling {self.algorithm.name}")
         if self.algorithm.compile is not None:
-            self.algorithm.compile(subject, device, **self.options)
-        before, start = live_bytes(device), working_seconds()
-        state = self.algorithm.prepare(subject, device, **self.options)
-        device.synchronize()
-        self.phases["prepare"] = self._viewed.seconds + working_seconds() - start
+            with hosting:
+                self.algorithm.compile(subject, device, **self.options)
+        with hosting:
+            before, start = live_bytes(device), working_seconds()
+            state = self.algorithm.prepare(subject, device, **self.options)
+            device.synchronize()
+            prepare_s = working_seconds() - start
+        self.phases["prepare"] = self._viewed.seconds + prepare_s
         self._setup_peak = self._placed.device_bytes + int(device.peak_bytes()) - before
         self.subject = Subject(
             problem,
@@ -100,6 +114,7 @@ class Entrant:
             cell.profile,
             flush,
             self._placed.device_bytes + live_bytes(device) - before,
+            hosting,
         )
         self.trials = [Trial(query) for query in queries]
         self.throttle = Throttle(opened.nvml)
@@ -168,11 +183,12 @@ class Entrant:
         self._processes.append(self.samples)
         last = len(self._processes) >= self.sampling.processes
         inner, inner_run_s, counters = self._inner_phases() if last else ({}, None, {})
+        energy = self._energy() if last else {"absent": "not measured yet"}
+        subject.check_input()
         predecessors_s = None
         if self.cell.predecessors:
             self._progress("predecessors")
             predecessors_s = add_predecessors(subject, trials[0])
-        energy = self._energy() if last else {"absent": "not measured yet"}
         h2d_s = self._join()
         kernel = [second for trial in trials for second in trial.kernel_s]
         self.phases["kernel"] = median(kernel)
@@ -243,10 +259,11 @@ class Entrant:
         device, runs = self.subject.device, list[tuple[float, dict[str, float]]]()
         for _ in range(min(self.samples, INNER_RUNS)):
             clock, watch = device.phase_clock(), device.stopwatch()
-            watch.start()
-            self.algorithm.run(self.subject.state, clock, *self.trials[0].query)
-            watch.stop()
-            device.synchronize()
+            with self.subject.hosting:
+                watch.start()
+                self.algorithm.run(self.subject.state, clock, *self.trials[0].query)
+                watch.stop()
+                device.synchronize()
             runs.append((max(watch.seconds, sum(clock.seconds.values())), clock.seconds))
         seconds, inner = sorted(runs, key=lambda run: run[0])[(len(runs) - 1) // 2]
         return inner, seconds if inner else None, clock.counters
@@ -268,7 +285,9 @@ class Entrant:
             self.algorithm.run(subject.state, NullClock(), *trial.query)
             subject.device.synchronize()
 
-        return measure_energy(run, nvml.energy_j, edges=subject.problem.work(subject.graph, trial.result))
+        edges = subject.problem.work(subject.graph, trial.result)
+        with subject.hosting:
+            return measure_energy(run, nvml.energy_j, edges=edges)
 
     def _traffic(self) -> dict[str, Any]:
         if not self.sampling.bandwidth:

@@ -10,8 +10,8 @@ from typing import Any
 
 from gpugraph.graph.csr import printed
 from gpugraph.measure.record import Cell, jsonable
-from gpugraph.measure.resolve import is_guest
 from gpugraph.problems.algorithm import Algorithm
+from gpugraph.problems.guest_sources import is_file
 
 
 def cell_id(
@@ -42,7 +42,7 @@ def cell_id(
         "problem": cell.problem,
         "algorithm": algorithm.name,
         "version": algorithm.version,
-        "content": _content(cell.algorithm) if is_guest(cell.algorithm) else None,
+        "content": _content(cell.algorithm) if is_file(cell.algorithm) else None,
         "graph": graph_digest,
         "weights": cell.weights,
         "options": dict(options),

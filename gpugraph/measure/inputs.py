@@ -121,11 +121,20 @@ class Inputs:
         return found
 
     def place(
-        self, viewed: Viewed, problem: Problem, device: Any, progress: Progress, *, resident: bool, transfers: int = 1
+        self,
+        viewed: Viewed,
+        problem: Problem,
+        device: Any,
+        progress: Progress,
+        *,
+        resident: bool,
+        shared: bool = True,
+        transfers: int = 1,
     ) -> Placed:
         """Return a view on a device; a CPU works on the view itself, and so does an algorithm that is not resident.
 
-        On a GPU ``transfers`` copies are made one after another, each timed, as long as they are short.
+        On a GPU ``transfers`` copies are made one after another, each timed, as long as they are short.  What is not
+        ``shared`` is a copy that nobody else gets.
 
         Raises:
             OutOfMemory: it does not fit.
@@ -133,7 +142,7 @@ class Inputs:
         if device.kind == "cpu" or not resident:
             return Placed(viewed.view, 0.0, [], 0, viewed)
         key = (id(viewed), problem.name, id(device))
-        found = self._placed.get(key)
+        found = self._placed.get(key) if shared else None
         if found is None:
             progress("copying the graph to the device")
             before = live_bytes(device)
@@ -146,7 +155,9 @@ class Inputs:
                 stage_s.append(again_s)
                 h2d_s.append(transfer_s)
             taken = live_bytes(device) - before
-            found = self._placed[key] = Placed(subject, median(stage_s), h2d_s, taken, viewed)
+            found = Placed(subject, median(stage_s), h2d_s, taken, viewed)
+            if shared:
+                self._placed[key] = found
         return found
 
     def clear(self) -> None:

@@ -7,8 +7,10 @@ from typing import Any
 
 from gpugraph.errors import InputError, unknown_name
 from gpugraph.measure.record import Cell
+from gpugraph.measure.strangers import kept
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.contract import METHODS_OF_A_RUN, Problem
+from gpugraph.problems.guest_sources import is_file, load_guest
 from gpugraph.problems.registry import find_algorithm
 
 
@@ -26,11 +28,6 @@ def check_counts(cell: Cell) -> None:
         raise unknown_name("verification method", cell.verify, METHODS_OF_A_RUN)
 
 
-def is_guest(name: str) -> bool:
-    """True for ``./file.py:driver``, False for a registered name and for ``peer:NAME``."""
-    return (":" in name or name.endswith(".py")) and not name.startswith("peer:")
-
-
 def resolve_algorithm(cell: Cell, problem: Problem, graph: Any, device_kind: str) -> Algorithm:
     """Return the algorithm a cell names: registered, chosen by ``auto``, a peer, or a user's own file."""
     name = cell.algorithm
@@ -38,11 +35,11 @@ def resolve_algorithm(cell: Cell, problem: Problem, graph: Any, device_kind: str
         from gpugraph.bench.peers import load_peer
 
         return load_peer(name, problem.name, device_kind)
-    if is_guest(name):
-        from gpugraph.problems.guest import load_guest
-
-        return load_guest(name, problem.name, device_kind)
-    return find_algorithm(problem.name, problem.auto(graph, device_kind) if name == "auto" else name, device_kind)
+    with kept():  # where it is a user's own, its code is imported here
+        if is_file(name):
+            return load_guest(name, problem.name, device_kind)
+        chosen = problem.auto(graph, device_kind) if name == "auto" else name
+        return find_algorithm(problem.name, chosen, device_kind)
 
 
 def parse_options(algorithm: Algorithm, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -23,6 +23,8 @@ from gpugraph.measure.opened import OpenDevice
 from gpugraph.measure.record import Cell, Record
 from gpugraph.measure.resolve import parse_options, resolve_algorithm
 from gpugraph.measure.sampling import Sampling
+from gpugraph.measure.strangers import SpoiledGraph
+from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.registry import load_problem
 
 
@@ -39,7 +41,16 @@ class Session:
     def __init__(self) -> None:
         self._inputs = Inputs()
         self._opened: dict[tuple[str, bool], OpenDevice] = {}
+        self._described: dict[tuple[str, str], Algorithm] = {}
         self._used = False
+
+    def describe(self, cell: Cell, algorithm: Algorithm) -> None:
+        """Take what another process found out about a user's own algorithm, which is then imported only to be run."""
+        self._described[cell.problem, cell.algorithm] = algorithm
+
+    def _resolved(self, cell: Cell, graph: Any, device_kind: str) -> Algorithm:
+        described = self._described.get((cell.problem, cell.algorithm))
+        return described or resolve_algorithm(cell, load_problem(cell.problem), graph, device_kind)
 
     def measure(
         self,
@@ -64,8 +75,9 @@ class Session:
             earlier: by a cell's place the record of the processes that took samples of it before this one.
 
         Raises:
-            DeviceLost: after ``failed`` was called for the cell that lost the GPU.  Cells for which neither
-                ``finished`` nor ``failed`` was called must be measured again, in a new process.
+            DeviceLost, SpoiledGraph: after ``failed`` was called for the cell that lost the GPU, or changed the
+                graph.  Cells for which neither ``finished`` nor ``failed`` was called must be measured again, in a
+                new process.
         """
         if self._used:
             gc.collect()  # what an earlier call left in cycles may hold device memory
@@ -88,7 +100,7 @@ class Session:
         problem = load_problem(cell.problem)
         opened = self.device(cell)
         graph = self._inputs.load(cell, problem, progress).graph
-        algorithm = resolve_algorithm(cell, problem, graph, opened.device.kind)
+        algorithm = self._resolved(cell, graph, opened.device.kind)
         return cell_id(
             cell,
             algorithm,
@@ -108,7 +120,7 @@ class Session:
             told["device"] = opened.description
         if graph is not None and opened is not None:
             with contextlib.suppress(GpuGraphError):  # it may be what failed
-                found = resolve_algorithm(cell, load_problem(cell.problem), graph, opened.device.kind)
+                found = self._resolved(cell, graph, opened.device.kind)
                 source = {"authors": found.authors, "year": found.year, "section": found.section}
                 told["algorithm"] = {"name": found.name, "source": source}
         return told
@@ -130,6 +142,10 @@ class Session:
         """True where a failed kernel has made the cell's GPU useless to this process."""
         opened = self._opened.get(_device_key(cell))
         return opened is not None and opened.lost()
+
+    def forget_inputs(self) -> None:
+        """Forget every graph: what is measured next loads its own anew."""
+        self._inputs.clear()
 
     def close(self) -> None:
         """Free every graph and every device."""
@@ -213,6 +229,9 @@ class _Group:
                 no_room.append(index)
                 return
             self._failed(index, error)
+            if isinstance(error, SpoiledGraph):
+                self._session.forget_inputs()
+                raise
             if self._session.device_is_lost(self._cells[index]):
                 raise DeviceLost(
                     f"the GPU is lost to this process: {error}", where=self._cells[index].device

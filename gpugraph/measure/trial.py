@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gpugraph.clock import NullClock, working_seconds
+from gpugraph.devices.resident import ResidentView
 from gpugraph.measure.inputs import Progress, live_bytes
 from gpugraph.measure.statistics import median
+from gpugraph.measure.strangers import Hosting
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.contract import CertifiesOnDevice, JudgesItself, Problem, Verdict
-
-if TYPE_CHECKING:
-    from gpugraph.devices.resident import ResidentView
 
 REFERENCE_LIMIT = 2**22
 """``--verify auto`` uses the reference up to this many edges, the certificate above."""
@@ -41,6 +41,7 @@ class Subject:
         profile: every run takes the phase clock.
         flush: called right before a timed run, in stream order, or None.
         device_bytes: what input and state take on the device.
+        hosting: entered around every step of the algorithm; what looks after a stranger, or nothing.
     """
 
     problem: Problem
@@ -53,6 +54,16 @@ class Subject:
     profile: bool = False
     flush: Callable[[], None] | None = None
     device_bytes: int = 0
+    hosting: AbstractContextManager[Any] = field(default_factory=nullcontext)
+
+    def check_input(self) -> None:
+        """Check that a stranger left its own copy of the input on the device as it was.
+
+        Raises:
+            WroteIntoInput: it did not.
+        """
+        if isinstance(self.hosting, Hosting) and isinstance(self.resident, ResidentView):
+            self.hosting.check_device(self.resident, self.device.download)
 
 
 @dataclass(frozen=True)
@@ -77,6 +88,11 @@ class Run:
 
 def run_once(subject: Subject, query: tuple[Any, ...], *, wake: bool = False) -> Run:
     """Run the algorithm once, timed; ``wake`` makes another run right before it, untimed."""
+    with subject.hosting:
+        return _run_once(subject, query, wake)
+
+
+def _run_once(subject: Subject, query: tuple[Any, ...], wake: bool) -> Run:
     algorithm, state, device = subject.algorithm, subject.state, subject.device
     before = live_bytes(device)
     if wake:
@@ -148,10 +164,12 @@ class Trial:
         algorithm, start = subject.algorithm, working_seconds()
         result: Any = None
         if self._first is None or algorithm.digest is None:
-            result = algorithm.finish(subject.state, run.raw, *self.query)
+            with subject.hosting:
+                result = algorithm.finish(subject.state, run.raw, *self.query)
         same = algorithm.digest(run.raw) if algorithm.digest is not None else result.fingerprint()
         if self._first is None:
             self.result, self.counters, self._first = result, run.counters, same
+            subject.check_input()
             progress(f"verifying ({subject.verify})")
             self.verdict = self._checked(subject)
         elif subject.verify != "none" and same != self._first:

@@ -119,6 +119,8 @@ class Algorithm:
             decide.
         resident: False for a GPU algorithm that works on graphs larger than the device's memory: ``prepare`` gets the
             GraphView itself and copies what it wants.
+        foreign: True for code that is not gpugraph's own, a user's or a library's: it gets a device view of its own,
+            and process and input are looked after while it runs (``measure/strangers.py``).
     """
 
     problem: str
@@ -142,6 +144,7 @@ class Algorithm:
     state_bytes: Callable[[InputSizes], int] | None = None
     own_seconds: Callable[[Any, Any], float | Sequence[float]] | None = None
     resident: bool = True
+    foreign: bool = False
 
     def describe(self) -> dict[str, Any]:
         """Return the algorithm's line in ``gpugraph algos --format json``."""

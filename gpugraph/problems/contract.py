@@ -91,6 +91,14 @@ class Problem(Protocol):
         """Return the name of the algorithm that measurements say is fastest for such a graph."""
         ...
 
+    def accept(self, graph: CSRGraph, query: tuple[Any, ...], returned: Any) -> Result:
+        """Return the result that a user's own algorithm means by what it returned; whether it holds is checked later.
+
+        Raises:
+            InputError: it can be none; the message says what came back and what to return.
+        """
+        ...
+
     def reference(self, graph: CSRGraph, query: tuple[Any, ...], result: Any, by: str = "") -> Verdict:
         """Check a result against an oracle that is not the code of the algorithm ``by``."""
         ...

@@ -1,19 +1,18 @@
 """The list of the problems and algorithms there are.
 
 An algorithm is registered under (problem, name, kind of device).  ``load_problem`` imports every module of a problem,
-each of which registers its algorithms, and those that installed packages offer in the entry-point group
-``gpugraph.algorithms``; ``--algo ./mine.py:driver`` registers nothing.
+each of which registers its algorithms.  A user's own come from ``--algo ./mine.py:driver`` or, found when their name is
+asked for, from the entry-point group ``gpugraph.algorithms``.
 """
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
-import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from gpugraph.errors import GpuGraphWarning, InputError, unknown_name
+from gpugraph.errors import InputError, unknown_name
 from gpugraph.problems.algorithm import Algorithm, Option
 from gpugraph.problems.contract import PROBLEMS, Problem
 
@@ -55,7 +54,8 @@ def cpu_algorithm(
             from gpugraph.graph.view import GraphView
 
             tiny = GraphView.of(_tiny_like(view.graph), index_bits=view.index_bits)
-            function(tiny, NullClock(), *(() if problem == "mst" else (0,)), **chosen)
+            (query,) = load_problem(problem).queries(tiny.graph, {"source": 0})
+            function(tiny, NullClock(), *query, **chosen)
 
         register(
             Algorithm(
@@ -107,27 +107,12 @@ def load_problem(name: str) -> Problem:
         for module in pkgutil.iter_modules(package.__path__):
             importlib.import_module(f"{package.__name__}.{module.name}")
         _LOADED.add(name)
-        _register_guests(name)
     problem: Problem = importlib.import_module(f"{package.__name__}.problem").PROBLEM
     return problem
 
 
-def _register_guests(problem: str) -> None:
-    """Register what installed packages offer; one that cannot be loaded is told of and left out."""
-    from gpugraph.problems.guest import installed_guests
-
-    found, broken = installed_guests(problem)
-    for guest in found:
-        if any((problem, guest.name, kind) in _ALGORITHMS for kind in guest.devices):
-            broken.append(InputError("an algorithm of that name exists", where=f"entry point {guest.name}"))
-        else:
-            register(guest)
-    for error in broken:
-        warnings.warn(str(error), GpuGraphWarning, stacklevel=2)
-
-
 def algorithms(problem: str | None = None) -> list[Algorithm]:
-    """Return every registered algorithm, once each, of one problem or of all."""
+    """Return every registered algorithm, once each, of one problem or of all; what packages add is not among them."""
     for name in PROBLEMS if problem is None else (problem,):
         load_problem(name)
     unique = {id(a): a for a in _ALGORITHMS.values() if problem in (None, a.problem)}
@@ -135,10 +120,12 @@ def algorithms(problem: str | None = None) -> list[Algorithm]:
 
 
 def find_algorithm(problem: str, name: str, device_kind: str) -> Algorithm:
-    """Return the algorithm called ``name`` for a kind of device.
+    """Return the algorithm called ``name`` for a kind of device: registered, or else of an installed package.
+
+    Only the package that offers the name is imported.
 
     Raises:
-        InputError: unknown, or known but not for this device.
+        InputError: unknown, known but not for this device, or not to be loaded.
     """
     load_problem(problem)
     found = _ALGORITHMS.get((problem, name, device_kind))
@@ -149,4 +136,9 @@ def find_algorithm(problem: str, name: str, device_kind: str) -> Algorithm:
         raise InputError(
             f"algorithm '{name}' does not run on device '{device_kind}'", remedy=f"use --device {' or '.join(kinds)}"
         )
-    raise unknown_name("algorithm", name, {n for p, n, kind in _ALGORITHMS if p == problem and kind == device_kind})
+    from gpugraph.problems.guest_sources import check_fits, installed, installed_guest
+
+    if name in installed():
+        return check_fits(installed_guest(name), name, problem, device_kind)
+    known = {n for p, n, kind in _ALGORITHMS if p == problem and kind == device_kind}
+    raise unknown_name("algorithm", name, known | installed().keys())

@@ -5,17 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
-import gpugraph.problems.guest as guest
-import gpugraph.problems.registry as registry
-from gpugraph.cli.group import cli
 from gpugraph.errors import InputError
 from gpugraph.problems.algorithm import Algorithm
-from gpugraph.problems.guest import as_algorithm, installed_guests, load_guest
+from gpugraph.problems.guest import as_algorithm
+from gpugraph.problems.guest_sources import load_guest
 from gpugraph.problems.registry import find_algorithm
 from tests.cli.runner import refuse, run, succeed
 from tests.devices.emulated.compiler import needs_compiler
@@ -275,79 +271,6 @@ driver = Driver()
     assert "line 7: KeyError: 'nowhere'" in refuse(2, *own, write(OBJECTS))
 
 
-# ------------------------------------------------------------------ installed guests
-
-
-class FakeEntry:
-    """An entry point whose object is given, or raised."""
-
-    def __init__(self, name: str, loaded: Any):
-        self.name, self.value, self._loaded = name, f"package:{name}", loaded
-
-    def load(self) -> Any:
-        if isinstance(self._loaded, BaseException):
-            raise self._loaded
-        return self._loaded
-
-
-class Installed:
-    """A forest of no edges."""
-
-    problem = "mst"
-    devices = ("cpu",)
-
-    def prepare(self, view: Any, device: Any) -> Any:
-        return view
-
-    def run(self, state: Any, clock: Any) -> Any:
-        return state.graph.targets[:0]
-
-
-@pytest.fixture
-def install(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Return a function that declares entry points; the registry is as new before and as it was after."""
-
-    def declare(**entries: Any) -> None:
-        made = [FakeEntry(name.replace("_", "-"), loaded) for name, loaded in entries.items()]
-        monkeypatch.setattr(guest, "entry_points", lambda group: made if group == "gpugraph.algorithms" else [])
-        registry.load_problem("mst")
-        monkeypatch.setattr(registry, "_ALGORITHMS", dict(registry._ALGORITHMS))
-        monkeypatch.setattr(registry, "_LOADED", set())
-
-    return declare
-
-
-def test_an_installed_package_adds_an_algorithm_by_its_name(install: Callable[..., None]) -> None:
-    install(nothing_at_all=Installed)
-    assert "nothing-at-all" in succeed("algos", "--problem", "mst").out
-    assert "missing" in refuse(1, "mst", GRID, "--algo", "nothing-at-all", "--device", "cpu")
-    assert "did you mean 'nothing-at-all'" in refuse(2, "mst", GRID, "--algo", "nothing-at-al", "--device", "cpu")
-
-
-@pytest.mark.parametrize(
-    "broken",
-    [ImportError("no such\nlibrary"), SystemExit(1), 7, type("Mute", (), {"prepare": print, "run": print})],
-    ids=["import", "exit", "number", "no problem"],
-)
-def test_a_broken_installed_package_is_told_of_and_leaves_the_others(install: Callable[..., None], broken: Any) -> None:
-    install(broken=broken, fine=Installed)
-    with pytest.warns(UserWarning, match=r"^entry point package:broken: cannot load it: .* — repair or uninstall"):
-        assert find_algorithm("mst", "fine", "cpu").summary == "A forest of no edges."
-    assert find_algorithm("mst", "kruskal", "cpu").name == "kruskal"
-
-
-def test_an_installed_package_cannot_take_the_name_of_another_algorithm(install: Callable[..., None]) -> None:
-    install(kruskal=Installed)
-    with pytest.warns(UserWarning, match="entry point kruskal: an algorithm of that name exists"):
-        assert find_algorithm("mst", "kruskal", "cpu").authors != "user"
-
-
-def test_a_guest_of_another_problem_is_not_registered(install: Callable[..., None]) -> None:
-    install(forest=Installed)
-    assert installed_guests("sssp") == ([], [])
-    assert [found.name for found in installed_guests("mst")[0]] == ["forest"]
-
-
 def test_an_algorithm_passes_as_it_is() -> None:
     kruskal = find_algorithm("mst", "kruskal", "cpu")
     assert isinstance(as_algorithm(kruskal, None, "x"), Algorithm)
@@ -355,9 +278,36 @@ def test_an_algorithm_passes_as_it_is() -> None:
         as_algorithm(print, None, "x")
 
 
-def test_the_command_line_shows_a_broken_package_and_goes_on(install: Callable[..., None]) -> None:
-    install(broken=ImportError("no such library"))
-    done = CliRunner().invoke(cli, ["mst", GRID, "--device", "cpu"])
-    assert done.exit_code == 0
-    told = next(line for line in done.stderr.splitlines() if "no such library" in line)
-    assert told.startswith("gpugraph: entry point")
+# ------------------------------------------------------------------ a scan
+
+SCAN = """
+import numpy as np
+class Sums:
+    problem = "scan"
+    devices = ("emulated",)
+    def prepare(self, view, device):
+        return view, device
+    def run(self, state, clock):
+        view, device = state
+        values = device.download(view.values)
+        if view.heads is None:
+            return device.upload(np.cumsum(values, dtype=values.dtype))
+        index = np.arange(len(values))
+        for i in np.flatnonzero(device.download(view.heads) == 0):
+            if i and values[i - 1] <= values[i]:
+                values[i], index[i] = values[i - 1], index[i - 1]
+        return device.upload(values), device.upload(index)
+"""
+
+
+@needs_compiler
+@pytest.mark.parametrize("array", ["array:n=50", "array:n=50,dtype=float64", "array:n=50,segments=4"])
+def test_a_guest_may_scan_on_a_device(write: Write, array: str) -> None:
+    told = succeed("scan", array, "--device", "emulated", "--algo", write(SCAN) + ":Sums", "--format", "json").out
+    assert json.loads(told)["verification"]["status"] == "passed"
+
+
+def test_a_segmented_scan_takes_a_pair(write: Write) -> None:
+    path = write("def driver(view, clock): return view.values\n")
+    told = refuse(2, "scan", "array:n=50,segments=4", "--device", "cpu", "--algo", path)
+    assert "run returned no pair of minima and their positions — return (minima, positions)" in told

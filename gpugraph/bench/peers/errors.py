@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from gpugraph.errors import GpuGraphError
+from gpugraph.errors import GpuGraphError, in_one_line
 
 _REFUSAL = re.compile(
     r"disconnected|(not|be) connected|not (yet |currently )?(supported|implemented|available)|unsupported",
@@ -41,12 +41,6 @@ class PeerTimedOut(PeerThrew):
     outcome = "timeout"
 
 
-def in_one_line(error: BaseException) -> str:
-    """Return an exception as one line of at most some 300 characters."""
-    text = " ".join(f"{type(error).__name__}: {error}".split())
-    return text if len(text) <= 300 else f"{text[:299]}…"
-
-
 def guarded(function: Callable[..., Any], peer: str) -> Callable[..., Any]:
     """Return ``function`` with whatever a peer raises told as PeerRefused or PeerThrew, in one line."""
 
@@ -68,5 +62,5 @@ def guarded(function: Callable[..., Any], peer: str) -> Callable[..., Any]:
 
 
 def _told(error: BaseException, peer: str) -> PeerError:
-    kind = PeerRefused if _REFUSAL.search(str(error)) else PeerThrew
-    return kind(in_one_line(error), where=peer)
+    text = in_one_line(error)
+    return (PeerRefused if _REFUSAL.search(text) else PeerThrew)(text, where=peer)

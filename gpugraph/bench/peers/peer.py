@@ -133,10 +133,14 @@ def library_algorithm(peer: Peer, problem: str, device_kind: str) -> Algorithm:
 
     def finish(state: _State, raw: Any, *query: Any) -> Any:
         answer = adapter.answer(state.structure, raw)
-        if problem == "mst":
-            u, v = answer
-            return forest_of_pairs(state.graph, u, v, label, state.first, both_ways=adapter.both_ways)
-        return distances_of(state.graph, int(query[0]), answer, label)
+        return results[problem](state, answer, *query)
+
+    results: dict[str, Callable[..., Any]] = {
+        "mst": lambda state, ends: forest_of_pairs(
+            state.graph, ends[0], ends[1], label, state.first, both_ways=adapter.both_ways
+        ),
+        "sssp": lambda state, values, source: distances_of(state.graph, int(source), values, label),
+    }
 
     return Algorithm(
         problem=problem,
@@ -153,6 +157,7 @@ def library_algorithm(peer: Peer, problem: str, device_kind: str) -> Algorithm:
         compile=guarded(compile_, label),
         options=options,
         version=zlib.crc32(f"{peer.title} {version} {adapter.does}".encode()),
+        foreign=True,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import weakref
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
@@ -88,7 +89,8 @@ def truth_of(graph: CSRGraph, problem: str, query: tuple[Any, ...], method: str 
     found = _FOUND.setdefault(graph, {})
     key = (problem, *query, method)
     if key not in found:
-        found[key] = _forest_truth(graph, method) if problem == "mst" else _paths_truth(graph, int(query[0]), method)
+        truths: dict[str, Callable[..., Truth]] = {"mst": _forest_truth, "sssp": _paths_truth}
+        found[key] = truths[problem](graph, *map(int, query), method)
     return found[key]
 
 

@@ -56,7 +56,7 @@ class CpuRows:
         self._words, self._sign, self._real = weight_words(view.weights)
         self._ordered = "sort-adjacency" in view.preparations
         self._identity = np.arange(n, dtype=np.int32)
-        self._lower = np.array(view.offsets[:-1]) if self._ordered else view.offsets
+        self._lower = np.array(view.offsets[:-1])
         self._tree = device.pinned(n, np.int32)
         self._host = [device.pinned(capacity, kind) for kind in (key, index, np.int32)]
         self._there = [device.empty(capacity, kind) for kind in (key, index, np.int32)]

@@ -11,6 +11,7 @@ from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.contract import Problem, Verdict
 from gpugraph.problems.mst.forest import Forest
 from gpugraph.problems.on_graphs import OnGraphs
+from gpugraph.problems.returned import plain_array
 
 if TYPE_CHECKING:
     from gpugraph.devices.base import Device
@@ -40,6 +41,12 @@ class MinimumSpanningForest(OnGraphs):
     def auto(self, graph: CSRGraph, device_kind: str) -> str:
         """Return the algorithm measured fastest: filter-Borůvka on a GPU (docs/results.md), Borůvka's elsewhere."""
         return "filter-boruvka" if device_kind == "cuda" else "boruvka"
+
+    def accept(self, graph: CSRGraph, query: tuple[Any, ...], returned: Any) -> Forest:
+        """Return the forest of the canonical edge ids in an array, or of a Forest."""
+        edges = returned.edges if isinstance(returned, Forest) else returned
+        remedy = "return the ids of the forest's edges, each the position of its arc u->v with u < v"
+        return Forest.of(graph, plain_array(edges, "i u", None, "the ids of edges", remedy))
 
     def reference(self, graph: CSRGraph, query: tuple[Any, ...], result: Forest, by: str = "") -> Verdict:
         """Compare with SciPy's forest, edge for edge."""

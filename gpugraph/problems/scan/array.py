@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 from gpugraph.compiled import njit
 from gpugraph.errors import InputError, unknown_name
 from gpugraph.graph.chunks import even_ranges, in_threads
+from gpugraph.graph.csr import freeze
 from gpugraph.graph.digest import mix
 from gpugraph.graph.dtypes import WEIGHT_DTYPES
 from gpugraph.graph.generators.hashing import hash64
@@ -43,7 +44,7 @@ _KEYS = ("n", "size", "dtype", "seed", "bits", "exclusive", "segments", "file")
 
 @dataclass(frozen=True, eq=False)
 class ArrayInput:
-    """An array to be scanned, and how.
+    """An array to be scanned, and how; it is read-only.
 
     Attributes:
         values: (n,) one of ``WEIGHT_DTYPES``.
@@ -60,6 +61,9 @@ class ArrayInput:
     name: str = "array"
     source: str = "python"
     notes: tuple[str, ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        freeze(self)
 
     @property
     def operator(self) -> str:

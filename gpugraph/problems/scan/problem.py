@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
+
 from gpugraph.clock import HostClock
+from gpugraph.errors import InputError
 from gpugraph.problems.contract import Problem, Verdict
+from gpugraph.problems.returned import plain_array
 from gpugraph.problems.scan.array import ArrayInput, open_array
 from gpugraph.problems.scan.scanned import Scanned
 
@@ -67,6 +71,29 @@ class Scan:
         from gpugraph.problems.scan.throughput import throughput
 
         return {"throughput": throughput(graph.nbytes, phases)}
+
+    def accept(self, graph: ArrayInput, query: tuple[Any, ...], returned: Any) -> Scanned:
+        """Return the scan in an (n,) array of the input's type; with segments a pair, the minima and their positions.
+
+        Sums of reals may round once for each element, as those of one thread do; a Scanned may promise fewer.
+        """
+        n, shape, own = graph.elements, (graph.elements,), graph.values.dtype.name
+        depth = n
+        if isinstance(returned, Scanned):
+            depth = min(max(int(returned.depth), 0), n) or n
+            returned = returned.array if returned.index is None else (returned.array, returned.index)
+        index = None
+        if graph.heads is not None:
+            if not isinstance(returned, tuple) or len(returned) != 2:
+                remedy = "return (minima, positions)"
+                raise InputError("run returned no pair of minima and their positions", remedy=remedy)
+            returned, index = returned
+            wanted = f"the positions of {n} minima"
+            index = plain_array(index, "i u", shape, wanted, "return (minima, positions)").astype(np.int64)
+        remedy = "return the scan in the type of the elements"
+        return Scanned(
+            graph, plain_array(returned, own, shape, f"the scan of {n} elements as {own}", remedy), index, depth
+        )
 
     def reference(self, graph: ArrayInput, query: tuple[Any, ...], result: Scanned, by: str = "") -> Verdict:
         """Compare with NumPy's cumulative sums, or with minima found by doubling."""

@@ -11,7 +11,10 @@ from gpugraph.errors import InputError, OutOfMemory
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.contract import Problem, Verdict
 from gpugraph.problems.on_graphs import OnGraphs
+from gpugraph.problems.returned import plain_array
+from gpugraph.problems.sssp.distance_types import distance_dtype
 from gpugraph.problems.sssp.distances import Distances
+from gpugraph.problems.sssp.words import distances_from_words
 
 if TYPE_CHECKING:
     from gpugraph.devices.base import Device
@@ -78,6 +81,23 @@ class ShortestPaths(OnGraphs):
     def auto(self, graph: CSRGraph, device_kind: str) -> str:
         """Return the algorithm measured fastest, on every family tried (docs/results.md)."""
         return "delta-stepping"
+
+    def accept(self, graph: CSRGraph, query: tuple[Any, ...], returned: Any) -> Distances:
+        """Return the distances that (n,) distance words (``words.py``) stand for, or those of a Distances."""
+        source, n, weights = int(query[0]), (graph.vertices,), graph.weights.dtype
+        wanted = f"the {graph.vertices} distances as"
+        if isinstance(returned, Distances):
+            own = distance_dtype(weights).name
+            distance = plain_array(returned.distance, own, n, f"{wanted} {own}", "return them in that type")
+            before = returned.predecessor
+            if before is not None:
+                before = plain_array(before, "int64", n, "the predecessors as int64", "return -1 where there is none")
+            return Distances(graph, source, distance, before)
+        widths = (4, 8) if weights.kind in "iu" else (weights.itemsize,)
+        names = [f"uint{8 * width}" for width in widths]
+        remedy = "return words that compare as the distances do, the largest: unreached"
+        words = plain_array(returned, " ".join(names), n, f"{wanted} {' or '.join(names)}", remedy)
+        return distances_from_words(graph, source, words)
 
     def reference(self, graph: CSRGraph, query: tuple[Any, ...], result: Distances, by: str = "") -> Verdict:
         """Check a result against the oracle (see ``reference.py``)."""

@@ -1,0 +1,96 @@
+"""Installed packages add algorithms; each is imported only where its name is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import gpugraph.problems.guest_sources as sources
+from gpugraph.errors import InputError
+from gpugraph.problems.guest_sources import describe_guest, described_guest
+from gpugraph.problems.registry import algorithms, find_algorithm
+from tests.cli.runner import refuse, succeed
+
+GRID = "grid:5x5"
+
+
+class FakeEntry:
+    """An entry point whose object is given, or raised."""
+
+    def __init__(self, name: str, loaded: Any):
+        self.name, self.value, self._loaded = name, f"package:{name}", loaded
+
+    def load(self) -> Any:
+        if isinstance(self._loaded, BaseException):
+            raise self._loaded
+        return self._loaded
+
+
+class Installed:
+    """A forest of no edges."""
+
+    problem = "mst"
+    devices = ("cpu",)
+
+    def prepare(self, view: Any, device: Any) -> Any:
+        return view
+
+    def run(self, state: Any, clock: Any) -> Any:
+        return state.graph.targets[:0]
+
+
+@pytest.fixture
+def install(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Return a function that declares entry points, in this process."""
+
+    def declare(**entries: Any) -> None:
+        made = [FakeEntry(name.replace("_", "-"), loaded) for name, loaded in entries.items()]
+        monkeypatch.setattr(sources, "entry_points", lambda group: made if group == "gpugraph.algorithms" else [])
+
+    return declare
+
+
+def test_an_installed_package_adds_an_algorithm_by_its_name(install: Callable[..., None]) -> None:
+    install(nothing_at_all=Installed)
+    assert "missing" in refuse(1, "mst", GRID, "--algo", "nothing-at-all", "--device", "cpu")
+    assert "did you mean 'nothing-at-all'" in refuse(2, "mst", GRID, "--algo", "nothing-at-al", "--device", "cpu")
+    assert "does not run on device 'emulated'" in refuse(
+        2, "mst", GRID, "--algo", "nothing-at-all", "--device", "emulated"
+    )
+    assert "solves mst, not sssp" in refuse(2, "sssp", GRID, "--algo", "nothing-at-all", "--device", "cpu")
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [ImportError("no such\nlibrary"), SystemExit(1), 7, type("Mute", (), {"prepare": print, "run": print})],
+    ids=["import", "exit", "number", "no problem"],
+)
+def test_a_broken_installed_package_is_told_of_when_it_is_asked_for(install: Callable[..., None], broken: Any) -> None:
+    install(broken=broken, fine=Installed)
+    with pytest.raises(InputError, match=r"^entry point package:broken: cannot load it: .* — repair or uninstall"):
+        find_algorithm("mst", "broken", "cpu")
+    assert find_algorithm("mst", "fine", "cpu").summary == "A forest of no edges."
+    succeed("mst", GRID, "--device", "cpu")
+
+
+def test_an_installed_package_is_not_imported_until_its_name_is_asked_for(install: Callable[..., None]) -> None:
+    install(fatal=KeyboardInterrupt())
+    assert find_algorithm("mst", "kruskal", "cpu").name == "kruskal"
+    assert algorithms("mst")
+
+
+def test_an_installed_package_cannot_take_the_name_of_another_algorithm(install: Callable[..., None]) -> None:
+    install(kruskal=Installed)
+    assert find_algorithm("mst", "kruskal", "cpu").authors != "user"
+
+
+def test_what_a_guest_says_of_itself_survives_the_way_to_another_process(install: Callable[..., None]) -> None:
+    install(forest=Installed)
+    told = describe_guest("forest")
+    found = described_guest(told["mst"])
+    assert (found.name, found.devices, found.summary) == ("forest", ("cpu",), "A forest of no edges.")
+    assert found.foreign
+    with pytest.raises(InputError, match="solves mst, not sssp"):
+        described_guest(told["sssp"])
