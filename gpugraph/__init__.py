@@ -118,7 +118,7 @@ def sssp(
         VerificationFailed, InputError, DeviceUnavailable, OutOfMemory: as for ``mst``.
     """
     _expect(bool, predecessors=predecessors)
-    from gpugraph.problems.sssp.source import is_several
+    from gpugraph.problems.sssp.start_vertex import is_several
 
     more = {"source": source, "predecessors": bool(predecessors)}
     record = _solve("sssp", graph, algo, device, verify, options, **more)

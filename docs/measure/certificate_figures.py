@@ -20,7 +20,7 @@ from gpugraph.devices.resident import make_resident
 from gpugraph.errors import GpuGraphError
 from gpugraph.graph.view import GraphView
 from gpugraph.problems.registry import find_algorithm, load_problem
-from gpugraph.problems.sssp.gpu_tight import TightArcs, load_kernels
+from gpugraph.problems.sssp.gpu_tight_arcs import TightArcs, load_kernels
 from gpugraph.problems.sssp.gpu_verify import certify
 
 GRAPHS = ("rmat:24,w=1..255", "rmat:24,w=0..0", "rmat:26,w=1..255")

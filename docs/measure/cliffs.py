@@ -29,7 +29,7 @@ from gpugraph.graph.view import GraphView
 from gpugraph.measure.cell import run_cell
 from gpugraph.measure.record import Cell
 from gpugraph.problems.registry import find_algorithm
-from gpugraph.problems.sssp.tight import canonical_predecessors
+from gpugraph.problems.sssp.tight_arcs import canonical_predecessors
 
 Array = NDArray[np.int64]
 

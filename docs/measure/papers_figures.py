@@ -136,7 +136,7 @@ def row(claim: Claim, found: Found, missing: dict[Run, str]) -> str:
 
 def race(device: str, runs: int | None) -> str:
     """Return the line that says how often the algorithm that the paper refutes was wrong."""
-    from gpugraph.problems.sssp.race import show_race
+    from gpugraph.problems.sssp.race_demo import show_race
 
     shown = show_race(device, runs, lambda what, done: None)
     told = ", ".join(f"{case['algorithm']} {case['wrong']} of {case['runs']}" for case in shown["cases"])

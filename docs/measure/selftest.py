@@ -77,7 +77,7 @@ def told(comparison: Any) -> str:
 
 def slowed_worker() -> None:
     """Serve as gpugraph's worker does, with one algorithm held up on one graph after each of its runs."""
-    import gpugraph.measure.entrant as entrant
+    import gpugraph.measure.cell_run as entrant
     from gpugraph.bench.worker import main as serve
 
     name, graph, seconds = json.loads(os.environ[HELD_UP])

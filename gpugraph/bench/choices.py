@@ -115,7 +115,7 @@ class Choices:
     @cache  # noqa: B019
     def _peers(self) -> dict[str, dict[str, Any]]:
         """Return what there is to say of each peer, by name; the external commands of the sweep are among them."""
-        from gpugraph.bench.peers import describe_peers
+        from gpugraph.peers import describe_peers
 
         return {peer["name"]: peer for peer in describe_peers()}
 

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from gpugraph.bench.expand import Planned
-from gpugraph.bench.peers.libraries import LIBRARIES
 from gpugraph.errors import GpuGraphError
 from gpugraph.host import usable_cores
 from gpugraph.measure.record_file import shape_of
 from gpugraph.measure.resolve import resolve_algorithm
 from gpugraph.measure.sampling import Sampling
 from gpugraph.measure.trial import REFERENCE_LIMIT
+from gpugraph.peers.libraries import LIBRARIES
 from gpugraph.problems.algorithm import Algorithm, InputSizes
 from gpugraph.problems.registry import load_problem
 

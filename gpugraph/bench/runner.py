@@ -18,10 +18,10 @@ from gpugraph.bench.groups import groups_of, input_of_planned
 from gpugraph.bench.paper import paper_of
 from gpugraph.bench.price import Need, Prices
 from gpugraph.bench.process import WorkerProcess
-from gpugraph.bench.race import Race, RaceOutcome
 from gpugraph.bench.resume import Finished, input_key, input_of, unopened_id
 from gpugraph.bench.store import Store
 from gpugraph.bench.sweep import Sweep
+from gpugraph.bench.watch import Race, RaceOutcome
 from gpugraph.host import available_memory
 from gpugraph.measure.environment import command_line
 from gpugraph.measure.outcome import failed_record

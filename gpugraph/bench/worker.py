@@ -133,7 +133,7 @@ class Worker:
         if self._session is None:
             self._session = Session()
         if request.get("peers"):
-            from gpugraph.bench.peers import parse_commands, register_commands
+            from gpugraph.peers import parse_commands, register_commands
 
             register_commands(parse_commands(request["peers"]))
         cells = [cell_from(words) for words in request["cells"]]

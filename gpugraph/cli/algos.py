@@ -31,7 +31,7 @@ def algos(problem: str | None, peers: bool, style: str, quiet: bool) -> None:
     from gpugraph.report.catalogue import catalogue, catalogue_markdown, peer_catalogue, peer_catalogue_markdown
 
     if peers:
-        from gpugraph.bench.peers import describe_peers
+        from gpugraph.peers import describe_peers
 
         listed = describe_peers(problem)
         if style == "json":

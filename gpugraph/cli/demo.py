@@ -31,7 +31,7 @@ def demo(demonstration: str, runs: int | None, device: str, style: str, quiet: b
 
     from gpugraph.cli.output import show, show_lines, tell
     from gpugraph.cli.progress import Progress
-    from gpugraph.problems.sssp.race import show_race
+    from gpugraph.problems.sssp.race_demo import show_race
     from gpugraph.report.race import race_page
 
     if demonstration not in DEMONSTRATIONS:

@@ -158,7 +158,7 @@ def _with_commands(algo: str, commands: tuple[str, ...]) -> str:
     """
     if not commands:
         return algo
-    from gpugraph.bench.peers import read_tables, register_commands
+    from gpugraph.peers import read_tables, register_commands
 
     tables = {name: table for text in commands for name, table in read_tables(text).items()}
     register_commands(tables)
@@ -169,7 +169,7 @@ def _device_of(algo: str) -> str:
     """Return the device that a peer runs on; ``"auto"`` for any other algorithm."""
     if not algo.startswith("peer:"):
         return "auto"
-    from gpugraph.bench.peers import describe_peers
+    from gpugraph.peers import describe_peers
 
     return next((str(peer["device"]) for peer in describe_peers() if peer["name"] == algo), "auto")
 

@@ -102,7 +102,7 @@ def _read(sweep: str, settings: Sequence[str], budget: str | None, commands: Seq
         raise InputError(error.what, where=f"{defaults().origin}, bench.budget", remedy=error.remedy) from None
     read = read_sweep(sweep, parse_settings(settings), seconds, default)
     if read.peers or commands:
-        from gpugraph.bench.peers import read_tables, register_commands
+        from gpugraph.peers import read_tables, register_commands
 
         register_commands(read.peers, read.path)
         given = {name: table for text in commands for name, table in read_tables(text).items()}
@@ -122,7 +122,7 @@ def _device_names(sweep: Sweep, peers: Sequence[str]) -> list[str]:
         names |= dict.fromkeys(variant.device for variant in variants if variant.device)
         named += [v.name.removeprefix("peer:") for v in variants if v.name.startswith("peer:")]
     if named:
-        from gpugraph.bench.peers import describe_peers
+        from gpugraph.peers import describe_peers
 
         known = {peer["name"]: str(peer["device"]) for peer in describe_peers()}
         names |= dict.fromkeys(known[f"peer:{name}"] for name in named if f"peer:{name}" in known)

@@ -28,7 +28,7 @@ def select_device(text: str = "auto", *, profile: bool = False) -> tuple[Any, st
     if kind == "cpu":
         return _cpu(), None
     if kind == "emulated":
-        from gpugraph.devices.emulated.device import EmulatedDevice
+        from gpugraph.emulator.device import EmulatedDevice
 
         return EmulatedDevice(seed=number), None
     if kind == "cuda":
@@ -95,7 +95,7 @@ def _gpus() -> list[dict[str, Any]]:
 
 
 def _emulated() -> dict[str, Any]:
-    from gpugraph.devices.emulated.toolchain import find_compiler
+    from gpugraph.emulator.toolchain import find_compiler
 
     try:
         compiler = find_compiler()

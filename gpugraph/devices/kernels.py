@@ -20,8 +20,8 @@ from pathlib import Path
 from gpugraph import code_cache
 from gpugraph.devices.base import Defines
 from gpugraph.devices.cubin import parameter_sizes
+from gpugraph.devices.cuda_source import Source, load_source
 from gpugraph.devices.nvrtc import compiler
-from gpugraph.devices.source import Source, load_source
 from gpugraph.errors import DeviceUnavailable, GpuGraphError, InputError
 
 OPTIONS = ("-std=c++17", "-ftz=false", "-fmad=false", "-lineinfo", "--ptxas-options=-v")

@@ -15,7 +15,7 @@ from gpugraph.graph.build import symmetrize as symmetrized
 from gpugraph.graph.check import ensure_checked
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.formats.base import Format
-from gpugraph.graph.formats.source import Progress, Source
+from gpugraph.graph.formats.input_file import Progress, Source
 from gpugraph.graph.sort_arcs import weight_words
 from gpugraph.graph.symmetry import first_asymmetry
 

@@ -21,7 +21,7 @@ def add_predecessors(subject: Subject, trial: Trial) -> float:
     """
     result, view, device = trial.result, subject.resident, subject.device
     if view is not None and device.kind == "cuda" and isinstance(result, Distances):
-        from gpugraph.problems.sssp.gpu_tight import load_kernels
+        from gpugraph.problems.sssp.gpu_tight_arcs import load_kernels
 
         load_kernels(view, device)
         start = working_seconds()

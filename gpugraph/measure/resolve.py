@@ -32,7 +32,7 @@ def resolve_algorithm(cell: Cell, problem: Problem, graph: Any, device_kind: str
     """Return the algorithm a cell names: registered, chosen by ``auto``, a peer, or a user's own file."""
     name = cell.algorithm
     if name.startswith("peer:"):
-        from gpugraph.bench.peers import load_peer
+        from gpugraph.peers import load_peer
 
         return load_peer(name, problem.name, device_kind)
     with kept():  # where it is a user's own, its code is imported here

@@ -16,10 +16,10 @@ from types import TracebackType
 from typing import Any
 
 from gpugraph.errors import DeviceUnavailable, GpuGraphError, OutOfMemory
-from gpugraph.measure.entrant import Entrant
+from gpugraph.measure.cell_run import Entrant
 from gpugraph.measure.identity import cell_id
 from gpugraph.measure.inputs import Inputs, Progress
-from gpugraph.measure.opened import OpenDevice
+from gpugraph.measure.instruments import OpenDevice
 from gpugraph.measure.record import Cell, Record
 from gpugraph.measure.resolve import parse_options, resolve_algorithm
 from gpugraph.measure.sampling import Sampling

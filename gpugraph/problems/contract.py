@@ -121,7 +121,7 @@ class CertifiesOnDevice(Protocol):
 
 @runtime_checkable
 class JudgesItself(Protocol):
-    """What a result may offer besides: its own check, where more than one answer is right (see ``bench/peers``)."""
+    """What a result may offer besides: its own check, where more than one answer is right (see ``peers``)."""
 
     def judge(self, query: tuple[Any, ...], method: str) -> Verdict:
         """Return the verdict by ``method``, one of reference, certificate and both."""

@@ -9,8 +9,8 @@
 * a plain function ``f(view, clock, *query)`` over NumPy arrays, for the CPU.
 
 What ``run`` returns is by default the (device) array of canonical edge ids of the forest, of the distance words (see
-``sssp/words.py``), or of the scan; ``fetch`` and ``finish`` are needed only for something else.  Phases, verification,
-both devices and records come for free.
+``sssp/distance_keys.py``), or of the scan; ``fetch`` and ``finish`` are needed only for something else.  Phases,
+verification, both devices and records come for free.
 
 Nothing of a guest is trusted: whatever it raises is told in one line, and what it returns becomes a result of
 gpugraph's own (``Problem.accept``).  Where guests come from says ``guest_sources.py``.

@@ -9,19 +9,19 @@ from typing import Any
 import pytest
 
 from gpugraph.errors import DeviceUnavailable
-from gpugraph.problems.sssp import race
+from gpugraph.problems.sssp import race_demo
 from gpugraph.report.lines import plain
 from gpugraph.report.race import race_page
 from tests.cli.runner import refuse, run, succeed
-from tests.devices.emulated.compiler import needs_compiler
+from tests.emulator.compiler import needs_compiler
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(autouse=True)
 def _small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(race, "VERTICES", 64)
-    monkeypatch.setitem(race.RUNS, "emulated", 60)
+    monkeypatch.setattr(race_demo, "VERTICES", 64)
+    monkeypatch.setitem(race_demo.RUNS, "emulated", 60)
 
 
 @needs_compiler
@@ -52,7 +52,7 @@ def test_the_flawed_algorithm_is_wrong_at_times_and_ours_never():
 
 @needs_compiler
 def test_where_it_is_not_shown_it_exits_with_1_and_says_so(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(race, "FLAWED", "u-gpu")
+    monkeypatch.setattr(race_demo, "FLAWED", "u-gpu")
     outcome = run("demo", "race", "--device", "emulated", "--runs", 2)
     assert outcome.code == 1
     assert "not shown: see the numbers of wrong runs above" in outcome.out

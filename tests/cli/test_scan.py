@@ -10,7 +10,7 @@ import pytest
 
 import gpugraph
 from tests.cli.runner import refuse, succeed
-from tests.devices.emulated.compiler import needs_compiler
+from tests.emulator.compiler import needs_compiler
 
 
 def test_sums_are_scanned_verified_and_shown_with_their_rates() -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from gpugraph.devices import matrix
+from gpugraph.devices.cuda_source import load_source
 from gpugraph.devices.kernels import CompiledModule, KernelUsage, compile_kernels
-from gpugraph.devices.source import load_source
 
 BUDGET = matrix.read_budget(Path(__file__).with_name("register_budget.json"))
 ENTRIES = list(matrix.entries(architectures=matrix.ARCHITECTURES[:1]))

@@ -137,7 +137,7 @@ def test_a_device_that_cannot_be_used_is_listed_with_the_reason(
     install: Install, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     install(None)
-    monkeypatch.setattr("gpugraph.devices.emulated.toolchain.find_compiler", lambda: (_ for _ in ()).throw(NO_COMPILER))
+    monkeypatch.setattr("gpugraph.emulator.toolchain.find_compiler", lambda: (_ for _ in ()).throw(NO_COMPILER))
     found = {entry["device"]: entry for entry in found_devices()}
     assert not found["cuda"]["usable"]
     assert "pip install" in found["cuda"]["detail"]

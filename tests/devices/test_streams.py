@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from gpugraph.devices.cuda import CudaDevice
-from gpugraph.devices.emulated.device import EmulatedDevice
+from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.errors import GpuGraphError
-from tests.devices.emulated.compiler import needs_compiler
 from tests.devices.fake_cupy import FakeCupy
+from tests.emulator.compiler import needs_compiler
 
 
 @pytest.fixture(

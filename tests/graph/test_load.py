@@ -13,7 +13,7 @@ import pytest
 from gpugraph import host
 from gpugraph.errors import GraphFormatError, InputError, OutOfMemory
 from gpugraph.graph import load
-from gpugraph.graph.formats.source import decoding
+from gpugraph.graph.formats.input_file import decoding
 from gpugraph.graph.load import is_graph_file, load_file, save_file, stem
 from tests.zoo import zoo
 
@@ -217,7 +217,7 @@ def test_a_path_that_no_system_has_is_told() -> None:
 
 def test_a_pipe_that_never_ends_is_cut_off_where_memory_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     left = itertools.count(2**26, -(2**22))
-    monkeypatch.setattr("gpugraph.graph.formats.source.BLOCK_BYTES", 2**20)
+    monkeypatch.setattr("gpugraph.graph.formats.input_file.BLOCK_BYTES", 2**20)
     monkeypatch.setattr(host, "available_memory", lambda: max(0, next(left)))
     with pytest.raises(OutOfMemory, match="/dev/zero: needs about"):
         load_file("/dev/zero")

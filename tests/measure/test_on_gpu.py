@@ -10,7 +10,7 @@ import pytest
 
 from gpugraph.devices.discovery import select_device
 from gpugraph.measure.cell import run_cell
-from gpugraph.measure.opened import OpenDevice
+from gpugraph.measure.instruments import OpenDevice
 from gpugraph.measure.record import Cell, Record
 from gpugraph.measure.sampling import Sampling
 from gpugraph.measure.session import Session

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gpugraph.errors import DeviceUnavailable, GpuGraphError, InputError, OutOfMemory
-from gpugraph.measure import entrant, opened, trial
+from gpugraph.measure import cell_run, instruments, trial
 from gpugraph.measure.outcome import outcome_of
 from gpugraph.measure.record import Record
 from gpugraph.measure.sampling import Sampling
@@ -52,7 +52,7 @@ def test_a_cell_whose_interval_is_met_ends_at_once_and_the_others_go_on(monkeypa
 @pytest.fixture
 def clock(monkeypatch):
     fake = FakeTime()
-    monkeypatch.setattr(entrant, "time", fake)
+    monkeypatch.setattr(cell_run, "time", fake)
     monkeypatch.setattr(trial, "working_seconds", fake.perf_counter)
     return fake
 
@@ -205,7 +205,7 @@ def test_a_lost_gpu_ends_the_group_after_the_culprit_was_named(monkeypatch):
         raise GpuGraphError("a kernel read outside its arrays")
 
     bad.on_prepare = fail
-    monkeypatch.setattr(opened.OpenDevice, "lost", lambda self: True)
+    monkeypatch.setattr(instruments.OpenDevice, "lost", lambda self: True)
     notes = Notes()
     with Session() as used, pytest.raises(DeviceLost, match="outside its arrays"):
         used.measure([cell("bad"), cell("good")], SIX, lambda what: None, notes.finished, notes.failed)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gpugraph.devices.emulated.device import EmulatedDevice
+from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.errors import InputError
 from gpugraph.measure import session
 from gpugraph.measure.cell import run_cell
@@ -17,7 +17,7 @@ from gpugraph.measure.sampling import Sampling
 from gpugraph.measure.session import Session
 from gpugraph.problems.registry import find_algorithm
 from tests.cli.test_run import RECORD_NAMES
-from tests.devices.emulated.compiler import needs_compiler
+from tests.emulator.compiler import needs_compiler
 from tests.measure.fakes import enlist
 from tests.measure.runs import GRID, SIX, Notes, cell, measure, puppets
 

@@ -24,7 +24,7 @@ from gpugraph.measure.sampling import Sampling
 from gpugraph.measure.session import Session
 from gpugraph.measure.strangers import Hosting, SpoiledGraph, kept
 from gpugraph.problems.scan.array import open_array
-from tests.devices.emulated.compiler import needs_compiler
+from tests.emulator.compiler import needs_compiler
 from tests.measure.runs import Notes
 
 # ------------------------------------------------------------------ read-only input

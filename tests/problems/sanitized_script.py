@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 import gpugraph.problems.mst.gpu_filter_boruvka as filter_boruvka
-from gpugraph.devices.emulated.device import EmulatedDevice, EmulatedKernel
 from gpugraph.devices.resident import make_resident
+from gpugraph.emulator.device import EmulatedDevice, EmulatedKernel
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.generate import generate
 from gpugraph.graph.view import GraphView

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpugraph.devices.emulated.device import EmulatedDevice
+from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.errors import InputError
 from tests.problems.gpu_cases import VARIANTS, assert_right, cases, expected, layout_fits, run_on, variant_id
 from tests.zoo import directed, undirected, zoo

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from gpugraph.devices.emulated.sanitize import run_sanitized
+from gpugraph.devices.cuda_source import load_source
 from gpugraph.devices.matrix import kernel_files
-from gpugraph.devices.source import load_source
+from gpugraph.emulator.sanitize import run_sanitized
 from gpugraph.errors import DeviceUnavailable
-from tests.devices.emulated.compiler import needs_compiler
+from tests.emulator.compiler import needs_compiler
 
 ROOT = Path(__file__).resolve().parents[2]
 

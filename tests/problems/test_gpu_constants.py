@@ -7,15 +7,15 @@ from itertools import count
 
 import pytest
 
-import gpugraph.problems.mst.boruvka_rows as boruvka_rows
 import gpugraph.problems.mst.gpu_boruvka as boruvka
 import gpugraph.problems.mst.gpu_boruvka_streamed as boruvka_streamed
 import gpugraph.problems.mst.gpu_filter_boruvka as filter_boruvka
 import gpugraph.problems.mst.gpu_prim as prim
 import gpugraph.problems.mst.gpu_verify as verify
+import gpugraph.problems.mst.hybrid_rows as boruvka_rows
 import gpugraph.problems.sssp.gpu_delta_stepping as delta_stepping
-import gpugraph.problems.sssp.gpu_tight as tight
-from gpugraph.devices.source import load_source
+import gpugraph.problems.sssp.gpu_tight_arcs as tight
+from gpugraph.devices.cuda_source import load_source
 
 
 def text_of(file: str) -> str:

@@ -17,13 +17,13 @@ import gpugraph.problems.sssp.gpu_dijkstra as dijkstra
 from gpugraph import host
 from gpugraph.clock import NullClock
 from gpugraph.devices import resident
-from gpugraph.devices.emulated.device import EmulatedDevice
 from gpugraph.devices.resident import make_resident
+from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView
 from tests.cli.runner import refuse
-from tests.devices.emulated.compiler import needs_compiler
 from tests.devices.fake_cupy import FakeCupy
+from tests.emulator.compiler import needs_compiler
 from tests.zoo import undirected
 
 pytestmark = needs_compiler
@@ -142,8 +142,8 @@ def test_what_does_not_fit_exits_3_with_both_figures(
             within.setattr(host, "available_memory", lambda: free[0])
             host.require_memory(*arguments)
 
-    monkeypatch.setattr("gpugraph.devices.emulated.memory.require_memory", require)
-    monkeypatch.setattr("gpugraph.devices.emulated.memory._NEVER_SHORT", 1 << 18)
+    monkeypatch.setattr("gpugraph.emulator.memory.require_memory", require)
+    monkeypatch.setattr("gpugraph.emulator.memory._NEVER_SHORT", 1 << 18)
     monkeypatch.setattr(resident, "make_resident", placed)
     monkeypatch.setattr(EmulatedDevice, "empty", lambda *a: made.append(1) or allocate(*a))
     told = refuse(3, problem, GRAPH, "--algo", name, "--device", "emulated")

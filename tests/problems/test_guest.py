@@ -14,7 +14,7 @@ from gpugraph.problems.guest import as_algorithm
 from gpugraph.problems.guest_sources import load_guest
 from gpugraph.problems.registry import find_algorithm
 from tests.cli.runner import refuse, run, succeed
-from tests.devices.emulated.compiler import needs_compiler
+from tests.emulator.compiler import needs_compiler
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "docs" / "examples" / "bellman_ford.py"

@@ -12,12 +12,12 @@ from gpugraph.graph.formats.edge_list import FORMAT as EDGE_LIST
 from gpugraph.graph.formats.galois import FORMAT as GALOIS
 from gpugraph.graph.formats.gap import FORMAT as GAP
 from gpugraph.graph.formats.gunrock import FORMAT as GUNROCK
+from gpugraph.graph.formats.input_file import Source
 from gpugraph.graph.formats.matrix_market import FORMAT as MATRIX_MARKET
 from gpugraph.graph.formats.metis import FORMAT as METIS
 from gpugraph.graph.formats.native import FORMAT as NATIVE
 from gpugraph.graph.formats.npz import FORMAT as NPZ
 from gpugraph.graph.formats.pbbs import FORMAT as PBBS
-from gpugraph.graph.formats.source import Source
 
 FORMATS: tuple[Format, ...] = (
     GUNROCK,

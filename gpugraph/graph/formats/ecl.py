@@ -16,7 +16,7 @@ from gpugraph.errors import GraphFormatError, InputError
 from gpugraph.graph.build import ArcList
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.formats.base import Format, arcs_of_rows, integer_weights
-from gpugraph.graph.formats.source import Source
+from gpugraph.graph.formats.input_file import Source
 
 
 def _sizes(width: int, vertices: int, arcs: int) -> tuple[int, int]:

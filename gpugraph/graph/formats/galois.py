@@ -17,7 +17,7 @@ from gpugraph.errors import GraphFormatError, InputError
 from gpugraph.graph.build import ArcList
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.formats.base import Format, arcs_of_rows, check_size, integer_weights
-from gpugraph.graph.formats.source import Source
+from gpugraph.graph.formats.input_file import Source
 
 _HEADER = 32
 _WEIGHTS = {4: "<u4", 8: "<u8"}

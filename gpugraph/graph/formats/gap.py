@@ -22,7 +22,7 @@ from gpugraph.errors import GraphFormatError, InputError
 from gpugraph.graph.build import ArcList
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.formats.base import Format, arcs_of_rows, check_size, integer_weights, is_unit
-from gpugraph.graph.formats.source import Source
+from gpugraph.graph.formats.input_file import Source
 from gpugraph.graph.formats.write_text import arc_chunks
 
 _HEADER = 17

@@ -11,7 +11,7 @@ from __future__ import annotations
 from gpugraph.errors import GraphFormatError
 from gpugraph.graph.build import ArcList
 from gpugraph.graph.formats.base import Format, arcs_of_rows
-from gpugraph.graph.formats.source import Source
+from gpugraph.graph.formats.input_file import Source
 
 
 def _size(rows: int, arcs: int) -> int:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from gpugraph.errors import GraphFormatError
-from gpugraph.graph.formats.source import Block
+from gpugraph.graph.formats.input_file import Block
 
 _TO_SPACE = bytes.maketrans(b"\t,\v\f", b"    ")
 _GAPS = b" \t,\v\f\r"

@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 from gpugraph.errors import GraphFormatError
 from gpugraph.graph.build import ARC_BYTES, ArcList, narrow_weights
 from gpugraph.graph.formats.base import Format, check_vertices, numbered_from_one
+from gpugraph.graph.formats.input_file import Block, Source
 from gpugraph.graph.formats.lines import after, data_lines, header_count, integer, peek, tidy
-from gpugraph.graph.formats.source import Block, Source
 from gpugraph.graph.formats.text import parse_numbers
 
 _FORMAT = re.compile(rb"[01]{1,3}\Z")

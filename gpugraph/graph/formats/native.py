@@ -30,7 +30,7 @@ from gpugraph.errors import GraphFormatError
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.dtypes import target_dtype
 from gpugraph.graph.formats.base import Format, check_size
-from gpugraph.graph.formats.source import Source
+from gpugraph.graph.formats.input_file import Source
 
 MAGIC = b"GPUGRAPH"
 _VERSION = 1

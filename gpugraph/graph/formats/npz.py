@@ -18,7 +18,7 @@ from gpugraph.graph.build import ArcList, narrow_weights
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.dtypes import target_dtype
 from gpugraph.graph.formats.base import Format, arcs_of_rows, check_vertices, refuse_nan
-from gpugraph.graph.formats.source import Source, decoding
+from gpugraph.graph.formats.input_file import Source, decoding
 
 _REMEDY = "write it with scipy.sparse.save_npz"
 _LONGEST_HEADER = 1024

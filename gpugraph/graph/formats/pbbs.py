@@ -17,7 +17,7 @@ from gpugraph.errors import GraphFormatError
 from gpugraph.graph.build import ArcList, narrow_weights
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.formats.base import Format, arcs_of_rows, check_vertices
-from gpugraph.graph.formats.source import Source
+from gpugraph.graph.formats.input_file import Source
 
 _HEADS = {b"AdjacencyGraph": False, b"WeightedAdjacencyGraph": True}
 _CHUNK = 1 << 20

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from gpugraph.errors import GraphFormatError
 from gpugraph.graph.build import ARC_BYTES
 from gpugraph.graph.formats.columns import Columns, rounded_weights, wide_weights
+from gpugraph.graph.formats.input_file import Block
 from gpugraph.graph.formats.lines import INTEGER, data_lines, integer, shown, tidy, words_of
-from gpugraph.graph.formats.source import Block
 from gpugraph.host import require_memory
 
 _LONG_WHOLE = re.compile(rb"(?<![\d.])\d{16,}(?![\d.eE])")

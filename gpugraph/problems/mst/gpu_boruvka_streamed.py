@@ -22,12 +22,12 @@ from gpugraph.devices.base import BLOCKS_PER_MULTIPROCESSOR, Array, Device, Kern
 from gpugraph.graph.digest import set_digest
 from gpugraph.graph.view import GraphView
 from gpugraph.problems.algorithm import Algorithm, Option
-from gpugraph.problems.mst.boruvka_feed import Feed
-from gpugraph.problems.mst.boruvka_parts import Part, canonical_edges, split_edges
-from gpugraph.problems.mst.boruvka_plan import Plan, is_wide, plan
 from gpugraph.problems.mst.forest import Forest
 from gpugraph.problems.mst.gpu_forest import merge_launches
 from gpugraph.problems.mst.memory_limit import LIMIT, limit_bytes
+from gpugraph.problems.mst.streamed_copies import Feed
+from gpugraph.problems.mst.streamed_edges import Part, canonical_edges, split_edges
+from gpugraph.problems.mst.streamed_memory import Plan, is_wide, plan
 from gpugraph.problems.registry import register
 
 FILE = "boruvka_streamed.cu"

@@ -21,10 +21,10 @@ from gpugraph.problems.sssp.adjacency_matrix import Cells, matrix_of
 from gpugraph.problems.sssp.arcs import Arcs
 from gpugraph.problems.sssp.compound_device import ROUNDS_PER_READ, DeviceSide, minima_sizes
 from gpugraph.problems.sssp.compound_host import HostSide
+from gpugraph.problems.sssp.distance_keys import distances_from_words
 from gpugraph.problems.sssp.distances import Distances
+from gpugraph.problems.sssp.mirrored_array import CPU, GPU, TwoSided
 from gpugraph.problems.sssp.transpose import predecessors
-from gpugraph.problems.sssp.two_sided import CPU, GPU, TwoSided
-from gpugraph.problems.sssp.words import distances_from_words
 
 
 @dataclass(frozen=True)

@@ -37,8 +37,8 @@ from gpugraph.problems.registry import register
 from gpugraph.problems.sssp.adjacency_matrix import Cells
 from gpugraph.problems.sssp.compound import State, Strategy, fetch, finish, gpu_steps, run, search
 from gpugraph.problems.sssp.compound_device import step_kernels
+from gpugraph.problems.sssp.mirrored_array import CPU, GPU
 from gpugraph.problems.sssp.transpose import predecessors
-from gpugraph.problems.sssp.two_sided import CPU, GPU
 
 _PUSH, _PULL = "each frontier vertex relaxes its successors", "each unresolved vertex looks at its predecessors"
 _NO_ATOMIC = "wrong on purpose: the minimum without an atomic loses updates"

@@ -15,8 +15,8 @@ import numpy as np
 from gpugraph.devices.base import Array, Defines, Device, Kernel, covering_grid
 from gpugraph.devices.resident import ResidentView
 from gpugraph.problems.sssp.adjacency_matrix import Cells
+from gpugraph.problems.sssp.mirrored_array import GPU, TwoSided
 from gpugraph.problems.sssp.transpose import predecessors
-from gpugraph.problems.sssp.two_sided import GPU, TwoSided
 
 BLOCK = 256
 """Threads of a block, as in the paper; the kernels of dijkstra_pull.cu expect it."""

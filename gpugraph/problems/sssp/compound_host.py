@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from gpugraph.compiled import njit
 from gpugraph.problems.sssp.adjacency_matrix import Cells
 from gpugraph.problems.sssp.arcs import Arcs
-from gpugraph.problems.sssp.two_sided import CPU, TwoSided
+from gpugraph.problems.sssp.mirrored_array import CPU, TwoSided
 
 UNRESOLVED, FRONTIER, RESOLVED = 0, 1, 2
 """The states of a vertex, as in ``cuda_kernels/dijkstra_base.cuh``."""

@@ -27,7 +27,7 @@ from gpugraph.problems.registry import cpu_algorithm
 from gpugraph.problems.sssp.arcs import Arcs
 from gpugraph.problems.sssp.buckets import advance, gather, move, part_of, scatter
 from gpugraph.problems.sssp.distances import Distances
-from gpugraph.problems.sssp.tight import refuse_wrapped
+from gpugraph.problems.sssp.tight_arcs import refuse_wrapped
 
 BINS = 256
 SHARE = 1 << 17

@@ -20,7 +20,7 @@ from gpugraph.graph.view import GraphView
 from gpugraph.problems.registry import cpu_algorithm
 from gpugraph.problems.sssp.arcs import Arcs
 from gpugraph.problems.sssp.distances import Distances
-from gpugraph.problems.sssp.tight import refuse_wrapped
+from gpugraph.problems.sssp.tight_arcs import refuse_wrapped
 
 _NEW = -1
 _SETTLED = -2

@@ -1,6 +1,6 @@
 """Distances: the result of the single-source shortest paths problem.
 
-Distances are unique, and so are the canonical predecessors (``tight.py``): whatever computed them, two right
+Distances are unique, and so are the canonical predecessors (``tight_arcs.py``): whatever computed them, two right
 results are equal bit for bit.  A float distance is the least, over all paths, of the sum taken from the source
 on in the weights' own type.
 """
@@ -56,18 +56,18 @@ class Distances:
                 holds another graph or there is no room.
             device: the device that holds it.
         """
-        from gpugraph.problems.sssp import gpu_tight, tight
+        from gpugraph.problems.sssp import gpu_tight_arcs, tight_arcs
 
         if self.predecessor is not None:
             return self
-        if view is not None and device is not None and gpu_tight.suits(view, self.graph, self.distance):
+        if view is not None and device is not None and gpu_tight_arcs.suits(view, self.graph, self.distance):
             try:
                 return replace(
-                    self, predecessor=gpu_tight.canonical_predecessors(view, device, self.distance, self.source)
+                    self, predecessor=gpu_tight_arcs.canonical_predecessors(view, device, self.distance, self.source)
                 )
             except OutOfMemory:
                 pass  # the host has room
-        return replace(self, predecessor=tight.canonical_predecessors(self.graph, self.distance, self.source))
+        return replace(self, predecessor=tight_arcs.canonical_predecessors(self.graph, self.distance, self.source))
 
     def summary(self) -> dict[str, Any]:
         """Return the ``result`` object of a record.

@@ -15,7 +15,7 @@ from gpugraph.problems.registry import register
 from gpugraph.problems.sssp import compound
 from gpugraph.problems.sssp.compound import State, Strategy, fetch, finish, run
 from gpugraph.problems.sssp.compound_algorithms import compile_kernels
-from gpugraph.problems.sssp.two_sided import GPU
+from gpugraph.problems.sssp.mirrored_array import GPU
 
 STRATEGY = Strategy("push", GPU, "atomic", GPU)
 

@@ -19,8 +19,8 @@ from gpugraph.devices.resident import ResidentView
 from gpugraph.problems.algorithm import Algorithm, InputSizes
 from gpugraph.problems.least_traffic import distance_bytes
 from gpugraph.problems.registry import register
+from gpugraph.problems.sssp.distance_keys import distances_from_words
 from gpugraph.problems.sssp.distances import Distances
-from gpugraph.problems.sssp.words import distances_from_words
 
 FILE = "harish_narayanan.cu"
 BLOCK = 32

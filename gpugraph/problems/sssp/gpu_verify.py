@@ -13,8 +13,8 @@ from gpugraph.devices.resident import ResidentView
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.sssp.distances import Distances
-from gpugraph.problems.sssp.gpu_tight import TightArcs
-from gpugraph.problems.sssp.tight import ends_of
+from gpugraph.problems.sssp.gpu_tight_arcs import TightArcs
+from gpugraph.problems.sssp.tight_arcs import ends_of
 from gpugraph.problems.sssp.verify import (
     arc_fault,
     describe_loose,

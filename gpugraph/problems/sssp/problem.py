@@ -12,9 +12,9 @@ from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.contract import Problem, Verdict
 from gpugraph.problems.on_graphs import OnGraphs
 from gpugraph.problems.returned import plain_array
+from gpugraph.problems.sssp.distance_keys import distances_from_words
 from gpugraph.problems.sssp.distance_types import distance_dtype
 from gpugraph.problems.sssp.distances import Distances
-from gpugraph.problems.sssp.words import distances_from_words
 
 if TYPE_CHECKING:
     from gpugraph.devices.base import Device
@@ -57,12 +57,12 @@ class ShortestPaths(OnGraphs):
         )
 
     def queries(self, graph: CSRGraph, parameters: Mapping[str, Any]) -> Sequence[tuple[int]]:
-        """Return a (source,) for each run that ``parameters`` ask for (see ``source.py``).
+        """Return a (source,) for each run that ``parameters`` ask for (see ``start_vertex.py``).
 
         Raises:
             InputError: there is no such source.
         """
-        from gpugraph.problems.sssp.source import resolve_sources
+        from gpugraph.problems.sssp.start_vertex import resolve_sources
 
         return [(source,) for source in resolve_sources(graph, parameters)]
 
@@ -83,7 +83,7 @@ class ShortestPaths(OnGraphs):
         return "delta-stepping"
 
     def accept(self, graph: CSRGraph, query: tuple[Any, ...], returned: Any) -> Distances:
-        """Return the distances that (n,) distance words (``words.py``) stand for, or those of a Distances."""
+        """Return the distances that (n,) distance words (``distance_keys.py``) stand for, or those of a Distances."""
         source, n, weights = int(query[0]), (graph.vertices,), graph.weights.dtype
         wanted = f"the {graph.vertices} distances as"
         if isinstance(returned, Distances):

@@ -20,7 +20,7 @@ from gpugraph.problems.sssp.arcs import Arcs
 from gpugraph.problems.sssp.distance_types import unreached
 from gpugraph.problems.sssp.distances import Distances
 from gpugraph.problems.sssp.scipy_dijkstra import fits_scipy, in_own_type, is_exact, scipy_distances
-from gpugraph.problems.sssp.tight import canonical_predecessors, refuse_wrapped
+from gpugraph.problems.sssp.tight_arcs import canonical_predecessors, refuse_wrapped
 from gpugraph.problems.sssp.verify import differing_predecessor, malformed
 
 SCIPY = "SciPy's Dijkstra"

@@ -19,7 +19,7 @@ from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.sssp.distance_types import distance_dtype
 from gpugraph.problems.sssp.distances import Distances
-from gpugraph.problems.sssp.tight import survey
+from gpugraph.problems.sssp.tight_arcs import survey
 
 
 def check_certificate(graph: CSRGraph, source: int, result: Distances) -> Verdict:

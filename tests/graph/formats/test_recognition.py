@@ -7,7 +7,7 @@ import pytest
 
 from gpugraph.errors import GraphFormatError, InputError
 from gpugraph.graph import formats
-from gpugraph.graph.formats.source import Source
+from gpugraph.graph.formats.input_file import Source
 from gpugraph.graph.load import load_file
 from tests.graph.formats.samples import ARCS, arcs, load_text
 from tests.graph.formats.test_binary_formats import SAMPLES

@@ -9,14 +9,14 @@ import pytest
 
 import gpugraph.problems.mst.gpu_boruvka_hybrid as hybrid
 from gpugraph.clock import HostClock, NullClock
-from gpugraph.devices.emulated.device import EmulatedDevice
+from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.errors import InputError, OutOfMemory
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView
-from gpugraph.problems.mst import boruvka_rows
+from gpugraph.problems.mst import hybrid_rows
 from gpugraph.problems.mst.memory_limit import limit_bytes
 from gpugraph.problems.registry import find_algorithm
-from tests.devices.emulated.compiler import needs_compiler
+from tests.emulator.compiler import needs_compiler
 from tests.problems.gpu_cases import expected, run_on
 from tests.problems.mst.helpers import random_graph
 from tests.zoo import undirected, zoo
@@ -67,14 +67,14 @@ def test_a_run_can_be_made_again_while_the_split_moves(preparations: tuple[str, 
 def test_rows_go_to_the_gpu_when_the_cpu_is_late(monkeypatch: pytest.MonkeyPatch) -> None:
     device = EmulatedDevice()
     state = state_of(device, GraphView.of(GRAPH))
-    slow = boruvka_rows.CpuRows.find_min
+    slow = hybrid_rows.CpuRows.find_min
 
     def late(self: Any, round_: int) -> Any:
         mark = slow(self, round_)
         self.seconds = 1e6
         return mark
 
-    monkeypatch.setattr(boruvka_rows.CpuRows, "find_min", late)
+    monkeypatch.setattr(hybrid_rows.CpuRows, "find_min", late)
     raw = hybrid.fetch_forest(state, hybrid.run(state, NullClock()))
     assert np.array_equal(hybrid.finish_forest(state, raw).edges, expected("mst", GRAPH, ()).edges)
     assert state.share == 0

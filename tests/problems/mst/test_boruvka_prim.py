@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gpugraph.devices.emulated.device import EmulatedDevice
+from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.errors import InputError
 from gpugraph.problems.mst.gpu_boruvka_prim import default_rounds
 from tests.cli.runner import refuse, succeed
-from tests.devices.emulated.compiler import needs_compiler
+from tests.emulator.compiler import needs_compiler
 from tests.problems.gpu_cases import expected, run_on
 from tests.problems.mst.helpers import random_graph
 from tests.zoo import ZOO, undirected, zoo

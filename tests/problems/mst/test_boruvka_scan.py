@@ -9,10 +9,10 @@ import gpugraph.problems.mst.gpu_boruvka_prim as boruvka_prim
 import gpugraph.problems.mst.gpu_boruvka_scan as boruvka_scan
 import gpugraph.problems.scan.gpu_segmented as gpu_segmented
 from gpugraph.clock import NullClock
-from gpugraph.devices.emulated.device import EmulatedDevice
 from gpugraph.devices.resident import make_resident
+from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.graph.view import GraphView
-from tests.devices.emulated.compiler import needs_compiler
+from tests.emulator.compiler import needs_compiler
 from tests.problems.gpu_cases import expected, run_on
 from tests.problems.mst.helpers import random_graph
 from tests.problems.test_gpu_constants import constant

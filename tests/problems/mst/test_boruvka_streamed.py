@@ -14,17 +14,17 @@ from hypothesis import strategies as st
 import gpugraph
 import gpugraph.problems.mst.gpu_boruvka_streamed as streamed
 from gpugraph.clock import HostClock, NullClock
-from gpugraph.devices.emulated.device import EmulatedDevice
+from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.errors import InputError, OutOfMemory
 from gpugraph.graph.canonical import canonical_ids
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView
 from gpugraph.measure.cell import run_cell
 from gpugraph.measure.record import Cell
-from gpugraph.problems.mst.boruvka_parts import NAMES, canonical_edges, split_edges
-from gpugraph.problems.mst.boruvka_plan import plan
+from gpugraph.problems.mst.streamed_edges import NAMES, canonical_edges, split_edges
+from gpugraph.problems.mst.streamed_memory import plan
 from tests.cli.runner import refuse
-from tests.devices.emulated.compiler import needs_compiler
+from tests.emulator.compiler import needs_compiler
 from tests.problems.gpu_cases import expected, run_on
 from tests.problems.mst.helpers import random_graph
 from tests.zoo import UNDIRECTED, undirected, zoo

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gpugraph.problems.mst.gpu_filter_boruvka as filter_boruvka
-from gpugraph.devices.emulated.device import EmulatedDevice
+from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.graph.csr import CSRGraph
 from tests.problems.gpu_cases import expected, run_on
 from tests.zoo import Edge, undirected

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gpugraph.problems.mst.gpu_prim as prim
-from gpugraph.devices.emulated.device import EmulatedDevice
+from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.errors import InputError
 from tests.problems.gpu_cases import expected, run_on
 from tests.problems.mst.helpers import random_graph

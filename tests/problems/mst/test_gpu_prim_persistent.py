@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import gpugraph.problems.mst.gpu_prim_persistent as persistent
 from gpugraph.clock import NullClock
-from gpugraph.devices.emulated.device import EmulatedDevice
 from gpugraph.devices.resident import ResidentView, make_resident
+from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.errors import InputError
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView

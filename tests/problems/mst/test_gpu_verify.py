@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpugraph.devices.emulated.device import EmulatedDevice
 from gpugraph.devices.resident import make_resident
+from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.errors import OutOfMemory
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView

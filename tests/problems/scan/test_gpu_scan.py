@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from gpugraph.clock import HostClock
-from gpugraph.devices.emulated.device import EmulatedDevice
+from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.errors import InputError
 from gpugraph.problems.registry import find_algorithm
 from gpugraph.problems.scan.array import open_array
 from gpugraph.problems.scan.problem import PROBLEM
-from tests.devices.emulated.compiler import needs_compiler
+from tests.emulator.compiler import needs_compiler
 from tests.problems.scan.scan_cases import SUMS, TYPES, scan_on, scanned_by
 
 pytestmark = needs_compiler

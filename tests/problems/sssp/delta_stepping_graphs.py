@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 import gpugraph.problems.sssp.gpu_delta_stepping as delta_stepping
-from gpugraph.devices.emulated.device import EmulatedDevice
 from gpugraph.devices.resident import make_resident
+from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.generate import generate
 from gpugraph.graph.view import GraphView

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpugraph.clock import HostClock, NullClock
-from gpugraph.devices.emulated.device import EmulatedDevice
 from gpugraph.devices.resident import make_resident
+from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.errors import InputError, OutOfMemory
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView
@@ -22,7 +22,7 @@ from gpugraph.problems.sssp.compound import State, run, state_bytes
 from gpugraph.problems.sssp.compound_algorithms import STRATEGIES
 from gpugraph.problems.sssp.compound_device import ROUNDS_PER_READ, minima_sizes
 from gpugraph.problems.sssp.gpu_dijkstra import STRATEGY as F_GPU
-from tests.devices.emulated.compiler import needs_compiler
+from tests.emulator.compiler import needs_compiler
 from tests.problems.gpu_cases import run_on
 from tests.problems.sssp.small_graphs import expected_distances, graphs
 from tests.problems.test_gpu_constants import constant
@@ -242,7 +242,7 @@ def test_nothing_is_allocated_where_there_is_no_room(name: str, monkeypatch: pyt
     view, _, _ = make_resident(GraphView.of(big()), device)
     before = device.peak_bytes()
     monkeypatch.setattr("gpugraph.host.available_memory", lambda: 1 << 10)
-    monkeypatch.setattr("gpugraph.devices.emulated.memory._NEVER_SHORT", 0)
+    monkeypatch.setattr("gpugraph.emulator.memory._NEVER_SHORT", 0)
     with pytest.raises(OutOfMemory, match=r"needs .* and 1\.0 KiB are available"):
         State(view, device, ALL[name])
     assert device.peak_bytes() == before

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpugraph.devices.emulated.device import EmulatedDevice
 from gpugraph.devices.resident import make_resident
+from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.errors import OutOfMemory
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView
@@ -22,14 +22,14 @@ from gpugraph.measure.cell import run_cell
 from gpugraph.measure.record import Cell
 from gpugraph.measure.trial import check
 from gpugraph.problems.contract import Verdict
-from gpugraph.problems.sssp import gpu_tight
+from gpugraph.problems.sssp import gpu_tight_arcs
 from gpugraph.problems.sssp.distance_types import unreached
 from gpugraph.problems.sssp.distances import Distances
 from gpugraph.problems.sssp.gpu_verify import certify
 from gpugraph.problems.sssp.problem import PROBLEM
-from gpugraph.problems.sssp.tight import canonical_predecessors
+from gpugraph.problems.sssp.tight_arcs import canonical_predecessors
 from gpugraph.problems.sssp.verify import check_certificate
-from tests.devices.emulated.compiler import needs_compiler
+from tests.emulator.compiler import needs_compiler
 from tests.problems.sssp.small_graphs import SEARCHABLE, expected_distances, graphs, some_sources
 from tests.zoo import directed, undirected, zoo
 
@@ -256,7 +256,7 @@ def test_predecessors_on_every_graph_of_the_zoo_are_the_hosts(device: Any, index
         view = resident(device, zoo(name), index_bits)
         for source in some_sources(zoo(name)):
             distance = right_on_zoo(name, source).distance
-            found = gpu_tight.canonical_predecessors(view, device, distance, source)
+            found = gpu_tight_arcs.canonical_predecessors(view, device, distance, source)
             assert found.dtype == np.int64
             np.testing.assert_array_equal(found, canonical_predecessors(zoo(name), distance, source), err_msg=name)
 
@@ -336,13 +336,13 @@ def test_the_check_takes_24_bytes_a_vertex_at_most_and_nothing_stays_on_the_devi
 def test_a_record_tells_the_time_of_the_predecessors_apart(monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
     monkeypatch.setattr(EmulatedDevice, "kind", kind)
     monkeypatch.setattr("gpugraph.devices.probes.copy_bandwidth", lambda device: 1e12)  # not through the emulator
-    on_device, original = list[int](), gpu_tight.canonical_predecessors
+    on_device, original = list[int](), gpu_tight_arcs.canonical_predecessors
 
     def noted(view: Any, device: Any, distance: Any, source: int) -> Any:
         on_device.append(source)
         return original(view, device, distance, source)
 
-    monkeypatch.setattr(gpu_tight, "canonical_predecessors", noted)
+    monkeypatch.setattr(gpu_tight_arcs, "canonical_predecessors", noted)
     cell = Cell("sssp", zoo("grid"), "dijkstra", "emulated", repeat=1, verify="certificate", predecessors=True)
     record = run_cell(cell)
     assert record.data["predecessors_s"] > 0

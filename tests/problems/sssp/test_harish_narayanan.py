@@ -7,15 +7,15 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from gpugraph.devices.emulated.device import EmulatedDevice
-from gpugraph.devices.source import load_source
+from gpugraph.devices.cuda_source import load_source
+from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.generate import generate
 from gpugraph.measure.cell import run_cell
 from gpugraph.measure.record import Cell
 from gpugraph.problems.registry import algorithms, load_problem
 from gpugraph.problems.sssp.gpu_harish_narayanan import state_bytes
-from tests.devices.emulated.compiler import needs_compiler
+from tests.emulator.compiler import needs_compiler
 from tests.problems.gpu_cases import cases, expected_on_zoo, run_on
 from tests.zoo import directed, zoo
 

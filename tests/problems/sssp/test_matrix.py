@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gpugraph.clock import NullClock
-from gpugraph.devices.emulated.device import EmulatedDevice
+from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.errors import OutOfMemory
 from gpugraph.graph.view import GraphView
 from gpugraph.problems.registry import find_algorithm
@@ -16,7 +16,7 @@ from gpugraph.problems.sssp.adjacency_matrix import Cells, matrix_of
 from gpugraph.problems.sssp.arcs import Arcs
 from gpugraph.problems.sssp.reference import reference_distances
 from tests.cli.runner import refuse, succeed
-from tests.devices.emulated.compiler import needs_compiler
+from tests.emulator.compiler import needs_compiler
 from tests.problems.gpu_cases import run_on
 from tests.zoo import directed, undirected, zoo
 
@@ -108,7 +108,7 @@ def test_a_matrix_that_the_device_cannot_hold_exits_3_with_both_figures(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gpugraph.host.available_memory", lambda: 1 << 20)
-    monkeypatch.setattr("gpugraph.devices.emulated.memory._NEVER_SHORT", 1 << 20)
+    monkeypatch.setattr("gpugraph.emulator.memory._NEVER_SHORT", 1 << 20)
     told = refuse(3, "sssp", "path:1000", "--algo", name, "--device", "emulated")
     assert "emulated device: needs about 3.8 MiB of memory and 1.0 MiB are available" in told
 

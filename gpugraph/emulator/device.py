@@ -1,0 +1,252 @@
+"""The emulated device: the contract of ``gpugraph.devices.base`` on NumPy arrays and a C++ compiler."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from gpugraph.clock import Clock, HostClock
+from gpugraph.devices.base import Array, Defines, Stopwatch
+from gpugraph.devices.clocks import HostStopwatch
+from gpugraph.devices.streams import HostCopies, HostMark, Mark
+from gpugraph.emulator.arguments import MAX_SHARED_BYTES, MAX_THREADS
+from gpugraph.emulator.memory import Memory
+from gpugraph.emulator.module import SimtKernel, SimtModule
+from gpugraph.emulator.races import Race, unexplained
+from gpugraph.emulator.sanitize import SWITCH, check_running_sanitized
+from gpugraph.emulator.toolchain import find_compiler
+from gpugraph.errors import GpuGraphError, InputError
+from gpugraph.host import available_memory, total_memory
+
+MULTIPROCESSORS = 4
+THREADS_PER_MULTIPROCESSOR = 512
+BLOCKS_PER_MULTIPROCESSOR = 16
+"""Fewer than any GPU has, so that grids of a few blocks already exceed what is resident."""
+
+
+class EmulatedKernel:
+    """A kernel bound to the device that launches it."""
+
+    def __init__(self, device: EmulatedDevice, kernel: SimtKernel, cooperative: bool) -> None:
+        self.simt = kernel
+        self._device = device
+        self._cooperative = cooperative
+
+    def __call__(self, grid: int, block: int, args: tuple[Any, ...], shared_bytes: int = 0) -> None:
+        """Run ``grid`` blocks of ``block`` threads to their end.
+
+        Raises:
+            InputError: the arguments or the shape do not fit the kernel.
+            KernelFault: the kernel could not go on.
+        """
+        resident = self.resident_blocks(block, shared_bytes)
+        if self._cooperative and 1 <= block <= MAX_THREADS and grid > resident:
+            raise InputError(
+                f"{self.simt.name}: {grid} blocks of {block} threads cannot wait for each other, "
+                f"{resident} are resident at once",
+                remedy="launch at most kernel.resident_blocks(block)",
+            )
+        seed, workers = self._device.next_seed(), self._device.threads
+        self.simt((grid,), (block,), args, shared_bytes, resident=resident, workers=workers, seed=seed)
+
+    def resident_blocks(self, block: int, shared_bytes: int = 0) -> int:
+        """Return how many blocks of ``block`` threads fit on the device at once."""
+        by_threads = THREADS_PER_MULTIPROCESSOR // max(1, block)
+        by_shared = MAX_SHARED_BYTES // max(1, shared_bytes)
+        return MULTIPROCESSORS * max(1, min(by_threads, by_shared, BLOCKS_PER_MULTIPROCESSOR))
+
+
+class EmulatedDevice:
+    """Runs the kernels of ``cuda_kernels/`` without a GPU.
+
+    Args:
+        seed: 0 runs threads and blocks in order; any other number shuffles every launch, reproducibly.
+        sanitize: build with AddressSanitizer and UBSan, which report memory faults by line and end the process; needs a
+            process started by ``python -m gpugraph.emulator.sanitize``, where it is the default.
+        races: build with the race detector, which also checks the bounds of every access; ``races()`` tells what it
+            found.
+        threads: threads of the host that blocks are dealt to; more than one gives up reproducible schedules.
+
+    Raises:
+        DeviceUnavailable: there is no C++ compiler, or the process is not set up for ``sanitize``.
+        InputError: the options exclude each other.
+    """
+
+    kind = "emulated"
+    multiprocessors = MULTIPROCESSORS
+    shared_bytes_per_block = MAX_SHARED_BYTES
+
+    def __init__(
+        self, seed: int = 0, sanitize: bool | None = None, races: bool = False, threads: int | None = None
+    ) -> None:
+        self.compiler = find_compiler()
+        self.name = f"SIMT emulator, {self.compiler.version}"
+        self.seed = seed
+        self.threads = 1 if threads is None else threads
+        if sanitize is None:
+            sanitize = SWITCH in os.environ and not races and self.threads == 1
+        if self.threads < 1 or seed < 0 or sum((sanitize, races, self.threads > 1)) > 1:
+            raise InputError(
+                f"the emulated device cannot have seed={seed}, sanitize={sanitize}, races={races}, threads={threads}",
+                remedy="give a seed of 0 or more, and one of sanitize, races and threads > 1",
+            )
+        if sanitize:
+            check_running_sanitized()
+        self.build = "sanitize" if sanitize else "races" if races else "threads" if self.threads > 1 else "plain"
+        self._memory = Memory()
+        self._launches = 0
+        self._modules: dict[tuple[str, tuple[str, ...], bool], SimtModule] = {}
+        self._kernels: dict[tuple[str, str, tuple[str, ...], bool], EmulatedKernel] = {}
+
+    # ------------------------------------------------------------------ arrays
+
+    def empty(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> Array:
+        """Return a fresh array, every byte of it 0xCD."""
+        return self._memory.allocate(shape, dtype)
+
+    def full(self, shape: int | tuple[int, ...], value: Any, dtype: DTypeLike) -> Array:
+        """Return an array filled with ``value``."""
+        array = self._memory.allocate(shape, dtype)
+        array.fill(value)
+        return array
+
+    def fill(self, array: Array, value: Any) -> None:
+        """Set every element of ``array`` to ``value``."""
+        array.fill(value)
+
+    def copy(self, target: Array, source: Array) -> None:
+        """Copy one array over another of the same size and dtype."""
+        if target.size != source.size or target.dtype != source.dtype:
+            raise GpuGraphError(
+                f"cannot copy {source.size} elements of {source.dtype} over {target.size} of {target.dtype}"
+            )
+        np.copyto(target, source.reshape(target.shape))
+
+    def stage(self, array: NDArray[Any]) -> NDArray[Any]:
+        """Return the array itself: there is no faster memory to upload from."""
+        return array
+
+    def upload(self, array: NDArray[Any]) -> Array:
+        """Return a copy of a host array on the device."""
+        made = self._memory.allocate(array.shape, array.dtype)
+        np.copyto(made, array)
+        return made
+
+    def download(self, array: Array) -> NDArray[Any]:
+        """Return a copy of a device array on the host."""
+        return np.array(array)
+
+    def read(self, array: Array, index: int = 0) -> Any:
+        """Return one element, counted through all axes, as a NumPy scalar."""
+        if not 0 <= index < array.size:
+            raise GpuGraphError(f"cannot read element {index} of an array of {array.size}", where="emulated device")
+        return array.reshape(-1)[index]
+
+    # ------------------------------------------------------------------ kernels
+
+    def kernel(
+        self, file: str, name: str, defines: Defines | None = None, *, cooperative: bool = False
+    ) -> EmulatedKernel:
+        """Return the kernel ``name`` of a file in ``cuda_kernels/``, or of a user's own .cu file.
+
+        Raises:
+            InputError: there is no such file or kernel, or a user's file does not compile.
+            GpuGraphError: a file of gpugraph's own does not compile.
+        """
+        file = os.fspath(file)
+        options = tuple(f"-D{macro}={value}" for macro, value in sorted((defines or {}).items()))
+        key = (file, name, options, cooperative)
+        if key not in self._kernels:
+            swaps = cooperative and self.build == "sanitize"
+            module = self._modules.get((file, options, swaps))
+            if module is None:
+                module = SimtModule(path=file, options=options, build=self.build, cooperative=swaps)
+                self._modules[file, options, swaps] = module
+            self._kernels[key] = EmulatedKernel(self, module.get_function(name), cooperative)
+        return self._kernels[key]
+
+    def next_seed(self) -> int:
+        """Return the seed of the next launch: with a seed on the device, every launch gets its own."""
+        self._launches += 1
+        if self.seed == 0:
+            return 0
+        return int(np.random.SeedSequence([self.seed, self._launches]).generate_state(1, np.uint64)[0]) | 1
+
+    def races(self, *, allowed: bool = False) -> list[Race]:
+        """Return the races found so far, one per pair of lines, those left out that the kernels explain.
+
+        Args:
+            allowed: return every race instead, as it was recorded.
+
+        Raises:
+            InputError: the device does not look for races.
+        """
+        if self.build != "races":
+            raise InputError("this device does not look for races", remedy="make it with EmulatedDevice(races=True)")
+        found = [race for kernel in self._kernels.values() for race in kernel.simt.races]
+        return found if allowed else unexplained(found)
+
+    def synchronize(self) -> None:
+        """Return at once: a launch has ended when it returns, and raised what went wrong."""
+
+    # ------------------------------------------------------------------ copies beside the kernels: at once
+
+    def pinned(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
+        """Return an uninitialised host array: there is no faster memory."""
+        return np.empty(shape, dtype)
+
+    def copy_stream(self) -> HostCopies:
+        """Return a stream that copies at once."""
+        return HostCopies()
+
+    def mark(self) -> HostMark:
+        """Return a mark; everything before it is done."""
+        return HostMark()
+
+    def wait_for(self, mark: Mark) -> None:
+        """Return at once: what was marked is done."""
+
+    # ------------------------------------------------------------------ clocks and figures
+
+    def stopwatch(self) -> Stopwatch:
+        """Return a stopwatch by the host's clock; its times say nothing of a GPU."""
+        return HostStopwatch()
+
+    def phase_clock(self) -> Clock:
+        """Return the host's clock; its times say nothing of a GPU."""
+        return HostClock()
+
+    def describe(self) -> dict[str, Any]:
+        """Return the ``device`` object of a record."""
+        return {
+            "kind": self.kind,
+            "name": self.name,
+            "multiprocessors": self.multiprocessors,
+            "build": self.build,
+            "seed": self.seed,
+            "threads": self.threads,
+        }
+
+    def memory(self) -> tuple[int, int]:
+        """Return (free, total) bytes of the host's memory, where the arrays live."""
+        return available_memory(), total_memory()
+
+    def require(self, needed: int) -> None:
+        """Check that ``needed`` more bytes fit; raise OutOfMemory with both figures if not."""
+        self._memory.require(needed)
+
+    def reset_peak(self) -> None:
+        """Forget the peak of allocated bytes."""
+        self._memory.peak = self._memory.used
+
+    def peak_bytes(self) -> int:
+        """Return the peak of bytes allocated through this device since ``reset_peak``."""
+        return self._memory.peak
+
+    def close(self) -> None:
+        """Forget the kernels; arrays go with the last reference to them."""
+        self._kernels.clear()
+        self._modules.clear()

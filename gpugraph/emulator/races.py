@@ -1,0 +1,125 @@
+"""Data races as the detector of the emulated device finds them, by source line, and the list of those allowed.
+
+A race is allowed where the kernel says why it is benign, in a comment ``race-allowed: <reason>`` on the line of one of
+its two accesses, on a line of its own directly above, or on the line that calls the helper in which the access stands.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from gpugraph.devices.cuda_source import Source
+from gpugraph.emulator.code_places import Frame, Symbols
+
+_ALLOWED = re.compile(r"(?://|/\*).*?\brace-allowed:\s*(.*?)\s*(?:\*/)?\s*$")
+_LINE_DIRECTIVE = re.compile(r'\s*#\s*line\s+(\d+)\s+"((?:\\.|[^"\\])*)"')
+_WRITES, _ATOMIC = 1, 2
+
+
+@dataclass(frozen=True)
+class Access:
+    """One side of a race.
+
+    Attributes:
+        kind: ``"read"``, ``"write"``, ``"atomic"``, ``"volatile read"`` or ``"volatile write"``.
+        frames: where it stands, and the calls that were inlined to get there, innermost first.
+        block, thread: who made it.
+    """
+
+    kind: str
+    frames: tuple[Frame, ...]
+    block: int
+    thread: int
+
+    def __str__(self) -> str:
+        inner, outer = self.frames[0], self.frames[-1]
+        called = f" (called at {outer})" if (inner.file, inner.line) != (outer.file, outer.line) else ""
+        return f"{self.kind} at {inner}{called} by block {self.block} thread {self.thread}"
+
+
+@dataclass(frozen=True)
+class Race:
+    """Two accesses to the same memory that nothing orders, at least one a plain access and at least one a write.
+
+    Attributes:
+        memory: ``"shared"`` or ``"global"``.
+        allowed: the reason that the kernel gives for it, or None.
+    """
+
+    kernel: str
+    first: Access
+    second: Access
+    memory: str
+    allowed: str | None
+
+    @property
+    def lines(self) -> frozenset[tuple[str, int]]:
+        """The two source lines."""
+        return frozenset((access.frames[0].file, access.frames[0].line) for access in (self.first, self.second))
+
+    def __str__(self) -> str:
+        return f"{self.kernel}: {self.second} races with {self.first}, {self.memory} memory"
+
+
+def describe_races(kernel: str, source: Source, symbols: Symbols, records: Iterable[Any]) -> list[Race]:
+    """Return the races that the runtime recorded, by source line."""
+    records = list(records)
+    places = symbols.frames(pc for record in records for pc in (record.first_pc, record.second_pc))
+    reasons = allowed_lines(source.text)
+    races = []
+    for record in records:
+        first = _access(record.first_kind, places[record.first_pc], record.first_thread)
+        second = _access(record.second_kind, places[record.second_pc], record.second_thread)
+        reason = next((r for a in (first, second) for f in a.frames if (r := _reason(f, reasons))), None)
+        races.append(Race(kernel, first, second, "shared" if record.shared else "global", reason))
+    return races
+
+
+def _access(kind: int, frames: tuple[Frame, ...], thread: Any) -> Access:
+    if kind & _ATOMIC:
+        name = "atomic" if kind & 4 else "volatile write" if kind & _WRITES else "volatile read"
+    else:
+        name = "write" if kind & _WRITES else "read"
+    return Access(name, frames, int(thread[0]), int(thread[1]))
+
+
+def _reason(frame: Frame, reasons: dict[tuple[str, int], str]) -> str | None:
+    for (name, line), reason in reasons.items():
+        if line == frame.line and (frame.file == name or frame.file.endswith("/" + name)):
+            return reason
+    return None
+
+
+def allowed_lines(text: str) -> dict[tuple[str, int], str]:
+    """Return (file, line) to reason for every ``race-allowed`` comment in a flattened source.
+
+    A comment without a reason allows nothing.
+    """
+    allowed: dict[tuple[str, int], str] = {}
+    name, number = "", 0
+    carried = ""
+    for line in text.splitlines():
+        directive = _LINE_DIRECTIVE.match(line)
+        if directive:
+            name, number = directive[2], int(directive[1]) - 1
+            continue
+        number += 1
+        match = _ALLOWED.search(line)
+        alone = match is not None and not line[: match.start()].strip()
+        reason = match[1] if match else ""
+        if reason or carried:
+            allowed[name, number] = reason or carried
+        carried = (reason or carried) if alone or (carried and line.strip().startswith("//")) else ""
+    return allowed
+
+
+def unexplained(races: Iterable[Race]) -> list[Race]:
+    """Return the races that no comment allows, one per pair of lines."""
+    found: dict[tuple[str, frozenset[tuple[str, int]]], Race] = {}
+    for race in races:
+        if race.allowed is None:
+            found.setdefault((race.kernel, race.lines), race)
+    return list(found.values())

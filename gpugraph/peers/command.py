@@ -1,0 +1,302 @@
+"""External commands as peers: the tables ``[peer.NAME]`` of a sweep, read and checked.
+
+::
+
+    [peer.gap]
+    command = "sssp -f {graph.wsg} -r {source} -n 6 -d {delta}"   # no shell reads it; quotes group words
+    time = 'Trial Time: +([0-9.e+-]+)'       # one group: the time that the program measured itself, of each of its runs
+    warmup = 1                               # its first times that do not count, of each process
+    unit = "s"                               # s, ms or us
+    distances = 'sum: ([0-9]+)'              # one group: the answer to check; or weight = '…', of a forest
+    options = { delta = 16 }                 # parameters for --set, each with its placeholder
+    env = { OMP_NUM_THREADS = "{threads}" }  # the environment that it gets besides
+    problem = "sssp"                         # mst or sssp; where left out, sssp if the command takes {source}
+    device = "cpu"                           # or cuda: which device its rows name
+    timeout = "10m"                          # then its process group is killed
+
+Placeholders: ``{graph.NAME}`` is the graph in a file of that format, ``{source}`` the 0-based source vertex,
+``{threads}`` the threads of the CPU, ``{result}`` a file that the program writes its whole answer to
+(``result_file.py``).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from gpugraph.errors import InputError, unknown_name
+from gpugraph.peers.libraries import LIBRARIES
+from gpugraph.quantities import parse_seconds
+
+UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
+FORMATS = ("adj", "csr", "egr", "el", "galois", "gr", "mtx", "sg", "wel", "wsg")
+"""What ``{graph.NAME}`` may ask for."""
+
+KEYS = (
+    "command", "time", "warmup", "unit", "weight", "distances", "first_vertex", "unreached", "options", "env",
+    "problem", "device", "timeout",
+)  # fmt: skip
+DEVICES = ("cpu", "cuda")
+DEFAULT_TIMEOUT_S = 600.0
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_PLACEHOLDER = re.compile(r"\{([A-Za-z_][\w.-]*)\}")
+_OPTION = re.compile(r"[A-Za-z_][\w-]*")
+_OWN = ("source", "threads", "result", "graph")
+_ANSWERS = {"mst": "weight", "sssp": "distances"}
+
+
+@dataclass(frozen=True)
+class CommandPeer:
+    """An external program as a peer.
+
+    Attributes:
+        name: what it is called after ``peer:``.
+        words: the program and its arguments, placeholders and all.
+        time: pattern whose one group is the time of a run in the output.
+        unit_s: what that number counts, in seconds.
+        problem: what it solves.
+        answer: pattern whose one group is the total weight or the sum of the distances, or None.
+        device: the kind of device it runs on.
+        timeout_s: seconds until it is killed.
+        warmup: the first so many times of a process do not count.
+        first_vertex: the number of the first vertex in the result file, 0 or 1.
+        unreached: what the result file has for a vertex without a path, besides ``inf`` and ``-1``.
+        options: parameter → its default.
+        env: variables of its environment, placeholders and all.
+    """
+
+    name: str
+    words: tuple[str, ...]
+    time: re.Pattern[str]
+    unit_s: float
+    problem: str
+    answer: re.Pattern[str] | None = None
+    device: str = "cpu"
+    timeout_s: float = DEFAULT_TIMEOUT_S
+    warmup: int = 0
+    first_vertex: int = 0
+    unreached: str = ""
+    options: Mapping[str, int | float | str] = field(default_factory=dict)
+    env: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def writes_result(self) -> bool:
+        """Whether it writes its whole answer to a file."""
+        return "result" in placeholders((*self.words, *self.env.values()))
+
+    def formats(self) -> list[str]:
+        """Return the formats of the graph files it is given."""
+        named = {name for name in placeholders((*self.words, *self.env.values())) if name.startswith("graph.")}
+        return sorted(name.removeprefix("graph.") for name in named)
+
+    def filled(self, values: Mapping[str, str]) -> list[str]:
+        """Return its words with every placeholder replaced."""
+        return [_fill(word, values) for word in self.words]
+
+    def environment(self, values: Mapping[str, str]) -> dict[str, str]:
+        """Return the variables that its environment gets, with every placeholder replaced."""
+        return {name: _fill(text, values) for name, text in self.env.items()}
+
+    def describe(self) -> dict[str, Any]:
+        """Return the peer's line in a list of peers."""
+        return {
+            "name": f"peer:{self.name}",
+            "title": self.name,
+            "problems": [self.problem],
+            "device": self.device,
+            "version": shlex.join(self.words),
+            "install": "",
+            "calls": {self.problem: shlex.join(self.words)},
+            "methods": {},
+        }
+
+
+def placeholders(words: Iterable[str]) -> list[str]:
+    """Return the names of the placeholders in some words, in order."""
+    return [name for word in words for name in _PLACEHOLDER.findall(word)]
+
+
+def _fill(word: str, values: Mapping[str, str]) -> str:
+    return _PLACEHOLDER.sub(lambda match: values[match[1]], word)
+
+
+def read_tables(text: str) -> dict[str, Any]:
+    """Return the tables that ``--peer-command`` names: those of a TOML file's ``[peer.NAME]``, or one in one line.
+
+    Args:
+        text: a file's name, or ``NAME = {command = "…", time = '…'}``.
+
+    Raises:
+        InputError: no such file, no TOML, or a bad table.
+    """
+    tables, where = _tables_of(text)
+    parse_commands(tables, where)
+    return tables
+
+
+def _tables_of(text: str) -> tuple[dict[str, Any], str]:
+    where = text if text.endswith(".toml") else "--peer-command"
+    try:
+        if text.endswith(".toml"):
+            with open(text, "rb") as file:
+                tables = tomllib.load(file).get("peer", {})
+        else:
+            tables = tomllib.loads(text)
+    except OSError as error:
+        raise InputError(f"cannot be read: {(error.strerror or str(error)).lower()}", where=where) from None
+    except ValueError as error:
+        remedy = "write NAME = {command = \"…\", time = '…'}, or name a file that ends in .toml"
+        raise InputError(f"is no TOML: {error}", where=where, remedy=remedy) from None
+    if not isinstance(tables, dict) or not tables:
+        raise InputError("names no peer", where=where, remedy="write a table [peer.NAME]")
+    return tables, where
+
+
+def parse_commands(tables: Mapping[str, Any], where: str = "") -> dict[str, CommandPeer]:
+    """Return the commands of the tables ``[peer.NAME]``.
+
+    Args:
+        tables: name → table, as TOML gives them.
+        where: the file, for messages.
+
+    Raises:
+        InputError: a key is unknown, missing or not what it should be; the message names the table and the key.
+    """
+    return {name: _Table(name, table, where).command() for name, table in tables.items()}
+
+
+class _Table:
+    """One table while it is read."""
+
+    def __init__(self, name: str, table: Any, where: str):
+        self.name = name
+        self.where = f"{where} [peer.{name}]".strip()
+        if not isinstance(table, Mapping):
+            raise InputError("is no table", where=self.where, remedy=f"write [peer.{name}]")
+        self.table = table
+
+    def command(self) -> CommandPeer:
+        if self.name in LIBRARIES:
+            raise InputError(f"'{self.name}' is a library's name", where=self.where, remedy="call it otherwise")
+        if not _NAME.fullmatch(self.name):
+            raise InputError("is no name", where=self.where, remedy="take letters, digits, dots and dashes")
+        for key in self.table:
+            if key not in KEYS:
+                raise self._told(unknown_name("key", key, KEYS))
+        words, env, options = self._words(), self._env(), self._options()
+        told = placeholders((*words, *env.values()))
+        problem = self._one_of("problem", tuple(_ANSWERS), "sssp" if "source" in told else "mst")
+        self._check_placeholders(told, problem, options)
+        pattern = self._pattern("time")
+        if pattern is None:
+            what = "lacks time, the pattern that finds the program's own time in its output"
+            raise InputError(what, where=self.where, remedy="for example time = 'runtime: ([0-9.]+)'")
+        for key in _ANSWERS.values():
+            if key in self.table and key != _ANSWERS[problem]:
+                raise InputError(
+                    f"has {key}, but solves {problem}", where=self.where, remedy=f"use {_ANSWERS[problem]}"
+                )
+        return CommandPeer(
+            self.name,
+            words,
+            pattern,
+            UNITS[self._one_of("unit", tuple(UNITS), "s")],
+            problem,
+            self._pattern(_ANSWERS[problem]),
+            self._one_of("device", DEVICES, "cpu"),
+            self._seconds("timeout"),
+            self._whole("warmup", 1000),
+            self._whole("first_vertex", 1),
+            str(self.table.get("unreached", "")),
+            options,
+            env,
+        )
+
+    def _told(self, error: InputError) -> InputError:
+        return InputError(error.what, where=self.where, remedy=error.remedy)
+
+    def _words(self) -> tuple[str, ...]:
+        value = self.table.get("command")
+        if isinstance(value, str):
+            try:
+                value = shlex.split(value)
+            except ValueError as error:
+                raise InputError(f"command: {str(error).lower()}", where=self.where, remedy="close the quote") from None
+        if not isinstance(value, list) or not value or not all(isinstance(word, str) and word for word in value):
+            remedy = f'for example command = "{self.name} {{graph.egr}}"'
+            raise InputError("lacks command, the program and its arguments", where=self.where, remedy=remedy)
+        return (os.path.expanduser(value[0]), *value[1:])
+
+    def _env(self) -> dict[str, str]:
+        value = self.table.get("env", {})
+        if not isinstance(value, Mapping) or not all(isinstance(v, str | int) for v in value.values()):
+            remedy = 'for example env = { OMP_NUM_THREADS = "{threads}" }'
+            raise InputError("env is no table of texts", where=self.where, remedy=remedy)
+        return {name: str(text) for name, text in value.items()}
+
+    def _options(self) -> dict[str, int | float | str]:
+        value = self.table.get("options", {})
+        if not isinstance(value, Mapping) or not all(isinstance(v, int | float | str) for v in value.values()):
+            remedy = "for example options = { delta = 16 }"
+            raise InputError("options is no table of parameters with their defaults", where=self.where, remedy=remedy)
+        for name in value:
+            if not _OPTION.fullmatch(name) or name in _OWN:
+                what = f"the option '{name}' cannot be called so"
+                raise InputError(what, where=self.where, remedy="take letters, digits and dashes, and none of ours")
+        return dict(value)
+
+    def _check_placeholders(self, found: list[str], problem: str, options: Iterable[str]) -> None:
+        known = [f"graph.{name}" for name in FORMATS] + ["threads", "result", *options]
+        known += ["source"] * (problem == "sssp")
+        for name in found:
+            if name not in known:
+                raise self._told(unknown_name("placeholder", name, known))
+        for name in options:
+            if name not in found:
+                what = f"the option '{name}' is nowhere in the command"
+                raise InputError(what, where=self.where, remedy=f"put {{{name}}} where its value belongs")
+        if not any(name.startswith("graph.") for name in found):
+            what = "command never names the graph"
+            raise InputError(what, where=self.where, remedy="put {graph.egr} or another format where the file belongs")
+
+    def _pattern(self, key: str) -> re.Pattern[str] | None:
+        value = self.table.get(key)
+        if value is None:
+            return None
+        if not isinstance(value, str):
+            raise InputError(f"{key} is {value!r}, no pattern", where=self.where, remedy=f"{key} = 'words: ([0-9.]+)'")
+        try:
+            pattern = re.compile(value, re.MULTILINE)
+        except re.error as error:
+            remedy = "correct the regular expression"
+            raise InputError(f"{key}: {error}", where=self.where, remedy=remedy) from None
+        if pattern.groups != 1:
+            what = f"{key} has {pattern.groups} groups, not one"
+            raise InputError(what, where=self.where, remedy="put the number alone in (…), other groups in (?:…)")
+        return pattern
+
+    def _one_of(self, key: str, names: tuple[str, ...], default: str) -> str:
+        value = self.table.get(key, default)
+        if value not in names:
+            raise self._told(unknown_name(key, str(value), names))
+        return str(value)
+
+    def _whole(self, key: str, most: int) -> int:
+        value = self.table.get(key, 0)
+        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= most:
+            raise InputError(f"{key} is {value!r}", where=self.where, remedy=f"give a whole number from 0 to {most}")
+        return value
+
+    def _seconds(self, key: str) -> float:
+        if key not in self.table:
+            return DEFAULT_TIMEOUT_S
+        try:
+            return parse_seconds(self.table[key])
+        except InputError as error:
+            raise InputError(f"{key}: {error.what}", where=self.where, remedy=error.remedy) from None

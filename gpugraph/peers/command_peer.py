@@ -1,0 +1,234 @@
+"""An external command as an ``Algorithm``: its own times are the kernel's, what it prints or writes the answer."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import shlex
+import shutil
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpugraph.errors import InputError
+from gpugraph.exact import exact_sum
+from gpugraph.graph.csr import CSRGraph
+from gpugraph.peers.command import CommandPeer
+from gpugraph.peers.errors import PeerThrew
+from gpugraph.peers.graph_files import graph_file, result_path
+from gpugraph.peers.peer import threads_of
+from gpugraph.peers.process import Printed, find_program, run_command
+from gpugraph.peers.truth import Truth, known_truth, read_number, truth_of
+from gpugraph.problems.algorithm import Algorithm, Option
+from gpugraph.problems.contract import Verdict
+from gpugraph.report.units import counted
+
+_WHAT = {"mst": "total weight", "sssp": "sum of the distances"}
+_WORST = ("failed", "skipped", "passed")
+_MOST_ZEROS = 30
+_FIELD = {"mst": "total_weight", "sssp": "distance_sum"}
+
+
+@dataclass
+class _State:
+    graph: CSRGraph
+    values: dict[str, str]
+    program: str
+    first: list[Any] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class _Finished:
+    """One process: the seconds of each run that it says it made, and the different figures that it printed."""
+
+    seconds: tuple[float, ...]
+    answers: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class CommandAnswer:
+    """What a command said of one query.
+
+    Attributes:
+        texts: the different figures that its runs printed; empty where no pattern looks for one.
+        first: the answer of the first sample, shared by all samples of a state.
+    """
+
+    graph: CSRGraph
+    problem: str
+    query: tuple[Any, ...]
+    texts: tuple[str, ...]
+    first: list[CommandAnswer] = field(default_factory=list)
+
+    @property
+    def reached(self) -> NDArray[np.bool_]:
+        """(n,) bool: the vertices that shortest paths lead to, which a right answer stands for."""
+        truth = known_truth(self.graph, self.problem, self.query) or truth_of(self.graph, self.problem, self.query)
+        assert truth.reached is not None
+        return truth.reached
+
+    def judge(self, query: tuple[Any, ...], method: str) -> Verdict:
+        """Return the verdict on the printed figures; without one there is nothing to check."""
+        if not self.texts:
+            return Verdict("skipped", "none", "the command prints no answer that a pattern looks for")
+        methods = ("certificate", "reference") if method == "both" else (method,)
+        truths = [truth_of(self.graph, self.problem, self.query, one) for one in methods]
+        verdicts = [truth.judge(text, _WHAT[self.problem]) for truth in truths for text in self.texts]
+        return replace(min(verdicts, key=lambda verdict: _WORST.index(verdict.status)), method=method)
+
+    def summary(self) -> dict[str, Any]:
+        """Return the ``result`` object of a record: only what the command said."""
+        said: dict[str, Any] = {"source": self.query[0]} if self.query else {}
+        if self.texts:
+            said[_FIELD[self.problem]] = _plain(self.texts[-1])
+        return said
+
+    def fingerprint(self) -> str:
+        """Return the first sample's figures for all figures as right as those, else the answer's own."""
+        if not self.first:
+            self.first.append(self)
+        first, truth = self.first[0], known_truth(self.graph, self.problem, self.query)
+        if truth is not None and self._status(truth) == first._status(truth):
+            return str(first.texts)
+        return str(self.texts)
+
+    def _status(self, truth: Truth) -> set[str]:
+        return {truth.judge(text, _WHAT[self.problem]).status for text in self.texts}
+
+    def with_predecessors(self) -> CommandAnswer:
+        """Refuse: a command prints figures, no paths.
+
+        Raises:
+            InputError: always.
+        """
+        raise InputError("an external command gives no predecessors", remedy="leave them out")
+
+
+def command_algorithm(peer: CommandPeer, problem: str, device_kind: str) -> Algorithm:
+    """Return an external command as an algorithm.
+
+    Raises:
+        InputError: it solves another problem, or its table names another device.
+        PeerRefused: its program is not there.
+    """
+    label = f"peer:{peer.name}"
+    if problem != peer.problem:
+        raise InputError(f"it solves {peer.problem}, not {problem}", where=label)
+    if device_kind != peer.device:
+        remedy = f'use --device {peer.device}, or write device = "{device_kind}" in its table'
+        raise InputError(f"its table says that it runs on '{peer.device}'", where=label, remedy=remedy)
+    program = find_program(peer.words[0], label)
+    if wrapped := _wrapped(peer.words):
+        find_program(wrapped, label)
+
+    def prepare(view: Any, device: Any, **options: Any) -> _State:
+        graph = getattr(view, "host", view).graph
+        values = {f"graph.{name}": str(graph_file(graph, name, label)) for name in peer.formats()}
+        values |= {"threads": str(threads_of(device)), **{name: str(value) for name, value in options.items()}}
+        state = _State(graph, values, program)
+        if peer.writes_result:
+            values["result"] = str(result_path(graph, id(state)))
+        return state
+
+    def run(state: _State, clock: Any, *query: Any) -> _Finished:
+        values = {**state.values, "source": str(query[0]) if query else ""}
+        if peer.writes_result:
+            Path(values["result"]).unlink(missing_ok=True)
+        words = [state.program, *peer.filled(values)[1:]]
+        printed = run_command(words, peer.timeout_s, label, peer.environment(values))
+        times = _matches(peer.time, printed, "time", label)
+        if len(times) <= peer.warmup:
+            what = f"it printed {counted(len(times), 'time')}, and the first {peer.warmup} are its warm-up"
+            raise PeerThrew(what, where=label, remedy="let it make more runs, or lower warmup in its table")
+        answers = _matches(peer.answer, printed, _WHAT[problem], label) if peer.answer is not None else []
+        seconds = tuple(peer.unit_s * _time(text, label) for text in times[peer.warmup :])
+        return _Finished(seconds, tuple(dict.fromkeys(answers)))
+
+    def finish(state: _State, raw: _Finished, *query: Any) -> Any:
+        if not peer.writes_result:
+            return CommandAnswer(state.graph, problem, query, raw.answers, state.first)
+        from gpugraph.peers.result_file import read_distances, read_forest
+
+        path = Path(state.values["result"])
+        if problem == "mst":
+            forest = read_forest(path, peer, state.graph, label, state.first)
+            return _with_figures(forest, forest.total_weight, raw.answers, problem)
+        found = read_distances(path, peer, state.graph, int(query[0]), label)
+        return _with_figures(found, exact_sum(found.distance[found.reached]), raw.answers, problem)
+
+    shown = shlex.join(peer.words)
+    return Algorithm(
+        problem=problem,
+        name=label,
+        devices=(peer.device,),
+        summary=f"the command {shown}",
+        authors="external command",
+        year=0,
+        section=shown,
+        prepare=prepare,
+        run=run,
+        fetch=lambda state, handle: handle,
+        finish=finish,
+        options=tuple(Option(name, type(v), v, "as its table says") for name, v in peer.options.items()),
+        own_seconds=lambda state, handle: handle.seconds,
+        version=_version(peer),
+    )
+
+
+def _with_figures(result: Any, total: int | float, texts: tuple[str, ...], problem: str) -> Any:
+    """Return what a result file holds; at fault where the program printed another total than that of its file."""
+    own = Truth(total, 1e-5 * abs(total) if isinstance(total, float) else 0.0, "its result file")
+    wrong = next((text for text in texts if own.judge(text, _WHAT[problem]).status == "failed"), None)
+    if wrong is None or result.fault is not None:
+        return result
+    return replace(result, fault=f"it printed the {_WHAT[problem]} {wrong}, and its result file has {total}")
+
+
+def _wrapped(words: Sequence[str]) -> str:
+    """Return the program that ``env NAME=VALUE … PROGRAM`` starts, or nothing."""
+    if os.path.basename(words[0]) != "env":
+        return ""
+    return next((word for word in words[1:] if "=" not in word and not word.startswith(("-", "{"))), "")
+
+
+def _version(peer: CommandPeer) -> int:
+    """Return a number that changes with the table and with every program and file that the command names."""
+    files = [shutil.which(word) or word for word in peer.words if "{" not in word]
+    states = [os.stat(file) for file in files if os.path.isfile(file)]
+    told = [(state.st_size, state.st_mtime_ns) for state in states]
+    return zlib.crc32(f"{peer} {peer.time.pattern} {peer.answer and peer.answer.pattern} {told}".encode())
+
+
+def _matches(pattern: re.Pattern[str], printed: Printed, what: str, where: str) -> list[str]:
+    """Return the group of each of a pattern's matches.
+
+    Raises:
+        PeerThrew: there is none.
+    """
+    found = [match[1] for match in pattern.finditer(printed.text) if match[1] is not None]
+    if not found:
+        said = f"; it ends in: {printed.last_words}" if printed.last_words else "; it printed nothing"
+        raise PeerThrew(f"it printed no {what} that '{pattern.pattern}' matches{said}", where=where)
+    return found
+
+
+def _time(text: str, where: str) -> float:
+    value = read_number(text)
+    if value is None or not 0 < (number := float(value)) < math.inf:
+        raise PeerThrew(f"it printed the time '{text}', which is no time to rate", where=where)
+    return number
+
+
+def _plain(text: str) -> int | float | str:
+    """Return a printed figure as a number where it is one."""
+    value = read_number(text)
+    if value is None:
+        return text
+    exponent = value.as_tuple().exponent
+    return int(value) if isinstance(exponent, int) and 0 <= exponent < _MOST_ZEROS else float(value)

@@ -1,0 +1,168 @@
+"""A library as a peer: what each must offer, and how that becomes an ``Algorithm``."""
+
+from __future__ import annotations
+
+import importlib.util
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from importlib import import_module, metadata
+from typing import Any
+
+from gpugraph.errors import InputError
+from gpugraph.graph.csr import CSRGraph
+from gpugraph.peers.answers import PeerForest, distances_of, forest_of_pairs
+from gpugraph.peers.errors import PeerRefused, guarded
+from gpugraph.problems.algorithm import Algorithm, Option
+
+
+def _itself(structure: Any, handle: Any) -> Any:
+    return handle
+
+
+@dataclass(frozen=True)
+class Adapter:
+    """How one library solves one problem.
+
+    Attributes:
+        does: the function called, for the record.
+        prepare: ``prepare(graph, threads, method) -> structure``; converts the graph.  Not timed as kernel.
+        run: ``run(structure, *query) -> handle``; calls the library, and nothing else.  Timed.
+        answer: ``answer(structure, raw) -> (u, v)``, the ends of the forest's edges, or the distances (n,): float with
+            infinity where there is no path, or uint64 in the problem's own form.  Not timed.
+        fetch: ``fetch(structure, handle) -> raw``; copies from a GPU.
+        methods: what the library lets one choose from; the first is what it does by itself.
+        both_ways: the answer lists every edge in both directions.
+    """
+
+    does: str
+    prepare: Callable[[CSRGraph, int, str], Any]
+    run: Callable[..., Any]
+    answer: Callable[[Any, Any], Any]
+    fetch: Callable[[Any, Any], Any] = _itself
+    methods: tuple[str, ...] = ()
+    both_ways: bool = False
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A library that may be installed.
+
+    Attributes:
+        name: what ``--peer`` calls it.
+        title: what people call it.
+        module: what is imported.
+        distributions: the packages it may come in.
+        install: the command that installs it.
+        authors, year: of the paper to cite.
+        adapters: problem → how it is solved.
+        device: the kind of device it runs on.
+    """
+
+    name: str
+    title: str
+    module: str
+    distributions: tuple[str, ...]
+    install: str
+    authors: str
+    year: int
+    adapters: dict[str, Adapter]
+    device: str = "cpu"
+
+    def version(self) -> str | None:
+        """Return the version installed, or None where it is not; nothing is imported."""
+        for distribution in self.distributions:
+            try:
+                return metadata.version(distribution)
+            except metadata.PackageNotFoundError:
+                continue
+        try:
+            return "unknown version" if importlib.util.find_spec(self.module) is not None else None
+        except (ImportError, ValueError):
+            return None
+
+    def describe(self) -> dict[str, Any]:
+        """Return the peer's line in ``gpugraph algos --peers``."""
+        return {
+            "name": f"peer:{self.name}",
+            "title": self.title,
+            "problems": sorted(self.adapters),
+            "device": self.device,
+            "version": self.version(),
+            "install": self.install,
+            "calls": {problem: adapter.does for problem, adapter in sorted(self.adapters.items())},
+            "methods": {problem: list(a.methods) for problem, a in sorted(self.adapters.items()) if a.methods},
+        }
+
+
+@dataclass
+class _State:
+    graph: CSRGraph
+    structure: Any
+    first: list[PeerForest] = field(default_factory=list)
+
+
+def library_algorithm(peer: Peer, problem: str, device_kind: str) -> Algorithm:
+    """Return a library as an algorithm.
+
+    Raises:
+        PeerRefused: it does not solve the problem, or is not installed.
+        InputError: it runs on another kind of device.
+    """
+    label = f"peer:{peer.name}"
+    adapter = peer.adapters.get(problem)
+    if adapter is None:
+        raise PeerRefused(f"{peer.title} has no function for {problem}", where=label)
+    if device_kind != peer.device:
+        remedy = f"use --device {peer.device}"
+        raise InputError(f"{peer.title} does not run on device '{device_kind}'", where=label, remedy=remedy)
+    version = peer.version()
+    if version is None:
+        raise PeerRefused(f"{peer.title} is not installed", where=label, remedy=peer.install)
+
+    methods = adapter.methods
+    default = methods[0] if methods else ""
+    options = (Option("method", str, default, "the library's algorithm", methods),) if methods else ()
+
+    def compile_(view: Any, device: Any, **options: Any) -> None:
+        import_module(peer.module)
+
+    def prepare(view: Any, device: Any, method: str = default) -> _State:
+        graph = getattr(view, "host", view).graph
+        return _State(graph, adapter.prepare(graph, threads_of(device), method))
+
+    def finish(state: _State, raw: Any, *query: Any) -> Any:
+        answer = adapter.answer(state.structure, raw)
+        return results[problem](state, answer, *query)
+
+    results: dict[str, Callable[..., Any]] = {
+        "mst": lambda state, ends: forest_of_pairs(
+            state.graph, ends[0], ends[1], label, state.first, both_ways=adapter.both_ways
+        ),
+        "sssp": lambda state, values, source: distances_of(state.graph, int(source), values, label),
+    }
+
+    return Algorithm(
+        problem=problem,
+        name=label,
+        devices=(peer.device,),
+        summary=f"{peer.title}'s {adapter.does}",
+        authors=peer.authors,
+        year=peer.year,
+        section=f"{peer.title} {version}, {adapter.does}",
+        prepare=guarded(prepare, label),
+        run=guarded(lambda state, clock, *query: adapter.run(state.structure, *query), label),
+        fetch=guarded(lambda state, handle: adapter.fetch(state.structure, handle), label),
+        finish=guarded(finish, label),
+        compile=guarded(compile_, label),
+        options=options,
+        version=zlib.crc32(f"{peer.title} {version} {adapter.does}".encode()),
+        foreign=True,
+    )
+
+
+def threads_of(device: Any) -> int:
+    """Return the threads that a program on the CPU may take."""
+    from gpugraph.host import usable_cores
+
+    return int(getattr(device, "threads", 0)) or usable_cores()

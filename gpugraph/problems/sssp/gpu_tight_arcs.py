@@ -1,0 +1,139 @@
+"""One look at every arc on a GPU: what ``tight_arcs.py`` sees on the host, for a graph that lies on the device.
+
+The kernels and why they suffice are in ``cuda_kernels/verify_distances.cu``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpugraph.devices.base import Device, Kernel, covering_grid
+from gpugraph.devices.resident import ResidentView
+from gpugraph.graph.csr import CSRGraph
+from gpugraph.problems.sssp.distance_types import distance_dtype
+
+FILE = "verify_distances.cu"
+KERNELS = ("check_arcs", "find_loose", "begin_levels", "name_tails")
+BLOCK = 256
+WARP = 32
+TILE = 1024  # as in verify_distances.cu
+NOTHING = np.uint64(2**64 - 1)
+NO_ARC = np.uint64(2**64 - 1)  # −1 as a signed number
+NO_VERTEX = np.uint32(2**32 - 1)
+
+
+class TightArcs:
+    """The tight arcs that distances leave, and what hangs on them (shapes and meaning: verify_distances.cu).
+
+    Takes 16 bytes for each vertex, 12 for distances in float32; where vertices hang by level arcs alone, 8 more for
+    each of them and for every 1024 arcs.
+
+    Args:
+        view: the graph without preparations.
+        device: the device that holds it.
+        distance: (n,) in the graph's distance type.
+        source: its vertex; hangs on itself.
+
+    Raises:
+        OutOfMemory: the device has no room for it.
+    """
+
+    def __init__(self, view: ResidentView, device: Device, distance: NDArray[Any], source: int):
+        self.view, self.device, self.source = view, device, source
+        device.require(distance.nbytes + 8 * view.vertices)
+        self.distance = device.upload(np.ascontiguousarray(distance))
+        self.hold = device.full(view.vertices, NOTHING, np.uint64)
+        device.fill(self.hold[source : source + 1], np.uint64(source))
+
+    def check_arcs(self) -> tuple[int, int]:
+        """Look at every arc; return the first relaxable one and the first whose sum is no distance, or −1."""
+        first = self.device.full(2, NO_ARC, np.uint64)
+        self._launch("check_arcs", self._tiles(), *self._graph(), self.hold, first[:1], first[1:])
+        relaxable, wraps = self.device.download(first).view(np.int64)
+        return int(relaxable), int(wraps)
+
+    def follow_levels(self) -> int | None:
+        """Hang vertices on level arcs where they have no others; return the first that hangs on nothing, or None."""
+        count, first = self._find_loose()
+        if not count:
+            return None
+        items = count + self.view.arcs // TILE
+        self.device.require(8 * items)
+        rows = self.device.empty(items, np.uint64)
+        found = self.device.full(3, 0, np.uint32)
+        self._launch("begin_levels", self._tiles(), *self._graph(), self.hold, rows, found)
+        follow = load_kernel(self.view, self.device, "follow_levels", cooperative=True)
+        grid = min(-(-items * WARP // BLOCK), follow.resident_blocks(BLOCK))
+        follow(grid, BLOCK, (*self._graph(), self.hold, rows, found, self.device.full(1, 0, np.uint32)))
+        count, first = self._find_loose()
+        return first if count else None
+
+    def predecessors(self) -> NDArray[np.int64]:
+        """Return (n,) int64 what every vertex hangs on, −1 for the source and where it is nothing; call it last."""
+        n = np.int32(self.view.vertices)
+        self._launch("name_tails", self.view.vertices, n, np.int32(self.source), self.hold)
+        return self.device.download(self.hold).view(np.int64)
+
+    def _find_loose(self) -> tuple[int, int]:
+        """Return how many reached vertices hang on nothing, and the first of them."""
+        loose = self.device.full(2, NO_VERTEX, np.uint32)
+        self.device.fill(loose[:1], 0)
+        n = np.int32(self.view.vertices)
+        self._launch("find_loose", self.view.vertices, n, self.distance, self.hold, loose)
+        count, first = self.device.download(loose)
+        return int(count), int(first)
+
+    def _graph(self) -> tuple[Any, ...]:
+        view = self.view
+        sizes = (np.int32(view.vertices), view.index_dtype.type(view.arcs))
+        return (*sizes, view.offsets, view.targets, view.weights, self.distance)
+
+    def _tiles(self) -> int:
+        """Return the threads that take a tile of arcs a warp."""
+        return -(-self.view.arcs // TILE) * WARP
+
+    def _launch(self, name: str, threads: int, *args: Any) -> None:
+        """Launch a kernel over about ``threads`` threads' worth of work."""
+        load_kernel(self.view, self.device, name)(covering_grid(self.device, threads, BLOCK), BLOCK, args)
+
+
+def suits(view: ResidentView, graph: CSRGraph, distance: NDArray[Any]) -> bool:
+    """Tell whether the view holds the very graph that distances belong to, and they are of its size and type."""
+    whole = view.host.graph is graph and not view.host.preparations
+    return whole and distance.shape == (graph.vertices,) and distance.dtype == distance_dtype(graph.weights.dtype)
+
+
+def load_kernel(view: ResidentView, device: Device, name: str, *, cooperative: bool = False) -> Kernel:
+    """Return a kernel of the file, compiled if need be."""
+    defines = {"INDEX_BITS": view.index_bits, "WEIGHT": view.weights.dtype.name}
+    return device.kernel(FILE, f"verify_distances_{name}", defines, cooperative=cooperative)
+
+
+def load_kernels(view: ResidentView, device: Device) -> None:
+    """Compile everything that ``TightArcs`` launches, so that no timing holds a compilation."""
+    for name in KERNELS:
+        load_kernel(view, device, name)
+    load_kernel(view, device, "follow_levels", cooperative=True)
+
+
+def canonical_predecessors(
+    view: ResidentView, device: Device, distance: NDArray[Any], source: int
+) -> NDArray[np.int64]:
+    """Return the canonical predecessors (n,) int64 of right distances; −1 for the source and unreached vertices.
+
+    Args:
+        view: the graph without preparations.
+        device: the device that holds it.
+        distance: (n,) in the graph's distance type.
+        source: its vertex.
+
+    Raises:
+        OutOfMemory: the device has no room for it.
+    """
+    tight = TightArcs(view, device, distance, source)
+    tight.check_arcs()
+    tight.follow_levels()
+    return tight.predecessors()

@@ -1,0 +1,124 @@
+"""The emulated device as algorithms see it."""
+
+from __future__ import annotations
+
+import gc
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gpugraph.clock import HostClock
+from gpugraph.emulator.device import EmulatedDevice
+from gpugraph.errors import DeviceUnavailable, GpuGraphError, InputError, OutOfMemory
+from tests.emulator.compiler import needs_compiler
+
+pytestmark = needs_compiler
+
+BROKEN = str(Path(__file__).parent / "broken" / "all.cu")
+
+
+def test_fresh_memory_is_poison_and_full_memory_is_what_was_asked_for() -> None:
+    device = EmulatedDevice()
+    assert device.empty(3, np.uint32).tolist() == [0xCDCDCDCD] * 3
+    assert device.empty((2, 0), np.int64).shape == (2, 0)
+    assert device.full((2, 2), 5, np.float32).tolist() == [[5, 5], [5, 5]]
+
+
+def test_arrays_go_up_and_down_as_copies() -> None:
+    device = EmulatedDevice()
+    host = np.arange(6, dtype=np.int32).reshape(2, 3)
+    array = device.upload(host[:, ::2])
+    host[:] = 0
+    assert array.tolist() == [[0, 2], [3, 5]]
+    down = device.download(array)
+    device.fill(array, 9)
+    assert down.tolist() == [[0, 2], [3, 5]]
+    assert device.read(array, 3) == 9
+    assert device.read(array).dtype == np.int32
+
+
+def test_copies_and_reads_that_do_not_fit_are_refused() -> None:
+    device = EmulatedDevice()
+    target, source = device.empty(4, np.int32), device.full(4, 1, np.int32)
+    device.copy(target, source)
+    assert target.tolist() == [1] * 4
+    with pytest.raises(GpuGraphError, match="cannot copy 4 elements of int32 over 2 of int32"):
+        device.copy(target[:2], source)
+    with pytest.raises(GpuGraphError, match="cannot copy"):
+        device.copy(device.empty(4, np.float32), source)
+    with pytest.raises(GpuGraphError, match="cannot read element 4 of an array of 4"):
+        device.read(target, 4)
+
+
+def test_bytes_are_counted_with_their_peak() -> None:
+    device = EmulatedDevice()
+    a = device.empty(1000, np.int32)
+    b = device.upload(np.zeros(500, np.float64))
+    assert device.peak_bytes() == 8000
+    view = a[:10]
+    del a, b
+    gc.collect()
+    device.reset_peak()
+    assert device.peak_bytes() == 4000
+    assert view.size == 10
+
+
+def test_what_does_not_fit_is_refused_with_both_figures() -> None:
+    device = EmulatedDevice()
+    with pytest.raises(OutOfMemory, match=r"needs .*TiB .* are available") as caught:
+        device.empty(1 << 45, np.int64)
+    assert caught.value.exit_code == 3
+    with pytest.raises(OutOfMemory):
+        device.require(1 << 50)
+    free, total = device.memory()
+    assert 0 < free <= total
+
+
+def test_it_tells_what_it_is() -> None:
+    described = EmulatedDevice(seed=3).describe()
+    assert described["kind"] == "emulated"
+    assert described["name"].startswith("SIMT emulator, ")
+    assert (described["seed"], described["build"], described["threads"]) == (3, "plain", 1)
+
+
+def test_its_clocks_are_the_hosts() -> None:
+    device = EmulatedDevice()
+    assert isinstance(device.phase_clock(), HostClock)
+    watch = device.stopwatch()
+    watch.start()
+    device.synchronize()
+    watch.stop()
+    assert watch.seconds >= 0
+
+
+def test_few_blocks_are_resident_but_more_than_one() -> None:
+    kernel = EmulatedDevice().kernel(BROKEN, "missing_grid_barrier_fixed", cooperative=True)
+    assert [kernel.resident_blocks(block) for block in (1, 32, 64, 256, 1024)] == [64, 64, 32, 8, 4]
+    assert kernel.resident_blocks(64, 100_000) == 8
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_cooperative_launch_holds_as_many_blocks_as_are_resident_and_no_more(seed: int) -> None:
+    device = EmulatedDevice(seed=seed)
+    kernel = device.kernel(BROKEN, "missing_grid_barrier_fixed", cooperative=True)
+    n = 32 * 64
+    one, two, arrivals = device.empty(n, np.int32), device.empty(n, np.int32), device.full(1, 0, np.uint32)
+    kernel(32, 64, (one, two, arrivals))
+    assert two.tolist() == list(range(n + 1, 1, -1))
+    with pytest.raises(InputError, match="33 blocks of 64 threads cannot wait for each other, 32 are resident"):
+        kernel(33, 64, (one, two, arrivals))
+
+
+def test_options_that_exclude_each_other_are_refused() -> None:
+    with pytest.raises(InputError, match="one of sanitize, races and threads"):
+        EmulatedDevice(races=True, threads=2)
+    with pytest.raises(InputError, match="seed of 0 or more"):
+        EmulatedDevice(seed=-1)
+    with pytest.raises(InputError, match=r"EmulatedDevice\(races=True\)"):
+        EmulatedDevice().races()
+
+
+def test_a_sanitised_device_needs_a_process_of_its_own() -> None:
+    with pytest.raises(DeviceUnavailable, match=r"python -m gpugraph.emulator.sanitize"):
+        EmulatedDevice(sanitize=True)

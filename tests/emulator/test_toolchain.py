@@ -1,0 +1,208 @@
+"""Finding a compiler, compiling, and keeping what was compiled."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gpugraph.devices.cuda_source import load_source
+from gpugraph.emulator import toolchain
+from gpugraph.emulator.device import EmulatedDevice
+from gpugraph.emulator.library import Library
+from gpugraph.emulator.module import SimtModule
+from gpugraph.emulator.toolchain import BUILDS, build_library, find_compiler
+from gpugraph.errors import DeviceUnavailable, GpuGraphError, InputError
+from tests.emulator.compiler import needs_compiler
+
+
+@pytest.fixture
+def fresh_search() -> Iterator[None]:
+    """Let the search for a compiler run anew in a test, and again after it."""
+    find_compiler.cache_clear()
+    yield
+    find_compiler.cache_clear()
+
+
+@pytest.mark.usefixtures("fresh_search")
+def test_without_a_compiler_the_device_is_unavailable_and_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CXX", raising=False)
+    with pytest.raises(
+        DeviceUnavailable, match=r"none of c\+\+, g\+\+ and clang\+\+ was found — install g\+\+"
+    ) as caught:
+        EmulatedDevice()
+    assert caught.value.exit_code == 3
+
+
+@pytest.mark.usefixtures("fresh_search")
+def test_a_cxx_that_is_no_compiler_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CXX", "no-such-compiler -O9")
+    with pytest.raises(DeviceUnavailable, match=r"\$CXX \('no-such-compiler -O9'\) is none"):
+        find_compiler()
+
+
+@needs_compiler
+@pytest.mark.usefixtures("fresh_search")
+def test_cxx_may_carry_options(monkeypatch: pytest.MonkeyPatch) -> None:
+    command = find_compiler().command
+    find_compiler.cache_clear()
+    monkeypatch.setenv("CXX", f"{command[0]} -DX=1")
+    assert find_compiler().command == (command[0], "-DX=1")
+
+
+def _write(path: Path, text: str) -> str:
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+@needs_compiler
+def test_a_source_that_does_not_compile_is_reported_by_file_and_line(tmp_path: Path) -> None:
+    file = _write(tmp_path / "bad.cu", '\nextern "C" __global__ void k(int n) {\n    n = missing;\n}\n')
+    with pytest.raises(GpuGraphError, match=r"bad.cu:3: does not compile: .*missing") as caught:
+        EmulatedDevice().kernel(file, "k")
+    assert caught.value.exit_code == 2
+
+
+@needs_compiler
+def test_a_file_without_kernels_and_an_unknown_kernel_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"empty.cu: holds no kernel"):
+        EmulatedDevice().kernel(_write(tmp_path / "empty.cu", "int x;\n"), "k")
+    file = _write(tmp_path / "one.cu", 'extern "C" __global__ void scale(int* x) { x[0] = 2; }\n')
+    with pytest.raises(InputError, match=r"unknown kernel 'scala' — did you mean 'scale'\?"):
+        EmulatedDevice().kernel(file, "scala")
+    with pytest.raises(InputError, match=r"none.cu"):
+        EmulatedDevice().kernel(str(tmp_path / "none.cu"), "k")
+
+
+@needs_compiler
+def test_defines_choose_what_is_compiled_and_stay_out_of_the_shim(tmp_path: Path) -> None:
+    text = """
+#ifndef T
+#define T int
+#endif
+extern "C" __global__ void k(T* x) { x[0] = sizeof(T); }
+#if EXTRA
+extern "C" __global__ void extra(T* x) { x[0] = EXTRA; }
+#endif
+"""
+    device, file = EmulatedDevice(), _write(tmp_path / "defines.cu", text)
+    small, wide = device.full(1, 0, np.int32), device.full(1, 0, np.int64)
+    device.kernel(file, "k")(1, 1, (small,))
+    device.kernel(file, "k", {"T": "long long"})(1, 1, (wide,))
+    device.kernel(file, "extra", {"EXTRA": 7})(1, 1, (small[:1],))
+    assert (small[0], wide[0]) == (7, 8)
+    with pytest.raises(InputError, match="unknown kernel 'extra'"):
+        device.kernel(file, "extra")
+
+
+@needs_compiler
+def test_template_kernels_are_compiled_by_expression(tmp_path: Path) -> None:
+    text = "template <typename T, int n> __global__ void fill(T* x) { if (threadIdx.x < n) x[threadIdx.x] = T(n); }\n"
+    module = SimtModule(
+        path=_write(tmp_path / "t.cu", text), name_expressions=("fill<float, 3>", "fill<short, 2>"), options=("-O3",)
+    )
+    x, y = np.zeros(4, np.float32), np.zeros(4, np.int16)
+    module.get_function("fill<float, 3>")((1,), (32,), (x,))
+    module.get_function("fill<short, 2>")((1,), (32,), (y,))
+    assert (x.tolist(), y.tolist()) == ([3, 3, 3, 0], [2, 2, 0, 0])
+
+
+@needs_compiler
+def test_an_edit_of_an_included_header_is_seen(tmp_path: Path) -> None:
+    file = _write(
+        tmp_path / "user.cu", '#include "value.cuh"\nextern "C" __global__ void k(int* x) { x[0] = VALUE; }\n'
+    )
+    got = []
+    for value in (1, 2):
+        _write(tmp_path / "value.cuh", f"#pragma once\n#define VALUE {value}\n")
+        device = EmulatedDevice()
+        x = device.full(1, 0, np.int32)
+        device.kernel(file, "k")(1, 1, (x,))
+        got.append(int(x[0]))
+    assert got == [1, 2]
+
+
+@needs_compiler
+def test_two_builds_of_one_file_do_not_share_their_variables(tmp_path: Path) -> None:
+    text = """
+template <int n> __device__ int* room() { __shared__ int x[4]; return x; }
+__device__ int calls;
+extern "C" __global__ void k(int* x) { room<0>()[0] = ++calls; x[0] = room<0>()[0]; }
+"""
+    device, file = EmulatedDevice(), _write(tmp_path / "shared.cu", text)
+    x = device.full(1, 0, np.int32)
+    seen = []
+    for build in (1, 1, 2, 1):
+        device.kernel(file, "k", {"BUILD": build})(1, 1, (x,))
+        seen.append(int(x[0]))
+    assert seen == [1, 2, 1, 3]
+
+
+def test_a_library_that_cannot_be_loaded_is_reported(tmp_path: Path) -> None:
+    with pytest.raises(DeviceUnavailable, match=r"cannot be loaded: .*broken.so: .* — set GPUGRAPH_CACHE_DIR"):
+        Library(Path(_write(tmp_path / "broken.so", "no library")))
+
+
+COUNTER = 'extern "C" __global__ void k(int* x) { x[0] = 5; }\n'
+DAMAGES: list[Callable[[bytes], bytes]] = [
+    lambda code: b"",
+    lambda code: b"garbage",
+    lambda code: code[: len(code) // 2],
+]
+
+
+@needs_compiler
+@pytest.mark.parametrize("suffix", [".so", ".o", ".json"])
+@pytest.mark.parametrize("damage", DAMAGES, ids=["empty", "garbage", "truncated"])
+def test_a_damaged_compiled_kernel_or_runtime_is_made_anew(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, suffix: str, damage: Callable[[bytes], bytes]
+) -> None:
+    monkeypatch.setenv("GPUGRAPH_CACHE_DIR", str(tmp_path / "cache"))
+    source = load_source(_write(tmp_path / "five.cu", COUNTER))
+    build_library(source, {}, BUILDS["plain"])
+    hurt = [path for path in (tmp_path / "cache" / "emulated").iterdir() if path.suffix == suffix]
+    for path in hurt:
+        path.write_bytes(damage(path.read_bytes()))
+    Library(build_library(source, {}, BUILDS["plain"])).describe("k")
+    assert hurt
+    assert all(len(path.read_bytes()) > 10 for path in hurt)
+
+
+@needs_compiler
+def test_a_failed_compilation_leaves_nothing_in_the_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("GPUGRAPH_CACHE_DIR", str(tmp_path / "cache"))
+    with pytest.raises(GpuGraphError, match="does not compile"):
+        EmulatedDevice().kernel(_write(tmp_path / "bad.cu", COUNTER.replace("5", "five")), "k")
+    assert {path.name.partition("-")[0] for path in (tmp_path / "cache" / "emulated").iterdir()} == {"runtime"}
+
+
+@needs_compiler
+@pytest.mark.filterwarnings("ignore::gpugraph.errors.GpuGraphWarning")
+def test_kernels_run_though_the_cache_cannot_be_written(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("GPUGRAPH_CACHE_DIR", _write(tmp_path / "taken", "a file, no folder"))
+    device = EmulatedDevice()
+    x = device.full(1, 0, np.int32)
+    device.kernel(_write(tmp_path / "five.cu", COUNTER), "k")(1, 1, (x,))
+    assert x[0] == 5
+
+
+@needs_compiler
+def test_a_disk_that_is_full_while_compiling_is_no_defect_of_ours(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    full = subprocess.CompletedProcess(
+        [], 1, "", "x.cpp:1: fatal error: error writing to /tmp/c.s: No space left on device"
+    )
+    monkeypatch.setattr(toolchain.subprocess, "run", lambda *a, **k: full)
+    with pytest.raises(DeviceUnavailable, match="compiled code cannot be written: no space left on device"):
+        toolchain._run(["c++"], None)
+
+
+def test_the_shim_travels_with_the_package() -> None:
+    assert {"device_code.h", "runtime.cpp"} <= {path.name for path in toolchain.SHIM.iterdir()}

@@ -1,0 +1,45 @@
+"""Run peers as a measurement does, and peers made up for the test."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gpugraph.graph.csr import CSRGraph
+from gpugraph.measure.cell import run_cell
+from gpugraph.measure.record import Cell, Record
+from gpugraph.peers import catalogue
+from gpugraph.peers.catalogue import LIBRARIES
+from gpugraph.peers.peer import Adapter, Peer
+
+INSTALLED = tuple(name for name in LIBRARIES if name != "cugraph" and catalogue.library(name).version())
+
+
+def measured(graph: CSRGraph, algorithm: str, problem: str = "mst", **same: Any) -> Record:
+    """Run one cell of a peer on the CPU, two samples."""
+    return run_cell(
+        Cell(problem, graph, algorithm, device="cpu", **{"repeat": 2, "warmup": 0, "phases": False, **same})
+    )
+
+
+def needs(name: str) -> Any:
+    """Return the mark that skips a test, by name, where a library is not installed."""
+    return pytest.param(name, marks=pytest.mark.skipif(name not in INSTALLED, reason=f"{name} is not installed"))
+
+
+def made_up(monkeypatch: pytest.MonkeyPatch, *, name: str = "fake", module: str = "json", **adapters: Adapter) -> None:
+    """Make a peer of its own known as ``peer:fake``."""
+    peer = Peer(name, "Fake", module, (), "pip install fake", "nobody", 2026, adapters)
+    monkeypatch.setattr(catalogue, "LIBRARIES", (*LIBRARIES, name))
+    monkeypatch.setattr(catalogue, "library", lambda asked: peer)
+
+
+def script(folder: Path, body: str) -> str:
+    """Write a Python program and return the words that run it, for a table's ``command``."""
+    import sys
+
+    path = folder / "program.py"
+    path.write_text(body, "utf-8")
+    return f"'{sys.executable}' '{path}'"

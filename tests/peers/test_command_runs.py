@@ -1,0 +1,335 @@
+"""External commands: their own time, their printed answer, their end."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gpugraph.errors import InputError
+from gpugraph.exact import exact_sum
+from gpugraph.graph.csr import CSRGraph
+from gpugraph.peers import PeerRefused, PeerThrew, PeerTimedOut, load_peer, register_commands
+from gpugraph.peers.process import run_command
+from gpugraph.problems.mst.reference import reference_forest
+from gpugraph.problems.sssp.reference import reference_distances
+from tests.peers.helpers import measured, script
+from tests.zoo import zoo
+
+
+@pytest.fixture(autouse=True)
+def _no_commands_afterwards() -> Iterator[None]:
+    yield
+    register_commands({})
+
+
+def register(folder: Path, body: str, arguments: str = "{graph.egr}", **table: Any) -> None:
+    """Make a Python program known as ``peer:mine``."""
+    command = f"{script(folder, body)} {arguments}"
+    register_commands({"mine": {"command": command, "time": r"took ([0-9.e+-]+|nan)", **table}})
+
+
+def weight_of(graph: CSRGraph) -> Any:
+    return exact_sum(graph.weights[reference_forest(graph)])
+
+
+def test_the_time_is_the_programs_own_and_the_weight_is_checked(tmp_path: Path) -> None:
+    right = weight_of(zoo("random"))
+    register(tmp_path, f"print('took 12.5'); print('weight {right}')", unit="ms", weight="weight (.+)")
+    record = measured(zoo("random"), "peer:mine")
+    assert record.status == "passed"
+    assert record.data["samples_s"]["kernel"] == [0.0125, 0.0125]
+    assert record.data["result"] == {"total_weight": right}
+    assert record.data["mteps"]["kernel"] == pytest.approx(zoo("random").edges / 0.0125 / 1e6)
+
+
+def test_each_run_of_one_process_is_a_sample_but_for_its_warm_up(tmp_path: Path) -> None:
+    register(tmp_path, "for i in (9, 1, 2, 3): print('took', i)", warmup=1)
+    assert measured(zoo("random"), "peer:mine", repeat=3).data["samples_s"]["kernel"] == [1, 2, 3]
+    assert measured(zoo("random"), "peer:mine", repeat=4).data["samples_s"]["kernel"] == [1, 2, 3, 1, 2, 3]
+    register(tmp_path, "print('took 9')", warmup=1)
+    with pytest.raises(PeerThrew, match="printed 1 time, and the first 1 are its warm-up"):
+        measured(zoo("random"), "peer:mine")
+
+
+def test_every_figure_of_a_process_must_be_right_and_may_have_separators(tmp_path: Path) -> None:
+    right = weight_of(zoo("random"))
+    register(
+        tmp_path,
+        f"print('took 1,000.5\\nweight {right:,}\\nweight {right}')",
+        weight="weight (.+)",
+        unit="us",
+        time="took (.+)",
+    )
+    record = measured(zoo("random"), "peer:mine")
+    assert record.status == "passed"
+    assert record.data["result"] == {"total_weight": right}
+    assert record.data["samples_s"]["kernel"][0] == pytest.approx(1000.5e-6)
+    register(tmp_path, f"print('took 1\\nweight {right + 1}\\nweight {right}')", weight="weight (.+)")
+    assert measured(zoo("random"), "peer:mine").status == "failed"
+
+
+def test_a_figure_that_cannot_be_read_is_not_called_wrong(tmp_path: Path) -> None:
+    register(tmp_path, "print('took 1\\nweight about 7')", weight="weight (.+)")
+    record = measured(zoo("random"), "peer:mine")
+    assert (record.status, record.outcome) == ("skipped", "ok")
+    assert "'about 7' cannot be read as a number" in record.data["verification"]["detail"]
+
+
+@pytest.mark.parametrize("method", ["certificate", "both"])
+def test_the_method_asked_for_is_the_one_that_checks(tmp_path: Path, method: str) -> None:
+    distance, _ = reference_distances(zoo("random"), 5)
+    register(tmp_path, f"print('took 1\\nsum {exact_sum(distance)}')", "{graph.wsg} {source}", distances="sum (.+)")
+    record = measured(zoo("random"), "peer:mine", "sssp", source="5", verify=method)
+    assert (record.status, record.data["verification"]["method"]) == ("passed", method)
+    assert "certified distances" in record.data["verification"]["detail"]
+
+
+def test_options_and_the_environment_reach_the_program(tmp_path: Path) -> None:
+    body = "import os, sys; print('took', sys.argv[2]); print('weight', os.environ['NAME'])"
+    register(
+        tmp_path, body, "{graph.egr} {delta}", options={"delta": 16}, env={"NAME": "{threads}"}, weight="weight (.+)"
+    )
+    record = measured(zoo("random"), "peer:mine", options={"delta": "4"})
+    assert record.data["samples_s"]["kernel"] == [4, 4]
+    assert record.data["parameters"]["delta"] == 4
+    assert record.data["result"]["total_weight"] >= 1
+    with pytest.raises(InputError, match="'delta' takes int"):
+        measured(zoo("random"), "peer:mine", options={"delta": "wide"})
+
+
+def test_an_edge_list_for_a_program_has_both_arcs_and_no_comment(tmp_path: Path) -> None:
+    graph = zoo("two-components")
+    register(tmp_path, "import sys; print('took', len(open(sys.argv[1]).readlines())); int(open(sys.argv[1]).read(1))",
+             "{graph.wel}")  # fmt: skip
+    assert measured(graph, "peer:mine").data["samples_s"]["kernel"][0] == graph.arcs
+
+
+@pytest.mark.parametrize("name", ["adj", "csr", "egr", "galois", "gr", "mtx", "wel", "wsg"])
+def test_every_format_can_be_asked_for(tmp_path: Path, name: str) -> None:
+    register(tmp_path, "import os, sys; print('took', os.path.getsize(sys.argv[1]))", f"{{graph.{name}}}")
+    assert measured(zoo("random"), "peer:mine").data["samples_s"]["kernel"][0] > 100
+
+
+def test_an_error_is_told_and_not_the_last_line_of_the_output(tmp_path: Path) -> None:
+    body = "import sys; print('cannot read', file=sys.stderr, flush=True); print('Goodbye.'); sys.exit(1)"
+    register(tmp_path, body)
+    with pytest.raises(PeerThrew, match=r"it ended with exit code 1: cannot read$"):
+        measured(zoo("random"), "peer:mine")
+
+
+def test_a_figure_may_be_printed_on_either_output(tmp_path: Path) -> None:
+    register(tmp_path, "import sys; print('took 1', file=sys.stderr); print('weight 1')", weight="weight (.+)")
+    assert measured(zoo("random"), "peer:mine").status == "failed"
+
+
+def test_the_program_behind_env_counts_for_the_version_and_must_be_there(tmp_path: Path) -> None:
+    program = tmp_path / "solver"
+    program.write_text("#!/bin/sh\necho took 1\n")
+    program.chmod(0o755)
+    table = {"command": f"env X=1 {program} {{graph.egr}}", "time": "took (.+)"}
+    register_commands({"mine": table})
+    before = load_peer("peer:mine", "mst", "cpu").version
+    program.write_text("#!/bin/sh\necho took 22\n")
+    assert load_peer("peer:mine", "mst", "cpu").version != before
+    program.unlink()
+    with pytest.raises(PeerRefused, match="there is no file"):
+        load_peer("peer:mine", "mst", "cpu")
+
+
+def test_a_wrong_weight_is_wrong(tmp_path: Path) -> None:
+    register(tmp_path, f"print('took 1'); print('weight {weight_of(zoo('random')) + 1}')", weight="weight (.+)")
+    record = measured(zoo("random"), "peer:mine")
+    assert record.status == "failed"
+    assert record.data["mteps"]["kernel"] is None
+
+
+def test_a_command_without_an_answer_is_never_called_right(tmp_path: Path) -> None:
+    register(tmp_path, "print('took 1')")
+    record = measured(zoo("random"), "peer:mine")
+    assert record.status == "skipped"
+    assert record.data["mteps"]["kernel"] is None
+    assert "no answer" in record.data["verification"]["detail"]
+
+
+def test_a_sum_of_distances_is_checked_and_the_source_is_handed_over(tmp_path: Path) -> None:
+    distance, _ = reference_distances(zoo("two-components"), 5)
+    right = exact_sum(distance[distance < 2**63])
+    body = f"import sys\nprint('took 1')\nprint('sum', {right} if sys.argv[2] == '5' else 0)"
+    register(tmp_path, body, "{graph.wsg} {source}", distances="sum (.+)")
+    assert measured(zoo("two-components"), "peer:mine", "sssp", source="5").status == "passed"
+    assert measured(zoo("two-components"), "peer:mine", "sssp", source="0").status == "failed"
+
+
+def test_the_file_holds_the_graph_and_is_written_once(tmp_path: Path) -> None:
+    graph = zoo("complete")
+    body = """
+import numpy, os, sys
+header = numpy.fromfile(sys.argv[1], '<i4', 2)
+print('took 1', header.tolist(), os.stat(sys.argv[1]).st_ino)
+"""
+    register(tmp_path, body)
+    algorithm = load_peer("peer:mine", "mst", "cpu")
+    from gpugraph.peers.graph_files import graph_file
+
+    file = graph_file(graph, "egr", "peer:mine")
+    assert graph_file(graph, "egr", "peer:mine") == file
+    printed = run_command([sys.executable, str(tmp_path / "program.py"), str(file)], 60, "peer:mine").output
+    assert f"[{graph.vertices}, {graph.arcs}]" in printed
+    assert algorithm.devices == ("cpu",)
+
+
+def test_the_file_goes_with_the_graph() -> None:
+    from gpugraph.peers.graph_files import graph_file
+
+    graph = zoo("triangle").renamed(name="short-lived")
+    file = graph_file(graph, "gr", "peer:mine")
+    assert file.exists()
+    del graph
+    assert not file.parent.exists()
+
+
+def test_what_a_killed_run_left_behind_goes_and_what_a_live_one_uses_stays(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    from gpugraph.peers import graph_files
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    live = graph_files.graph_file(zoo("triangle").renamed(name="a"), "gr", "peer:mine")  # goes at once: nobody holds it
+    assert not live.exists()
+    held = zoo("triangle").renamed(name="b")
+    used = graph_files.graph_file(held, "gr", "peer:mine").parent
+    left = tmp_path / f"{graph_files.PREFIX}dead"
+    left.mkdir()
+    (left / "lock").touch()
+    young = tmp_path / f"{graph_files.PREFIX}young"
+    young.mkdir()
+    (young / "lock").touch()
+    for folder in (used, left):
+        os.utime(folder, (0, 0))
+    other = zoo("triangle").renamed(name="c")
+    graph_files.graph_file(other, "gr", "peer:mine")
+    assert used.exists()
+    assert young.exists()
+    assert not left.exists()
+
+
+def test_a_format_that_cannot_hold_the_weights_is_a_refusal(tmp_path: Path) -> None:
+    register(tmp_path, "print('took 1')")
+    with pytest.raises(PeerRefused, match=r"ECL \.egr holds integer weights only"):
+        measured(zoo("float64"), "peer:mine")
+
+
+def test_a_program_that_hangs_is_killed_with_its_children(tmp_path: Path) -> None:
+    program = tmp_path / "hang.sh"
+    program.write_text(f"sleep 60 &\necho $! > '{tmp_path / 'child'}'\nsleep 60\n")
+    register_commands({"mine": {"command": f"sh '{program}' {{graph.egr}}", "time": "(.)", "timeout": "1500ms"}})
+    start = time.monotonic()
+    with pytest.raises(PeerTimedOut, match=r"still ran after 1\.5 s and was killed") as caught:
+        measured(zoo("random"), "peer:mine")
+    assert caught.value.outcome == "timeout"
+    assert time.monotonic() - start < 20
+    _assert_gone(int((tmp_path / "child").read_text()))
+
+
+def test_a_program_does_not_outlive_a_measurement_that_is_killed(tmp_path: Path) -> None:
+    words = script(
+        tmp_path, f"import os, time\nopen({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\ntime.sleep(60)"
+    )
+    import shlex
+
+    caller = f"from gpugraph.peers.process import run_command; run_command({shlex.split(words)!r}, 60, 'x')"
+    process = subprocess.Popen([sys.executable, "-c", caller], cwd=Path(__file__).parents[3])
+    pid = _wait_for(tmp_path / "pid")
+    process.kill()
+    process.wait()
+    _assert_gone(pid)
+
+
+def _wait_for(file: Path) -> int:
+    for _ in range(600):
+        if file.exists() and file.read_text():
+            return int(file.read_text())
+        time.sleep(0.05)
+    raise AssertionError(f"{file} never appeared")
+
+
+def _assert_gone(pid: int) -> None:
+    for _ in range(200):
+        try:
+            state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+        except OSError:
+            return
+        if state in "ZX":  # killed; whoever inherited it has not collected it yet
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"process {pid} still runs")
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("import sys; sys.exit('out of cheese')", "it ended with exit code 1: out of cheese"),
+        ("import os; os.abort()", "it ended by SIGABRT"),
+        ("print('done')", r"no time that 'took .*' matches; it ends in: done"),
+        ("pass", "it printed nothing"),
+        ("print('took nan')", "printed the time 'nan'"),
+        ("print('took 0')", "printed the time '0'"),
+    ],
+)
+def test_a_program_that_says_nothing_useful_threw(tmp_path: Path, body: str, message: str) -> None:
+    register(tmp_path, body)
+    with pytest.raises(PeerThrew, match=message) as caught:
+        measured(zoo("random"), "peer:mine")
+    assert caught.value.outcome == "threw"
+
+
+def test_a_program_that_prints_no_weight_although_asked_threw(tmp_path: Path) -> None:
+    register(tmp_path, "print('took 1')", weight="weight (.+)")
+    with pytest.raises(PeerThrew, match="no total weight"):
+        measured(zoo("random"), "peer:mine")
+
+
+def test_a_program_that_is_not_there_is_refused() -> None:
+    register_commands({"mine": {"command": "no-such-program-anywhere {graph.egr}", "time": "(.)"}})
+    with pytest.raises(PeerRefused, match="there is no program on PATH 'no-such-program-anywhere'"):
+        measured(zoo("random"), "peer:mine")
+
+
+def test_a_file_that_cannot_be_executed_threw(tmp_path: Path) -> None:
+    path = tmp_path / "data"
+    path.write_text("no program")
+    path.chmod(0o755)
+    register_commands({"mine": {"command": f"{path} {{graph.egr}}", "time": "(.)"}})
+    with pytest.raises(PeerThrew, match="Exec format error"):
+        measured(zoo("random"), "peer:mine")
+
+
+def test_a_command_for_another_problem_or_device_says_so(tmp_path: Path) -> None:
+    register(tmp_path, "", device="cuda")
+    with pytest.raises(InputError, match="it solves mst, not sssp"):
+        load_peer("peer:mine", "sssp", "cuda")
+    with pytest.raises(InputError, match="runs on 'cuda'"):
+        load_peer("peer:mine", "mst", "cpu")
+
+
+def test_no_shell_reads_the_command(tmp_path: Path) -> None:
+    register(
+        tmp_path, "import sys; print('took 1', sys.argv[2:])", "{graph.egr} '$HOME' ';' 'a b' '*'", weight=r"(\[.*\])"
+    )
+    assert measured(zoo("random"), "peer:mine").data["result"]["total_weight"] == "['$HOME', ';', 'a b', '*']"
+
+
+def test_the_version_changes_with_the_program_and_with_its_table(tmp_path: Path) -> None:
+    register(tmp_path, "print('took 1')")
+    before = load_peer("peer:mine", "mst", "cpu").version
+    assert load_peer("peer:mine", "mst", "cpu").version == before
+    register(tmp_path, "print('took 1')", weight="weight (.+)")
+    assert load_peer("peer:mine", "mst", "cpu").version != before

@@ -1,0 +1,107 @@
+"""Tables ``[peer.NAME]``: what is right is read, and what is wrong is named with its table and key."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gpugraph.errors import InputError
+from gpugraph.peers import parse_commands, read_tables
+
+ECL: dict[str, Any] = {"command": "ecl-mst '{graph.egr}' -t {threads}", "time": r"runtime: ([0-9.]+)"}
+
+
+def only(**changes: Any) -> Any:
+    """Return the command of one table; a change to None takes the key away."""
+    table = {key: value for key, value in {**ECL, **changes}.items() if value is not None}
+    return parse_commands({"ecl-mst": table}, "night.toml")["ecl-mst"]
+
+
+def test_a_table_becomes_a_command() -> None:
+    peer = only(unit="ms", weight=r"weight: ([0-9]+)", timeout="2m", device="cuda")
+    assert peer.words == ("ecl-mst", "{graph.egr}", "-t", "{threads}")
+    assert (peer.unit_s, peer.problem, peer.device, peer.timeout_s) == (1e-3, "mst", "cuda", 120.0)
+    assert peer.formats() == ["egr"]
+    assert peer.filled({"graph.egr": "/x/my graph.egr", "threads": "8"}) == ["ecl-mst", "/x/my graph.egr", "-t", "8"]
+
+
+def test_options_and_the_environment_have_placeholders_too() -> None:
+    peer = only(command="gap {graph.wsg} -d {delta}", options={"delta": 8}, env={"N": "{threads}", "ROUNDS": 3})
+    assert peer.filled({"graph.wsg": "g", "delta": "16"}) == ["gap", "g", "-d", "16"]
+    assert peer.environment({"threads": "2"}) == {"N": "2", "ROUNDS": "3"}
+    assert not peer.writes_result
+    assert only(command="gap {graph.wsg} {result}").writes_result
+    assert only(command="gap", env={"GRAPH": "{graph.galois}"}).formats() == ["galois"]
+
+
+def test_a_command_with_a_source_solves_shortest_paths() -> None:
+    assert only(command="sssp -f {graph.wsg} -r {source}").problem == "sssp"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"comand": "x"}, "unknown key 'comand' — did you mean 'command'"),
+        ({"command": None}, "lacks command"),
+        ({"command": "ecl-mst 'x {graph.egr}"}, "no closing quotation"),
+        ({"command": "ecl-mst graph.egr"}, "never names the graph"),
+        ({"command": "ecl-mst {graph.erg}"}, "unknown placeholder 'graph.erg' — did you mean 'graph.egr'"),
+        ({"command": "ecl-mst {graph.egr} {source}", "problem": "mst"}, "unknown placeholder 'source'"),
+        ({"command": 7}, "lacks command"),
+        ({"time": None}, "lacks time"),
+        ({"time": "runtime: ([0-9"}, "time: unterminated character set"),
+        ({"time": "runtime: [0-9.]+"}, "time has 0 groups, not one"),
+        ({"time": 3}, "time is 3, no pattern"),
+        ({"unit": "min"}, "unknown unit 'min'"),
+        ({"problem": "bfs"}, "unknown problem 'bfs'"),
+        ({"problem": "scan"}, "unknown problem 'scan'"),
+        ({"distances": "sum: ([0-9]+)"}, "has distances, but solves mst"),
+        ({"device": "gpu"}, "unknown device 'gpu'"),
+        ({"timeout": "soon"}, "timeout: 'soon' is no length of time"),
+        ({"warmup": -1}, "warmup is -1"),
+        ({"first_vertex": 2}, "first_vertex is 2"),
+        ({"env": "X=1"}, "env is no table"),
+        ({"env": {"X": "{thread}"}}, "unknown placeholder 'thread' — did you mean 'threads'"),
+        ({"options": 3}, "options is no table"),
+        ({"options": {"delta": 3}}, "the option 'delta' is nowhere in the command"),
+        ({"options": {"source": 3}}, "the option 'source' cannot be called so"),
+    ],
+)
+def test_a_wrong_table_is_named_with_its_key(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        only(**changes)
+    assert str(caught.value).startswith("night.toml [peer.ecl-mst]: ")
+    assert message in str(caught.value)
+
+
+def test_a_name_that_a_library_has_or_no_command_can_have_is_refused() -> None:
+    with pytest.raises(InputError, match="'networkx' is a library's name"):
+        parse_commands({"networkx": ECL})
+    with pytest.raises(InputError, match="is no name"):
+        parse_commands({"a b": ECL})
+    with pytest.raises(InputError, match="is no table"):
+        parse_commands({"ecl": "ecl-mst {graph.egr}"})
+
+
+def test_a_command_may_be_given_in_one_line_or_in_a_file(tmp_path: Path) -> None:
+    line = "mine = {command = 'mine {graph.gr}', time = 't=([0-9.]+)'}"
+    assert parse_commands(read_tables(line))["mine"].formats() == ["gr"]
+    file = tmp_path / "peers.toml"
+    file.write_text("[peer.mine]\ncommand = 'mine {graph.mtx}'\ntime = 't=([0-9.]+)'\n")
+    assert parse_commands(read_tables(str(file)))["mine"].formats() == ["mtx"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("mine {graph.gr}", "is no TOML"),
+        ("missing.toml", "missing.toml: cannot be read"),
+        ("", "names no peer"),
+        ("mine = {command = 'mine {graph.gr}'}", r"--peer-command \[peer.mine\]: lacks time"),
+    ],
+)
+def test_a_line_that_is_no_table_says_how_to_write_one(text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        read_tables(text)

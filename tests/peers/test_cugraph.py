@@ -1,0 +1,110 @@
+"""The cuGraph adapter, on stand-ins for CuPy and pylibcugraph that compute on the host."""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gpugraph.graph.csr import CSRGraph
+from gpugraph.measure.trial import check
+from gpugraph.peers.answers import distances_of, forest_of_pairs
+from gpugraph.peers.catalogue import library
+from gpugraph.peers.errors import PeerRefused
+from gpugraph.problems.mst.edges import edge_endpoints
+from gpugraph.problems.mst.problem import PROBLEM as MST
+from gpugraph.problems.mst.reference import reference_forest
+from gpugraph.problems.sssp.problem import PROBLEM as SSSP
+from tests.zoo import UNDIRECTED, ZOO, has_negative_weights, zoo
+
+TAKEN = [n for n in UNDIRECTED if n not in ("no-vertex", "uint64")]
+
+
+class FakeGraph:
+    """What ``SGGraph`` would hold; it checks what the real one is given."""
+
+    def __init__(self, handle: Any, properties: Any, offsets: Any, targets: Any, weights: Any, **options: Any):
+        assert options["input_array_format"] == "CSR"
+        assert offsets.dtype == targets.dtype == np.int32
+        assert weights.dtype in (np.float32, np.float64)
+        self.graph = CSRGraph(offsets.astype(np.int64), targets, weights, directed=not properties.is_symmetric)
+
+
+def fake_forest(handle: Any, graph: FakeGraph, check: bool) -> Any:
+    u, v = edge_endpoints(graph.graph, reference_forest(graph.graph))
+    return np.concatenate([u, v]), np.concatenate([v, u]), None, None
+
+
+def fake_paths(handle: Any, graph: FakeGraph, source: int, cutoff: float, predecessors: bool, check: bool) -> Any:
+    from gpugraph.problems.sssp.reference import reference_distances
+
+    distance, _ = reference_distances(graph.graph, source)
+    distance[np.isinf(distance)] = np.finfo(distance.dtype).max
+    order = np.arange(len(distance))[::-1]
+    return order, distance[order], None
+
+
+@pytest.fixture
+def cugraph(monkeypatch: pytest.MonkeyPatch) -> Any:
+    fake: Any = ModuleType("pylibcugraph")
+    fake.ResourceHandle = object
+    fake.GraphProperties = SimpleNamespace
+    fake.SGGraph = FakeGraph
+    fake.minimum_spanning_tree, fake.sssp = fake_forest, fake_paths
+    cupy: Any = ModuleType("cupy")
+    cupy.asarray = cupy.asnumpy = np.asarray
+    cupy.cuda = SimpleNamespace(runtime=SimpleNamespace(deviceSynchronize=lambda: None))
+    monkeypatch.setitem(sys.modules, "pylibcugraph", fake)
+    monkeypatch.setitem(sys.modules, "cupy", cupy)
+    return fake
+
+
+@pytest.mark.usefixtures("cugraph")
+@pytest.mark.parametrize("name", TAKEN)
+def test_a_forest_listed_both_ways_comes_back_once(name: str) -> None:
+    adapter, graph = library("cugraph").adapters["mst"], zoo(name)
+    prepared = adapter.prepare(graph, 1, "")
+    u, v = adapter.answer(prepared, adapter.fetch(prepared, adapter.run(prepared)))
+    forest = forest_of_pairs(graph, u, v, "peer:cugraph", [], both_ways=adapter.both_ways)
+    assert check(MST, graph, (), forest, "both").passed
+
+
+@pytest.mark.usefixtures("cugraph")
+@pytest.mark.parametrize(
+    "name", [n for n in ZOO if n not in ("no-vertex", "uint64") and not has_negative_weights(zoo(n))]
+)
+def test_distances_come_back_in_vertex_order_with_infinity_where_unreached(name: str) -> None:
+    adapter, graph = library("cugraph").adapters["sssp"], zoo(name)
+    prepared = adapter.prepare(graph, 1, "")
+    values = adapter.answer(prepared, adapter.fetch(prepared, adapter.run(prepared, 0)))
+    result = distances_of(graph, 0, values, "peer:cugraph")
+    verdict = check(SSSP, graph, (0,), result, "both")
+    assert verdict.passed, verdict.detail
+    assert result.distance.dtype == (graph.weights.dtype if graph.weights.dtype.kind == "f" else np.uint64)
+
+
+def test_a_version_without_forests_is_refused(cugraph: Any) -> None:
+    del cugraph.minimum_spanning_tree
+    with pytest.raises(PeerRefused, match="no minimum_spanning_tree"):
+        library("cugraph").adapters["mst"].prepare(zoo("triangle"), 1, "")
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(library("cugraph").version() is None, reason="cugraph is not installed")
+@pytest.mark.parametrize("problem", ["mst", "sssp"])
+def test_cugraph_is_a_cell_like_any_other(problem: str) -> None:
+    from gpugraph.measure.cell import run_cell
+    from gpugraph.measure.record import Cell
+    from gpugraph.peers import PeerError
+
+    source = "max-degree" if problem == "sssp" else None
+    cell = Cell(problem, "rmat:12", "peer:cugraph", device="cuda", source=source, repeat=2, phases=False)
+    try:
+        record = run_cell(cell)
+    except PeerError as error:
+        pytest.skip(f"this release of cuGraph cannot: {error}")
+    assert record.status == "passed"
+    assert record.data["phases_s"]["d2h"] > 0

@@ -1,0 +1,110 @@
+"""The file with a program's whole answer: every edge and every distance is checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gpugraph.graph.csr import CSRGraph
+from gpugraph.measure.record import Record
+from gpugraph.peers import PeerThrew, register_commands
+from gpugraph.problems.mst.reference import reference_forest
+from gpugraph.problems.sssp.reference import reference_distances
+from tests.peers.helpers import measured, script
+from tests.zoo import zoo
+
+
+@pytest.fixture(autouse=True)
+def _no_commands_afterwards() -> Iterator[None]:
+    yield
+    register_commands({})
+
+
+def answer(folder: Path, text: str, graph: CSRGraph, problem: str, printed: str = "", **table: Any) -> Record:
+    """Measure a program that writes this text as its result."""
+    (folder / "answer").write_text(text)
+    body = f"import shutil, sys; shutil.copy({str(folder / 'answer')!r}, sys.argv[2]); print('took 1\\n{printed}')"
+    command = f"{script(folder, body)} {{graph.wel}} {{result}}" + (" {source}" if problem == "sssp" else "")
+    register_commands({"mine": {"command": command, "time": "took (.+)", **table}})
+    same = {"source": "5"} if problem == "sssp" else {}
+    return measured(graph, "peer:mine", problem, **same)
+
+
+def edges(graph: CSRGraph) -> list[tuple[int, int]]:
+    ids = reference_forest(graph)
+    tails = np.searchsorted(graph.offsets, ids, side="right") - 1
+    return list(zip(tails.tolist(), graph.targets[ids].tolist(), strict=True))
+
+
+def test_a_forest_is_checked_edge_for_edge(tmp_path: Path) -> None:
+    graph = zoo("random")
+    lines = [f"{v} {u} 7" for u, v in edges(graph)]
+    record = answer(tmp_path, "# mine\nu v w\n" + "\n".join(lines), graph, "mst")
+    assert record.status == "passed"
+    assert "the same" in record.data["verification"]["detail"]
+    assert answer(tmp_path, "\n".join(lines[1:]), graph, "mst").status == "failed"
+    shifted = "\n".join(f"{u + 1},{v + 1}" for u, v in edges(graph))
+    assert answer(tmp_path, shifted, graph, "mst", first_vertex=1).status == "passed"
+
+
+def test_distances_are_checked_vertex_by_vertex(tmp_path: Path) -> None:
+    graph = zoo("two-components")
+    distance, _ = reference_distances(graph, 5)
+    told = ["INT_MAX" if d > 2**63 else str(d) for d in distance]
+    assert answer(tmp_path, "\n".join(told), graph, "sssp", unreached="int_max").status == "passed"
+    pairs = "\n".join(f"{v}: {d}" for v, d in enumerate(told) if d != "INT_MAX")
+    assert answer(tmp_path, f"vertex distance\n{pairs}", graph, "sssp").status == "passed"
+    assert answer(tmp_path, pairs.replace("7: ", "7: 1"), graph, "sssp").status == "failed"
+    assert answer(tmp_path, "\n".join(pairs.splitlines()[:-1]), graph, "sssp").status == "failed"
+
+
+def test_reals_that_are_printed_short_prove_nothing_either_way(tmp_path: Path) -> None:
+    graph = zoo("float64")
+    distance, _ = reference_distances(graph, 5)
+    assert answer(tmp_path, "\n".join(map(repr, distance.tolist())), graph, "sssp").status == "passed"
+    record = answer(tmp_path, "\n".join(f"{d:.6g}" for d in distance), graph, "sssp")
+    assert (record.status, record.outcome) == ("skipped", "ok")
+    assert "no proof" in record.data["verification"]["detail"]
+    assert answer(tmp_path, "\n".join(f"{d * 1.001}" for d in distance), graph, "sssp").status == "failed"
+
+
+def test_a_printed_total_must_be_that_of_the_file(tmp_path: Path) -> None:
+    graph = zoo("random")
+    text = "\n".join(f"{u} {v}" for u, v in edges(graph))
+    record = answer(tmp_path, text, graph, "mst", "weight 3", weight="weight (.+)")
+    assert record.status == "failed"
+    assert "it printed the total weight 3, and its result file has" in record.data["verification"]["detail"]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem", "message"),
+    [
+        ("1 2\n3", "mst", "cannot be read"),
+        ("1\n2", "mst", "an edge is 'u v'"),
+        ("1 x", "mst", "holds no numbers"),
+        ("0 1\n0 2", "sssp", "two distances for one vertex"),
+        ("99 1", "sssp", "a distance for vertex 99"),
+        ("0 near", "sssp", "holds no numbers"),
+    ],
+)
+def test_a_file_that_says_nothing_useful_threw(tmp_path: Path, text: str, problem: str, message: str) -> None:
+    with pytest.raises(PeerThrew, match=message):
+        answer(tmp_path, text, zoo("two-components"), problem)
+
+
+def test_a_program_that_writes_no_file_threw_and_an_old_file_is_not_read(tmp_path: Path) -> None:
+    body = f"import os, sys\nonce = {str(tmp_path / 'once')!r}\nprint('took 1')\n"
+    body += "if not os.path.exists(once): open(once, 'w').close(); open(sys.argv[2], 'w').write('0 1')"
+    command = f"{script(tmp_path, body)} {{graph.wel}} {{result}}"
+    register_commands({"mine": {"command": command, "time": "took (.+)"}})
+    with pytest.raises(PeerThrew, match="it wrote no result file"):
+        measured(zoo("random"), "peer:mine", warmup=1)
+
+
+def test_an_empty_file_is_an_empty_answer(tmp_path: Path) -> None:
+    assert answer(tmp_path, "", zoo("one-vertex"), "mst").status == "passed"
+    assert answer(tmp_path, "", zoo("random"), "mst").status == "failed"
