@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Container, Mapping, Sequence
@@ -37,15 +38,17 @@ def start(
     words: Sequence[object], folder: Path, env: Mapping[str, str] | None = None, **how: Any
 ) -> subprocess.Popen[str]:
     """Start ``gpugraph WORDS...`` in a folder, its streams piped unless ``how`` says otherwise."""
-    how = {
-        "stdin": subprocess.DEVNULL,
-        "stdout": subprocess.PIPE,
-        "stderr": subprocess.PIPE,
-        "start_new_session": True,
-    } | how
+    how = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | how
+    how |= {"start_new_session": True, "preexec_fn": _heed_signals}
     return subprocess.Popen(
         [*COMMAND, *map(str, words)], cwd=folder, env=environment(env), text=True, errors="surrogateescape", **how
     )
+
+
+def _heed_signals() -> None:
+    """Take signals as from a terminal, though who runs the test may ignore some, as nohup does."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def ended(process: subprocess.Popen[str], seconds: float = 100.0) -> Ended:

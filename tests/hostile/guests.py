@@ -44,9 +44,13 @@ def _bench(trial: Trial, guest: HostileGuest) -> None:
     (trial.folder / "sweep.toml").write_text(text)
     (trial.folder / "mine.py").write_text(guest.text)
     end = run(("bench", "--sweep", "sweep.toml", "--save", "store.jsonl", "--quiet"), trial.folder)
+    if end.code == 2 and guest.code == 2:  # one that cannot be imported: told before anything begins
+        check(end, (2,))
+        assert "sweep.toml line 6, axes.algorithm: " in end.err, end.err
+        return
     check(end, (1,) if guest.outcome == "wrong" else (0,))
     records = [json.loads(line) for line in (trial.folder / "store.jsonl").read_text().splitlines()]
-    outcomes = {record["algorithm"]: record["outcome"] for record in records}
+    outcomes = {record["cell"]["axes"]["algorithm"]: record["outcome"] for record in records}
     assert outcomes.pop(ours) == "ok", f"it took our own algorithm along: {end.err}"
     assert list(outcomes.values()) == [guest.outcome], f"{outcomes}: {end.err}"
 

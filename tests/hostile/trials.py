@@ -218,7 +218,7 @@ class _Worker:
 
 def _serve(part: Part, seed: int, folder: Path, keep: Path | None, at: Any, parent: Connection) -> None:
     """Run the batches that come, until none comes."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent's affair
+    signal.signal(signal.SIGINT, lambda *_: None)  # the parent's affair; what it starts is not to ignore it
     faulthandler.enable()
     while True:
         try:
