@@ -12,12 +12,16 @@ Everything imports lazily: ``import gpugraph`` costs milliseconds.
 
 from __future__ import annotations
 
-import os
-from typing import TYPE_CHECKING, Any
+TYPE_CHECKING = (
+    False  # without the module of that name, whose import a Ctrl-C may meet before anyone is there to catch it
+)
 
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    import os
+    from typing import Any
+
     from gpugraph.graph.csr import CSRGraph
     from gpugraph.measure.record import Record
     from gpugraph.problems.contract import Verdict

@@ -24,7 +24,11 @@ _REMEDIES = {
     errno.ENOENT: "make the folder first",
     errno.ENOTDIR: "name a file inside a folder",
     errno.EISDIR: "name a file inside the folder",
+    errno.ENAMETOOLONG: "give it a shorter name",
 }
+
+_REASONS = {errno.EACCES: "no permission", errno.ENOENT: "its folder does not exist"}
+"""Where the system's own words would mislead."""
 
 
 @contextlib.contextmanager
@@ -32,44 +36,65 @@ def atomic_write(path: str | os.PathLike[str], mode: str = "wb") -> Iterator[IO[
     """Open ``path`` for writing; it appears complete when the block ends well, and not at all otherwise.
 
     The bytes go to a temporary file in the same folder, which is synced and renamed over ``path``; an
-    error or Ctrl-C removes it.  A name that ends in .gz, .bz2, .xz or .zst is compressed.  What is no
+    error or a signal removes it.  A name that ends in .gz, .bz2, .xz or .zst is compressed.  What is no
     regular file (a pipe, a terminal) is written straight away.
 
     Args:
         path: the file.
-        mode: ``"wb"`` for bytes, ``"w"`` for UTF-8 text.
+        mode: ``"wb"`` for bytes, ``"w"`` for UTF-8 text; what UTF-8 does not hold becomes a question mark.
 
     Raises:
         InputError: the folder is missing or may not be written to, or the disk is full.
+        BrokenPipeError: it is a pipe, and its reader has seen enough.
     """
     if mode not in ("w", "wb"):
         raise ValueError(f"mode {mode!r} is neither 'w' nor 'wb'")
     shown = os.fspath(path)
-    target = os.path.realpath(shown)
-    try:
-        # Of the name as it stands: what /dev/stdout leads to may have no path.
-        status = os.stat(shown) if os.path.exists(shown) else None
-        if status is not None and stat.S_ISDIR(status.st_mode):
-            raise IsADirectoryError(errno.EISDIR, "it is a folder")
-        if status is not None and not stat.S_ISREG(status.st_mode):
+    with _in_words(shown):
+        if _is_stream(shown):
             with open(shown, "wb") as raw:
                 yield from _through(raw, shown, mode)
-            return
-        yield from _renamed_into_place(target, shown, mode, status)
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        remedy = _REMEDIES.get(error.errno or 0, "write elsewhere")
-        raise InputError(f"cannot be written: {reason}", where=shown, remedy=remedy) from error
+        else:
+            with replaced(shown) as raw:
+                yield from _through(raw, shown, mode)
 
 
-def _renamed_into_place(target: str, shown: str, mode: str, status: os.stat_result | None) -> Iterator[IO[Any]]:
-    folder, name = os.path.split(target)
-    temporary = os.path.join(folder, f".{name[:100]}.{secrets.token_hex(4)}.part")
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Raise now what ``atomic_write`` would raise, as far as can be known before there is anything to write.
+
+    Raises:
+        InputError: it is a folder, has an impossible name, or its folder is missing or may not be written to.
+    """
+    shown = os.fspath(path)
+    with _in_words(shown):
+        if not _is_stream(shown):
+            with contextlib.suppress(_Discarded), replaced(shown):
+                raise _Discarded
+        elif not os.access(shown, os.W_OK):
+            raise PermissionError(errno.EACCES, "permission denied")
+
+
+@contextlib.contextmanager
+def replaced(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """Open a new file that takes the place, the permissions included, of ``path`` when the block ends well.
+
+    A link stays a link: what it leads to is replaced.  The bare means of ``atomic_write``.
+
+    Raises:
+        OSError: as the system has it.
+    """
+    target = os.path.realpath(path)
+    folder = os.path.dirname(target)
+    try:
+        permissions = stat.S_IMODE(os.stat(target).st_mode)
+    except FileNotFoundError:
+        permissions = None
+    temporary = os.path.join(folder, f".gpugraph-{secrets.token_hex(8)}.part")
     try:
         with open(temporary, "xb") as raw:
-            if status is not None:
-                os.chmod(temporary, stat.S_IMODE(status.st_mode))
-            yield from _through(raw, shown, mode)
+            if permissions is not None:
+                os.chmod(temporary, permissions)
+            yield raw
             raw.flush()
             os.fsync(raw.fileno())
         os.replace(temporary, target)
@@ -80,9 +105,38 @@ def _renamed_into_place(target: str, shown: str, mode: str, status: os.stat_resu
     _sync_folder(folder)
 
 
+class _Discarded(Exception):
+    """No error: it ends a block of which nothing shall stay."""
+
+
+@contextlib.contextmanager
+def _in_words(shown: str) -> Iterator[None]:
+    """Turn what the system says about a file that is written into an InputError."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        reason = _REASONS.get(error.errno or 0) or (error.strerror or str(error)).lower()
+        remedy = _REMEDIES.get(error.errno or 0, "write elsewhere")
+        raise InputError(f"cannot be written: {reason}", where=shown, remedy=remedy) from error
+
+
+def _is_stream(shown: str) -> bool:
+    """Tell whether ``shown`` is something that cannot be replaced: a pipe, a terminal, a device."""
+    try:
+        # Of the name as it stands: what /dev/stdout leads to may have no path.
+        mode = os.stat(shown).st_mode
+    except FileNotFoundError:
+        return False
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, "it is a folder")
+    return not stat.S_ISREG(mode)
+
+
 def _through(raw: IO[bytes], shown: str, mode: str) -> Iterator[IO[Any]]:
     packed = open_writer(raw, codec_of_name(shown))
-    stream: IO[Any] = io.TextIOWrapper(packed, encoding="utf-8", newline="\n") if mode == "w" else packed
+    stream: IO[Any] = io.TextIOWrapper(packed, "utf-8", "replace", newline="\n") if mode == "w" else packed
     try:
         yield stream
         stream.flush()

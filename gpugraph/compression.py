@@ -139,6 +139,16 @@ class _Parts(io.RawIOBase):
         return bool(bare)
 
 
+class _GzipWriter(gzip.GzipFile):
+    """Says that it cannot seek: the library's own claims it can, and fails when a zip goes back to mend a header."""
+
+    def seekable(self) -> bool:
+        return False
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        raise io.UnsupportedOperation("seek")
+
+
 def open_writer(stream: IO[bytes], codec: str | None) -> IO[bytes]:
     """Return a stream that compresses into ``stream``; closing it leaves ``stream`` open.
 
@@ -147,7 +157,7 @@ def open_writer(stream: IO[bytes], codec: str | None) -> IO[bytes]:
     if codec is None:
         return stream
     if codec == "gzip":
-        return cast(IO[bytes], gzip.GzipFile(filename="", fileobj=stream, mode="wb", compresslevel=3, mtime=0))
+        return cast(IO[bytes], _GzipWriter(filename="", fileobj=stream, mode="wb", compresslevel=3, mtime=0))
     if codec == "bzip2":
         return cast(IO[bytes], bz2.BZ2File(stream, "wb"))
     if codec == "xz":

@@ -12,16 +12,17 @@ code   meaning
 3      device unavailable or out of memory
 4      regression found by ``compare``
 70     a defect of gpugraph's own
-130    interrupted
+130    interrupted by Ctrl-C, SIGTERM or SIGHUP
 =====  ====================================================
 """
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import os
 import reprlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 EXIT_OK = 0
 EXIT_DEFECT = 70
@@ -145,3 +146,28 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
     near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
     remedy = f"did you mean '{near[0]}'?" if near else f"known: {', '.join(names)}"
     return InputError(f"unknown {kind} '{name}'", remedy=remedy)
+
+
+@contextlib.contextmanager
+def reading(path: str | os.PathLike[str], remedy: str) -> Iterator[None]:
+    """Turn whatever is thrown while a file is read into one error that names it: damage finds every gap of a library.
+
+    Args:
+        path: the file.
+        remedy: what to do about one that is damaged.
+
+    Raises:
+        GraphFormatError: the file is damaged.
+        InputError: the system does not give it.
+        GpuGraphError, MemoryError: as they come.
+    """
+    try:
+        yield
+    except (GpuGraphError, MemoryError):
+        raise
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            reason = (error.strerror or str(error)).lower()
+            raise InputError(f"cannot be read: {reason}", where=path, remedy=remedy) from error
+        reason = next(iter(str(error).splitlines()), "") or type(error).__name__
+        raise GraphFormatError(f"is damaged: {reason[:200]}", path=path, remedy=remedy) from error

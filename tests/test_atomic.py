@@ -3,12 +3,15 @@ from __future__ import annotations
 import errno
 import gc
 import gzip
+import io
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from gpugraph.atomic import atomic_write
+from gpugraph.atomic import atomic_write, check_writable
+from gpugraph.compression import codec_of_name, open_reader
 from gpugraph.errors import InputError
 
 
@@ -109,3 +112,44 @@ def test_a_new_file_has_the_permissions_of_any_other(tmp_path: Path) -> None:
     with atomic_write(tmp_path / "a"):
         pass
     assert (tmp_path / "a").stat().st_mode == (tmp_path / "plain").stat().st_mode
+
+
+def test_a_long_name_is_written_and_one_that_is_too_long_is_told(tmp_path: Path) -> None:
+    with atomic_write(tmp_path / ("路" * 84)) as stream:
+        stream.write(b"1")
+    with pytest.raises(InputError, match="file name too long — give it a shorter name"):
+        check_writable(tmp_path / ("路" * 86))
+    assert len(os.listdir(tmp_path)) == 1
+
+
+def test_what_can_be_written_is_found_out_without_a_trace(tmp_path: Path) -> None:
+    (tmp_path / "old").write_bytes(b"old")
+    check_writable(tmp_path / "new")
+    check_writable(tmp_path / "old")
+    with pytest.raises(InputError, match="make the folder first"):
+        check_writable(tmp_path / "no" / "a")
+    assert os.listdir(tmp_path) == ["old"]
+    assert (tmp_path / "old").read_bytes() == b"old"
+
+
+def test_text_that_utf_8_does_not_hold_is_written_as_a_question_mark(tmp_path: Path) -> None:
+    with atomic_write(tmp_path / "a", "w") as stream:
+        stream.write("name \udcff")
+    assert (tmp_path / "a").read_bytes() == b"name ?"
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".zst"])
+def test_an_archive_goes_through_every_compressor(tmp_path: Path, suffix: str) -> None:
+    with atomic_write(tmp_path / f"a.npz{suffix}") as stream:
+        np.savez(stream, x=np.arange(9))
+    with open(tmp_path / f"a.npz{suffix}", "rb") as raw:
+        content = open_reader(raw, codec_of_name(f"a{suffix}")).read()
+    assert np.load(io.BytesIO(content))["x"].tolist() == list(range(9))
+
+
+def test_a_reader_that_stops_early_is_no_bad_file(tmp_path: Path) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    with pytest.raises(BrokenPipeError), atomic_write(f"/dev/fd/{write}") as stream:
+        stream.write(b"x")
+    os.close(write)

@@ -42,13 +42,17 @@ def main() -> None:
     """Serve requests until standard input ends."""
     parent = int(sys.argv[1]) if len(sys.argv) > 1 else os.getppid()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's
+    signal.signal(signal.SIGTERM, _end)
     end_with(parent)
     send = _protected_output()
     requests = _requests()
     worker = Worker(send)
     send("ready", pid=os.getpid())
-    while True:
-        worker.serve(requests.get())
+    try:
+        while True:
+            worker.serve(requests.get())
+    except _EndedError:
+        os._exit(1)
 
 
 def end_with(parent: int) -> None:
@@ -63,6 +67,14 @@ def end_with(parent: int) -> None:
         ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if hasattr(os, "getppid") and os.getppid() != parent:
         os._exit(1)
+
+
+class _EndedError(BaseException):
+    """The parent wants the worker to end: what is half-compiled or half-written goes away on the way up."""
+
+
+def _end(number: int, frame: object) -> None:
+    raise _EndedError
 
 
 def _protected_output() -> Send:

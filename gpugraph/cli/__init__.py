@@ -2,25 +2,89 @@
 
 from __future__ import annotations
 
+import os
+import sys
+
+_SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGALRM")
+
+
+class Interruption(KeyboardInterrupt):
+    """A signal asked the process to end: all that is under way is unwound, and nothing half-written stays.
+
+    A class of its own, for the interpreter ends itself by signal 2 once a plain KeyboardInterrupt has passed through
+    a library that runs Python code, whoever caught it.
+    """
+
+    latest: Interruption | None = None
+    """The last one raised; a library may have made another exception of it, or none."""
+
 
 def main() -> None:
     """Run the command line and exit with its code; one with a user's own algorithm in a child."""
-    import os
-    import sys
-
+    code: object = 130
     try:
+        _take_signals()
         from gpugraph.cli.supervised import guest_in, supervise
 
         guest = guest_in(sys.argv[1:]) if hasattr(os, "fork") else None
         if guest is not None:
             supervise(_main, guest)
         _main()
-    except KeyboardInterrupt:  # Ctrl-C at once: the error boundary is not there yet
-        print("gpugraph: interrupted", file=sys.stderr)
-        sys.exit(130)
+    except SystemExit as end:
+        code = end.code
+    except KeyboardInterrupt as interrupt:  # at once: the error boundary is not there yet
+        print(" ".join(["gpugraph: interrupted", *interrupt.args]), file=sys.stderr)
+    except Exception:
+        if Interruption.latest is None:
+            raise
+        print(" ".join(["gpugraph: interrupted", *Interruption.latest.args]), file=sys.stderr)
+    _ignore_signals()
+    sys.exit(code)  # type: ignore[arg-type]
 
 
 def _main() -> None:
     from gpugraph.cli.group import cli
 
     cli.main(prog_name="gpugraph")
+
+
+def _take_signals() -> None:
+    """Let SIGTERM and SIGHUP do what Ctrl-C does, unless the starter had them ignored, as nohup does."""
+    import signal
+    import time
+
+    last = float("-inf")
+
+    def interrupt(number: int, frame: object) -> None:
+        # A closed terminal sends several signals; the second must not tear what the first is tidying up.
+        nonlocal last
+        if time.monotonic() - last < 1:
+            return
+        last = time.monotonic()
+        Interruption.latest = Interruption(*(() if number == signal.SIGINT else (f"by {signal.Signals(number).name}",)))
+        raise Interruption.latest
+
+    def unheard(what: sys.UnraisableHookArgs) -> None:
+        # Raised where the interpreter lets no error out, in a destructor for instance: again in a moment.
+        if what.exc_value is Interruption.latest is not None and hasattr(signal, "setitimer"):
+            signal.setitimer(signal.ITIMER_REAL, 0.01)
+        else:
+            sys.__unraisablehook__(what)
+
+    def again(number: int, frame: object) -> None:
+        raise Interruption.latest or Interruption
+
+    for name in _SIGNALS:
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, again if name == "SIGALRM" else interrupt)
+    sys.unraisablehook = unheard
+
+
+def _ignore_signals() -> None:
+    """Let no signal disturb the way out: what was to be said and written has been."""
+    import signal
+
+    for name in _SIGNALS:
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.SIG_IGN)

@@ -11,9 +11,11 @@ import os
 import sys
 import traceback
 from collections.abc import Callable
+from typing import IO
 
 import click
 
+from gpugraph.cli import Interruption
 from gpugraph.errors import EXIT_DEFECT, EXIT_INTERRUPTED, EXIT_OK, GpuGraphError, InputError, OutOfMemory, unknown_name
 
 
@@ -25,23 +27,37 @@ def guard(run: Callable[[], None], *, debug: bool = False) -> int:
     except click.exceptions.Exit as ending:
         return int(ending.exit_code)
     except BrokenPipeError:
-        _silence_stdout()  # the reader, `head` for instance, has seen enough
+        silence(sys.stdout)  # the reader, `head` for instance, has seen enough
         return EXIT_OK
-    except (Exception, KeyboardInterrupt) as error:
+    except (Exception, KeyboardInterrupt) as thrown:
+        error = Interruption.latest or thrown  # a library may have made another error of the interruption
         if debug:
             traceback.print_exc()
         code, line = explain(error)
-        with contextlib.suppress(OSError):
+        try:
             print(f"gpugraph: {line}", file=sys.stderr, flush=True)
-        _flush_quietly()
+        except (OSError, ValueError):
+            silence(sys.stderr)
+        try:
+            sys.stdout.flush()
+        except (OSError, ValueError):
+            silence(sys.stdout)
         return code
     return EXIT_OK
+
+
+def silence(stream: IO[str]) -> None:
+    """Send what is still buffered and all that follows nowhere, so that nobody complains again on the way out."""
+    with contextlib.suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
 
 
 def explain(error: BaseException) -> tuple[int, str]:
     """Return the exit code of an exception and the line that tells it."""
     if isinstance(error, KeyboardInterrupt | click.Abort):
-        return EXIT_INTERRUPTED, "interrupted"
+        return EXIT_INTERRUPTED, " ".join(["interrupted", *map(str, error.args)])
     if isinstance(error, click.UsageError):
         error = _usage_error(error)
     if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
@@ -61,16 +77,3 @@ def _usage_error(error: click.UsageError) -> InputError:
     message = " ".join(error.format_message().split()).rstrip(".")
     command = error.ctx.command_path if error.ctx is not None else "gpugraph"
     return InputError(message[:1].lower() + message[1:], remedy=f"see '{command} --help'")
-
-
-def _flush_quietly() -> None:
-    try:
-        sys.stdout.flush()
-    except OSError:
-        _silence_stdout()
-
-
-def _silence_stdout() -> None:
-    """Send what is still buffered nowhere, so that the interpreter does not complain on its way out."""
-    with contextlib.suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

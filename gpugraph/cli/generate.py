@@ -23,11 +23,12 @@ def generate(spec: str, output: str, output_format: str | None, quiet: bool) -> 
     from gpugraph.cli.output import check_destination, show_written
     from gpugraph.cli.progress import Progress
     from gpugraph.graph.generate import generate as generate_graph
-    from gpugraph.graph.load import save_file
+    from gpugraph.graph.load import save_file, writable_format
     from gpugraph.graph.spec import parse_spec
     from gpugraph.report.table import describe_graph
 
     parsed = parse_spec(spec)
+    writable_format(output, output_format)
     check_destination(output)
     with Progress(quiet=quiet) as progress:
         graph = generate_graph(parsed, progress.step)

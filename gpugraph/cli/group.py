@@ -61,9 +61,9 @@ class LazyGroup(click.Group):
     ) -> NoReturn:
         """Run and exit: every way out of the command line leads through the boundary."""
         words = list(sys.argv[1:] if args is None else args) or ["--help"]
-        for name in ("stdout", "stderr"):
-            if getattr(sys, name) is None:  # closed by the shell (>&-): nobody wants to read it
-                setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115  open until the end
+        for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+            if getattr(sys, name) is None:  # closed by the shell (>&-); in this order no other file takes its number
+                setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115  open until the end
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):  # a locale without a letter of ours must not end in a traceback
                 stream.reconfigure(errors="replace")

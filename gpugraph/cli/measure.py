@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -67,29 +69,36 @@ def measure(
     with Progress(quiet=quiet) as progress:
         with diverted():
             record = run_cell(cell, progress, sampling)
+        troubles: list[InputError] = []
         if output is not None and record.status != "failed":
             from gpugraph.measure.results import write_result
 
             progress(f"writing {output}")
-            write_result(record.result, output)
+            with _going_on(troubles):
+                write_result(record.result, output)
     tell(_notices(record, output), quiet=quiet)
-    try:
-        if save is not None:
-            from gpugraph.bench.store import append_record
+    if save is not None:
+        from gpugraph.bench.store import append_record
 
+        with _going_on(troubles):
             if append_record(record, save):
                 tell([f"{save}: a last line that was torn by a kill is cut off"], quiet=quiet)
-    finally:  # what was measured is shown even if it cannot be saved
-        _deliver(record, style)
-
-
-def _deliver(record: Record, style: str) -> None:
-    try:
+    with _going_on(troubles):
         print_record(record, style)
-    finally:  # whoever stopped reading must still get the exit code
-        if record.status == "failed":
-            where = f"{record.data['problem']} by {record.data['algorithm']} on {record.data['graph']['name']}"
-            raise VerificationFailed(record.data["verification"]["detail"], where=where)
+    if record.status == "failed":
+        where = f"{record.data['problem']} by {record.data['algorithm']} on {record.data['graph']['name']}"
+        raise VerificationFailed(record.data["verification"]["detail"], where=where)
+    if troubles:
+        raise troubles[0]
+
+
+@contextlib.contextmanager
+def _going_on(troubles: list[InputError]) -> Iterator[None]:
+    """Note what cannot be written: it must not take with it what can be."""
+    try:
+        yield
+    except InputError as trouble:
+        troubles.append(trouble)
 
 
 def _sampling(cell: Cell, target: str | None, max_seconds: float | None, *, cold: bool, energy: bool) -> Sampling:
@@ -136,8 +145,10 @@ def _notices(record: Record, output: str | None) -> list[str]:
 
 def _check_outputs(problem: str, graph: str, output: str | None, save: str | None) -> None:
     """Refuse before the work what could not be written after it."""
-    for path in filter(None, (output, save)):
-        check_destination(path)
+    for path in (output, save):
+        if path is None:
+            continue
+        check_destination(path, append=path is save)
         if os.path.exists(path) and os.path.exists(graph) and os.path.samefile(path, graph):
             raise InputError("is the graph itself and would be overwritten", where=path, remedy="name another file")
     if save is not None and os.path.isfile(save):
@@ -145,6 +156,8 @@ def _check_outputs(problem: str, graph: str, output: str | None, save: str | Non
 
         Store(save, resume=True, wait_s=WAIT_S).close()
     if output is not None:
+        if save is not None and os.path.realpath(output) == os.path.realpath(save):
+            raise InputError("is given for the result and for the record", where=save, remedy="name another file")
         from gpugraph.measure.results import check_result_name
 
         check_result_name(output, problem)

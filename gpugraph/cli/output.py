@@ -9,22 +9,20 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from gpugraph.atomic import check_writable
+from gpugraph.cli.boundary import silence
 from gpugraph.errors import GpuGraphWarning, InputError
 from gpugraph.report.lines import Line, plain, print_rich
 
 
 def show(text: str) -> None:
-    """Print ``text`` on standard output.
+    """Print ``text`` on standard output; nothing more where its reader, ``head`` for instance, has seen enough.
 
     Raises:
-        InputError: the output is full; BrokenPipeError: nobody reads it any more.
+        InputError: the output is full.
     """
-    try:
+    with _shown():
         print(text.rstrip("\n"), flush=True)
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        _refuse_stdout(error)
 
 
 def show_lines(lines: Sequence[Line]) -> None:
@@ -32,24 +30,29 @@ def show_lines(lines: Sequence[Line]) -> None:
     if not sys.stdout.isatty():
         show(plain(lines))
         return
-    try:
+    with _shown():
         print_rich(lines)
-    except BrokenPipeError:
-        raise
+
+
+@contextlib.contextmanager
+def _shown() -> Iterator[None]:
+    """Take care of a standard output that takes no more, without which what else is to be done would be left undone."""
+    try:
+        yield
     except OSError as error:
-        _refuse_stdout(error)
-
-
-def _refuse_stdout(error: OSError) -> None:
-    sys.stdout = open(os.devnull, "w")  # noqa: SIM115  what is still buffered would fail again at exit
-    raise InputError(f"cannot write to standard output: {(error.strerror or str(error)).lower()}") from None
+        silence(sys.stdout)
+        if not isinstance(error, BrokenPipeError):
+            reason = (error.strerror or str(error)).lower()
+            raise InputError(f"cannot write to standard output: {reason}") from None
 
 
 def tell(notices: Iterable[str], *, quiet: bool = False) -> None:
-    """Print notices on standard error, a line each."""
-    if not quiet:
-        for notice in notices:
+    """Print notices on standard error, a line each; where that takes none, the work goes on without."""
+    try:
+        for notice in () if quiet else notices:
             print(f"gpugraph: {' '.join(notice.split())}", file=sys.stderr, flush=True)
+    except OSError:
+        silence(sys.stderr)
 
 
 @contextlib.contextmanager
@@ -110,20 +113,20 @@ def _flush_compiled_code() -> None:
         ctypes.CDLL(None).fflush(None)
 
 
-def check_destination(path: str) -> None:
+def check_destination(path: str, *, append: bool = False) -> None:
     """Check that ``path`` can be written, before work is done whose fruit would be lost.
 
+    Args:
+        path: the file.
+        append: to its end, if it is there.
+
     Raises:
-        InputError: it is a folder, or its folder is missing or may not be written to.
+        InputError: it is a folder, has an impossible name, or its folder is missing or may not be written to.
     """
-    folder = os.path.dirname(os.path.realpath(path))
-    if os.path.isdir(path):
-        raise InputError("cannot be written: it is a folder", where=path, remedy="name a file inside the folder")
-    if os.path.exists(path) and not os.path.isfile(path):
-        writable = os.access(path, os.W_OK)
-    elif not os.path.isdir(folder):
-        raise InputError("cannot be written: its folder does not exist", where=path, remedy="make the folder first")
+    if append and os.path.isfile(path):
+        if not os.access(path, os.W_OK):
+            raise InputError(
+                "cannot be written: no permission", where=path, remedy="choose a file that you may write to"
+            )
     else:
-        writable = os.access(folder, os.W_OK)
-    if not writable:
-        raise InputError("cannot be written: no permission", where=path, remedy="choose a folder that you may write to")
+        check_writable(path)

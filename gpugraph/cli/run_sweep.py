@@ -65,7 +65,7 @@ def run_bench(
         if list_ or dry_run:
             stored = read_records(path) if resume and os.path.exists(path) else []
         else:
-            check_destination(path)
+            check_destination(path, append=True)
             store = stack.enter_context(Store(path, resume=resume))
             stored = store.records
         worker = stack.enter_context(WorkerProcess())

@@ -63,10 +63,7 @@ def supervise(command: Callable[[], None], guest: str) -> NoReturn:
     if told:
         os._exit(told[0])
     if sent:
-        if sent[-1] != signal.SIGINT:  # end as anybody would who was sent that
-            signal.signal(sent[-1], signal.SIG_DFL)
-            os.kill(parent, sent[-1])
-        _tell("interrupted")
+        _tell("interrupted" if sent[-1] == signal.SIGINT else f"interrupted by {signal.Signals(sent[-1]).name}")
         os._exit(130)
     _tell(f"error: {guest}: {_manner(status)} — this is an error of the user's own algorithm")
     os._exit(2)
@@ -83,8 +80,8 @@ def _be_child(command: Callable[[], None], writer: int, parent: int) -> NoReturn
         command()
     except SystemExit as ending:
         code = ending.code or 0
-    except KeyboardInterrupt:
-        _tell("interrupted")
+    except KeyboardInterrupt as interrupt:
+        _tell(" ".join(["interrupted", *map(str, interrupt.args)]))
         code = 130
     finally:
         for stream in (sys.stdout, sys.stderr):

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from gpugraph.atomic import atomic_write
 from gpugraph.clock import HostClock
@@ -95,29 +99,78 @@ def _built(arcs: ArcList, source: Source, form: Format) -> CSRGraph:
         raise GraphFormatError(error.what, path=source.path, line=line, remedy=error.remedy) from error
 
 
-def save_file(graph: CSRGraph, path: str | os.PathLike[str], output_format: str | None = None) -> None:
+def save_file(
+    graph: CSRGraph, path: str | os.PathLike[str], output_format: str | None = None, *, renumber: bool = False
+) -> tuple[str, ...]:
     """Write a graph, whole or not at all; a name that ends in .gz, .bz2, .xz or .zst is compressed.
 
     Args:
         graph: the graph; one mapped from a ``.csr`` is checked first.
         path: where to.
         output_format: the name of a format; default: what the name ends in.
+        renumber: leave the graph's own ids out.
+
+    Returns:
+        What a user should know about the ids in the file, a sentence each.
 
     Raises:
-        InputError: the name's ending is unknown, the format cannot hold the graph, or the file cannot be written.
+        InputError: the name's ending is unknown, the format cannot hold the graph or its ids, or the file cannot be
+            written.
     """
     name = os.fspath(path)
-    form = formats.named(output_format) if output_format else formats.for_output(name)
-    if form.write is None:
-        raise InputError(f"{form.title} is only read", where=name, remedy="write another format, e.g. .csr")
-    ensure_checked(graph)
+    form = writable_format(name, output_format)
     try:
+        graph, notices = _with_ids_for(graph, form, renumber)
+        ensure_checked(graph)
         with atomic_write(name, "wb") as stream:
-            form.write(graph, stream, formats.extension_of(name))
+            form.write(graph, stream, formats.extension_of(name))  # type: ignore[misc]
     except InputError as error:
         if error.where is None:
             raise InputError(error.what, where=name, remedy=error.remedy) from error
         raise
+    return notices
+
+
+def writable_format(name: str, output_format: str | None = None) -> Format:
+    """Return the format in which a file will be written.
+
+    Raises:
+        InputError: there is none of that name or ending, or it is only read.
+    """
+    form = formats.named(output_format) if output_format else formats.for_output(name)
+    if form.write is None:
+        raise InputError(f"{form.title} is only read", where=name, remedy="write another format, e.g. .csr")
+    return form
+
+
+def _with_ids_for(graph: CSRGraph, form: Format, renumber: bool) -> tuple[CSRGraph, tuple[str, ...]]:
+    """Return the graph with the ids that a format is to write, None for the numbers it has anyway, and what to tell.
+
+    Raises:
+        InputError: the format cannot hold the graph's ids.
+    """
+    names = graph.vertex_names
+    if names is None:
+        return graph, ()
+    whole = names.dtype.kind in "iu"
+    if form.ids == "any" and whole and not renumber and (names[:1] >= 0).all():
+        return graph, ()
+    plain = graph.renamed(vertex_names=None)
+    from_one = whole and np.array_equal(names, np.arange(1, len(names) + 1))
+    if from_one and form.ids == "from 1":
+        return plain, ()
+    first = int(form.ids == "from 1")
+    if from_one or renumber:
+        return plain, (f"vertices are numbered from {first} in the file; their ids, {_few(names)}, are not in it",)
+    raise InputError(
+        f"{form.title} numbers vertices from {first} and cannot hold their ids {_few(names)}",
+        remedy="write an edge list, e.g. .wel, or leave the ids out with --renumber",
+    )
+
+
+def _few(names: NDArray[Any]) -> str:
+    """Return the first names for a message."""
+    return ", ".join([*map(str, names[:3]), *(["…"] if len(names) > 3 else [])])
 
 
 def is_graph_file(text: str) -> bool:

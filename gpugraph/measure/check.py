@@ -55,10 +55,17 @@ def check_result(graph: CSRGraph, result: Forest | Distances | str | os.PathLike
         problem = load_problem("mst" if isinstance(given, StoredForest) else "sssp")
         graph = problem.admit(graph)
     try:
+        if given.vertices not in (None, graph.vertices):
+            raise _MismatchError(f"the result is one of {given.vertices} vertices, the graph has {graph.vertices}")
         claimed = _forest(graph, given, path) if isinstance(given, StoredForest) else _distances(graph, given, path)
+        _check_names(graph, given)
     except _MismatchError as mismatch:
         return Verdict("failed", method, str(mismatch))
-    return check(problem, graph, _query(claimed), claimed, method)
+    verdict = check(problem, graph, _query(claimed), claimed, method)
+    if verdict.passed and given.digest not in (None, graph.digest):
+        other = f"it holds, but the file gives another graph's digest: {given.digest}, not {graph.digest}"
+        return Verdict("failed", verdict.method, other)
+    return verdict
 
 
 def check_scan(source: Any, result: Scanned, method: str = "auto") -> Verdict:
@@ -90,31 +97,43 @@ def _query(result: Forest | Distances) -> tuple[int, ...]:
 def _stored(result: Forest | Distances) -> Stored:
     """Return a result of another graph as if a file had held it."""
     if isinstance(result, Distances):
-        return StoredDistances(None, result.distance, result.predecessor, result.source)
+        return StoredDistances(None, result.distance, result.predecessor, result.source, vertices=result.graph.vertices)
     u, v = result.endpoints()
     weights, total = result.graph.weights[result.edges], str(result.total_weight)
-    return StoredForest(u, v, weights, result.graph.vertices, total, result.components)
+    return StoredForest(u, v, weights, total, result.components, vertices=result.graph.vertices)
 
 
 class _MismatchError(Exception):
     """The result cannot be one of this graph; the message names the first counter-example."""
 
 
+def _check_names(graph: CSRGraph, given: Stored) -> None:
+    """Raise for the first vertex that a file calls otherwise than the graph does, where that has names."""
+    if graph.vertex_names is None:
+        return
+    for vertices, names in given.named:
+        expected = graph.vertex_names[vertices]
+        found = names if isinstance(names, np.ndarray) else np.array(names.to_pylist(), object)
+        same = found == (expected if isinstance(names, np.ndarray) else expected.astype(str).astype(object))
+        for k in np.flatnonzero(~np.asarray(same, bool))[:1]:
+            raise _MismatchError(f"vertex {vertices[k]} is called {expected[k]} in the graph, not {found[k]}")
+
+
 def _forest(graph: CSRGraph, given: StoredForest, path: str) -> Forest:
     """Return the forest of the graph that a file describes."""
     n = graph.vertices
-    if given.vertices not in (None, n):
-        raise _MismatchError(f"the forest is one of {given.vertices} vertices, the graph has {n}")
     inside = (given.u >= 0) & (given.v >= 0) & (given.u < n) & (given.v < n)
     _all(inside, given, "names a vertex that the graph does not have")
     ids = edge_ids(graph, given.u, given.v)
     _all(ids >= 0, given, "is not in the graph")
     expected = graph.weights[ids]
     weight = given.weight
-    if weight.dtype.kind == "U":
-        weight = parse_numbers(weight, graph.weights.dtype, path, 2)
+    if not isinstance(weight, np.ndarray):
+        weight = parse_numbers(weight, graph.weights.dtype, path, given.first_line)
     for k in np.flatnonzero(weight != expected)[:1]:
         raise _MismatchError(f"edge {given.u[k]}-{given.v[k]} weighs {expected[k]} in the graph, not {weight[k]}")
+    if weight.dtype != expected.dtype:  # equal numbers of another type may have been rounded to it
+        raise _MismatchError(f"the weights are of type {weight.dtype}, those of the graph are {expected.dtype}")
     once = np.unique(ids, return_index=True)[1]
     _all(np.isin(np.arange(len(ids)), once), given, "is there twice")
     forest = Forest.of(graph, ids)
@@ -140,9 +159,11 @@ def _distances(graph: CSRGraph, given: StoredDistances, path: str) -> Distances:
     if len(given.distance) != n or (given.predecessor is not None and len(given.predecessor) != n):
         raise _MismatchError(f"the file has {len(given.distance)} vertices, the graph has {n}")
     distance = given.distance
-    if distance.dtype.kind == "U":
-        distance = np.where(distance == "inf", str(unreached(dtype)), distance)
-        distance = parse_numbers(distance, dtype, path, 2)
+    if not isinstance(distance, np.ndarray):
+        import pyarrow.compute as pc
+
+        distance = pc.if_else(pc.equal(distance, "inf"), str(unreached(dtype)), distance)
+        distance = parse_numbers(distance, dtype, path, given.first_line)
     elif distance.dtype != dtype:
         raise _MismatchError(f"the distances are of type {distance.dtype}, those of the graph are {dtype}")
     predecessor = given.predecessor

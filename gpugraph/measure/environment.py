@@ -33,7 +33,7 @@ def _git_commit() -> str | None:
     if not (root / ".git").exists():
         return None
     try:
-        git = ["git", "-C", str(root)]
+        git = ["git", "--no-optional-locks", "-C", str(root)]  # nothing is written, so that no signal tears it
         commit = subprocess.run([*git, "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True, timeout=5)
         dirty = subprocess.run([*git, "status", "--porcelain"], capture_output=True, text=True, timeout=5)
     except (OSError, subprocess.TimeoutExpired):

@@ -70,7 +70,7 @@ def _write(graph: CSRGraph, path: Path, name: str) -> None:
     from gpugraph.graph.load import save_file
 
     if name not in ("el", "wel"):
-        save_file(graph, path, _FORMATS.get(name))
+        save_file(graph, path, _FORMATS.get(name), renumber=True)
         return
     if name == "el" and not is_unit(graph):
         raise InputError("a .el file holds no weights", remedy="take {graph.wel}, or --weights unit")

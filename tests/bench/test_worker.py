@@ -158,3 +158,24 @@ def _runs(pid: int) -> bool:
     with contextlib.suppress(OSError):
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     return False
+
+
+def test_a_worker_that_is_asked_to_end_tidies_up(tmp_path):
+    program = f"""
+import sys, tempfile, time
+from gpugraph.bench import worker
+
+def serve(self, request):
+    with tempfile.TemporaryDirectory(dir={str(tmp_path)!r}):
+        print("busy", file=sys.stderr, flush=True)
+        time.sleep(30)
+
+worker.Worker.serve = serve
+worker.main()
+"""
+    with WorkerProcess([sys.executable, "-c", program, str(os.getpid())]) as process:
+        process.ask({"do": "wait"})
+        while "busy" not in process.last_words():
+            time.sleep(0.02)
+        assert len(list(tmp_path.iterdir())) == 1
+    assert list(tmp_path.iterdir()) == []

@@ -92,6 +92,28 @@ def test_an_output_that_cannot_be_written_is_refused_before_the_work(command, op
         tmp_path.chmod(0o700)
 
 
+@pytest.mark.parametrize(("command", "work"), [("generate -o", "generate.generate"), ("convert", "sources.open_graph")])
+@pytest.mark.parametrize("name", ["g.xyz", "g.graph", "g"])
+def test_a_graph_in_a_format_that_is_not_written_is_refused_before_the_work(command, work, name, tmp_path, monkeypatch):
+    def never(*_args: object, **_kw: object) -> None:
+        raise AssertionError("the work was begun")
+
+    monkeypatch.setattr(f"gpugraph.graph.{work}", never)
+    first, *option = command.split()
+    assert "end it in .csr" in refuse(2, first, GRID, *option, tmp_path / name)
+
+
+def test_result_and_record_do_not_go_into_one_file(tmp_path):
+    assert "for the result and for the record" in refuse(
+        2, "mst", GRID, "-o", tmp_path / "r.csv", "--save", tmp_path / "r.csv"
+    )
+
+
+def test_an_output_whose_name_is_too_long_is_refused_before_the_work(tmp_path):
+    assert "give it a shorter name" in refuse(2, "mst", GRID, "-o", tmp_path / ("a" * 255 + ".npz"))
+    assert "give it a shorter name" in refuse(2, "mst", GRID, "--save", tmp_path / ("a" * 300))
+
+
 @pytest.mark.parametrize("words", [["generate", GRID, "-o"], ["convert", GRID]])
 def test_a_graph_is_not_written_into_a_missing_folder(words, tmp_path):
     assert "make the folder first" in refuse(2, *words, tmp_path / "none" / "g.csr")

@@ -23,6 +23,16 @@ def test_convert_keeps_the_graph(tmp_path, name):
     assert succeed("convert", tmp_path / name, tmp_path / "back.csr").out.endswith("31 edges, uint32 weights\n")
 
 
+def test_convert_keeps_the_ids_of_a_file_or_says_that_it_cannot(tmp_path):
+    path = tmp_path / "g.wel"
+    path.write_text("10 20 5\n20 30 7\n")
+    succeed("convert", path, path)
+    assert path.read_text() == "10 20 5\n20 30 7\n"
+    assert "--renumber" in refuse(2, "convert", path, tmp_path / "g.csr")
+    assert not (tmp_path / "g.csr").exists()
+    assert "10, 20, 30, are not in it" in succeed("convert", path, tmp_path / "g.csr", "--renumber").err
+
+
 def test_convert_changes_direction_and_weights(tmp_path):
     (tmp_path / "d.gr").write_text("p sp 3 3\na 1 2 -5\na 2 1 -3\na 2 3 4\n")
     succeed("convert", tmp_path / "d.gr", tmp_path / "u.csr", "--symmetrize", "--weights", "abs")

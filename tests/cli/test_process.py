@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import signal
@@ -19,7 +20,7 @@ SLOW = """
 import sys, time
 import gpugraph.graph.generate as g
 import gpugraph.atomic, gpugraph.graph.load as load
-from gpugraph.cli.group import cli
+from gpugraph.cli import main
 
 def slow(spec, progress=None):
     graph = real(spec, progress)
@@ -27,7 +28,7 @@ def slow(spec, progress=None):
     return graph
 
 real, g.generate = g.generate, slow
-cli.main(sys.argv[1:])
+main()
 """
 
 
@@ -42,20 +43,75 @@ def start(program: str, *words: str, **how: object) -> subprocess.Popen[str]:
     )
 
 
-def interrupt_when_ready(process: subprocess.Popen[str]) -> tuple[str, str]:
+def interrupt_when_ready(process: subprocess.Popen[str], *numbers: int) -> tuple[str, str]:
     assert process.stderr is not None
     assert process.stderr.readline() == "ready\n"
-    process.send_signal(signal.SIGINT)
+    for number in numbers or (signal.SIGINT,):
+        process.send_signal(number)
     return process.communicate(timeout=30)
 
 
-def test_ctrl_c_while_generating_exits_130_and_leaves_nothing(tmp_path):
+SIGNALS = {
+    "interrupted": (signal.SIGINT,),
+    "interrupted by SIGTERM": (signal.SIGTERM,),
+    "interrupted by SIGHUP": (signal.SIGHUP,),
+}
+
+
+@pytest.mark.parametrize("said", SIGNALS)
+def test_a_signal_while_generating_exits_130_and_leaves_nothing(tmp_path, said):
     program = SLOW.format(before="print('ready', file=sys.stderr, flush=True); time.sleep(30)")
     process = start(program, "generate", "grid:9x9", "-o", str(tmp_path / "g.csr"))
-    _, err = interrupt_when_ready(process)
+    _, err = interrupt_when_ready(process, *SIGNALS[said])
     assert process.returncode == 130
-    assert err == "gpugraph: interrupted\n"
+    assert err == f"gpugraph: {said}\n"
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_the_starter_had_ignored_stays_ignored(tmp_path):
+    program = SLOW.format(before="print('ready', file=sys.stderr, flush=True); time.sleep(0.5)")
+    program = f"import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN)\n{program}"
+    process = start(program, "generate", "grid:9x9", "-o", str(tmp_path / "g.csr"))
+    interrupt_when_ready(process, signal.SIGHUP)
+    assert process.returncode == 0
+    assert (tmp_path / "g.csr").exists()
+
+
+SWALLOWED = """
+import ctypes, sys
+from gpugraph.cli import main
+import gpugraph.graph.generate as g
+
+class Destroyed:
+    def __del__(self):
+        print("ready", file=sys.stderr, flush=True)
+        __import__("time").sleep(30)
+
+def generate(spec, progress=None):
+    {body}
+
+run = ctypes.pythonapi.PyRun_String
+run.restype, run.argtypes = ctypes.py_object, [ctypes.c_char_p, ctypes.c_int, ctypes.py_object, ctypes.py_object]
+g.generate = generate
+main()
+"""
+
+BODIES = {
+    "in a destructor": "Destroyed(); __import__('time').sleep(30)",
+    "and made another error": "try: Destroyed.__del__(None)\n    except KeyboardInterrupt: raise RuntimeError('no')",
+    "in code that a library runs": "run(b'Destroyed.__del__(None)', 257, globals(), globals())",
+}
+
+
+@pytest.mark.parametrize("where", BODIES)
+def test_an_interruption_stays_one_wherever_it_strikes(tmp_path, where):
+    # As a module, like the command itself: there the interpreter looks at its exit whether an interruption got lost.
+    (tmp_path / "swallowed.py").write_text(SWALLOWED.format(body=BODIES[where]))
+    words = [sys.executable, "-m", "swallowed", "generate", "grid:9x9", "-o", str(tmp_path / "g.csr")]
+    paths = os.pathsep.join([str(tmp_path), str(ROOT)])
+    process = subprocess.Popen(words, env={**os.environ, "PYTHONPATH": paths}, stderr=subprocess.PIPE, text=True)
+    _, err = interrupt_when_ready(process)
+    assert (process.returncode, err) == (130, "gpugraph: interrupted\n")
 
 
 WRITING = """
@@ -63,7 +119,7 @@ import sys, time
 from gpugraph.graph.formats import native
 from gpugraph.graph import formats
 from dataclasses import replace
-from gpugraph.cli.group import cli
+from gpugraph.cli import main
 import gpugraph.graph.load as load
 
 def write(graph, stream, extension):
@@ -73,14 +129,15 @@ def write(graph, stream, extension):
     time.sleep(30)
 
 load.formats.for_output = lambda name: replace(native.FORMAT, write=write)
-cli.main(sys.argv[1:])
+main()
 """
 
 
-def test_ctrl_c_while_writing_leaves_the_old_file_and_nothing_else(tmp_path):
+@pytest.mark.parametrize("numbers", [*SIGNALS.values(), (signal.SIGHUP, signal.SIGHUP, signal.SIGTERM)])
+def test_a_signal_while_writing_leaves_the_old_file_and_nothing_else(tmp_path, numbers):
     (tmp_path / "g.csr").write_text("old")
     process = start(WRITING, "generate", "grid:9x9", "-o", str(tmp_path / "g.csr"))
-    interrupt_when_ready(process)
+    interrupt_when_ready(process, *numbers)
     assert process.returncode == 130
     assert [path.name for path in tmp_path.iterdir()] == ["g.csr"]
     assert (tmp_path / "g.csr").read_text() == "old"
@@ -104,8 +161,100 @@ main()
     assert (process.returncode, err) == (130, "gpugraph: interrupted\n")
 
 
+def test_a_signal_among_the_first_imports_that_becomes_another_error_is_an_interruption():
+    program = """
+import os, signal, sys
+
+class Interrupt:
+    def find_spec(self, name, path=None, target=None):
+        if name == "gpugraph.cli.boundary":
+            try:
+                os.kill(os.getpid(), signal.SIGTERM)
+                __import__("time").sleep(1)
+            except KeyboardInterrupt:
+                raise ImportError("half-way") from None
+
+sys.meta_path.insert(0, Interrupt())
+from gpugraph.cli import main
+main()
+"""
+    process = start(program, "algos")
+    _, err = process.communicate(timeout=30)
+    assert (process.returncode, err) == (130, "gpugraph: interrupted by SIGTERM\n")
+
+
+LIMITED = """
+import resource
+import gpugraph.atomic as atomic
+from gpugraph.cli import main
+
+def limited(*words):
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+    return open_writer(*words)
+
+open_writer, atomic.open_writer = atomic.open_writer, limited
+main()
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the system's limit of file sizes")
+@pytest.mark.parametrize("name", ["g.csr", "g.gr", "g.wel.gz", "g.wel.zst", "g.npz", "g.npz.xz", "g.mtx.bz2"])
+def test_a_disk_that_fills_while_a_graph_is_written_leaves_nothing(tmp_path, name):
+    process = start(LIMITED, "generate", "rmat:12", "-o", str(tmp_path / name), "-q")
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (2, "")
+    assert err == f"gpugraph: error: {tmp_path / name}: cannot be written: file too large — " + (
+        "write elsewhere: the file system or a limit of the shell forbids so large a file\n"
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_result_that_does_not_fit_takes_neither_record_nor_table_with_it(tmp_path):
+    words = ["mst", "grid:64x64", "--device", "cpu", "--repeat", "1", "--format", "json", "-q"]
+    process = start(LIMITED, *words, "-o", str(tmp_path / "f.npz"), "--save", str(tmp_path / "r.jsonl"))
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert "f.npz: cannot be written: file too large" in err
+    assert out.startswith("{")
+    assert [path.name for path in tmp_path.iterdir()] == ["r.jsonl"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="file names are text elsewhere")
+def test_a_file_name_that_is_no_utf_8_is_a_name_like_any_other(tmp_path):
+    path = os.fsencode(tmp_path) + b"/\xff.wel"
+    with open(path, "w") as file:
+        file.write("0 1 5\n1 2 7\n")
+    words = ["mst", path, "--device", "cpu", "--repeat", "1", "-q", "-o", tmp_path / "f.mtx", "--format", "json"]
+    done = subprocess.run([sys.executable, "-m", "gpugraph", *words], capture_output=True, cwd=ROOT)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert json.loads(done.stdout)["graph"]["source"].endswith("/?.wel")
+    assert b"forest of ?, total weight 12" in (tmp_path / "f.mtx").read_bytes()
+
+
+def test_notices_that_nobody_reads_do_not_stop_the_work(tmp_path):
+    (tmp_path / "g.wel").write_text("0 1 5\n1 1 7\n")  # the self loop is told
+    read, write = os.pipe()
+    os.close(read)
+    words = ["mst", str(tmp_path / "g.wel"), "--device", "cpu", "-o", str(tmp_path / "f.npz")]
+    words += ["--save", str(tmp_path / "r.jsonl")]
+    done = subprocess.run([sys.executable, "-m", "gpugraph", *words], stdout=subprocess.PIPE, stderr=write, cwd=ROOT)
+    os.close(write)
+    assert done.returncode == 0
+    assert done.stdout
+    assert {path.name for path in tmp_path.iterdir()} == {"g.wel", "f.npz", "r.jsonl"}
+
+
 @pytest.mark.skipif(os.name != "posix", reason="the shell's way to close a stream")
-@pytest.mark.parametrize(("closed", "out"), [(">&-", ""), ("2>&-", "{")])
+def test_a_graph_from_a_closed_standard_input_is_one_line():
+    command = f"{shlex.quote(sys.executable)} -m gpugraph mst - --device cpu <&-"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 2
+    assert done.stderr.startswith("gpugraph: error: standard input: ")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the shell's way to close a stream")
+@pytest.mark.parametrize(("closed", "out"), [(">&-", ""), ("2>&-", "{"), ("<&-", "{"), ("<&- >&- 2>&-", "")])
 def test_a_closed_stream_is_no_error_and_no_other_takes_its_place(closed, out):
     command = f"{shlex.quote(sys.executable)} -m gpugraph mst path:9 --device cpu --format json {closed}"
     done = subprocess.run(command, shell=True, capture_output=True, text=True, cwd=ROOT, check=True)

@@ -221,3 +221,63 @@ def test_a_pipe_that_never_ends_is_cut_off_where_memory_ends(monkeypatch: pytest
     monkeypatch.setattr(host, "available_memory", lambda: max(0, next(left)))
     with pytest.raises(OutOfMemory, match="/dev/zero: needs about"):
         load_file("/dev/zero")
+
+
+def test_an_edge_list_keeps_the_ids_of_another(tmp_path: Path) -> None:
+    (tmp_path / "a.wel").write_text("10 20 5\n20 30 7\n")
+    graph = load_file(tmp_path / "a.wel")
+    for name in ("b.wel", "c.csv", "a.wel"):
+        assert save_file(graph, tmp_path / name) == ()
+        back = load_file(tmp_path / name)
+        assert back.vertex_names is not None
+        assert back.vertex_names.tolist() == [10, 20, 30]
+        assert back.digest == graph.digest
+    assert (tmp_path / "a.wel").read_text() == "10 20 5\n20 30 7\n"
+
+
+def test_the_first_line_of_an_edge_list_with_ids_is_not_taken_for_a_header(tmp_path: Path) -> None:
+    (tmp_path / "a.el").write_text("# Nodes: 1 Edges: 3\n7 2\n2 3\n3 4\n")
+    graph = load_file(tmp_path / "a.el")
+    save_file(graph, tmp_path / "b.el")
+    back = load_file(tmp_path / "b.el")
+    assert back.vertex_names is not None
+    assert back.vertex_names.tolist() == [2, 3, 4, 7]
+    assert back.digest == graph.digest
+
+
+@pytest.mark.parametrize("extension", [".csr", ".gr", ".mtx", ".npz", ".egr", ".wsg"])
+def test_a_format_that_cannot_hold_the_ids_refuses_unless_they_may_go(tmp_path: Path, extension: str) -> None:
+    (tmp_path / "a.wel").write_text("10 20 5\n20 30 7\n")
+    graph, target = load_file(tmp_path / "a.wel"), tmp_path / f"b{extension}"
+    with pytest.raises(InputError, match=r"cannot hold their ids 10, 20, 30 — .* --renumber"):
+        save_file(graph, target)
+    assert not target.exists()
+    assert "their ids, 10, 20, 30, are not in it" in save_file(graph, target, renumber=True)[0]
+    assert load_file(target).digest == graph.digest or extension in (".egr", ".wsg")
+
+
+def test_ids_from_one_are_a_matter_of_the_format(tmp_path: Path) -> None:
+    (tmp_path / "a.gr").write_text("p sp 3 2\na 1 2 5\na 2 3 7\n")
+    graph = load_file(tmp_path / "a.gr")
+    assert save_file(graph, tmp_path / "b.mtx") == ()
+    assert save_file(graph, tmp_path / "b.wel") == ()
+    assert (tmp_path / "b.wel").read_text() == "1 2 5\n2 3 7\n"
+    assert save_file(graph, tmp_path / "b.wel", renumber=True) != ()
+    assert (tmp_path / "b.wel").read_text() == "0 1 5\n1 2 7\n"
+    assert "numbered from 0" in save_file(graph, tmp_path / "b.csr")[0]
+
+
+def test_a_vertex_with_an_id_and_no_edge_has_no_place_in_an_edge_list(tmp_path: Path) -> None:
+    (tmp_path / "a.gr").write_text("p sp 3 1\na 1 3 5\n")
+    graph = load_file(tmp_path / "a.gr")
+    with pytest.raises(InputError, match="no line for vertex 2, which has no edge"):
+        save_file(graph, tmp_path / "b.wel")
+    save_file(graph, tmp_path / "b.wel", renumber=True)
+    assert load_file(tmp_path / "b.wel").vertices == 3
+
+
+def test_names_that_are_no_numbers_are_refused_by_every_format(tmp_path: Path) -> None:
+    graph = zoo("triangle").renamed(vertex_names=np.array(["a", "b", "c"]))
+    for extension in (".wel", ".csr", ".gr"):
+        with pytest.raises(InputError, match="--renumber"):
+            save_file(graph, tmp_path / f"a{extension}")

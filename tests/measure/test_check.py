@@ -8,7 +8,7 @@ from gpugraph.measure.check import check_result
 from gpugraph.measure.results import write_result
 from gpugraph.problems.mst.forest import Forest
 from gpugraph.problems.sssp.distances import Distances
-from tests.measure.test_results import distances_of, forest_of
+from tests.measure.test_results import distances_of, forest_of, named_graph
 from tests.zoo import undirected, zoo
 
 TRIANGLE = "u,v,weight\n0,1,1\n1,2,2\n"
@@ -42,14 +42,41 @@ def test_a_wrong_forest_fails_and_the_counter_example_is_named(tmp_path, text, m
     assert verdict.detail
 
 
-@pytest.mark.parametrize("changed", ["total_weight", "components", "vertices"])
+@pytest.mark.parametrize("changed", ["total_weight", "components", "vertices", "graph_digest"])
 def test_a_wrong_total_in_the_file_fails(tmp_path, changed):
     write_result(forest_of(zoo("random")), tmp_path / "f.npz")
     with np.load(tmp_path / "f.npz") as file:
         arrays = dict(file)
-    arrays[changed] = "1" if changed == "total_weight" else 99
+    arrays[changed] = "1" if changed in ("total_weight", "graph_digest") else 99
     np.savez(tmp_path / "f.npz", **arrays)
     assert check_result(zoo("random"), tmp_path / "f.npz").status == "failed"
+
+
+def test_a_wrong_total_in_a_matrix_market_file_fails(tmp_path):
+    write_result(forest_of(zoo("random")), tmp_path / "f.mtx")
+    text = (tmp_path / "f.mtx").read_text()
+    (tmp_path / "f.mtx").write_text(text.replace("total weight ", "total weight 1"))
+    assert "the total weight is given as 1" in check_result(zoo("random"), tmp_path / "f.mtx").detail
+
+
+@pytest.mark.parametrize("ending", [".npz", ".csv"])
+@pytest.mark.parametrize("make", [forest_of, distances_of])
+def test_a_wrong_name_in_the_file_fails(tmp_path, ending, make):
+    graph = named_graph()
+    write_result(make(graph), tmp_path / f"r{ending}")
+    assert check_result(graph, tmp_path / f"r{ending}").passed
+    other = graph.renamed(vertex_names=np.array(["Ann", "Bob", "C, comma", "D"]))
+    verdict = check_result(other, tmp_path / f"r{ending}")
+    assert "vertex 1 is called Bob in the graph, not B " in verdict.detail
+
+
+def test_weights_that_are_equal_once_rounded_are_not_the_same(tmp_path):
+    graph = undirected(2, [(0, 1, 2**60)], "uint64")
+    write_result(forest_of(graph), tmp_path / "f.npz")
+    with np.load(tmp_path / "f.npz") as file:
+        arrays = dict(file)
+    np.savez(tmp_path / "f.npz", **arrays | {"weight": arrays["weight"].astype(np.float64)})
+    assert "the weights are of type float64" in check_result(graph, tmp_path / "f.npz").detail
 
 
 WRONG_DISTANCES = {

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 
 import numpy as np
 import pytest
@@ -66,7 +67,7 @@ FORESTS = [name for name in ZOO if name != "float-infinite"]
 PATHS = [name for name in ZOO if zoo(name).vertices and not has_negative_weights(zoo(name)) and name != "uint64"]
 
 
-@pytest.mark.parametrize("ending", [".npz", ".csv", ".mtx", ".csv.gz", ".npz.xz", ".mtx.zst"])
+@pytest.mark.parametrize("ending", [".npz", ".csv", ".mtx", ".csv.gz", ".npz.gz", ".npz.bz2", ".npz.xz", ".mtx.zst"])
 @pytest.mark.parametrize("name", ["two-components", "no-vertex", "isolated-vertices", "huge-weights", "float32"])
 def test_a_forest_survives_the_way_through_a_file(tmp_path, name, ending):
     path = tmp_path / f"forest{ending}"
@@ -147,6 +148,46 @@ def test_a_name_that_no_format_has_is_refused(name, problem, message):
         check_result_name(name, problem)
 
 
+UNCHECKABLE = {
+    "vertex,distance,Predecessor\n0,0,99\n1,7,99\n": "unknown column 'Predecessor' — did you mean 'predecessor'?",
+    "vertex,distance,note\n0,0,a\n1,7,b\n": "unknown column 'note'",
+    "vertex,distance,distance\n0,0,5\n1,7,5\n": "holds the column 'distance' twice",
+    "vertx,distance\n0,0\n1,7\n": "unknown column 'vertx' — did you mean 'vertex'?",
+    "u,v\n0,1\n": "lacks the column 'weight'",
+    "u,v,weight,u_nam\n0,1,7,x\n": "did you mean 'u_name'?",
+    "%%MatrixMarket matrix coordinate integer symmetric\n2 3 1\n2 1 7\n": "line 2: a matrix of 2 rows and 3 columns",
+    "%%MatrixMarket matrix coordinate integer symmetric\n2 2 2\n2 1 7\n": "line 2: 1 entries where 2 are promised",
+    "%%MatrixMarket matrix coordinate integer general\n2 2 1\n2 1 7\n": "no symmetric matrix",
+    "%%MatrixMarket matrix coordinate pattern symmetric\n2 2 1\n2 1 7\n": "no symmetric matrix",
+}
+
+
+@pytest.mark.parametrize("text", UNCHECKABLE)
+def test_what_would_not_be_checked_is_refused(tmp_path, text):
+    (tmp_path / "result").write_text(text)
+    with pytest.raises(InputError, match=re.escape(UNCHECKABLE[text])):
+        check_result(zoo("one-edge"), tmp_path / "result")
+
+
+def test_an_encrypted_archive_is_refused(tmp_path):
+    write_result(forest_of(zoo("path")), tmp_path / "f.npz")
+    data = bytearray((tmp_path / "f.npz").read_bytes())
+    for at in [m.start() + 6 for m in re.finditer(b"PK\x03\x04", data)] + [
+        m.start() + 8 for m in re.finditer(b"PK\x01\x02", data)
+    ]:
+        data[at] |= 1
+    (tmp_path / "f.npz").write_bytes(data)
+    with pytest.raises(GraphFormatError, match=r"is damaged: .*encrypted"):
+        read_stored(tmp_path / "f.npz")
+
+
+def test_a_name_of_the_graph_that_no_text_may_hold_is_written_as_what_it_can_be(tmp_path):
+    graph = zoo("path").renamed(name="roads\n\udcff")
+    write_result(forest_of(graph), tmp_path / "f.mtx")
+    assert check_result(graph, tmp_path / "f.mtx").passed
+    assert (tmp_path / "f.mtx").read_text().splitlines()[1].startswith("% minimum spanning forest of roads??, total")
+
+
 def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
     path = tmp_path / "f.csv"
     path.write_text("old")
@@ -198,15 +239,32 @@ def test_a_truncated_npz_is_refused(tmp_path, length):
         read_stored(path)
 
 
+FOREST = {
+    "problem": "mst",
+    "vertices": 2,
+    "graph_digest": "",
+    "u": np.zeros(1, int),
+    "v": np.ones(1, int),
+    "weight": np.ones(1),
+    "total_weight": "1",
+    "components": 1,
+}
+
+
 def test_an_npz_of_something_else_is_refused(tmp_path):
     for name, arrays in {
         "lacks": {"a": np.zeros(3)},
         "not known": {"problem": "tsp"},
-        "of integers": {"problem": "mst", "u": np.zeros(2), "v": np.zeros(2), "weight": np.zeros(2)},
-        "allow_pickle": {"problem": np.array([{}], object)},
+        "lacks the array 'v'": {"problem": "mst", "vertices": 2, "graph_digest": "", "u": np.zeros(2)},
+        "of integers": FOREST | {"u": np.zeros(1)},
+        "differ in length": FOREST | {"u": np.zeros(2, int)},
+        "did you mean 'names'": FOREST | {"name": np.zeros(2)},
+        "2 names for 9": FOREST | {"vertices": 9, "names": np.zeros(2)},
+        "one number": FOREST | {"components": np.zeros(1, int)},
+        "no plain array": {"problem": np.array([{}], object)},
     }.items():
         np.savez(tmp_path / "x.npz", allow_pickle=True, **arrays)
-        with pytest.raises(GraphFormatError, match=name):
+        with pytest.raises(InputError, match=name):
             read_stored(tmp_path / "x.npz")
 
 

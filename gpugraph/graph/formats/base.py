@@ -34,6 +34,7 @@ class Format:
         sniff: True if a file that begins with these bytes can be nothing else.
         fits: True if a binary file without a magic has the size its header asks for.
         binary: False for text.
+        ids: what the file calls its vertices: their numbers ``"from 0"``, ``"from 1"``, or ``"any"`` whole numbers.
         line_of_vertex: in a text file of one line a vertex, the line of a 0-based vertex.
     """
 
@@ -45,6 +46,7 @@ class Format:
     sniff: Callable[[bytes], bool] = _never
     fits: Callable[[Source], bool] = _never
     binary: bool = False
+    ids: str = "from 0"
     line_of_vertex: Callable[[Source, int], int] | None = None
 
 

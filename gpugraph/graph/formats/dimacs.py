@@ -116,5 +116,11 @@ def write(graph: CSRGraph, stream: IO[bytes], extension: str) -> None:
 
 
 FORMAT = Format(
-    name="dimacs", title="DIMACS or PACE .gr", extensions=(".gr", ".dimacs"), read=read, write=write, sniff=sniff
+    name="dimacs",
+    title="DIMACS or PACE .gr",
+    extensions=(".gr", ".dimacs"),
+    read=read,
+    write=write,
+    sniff=sniff,
+    ids="from 1",
 )

@@ -198,21 +198,27 @@ def _compacted(tails: NDArray[Any], heads: NDArray[Any], weights: NDArray[Any] |
 def write(graph: CSRGraph, stream: IO[bytes], extension: str) -> None:
     """Write a line per arc, of an undirected graph both arcs of each edge; .el leaves the weights out.
 
-    SNAP's comment with the number of vertices goes on top only where the arcs do not tell it, since not every
-    program skips comments.
+    Vertices are called by their names where they have some.  SNAP's comment with the number of vertices goes on top
+    only where the arcs do not tell it, since not every program skips comments.
 
     Raises:
-        InputError: .el of a graph whose weights are not all 1.
+        InputError: .el of a graph whose weights are not all 1; a vertex with a name and without an edge.
     """
     weighted = extension != ".el"
     if not weighted and not is_unit(graph):
         raise InputError("a .el file holds no weights", remedy="write a .wel, or drop the weights with --weights unit")
+    names = graph.vertex_names
     seen = graph.degrees > 0
     seen[graph.targets] = True
-    looks_counted = not weighted and graph.arcs > 0 and graph.arcs - 1 in (graph.targets[0], 2 * graph.targets[0])
+    if names is not None and not seen.all():
+        alone = names[np.argmin(seen)]
+        remedy = "accept 0, 1, 2, … instead of the ids with --renumber, or write another format"
+        raise InputError(f"an edge list has no line for vertex {alone}, which has no edge", remedy=remedy)
+    first = graph.targets[:1] if names is None else names[graph.targets[:1]]
+    looks_counted = not weighted and graph.arcs > 0 and graph.arcs - 1 in (int(first[0]), 2 * int(first[0]))
     if not seen.all() or not graph.vertices or looks_counted:
         stream.write(f"# Nodes: {graph.vertices} Edges: {graph.arcs}\n".encode())
-    write_rows(stream, graph, base=0, delimiter=_DELIMITERS.get(extension, " "), weights=weighted)
+    write_rows(stream, graph, names=names, delimiter=_DELIMITERS.get(extension, " "), weights=weighted)
 
 
 FORMAT = Format(
@@ -221,6 +227,7 @@ FORMAT = Format(
     extensions=(".el", ".wel", ".txt", ".tsv", ".csv", ".edges", ".edgelist", ".e", ".snap"),
     read=read,
     write=write,
+    ids="any",
 )
 
 PLAIN = replace(FORMAT, name="el", title="edge list that begins with an edge", read=partial(read, counted=False))

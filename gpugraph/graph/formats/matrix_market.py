@@ -162,4 +162,12 @@ def write(graph: CSRGraph, stream: IO[bytes], extension: str) -> None:
     write_rows(stream, graph, base=1, lower=not graph.directed)
 
 
-FORMAT = Format(name="mtx", title="Matrix Market .mtx", extensions=(".mtx", ".mm"), read=read, write=write, sniff=sniff)
+FORMAT = Format(
+    name="mtx",
+    title="Matrix Market .mtx",
+    extensions=(".mtx", ".mm"),
+    read=read,
+    write=write,
+    sniff=sniff,
+    ids="from 1",
+)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+from collections.abc import Callable
 from typing import IO, Any, cast
 
 import numpy as np
@@ -44,31 +45,47 @@ def _damaged(path: str, what: str) -> GraphFormatError:
 
 
 def _array(source: Source, archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
-    """Return one member.
+    """Return one member of a matrix's archive.
 
     Raises:
-        GraphFormatError: it is missing, cannot be unpacked, is not as long as its header says, or is no row of plain
-            values.
+        GraphFormatError: as ``read_array`` says, or it cannot be unpacked.
+    """
+    with decoding(source.path, f"a damaged .npz: {name}.npy cannot be unpacked", _REMEDY):
+        try:
+            return read_array(archive, name, source.require)
+        except ValueError as error:
+            raise _damaged(source.path, str(error)) from error
+
+
+def read_array(archive: zipfile.ZipFile, name: str, require: Callable[[int], None] = lambda size: None) -> NDArray[Any]:
+    """Return the array called ``name`` in an archive of NumPy's: one-dimensional or a single value.
+
+    Args:
+        archive: the archive.
+        name: of the array.
+        require: called with the bytes that will be taken, before they are.
+
+    Raises:
+        ValueError: it is missing, is not as long as its header says, or is no row of plain values.
     """
     if f"{name}.npy" not in archive.namelist():
-        raise _damaged(source.path, f"{name} is missing")
+        raise ValueError(f"{name} is missing")
     info = archive.getinfo(f"{name}.npy")
     if info.file_size > _DEFLATE_LIMIT * (info.compress_size + 1):
-        raise _damaged(source.path, f"{info.filename} promises {info.file_size} bytes out of {info.compress_size}")
-    source.require(2 * info.file_size)
-    with decoding(source.path, f"a damaged .npz: {info.filename} cannot be unpacked", _REMEDY):
-        stream = io.BytesIO(archive.read(info))
-        version = np.lib.format.read_magic(stream)
-        read_header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-        shape, _, dtype = read_header(stream, max_header_size=_LONGEST_HEADER)
+        raise ValueError(f"{info.filename} promises {info.file_size} bytes out of {info.compress_size}")
+    require(2 * info.file_size)
+    stream = io.BytesIO(archive.read(info))
+    version = np.lib.format.read_magic(stream)
+    read_header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    shape, _, dtype = read_header(stream, max_header_size=_LONGEST_HEADER)
     count = 1
     for extent in shape:
         count *= extent
     data = stream.getbuffer()[stream.tell() :]
     if dtype.hasobject or len(shape) > 1 or dtype.itemsize == 0:
-        raise _damaged(source.path, f"{info.filename} is no plain array of numbers")
+        raise ValueError(f"{info.filename} is no plain array of numbers")
     if count * dtype.itemsize != len(data):
-        raise _damaged(source.path, f"{info.filename} promises {count} items, but holds {len(data)} bytes")
+        raise ValueError(f"{info.filename} promises {count} items, but holds {len(data)} bytes")
     return np.frombuffer(data, dtype).reshape(shape)
 
 

@@ -28,7 +28,8 @@ def write_rows(
     stream: IO[bytes],
     graph: CSRGraph,
     *,
-    base: int,
+    base: int = 0,
+    names: NDArray[np.int64] | None = None,
     prefix: str = "",
     delimiter: str = " ",
     weights: bool = True,
@@ -40,6 +41,7 @@ def write_rows(
         stream: where to.
         graph: the graph.
         base: the number of the first vertex.
+        names: (n,) what to call the vertices instead, ascending, or None.
         prefix: a word to begin each line with.
         delimiter: what separates fields.
         weights: write them.
@@ -53,7 +55,11 @@ def write_rows(
         if lower:
             keep = heads < tails
             tails, heads, values = tails[keep], heads[keep], values[keep]
-        columns = {"tail": tails + base, "head": heads + base}
+        columns = (
+            {"tail": tails + base, "head": heads + base}
+            if names is None
+            else {"tail": names[tails], "head": names[heads]}
+        )
         if weights:
             # A float32 is written as the float64 it equals, so that reading gives the same number back.
             columns["weight"] = values.astype(np.float64) if values.dtype.kind == "f" else values
