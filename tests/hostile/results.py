@@ -98,7 +98,8 @@ def claims(name: str, data: bytes) -> object:
         lines = text.split("\n")
         lines = [lines[0], *(line for line in lines[1:] if line.strip() and not line.startswith("%"))]
         return lines[0].split(), sorted(_ordered([_value(word) for word in line.split()]) for line in lines[1:])
-    head, *rows = csv.reader(io.StringIO(text, newline=""))
+    first, _, rest = text.partition("\n")
+    head, rows = first.strip().split(","), csv.reader(io.StringIO(rest, newline=""))
     named = [
         [_value(cell) if "name" not in title else cell for title, cell in zip(head, row, strict=True)]
         for row in rows
@@ -116,10 +117,12 @@ def _ordered(row: list[Any]) -> list[Any]:
 
 
 def _value(word: str) -> int | float:
+    """Return a number, the same in whatever way it is written."""
     try:
-        return int(word)
+        return int(word, 0 if "x" in word else 10)
     except ValueError:
-        return float(word)
+        value = float(word)
+        return int(value) if value.is_integer() else value
 
 
 PART = Part("results", "damaged results of every format into verify", 80_000, try_result, 500, 60.0)
