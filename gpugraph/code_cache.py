@@ -14,7 +14,6 @@ import functools
 import hashlib
 import json
 import os
-import secrets
 import tempfile
 import warnings
 from collections.abc import Iterator
@@ -22,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from gpugraph.atomic import replaced
 from gpugraph.errors import DeviceUnavailable, GpuGraphWarning
 
 
@@ -155,12 +155,6 @@ def _write(path: Path, content: bytes, facts: dict[str, Any]) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     sealed = {"sha256": _seal(content, facts), "facts": facts}
     for target, written in ((path, content), (path.with_suffix(".json"), json.dumps(sealed).encode())):
-        part = target.with_name(f".{secrets.token_hex(8)}.part")
-        try:
-            part.write_bytes(written)
-            part.replace(target)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                part.unlink()
-            raise
+        with replaced(target) as raw:
+            raw.write(written)
     return path

@@ -93,7 +93,7 @@ def test_without_a_folder_the_process_keeps_its_own_and_warns_once(refusing: Pat
 
 def test_a_full_disk_leaves_nothing_half_written(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     code_cache._warn_once.cache_clear()
-    monkeypatch.setattr(Path, "write_bytes", _write_half)
+    monkeypatch.setattr(os, "fsync", _no_space)
     with pytest.warns(GpuGraphWarning, match="no space left on device"):
         assert code_cache.keep_if_possible("numba", "f.code", b"code") is None
     assert os.listdir(folder / "numba") == []
@@ -102,7 +102,7 @@ def test_a_full_disk_leaves_nothing_half_written(folder: Path, monkeypatch: pyte
 @pytest.mark.usefixtures("refusing")
 @pytest.mark.filterwarnings("ignore::gpugraph.errors.GpuGraphWarning")
 def test_no_room_anywhere_is_told_with_what_to_set(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Path, "write_bytes", _write_half)
+    monkeypatch.setattr(os, "fsync", _no_space)
     with pytest.raises(DeviceUnavailable, match=r"no space left on device — .*GPUGRAPH_CACHE_DIR and TMPDIR"):
         code_cache.keep("emulated", "a.so", b"code")
 
@@ -129,7 +129,5 @@ def test_a_relative_folder_stays_where_it_was_when_the_process_goes_elsewhere(
     assert code_cache.find("numba", "f.code") is not None
 
 
-def _write_half(path: Path, content: bytes) -> int:
-    with path.open("wb") as file:
-        file.write(content[: len(content) // 2])
-    raise OSError(28, "No space left on device", str(path))
+def _no_space(file: int) -> None:
+    raise OSError(28, "No space left on device")

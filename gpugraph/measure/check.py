@@ -109,10 +109,11 @@ class _MismatchError(Exception):
 
 def _check_names(graph: CSRGraph, given: Stored) -> None:
     """Raise for the first vertex that a file calls otherwise than the graph does, where that has names."""
-    if graph.vertex_names is None:
+    printed = graph.printed_names
+    if printed is None:
         return
     for vertices, names in given.named:
-        expected = graph.vertex_names[vertices]
+        expected = printed[vertices]
         found = names if isinstance(names, np.ndarray) else np.array(names.to_pylist(), object)
         same = found == (expected if isinstance(names, np.ndarray) else expected.astype(str).astype(object))
         for k in np.flatnonzero(~np.asarray(same, bool))[:1]:

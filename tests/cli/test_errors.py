@@ -100,7 +100,7 @@ def test_a_graph_in_a_format_that_is_not_written_is_refused_before_the_work(comm
 
     monkeypatch.setattr(f"gpugraph.graph.{work}", never)
     first, *option = command.split()
-    assert "end it in .csr" in refuse(2, first, GRID, *option, tmp_path / name)
+    assert "end it in .adj" in refuse(2, first, GRID, *option, tmp_path / name)
 
 
 def test_result_and_record_do_not_go_into_one_file(tmp_path):

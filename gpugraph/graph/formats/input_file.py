@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import io
 import os
 import stat
@@ -60,8 +59,6 @@ class Source:
         self.name = strip_suffix(os.path.basename(given)) if given != "-" else "stdin"
         self.extension = os.path.splitext(self.name)[1].lower()
         try:
-            if given == "-" and sys.stdin is None:
-                raise OSError(errno.EBADF, "it is closed")
             if given == "-":
                 if sys.stdin is None:
                     raise InputError("is closed", where=self.path, remedy="name a file, or pipe one in")

@@ -54,8 +54,12 @@ def _array(source: Source, archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
     with decoding(source.path, f"a damaged .npz: {name}.npy cannot be unpacked", _REMEDY):
         try:
             return read_array(archive, name, source.require)
-        except ValueError as error:
+        except NoPlainArrayError as error:
             raise _damaged(source.path, str(error)) from error
+
+
+class NoPlainArrayError(ValueError):
+    """A member of an archive is missing or no row of plain values."""
 
 
 def read_array(archive: zipfile.ZipFile, name: str, require: Callable[[int], None] = lambda size: None) -> NDArray[Any]:
@@ -67,13 +71,13 @@ def read_array(archive: zipfile.ZipFile, name: str, require: Callable[[int], Non
         require: called with the bytes that will be taken, before they are.
 
     Raises:
-        ValueError: it is missing, is not as long as its header says, or is no row of plain values.
+        NoPlainArrayError: it is missing, is not as long as its header says, or is no row of plain values.
     """
     if f"{name}.npy" not in archive.namelist():
-        raise ValueError(f"{name} is missing")
+        raise NoPlainArrayError(f"{name} is missing")
     info = archive.getinfo(f"{name}.npy")
     if info.file_size > _DEFLATE_LIMIT * (info.compress_size + 1):
-        raise ValueError(f"{info.filename} promises {info.file_size} bytes out of {info.compress_size}")
+        raise NoPlainArrayError(f"{info.filename} promises {info.file_size} bytes out of {info.compress_size}")
     require(2 * info.file_size)
     stream = io.BytesIO(archive.read(info))
     version = np.lib.format.read_magic(stream)
@@ -86,9 +90,9 @@ def read_array(archive: zipfile.ZipFile, name: str, require: Callable[[int], Non
         count *= extent
     data = stream.getbuffer()[stream.tell() :]
     if dtype.hasobject or len(shape) > 1 or dtype.itemsize == 0:
-        raise ValueError(f"{info.filename} is no plain array of numbers")
+        raise NoPlainArrayError(f"{info.filename} is no plain array of numbers")
     if count * dtype.itemsize != len(data):
-        raise ValueError(f"{info.filename} promises {count} items, but holds {len(data)} bytes")
+        raise NoPlainArrayError(f"{info.filename} promises {count} items, but holds {len(data)} bytes")
     return np.frombuffer(data, dtype).reshape(shape)
 
 

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import numpy as np
@@ -115,12 +114,12 @@ def test_an_adjacency_graph_is_a_number_a_line(tmp_path: Path) -> None:
         ("AdjacencyGraph\n2\n2\n0\n1\n1\nx\n", "word 7, 'x', is no integer"),
         ("AdjacencyGraph\n2\n2\n0\n5\n1\n0\n", "the row offsets fall"),
         ("AdjacencyGraph\n-2\n2\n", "a negative number of vertices"),
-        ("WeightedAdjacencyGraph\n1000000000000000000\n1\n", "more than 2^40"),
+        ("WeightedAdjacencyGraph\n1000000000000000000\n1\n", r"more than 2\^40"),
         ("AdjacencyGraph\n", "a negative number of vertices"),
     ],
 )
 def test_a_damaged_adjacency_graph_is_told_where(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "bad.adj"
     path.write_text(text)
-    with pytest.raises(GraphFormatError, match=re.escape(message)):
+    with pytest.raises(GraphFormatError, match=message):
         load_file(path)
