@@ -11,6 +11,8 @@ import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
+from unittest import mock
 
 import pyarrow
 
@@ -18,7 +20,7 @@ from gpugraph import host
 from gpugraph.errors import InputError, OutOfMemory
 from gpugraph.graph.check import check_structure
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.formats import FORMATS
+from gpugraph.graph.formats import FORMATS, text
 from gpugraph.graph.load import load_file, save_file
 from tests.graph.formats.samples import egr, galois, gunrock, sg, written, wsg
 from tests.hostile.trials import Part, Trial, refused
@@ -99,13 +101,19 @@ def _packed(name: str, suffix: str) -> bytes:
 
 
 def damaged(trial: Trial) -> tuple[str, bytes]:
-    """Return a damaged graph file with its name."""
+    """Return a damaged graph file with its name: damaged before it was packed, thereafter, or in one of two packs."""
     draw = trial.draw
     name, data = draw.choice(samples())
-    suffix = draw.choice(SUFFIXES)
+    suffix, where = draw.choice(SUFFIXES), draw.random()
     seed = draw.getrandbits(60)
-    if suffix and draw.random() < 0.5:
+    if suffix and where < 0.4:
         made = next(mutants(_packed(name, suffix), seed, 1))[1]
+    elif suffix and where < 0.6:
+        cut = draw.randrange(len(data) + 1)
+        packs = [pack(data[:cut], suffix), pack(data[cut:], suffix)]
+        spoilt = draw.randrange(2)
+        packs[spoilt] = next(mutants(packs[spoilt], seed, 1))[1]
+        made = b"".join(packs)
     else:
         inner = name.endswith(".npz") and draw.random() < 0.6
         made = pack(next(inner_mutants(data, seed, 1) if inner else mutants(data, seed, 1))[1], suffix)
@@ -116,21 +124,34 @@ def damaged(trial: Trial) -> tuple[str, bytes]:
 
 def try_graph(trial: Trial) -> str:
     """Load a damaged file; raises unless it is refused in words or gives a graph."""
+    draw = trial.draw
     name, data = damaged(trial)
     path = trial.folder / name
     path.write_bytes(data)
+    options: dict[str, Any] = {"symmetrize": draw.random() < 0.1, "keep_ids": draw.random() < 0.1}
+    options["input_format"] = draw.choice(FORMATS).name if draw.random() < 0.05 else None
     with little_memory():
-        form = trial.draw.choice(FORMATS).name if trial.draw.random() < 0.05 else None
-        try:
-            graph = load_file(path, input_format=form, symmetrize=trial.draw.random() < 0.1)
-        except OutOfMemory:
-            return "too large"
-        except InputError as error:
-            return refused(error)
-        check_structure(graph)
-        if trial.draw.random() < 0.02:
+        how, found, graph = _loaded(path, options)
+        if draw.random() < 0.3:
+            with mock.patch.object(text, "_fast", return_value=None):
+                slow = _loaded(path, options)[:2]
+            assert slow == (how, found), f"Arrow and Python read different things: {(how, found)} and {slow}"
+        if graph is not None and draw.random() < 0.02:
             _there_and_back(trial, graph)
-    return "graphs"
+    return how
+
+
+def _loaded(path: Path, options: dict[str, Any]) -> tuple[str, object, CSRGraph | None]:
+    """Return how loading ended, what was read or said, and the graph if there is one."""
+    try:
+        graph = load_file(path, **options)
+    except OutOfMemory:
+        return "too large", None, None
+    except InputError as error:
+        return refused(error, path), str(error), None
+    check_structure(graph)
+    names = None if graph.vertex_names is None else graph.vertex_names.tolist()
+    return "graphs", (graph.digest, names, graph.notes), graph
 
 
 def _there_and_back(trial: Trial, graph: CSRGraph) -> None:

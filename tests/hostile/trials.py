@@ -114,10 +114,10 @@ class Tally:
         return sum(self.ended.values()) + len(self.failures)
 
 
-def refused(error: InputError) -> str:
-    """Return how a trial ended that met this error; raises AssertionError if that does not say what to do next."""
-    if not error.remedy:
-        raise AssertionError(f"no remedy: {error}")
+def refused(error: InputError, path: Path) -> str:
+    """Return how a trial ended that met this error; raises AssertionError unless it says where and what to do next."""
+    if not error.remedy or str(path) not in str(error):
+        raise AssertionError(f"no place or no remedy: {error}")
     return "refused"
 
 
