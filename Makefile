@@ -2,7 +2,7 @@
 PYTHON ?= python3
 
 help:        ## this list
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 15
 
 install:     ## the package, its tests' and its linters' needs, editable
 	$(PYTHON) -m pip install -e '.[test,lint]'
@@ -27,6 +27,12 @@ test-gpu:    ## the tests that need a GPU
 
 matrix:      ## every kernel, every define set, every architecture, within its budget of registers (half an hour)
 	$(PYTHON) -m gpugraph.devices.matrix
+	$(MAKE) matrix-volta
+
+matrix-volta: ## of that what CUDA 12 alone compiles, with its compiler in an environment of its own
+	$(PYTHON) -m venv build/cuda12
+	build/cuda12/bin/python -m pip install -q . 'cuda-bindings==12.*' 'nvidia-cuda-nvrtc-cu12==12.*'
+	build/cuda12/bin/python -m gpugraph.devices.matrix --arch sm_70
 
 budget:      ## measure anew the registers that each kernel may use
 	$(PYTHON) -m gpugraph.devices.matrix --write
@@ -34,4 +40,4 @@ budget:      ## measure anew the registers that each kernel may use
 wheel:       ## build the wheel into dist/
 	$(PYTHON) -m pip wheel --no-deps -w dist .
 
-.PHONY: help install lint format test hostile test-gpu matrix budget wheel
+.PHONY: help install lint format test hostile test-gpu matrix matrix-volta budget wheel

@@ -9,7 +9,7 @@ The arcs are those of boruvka_scan.cu: listed tree by tree, several between two 
     joined (trees)              1 for the trees that have joined
     block_arc, block_tree (blocks)  the lightest candidate that each block found, and where it leads
     forest, forest_edges (1)    ids of the edges found, behind those that Boruvka's rounds found; how many
-    arrivals (1)                of blocks at the grid barrier, 0 before the launch
+    barrier (3)                 words of grid_barrier_or_stop(), 0 before the launch
 
 A step: the arcs of the tree that joined last are offered to the trees they lead to; then every block finds the lightest
 candidate of its share, and every block the lightest of those, which joins.  When no candidate has an arc, any tree that
@@ -89,11 +89,11 @@ __device__ __forceinline__ Candidate block_first(const Arcs& arcs, Candidate min
 
 // ------------------------------------------------------------------ kernels
 
-// Launch: cooperative, BLOCK threads; `best` is all -1, `joined` all 0, `arrivals` 0.  Writes forest, *forest_edges.
+// Launch: cooperative, BLOCK threads; `best` is all -1, `joined` and `barrier` all 0.  Writes forest, *forest_edges.
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
 boruvka_prim(int32 trees, const count_t* __restrict__ ends, const int32* __restrict__ other,
              const weight_key_t* __restrict__ key, const index_t* __restrict__ id, index_t* best, uint8* joined,
-             index_t* block_arc, int32* block_tree, index_t* forest, uint32* forest_edges, uint32* arrivals) {
+             index_t* block_arc, int32* block_tree, index_t* forest, uint32* forest_edges, uint32* barrier) {
     const Arcs arcs = {key, id};
     uint32 barriers = 0;
     int32 current = 0;
@@ -104,7 +104,7 @@ boruvka_prim(int32 trees, const count_t* __restrict__ ends, const int32* __restr
             // The tree that joins in this step is never looked at: no arc leads from a tree to itself.
             if (!joined[other[arc]]) offer(arcs, &best[other[arc]], static_cast<index_t>(arc));
         }
-        grid_barrier(arrivals, &barriers);
+        if (grid_barrier_or_stop(barrier, &barriers)) return;
 
         Candidate mine = {NO_ARC, NO_TREE};
         for (int64 t = grid_thread(); t < trees; t += grid_threads()) {
@@ -116,7 +116,7 @@ boruvka_prim(int32 trees, const count_t* __restrict__ ends, const int32* __restr
             block_arc[blockIdx.x] = mine.arc;
             block_tree[blockIdx.x] = mine.tree;
         }
-        grid_barrier(arrivals, &barriers);
+        grid_barrier(barrier, &barriers);
 
         mine = {NO_ARC, NO_TREE};
         for (int b = threadIdx.x; b < static_cast<int>(gridDim.x); b += BLOCK) {

@@ -257,12 +257,12 @@ extern "C" __global__ void streamed_merge_trees(int32 round, int32 step, const u
 // number takes the place of its key.
 // Launch: any grid of whole warps.  Writes best_key, next_root, label, trees[round + 1].
 extern "C" __global__ void streamed_number_trees(int32 round, uint32* trees, const int32* __restrict__ link,
-                                                 uint64* best_key, const int32* __restrict__ root, int32* next_root,
-                                                 int32* label) {
+                                                 uint64* best_key, const uint64* __restrict__ best_id,
+                                                 const int32* __restrict__ root, int32* next_root, int32* label) {
     const uint32 count = trees[round];
     for (int64 first = grid_thread() - lane_id(); first < count; first += grid_threads()) {
         const int64 t = first + lane_id();
-        const bool grown = t < count && link[t] == t && best_key[t] != NONE;
+        const bool grown = t < count && link[t] == t && (PACKED ? best_key[t] : best_id[t]) != NONE;
         const uint32 slot = warp_append(&trees[round + 1], grown);
         if (t >= count) continue;
         const int32 own = round == 0 ? static_cast<int32>(t) : root[t];

@@ -6,7 +6,7 @@ Types are chosen by defines, so that one source serves 32- and 64-bit arc indice
     INDEX_BITS   32 | 64                       width of an arc index                    (default 32)
     WEIGHT       uint32 | int32 | uint64 | int64 | float32 | float64                    (default uint32)
 
-The file compiles as CUDA C++17 under NVRTC for sm_75 and later, and as C++17 on the emulated device.  It uses
+The file compiles as CUDA C++17 under NVRTC for sm_70 and later, and as C++17 on the emulated device.  It uses
 no header of the toolkit, explicit masks in every warp operation, and never assumes that lanes run in lock-step.
 
 A race that is meant carries a comment `race-allowed: why it is benign` on the line of the access; the race
@@ -190,11 +190,11 @@ __device__ __forceinline__ void await_copies() {
     } while (0)
 
 // Wait until every block of a cooperative launch has arrived.  `arrivals` starts at 0 and only grows: the n-th
-// barrier is passed at n * gridDim.x, which a caller tracks in `*barriers`, one per thread.
+// barrier is passed at n * gridDim.x.  Thread 0 of each block counts them in `*barriers`, 0 at the start.
 __device__ __forceinline__ void grid_barrier(uint32* arrivals, uint32* barriers) {
     __syncthreads();
-    *barriers += 1;
     if (threadIdx.x == 0) {
+        *barriers += 1;
         __threadfence();
         atomicAdd(arrivals, 1u);
         const uint32 goal = *barriers * gridDim.x;
@@ -202,6 +202,36 @@ __device__ __forceinline__ void grid_barrier(uint32* arrivals, uint32* barriers)
         __threadfence();
     }
     __syncthreads();
+}
+
+// A barrier with a way out: true, in all threads of all blocks alike, if the host wants the kernel to end.  `words` are
+// three, 0 at the start and at a multiple of 8 bytes: the arrivals, with which all other barriers of the kernel go too;
+// the barrier at which all leave, or 0; and what the host sets.  Block 0 looks at the last while it waits, and then
+// names the next barrier, before it arrives there itself: who passes that one sees it, and who is late at this one sees
+// that it is not meant.  The second word comes with the first, so that nobody else waits longer for it.
+__device__ __forceinline__ bool grid_barrier_or_stop(uint32* words, uint32* barriers) {
+    __syncthreads();
+    bool leaves = false;
+    if (threadIdx.x == 0) {
+        *barriers += 1;
+        __threadfence();
+        atomicAdd(words, 1u);
+        uint32 asked = 0;
+        if (blockIdx.x == 0) asked = static_cast<volatile uint32*>(words)[2];
+        const uint32 goal = *barriers * gridDim.x;
+        uint64 seen = 0;
+        const auto arrived = [&]() {
+            seen = *reinterpret_cast<volatile uint64*>(words);  // race-allowed: polled
+            return static_cast<uint32>(seen) - goal < 0x80000000u;
+        };
+        spin_until(arrived());
+        __threadfence();
+        const uint32 named = static_cast<uint32>(seen >> 32);
+        leaves = named != 0 && *barriers - named < 0x80000000u;
+        // race-allowed: read by who still waits, whom it does not concern
+        if (asked != 0 && named == 0) static_cast<volatile uint32*>(words)[1] = *barriers + 1;
+    }
+    return __syncthreads_or(leaves);
 }
 
 // ------------------------------------------------------------------ time

@@ -45,7 +45,8 @@ GPUs", PPoPP 2021 (the width follows the run).  Local steps, the list that may o
 // Launch: cooperative, BLOCK threads, at most as many blocks as are resident; control, wide_control, histogram are
 // all 0.  `symmetric` tells that both arcs of every edge are there; `group_shift` is the binary logarithm of the
 // lanes that share a row in local steps, which relax up to `local_limit` entries.  Writes distance;
-// control[OVERFLOW] tells that a wider word is needed.
+// control[OVERFLOW] tells that a wider word is needed.  The host may set control[STOP] while it runs: then it ends a
+// round or two later, and what it has written means nothing.
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
 delta_stepping(int32 vertices, index_t arcs, int32 source, int32 symmetric, int32 group_shift, uint32 local_limit,
                uint32 room, uint32 far_room, const index_t* __restrict__ offsets, const int32* __restrict__ targets,
@@ -54,8 +55,9 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 symmetric, int3
                uint64* hub_first_piece, uint32* histogram, uint32* control, uint64* wide_control, uint64* timeline) {
     __shared__ Shared shared;
     const Graph graph = {vertices, arcs, offsets, targets, weights};
-    uint32 barriers = 0, round = 0, bucket = 0, lost = 0;
-    const auto barrier = [&]() { grid_barrier(&control[ARRIVALS], &barriers); };
+    uint32 round = 0, bucket = 0, lost = 0;
+    const auto barrier = [&]() { grid_barrier(&control[ARRIVALS], &shared.barriers); };
+    const auto barrier_or_stop = [&]() { return grid_barrier_or_stop(&control[ARRIVALS], &shared.barriers); };
     const auto enter = [&](Phase phase) {  // the time since the last call was spent in `phase`
         if (grid_thread() != 0) return;
         const uint64 now = device_nanoseconds();
@@ -80,6 +82,7 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 symmetric, int3
         shared.settled_before = shared.pushes_before = shared.repeats_before = 0;
         shared.steps_before = shared.steps = 0;
         shared.settled_last = 1;
+        shared.barriers = 0;
         for (int phase = 0; phase < PHASES; ++phase) shared.spent[phase] = 0;
         shared.since = device_nanoseconds();
     }
@@ -120,7 +123,7 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 symmetric, int3
             }
             if (threadIdx.x == 0) shared.steps += steps;
             outbox.flush();
-            barrier();
+            if (barrier_or_stop()) return;
             enter(local ? LOCAL : WIDE);
             const uint64 pieces = current(hubs(round).pieces);
             if (pieces != 0) {

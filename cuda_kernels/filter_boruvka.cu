@@ -54,6 +54,7 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
                int32* hubs, index_t* forest, uint32* control, uint64* timeline) {
     __shared__ Shared shared;
     const Graph graph = {vertices, arcs, offsets, targets, weights};
+    int64* const listed = reinterpret_cast<int64*>(&control[ENTRIES]);
     uint32 barriers = 0, chases = 0;
     const auto barrier = [&]() { grid_barrier(&control[ARRIVALS], &barriers); };
     const auto enter = [&](Phase phase) {
@@ -90,12 +91,14 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
     for (uint32 pass = 0;; ++pass) {
         uint32 live = current(&control[LIVE + round]);
         enter(pass == 0 ? LIGHT_EDGES : HEAVY_EDGES);
-        Gatherer gatherer = {shared, 0, list, &control[ENTRIES]};
+        const bool filters = pass == 0 && wanted != 0;
+        Gatherer gatherer = {shared, 0, list, list + arcs / 2 + 1, listed};
+        if (filters) gatherer.end = tile_row;
         for (int64 t = grid_thread(); t < live; t += grid_threads()) {
             best_key[t] = ~0ull;
             if (!PACKED) best_id[t] = ~0ull;
         }
-        if (pass == 0 && wanted != 0) {
+        if (filters) {
             list_light_arcs(shared, graph, label, tile_row, sample_threshold(shared, graph, wanted), gatherer);
         } else {
             uint32* const hub_count = &control[pass == 0 ? HUBS_LIGHT : HUBS_HEAVY];
@@ -111,7 +114,15 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
 
         // Each block keeps a region of the list and compacts it in place, round by round.
         enter(pass == 0 ? LIGHT_ROUNDS : HEAVY_ROUNDS);
-        const int64 entries = current(&control[ENTRIES]);
+        const int64 entries = *static_cast<const volatile int64*>(listed);
+        if (filters && list + entries > gatherer.end) {  // the sample has misled: then all edges are listed
+            wanted = 0;
+            barrier();  // all have read the number
+            if (grid_thread() == 0) *listed = 0;
+            barrier();
+            pass -= 1;
+            continue;
+        }
         Edge* const region = list + entries * blockIdx.x / gridDim.x;
         uint32 held = static_cast<uint32>(list + entries * (blockIdx.x + 1) / gridDim.x - region);
         uint32 level = 0, levels = 0;  // where this round's numbers begin in the chain, and how many rounds are in it
@@ -155,7 +166,7 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
         round += 1;
         if (grid_thread() == 0) {
             control[LIVE + round] = last + live;
-            control[ENTRIES] = 0;
+            *listed = 0;
         }
         barrier();
     }

@@ -13,6 +13,7 @@ One step:
     key_store, from_store (n), winner_store (blocks * winners)   the tournaments, where they do not fit on chip; else 1
     slots (2 * blocks * SLOT_WORDS)   the blocks' candidates, 0 at the start
     forest (n-1), forest_edges (1)    ids of the tree edges, in any order; how many they are, 0 at the start
+    stop (1)                          0 at the start; the host may set it: then the kernel ends before its time
 
 Invariants.  Edges compare by (weight, smaller endpoint, larger endpoint), so the forest is the canonical one.  When no
 candidate has an edge, one without joins as the root of a new tree: any component structure ends after n-1 steps.  All
@@ -36,6 +37,7 @@ programming", volume 3, section 5.4.1, with the winners kept.
 constexpr int MAX_THREADS = 512;
 constexpr int ITEMS = 4;  // arcs that a thread has under way together
 constexpr int LINE = 128;  // bytes of a cache line
+constexpr uint32 STOP_STEPS = 256;  // from one look at `stop` to the next: some hundred microseconds
 
 typedef unsigned short uint16;
 
@@ -152,7 +154,8 @@ __device__ __forceinline__ void prefetch_row(const index_t* __restrict__ offsets
 extern "C" __global__ void __launch_bounds__(MAX_THREADS, 1)
 prim_persistent(int32 vertices, const index_t* __restrict__ offsets, const int32* __restrict__ targets,
                 const weight_t* __restrict__ weights, int32 ahead, int32* parent, weight_key_t* key_store,
-                int32* from_store, int32* winner_store, uint64* slots, index_t* forest, uint32* forest_edges) {
+                int32* from_store, int32* winner_store, uint64* slots, index_t* forest, uint32* forest_edges,
+                const uint32* stop) {
     extern __shared__ __align__(16) unsigned char chip[];
     __shared__ int32 chosen;
     unsigned char* free = chip;
@@ -217,9 +220,13 @@ prim_persistent(int32 vertices, const index_t* __restrict__ offsets, const int32
 
         if (first_warp) {
             Candidate best = own.best();
+            const bool may_stop = step % STOP_STEPS == 0;
+            if (may_stop && blockIdx.x == 0 && *static_cast<const volatile uint32*>(stop) != 0) best.to = STOPS;
             if (gridDim.x > 1) {
                 publish(slots, step, best);
-                best = lightest_of_all(slots, step);
+                best = lightest_of_all(slots, step, may_stop);
+            } else if (best.to == STOPS) {
+                best = nobody();
             }
             v = best.to;
             if (threadIdx.x == 0) {
@@ -233,6 +240,7 @@ prim_persistent(int32 vertices, const index_t* __restrict__ offsets, const int32
         }
         block_barrier();  // before the winner leaves: all have read it
         if (!first_warp) v = chosen;
+        if (v == NO_VERTEX) return;  // the host wants it
     }
     __syncthreads();
 

@@ -17,6 +17,7 @@ only those are tight they are followed from vertices of level 0 on, breadth firs
     relaxable, wraps (1)   the first arc that can be relaxed, and the first whose sum is no distance and whose head is
                    not reached (which refutes integers, and is right for floats: the sum is infinite); ~0 if none
     loose (2)      how many reached vertices hang on nothing, and the first of them
+    barrier (3)    words of grid_barrier_or_stop(), 0 before the launch
 
 Invariants.  A hold only falls, and its upper half is the level, so an offer of a later round never displaces one of an
 earlier round: within a level the smallest tail stays, whatever the order of the offers.  The one offer that replaces
@@ -163,7 +164,7 @@ extern "C" __global__ void verify_distances_follow_levels(int32 vertices, index_
                                                           const int32* __restrict__ targets,
                                                           const weight_t* __restrict__ weights,
                                                           const distance_t* __restrict__ distance, uint64* hold,
-                                                          uint64* items, uint32* found, uint32* arrivals) {
+                                                          uint64* items, uint32* found, uint32* barrier) {
     const Solved graph = {{vertices, arcs, offsets, targets, weights}, distance};
     uint32 begin = 0, end = found[1], barriers = 0;
     for (uint32 level = 2; begin < end; ++level) {
@@ -181,7 +182,7 @@ extern "C" __global__ void verify_distances_follow_levels(int32 vertices, index_
                 offer(graph, hold, items + end, &found[level % 3], asks, level, u, v);
             }
         }
-        grid_barrier(arrivals, &barriers);
+        if (grid_barrier_or_stop(barrier, &barriers)) return;
         begin = end;
         end += *static_cast<volatile uint32*>(&found[level % 3]);
     }

@@ -262,10 +262,12 @@ extern "C" __global__ void verify_forest_check_arcs(int32 vertices, index_t arcs
             if (u > v) continue;
             const weight_key_t key = order_key(weights[arc]);
             const Node heaviest = heaviest_between(leaves, inner, u, v);
-            const uint64 least = PACKED ? heaviest.key >> 32 : heaviest.key;
-            // A forest edge finds itself, and does not come before itself.
-            const bool before = key < least || (key == least && arc < edges[chosen_edge(heaviest)]);
-            if (heaviest.parent == NO_PARENT || before) lower_to(violation, static_cast<uint64>(arc));
+            bool refutes = heaviest.parent == NO_PARENT;
+            if (!refutes) {  // a forest edge finds itself, and does not come before itself
+                const uint64 least = PACKED ? heaviest.key >> 32 : heaviest.key;
+                refutes = key < least || (key == least && arc < edges[chosen_edge(heaviest)]);
+            }
+            if (refutes) lower_to(violation, static_cast<uint64>(arc));
         }
     }
 }

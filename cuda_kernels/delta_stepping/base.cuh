@@ -41,7 +41,8 @@ enum Phase { START, LOCAL, WIDE, HUBS, BUCKETS, PULL, PHASES };
 
 // Words of `control`, all 0 before the launch.
 enum Control {
-    ARRIVALS,            // of blocks at the grid barrier
+    ARRIVALS,            // three words of grid_barrier_or_stop(); the host may set the last, STOP
+    STOP = ARRIVALS + 2,
     OVERFLOW,            // a sum did not fit that may be needed
     LOST,                // warps that found no room in the near queue, ever
     STEPS,               // steps of all blocks, ever; modulo 2^32, as the next three
@@ -112,7 +113,8 @@ struct Shared {
     uint32 sums[WARPS];
     uint32 local_count[3];  // entries of the block's own queues; the words take turns
     uint32 base;
-    float64 weight_sum;
+    uint32 barriers;        // passed by the block
+    float64 weight_sums[WARPS];
     uint64 least, total;
     uint32 pending, settled, pushes, repeats;
     distance_t edge;

@@ -24,7 +24,6 @@ constexpr float64 UNITS = 4096;         // of a mean weight, in which float dist
 // keeps the width.  All threads must call.
 __device__ __forceinline__ distance_t sample_weights(Shared& shared, const Graph& graph) {
     for (int bin = threadIdx.x; bin < BINS; bin += BLOCK) shared.histogram[bin] = 0;
-    if (threadIdx.x == 0) shared.weight_sum = 0;
     __syncthreads();
     float64 sum = 0;
     distance_t word[SAMPLES];
@@ -42,9 +41,13 @@ __device__ __forceinline__ distance_t sample_weights(Shared& shared, const Graph
         if (SUMS_OVERFLOW) atomicAdd(&shared.histogram[bin_of(word[i])], 1u);
     }
     for (int offset = WARP / 2; offset > 0; offset /= 2) sum += __shfl_xor_sync(FULL_MASK, sum, offset);
-    if (lane_id() == 0) atomicAdd(&shared.weight_sum, sum);
+    // The blocks part ways if one gets another last bit, so floats are added in an order that does not vary.
+    if (lane_id() == 0) shared.weight_sums[threadIdx.x / WARP] = sum;
     __syncthreads();
-    const float64 mean = shared.weight_sum / (BLOCK * SAMPLES);
+    sum = 0;
+#pragma unroll
+    for (int warp = 0; warp < WARPS; ++warp) sum += shared.weight_sums[warp];
+    const float64 mean = sum / (BLOCK * SAMPLES);
     if (!SUMS_OVERFLOW) {
         const float64 units = mean > 0 ? UNITS / mean : 1;
         if (threadIdx.x == 0) shared.units = units;

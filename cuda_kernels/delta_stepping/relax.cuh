@@ -112,8 +112,8 @@ struct Outbox {
     // Ask for what the next steps will read: the arcs of the row, and the lines after those of the row and the vertex,
     // because neighbours often have neighbouring numbers.
     __device__ __forceinline__ void fetch_ahead(const Row& row) const {
-        const index_t arc = row.begin + AHEAD < graph.arcs ? row.begin + AHEAD : row.begin;
-        const int32 vertex = row.vertex + AHEAD < graph.vertices ? row.vertex + AHEAD : row.vertex;
+        const index_t arc = row.begin < graph.arcs - AHEAD ? row.begin + AHEAD : row.begin;
+        const int32 vertex = row.vertex < graph.vertices - AHEAD ? row.vertex + AHEAD : row.vertex;
         if (row.begin == row.end) return;
         prefetch_line(&graph.targets[row.begin]);
         prefetch_line(&graph.weights[row.begin]);

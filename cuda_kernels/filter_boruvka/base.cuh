@@ -11,7 +11,11 @@ constexpr bool PACKED = INDEX_BITS == 32 && sizeof(weight_key_t) == 4;
 
 // Tuned on an H200; docs/performance/mst.md tells what each is worth.
 constexpr int BLOCK = 448;         // as many threads as leave 72 registers for each: fewer would spill
-constexpr int RESIDENT = PACKED ? 2 : 1;  // blocks of a multiprocessor
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 750
+constexpr int RESIDENT = 1;        // blocks of a multiprocessor: Volta's code would spill with two
+#else
+constexpr int RESIDENT = PACKED ? 2 : 1;
+#endif
 constexpr int WARPS = BLOCK / WARP;
 constexpr int SHORT_ROW = 32;      // below this many arcs one lane finds the minimum of a row,
 constexpr int MEDIUM_ROW = 512;    // below this many GROUP lanes,
@@ -59,15 +63,16 @@ enum Control {
     ARRIVALS,                // of blocks at the grid barrier
     FOREST,                  // edges picked
     ROUNDS,                  // rounds made
-    ENTRIES,                 // edges listed
     HUBS_FIRST,              // hubs met by each of the three walks over the rows
     HUBS_LIGHT,
     HUBS_HEAVY,
-    FINALS,                  // components retired
+    ENTRIES,                 // edges listed, or found where the list had no room: a word of 64 bits
+    FINALS = ENTRIES + 2,    // components retired
     UNFINISHED,              // three words that take turns: some chain was too long
     LIVE = UNFINISHED + 3,   // live components of each round
     CONTROL_WORDS = LIVE + 2 * MAX_ROUNDS
 };
+static_assert(ENTRIES % 2 == 0, "a word of 64 bits lies at a multiple of 8 bytes");
 
 // ------------------------------------------------------------------ helpers
 
@@ -138,20 +143,24 @@ __device__ __forceinline__ uint64 block_scan(Shared& shared, uint64 mine, uint64
     return before;
 }
 
-// The edges a warp has found and not yet written.
+// The edges a warp has found and not yet written.  What lies at `end` of the list is left as it is.
 struct Gatherer {
     Shared& shared;
     uint32 held;
     Edge* list;
-    uint32* entries;
+    const void* end;
+    int64* entries;
 
     __device__ __forceinline__ void flush() {
         if (held == 0) return;
         __syncwarp();
-        uint32 base = 0;
-        if (lane_id() == 0) base = atomicAdd(entries, held);
+        uint64 base = 0;
+        if (lane_id() == 0) base = atomicAdd(reinterpret_cast<uint64*>(entries), static_cast<uint64>(held));
         base = __shfl_sync(FULL_MASK, base, 0);
-        for (uint32 i = lane_id(); i < held; i += WARP) list[base + i] = shared.buffer[threadIdx.x / WARP][i];
+        for (uint32 i = lane_id(); i < held; i += WARP) {
+            Edge* const place = list + base + i;
+            if (place + 1 <= end) *place = shared.buffer[threadIdx.x / WARP][i];
+        }
         __syncwarp();
         held = 0;
     }

@@ -14,6 +14,8 @@ block writes step s + 2 only after it has read all of s + 1, and those were writ
 
 constexpr int SLOT_WORDS = sizeof(weight_key_t) == 8 ? 4 : 3;  // from, to, and the key in one or two
 
+constexpr int32 STOPS = -2;  // in place of a vertex outside: all blocks are to end
+
 // Write this block's candidate of one step.  All lanes of one warp call with the same candidate.
 __device__ __forceinline__ void publish(uint64* slots, uint32 step, const Candidate& mine) {
     if (lane_id() >= SLOT_WORDS) return;
@@ -41,15 +43,19 @@ __device__ __forceinline__ bool read_slot(const uint64* slot, uint32 step, Candi
     return complete;
 }
 
-// The lightest candidate of all blocks.  All lanes of one warp of every block call, after they have published.
-__device__ __forceinline__ Candidate lightest_of_all(const uint64* slots, uint32 step) {
+// The lightest candidate of all blocks; nobody, in a step where that `may_stop`, if block 0 published a candidate that
+// stops.  All lanes of one warp of every block call, after they have published.
+__device__ __forceinline__ Candidate lightest_of_all(const uint64* slots, uint32 step, bool may_stop) {
     const uint64* const set = slots + static_cast<int64>(step & 1) * gridDim.x * SLOT_WORDS;
     Candidate least = nobody();
+    bool stops = false;
     for (uint32 block = lane_id(); block < gridDim.x; block += WARP) {
         Candidate other;
         spin_until(read_slot(set + block * SLOT_WORDS, step, &other));
+        stops |= other.to == STOPS;
         if (before(other, least)) least = other;
     }
+    if (may_stop && __any_sync(FULL_MASK, stops)) return nobody();
     return broadcast(least, lightest_lane(least));
 }
 

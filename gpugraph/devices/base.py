@@ -23,8 +23,19 @@ Defines = Mapping[str, str | int]
 class Kernel(Protocol):
     """A compiled kernel."""
 
-    def __call__(self, grid: int, block: int, args: tuple[Any, ...], shared_bytes: int = 0) -> None:
-        """Launch ``grid`` blocks of ``block`` threads; returns before the kernel has ended."""
+    def __call__(
+        self, grid: int, block: int, args: tuple[Any, ...], shared_bytes: int = 0, *, stop: Array | None = None
+    ) -> None:
+        """Launch ``grid`` blocks of ``block`` threads; returns before the kernel has ended.
+
+        Args:
+            grid: blocks.
+            block: threads of a block.
+            args: arrays, and typed scalars.
+            shared_bytes: dynamic shared memory of a block.
+            stop: a word (1,) uint32 on the device, 0 now, that the kernel looks at while it runs; Ctrl-C sets it, and
+                ends a launch that would take long.
+        """
         ...
 
     def resident_blocks(self, block: int, shared_bytes: int = 0) -> int:

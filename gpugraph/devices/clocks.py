@@ -79,6 +79,7 @@ class CudaStopwatch:
     def seconds(self) -> float:
         """Seconds between the two marks; waits for the work between them and raises what failed in it."""
         with translated(self._device.label, f"after {self._device.last_kernel}"):
+            self._device.interrupts.wait()
             self._stop.synchronize()
             return float(self._device.cupy.cuda.get_elapsed_time(self._start, self._stop)) / 1e3
 

@@ -22,6 +22,7 @@ from gpugraph.devices.cubin import parameter_sizes
 from gpugraph.devices.cuda_errors import translate, translated
 from gpugraph.devices.cuda_kernel import CudaKernel
 from gpugraph.devices.cuda_memory import DeviceMemory
+from gpugraph.devices.interrupts import Interrupts
 from gpugraph.devices.kernels import CompiledModule, architecture_for, compile_kernels
 from gpugraph.devices.pinned import Transfers, as_bytes
 from gpugraph.devices.streams import CudaCopies, CudaMark, Mark
@@ -72,6 +73,8 @@ class CudaDevice:
         with translated(self.label, "pinning host memory"):
             self._small = self._transfers.pool.take(_SMALL)
         self._small_pointer = int(self._small.ctypes.data)
+        with translated(self.label, "making a stream"):
+            self.interrupts = Interrupts(self.cupy, self._stream_pointer, self._transfers.pool.take(4))
         self._scalars: dict[Any, NDArray[Any]] = {}
         self._copy_streams: list[CudaCopies] = []
         self._modules: dict[tuple[Path, bool], tuple[CompiledModule, Any, dict[str, tuple[int, ...] | None]]] = {}
@@ -150,6 +153,7 @@ class CudaDevice:
             as_bytes(made)[:] = self._small[: array.nbytes]
             return made
         with translated(self.label, f"after {self.last_kernel}"):
+            self.interrupts.wait()
             self._transfers.to_host(made, array.data.ptr)
         return made
 
@@ -170,6 +174,7 @@ class CudaDevice:
         runtime, stream = self._runtime, self._stream_pointer
         try:
             runtime.memcpyAsync(self._small_pointer, source, size, _TO_HOST, stream)
+            self.interrupts.wait()
             runtime.streamSynchronize(stream)
         except Exception as error:
             ours = translate(error, device=self.label, doing=f"after {self.last_kernel}")
@@ -216,6 +221,7 @@ class CudaDevice:
     def synchronize(self) -> None:
         """Wait until everything launched has ended; raise what went wrong in it."""
         with translated(self.label, f"after {self.last_kernel}"):
+            self.interrupts.wait()
             self._runtime.streamSynchronize(self._stream_pointer)
 
     # ------------------------------------------------------------------ copies beside the kernels
@@ -292,6 +298,7 @@ class CudaDevice:
     def close(self) -> None:
         """Wait for the GPU, then free every array and buffer; nothing of this device may be used afterwards."""
         try:
+            self.interrupts.stop()
             for pointer in (self._stream_pointer, *(int(copies.stream.ptr) for copies in self._copy_streams)):
                 self._runtime.streamSynchronize(pointer)
         except Exception:  # a kernel failed: whoever waited for it was told, and freeing goes on
@@ -300,6 +307,7 @@ class CudaDevice:
         self._modules.clear()
         self._scalars.clear()
         self._small = np.empty(0, np.uint8)
+        self.interrupts.close()
         self._memory.close()
         self._transfers.close()
 

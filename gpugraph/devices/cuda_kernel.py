@@ -37,8 +37,12 @@ class CudaKernel:
             self._function = raw.kernel
             self._max_block = int(raw.max_threads_per_block)
 
-    def __call__(self, grid: int, block: int, args: tuple[Any, ...], shared_bytes: int = 0) -> None:
+    def __call__(
+        self, grid: int, block: int, args: tuple[Any, ...], shared_bytes: int = 0, *, stop: Any = None
+    ) -> None:
         """Launch ``grid`` blocks of ``block`` threads; returns before the kernel has ended.
+
+        Whoever waits for the device then is interrupted by Ctrl-C, which sets the word ``stop``.
 
         Raises:
             KernelArgumentError: the arguments do not fit the kernel, or the grid or block does not fit the GPU.
@@ -58,6 +62,8 @@ class CudaKernel:
             if ours is None:
                 raise
             raise ours from error
+        if stop is not None:
+            device.interrupts.add(stop.data.ptr)
 
     def resident_blocks(self, block: int, shared_bytes: int = 0) -> int:
         """Return how many blocks of ``block`` threads fit on the whole device at once."""

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -35,8 +38,10 @@ class EmulatedKernel:
         self._device = device
         self._cooperative = cooperative
 
-    def __call__(self, grid: int, block: int, args: tuple[Any, ...], shared_bytes: int = 0) -> None:
-        """Run ``grid`` blocks of ``block`` threads to their end.
+    def __call__(
+        self, grid: int, block: int, args: tuple[Any, ...], shared_bytes: int = 0, *, stop: Array | None = None
+    ) -> None:
+        """Run ``grid`` blocks of ``block`` threads to their end; Ctrl-C sets the word ``stop`` and waits for that.
 
         Raises:
             InputError: the arguments or the shape do not fit the kernel.
@@ -50,13 +55,29 @@ class EmulatedKernel:
                 remedy="launch at most kernel.resident_blocks(block)",
             )
         seed, workers = self._device.next_seed(), self._device.threads
-        self.simt((grid,), (block,), args, shared_bytes, resident=resident, workers=workers, seed=seed)
+        launch = partial(
+            self.simt, (grid,), (block,), args, shared_bytes, resident=resident, workers=workers, seed=seed
+        )
+        if stop is None:
+            launch()
+        else:
+            _run_until_stopped(launch, stop)
 
     def resident_blocks(self, block: int, shared_bytes: int = 0) -> int:
         """Return how many blocks of ``block`` threads fit on the device at once."""
         by_threads = THREADS_PER_MULTIPROCESSOR // max(1, block)
         by_shared = MAX_SHARED_BYTES // max(1, shared_bytes)
         return MULTIPROCESSORS * max(1, min(by_threads, by_shared, BLOCKS_PER_MULTIPROCESSOR))
+
+
+def _run_until_stopped(launch: Callable[[], None], stop: NDArray[Any]) -> None:
+    """Run a launch in a thread, so that this one can be interrupted; then tell the kernel, and wait for its end."""
+    with ThreadPoolExecutor(1, thread_name_prefix="gpugraph-launch") as pool:
+        try:
+            pool.submit(launch).result()
+        except KeyboardInterrupt:
+            stop[...] = 1
+            raise
 
 
 class EmulatedDevice:

@@ -12,6 +12,7 @@ from gpugraph.compiled import njit
 from gpugraph.graph.chunks import even_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.preparations import rank_weights
+from gpugraph.graph.view import MAX_NARROW_ARCS
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,7 @@ def properties(graph: CSRGraph, *, count_distinct: bool = True) -> GraphProperti
         negative_weights=negative // arcs_per_edge,
         infinite_weights=infinite // arcs_per_edge,
         host_bytes=graph.nbytes,
-        device_bytes_32=device_bytes(graph, 32) if graph.arcs < 2**31 else None,
+        device_bytes_32=device_bytes(graph, 32) if graph.arcs < MAX_NARROW_ARCS else None,
         device_bytes_64=device_bytes_64,
     )
 

@@ -30,11 +30,12 @@ INTERVAL_SAMPLES = 3
 
 @dataclass(frozen=True)
 class Finished:
-    """Everything that a record is made of; times in seconds."""
+    """Everything that a record is made of; times in seconds, ``index_bits`` the width that the view took."""
 
     cell: Cell
     subject: Subject
     options: dict[str, Any]
+    index_bits: int
     sampling: Sampling
     stopped_by: str
     trials: list[Trial]
@@ -82,7 +83,7 @@ def assemble(done: Finished) -> dict[str, Any]:
             "preparations": list(cell.preparations),
             "repeat": cell.repeat,
             "warmup": done.sampling.warmup,
-            "index_bits": _index_bits(cell, graph),
+            "index_bits": done.index_bits,
         },
         "cell": {
             "id": cell_id(
@@ -133,10 +134,6 @@ def assemble(done: Finished) -> dict[str, Any]:
         remedy = "see what it marks and counts on its clock"
         raise InputError(f"what '{algorithm.name}' reports makes no record: {error}", remedy=remedy) from None
     return plain
-
-
-def _index_bits(cell: Cell, graph: Any) -> int:
-    return 32 if getattr(graph, "arcs", 0) < 2**31 and cell.index_bits != 64 else 64
 
 
 def _intervals(done: Finished) -> dict[str, list[float]]:

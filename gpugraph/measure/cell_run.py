@@ -198,6 +198,7 @@ class Entrant:
             cell=self.cell,
             subject=subject,
             options=self.options,
+            index_bits=getattr(self._viewed.view, "index_bits", 32),  # what is no graph has no arcs to index
             sampling=self.sampling,
             stopped_by=stopped_by,
             trials=trials,

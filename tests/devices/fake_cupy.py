@@ -68,6 +68,7 @@ class FakeCupy:
         self.free_bytes, self.gpus, self.status = free_bytes, gpus, status
         self.marks: list[str] = []
         self.waits: list[Any] = []
+        self.busy: list[Any] = []  # what the next queries of a stream are answered by
         runtime = SimpleNamespace(
             CUDARuntimeError=CUDARuntimeError,
             is_hip=False,
@@ -91,6 +92,7 @@ class FakeCupy:
             memcpyAsync=lambda to, source, size, kind, stream: ctypes.memmove(to, source, size),
             memsetAsync=lambda pointer, value, size, stream: ctypes.memset(pointer, value, size),
             streamSynchronize=self._synchronize,
+            streamQuery=lambda stream: self.busy.pop(0)() if self.busy else 0,
         )
         memory = SimpleNamespace(
             UnownedMemory=lambda pointer, size, owner, index: SimpleNamespace(ptr=pointer, owner=owner),

@@ -33,7 +33,7 @@ GRAPH = "p sp 3 4\na 1 2 5\na 2 1 5\na 1 3 7\na 3 1 7\n"
 STREAMS = (
     *("<&-", ">&-", "2>&-", "<&- >&-", "<&- 2>&-", ">&- 2>&-", "<&- >&- 2>&-"),
     *(">/dev/full", "2>/dev/full", ">/dev/full 2>&1", "| true", "2>&1 | true", "2>&1 >/dev/null | true"),
-    *(">/dev/null <given", "<given >given.out"),
+    *(">/dev/null <given", "<given >&2"),
 )
 """What a shell does to the streams of a command."""
 LOCALES: tuple[dict[str, str], ...] = (

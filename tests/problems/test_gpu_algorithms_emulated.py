@@ -48,6 +48,22 @@ def test_it_has_no_race_beyond_those_explained_in_the_kernels(variant: Any, inde
     assert device.races() == []
 
 
+@pytest.mark.parametrize("variant", [v for v in VARIANTS if v[0] == "mst"], ids=variant_id)
+def test_the_greatest_weight_of_its_type_is_a_weight_like_any_other(variant: Any) -> None:
+    """Its key may be the very word that stands for no edge."""
+    _, name, preparations, options = variant
+    ends = np.random.default_rng(5).integers(0, 90, (200, 2)).tolist()
+    for dtype in ("uint32", "int32", "uint64", "int64"):
+        most = int(np.iinfo(dtype).max)
+        for lightest in (most, most - 2):
+            weights = np.random.default_rng(6).integers(lightest, most, 200, dtype, endpoint=True).tolist()
+            graph = undirected(90, [(u, v, w) for (u, v), w in zip(ends, weights, strict=True)], dtype)
+            if layout_fits(variant, graph, 32):
+                device = EmulatedDevice(seed=2)
+                result, _ = run_on(device, "mst", name, graph, preparations=preparations, options=options)
+                np.testing.assert_array_equal(result.edges, expected("mst", graph, ()).edges, err_msg=dtype)
+
+
 def test_prim_refuses_the_pair_layout_for_wide_weights() -> None:
     with pytest.raises(InputError, match="32-bit"):
         run_on(EmulatedDevice(), "mst", "prim", zoo("float64"), options={"threads": 128, "blocks": 4, "layout": "int2"})

@@ -146,6 +146,8 @@ def _fast(block: bytes, rows: Rows) -> tuple[NDArray[Any], NDArray[Any], NDArray
     nothing = empty, empty, np.zeros(0, np.uint32) if rows.weighted else None
     if block.isspace():
         return nothing
+    if block.startswith(b"\xef\xbb\xbf"):  # Arrow passes it over, but only a file may begin with it
+        return None
     while b"\n\n" in block:
         block = block.replace(b"\n\n", b"\n")
     if _may_hold_empty_fields(block, rows.separators):

@@ -54,22 +54,23 @@ class State(gpu_boruvka_scan.State):
         self.joined = device.empty(max(view.vertices, 1), np.uint8)
         self.block_arc = device.empty(self.most_blocks, view.index_dtype)
         self.block_tree = device.empty(self.most_blocks, np.int32)
-        self.arrivals = device.empty(1, np.uint32)
+        self.barrier = device.empty(3, np.uint32)
 
     def prim(self) -> None:
         """Grow one tree after another until all that are left have joined."""
         arcs, trees = self.arcs, self.trees_left
         self.device.fill(self.best[:trees], -1)
         self.device.fill(self.joined, 0)
-        self.device.fill(self.arrivals, 0)
+        self.device.fill(self.barrier, 0)
         grid = max(1, min(-(-trees // (BLOCK * TREES_PER_THREAD)), self.most_blocks))
         self.prim_kernel(
             grid,
             BLOCK,
             (
                 *(np.int32(trees), self.ends, arcs.other, arcs.key, arcs.id, self.best, self.joined),
-                *(self.block_arc, self.block_tree, self.forest, self.forest_edges, self.arrivals),
+                *(self.block_arc, self.block_tree, self.forest, self.forest_edges, self.barrier),
             ),
+            stop=self.barrier[2:],
         )
 
 

@@ -116,7 +116,7 @@ class State:
         for step in range(merge_launches(most, JUMPS)):
             self.launch("merge_trees", most, r, np.int32(step), self.trees, self.link, self.changed[round_])
         roots = (self.roots[round_ % 2], self.roots[1 - round_ % 2])
-        self.launch("number_trees", most, r, self.trees, self.link, self.best[0], *roots, self.label)
+        self.launch("number_trees", most, r, self.trees, self.link, *self.best, *roots, self.label)
 
     def flatten(self) -> None:
         """Let every vertex's label be its tree's root."""

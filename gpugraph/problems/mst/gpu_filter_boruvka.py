@@ -26,7 +26,7 @@ from gpugraph.problems.registry import register
 FILE = "filter_boruvka.cu"
 BLOCK = 448
 TILE = 512
-CONTROL_WORDS = 11 + 2 * 34
+CONTROL_WORDS = 12 + 2 * 34
 FOREST, ROUNDS = 1, 2  # words of `control`: edges in the forest, rounds so far
 PHASES = ("row_minima", "hook", "light_edges", "light_rounds", "spread", "heavy_edges", "heavy_rounds", "end")
 
@@ -59,7 +59,8 @@ class State:
         self.best_id = device.empty(half if wide else 1, np.uint64)
         self.chain = device.empty(n + 1, np.int32)
         self.list = device.empty((arcs // 2 + 1) * (3 if wide else 2), np.uint64)
-        # Listing streams the arcs only where few of them are light, and then the end of the list stays free.
+        # Listing streams the arcs only where few of them should be light; if those came to the end of the list all the
+        # same, it would begin again, without streaming.
         self.tile_row = self.list[len(self.list) - (arcs // TILE // 2 + 1) :].view(np.int32)
         self.hubs = self.chain  # hubs are noted while rows are read, numbers while rounds are made
         self.forest = device.empty(max(n - 1, 1), index)

@@ -71,7 +71,8 @@ class State:
         self.from_store = device.empty(candidates, np.int32)
         stored = shape.blocks * winners(range_size) if shape.on_chip < ON_CHIP.index("winners") else 1
         self.winner_store = device.empty(stored, np.int32)
-        self.slots = device.empty(2 * shape.blocks * slot_words(view), np.uint64)
+        self.slots = device.empty(2 * shape.blocks * slot_words(view) + 1, np.uint64)
+        self.stop = self.slots[-1:].view(np.uint32)[:1]  # cleared with them
         self.forest = device.empty(max(n - 1, 1), view.index_dtype)
         self.forest_edges = device.empty(1, np.uint32)
         self.kernel = load_kernel(view, device, shape.on_chip)
@@ -173,7 +174,7 @@ def state_bytes(view: ResidentView, shape: Shape) -> int:
     n, index, key = view.vertices, view.index_bits // 8, int(view.weights.dtype.itemsize)
     candidates = n * (4 + key) if shape.on_chip < ON_CHIP.index("candidates") else 0
     stored = 4 * shape.blocks * winners(-(-n // shape.blocks)) if shape.on_chip < ON_CHIP.index("winners") else 0
-    return n * (4 + index) + candidates + stored + 16 * shape.blocks * slot_words(view) + 128
+    return n * (4 + index) + candidates + stored + 16 * shape.blocks * slot_words(view) + 136
 
 
 def prepare(view: ResidentView, device: Device, blocks: int, threads: int, on_chip: str, prefetch: bool) -> State:
@@ -192,8 +193,9 @@ def run(state: State, clock: Clock) -> Array:
     args = (
         *(np.int32(view.vertices), view.offsets, view.targets, view.weights, np.int32(state.ahead), state.parent),
         *(state.key_store, state.from_store, state.winner_store, state.slots, state.forest, state.forest_edges),
+        state.stop,
     )
-    state.kernel(shape.blocks, shape.threads, args, shape.shared_bytes)
+    state.kernel(shape.blocks, shape.threads, args, shape.shared_bytes, stop=state.stop)
     return state.forest
 
 

@@ -28,10 +28,10 @@ FILE = "delta_stepping.cu"
 BLOCK = 512
 LOCAL_ROW = 64
 BINS_PER_BIT = 8
-CONTROL_WORDS = 18
+CONTROL_WORDS = 20
 WIDE_CONTROL_WORDS = 6
-OVERFLOW = 1  # words of `control`
-COUNTERS = {"rounds": 7, "buckets": 8, "scans": 9, "rescans": 10, "settled": 4, "pushes": 5, "repeats": 6}
+STOP, OVERFLOW = 2, 3  # words of `control`
+COUNTERS = {"rounds": 9, "buckets": 10, "scans": 11, "rescans": 12, "settled": 6, "pushes": 7, "repeats": 8}
 PHASES = ("start", "local", "wide", "hubs", "buckets", "pull")
 
 FAR_SHARE = 16
@@ -156,6 +156,7 @@ def search(state: State, clock: Clock, source: int) -> None:
             *state.arrays,
             state.timeline,
         ),
+        stop=state.control[STOP : STOP + 1],
     )
     if clock.timing:
         tell_phases(state, clock)

@@ -67,7 +67,8 @@ class TightArcs:
         self._launch("begin_levels", self._tiles(), *self._graph(), self.hold, rows, found)
         follow = load_kernel(self.view, self.device, "follow_levels", cooperative=True)
         grid = min(-(-items * WARP // BLOCK), follow.resident_blocks(BLOCK))
-        follow(grid, BLOCK, (*self._graph(), self.hold, rows, found, self.device.full(1, 0, np.uint32)))
+        barrier = self.device.full(3, 0, np.uint32)
+        follow(grid, BLOCK, (*self._graph(), self.hold, rows, found, barrier), stop=barrier[2:])
         count, first = self._find_loose()
         return first if count else None
 

@@ -6,8 +6,12 @@ import numpy as np
 import pytest
 
 import gpugraph.problems.mst.gpu_filter_boruvka as filter_boruvka
+from gpugraph.devices.resident import make_resident
 from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.generate import generate
+from gpugraph.graph.view import GraphView
+from gpugraph.problems.mst.gpu_forest import fetch_forest
 from tests.problems.gpu_cases import expected, run_on
 from tests.zoo import Edge, undirected
 
@@ -67,6 +71,55 @@ def test_a_hub_beside_a_long_path_and_random_edges_is_cut_into_block_sized_work(
 def test_a_chain_longer_than_one_chase_is_followed_to_its_end(rising: bool) -> None:
     n = 3000
     assert_same_forest(undirected(n, [(i, i + 1, i + 1 if rising else n - i) for i in range(n - 1)]))
+
+
+def sampled_arcs(arcs: int) -> np.ndarray:
+    """Return the positions of the arcs from whose weights the kernel guesses what is light."""
+    sample = np.arange(filter_boruvka.BLOCK, dtype=np.uint64)
+    stratum = np.uint64(arcs // filter_boruvka.BLOCK)
+    return sample * stratum + (sample * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(32)) % stratum
+
+
+def misleading(n: int = 1664) -> CSRGraph:
+    """Return a complete graph whose sampled arcs are its heaviest, so that nearly all others count as light.
+
+    The lightest edges are those of a perfect matching, so that after the first round few lie inside a component.
+    """
+    plain = generate(f"complete:{n}")
+    ends = np.sort(np.stack([np.repeat(np.arange(n), n - 1), plain.targets]), axis=0)
+    weights = (ends[0] * 7919 + ends[1] * 104729) % 1000 + 100
+    weights[(ends[0] % 2 == 0) & (ends[1] == ends[0] + 1)] = 1
+    heavy = np.zeros((n, n), bool)
+    heavy[tuple(ends[:, sampled_arcs(plain.arcs)])] = True
+    weights[heavy[tuple(ends)]] += 10**6
+    return plain.renamed(weights=weights.astype(np.uint32))
+
+
+def filtered_forest(graph: CSRGraph, seed: int, room: int | None = None) -> set[str]:
+    """Check the forest; return the phases that were entered.  ``room``: edges listed before the rows of tiles begin."""
+    device = EmulatedDevice(seed=seed)
+    view = make_resident(GraphView.of(graph), device)[0]
+    state, clock = filter_boruvka.prepare(view, device), device.phase_clock()
+    if room is not None:
+        state.tile_row = state.list[2 * room :].view(np.int32)
+    raw = fetch_forest(state, filter_boruvka.run(state, clock))
+    np.testing.assert_array_equal(filter_boruvka.finish(state, raw).edges, expected("mst", graph, ()).edges)
+    return set(clock.seconds)
+
+
+def test_a_sample_that_misleads_costs_time_and_no_edge() -> None:
+    """More edges count as light than there is room for before the rows of tiles."""
+    assert "heavy_edges" not in filtered_forest(misleading(), 0)
+
+
+@pytest.mark.usefixtures("filtering")
+@pytest.mark.parametrize("seed", [0, 1, 2, 3])
+def test_light_edges_never_overwrite_the_rows_of_tiles(seed: int) -> None:
+    """Those are read as long as edges are listed; where both have too little room, all edges are listed instead."""
+    graph = undirected(500, edges_at_random(500, 6000, 1000, seed))
+    assert "heavy_edges" in filtered_forest(graph, seed)
+    for room in (100, 17, 0):
+        assert "heavy_edges" not in filtered_forest(graph, seed, room)
 
 
 RACED = {

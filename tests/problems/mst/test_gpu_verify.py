@@ -118,6 +118,19 @@ def test_there_is_no_race_beyond_those_explained_in_the_kernels() -> None:
     assert device.races() == []
 
 
+@pytest.mark.parametrize("dtype", ["uint32", "int32", "uint64", "int64"])
+def test_a_vertex_that_a_wrong_forest_leaves_alone_is_found_though_its_edges_weigh_the_most(dtype: str) -> None:
+    """It has chosen no edge, and the key of none is that of the greatest weight: there is nothing to look up."""
+    most = int(np.iinfo(dtype).max)
+    graph = undirected(5, [(0, 1, most - 1), (1, 2, most), (0, 2, most), (3, 4, most)], dtype)
+    right = forest_by("kruskal", graph)
+    device = EmulatedDevice(races=True)  # checks the bounds of every access
+    assert certified(device, graph, right).passed
+    for kept in (right.edges[:1], right.edges[:0], right.edges[1:]):
+        wrong = Forest.of(graph, kept)
+        assert certified(device, graph, wrong) == check_certificate(graph, wrong)
+
+
 @settings(max_examples=30, deadline=None)
 @given(st.integers(2, 60), st.integers(0, 200), st.integers(0, 3), st.integers(0, 10**6), st.booleans())
 def test_random_graphs_get_the_hosts_verdict(n: int, m: int, heaviest: int, seed: int, wide: bool) -> None:

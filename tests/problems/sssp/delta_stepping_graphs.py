@@ -141,6 +141,39 @@ def far_hub() -> CSRGraph:
     return directed(302, [(0, 1, 2**32 - 10), *((1, i, 100) for i in range(2, 302))], name="far hub")
 
 
+SAMPLED = 2048
+"""Arcs whose weights the search samples."""
+HEAVY = 4696
+"""Heavy arcs of ``layers``: so many that half of the sampled arcs are light."""
+
+
+def wide_range(dtype: str, spread: int, n: int = 2500) -> CSRGraph:
+    """Return a random graph whose weights lie between 2^-spread and 2^spread, for floats, or up to 2^spread."""
+    rng = np.random.default_rng(3)
+    exponents = rng.uniform(-spread if dtype.startswith("float") else 0, spread, 12_000)
+    rows = zip(rng.integers(0, n, (12_000, 2)).tolist(), (2.0**exponents).tolist(), strict=True)
+    return undirected(n, [(u, v, w) for (u, v), w in rows], dtype, name="wide range")
+
+
+def layers(dtype: str = "float64", low: float = 0.1, high: float = 0.3) -> CSRGraph:
+    """Return a hub of 40, each with 60 children, a matching below, and heavy arcs at random.
+
+    The arcs that the search samples are light and heavy in equal parts: their mean, the first width of a bucket, is
+    the distance of the second layer to the last bit or two, if ``high`` is three times ``low``.
+    """
+    hub, children = 40, 2400
+    first, second = 1 + hub, 1 + hub + children
+    light = [(0, i, low) for i in range(1, first)]
+    light += [(1 + k % hub, first + k, low) for k in range(children)]
+    light += [(first + k, second + k, low) for k in range(children)]
+    ends = np.random.default_rng(1).integers(0, second + children, (HEAVY, 2))
+    graph = directed(second + children, light + [(int(u), int(v), high) for u, v in ends], dtype, name="layers")
+    sampled = np.arange(SAMPLED, dtype=np.uint64) * np.uint64(2654435761) % np.uint64(1 << 32)
+    drawn = graph.weights[sampled * np.uint64(graph.arcs) >> np.uint64(32)]
+    assert int((drawn == drawn.min()).sum()) == SAMPLED // 2
+    return graph
+
+
 PATHS: dict[str, tuple[Callable[[], CSRGraph], tuple[str, ...], tuple[str, ...]]] = {
     "local steps": (path, ("local",), ()),
     "wide rounds": (sparse, ("local", "wide", "buckets"), ("buckets",)),

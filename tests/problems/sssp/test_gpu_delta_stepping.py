@@ -25,12 +25,14 @@ from tests.problems.sssp.delta_stepping_graphs import (
     dense,
     edges_at_random,
     fan,
+    layers,
     outsiders,
     outsiders_with_long_rows,
     path,
     search,
     sparse,
     star,
+    wide_range,
 )
 from tests.problems.sssp.small_graphs import graphs, some_sources
 from tests.zoo import Edge, directed, undirected
@@ -102,7 +104,7 @@ def test_few_vertices_within_the_horizon_push_across_it(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(8))
 def test_entries_that_find_no_room_are_collected_again(seed: int) -> None:
     """All blocks must have seen the queue empty before one fills it again."""
-    assert search(fan(30, 300), seed=seed).counters["rescans"] == 1
+    assert search(fan(30, 300, 700), seed=seed).counters["rescans"] == 1
 
 
 def test_a_sparse_graph_has_no_horizon() -> None:
@@ -124,6 +126,15 @@ def test_it_restarts_in_64_bits_across_the_horizon(pulls: bool, seed: int) -> No
     assert told.counters["restarts"] == 1
     assert told.found.distance.max() >= 2**32 - 1
     assert told.ran("pull")
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "uint32", "int32", "uint64", "int64"])
+def test_all_blocks_go_by_the_same_thresholds_whatever_the_schedule(dtype: str) -> None:
+    """A vertex at the threshold that is far to one block and settled to another would never be relaxed."""
+    graphs = [layers(dtype) if dtype.startswith("float") else layers(dtype, 1, 3), wide_range(dtype, 30)]
+    for seed in range(1, 14 if dtype == "float64" else 5):
+        for graph in graphs:
+            search(graph, seed=seed)
 
 
 @SEEDS

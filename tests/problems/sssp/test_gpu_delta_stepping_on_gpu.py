@@ -15,7 +15,7 @@ from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView
 from gpugraph.measure.cell import run_cell
 from gpugraph.measure.record import Cell
-from tests.problems.sssp.delta_stepping_graphs import PATHS, fan, hub_at_the_end_of_a_chain, search
+from tests.problems.sssp.delta_stepping_graphs import PATHS, fan, hub_at_the_end_of_a_chain, layers, search, wide_range
 
 pytestmark = pytest.mark.gpu
 
@@ -78,6 +78,18 @@ def test_every_path_is_solved_a_hundred_times_alike(gpu: Any, name: str) -> None
     clock = gpu.phase_clock()
     runs = (delta_stepping.fetch(state, delta_stepping.run(state, clock, 0)) for _ in range(100))
     assert len({delta_stepping.digest(raw) for raw in runs}) == 1
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_distances_at_the_very_threshold_are_right_three_hundred_times(gpu: Any, dtype: str) -> None:
+    """The blocks must agree on every threshold to the last bit."""
+    for graph in (layers(dtype), wide_range(dtype, 60, 50_000)):
+        right = search(graph, device=gpu).found
+        view, _, _ = make_resident(GraphView.of(graph), gpu)
+        state, clock = delta_stepping.prepare(view, gpu), gpu.phase_clock()
+        for _ in range(300):
+            raw = delta_stepping.fetch(state, delta_stepping.run(state, clock, 0))
+            assert delta_stepping.finish(state, raw, 0).fingerprint() == right.fingerprint()
 
 
 @pytest.mark.parametrize("spec", ["rmat:16,w=1..255", "road:300x300", "random:n=100000,deg=8,dtype=float32"])
