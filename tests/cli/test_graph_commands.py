@@ -160,3 +160,17 @@ def test_a_wrong_default_is_refused_with_its_file(tmp_path, text, reason):
 
 def test_verify_needs_a_file_that_is_there():
     assert "there is no such file" in refuse(2, "verify", "grid:3x3", "none.npz")
+
+
+def test_ids_that_no_edge_meets_are_vertices_on_request(tmp_path):
+    (tmp_path / "a.el").write_text("0 1\n5 1\n")
+    assert "3 vertices" in succeed("info", tmp_path / "a.el").out
+    assert "6 vertices" in succeed("info", tmp_path / "a.el", "--keep-ids").out
+    data = json.loads(succeed("mst", tmp_path / "a.el", "--keep-ids", "--device", "cpu", "--format", "json").out)
+    assert (data["graph"]["vertices"], data["result"]["components"]) == (6, 4)
+
+
+def test_a_graph_that_does_not_fit_ends_with_the_code_of_memory(tmp_path):
+    (tmp_path / "a.gr").write_text(f"p sp {2**39} 1\na 1 2 3\n")
+    for graph in (tmp_path / "a.gr", "star:n=2^39"):
+        assert "of memory and" in refuse(3, "info", graph)

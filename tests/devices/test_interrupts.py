@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gpugraph.problems.sssp.gpu_tight import TightArcs
 
 import gpugraph.problems.mst.gpu_boruvka_prim as boruvka_prim
 import gpugraph.problems.mst.gpu_prim_persistent as prim_persistent
@@ -23,6 +22,7 @@ from gpugraph.devices.resident import make_resident
 from gpugraph.emulator.device import EmulatedDevice, EmulatedKernel
 from gpugraph.errors import GpuGraphError
 from gpugraph.graph.view import GraphView
+from gpugraph.problems.sssp.gpu_tight_arcs import TightArcs
 from tests.devices.fake_cupy import CUDARuntimeError, FakeCupy
 from tests.emulator.compiler import needs_compiler
 from tests.zoo import undirected

@@ -8,9 +8,12 @@ from tests.hostile.trials import Part, Trial
 RANGE = "p sp 3 1\na 1 9 3\n"
 """Refused while the threads of a parser may still be alive."""
 TEXT = "p sp 3 2\na 1 2 3\na 2 1 3\n"
+BAD = {"range.gr": RANGE, "word.wel": "0 1 5\n1 x 3\n", "row.graph": "2 1\n2\n9\n"}
 ENDS = (
     (("mst", "range.gr", "--device", "cpu"), 2),
     (("info", "range.gr"), 2),
+    (("info", "word.wel"), 2),
+    (("info", "row.graph"), 2),
     (("info", "good.gr"), 0),
     (("convert", "good.gr", "good.npz"), 0),
     (("mst", "good.gr", "--device", "cpu", "--repeat", "1"), 0),
@@ -20,9 +23,10 @@ ENDS = (
 
 def try_exit(trial: Trial) -> str:
     """Run a small command to its end."""
-    (trial.folder / "range.gr").write_text(RANGE)
+    for name, text in BAD.items():
+        (trial.folder / name).write_text(text)
     (trial.folder / "good.gr").write_text(TEXT)
-    words, code = ENDS[trial.number % 2 if trial.draw.random() < 0.7 else trial.draw.randrange(len(ENDS))]
+    words, code = ENDS[trial.number % 4 if trial.draw.random() < 0.7 else trial.draw.randrange(len(ENDS))]
     check(run(words, trial.folder), (code,))
     return f"code {code}"
 

@@ -312,3 +312,13 @@ def test_what_a_lenient_parser_takes_for_a_number_or_a_banner_is_refused(tmp_pat
     (tmp_path / name).write_text(content)
     with pytest.raises(GraphFormatError):
         check_result(named_graph(), tmp_path / name)
+
+
+@pytest.mark.parametrize("name", ["two\nlines", "tab\tand\rreturn", "no\udcff text"])
+def test_a_name_of_any_letters_stays_one_line_of_comment(tmp_path, name):
+    forest = forest_of(undirected(3, [(0, 1, 5), (1, 2, 3)]).renamed(name=name))
+    write_result(forest, tmp_path / "forest.mtx")
+    lines = (tmp_path / "forest.mtx").read_text("utf-8").split("\n")
+    assert lines[1].startswith("% minimum spanning forest of ")
+    assert lines[2] == "3 3 2"
+    assert check_result(forest.graph, tmp_path / "forest.mtx").status == "passed"

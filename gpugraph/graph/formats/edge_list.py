@@ -7,7 +7,8 @@ which are compacted in ascending order and kept as vertex names, or kept as they
 
 In a list without weights ``n m`` looks like any edge.  Where m lines with such ids follow, either reading would be
 sound, and the wrong one lose an edge or invent one: such a file is refused unless its ending (.el, .snap), a line of
-column names or the name of the format (``el``, ``counted``) says which it is.
+column names or the name of the format (``el``, ``counted``) says which it is, or m is a large number beyond all ids,
+which no edge has by chance; a note tells what it was taken for.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.formats.base import Format, check_vertices, is_unit, numbered_from_one
 from gpugraph.graph.formats.columns import Columns
 from gpugraph.graph.formats.input_file import Source
-from gpugraph.graph.formats.lines import after, header_count, peek, shown
+from gpugraph.graph.formats.lines import after, count_of, header_count, peek, shown
 from gpugraph.graph.formats.text import ANY_ID, Rows, read_rows
 from gpugraph.graph.formats.write_text import write_rows
 
@@ -35,6 +36,8 @@ _SNAP = re.compile(rb"(?m)^[#%][^\n]*?\bNodes:\s*(\d{1,18})\s+Edges:\s*(\d{1,18}
 _NAME = re.compile(rb"[A-Za-z_]\w*\Z")
 _PLAIN = (".el", ".snap")
 """Endings of lists that by their definition begin with an edge."""
+_BY_CHANCE = 1000
+"""Above so many lines no edge ends by chance in their number, and that beyond all other ids."""
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 
 
@@ -66,7 +69,7 @@ def read(source: Source, counted: bool | None = None) -> ArcList:
     width = len(data[0][1]) if data else 2
     if width not in (2, 3):
         raise GraphFormatError(
-            f"{width} fields; an edge list has 'u v' or 'u v weight'",
+            f"{count_of(data[0][1])}; an edge list has 'u v' or 'u v weight'",
             path=source.path,
             line=data[0][0],
             remedy="keep two or three columns, or name the format with --input-format",
@@ -89,12 +92,18 @@ def read(source: Source, counted: bool | None = None) -> ArcList:
             "lists no edges", path=source.path, remedy="give the number of vertices on the first line if that is meant"
         )
     if counted is None and not told and source.extension not in _PLAIN and _looks_counted(columns, rows):
-        raise GraphFormatError(
-            f"'{shown(b' '.join(data[0][1]))[1:-1]}' may be an edge, or the numbers of vertices and edges",
-            path=source.path,
-            line=data[0][0],
-            remedy="say which: --input-format el if it is an edge, --input-format counted if not",
-        )
+        first = shown(b" ".join(data[0][1]))
+        n, lines = int(columns.tails[0][0]), columns.count - 1
+        if lines < _BY_CHANCE or not n < columns.high == lines:
+            raise GraphFormatError(
+                f"{first} may be an edge, or the numbers of vertices and edges",
+                path=source.path,
+                line=data[0][0],
+                remedy="say which: --input-format el if it is an edge, --input-format counted if not",
+            )
+        note = f"{first} on top is taken for the numbers of vertices and edges; --input-format el makes it an edge"
+        arcs = read(source, counted=True)
+        return replace(arcs, notes=(note, *arcs.notes))
     return _named(source, columns, rows)
 
 
@@ -104,9 +113,8 @@ def _looks_counted(columns: Columns, rows: Rows) -> bool:
     So it may if it gives their number, or half of it where both arcs of an edge are listed, and their ids are lower,
     or count from 1.
     """
-    others = columns.count - 1
     n, m = int(columns.tails[0][0]), int(columns.heads[0][0])
-    if rows.weighted or others not in (m, 2 * m):
+    if rows.weighted or columns.count - 1 not in (m, 2 * m):
         return False
     ends = [ids[i == 0 :] for column in (columns.tails, columns.heads) for i, ids in enumerate(column)]
     low = min((int(ids.min()) for ids in ends if len(ids)), default=0)

@@ -72,6 +72,11 @@ def words_of(line: bytes, most: int = _MOST_FIELDS) -> list[bytes]:
     return line.rstrip(b"\r").translate(_TO_SPACE).replace(b"\r", "↵".encode()).split(None, most)
 
 
+def count_of(fields: list[bytes]) -> str:
+    """Return how many fields a line has, for a message."""
+    return f"{len(fields)} fields" if len(fields) <= _MOST_FIELDS else f"more than {_MOST_FIELDS} fields"
+
+
 def data_lines(blocks: Iterable[Block], comments: bytes, *, blank: bool = False) -> Iterator[Block]:
     """Yield the number and the text of every line that is no comment, blank ones only if asked for."""
     for first, block in blocks:

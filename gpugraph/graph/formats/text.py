@@ -19,7 +19,7 @@ from gpugraph.errors import GraphFormatError
 from gpugraph.graph.build import ARC_BYTES
 from gpugraph.graph.formats.columns import Columns, rounded_weights, wide_weights
 from gpugraph.graph.formats.input_file import Block
-from gpugraph.graph.formats.lines import INTEGER, data_lines, integer, shown, tidy, words_of
+from gpugraph.graph.formats.lines import INTEGER, count_of, data_lines, integer, shown, tidy, words_of
 from gpugraph.host import require_memory
 
 _LONG_WHOLE = re.compile(rb"(?<![\d.])\d{16,}(?![\d.eE])")
@@ -119,6 +119,9 @@ def parse_numbers(block: bytes, types: dict[str, Any], delimiter: str, word: str
     import pyarrow as pa
     from pyarrow import csv
 
+    # Arrow reads hexadecimal numbers too, and passes over a mark of byte order, with which only a file may begin.
+    if b"x" in block or b"X" in block or block.startswith(b"\xef\xbb\xbf"):
+        return None
     try:
         return csv.read_csv(
             arrow_reader(block),
@@ -146,8 +149,6 @@ def _fast(block: bytes, rows: Rows) -> tuple[NDArray[Any], NDArray[Any], NDArray
     nothing = empty, empty, np.zeros(0, np.uint32) if rows.weighted else None
     if block.isspace():
         return nothing
-    if block.startswith(b"\xef\xbb\xbf"):  # Arrow passes it over, but only a file may begin with it
-        return None
     while b"\n\n" in block:
         block = block.replace(b"\n\n", b"\n")
     if _may_hold_empty_fields(block, rows.separators):
@@ -240,7 +241,7 @@ def _fields(line: bytes, rows: Rows) -> list[bytes]:
         fields = fields[1:]
     if len(fields) != 2 + rows.weighted:
         expected = "tail, head and weight" if rows.weighted else "tail and head"
-        raise ValueError(f"expected {expected}, found {len(fields)} fields")
+        raise ValueError(f"expected {expected}, found {count_of(fields)}")
     return fields
 
 

@@ -34,6 +34,7 @@ from gpugraph.graph.csr import freeze
 from gpugraph.graph.digest import mix
 from gpugraph.graph.dtypes import WEIGHT_DTYPES
 from gpugraph.graph.generators.hashing import hash64
+from gpugraph.host import require_memory
 from gpugraph.problems.scan.elements import generate_heads, generate_values
 from gpugraph.quantities import parse_bytes
 
@@ -291,7 +292,10 @@ def _generate(given: dict[str, str], seed: int, *, segmented: bool) -> NDArray[A
     if dtype.kind == "f" and "bits" in given:
         raise InputError("bits are those of integers", remedy=f"leave bits out for {dtype.name}")
     bits = _whole("bits", given.get("bits", str(width - segmented)), 1, width)
-    return generate_values(_count(given, dtype), dtype, seed, bits)
+    count = _count(given, dtype)
+    # Beside the elements their scan has to find room.
+    require_memory(2 * count * dtype.itemsize, f"an array of {count} elements")
+    return generate_values(count, dtype, seed, bits)
 
 
 # ------------------------------------------------------------------ elements

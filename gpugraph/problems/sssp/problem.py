@@ -26,6 +26,7 @@ class ShortestPaths(OnGraphs):
 
     name = "sssp"
     title = "Single-source shortest paths"
+    query_fields: tuple[str, ...] = ("source",)
     counted = "edges with an endpoint in the reached set"
     definition = (
         "MTEPS = undirected edges with an endpoint in the reached set (directed graphs: arcs whose tail is reached) "

@@ -61,6 +61,18 @@ def test_who_says_which_gets_the_edge_or_the_numbers(tmp_path: Path) -> None:
     assert load_text(tmp_path, "a.el", "7 0\n").vertices == 2
 
 
+def test_large_numbers_beyond_all_ids_are_no_edge_and_that_is_told(tmp_path: Path) -> None:
+    lines = [f"{u} {v}" for u in range(1, 41) for v in range(41, 71)]
+    text = "\n".join([f"70 {len(lines)}", *lines, ""])
+    graph = load_text(tmp_path, "a.txt", text)
+    assert (graph.vertices, graph.arcs) == (70, 1200)
+    assert graph.notes[0].startswith("'70 1200' on top is taken for the numbers of vertices and edges")
+    assert load_text(tmp_path, "a.txt", text, input_format="el").arcs == 1201
+    for n in (1200, 2000):
+        with pytest.raises(GraphFormatError, match="may be an edge"):
+            load_text(tmp_path, "a.txt", "\n".join([f"{n} {len(lines)}", *lines, ""]))
+
+
 @pytest.mark.parametrize(("text", "line"), [("0 1 5\n", 1), ("# nothing\n", None), ("5 3\n0 1\n", 1)])
 def test_a_list_said_to_be_counted_is_held_to_it(tmp_path: Path, text: str, line: int | None) -> None:
     with pytest.raises(GraphFormatError) as caught:
@@ -155,6 +167,9 @@ def test_integer_weights_load_exactly_in_the_narrowest_type(tmp_path: Path, weig
         (f"0 1\n{2**64} 2\n", 2, "more than 64 bits"),
         (f"0 1 -1\n1 2 {2**64 - 1}\n", 1, "more than 64 bits"),
         ("0 1 2 3\n", 1, "4 fields"),
+        ("0 1\n0x1 2\n", 2, "'0x1' is not an integer"),
+        ("0 1 5\n1 2 0X1F\n", 2, "'0X1F' is not a number"),
+        ("1 " * 99, 1, "more than 32 fields"),
         ("3 5\n0 1 5\n", 1, "promises 5 edges, but 1 follow"),
         ("3 1\n0 4 5\n", 2, "out of range 0..3"),
         ("3 2\n0 1 5\n1 3 5\n", 3, "out of range 0..2"),

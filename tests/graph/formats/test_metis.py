@@ -41,6 +41,7 @@ def test_sizes_and_weights_of_vertices_are_passed_over(tmp_path: Path, text: str
         ("3 2 1\n2 5 3\n1 5\n1 7\n", 2, "without the weight of its edge"),
         ("3 2 10\n9 2 3\n\n9 1\n", 3, "are expected, found 0 numbers"),
         ("3 4\n2 3\n1\n1\n", 1, "promises 4 edges, so 8 neighbours; the lines hold 4"),
+        ("2 1\n0x2\n1\n", 2, "'0x2' is not an integer"),
         ("3\n2 3\n1\n1\n", 1, "the header is not"),
         ("3 2 7\n2 3\n1\n1\n", 1, "the header is not"),
         (f"{2**60} 0\n", 1, "more than 2^40"),

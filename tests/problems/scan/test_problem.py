@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpugraph.errors import InputError
+from gpugraph import memory
+from gpugraph.errors import InputError, OutOfMemory
 from gpugraph.problems.registry import load_problem
 from gpugraph.problems.scan.array import ArrayInput, open_array, with_kind
 from gpugraph.problems.scan.elements import generate_heads
@@ -250,3 +251,9 @@ def test_the_total_counts_allocation_and_both_transfers() -> None:
     assert (told["total_s"], told["total_with_stage_s"]) == (3.5, 6.5)
     assert (told["h2d_gb_s"], told["kernel_gb_s"], told["d2h_gb_s"]) == (4.0, 16.0, 2.0)
     assert told["transfers_share"] == pytest.approx(3 / 3.5)
+
+
+def test_an_array_that_does_not_fit_is_refused_before_it_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "available_memory", lambda: 2**20)
+    with pytest.raises(OutOfMemory, match=r"an array of 262144 elements: needs about 2.0 MiB"):
+        open_array("array:size=1MiB")

@@ -22,6 +22,7 @@ class Document:
     Attributes:
         path: the file, as the user is to see it.
         tables: its content.
+        overridden: names of axes, or ``TABLE.KEY``, whose values the command line has given since.
     """
 
     def __init__(self, path: str | os.PathLike[str]):
@@ -31,6 +32,7 @@ class Document:
             InputError: it cannot be read, or is no TOML; the message names the line.
         """
         self.path = os.fspath(path)
+        self.overridden: frozenset[str] = frozenset()
         try:
             self._text = Path(path).read_text("utf-8")
         except OSError as error:
@@ -47,12 +49,15 @@ class Document:
             raise InputError(f"is no TOML: {what}", where=place, remedy="correct that line") from None
 
     def where(self, *keys: str, turn: int = 0) -> str:
-        """Return the place of a key for a message: the file, the line where it is found, the dotted name.
+        """Return the place of a key for a message: ``--set``, or the file, the line if found, and the dotted name.
 
         Args:
             keys: the names of the tables, then of the key.
             turn: which of several tables of that name, ``[[skip]]`` for instance, counted from 0.
         """
+        name = ".".join(keys[-2:]).removeprefix("axes.")
+        if name in self.overridden:
+            return f"--set {name}"
         line = self._line(keys, turn)
         return f"{self.path}{f' line {line}' if line else ''}, {'.'.join(keys)}"
 
@@ -79,9 +84,33 @@ class Document:
         try:
             yield
         except InputError as error:
-            if error.where is not None and error.where.startswith(self.path):
+            if error.where is not None and error.where.startswith((self.path, "--set")):
                 raise
             raise placed(error, self.where(*keys, turn=turn)) from None
+
+    def table(self, table: Mapping[str, Any], *keys: str, turn: int = 0) -> Mapping[str, Any]:
+        """Return the table of a table that the last of ``keys`` names, empty where there is none.
+
+        Raises:
+            InputError: it is something else.
+        """
+        value = table.get(keys[-1], {})
+        if not isinstance(value, dict):
+            where = self.where(*keys, turn=turn)
+            raise InputError("is no table", where=where, remedy=f"write [{'.'.join(keys)}]")
+        return value
+
+    def list_of_tables(self, table: Mapping[str, Any], *keys: str, turn: int = 0, remedy: str = "") -> list[Any]:
+        """Return the tables in a list that the last of ``keys`` names, none where there is none.
+
+        Raises:
+            InputError: it is something else.
+        """
+        value = table.get(keys[-1], [])
+        if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
+            where = self.where(*keys, turn=turn)
+            raise InputError("is no list of tables", where=where, remedy=remedy or f"write [[{'.'.join(keys)}]]")
+        return value
 
     def check_keys(self, table: Mapping[str, Any], known: Iterable[str], *keys: str, turn: int = 0) -> None:
         """Refuse a key that is not known, with the nearest that is.

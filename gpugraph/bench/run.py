@@ -8,25 +8,22 @@ the same series are skipped.
 from __future__ import annotations
 
 import time
-from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from gpugraph.bench.expand import Plan, Planned
-from gpugraph.bench.groups import groups_of, input_of_planned
-from gpugraph.bench.paper import paper_of
-from gpugraph.bench.price import Need, Prices
-from gpugraph.bench.process import WorkerProcess
-from gpugraph.bench.resume import Finished, input_key, input_of, unopened_id
-from gpugraph.bench.store import Store
+from gpugraph.bench.estimate import Budget, Prices
+from gpugraph.bench.plan import Plan, Planned, groups_of, paper_of
+from gpugraph.bench.process import Race, WorkerProcess
+from gpugraph.bench.store import Finished, Store
 from gpugraph.bench.sweep import Sweep
-from gpugraph.bench.watch import Race, RaceOutcome
 from gpugraph.host import available_memory
 from gpugraph.measure.environment import command_line
+from gpugraph.measure.identity import unopened_id
 from gpugraph.measure.outcome import failed_record
+from gpugraph.problems.contract import Input
 from gpugraph.problems.guest_sources import told_of
-from gpugraph.quantities import in_seconds, in_units
+from gpugraph.quantities import in_units
 
 STOPPING = ("out of memory", "timeout", "died")
 """Outcomes after which a larger graph of the same series is not tried."""
@@ -51,12 +48,10 @@ class Totals:
     Attributes:
         records: of this run, in the order in which they ended.
         resumed: cells that were finished before.
-        spent_s: seconds by device.
     """
 
     records: list[tuple[Planned, Mapping[str, Any]]] = field(default_factory=list)
     resumed: int = 0
-    spent_s: dict[str, float] = field(default_factory=lambda: defaultdict(float))
 
 
 class Runner:
@@ -94,13 +89,9 @@ class Runner:
         self._parts: dict[int, tuple[int, Mapping[str, Any]]] = {}
         self._finished = Finished(store.records, retry=retry, cold=self._cold)
         self._blocked: dict[str, tuple[int, str, str]] = {}
-        self._graphs: dict[str, Mapping[str, Any]] = {}
+        self._graphs: dict[Input, Mapping[str, Any]] = {}
         self._named: dict[tuple[str, str, str], Mapping[str, Any]] = {}
-        self._pace: dict[str, float] = defaultdict(lambda: 1.0)
-        self._opening_pace = 1.0
-        self._left: list[Planned] = []
-        self._sharing: Counter[tuple[Any, ...]] = Counter()
-        self._seconds: dict[int, float] = {}
+        self._budget = Budget(sweep.budget_s, prices, self._processes)
         self.totals = Totals()
 
     def run(self) -> Totals:
@@ -110,13 +101,12 @@ class Runner:
             KeyboardInterrupt: Ctrl-C; what was stored stays.
             InputError: the store cannot be written.
         """
-        self._left = self._unfinished()
-        self._sharing.update(input_of_planned(planned) for planned in self._left)
-        self._seconds = {id(planned): self._prices.need(planned).seconds for planned in self._left}
-        unfinished = {self._name(planned) for planned in self._left}
+        left = self._unfinished()
+        self._budget.expect(left)
+        unfinished = {self._name(planned) for planned in left}
         self._store.drop(lambda record: record.get("outcome") == "skipped" and name_of(record) in unfinished)
         try:
-            for group in groups_of(self._left):
+            for group in groups_of(left):
                 self._run_group(group)
         finally:
             self._drop_worker()
@@ -142,22 +132,28 @@ class Runner:
         cells = [planned for planned in group if not self._skipped(planned)]
         opened = False
         while cells:
-            if self._worker is None:
-                self._worker = self._start()
             began = time.monotonic()
-            expected = {id(p): self._prices.need(p) for p in cells}
-            race = Race(self._worker, cells, self._request(cells), self._watcher.doing)
-            outcome = race.run(lambda planned, found: self._take(planned, found))
-            for planned, found in outcome.ended:
-                self._take(planned, found)
-            self._charge(cells, outcome, time.monotonic() - began)
-            if not opened:
-                self._learn_pace(cells, outcome, expected, time.monotonic() - began)
+            expected = None if opened else [self._prices.need(planned) for planned in cells]
+            race = self._race(cells)
+            self._budget.charge(cells, race.seconds, time.monotonic() - began, expected)
             opened = True
-            if outcome.worker_lost or self._parts:  # the next samples are another process's
+            if race.worker_lost or self._parts:  # the next samples are another process's
                 self._drop_worker()
-            ended = {id(planned) for planned in race.ended} - self._parts.keys()
-            cells = [p for p in cells if id(p) not in ended and not self._skipped(p)]
+            left = [p for i, p in enumerate(cells) if i not in race.ended or id(p) in self._parts]
+            cells = [planned for planned in left if not self._skipped(planned)]
+
+    def _race(self, cells: Sequence[Planned]) -> Race:
+        """Let the worker measure cells; return how that went."""
+        worker = self._worker = self._worker or self._start()
+        race = Race(
+            worker,
+            self._request(cells),
+            [planned.limits for planned in cells],
+            doing=lambda at, what: self._watcher.doing(cells[at], what),
+            finished=lambda at, found: self._take(cells[at], found),
+        )
+        race.run()
+        return race
 
     def _take(self, planned: Planned, found: Mapping[str, Any]) -> None:
         """End a cell, or keep what it has where other processes are to take more samples of it."""
@@ -185,7 +181,10 @@ class Runner:
         if planned.refused:
             self._end(planned, {"outcome": "refused", "message": planned.refused})
             return True
-        reason = self._obstacle(planned) or self._over_budget(planned)
+        reason = self._obstacle(planned)
+        if reason is None:
+            begun = self._parts.get(id(planned), (0,))[0]
+            reason = self._budget.obstacle(planned, begun, first=not self.totals.records)
         if reason is not None:
             taken = self._parts.pop(id(planned), None)
             self._end(planned, taken[1] if taken else {"outcome": "skipped", "message": reason})
@@ -204,8 +203,8 @@ class Runner:
             return f"needs about {in_units(planned.size.making_bytes)} of host memory, {in_units(free)} are available"
         total = self._devices[planned.cell.device]["description"].get("memory_bytes")
         # Repeats that a generator drops may halve a graph, so that only twice too large is too large for certain.
-        if planned.kind == "cuda" and total and planned.size.exact and planned.size.graph_bytes // 2 > total:
-            return f"the graph takes about {in_units(planned.size.graph_bytes)}, the device has {in_units(total)}"
+        if planned.kind == "cuda" and total and planned.size.exact and planned.size.nbytes // 2 > total:
+            return f"the graph takes about {in_units(planned.size.nbytes)}, the device has {in_units(total)}"
         return None
 
     def _free_memory(self, planned: Planned) -> int:
@@ -218,56 +217,18 @@ class Runner:
             return free + held
         return free
 
-    def _over_budget(self, planned: Planned) -> str | None:
-        device = planned.cell.device
-        spent, budget = self.totals.spent_s[device], self._sweep.budget_s
-        if spent >= budget:
-            return f"the budget of {in_seconds(budget)} for {device} is spent"
-        price = self._price(planned)
-        if spent + price > budget and self.totals.records:
-            return f"would take about {in_seconds(price)}, {in_seconds(budget - spent)} of the budget are left"
-        return None
-
-    def _price(self, planned: Planned) -> float:
-        """Return the seconds that a cell will still take, corrected by what the last ones did."""
-        need = self._prices.need(planned)
-        left = 1 - self._parts.get(id(planned), (0,))[0] / self._processes
-        sharing = self._sharing[input_of_planned(planned)]
-        opening_s = need.opening_s * self._opening_pace / max(sharing, 1)
-        return (need.seconds * self._pace[planned.cell.device] + opening_s) * left
-
-    def _charge(self, cells: Sequence[Planned], outcome: RaceOutcome, elapsed_s: float) -> None:
-        """Book the seconds: a cell's own to its device, the rest to all devices alike."""
-        for planned, seconds in zip(cells, outcome.seconds, strict=True):
-            self.totals.spent_s[planned.cell.device] += seconds
-        devices = {planned.cell.device for planned in cells}
-        for device in devices:
-            self.totals.spent_s[device] += max(elapsed_s - sum(outcome.seconds), 0.0) / len(devices)
-
-    def _learn_pace(
-        self, cells: Sequence[Planned], outcome: RaceOutcome, expected: Mapping[int, Need], elapsed_s: float
-    ) -> None:
-        """Correct prices by what these cells took in one process; the longer they took, the more that says."""
-        opening_s = max(need.opening_s for need in expected.values()) / self._processes
-        self._opening_pace = _corrected(self._opening_pace, elapsed_s - sum(outcome.seconds), opening_s)
-        for device in {planned.cell.device for planned in cells}:
-            pairs = [
-                (seconds, expected[id(planned)].seconds / self._processes)
-                for planned, seconds in zip(cells, outcome.seconds, strict=True)
-                if planned.cell.device == device and seconds
-            ]
-            took, told = sum(seconds for seconds, _ in pairs), sum(price for _, price in pairs)
-            self._pace[device] = _corrected(self._pace[device], took, told)
-
     def _end(self, planned: Planned, found: Mapping[str, Any]) -> None:
         """Store the record of a cell: the worker's own, or one made of an outcome and a message."""
         description = self._devices[planned.cell.device]["description"]
         if "record" in found:
             record = dict(found["record"])
             if planned.cell.algorithm != "auto":  # which is another one on another graph
-                self._named[_who(planned)] = {"name": record["algorithm"], "source": record.get("algorithm_source", {})}
+                self._named[planned.algorithm_key] = {
+                    "name": record["algorithm"],
+                    "source": record.get("algorithm_source", {}),
+                }
             if record["graph"].get("digest"):
-                self._graphs[self._input(planned)] = record["graph"]
+                self._graphs[planned.cell.input] = record["graph"]
         else:
             made = failed_record(
                 planned.cell,
@@ -275,7 +236,7 @@ class Runner:
                 found["message"],
                 graph=self._graph(planned),
                 device=description,
-                algorithm=self._named.get(_who(planned)),
+                algorithm=self._named.get(planned.algorithm_key),
             )
             record = made.data
         told = record.get("cell") or {}
@@ -285,55 +246,31 @@ class Runner:
             "series": planned.cell.series,
             "sweep": planned.cell.sweep,
             "axes": dict(planned.cell.axes),
-            "input": input_of(planned.cell),
+            "input": planned.cell.input.describe(),
         }
         if self._sweep.paper is not None:
             record["paper"] = paper_of(self._sweep.paper, planned)
         record["environment"] = {**record.get("environment", {}), "command": command_line()}
         self._store.drop(lambda old: name_of(old) == record["cell"]["name"])
         self._store.append(record)
-        self._prices.learn(record)
         self._note_block(planned, record)
         self.totals.records.append((planned, record))
-        self._left = [p for p in self._left if p is not planned]
-        alike = [p for p in self._left if _who(p) == _who(planned)]  # what they will take is known better now
-        self._seconds |= {id(p): self._prices.need(p).seconds for p in alike}
-        self._watcher.ended(planned, record, len(self.totals.records) + self.totals.resumed, self._remaining())
+        done = len(self.totals.records) + self.totals.resumed
+        self._watcher.ended(planned, record, done, self._budget.ended(planned, record))
 
     def _note_block(self, planned: Planned, record: Mapping[str, Any]) -> None:
         outcome, series = record.get("outcome", "ok"), planned.cell.series or ""
         if outcome in STOPPING and planned.size.arcs <= self._blocked.get(series, (2**63, "", ""))[0]:
             self._blocked[series] = (planned.size.arcs, outcome, str(planned.cell.graph))
 
-    def _input(self, planned: Planned) -> str:
-        return input_key(planned.cell.problem, input_of(planned.cell))
-
     def _graph(self, planned: Planned) -> Mapping[str, Any] | None:
         """Return the ``graph`` object of a cell's graph if an earlier cell had it."""
-        return self._graphs.get(self._input(planned))
-
-    def _remaining(self) -> float:
-        """Return about how many seconds the rest will take, as far as the budget allows."""
-        wanted: dict[str, float] = defaultdict(float)
-        for planned in self._left:
-            wanted[planned.cell.device] += self._seconds[id(planned)] * self._pace[planned.cell.device]
-        budget, spent = self._sweep.budget_s, self.totals.spent_s
-        return sum(min(seconds, max(budget - spent[device], 0.0)) for device, seconds in wanted.items())
+        return self._graphs.get(planned.cell.input)
 
     def _drop_worker(self) -> None:
         if self._worker is not None:
             worker, self._worker = self._worker, None
             worker.end()
-
-
-def _who(planned: Planned) -> tuple[str, str, str]:
-    """Return what tells the algorithm of a planned cell from others."""
-    return planned.cell.problem, planned.cell.algorithm, planned.kind
-
-
-def _corrected(pace: float, took_s: float, told_s: float) -> float:
-    """Return a pace half way to what was just seen, which is believed within a factor of five."""
-    return (pace + min(max(took_s / told_s, 0.2), 5.0)) / 2 if told_s > 0 and took_s > 0 else pace
 
 
 def name_of(record: Mapping[str, Any]) -> str | None:

@@ -1,4 +1,4 @@
-"""``--set``: what the command line puts in the place of what a sweep says."""
+"""``--set``: what the command line puts in the place of what the file of a sweep says."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
-from gpugraph.bench.axes import expand_words
+from gpugraph.bench.sweep import AXES, expand_words
+from gpugraph.bench.toml_file import Document
 from gpugraph.errors import InputError, unknown_name
 from gpugraph.measure.sampling import Sampling
 
@@ -50,14 +51,14 @@ def _values(name: str, text: str) -> list[Any]:
     return expand_words(text)
 
 
-def apply_settings(tables: dict[str, Any], settings: Mapping[str, list[Any]], path: str) -> None:
-    """Put settings in the place of what the tables of a sweep say, in every block.
+def apply_settings(document: Document, settings: Mapping[str, list[Any]]) -> None:
+    """Put settings in the place of what the file of a sweep says, in every block.
 
     Raises:
         InputError: the sweep has no such axis; the nearest is suggested.
     """
-    from gpugraph.bench.sweep import AXES
-
+    tables, path = document.tables, document.path
+    document.overridden = frozenset(settings)
     own = [block for block in tables.get("block", []) if isinstance(block, dict)]
     declared = {key for table in (tables, *own) for part in _parts(table) for key in part}
     for name, values in settings.items():
@@ -103,31 +104,3 @@ def _without(cases: Any, name: str) -> Any:
         return cases
     left = [{k: v for k, v in case.items() if k != name} for case in cases if isinstance(case, dict)]
     return [case for i, case in enumerate(left) if case not in left[:i]]
-
-
-def sampling_settings(table: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of the sampling, checked by making one.
-
-    Raises:
-        InputError: an unknown one, or a value it does not take.
-    """
-    kinds = {f.name: type(f.default) for f in fields(Sampling)}
-    found: dict[str, Any] = {}
-    for key, value in table.items():
-        if key not in kinds:
-            raise unknown_name("setting of 'sampling'", key, kinds)
-        found[key] = _typed(key, value, kinds[key])
-    Sampling(**found)
-    return found
-
-
-def _typed(key: str, value: Any, kind: type) -> Any:
-    """Return a value as a setting's own type; the command line gives texts."""
-    if isinstance(value, str):
-        (value,) = expand_words(value) if "," not in value else [value]
-        value = {"true": True, "yes": True, "false": False, "no": False}.get(value, value)
-    if kind is float and type(value) is int:
-        value = float(value)
-    if type(value) is not kind:
-        raise InputError(f"{key} takes {kind.__name__}, not {value!r}")
-    return value
