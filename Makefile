@@ -19,7 +19,7 @@ format:      ## let ruff put the code in order
 test:        ## every test that needs no GPU
 	$(PYTHON) -m pytest -m 'not gpu' -n auto
 
-hostile:     ## damaged, killed, full and closed by the thousand, on all cores (half an hour on two); docs/hostile.md
+hostile:     ## damaged, killed, full and closed by the thousand, on all cores (half an hour to an hour on two); docs/hostile.md
 	$(PYTHON) -m tests.hostile
 
 test-gpu:    ## the tests that need a GPU
