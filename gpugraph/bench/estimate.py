@@ -22,7 +22,7 @@ from gpugraph.measure.record_file import shape_of
 from gpugraph.measure.resolve import resolve_algorithm
 from gpugraph.measure.sampling import Sampling
 from gpugraph.measure.trial import REFERENCE_LIMIT
-from gpugraph.peers.libraries import LIBRARIES
+from gpugraph.peers.peer import LIBRARIES
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.contract import CertifiesOnDevice, Input, ViewSize
 from gpugraph.problems.registry import load_problem

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gpugraph.cli.defaults import defaults
-from gpugraph.cli.options import command, peer_command
+from gpugraph.cli.options import command, defaults, peer_command
 from gpugraph.errors import InputError
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from gpugraph.problems.mst.forest import Forest
 from gpugraph.problems.registry import load_problem
 from gpugraph.problems.scan.array import open_array
 from gpugraph.problems.scan.scanned import Scanned
-from gpugraph.problems.sssp.distance_types import distance_dtype, unreached
+from gpugraph.problems.sssp.arcs import distance_dtype, unreached
 from gpugraph.problems.sssp.distances import Distances
 
 

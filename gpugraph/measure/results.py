@@ -45,7 +45,7 @@ def check_result_name(path: str | os.PathLike[str], problem: str) -> str:
     """
     ending = result_ending(path)
     if problem == "scan":
-        from gpugraph.problems.scan.files import check_scan_name
+        from gpugraph.problems.scan.scanned import check_scan_name
 
         return check_scan_name(path, ending)
     if ending not in _WRITERS:
@@ -62,7 +62,7 @@ def write_result(result: SolvedProblem | Scanned, path: str | os.PathLike[str]) 
         InputError: the name's ending is unknown, or the file cannot be written.
     """
     if not isinstance(result, Forest | Distances):
-        from gpugraph.problems.scan.files import write_scan
+        from gpugraph.problems.scan.scanned import write_scan
 
         ending = check_result_name(path, "scan")
         with atomic_write(path, "wb") as stream:

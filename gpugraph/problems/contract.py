@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from gpugraph.devices.base import Device
-    from gpugraph.devices.resident import ResidentView
     from gpugraph.graph.csr import CSRGraph
+    from gpugraph.graph.view import ResidentView
 
 PROBLEMS = ("mst", "sssp", "scan")
 

@@ -13,9 +13,8 @@ from gpugraph.problems.contract import Input, InputSize, ViewSize
 
 if TYPE_CHECKING:
     from gpugraph.devices.base import Device
-    from gpugraph.devices.resident import ResidentView
     from gpugraph.graph.csr import CSRGraph
-    from gpugraph.graph.view import GraphView
+    from gpugraph.graph.view import GraphView, ResidentView
 
 TEXT_BYTES_PER_ARC = 12
 """About what a line of an edge list takes: two ids and a weight."""
@@ -77,7 +76,7 @@ class OnGraphs:
 
     def to_device(self, view: GraphView, device: Device) -> tuple[ResidentView, float, float]:
         """Return the view's arrays on a device, and the seconds of ``stage`` and ``h2d``."""
-        from gpugraph.devices.resident import make_resident
+        from gpugraph.graph.view import make_resident
 
         return make_resident(view, device)
 

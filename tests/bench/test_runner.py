@@ -68,7 +68,7 @@ def test_a_graph_that_cannot_be_opened_in_time_ends_all_its_cells(bench):
 def test_a_worker_that_grows_beyond_the_limit_is_ended(bench):
     bench.run(planned("fat", memory_bytes=200_000_000))
     assert outcomes(bench) == {"fat path:9": "out of memory"}
-    assert "the limit is 190.7 MiB" in read_records(bench.path)[0]["message"]
+    assert "the limit is 191 MiB" in read_records(bench.path)[0]["message"]
 
 
 def test_a_lost_gpu_costs_the_cell_that_lost_it_and_a_new_worker_goes_on(bench):

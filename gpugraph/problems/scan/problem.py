@@ -92,7 +92,7 @@ class Scan:
 
     def figures(self, graph: ArrayInput, phases: Mapping[str, float]) -> dict[str, Any]:
         """Return what a record of a verified scan holds besides: ``throughput``."""
-        from gpugraph.problems.scan.throughput import throughput
+        from gpugraph.problems.scan.scanned import throughput
 
         return {"throughput": throughput(graph.nbytes, phases)}
 

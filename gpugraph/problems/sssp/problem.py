@@ -12,13 +12,13 @@ from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.contract import Problem, Verdict
 from gpugraph.problems.on_graphs import OnGraphs
 from gpugraph.problems.returned import plain_array
+from gpugraph.problems.sssp.arcs import distance_dtype
 from gpugraph.problems.sssp.distance_keys import distances_from_words
-from gpugraph.problems.sssp.distance_types import distance_dtype
 from gpugraph.problems.sssp.distances import Distances
 
 if TYPE_CHECKING:
     from gpugraph.devices.base import Device
-    from gpugraph.devices.resident import ResidentView
+    from gpugraph.graph.view import ResidentView
 
 
 class ShortestPaths(OnGraphs):

@@ -13,10 +13,8 @@ from typing import Any
 import numpy as np
 
 from gpugraph.devices.base import Array, Defines, Device, Kernel, covering_grid
-from gpugraph.devices.resident import ResidentView
-from gpugraph.problems.sssp.adjacency_matrix import Cells
-from gpugraph.problems.sssp.mirrored_array import GPU, TwoSided
-from gpugraph.problems.sssp.transpose import predecessors
+from gpugraph.graph.view import ResidentView
+from gpugraph.problems.sssp.frontier_dijkstra_arrays import GPU, Cells, TwoSided, predecessors
 
 BLOCK = 256
 """Threads of a block, as in the paper; the kernels of dijkstra_pull.cu expect it."""

@@ -1,11 +1,16 @@
-"""CUDA's errors in words: what happened, and what to do next."""
+"""What of CUDA is there (CuPy, a driver, a GPU of the index asked for), and its errors in words."""
 
 from __future__ import annotations
 
+import importlib
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
+from gpugraph.devices.nvrtc import INSTALL
 from gpugraph.errors import DeviceUnavailable, GpuGraphError, OutOfMemory
+from gpugraph.quantities import exactly
 
 _OUT_OF_MEMORY = 2  # the same number in the runtime's and in the driver's list
 _STALE = "remove the cache of compiled code ($GPUGRAPH_CACHE_DIR or ~/.cache/gpugraph) and try again"
@@ -80,18 +85,59 @@ def translated(device: str, doing: str) -> Iterator[None]:
         raise ours from error
 
 
-def bytes_text(count: int) -> str:
-    """Return a number of bytes for a message: exact, and in GiB or MiB."""
-    for unit, size in (("GiB", 1 << 30), ("MiB", 1 << 20)):
-        if count >= size:
-            return f"{count:,} bytes ({count / size:.1f} {unit})"
-    return f"{count:,} bytes"
-
-
 def does_not_fit(needed: int, free: int, total: int, device: str) -> OutOfMemory:
     """Return the error for work that needs more memory of a GPU than is free."""
     return OutOfMemory(
-        f"needs {bytes_text(needed)} of device memory, {bytes_text(free)} of {bytes_text(total)} are free",
+        f"needs {exactly(needed)} of device memory, {exactly(free)} of {exactly(total)} are free",
         where=device,
         remedy="use a smaller graph, free the device of other work, or use --device cpu",
     )
+
+
+def import_cupy() -> Any:
+    """Return the CuPy module.
+
+    Raises:
+        DeviceUnavailable: it is not installed, or cannot be imported.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # CuPy warns of toolkit parts that we do not use
+            return importlib.import_module("cupy")
+    except ModuleNotFoundError as error:
+        if error.name != "cupy":
+            raise DeviceUnavailable(f"CuPy cannot be imported: {error}", remedy=INSTALL) from None
+        raise DeviceUnavailable("CuPy is not installed", remedy=INSTALL) from None
+    except Exception as error:  # a broken installation may raise anything
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise DeviceUnavailable(
+            f"CuPy cannot be imported: {reason}", remedy=f"have one cupy package only; {INSTALL}"
+        ) from None
+
+
+def gpu_count(cupy: Any) -> int:
+    """Return how many GPUs there are, at least 1.
+
+    Raises:
+        DeviceUnavailable: the driver is missing or too old, or there is no GPU.
+    """
+    runtime = cupy.cuda.runtime
+    if getattr(runtime, "is_hip", False):
+        raise DeviceUnavailable("this CuPy is built for ROCm, the kernels are CUDA", remedy=INSTALL)
+    with translated("cuda", "looking for GPUs"):
+        count = int(runtime.getDeviceCount())
+    if count == 0:
+        raise DeviceUnavailable("no NVIDIA GPU was found", where="cuda", remedy="see nvidia-smi")
+    return count
+
+
+def check_index(cupy: Any, index: int) -> None:
+    """Check that there is a GPU of that index.
+
+    Raises:
+        DeviceUnavailable: there is none.
+    """
+    count = gpu_count(cupy)
+    if not 0 <= index < count:
+        there = "the only GPU is cuda:0" if count == 1 else f"the GPUs are cuda:0 to cuda:{count - 1}"
+        raise DeviceUnavailable(f"there is no GPU cuda:{index}", remedy=f"{there}; see: gpugraph devices")

@@ -1,35 +1,22 @@
-"""Clocks of the devices: CUDA events on the GPU's stream, the host's clock elsewhere."""
+"""Streams and events of a GPU: what times its work, and copies beside its kernels.
+
+Times are read from events on the stream that they are about.  The protocols are in ``base.py``.
+"""
 
 from __future__ import annotations
 
-import time
 import weakref
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
+from numpy.typing import NDArray
+
 from gpugraph.clock import NullClock
-from gpugraph.devices.cuda_errors import translated
+from gpugraph.devices.base import Mark, check_copy
+from gpugraph.devices.cuda_runtime import translated
 
-
-class HostStopwatch:
-    """Times a region by the host's monotonic clock."""
-
-    def __init__(self) -> None:
-        self._start = self._stop = 0.0
-
-    def start(self) -> None:
-        """Mark the beginning."""
-        self._start = time.perf_counter()
-
-    def stop(self) -> None:
-        """Mark the end."""
-        self._stop = time.perf_counter()
-
-    @property
-    def seconds(self) -> float:
-        """Seconds between the two marks."""
-        return self._stop - self._start
+_TO_DEVICE, _TO_HOST = 1, 2  # cudaMemcpyKind
 
 
 class Events:
@@ -148,3 +135,68 @@ class _Phase:
         clock.add(self._name, self._start, stop)
         if clock.ranges is not None:
             clock.ranges.RangePop()
+
+
+class CudaMark:
+    """An event on one of a GPU's streams; it goes back to the device's events with the mark.
+
+    Args:
+        device: the CudaDevice.
+        stream: CuPy's stream.
+    """
+
+    def __init__(self, device: Any, stream: Any):
+        self._device = device
+        self.event = device.events.take()
+        self.event.record(stream)
+        weakref.finalize(self, device.events.give, self.event).atexit = False
+
+    def wait(self) -> None:
+        """Let the host wait; raises what went wrong before the mark."""
+        with translated(self._device.label, f"after {self._device.last_kernel}"):
+            self.event.synchronize()
+
+    def seconds_since(self, earlier: Mark) -> float:
+        """Return the seconds between the two; waits for both."""
+        assert isinstance(earlier, CudaMark)
+        earlier.wait()
+        self.wait()
+        with translated(self._device.label, "timing"):
+            return float(self._device.cupy.cuda.get_elapsed_time(earlier.event, self.event)) / 1e3
+
+
+class CudaCopies:
+    """A second stream of a GPU.  Copies from and to memory that is not pinned are right, but not beside the kernels.
+
+    Args:
+        device: the CudaDevice.
+    """
+
+    def __init__(self, device: Any):
+        self._device = device
+        self.stream = device.cupy.cuda.Stream(non_blocking=True)
+        self._memcpy = device.cupy.cuda.runtime.memcpyAsync
+        self._pointer = int(self.stream.ptr)
+
+    def upload(self, target: Any, source: NDArray[Any]) -> None:
+        """Begin the copy."""
+        check_copy(target, source)
+        if source.size:
+            with translated(self._device.label, "copying to the device"):
+                self._memcpy(target.data.ptr, source.ctypes.data, source.nbytes, _TO_DEVICE, self._pointer)
+
+    def download(self, target: NDArray[Any], source: Any) -> None:
+        """Begin the copy."""
+        check_copy(target, source)
+        if target.size:
+            with translated(self._device.label, "copying to the host"):
+                self._memcpy(target.ctypes.data, source.data.ptr, target.nbytes, _TO_HOST, self._pointer)
+
+    def wait_for(self, mark: Mark) -> None:
+        """Let the stream wait for the mark; the host goes on."""
+        assert isinstance(mark, CudaMark)
+        self.stream.wait_event(mark.event)
+
+    def mark(self) -> CudaMark:
+        """Return a mark."""
+        return CudaMark(self._device, self.stream)

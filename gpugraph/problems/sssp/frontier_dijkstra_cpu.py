@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.compiled import njit
-from gpugraph.problems.sssp.adjacency_matrix import Cells
 from gpugraph.problems.sssp.arcs import Arcs
-from gpugraph.problems.sssp.mirrored_array import CPU, TwoSided
+from gpugraph.problems.sssp.frontier_dijkstra_arrays import CPU, Cells, TwoSided
 
 UNRESOLVED, FRONTIER, RESOLVED = 0, 1, 2
 """The states of a vertex, as in ``cuda_kernels/dijkstra_base.cuh``."""

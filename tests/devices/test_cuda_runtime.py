@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from gpugraph.devices.cuda_errors import bytes_text, does_not_fit, translate, translated
+from gpugraph.devices.cuda_runtime import does_not_fit, translate, translated
 from gpugraph.errors import DeviceUnavailable, GpuGraphError, OutOfMemory
+from gpugraph.quantities import exactly
 from tests.devices.fake_cupy import CUDARuntimeError
 
 
@@ -57,6 +58,6 @@ def test_what_is_not_cudas_passes_unchanged() -> None:
 def test_what_does_not_fit_is_told_with_need_free_and_total() -> None:
     error = does_not_fit(3 << 30, 5 << 20, 2 << 30, "cuda:1")
     assert error.exit_code == 3
-    assert "needs 3,221,225,472 bytes (3.0 GiB)" in str(error)
-    assert "5,242,880 bytes (5.0 MiB) of 2,147,483,648 bytes (2.0 GiB) are free" in str(error)
-    assert bytes_text(12) == "12 bytes"
+    assert "needs 3,221,225,472 bytes (3 GiB)" in str(error)
+    assert "5,242,880 bytes (5 MiB) of 2,147,483,648 bytes (2 GiB) are free" in str(error)
+    assert exactly(12) == "12 bytes"

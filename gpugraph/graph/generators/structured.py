@@ -1,4 +1,9 @@
-"""Graphs of a plain structure: ``complete``, ``dense``, ``path``, ``star`` and ``counterexample``.
+"""Graphs of a plain structure: ``grid``, ``road``, ``complete``, ``dense``, ``path``, ``star``, ``counterexample``.
+
+grid, road
+    Vertex y * width + x is joined to its right and to its lower neighbour.  ``road`` is a grid with most of its
+    vertical edges gone: the edge downwards from vertex i stays where x = 0 or the two low bits of
+    hash64(hash64(seed + 5) + i) are zero.  Connected, of average degree about 2.5.
 
 dense
     m = max(n − 1, ⌊density * n(n − 1)/2⌋) edges: the path 0, 1, …, n − 1, and of the (n − 1)(n − 2)/2 other pairs
@@ -19,9 +24,9 @@ from typing import Any
 import numpy as np
 
 from gpugraph.compiled import njit
+from gpugraph.graph.chunks import CHUNK, Runner
 from gpugraph.graph.families import Values, edges_of_dense
 from gpugraph.graph.generators.hashing import bit_width, hash64, nth_distinct, shuffle_keys
-from gpugraph.graph.generators.runner import CHUNK, Runner
 
 
 @njit
@@ -91,3 +96,57 @@ def arcs_of_counterexample(values: Values, seed: int, run: Runner) -> Any:
     heads = np.concatenate([middle, np.full_like(middle, n - 1)])
     weights = np.concatenate([np.ones(n - 2, np.uint32), middle.astype(np.uint32)])
     return tails, heads, weights
+
+
+@njit
+def _rows(
+    first: int, last: int, width: int, height: int, seed: Any, road: bool, starts: Any, tails: Any, heads: Any
+) -> None:
+    """Count the edges of the rows [first, last) into ``starts[row + 1]``; with tails given, write them."""
+    base = hash64(seed + np.uint64(5))
+    for y in range(first, last):
+        out = starts[y]
+        count = 0
+        for x in range(width):
+            i = y * width + x
+            if x + 1 < width:
+                if len(tails):
+                    tails[out + count], heads[out + count] = i, i + 1
+                count += 1
+            if y + 1 < height and (not road or x == 0 or hash64(base + np.uint64(i)) & np.uint64(3) == 0):
+                if len(tails):
+                    tails[out + count], heads[out + count] = i, i + width
+                count += 1
+        if not len(tails):
+            starts[y + 1] = count
+
+
+def _lattice(values: Values, seed: int, run: Runner, road: bool) -> Any:
+    width, height = values["width"], values["height"]
+    starts = np.zeros(height + 1, np.int64)
+    chunk = max(1, CHUNK // width)
+
+    def pass_over(what: str, tails: Any, heads: Any) -> None:
+        run(
+            lambda lo, hi: _rows(lo, hi, width, height, np.uint64(seed), road, starts, tails, heads),
+            height,
+            what,
+            chunk=chunk,
+        )
+
+    pass_over("counting edges", *run.empty(0))
+    np.cumsum(starts, out=starts)
+    tails, heads = run.empty(int(starts[-1]))
+    if len(tails):
+        pass_over("writing edges", tails, heads)
+    return tails, heads, None
+
+
+def arcs_of_grid(values: Values, seed: int, run: Runner) -> Any:
+    """Return the edges of ``grid``, one-sided."""
+    return _lattice(values, seed, run, road=False)
+
+
+def arcs_of_road(values: Values, seed: int, run: Runner) -> Any:
+    """Return the edges of ``road``, one-sided."""
+    return _lattice(values, seed, run, road=True)

@@ -11,17 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpugraph.clock import HostClock, NullClock
-from gpugraph.devices.resident import make_resident
 from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.errors import InputError, OutOfMemory
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.view import GraphView
+from gpugraph.graph.view import GraphView, make_resident
 from gpugraph.problems.registry import algorithms, find_algorithm
-from gpugraph.problems.sssp import compound_device, compound_host
-from gpugraph.problems.sssp.compound import State, run, state_bytes
-from gpugraph.problems.sssp.compound_algorithms import STRATEGIES
-from gpugraph.problems.sssp.compound_device import ROUNDS_PER_READ, minima_sizes
-from gpugraph.problems.sssp.gpu_dijkstra import STRATEGY as F_GPU
+from gpugraph.problems.sssp import frontier_dijkstra_cpu, frontier_dijkstra_gpu
+from gpugraph.problems.sssp.frontier_dijkstra import State, run, state_bytes
+from gpugraph.problems.sssp.frontier_dijkstra_gpu import ROUNDS_PER_READ, minima_sizes
+from gpugraph.problems.sssp.frontier_dijkstra_variants import STRATEGIES
 from tests.emulator.compiler import needs_compiler
 from tests.problems.gpu_cases import run_on
 from tests.problems.sssp.small_graphs import expected_distances, graphs
@@ -30,7 +28,7 @@ from tests.zoo import directed, undirected, zoo
 
 pytestmark = needs_compiler
 
-ALL = {"dijkstra": F_GPU} | {name: strategy for name, (strategy, _, _) in STRATEGIES.items()}
+ALL = {name: strategy for name, (strategy, _, _) in STRATEGIES.items()}
 ON_GPU = sorted(name for name, strategy in ALL.items() if "gpu" in strategy.sides and strategy.atomic)
 HYBRIDS = ("u-hybrid-1", "u-hybrid-2", "u-hybrid-3")
 
@@ -102,13 +100,13 @@ def test_one_pass_leaves_the_host_a_value_for_every_512_vertices_and_two_passes_
     ],
 )
 def test_the_driver_repeats_its_kernels_constants(name: str, file: str, theirs: str) -> None:
-    assert getattr(compound_device, name) == constant(file, theirs)
+    assert getattr(frontier_dijkstra_gpu, name) == constant(file, theirs)
 
 
 def test_the_cpu_repeats_the_states_of_the_kernels_and_the_tile_is_a_warp_wide() -> None:
     for name in ("UNRESOLVED", "FRONTIER", "RESOLVED"):
-        assert getattr(compound_host, name) == constant("dijkstra.cu", name)
-    assert constant("dijkstra.cu", "WARP") == compound_device.TILE
+        assert getattr(frontier_dijkstra_cpu, name) == constant("dijkstra.cu", name)
+    assert constant("dijkstra.cu", "WARP") == frontier_dijkstra_gpu.TILE
 
 
 # ------------------------------------------------------------------ copies
@@ -243,7 +241,7 @@ def test_nothing_is_allocated_where_there_is_no_room(name: str, monkeypatch: pyt
     before = device.peak_bytes()
     monkeypatch.setattr("gpugraph.host.available_memory", lambda: 1 << 10)
     monkeypatch.setattr("gpugraph.emulator.memory._NEVER_SHORT", 0)
-    with pytest.raises(OutOfMemory, match=r"needs .* and 1\.0 KiB are available"):
+    with pytest.raises(OutOfMemory, match=r"needs .* and 1 KiB are available"):
         State(view, device, ALL[name])
     assert device.peak_bytes() == before
 

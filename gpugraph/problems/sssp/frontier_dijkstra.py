@@ -15,16 +15,14 @@ from typing import Any
 import numpy as np
 
 from gpugraph.clock import Clock
-from gpugraph.devices.resident import ResidentView
-from gpugraph.graph.view import GraphView
-from gpugraph.problems.sssp.adjacency_matrix import Cells, matrix_of
+from gpugraph.graph.view import GraphView, ResidentView
+from gpugraph.host import require_memory
 from gpugraph.problems.sssp.arcs import Arcs
-from gpugraph.problems.sssp.compound_device import ROUNDS_PER_READ, DeviceSide, minima_sizes
-from gpugraph.problems.sssp.compound_host import HostSide
 from gpugraph.problems.sssp.distance_keys import distances_from_words
 from gpugraph.problems.sssp.distances import Distances
-from gpugraph.problems.sssp.mirrored_array import CPU, GPU, TwoSided
-from gpugraph.problems.sssp.transpose import predecessors
+from gpugraph.problems.sssp.frontier_dijkstra_arrays import CPU, GPU, Cells, TwoSided, matrix_of, predecessors
+from gpugraph.problems.sssp.frontier_dijkstra_cpu import HostSide
+from gpugraph.problems.sssp.frontier_dijkstra_gpu import ROUNDS_PER_READ, DeviceSide, minima_sizes
 
 
 @dataclass(frozen=True)
@@ -97,7 +95,7 @@ class State:
         if self.strategy.relax_on != CPU:
             return HostSide(pulls, None, None, None)
         if self.cells is not None:
-            require_on_host(self.device, self.cells.nbytes)
+            require_memory(self.cells.nbytes, CPU)
         arcs = predecessors(self.graph) if pulls else Arcs.of(view)
         if self.cells is None:
             return HostSide(pulls, arcs, None, None)
@@ -162,13 +160,6 @@ def gpu_steps(strategy: Strategy) -> tuple[str | None, str | None]:
     """Return how the GPU relaxes and finds the minimum; None for what the CPU does."""
     on_gpu = strategy.relax_on == GPU
     return (strategy.relax if on_gpu else None), (strategy.minimum if strategy.minimum_on == GPU else None)
-
-
-def require_on_host(device: Any, needed: int) -> None:
-    """Check that ``needed`` bytes fit the host's memory; raise OutOfMemory with both figures if not."""
-    from gpugraph.devices.cpu import CpuDevice
-
-    (device if device is not None and device.kind == CPU else CpuDevice()).require(needed)
 
 
 def state_bytes(view: ResidentView, strategy: Strategy) -> int:
