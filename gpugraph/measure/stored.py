@@ -183,7 +183,8 @@ def _read_mtx(content: bytes, path: str | os.PathLike[str]) -> StoredForest:
 
     stream = io.BytesIO(content)
     banner = stream.readline().split()
-    if banner[1:] not in ([b"matrix", b"coordinate", kind, b"symmetric"] for kind in (b"real", b"integer")):
+    words = [b"%%MatrixMarket", b"matrix", b"coordinate"]
+    if banner not in ([*words, kind, b"symmetric"] for kind in (b"real", b"integer")):
         raise refuse("is no symmetric matrix of integers or reals in coordinates", 1)
     number, total, line = 2, None, stream.readline()
     while line.startswith(b"%"):
@@ -237,7 +238,7 @@ def _table(content: bytes, names: list[str], separator: str) -> Any:
     return csv.read_csv(
         arrow_reader(content),
         csv.ReadOptions(column_names=names),
-        csv.ParseOptions(delimiter=separator, newlines_in_values=True),
+        csv.ParseOptions(delimiter=separator, quote_char='"' if separator == "," else False, newlines_in_values=True),
         csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string())),
     )
 
@@ -252,6 +253,8 @@ def parse_numbers(text: Any, dtype: np.dtype[Any], path: str | os.PathLike[str],
     import pyarrow.compute as pc
 
     def parsed(part: Any) -> NDArray[Any] | None:
+        if pc.any(pc.match_substring(part, "x", ignore_case=True)).as_py():  # Arrow reads hexadecimal numbers too
+            return None
         try:
             numbers: NDArray[Any] = pc.cast(part, pa.from_numpy_dtype(dtype)).to_numpy()
         except pa.ArrowInvalid:
