@@ -213,3 +213,10 @@ def test_an_external_command_is_an_algorithm_too(tmp_path):
     assert data["verification"]["status"] == "passed"
     assert data["parameters"]["delta"] == 5
     assert "unknown peer 'mien'" in run(*words[:-1], "peer:mien").err
+
+
+def test_an_option_of_an_algorithm_says_what_set_says():
+    words = ("mst", "grid:4x4", "--algo", "boruvka-prim", "--device", "emulated", "--repeat", 1, "--format", "json")
+    given = [json.loads(succeed(*words, *how).out) for how in (("--switch-after", 2), ("--set", "switch-after=2"))]
+    assert given[0]["parameters"] == given[1]["parameters"]
+    assert given[0]["parameters"]["switch-after"] == 2
