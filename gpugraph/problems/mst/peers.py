@@ -7,6 +7,7 @@ weights.  There is no tolerance and no second opinion on what a tie is.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -20,7 +21,7 @@ from gpugraph.peers.arrays import refuse_infinite
 from gpugraph.peers.errors import PeerRefused, PeerThrew
 from gpugraph.peers.result_file import ResultFile
 from gpugraph.peers.truth import certified
-from gpugraph.problems.adapter import Adapter, Figure
+from gpugraph.problems.adapter import Adapter, Figure, PrintedFigure
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.mst.edges import edge_ids
 from gpugraph.problems.mst.forest import Forest
@@ -118,28 +119,6 @@ def forest_of_pairs(graph: CSRGraph, u: NDArray[Any], v: NDArray[Any], by: str, 
         fault = f"it returned the edge ({u[at]}, {v[at]}), which the graph does not have"
     plain = Forest.of(graph, ids)
     return PeerForest(graph, plain.edges, plain.total_weight, plain.components, by, fault, first)
-
-
-def listed_forest(file: ResultFile, graph: CSRGraph, first: list[Any]) -> PeerForest:
-    """Return the forest that a file lists, ``u v`` a line; ``first`` as for ``forest_of_pairs``.
-
-    Raises:
-        PeerThrew: there is no such file, or it holds no edges.
-    """
-    columns = file.columns()
-    if len(columns) < 2 and len(columns[0] if columns else ()):
-        raise PeerThrew("its result file has one number a line; an edge is 'u v'", where=file.by)
-    ends = [file.vertices(column) for column in columns[:2]] or [np.empty(0, np.int64)] * 2
-    return forest_of_pairs(graph, ends[0], ends[1], file.by, first)
-
-
-def total_weight(graph: CSRGraph, method: str) -> Figure:
-    """Return the weight of the minimum spanning forest; ``method`` as for ``Problem.truth``."""
-    if method == "reference":
-        from gpugraph.problems.mst.reference import reference_forest
-
-        return Figure.sum_of(graph.weights[reference_forest(graph)], "SciPy's forest")
-    return Figure.sum_of(graph.weights[certified("mst", "boruvka", graph).edges], "a certified forest")
 
 
 def _scipy_prepared(graph: CSRGraph, threads: int, method: str) -> Any:
@@ -273,3 +252,30 @@ PEERS = {
         fetch=libraries.cugraph_to_host,
     ),
 }
+
+
+class ByPeers:
+    """What ``SolvedByPeers`` asks of the problem."""
+
+    peers: Mapping[str, Adapter] = PEERS
+    printed = PrintedFigure("weight", "total weight", "total_weight")
+
+    def answer(self, graph: CSRGraph, raw: Pairs, query: tuple[Any, ...], by: str, first: list[Any]) -> PeerForest:
+        """Return the forest of the edges whose ends are ``raw``."""
+        return forest_of_pairs(graph, *raw, by=by, first=first)
+
+    def listed(self, file: ResultFile, graph: CSRGraph, query: tuple[Any, ...], first: list[Any]) -> PeerForest:
+        """Return the forest that a file lists, ``u v`` a line."""
+        columns = file.columns()
+        if len(columns) < 2 and len(columns[0] if columns else ()):
+            raise PeerThrew("its result file has one number a line; an edge is 'u v'", where=file.by)
+        u, v = [file.vertices(column) for column in columns[:2]] or [np.empty(0, np.int64)] * 2
+        return forest_of_pairs(graph, u, v, file.by, first)
+
+    def truth(self, graph: CSRGraph, query: tuple[Any, ...], method: str) -> Figure:
+        """Return the weight of the minimum spanning forest."""
+        if method == "reference":
+            from gpugraph.problems.mst.reference import reference_forest
+
+            return Figure.sum_of(graph.weights[reference_forest(graph)], "SciPy's forest")
+        return Figure.sum_of(graph.weights[certified("mst", "boruvka", graph).edges], "a certified forest")

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 from gpugraph.errors import OutOfMemory
 from gpugraph.graph.build import symmetrize
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.problems.adapter import Adapter, Figure, PrintedFigure
 from gpugraph.problems.column import Column, result_column
 from gpugraph.problems.contract import Problem, Verdict
 from gpugraph.problems.mst.command import COMMAND
 from gpugraph.problems.mst.forest import Forest
-from gpugraph.problems.mst.peers import PEERS, forest_of_pairs, listed_forest, total_weight
+from gpugraph.problems.mst.peers import ByPeers
 from gpugraph.problems.on_graphs import OnGraphs
 from gpugraph.problems.returned import plain_array
 
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from gpugraph.graph.view import ResidentView
 
 
-class MinimumSpanningForest(OnGraphs):
+class MinimumSpanningForest(ByPeers, OnGraphs):
     """The problem as the measurement sees it."""
 
     name = "mst"
@@ -30,8 +29,6 @@ class MinimumSpanningForest(OnGraphs):
     counted = "undirected edges"
     definition = "MTEPS = undirected edges of the graph / kernel time / 10^6"
     command = COMMAND
-    peers: Mapping[str, Adapter] = PEERS
-    printed = PrintedFigure("weight", "total weight", "total_weight")
     columns: tuple[Column, ...] = (
         result_column("total_weight"),
         result_column("tree_edges"),
@@ -60,19 +57,6 @@ class MinimumSpanningForest(OnGraphs):
         edges = returned.edges if isinstance(returned, Forest) else returned
         remedy = "return the ids of the forest's edges, each the position of its arc u->v with u < v"
         return Forest.of(graph, plain_array(edges, "i u", None, "the ids of edges", remedy))
-
-    def answer(self, graph: CSRGraph, raw: Any, query: tuple[Any, ...], by: str, first: list[Any]) -> Forest:
-        """Return the forest of the edges whose ends are (u, v) = ``raw``."""
-        u, v = raw
-        return forest_of_pairs(graph, u, v, by, first)
-
-    def listed(self, file: Any, graph: CSRGraph, query: tuple[Any, ...], first: list[Any]) -> Forest:
-        """Return the forest that a file lists."""
-        return listed_forest(file, graph, first)
-
-    def truth(self, graph: CSRGraph, query: tuple[Any, ...], method: str) -> Figure:
-        """Return the weight of the minimum spanning forest."""
-        return total_weight(graph, method)
 
     def reference(self, graph: CSRGraph, query: tuple[Any, ...], result: Forest, by: str = "") -> Verdict:
         """Compare with SciPy's forest, edge for edge."""

@@ -7,7 +7,7 @@ to float64, bit for bit.
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,7 +20,7 @@ from gpugraph.peers.arrays import EXACT, holds_exactly
 from gpugraph.peers.errors import PeerRefused, PeerThrew
 from gpugraph.peers.result_file import ResultFile, as_numbers
 from gpugraph.peers.truth import certified
-from gpugraph.problems.adapter import Adapter, Figure
+from gpugraph.problems.adapter import Adapter, Figure, PrintedFigure
 from gpugraph.problems.contract import Verdict, verdict_of
 from gpugraph.problems.sssp.arcs import distance_dtype, unreached
 from gpugraph.problems.sssp.distances import Distances
@@ -194,12 +194,6 @@ def right_distances(graph: CSRGraph, source: int, method: str) -> tuple[Distance
     return certified("sssp", "delta-stepping", graph, source), "certified distances"
 
 
-def sum_of_distances(graph: CSRGraph, source: int, method: str) -> Figure:
-    """Return the sum of the distances of the vertices reached; ``method`` as for ``Problem.truth``."""
-    right, by = right_distances(graph, source, method)
-    return Figure.sum_of(right.distance[right.reached], by, right.reached)
-
-
 def _scipy(matrix: Any, source: int) -> Any:
     from scipy.sparse.csgraph import dijkstra
 
@@ -312,3 +306,25 @@ PEERS = {
         fetch=libraries.cugraph_to_host,
     ),
 }
+
+
+class ByPeers:
+    """What ``SolvedByPeers`` asks of the problem."""
+
+    peers: Mapping[str, Adapter] = PEERS
+    printed = PrintedFigure("distances", "sum of the distances", "distance_sum")
+
+    def answer(
+        self, graph: CSRGraph, raw: NDArray[Any], query: tuple[Any, ...], by: str, first: list[Any]
+    ) -> PeerDistances:
+        """Return the distances (n,) of ``raw``: float, infinity where there is no path, or uint64 as ours."""
+        return distances_of(graph, int(query[0]), raw, by)
+
+    def listed(self, file: ResultFile, graph: CSRGraph, query: tuple[Any, ...], first: list[Any]) -> PeerDistances:
+        """Return the distances that a file lists."""
+        return listed_distances(file, graph, int(query[0]))
+
+    def truth(self, graph: CSRGraph, query: tuple[Any, ...], method: str) -> Figure:
+        """Return the sum of the distances of the vertices reached."""
+        right, by = right_distances(graph, int(query[0]), method)
+        return Figure.sum_of(right.distance[right.reached], by, right.reached)

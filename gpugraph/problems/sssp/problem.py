@@ -9,7 +9,6 @@ import numpy as np
 
 from gpugraph.errors import InputError, OutOfMemory
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.problems.adapter import Adapter, Figure, PrintedFigure
 from gpugraph.problems.column import Column, result_column
 from gpugraph.problems.contract import Problem, Verdict
 from gpugraph.problems.on_graphs import OnGraphs
@@ -18,7 +17,7 @@ from gpugraph.problems.sssp.arcs import distance_dtype
 from gpugraph.problems.sssp.command import COMMAND
 from gpugraph.problems.sssp.distance_keys import distances_from_words
 from gpugraph.problems.sssp.distances import Distances
-from gpugraph.problems.sssp.peers import PEERS, distances_of, listed_distances, sum_of_distances
+from gpugraph.problems.sssp.peers import ByPeers
 from gpugraph.problems.sssp.race_demo import show_race
 
 if TYPE_CHECKING:
@@ -26,16 +25,14 @@ if TYPE_CHECKING:
     from gpugraph.graph.view import ResidentView
 
 
-class ShortestPaths(OnGraphs):
+class ShortestPaths(ByPeers, OnGraphs):
     """The problem ``sssp``: least distances from one source along the arcs as they are directed."""
 
     name = "sssp"
     title = "Shortest paths"
     query_fields: tuple[str, ...] = ("source",)
     command = COMMAND
-    peers: Mapping[str, Adapter] = PEERS
     demonstrations: Mapping[str, Callable[..., dict[str, Any]]] = {"race": show_race}
-    printed = PrintedFigure("distances", "sum of the distances", "distance_sum")
     counted = "edges with an endpoint in the reached set"
     definition = (
         "MTEPS = undirected edges with an endpoint in the reached set (directed graphs: arcs whose tail is reached) "
@@ -116,18 +113,6 @@ class ShortestPaths(OnGraphs):
         remedy = "return words that compare as the distances do, the largest: unreached"
         words = plain_array(returned, " ".join(names), n, f"{wanted} {' or '.join(names)}", remedy)
         return distances_from_words(graph, source, words)
-
-    def answer(self, graph: CSRGraph, raw: Any, query: tuple[Any, ...], by: str, first: list[Any]) -> Distances:
-        """Return the distances (n,) that ``raw`` holds: float, infinity where there is no path, or uint64 as ours."""
-        return distances_of(graph, int(query[0]), raw, by)
-
-    def listed(self, file: Any, graph: CSRGraph, query: tuple[Any, ...], first: list[Any]) -> Distances:
-        """Return the distances that a file lists."""
-        return listed_distances(file, graph, int(query[0]))
-
-    def truth(self, graph: CSRGraph, query: tuple[Any, ...], method: str) -> Figure:
-        """Return the sum of the distances of the vertices reached."""
-        return sum_of_distances(graph, int(query[0]), method)
 
     def reference(self, graph: CSRGraph, query: tuple[Any, ...], result: Distances, by: str = "") -> Verdict:
         """Check a result against the oracle (see ``reference.py``)."""
