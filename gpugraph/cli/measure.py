@@ -1,4 +1,4 @@
-"""What ``mst`` and ``sssp`` have in common: from options to one measured, printed and saved record."""
+"""What the commands that solve problems have in common: from options to one measured, printed and saved record."""
 
 from __future__ import annotations
 
