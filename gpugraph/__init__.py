@@ -208,12 +208,13 @@ def verify(
         The verdict; a failed one names the first counter-example.
     """
     _expect(str, method=method)
-    from gpugraph.measure.check import check_result, check_scan
-    from gpugraph.problems.scan.scanned import Scanned
+    from gpugraph.measure.check import check_result
+    from gpugraph.measure.record import Cell
+    from gpugraph.problems.result_files import problem_of
 
-    if isinstance(result, Scanned):
-        return check_scan(graph, result, method)
-    return check_result(load(graph), result, method)
+    problem = problem_of(result)
+    data = load(graph) if problem is None else problem.open(Cell(problem.name, graph), {}, lambda step: None)
+    return check_result(data, result, method)
 
 
 def to_networkx(result: Forest | Distances) -> Any:
@@ -221,6 +222,6 @@ def to_networkx(result: Forest | Distances) -> Any:
 
     The nodes are those of the NetworkX graph that was solved, the very objects; else a file's own ids, else numbers.
     """
-    from gpugraph.measure.as_networkx import to_networkx as convert
+    from gpugraph.problems.result_files import to_networkx as convert
 
     return convert(result)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gpugraph.devices.base import Device
@@ -36,6 +36,9 @@ class OnGraphs:
         from gpugraph.graph.view import GraphView
 
         return GraphView.of(graph, tuple(preparations), index_bits)
+
+    def complete(self, result: Any, *_of_the_run: Any) -> Any:
+        """Return None: no option adds anything to the result."""
 
     def to_device(self, view: GraphView, device: Device) -> tuple[ResidentView, float, float]:
         """Return the view's arrays on a device, and the seconds of ``stage`` and ``h2d``."""

@@ -94,6 +94,12 @@ def _tiny_like(graph: CSRGraph) -> CSRGraph:
     )
 
 
+def problem_called(name: str) -> Problem:
+    """Return one of the problems there are without its algorithms."""
+    problem: Problem = importlib.import_module(f"gpugraph.problems.{name}.problem").PROBLEM
+    return problem
+
+
 def load_problem(name: str) -> Problem:
     """Return the problem called ``name``, its algorithms registered.
 
@@ -107,8 +113,7 @@ def load_problem(name: str) -> Problem:
         for module in pkgutil.iter_modules(package.__path__):
             importlib.import_module(f"{package.__name__}.{module.name}")
         _LOADED.add(name)
-    problem: Problem = importlib.import_module(f"{package.__name__}.problem").PROBLEM
-    return problem
+    return problem_called(name)
 
 
 def algorithms(problem: str | None = None) -> list[Algorithm]:

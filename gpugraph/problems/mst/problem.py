@@ -10,6 +10,7 @@ from gpugraph.graph.build import symmetrize
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.contract import Problem, Verdict
 from gpugraph.problems.mst.forest import Forest
+from gpugraph.problems.mst.result_files import ForestFiles
 from gpugraph.problems.on_graphs import OnGraphs
 from gpugraph.problems.returned import plain_array
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from gpugraph.devices.resident import ResidentView
 
 
-class MinimumSpanningForest(OnGraphs):
+class MinimumSpanningForest(ForestFiles, OnGraphs):
     """The problem as the measurement sees it."""
 
     name = "mst"
@@ -33,6 +34,10 @@ class MinimumSpanningForest(OnGraphs):
     def queries(self, graph: CSRGraph, parameters: Mapping[str, Any]) -> Sequence[tuple[Any, ...]]:
         """Return the one run there is to make."""
         return [()]
+
+    def query_of(self, result: Forest) -> tuple[Any, ...]:
+        """Return the one query there is."""
+        return ()
 
     def work(self, graph: CSRGraph, result: Forest) -> int:
         """Return the number of undirected edges of the graph."""
