@@ -209,11 +209,11 @@ def verify(
     """
     _expect(str, method=method)
     from gpugraph.measure.check import check_result
-    from gpugraph.measure.record import Cell
+    from gpugraph.problems.contract import Input
     from gpugraph.problems.result_files import problem_of
 
     problem = problem_of(result)
-    data = load(graph) if problem is None else problem.open(Cell(problem.name, graph), {}, lambda step: None)
+    data = load(graph) if problem is None else problem.open(Input(problem.name, graph), {}, lambda step: None)
     return check_result(data, result, method)
 
 

@@ -82,3 +82,23 @@ class HostClock(NullClock):
     def add_seconds(self, name: str, seconds: float) -> None:
         """Add a time that a kernel measured itself to the phase ``name``."""
         self.seconds[name] = self.seconds.get(name, 0.0) + seconds
+
+
+class HostStopwatch:
+    """Times a region by the host's monotonic clock."""
+
+    def __init__(self) -> None:
+        self._start = self._stop = 0.0
+
+    def start(self) -> None:
+        """Mark the beginning."""
+        self._start = time.perf_counter()
+
+    def stop(self) -> None:
+        """Mark the end."""
+        self._stop = time.perf_counter()
+
+    @property
+    def seconds(self) -> float:
+        """Seconds between the two marks."""
+        return self._stop - self._start

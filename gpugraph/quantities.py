@@ -1,4 +1,4 @@
-"""Sizes, times and shares: how people write them, read in one place, and how messages show them.
+"""Sizes, times, shares and counts: how people write them, and how they are shown to people, both in one place.
 
 A size is ``4096``, ``8GB`` or ``500MiB``: KB, MB, GB and TB are powers of 1000, KiB, MiB, GiB and TiB powers of 1024.
 """
@@ -76,18 +76,76 @@ def parse_share(name: str, text: str, *, remedy: str = "give e.g. 0.02 or 2%") -
     return share
 
 
-def in_units(size: int) -> str:
-    """Return e.g. ``"1.5 GiB"`` for a number of bytes."""
-    if size < 1024:
-        return f"{size} bytes"
-    power = min((size.bit_length() - 1) // 10, 5)
-    return f"{size / 1024**power:.1f} {('KiB', 'MiB', 'GiB', 'TiB', 'PiB')[power - 1]}"
+def in_units(number: int) -> str:
+    """Return a number of bytes in binary units: ``"512 B"``, ``"1.5 GiB"``."""
+    value = float(number)
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if value < 1024:
+            return f"{value:.0f} {unit}" if unit == "B" or value >= 99.95 else f"{value:.3g} {unit}"
+        value /= 1024
+    return f"{value:.3g} TiB"
+
+
+def exactly(number: int) -> str:
+    """Return a number of bytes in full, and in binary units: ``"1,234,567 bytes (1.18 MiB)"``."""
+    return f"{number:,} bytes" + (f" ({in_units(number)})" if number >= 1 << 20 else "")
 
 
 def in_seconds(seconds: float) -> str:
-    """Return a length of time for a reader: ``0.4 s``, ``12 s``, ``3.5 min``, ``2.1 h``."""
+    """Return a length of time that is an estimate or a limit: ``0.4 s``, ``12 s``, ``3.5 min``, ``2.1 h``."""
     if seconds < 10:
         return f"{seconds:.1f} s"
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.1f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def duration(seconds: float) -> str:
+    """Return a measured time, to three or four digits: ``"34.1 µs"``, ``"1.204 s"``, ``"3 min 20 s"``."""
+    if seconds >= 120:
+        minutes, rest = divmod(round(seconds), 60)
+        return f"{minutes} min {rest} s"
+    if seconds >= 1:
+        return f"{seconds:.3f} s"
+    for factor, unit in ((1e3, "ms"), (1e6, "µs")):
+        if seconds * factor >= 0.9995:
+            return f"{_digits(seconds * factor)} {unit}"
+    return f"{seconds * 1e9:.0f} ns" if seconds > 0 else "0"
+
+
+def rate(value: float) -> str:
+    """Return a rate to at least four digits, with separators: ``"10,234.5"``, ``"26.71"``, ``"0.003142"``."""
+    if value >= 1000:
+        return f"{value:,.1f}"
+    return f"{value:.2f}" if value >= 10 else f"{value:.4g}"
+
+
+def percent(share: float) -> str:
+    """Return a share in per cent, to three digits: ``"5 %"``, ``"0.25 %"``, ``"87.3 %"``, ``"1,570 %"``."""
+    return f"{share * 100:.3g} %" if abs(share) < 9.995 else f"{share * 100:,.0f} %"
+
+
+def count(number: int) -> str:
+    """Return a count with thousands separators."""
+    return f"{number:,}"
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a count with its noun in the right number: ``"1 edge"``, ``"2,000 edges"``."""
+    plural = noun[:-2] + "ices" if noun.endswith("tex") else noun + "s"
+    return f"{number:,} {noun if number == 1 else plural}"
+
+
+def value(content: object) -> str:
+    """Return any value of a record as a table shows it: whole numbers with separators, reals in full."""
+    if isinstance(content, bool) or content is None:
+        return {True: "yes", False: "no", None: "-"}[content]
+    if isinstance(content, int):
+        return f"{content:,}"
+    if isinstance(content, list | tuple):
+        return ", ".join(value(item) for item in content) or "-"
+    return str(content)
+
+
+def _digits(value: float) -> str:
+    return f"{value:.0f}" if value >= 99.95 else f"{value:.1f}" if value >= 9.995 else f"{value:.2f}"

@@ -16,9 +16,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from gpugraph.bench.price import Prices
-from gpugraph.bench.resume import Finished
-from gpugraph.bench.store import Store
+from gpugraph.bench.estimate import Prices
+from gpugraph.bench.store import Finished, Store
 from gpugraph.bench.summary import result_lines
 from gpugraph.errors import InputError
 from gpugraph.measure.record import Cell

@@ -62,7 +62,7 @@ def test_a_group_over_its_limit_leaves_nothing_and_a_damaged_one_says_nothing(gr
 def test_work_that_needs_more_is_out_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(host, "available_memory", lambda: 2**20)
     host.require_memory(2**20, "this")
-    with pytest.raises(OutOfMemory, match=r"that: needs about 2.0 MiB of memory and 1.0 MiB are available — buy some"):
+    with pytest.raises(OutOfMemory, match=r"that: needs about 2 MiB of memory and 1 MiB are available — buy some"):
         host.require_memory(2**21, "that", "buy some")
 
 
@@ -76,6 +76,6 @@ def test_the_cpu_says_what_it_lacks_without_a_word_of_devices(monkeypatch: pytes
     monkeypatch.setattr(host, "available_memory", lambda: GIB)
     with pytest.raises(OutOfMemory) as caught:
         CpuDevice().require(2 * GIB)
-    assert str(caught.value).startswith("cpu: needs about 2.0 GiB of memory and 1.0 GiB are available — ")
+    assert str(caught.value).startswith("cpu: needs about 2 GiB of memory and 1 GiB are available — ")
     assert "device" not in str(caught.value)
     CpuDevice().require(GIB)

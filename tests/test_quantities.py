@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gpugraph.errors import InputError
-from gpugraph.quantities import in_units, parse_bytes, parse_seconds, parse_share
+from gpugraph.quantities import counted, duration, in_units, parse_bytes, parse_seconds, parse_share, rate, value
 
 
 def test_times_are_read_with_their_units():
@@ -44,5 +46,67 @@ def test_what_is_no_share_is_refused(text):
         parse_share("--target", text)
 
 
-def test_sizes_are_shown_in_binary_units():
-    assert [in_units(size) for size in (5, 2**20, 3 * 2**39)] == ["5 bytes", "1.0 MiB", "1.5 TiB"]
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.0, "0"),
+        (3e-9, "3 ns"),
+        (9.996e-7, "1.00 µs"),
+        (2.14e-5, "21.4 µs"),
+        (0.000641, "641 µs"),
+        (0.0011, "1.10 ms"),
+        (0.25, "250 ms"),
+        (1.2041, "1.204 s"),
+        (119.5, "119.500 s"),
+        (200, "3 min 20 s"),
+    ],
+)
+def test_durations_have_three_digits_and_the_fitting_unit(seconds, text):
+    assert duration(seconds) == text
+
+
+@given(st.floats(1e-9, 100))
+def test_a_duration_reads_back_to_within_its_digits(seconds):
+    number, unit = duration(seconds).split()
+    factor = {"ns": 1e-9, "µs": 1e-6, "ms": 1e-3, "s": 1.0}[unit]
+    assert float(number) * factor == pytest.approx(seconds, rel=6e-3 if unit != "ns" else 1, abs=5e-10)
+    assert len(number.replace(".", "")) <= 6
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (0, "0 B"),
+        (1023, "1023 B"),
+        (1024, "1 KiB"),
+        (21_400_000, "20.4 MiB"),
+        (150 << 30, "150 GiB"),
+        (2 << 40, "2 TiB"),
+    ],
+)
+def test_sizes_are_in_binary_units(number, text):
+    assert in_units(number) == text
+
+
+def test_rates_keep_four_digits():
+    assert [rate(x) for x in (10234.51, 26.714, 1.23456, 0.0031419)] == ["10,234.5", "26.71", "1.235", "0.003142"]
+
+
+def test_nouns_agree_with_their_number():
+    assert [counted(1, "vertex"), counted(2000, "vertex"), counted(0, "edge")] == [
+        "1 vertex",
+        "2,000 vertices",
+        "0 edges",
+    ]
+
+
+def test_values_of_any_type_have_a_text():
+    assert [value(x) for x in (None, True, 1234, [1, 2], [], 0.5, "a")] == [
+        "-",
+        "yes",
+        "1,234",
+        "1, 2",
+        "-",
+        "0.5",
+        "a",
+    ]

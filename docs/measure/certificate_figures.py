@@ -16,9 +16,8 @@ import numpy as np
 import gpugraph
 from gpugraph.clock import NullClock
 from gpugraph.devices.discovery import select_device
-from gpugraph.devices.resident import make_resident
 from gpugraph.errors import GpuGraphError
-from gpugraph.graph.view import GraphView
+from gpugraph.graph.view import GraphView, make_resident
 from gpugraph.problems.registry import find_algorithm, load_problem
 from gpugraph.problems.sssp.gpu_tight_arcs import TightArcs, load_kernels
 from gpugraph.problems.sssp.gpu_verify import certify

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from gpugraph.problems.scan.throughput import throughput
+from gpugraph.problems.scan.scanned import throughput
 
 NEAR = 0.25
 """A factor this near to the stated one is the same."""

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import IO, Any
 
-from gpugraph.bench.expand import Planned
+from gpugraph.bench.plan import Planned
 from gpugraph.quantities import in_seconds
 from gpugraph.report.rates import shown_rate
 from gpugraph.report.rows import Row

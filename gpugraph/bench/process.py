@@ -1,4 +1,4 @@
-"""The parent's end of a worker process: start it, ask it, listen, and end it for certain."""
+"""The parent's end of a worker process: start it, ask it, listen, watch a request, and end it for certain."""
 
 from __future__ import annotations
 
@@ -9,19 +9,25 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import IO, Any
 
+from gpugraph.bench.sweep import Limits
 from gpugraph.errors import GpuGraphError
+from gpugraph.quantities import in_seconds, in_units
 
 GRACE_S = 2.0
 """Seconds between asking a worker to end and killing it."""
 
 TAIL_LINES = 20
 """Lines of a worker's standard error that are kept, to tell what it died of."""
+
+TICK_S = 0.1
+"""Seconds between two looks at the clock and at the worker's memory, while it serves a request."""
 
 
 class WorkerDied(GpuGraphError):
@@ -89,6 +95,20 @@ class WorkerProcess:
             self._events.put(None)
             raise WorkerDied(self._how_it_ended())
         return event
+
+    def answer(self, request: Mapping[str, Any], kind: str, limit_s: float) -> dict[str, Any] | None:
+        """Send a request; return the first answer of a kind, or None if there is none within ``limit_s`` seconds.
+
+        Raises:
+            WorkerDied: it is gone before.
+        """
+        self.ask(request)
+        end = time.monotonic() + limit_s
+        while (left := end - time.monotonic()) > 0:
+            event = self.hear(left)
+            if event is not None and event["event"] == kind:
+                return event
+        return None
 
     def resident_bytes(self) -> int | None:
         """Return the bytes of host memory that it holds, or None where the system does not tell."""
@@ -166,3 +186,117 @@ def _environment() -> dict[str, str]:
     home = str(Path(__file__).resolve().parents[2])
     paths = [home, *filter(None, [os.environ.get("PYTHONPATH")])]
     return {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PYTHONUNBUFFERED": "1"}
+
+
+Found = Mapping[str, Any]
+"""How a cell ended: the worker's ``record``, or ``outcome`` and ``message``; and the cell's ``id``, if it is known."""
+
+
+class Race:
+    """A request to measure cells that share a graph, watched until it ends.
+
+    Cells are told by their places in the request.
+
+    Args:
+        worker: who is asked.
+        request: what is asked.
+        limits: of each cell.
+        doing: told what a cell is at.
+        finished: told how each cell ended, as it does.
+
+    Attributes:
+        seconds: of each cell's own.
+        ended: the cells that need not be asked for again.
+        worker_lost: the worker must be replaced.
+    """
+
+    def __init__(
+        self,
+        worker: WorkerProcess,
+        request: Mapping[str, Any],
+        limits: Sequence[Limits],
+        doing: Callable[[int, str], None],
+        finished: Callable[[int, Found], None],
+    ):
+        self._worker, self._request, self._limits = worker, request, limits
+        self._doing, self._finished = doing, finished
+        self._ids: dict[int, str] = {}
+        self._at = 0
+        self._opening = True
+        self._what = "starting"
+        self.seconds = [0.0] * len(limits)
+        self.ended: set[int] = set()
+        self.worker_lost = False
+
+    def run(self) -> None:
+        """Watch until the worker is done, is lost, or had to be killed."""
+        self._worker.ask(self._request)
+        began = looked = time.monotonic()
+        opening_s, done = 0.0, False
+        while not done:
+            try:
+                event = self._worker.hear(TICK_S)
+            except WorkerDied as death:
+                self._lose("died", str(death))
+                return
+            now = time.monotonic()
+            if self._opening:
+                opening_s = now - began
+            else:
+                self.seconds[self._at] += now - looked
+            looked = now
+            if event is None:
+                self._doing(self._at, self._what)
+            else:
+                done = self._take(event)
+            if not done and (over := self._over(opening_s)) is not None:
+                self._worker.end()
+                self._lose(*over)
+                return
+
+    def _take(self, event: Mapping[str, Any]) -> bool:
+        """Act on an answer; tell whether it was the last."""
+        kind = event["event"]
+        if kind == "current":
+            self._at = event["index"]
+        elif kind == "opened":
+            self._opening = False
+        elif kind == "identified":
+            self._ids[event["index"]] = event["id"]
+        elif kind == "progress":
+            self._what = str(event["what"])
+            self._doing(self._at, self._what)
+        elif kind == "finished":
+            self._end(event["index"], {"record": event["record"]})
+        elif kind == "already":
+            self.ended.add(event["index"])
+        elif kind == "broken":
+            self._lose("threw", event["message"], everyone=True)
+        elif kind == "lost":
+            self.worker_lost = True
+        return kind in ("done", "lost")
+
+    def _end(self, index: int, found: Found) -> None:
+        self.ended.add(index)
+        self._finished(index, {**found, "id": self._ids.get(index)})
+
+    def _over(self, opening_s: float) -> tuple[str, str] | None:
+        """Return the outcome and the message where a limit is passed."""
+        limits = self._limits[self._at]
+        if self._opening and opening_s > limits.load_s:
+            return "timeout", f"opening the graph took more than {in_seconds(limits.load_s)}"
+        if not self._opening and self.seconds[self._at] > limits.time_s:
+            return "timeout", f"took more than {in_seconds(limits.time_s)} of its own"
+        if limits.memory_bytes is not None:
+            held = self._worker.resident_bytes()
+            if held is not None and held > limits.memory_bytes:
+                what = f"its process held {in_units(held)}, the limit is {in_units(limits.memory_bytes)}"
+                return "out of memory", what
+        return None
+
+    def _lose(self, outcome: str, message: str, *, everyone: bool = False) -> None:
+        """Blame the cell that was at work, or all of them while their graph was being opened."""
+        self.worker_lost = True
+        for index in range(len(self._limits)) if self._opening or everyone else [self._at]:
+            if index not in self.ended:
+                self._end(index, {"outcome": outcome, "message": message})

@@ -3,6 +3,10 @@
 A kill at any instant loses at most what was being measured.  A file is recognised before it is touched: a last line
 that a kill tore is cut off when the file is opened again; a broken line anywhere else is an error, for then the file is
 not ours.
+
+``Finished`` tells which cells of a sweep stand in it.  The id of a cell holds the digest of its graph
+(``measure/identity.py``).  Where an earlier record of the same input, a spec or a file that has not changed since,
+tells the digest, the graph need not be opened to skip its cells; else the worker opens it and compares.
 """
 
 from __future__ import annotations
@@ -10,19 +14,25 @@ from __future__ import annotations
 import contextlib
 import datetime
 import errno
+import json
 import os
 import re
 import stat
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from gpugraph.atomic import atomic_write
-from gpugraph.errors import InputError
-from gpugraph.measure.record import Record, json_text
-from gpugraph.measure.record_file import read_record_file
+from gpugraph.errors import GpuGraphError, InputError
+from gpugraph.measure.identity import cell_id, unopened_id
+from gpugraph.measure.record import Cell, Record, json_text
+from gpugraph.measure.record_file import read_record_file, shape_of
+from gpugraph.measure.resolve import parse_options, resolve_algorithm
+from gpugraph.problems.algorithm import Algorithm
+from gpugraph.problems.registry import load_problem
 
 WAIT_S = 10.0
 """Seconds that one record waits for others that are appended to the same file."""
@@ -214,3 +224,77 @@ def _lock(fd: int) -> bool:
     except OSError:
         pass
     return True
+
+
+# ------------------------------------------------------------------ what is finished
+
+FINISHED = ("ok", "failed", "refused", "wrong", "threw", "out of memory", "timeout", "died")
+"""Outcomes that a resumed sweep does not try again; what was skipped, it does."""
+
+
+def input_key(problem: str, described: Mapping[str, Any]) -> str:
+    """Return a text that is the same for the same input of the same problem, of a cell or of a stored record."""
+    return json.dumps([problem, json.loads(json_text(described))], sort_keys=True)
+
+
+class Finished:
+    """What a file of records says is finished.
+
+    Args:
+        records: of the file.
+        retry: only what went well counts as finished.
+        cold: how the sweep at hand finds the caches.
+    """
+
+    def __init__(self, records: Sequence[Mapping[str, Any]], *, retry: bool = False, cold: bool = False):
+        self._cold = cold
+        self._digests: dict[str, str] = {}
+        self._chosen: dict[tuple[str, str], str] = {}
+        self.by_id: dict[str, Mapping[str, Any]] = {}
+        self._algorithms: dict[tuple[str, str, str], Algorithm] = {}
+        counted = ("ok",) if retry else FINISHED
+        for record in records:
+            told = shape_of(record)
+            cell = told.cell
+            if cell.input and told.graph.digest:
+                key = input_key(told.problem, cell.input)
+                self._digests[key] = told.graph.digest
+                if (cell.axes or {}).get("algorithm") == "auto" and told.device.kind:
+                    self._chosen[key, told.device.kind] = told.algorithm
+            if cell.id and (told.outcome or "ok") in counted:
+                self.by_id[cell.id] = record
+
+    def find(self, cell: Cell, device: Mapping[str, Any], guest: Algorithm | None = None) -> Mapping[str, Any] | None:
+        """Return the record of a finished cell, or None if it is not known to be finished.
+
+        Args:
+            cell: the cell.
+            device: the ``device`` object that its record would have.
+            guest: what a user's own algorithm says of itself, if the cell's is one.
+        """
+        if not self.by_id:
+            return None
+        found = self.by_id.get(unopened_id(cell, device, self._cold))
+        key = input_key(cell.problem, cell.input.describe())
+        digest = self._digests.get(key)
+        if found is not None or digest is None:
+            return found
+        try:
+            algorithm = guest or self._algorithm(cell, key, device["kind"])
+            if algorithm is None:
+                return None
+            options = parse_options(algorithm, cell.options)
+        except GpuGraphError:
+            return None  # running it will tell
+        return self.by_id.get(cell_id(cell, algorithm, options, graph_digest=digest, device=device, cold=self._cold))
+
+    def _algorithm(self, cell: Cell, key: str, kind: str) -> Algorithm | None:
+        """Return the algorithm that a cell will run; None where ``auto`` has not chosen for that graph yet."""
+        name = self._chosen.get((key, kind)) if cell.algorithm == "auto" else cell.algorithm
+        if name is None:
+            return None
+        at = (cell.problem, name, kind)
+        if at not in self._algorithms:
+            named = replace(cell, algorithm=name)
+            self._algorithms[at] = resolve_algorithm(named, load_problem(cell.problem), None, kind)
+        return self._algorithms[at]

@@ -6,10 +6,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gpugraph.bench.expand import Plan, Planned, described_algorithm
-from gpugraph.bench.groups import groups_of
+from gpugraph.bench.estimate import Prices
 from gpugraph.bench.live import kernel_time
-from gpugraph.bench.price import Prices
+from gpugraph.bench.plan import Plan, Planned, described_algorithm, groups_of
 from gpugraph.quantities import in_seconds, in_units
 from gpugraph.report.lines import Line, columns
 from gpugraph.report.rows import Row

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+import contextlib
+import shlex
+import sys
+from typing import TYPE_CHECKING
 
 import click
 
-from gpugraph.cli.defaults import defaults
-from gpugraph.cli.options import command, peer_command
+from gpugraph.cli.options import command, defaults, peer_command
+from gpugraph.errors import InputError
+
+if TYPE_CHECKING:
+    from gpugraph.bench.bench import Bench
 
 _BUDGET = f"For the cells of each device [default: the sweep's, else {defaults().budget}]."
 
@@ -31,7 +37,23 @@ _BUDGET = f"For the cells of each device [default: the sweep's, else {defaults()
 @click.option("--list", "list_", is_flag=True, help="Show the cells and the memory each will need, and end.")
 @click.option("--dry-run", is_flag=True, help="Show what each cell will take of the budget, and end.")
 @click.option("--sweeps", is_flag=True, help="List the sweeps that come with gpugraph, and end.")
-def bench(**options: Any) -> None:
+def bench(
+    sweep: str,
+    settings: tuple[str, ...],
+    budget: str | None,
+    peers: tuple[str, ...],
+    commands: tuple[str, ...],
+    save: str | None,
+    resume: bool,
+    retry: bool,
+    cold: bool,
+    processes: int | None,
+    energy: bool,
+    list_: bool,
+    dry_run: bool,
+    sweeps: bool,
+    quiet: bool,
+) -> None:
     """Run a sweep: many cells, each verified, one line of a file for each as it ends.
 
     A sweep is a TOML file of axes (docs/bench.md); smoke, scales, families, weights and sources come with gpugraph.
@@ -41,6 +63,85 @@ def bench(**options: Any) -> None:
     Example:
       gpugraph bench --sweep scales --set scale=12..14 --save scales.jsonl
     """
-    from gpugraph.cli.run_sweep import run_bench
+    from gpugraph.bench.bench import Bench
+    from gpugraph.bench.overrides import parse_settings
+    from gpugraph.bench.summary import plan_lines, price_lines
+    from gpugraph.bench.sweep_file import read_sweep, shipped
+    from gpugraph.cli.output import check_destination, show, show_lines, tell
+    from gpugraph.cli.progress import Progress
 
-    run_bench(**options)
+    if sweeps:
+        show("\n".join(f"{name:<22} {read_sweep(name).title}" for name in shipped()))
+        return
+    seconds = None if budget is None else _seconds(budget, f"--budget {budget}")
+    default_s = _seconds(defaults().budget, f"{defaults().origin}, bench.budget")
+    sampled = {"cold": cold, "energy": energy, "processes": processes}
+    prepared = Bench(
+        read_sweep(sweep, parse_settings(settings), seconds, default_s),
+        save,
+        resume=resume,
+        retry=retry,
+        dry=list_ or dry_run,
+        peers=[name for text in peers for name in text.split(",") if name],
+        commands=commands,
+        sampled={name: value for name, value in sampled.items() if value},
+    )
+    if not (list_ or dry_run):
+        check_destination(prepared.path, append=True)
+    with contextlib.ExitStack() as stack:
+        with Progress(quiet=quiet) as progress:
+            progress("opening the devices")
+            stack.enter_context(prepared)
+        tell(prepared.notices, quiet=quiet)
+        if list_:
+            show_lines(plan_lines(prepared.plan, prepared.prices))
+        elif dry_run:
+            show_lines(price_lines(prepared.plan, prepared.prices, prepared.sweep.budget_s))
+        else:
+            _run(prepared, quiet=quiet)
+
+
+def _seconds(text: str, where: str) -> float:
+    from gpugraph.quantities import parse_seconds
+
+    try:
+        return parse_seconds(text)
+    except InputError as error:
+        raise InputError(error.what, where=where, remedy=error.remedy) from None
+
+
+def _run(bench: Bench, *, quiet: bool) -> None:
+    """Run the cells, show how they go and how they went."""
+    from gpugraph.bench.bench import judge
+    from gpugraph.bench.live import watcher_for
+    from gpugraph.bench.summary import result_lines
+    from gpugraph.cli.output import show, show_lines, tell
+    from gpugraph.report.units import counted
+
+    store, path, total, title = bench.store, bench.path, len(bench.plan.cells), bench.sweep.title
+    assert store is not None
+    tell([f"left out, {number}: {reason}" for reason, number in bench.plan.left_out.most_common()], quiet=quiet)
+    if store.cut:
+        tell([f"{path}: a last line that was torn by a kill is cut off"], quiet=quiet)
+    tell([f"{counted(total, 'cell')} of '{title}' go to {path}"], quiet=quiet)
+    try:
+        with watcher_for(total, title, quiet=quiet) as watcher:
+            totals = bench.run(watcher)
+    except KeyboardInterrupt:
+        tell([f"{len(store.records)} of {total} cells are in {path}; go on with: {_again(bench.sweep.name, path)}"])
+        raise
+    if totals.resumed:
+        tell([f"finished before: {counted(totals.resumed, 'cell')}"], quiet=quiet)
+    show_lines(result_lines([record for _, record in totals.records] or store.records))
+    show(f"{path}: {counted(len(store.records), 'record')} — gpugraph report {path} -o report.html")
+    judge(totals)
+
+
+def _again(sweep: str, path: str) -> str:
+    """Return the command that goes on."""
+    words = [word for word in sys.argv[1:] if word not in ("--resume", "--retry")]
+    if not words or words[0] != "bench":
+        words = ["bench", "--sweep", sweep]
+    if not any(word == "--save" or word.startswith("--save=") for word in words):
+        words += ["--save", path]
+    return shlex.join(["gpugraph", *words, "--resume"])

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from gpugraph.cli.defaults import defaults
-from gpugraph.cli.options import parse_settings
+from gpugraph.cli.options import defaults, parse_settings
 from gpugraph.cli.output import check_destination, diverted, show, show_lines, tell
 from gpugraph.cli.progress import Progress
 from gpugraph.errors import InputError, VerificationFailed, unknown_name

@@ -3,6 +3,9 @@
 A driver allocates, uploads and launches through ``Device`` and never asks which kind it runs on.  Arrays are
 CuPy arrays on ``cuda`` and NumPy arrays on ``emulated``; of them a driver uses only ``dtype``, ``size``,
 ``nbytes``, ``shape``, basic slicing and ``view(dtype)``.  Scalars are passed to kernels typed: ``np.int32(n)``.
+
+A device runs its kernels on one stream.  What is to move while they run goes through a ``CopyStream``.  A ``Mark`` is
+an event recorded on a stream: another stream, or the host, waits until all that was issued before it has ended.
 """
 
 from __future__ import annotations
@@ -14,10 +17,23 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from gpugraph.clock import Clock
-from gpugraph.devices.streams import CopyStream, Mark
+from gpugraph.errors import GpuGraphError, InputError
 
 Array = Any
 Defines = Mapping[str, str | int]
+
+
+class KernelArgumentError(InputError):
+    """An argument is not what the kernel takes; the message names kernel, position, and both widths."""
+
+
+class KernelCompileError(GpuGraphError):
+    """A kernel file does not compile; exit code 2 for a user's own file, 70 for one of ours."""
+
+    def __init__(self, what: str, *, where: str, remedy: str, log: str, ours: bool):
+        super().__init__(what, where=where, remedy=remedy)
+        self.log = log
+        self.exit_code = GpuGraphError.exit_code if ours else InputError.exit_code
 
 
 class Kernel(Protocol):
@@ -57,6 +73,38 @@ class Stopwatch(Protocol):
     @property
     def seconds(self) -> float:
         """Seconds between the two marks; waits for the work between them."""
+        ...
+
+
+class Mark(Protocol):
+    """An event behind all that had been issued to a stream."""
+
+    def wait(self) -> None:
+        """Let the host wait until the event has happened."""
+        ...
+
+    def seconds_since(self, earlier: Mark) -> float:
+        """Return the seconds between two marks of one device; waits for both."""
+        ...
+
+
+class CopyStream(Protocol):
+    """Copies between host and device, in order among themselves and beside the kernels."""
+
+    def upload(self, target: Any, source: NDArray[Any]) -> None:
+        """Copy a host array over a device array; the host array must stay as it is until a later mark is passed."""
+        ...
+
+    def download(self, target: NDArray[Any], source: Any) -> None:
+        """Copy a device array over a host array, which holds it once a later mark is passed."""
+        ...
+
+    def wait_for(self, mark: Mark) -> None:
+        """Let what follows wait for the mark of another stream."""
+        ...
+
+    def mark(self) -> Mark:
+        """Return a mark behind everything given to this stream so far."""
         ...
 
 
@@ -190,3 +238,11 @@ BLOCKS_PER_MULTIPROCESSOR = 16
 def covering_grid(device: Device, threads: int, block: int) -> int:
     """Return the number of blocks for a grid-stride kernel that has ``threads`` threads' worth of work."""
     return max(1, min(-(-threads // block), device.multiprocessors * BLOCKS_PER_MULTIPROCESSOR))
+
+
+def check_copy(target: Any, source: Any) -> None:
+    """Refuse a copy between arrays that differ in shape or dtype, or are not contiguous."""
+    if target.shape != source.shape or target.dtype != source.dtype:
+        raise GpuGraphError(f"cannot copy {source.shape} of {source.dtype} over {target.shape} of {target.dtype}")
+    if not (target.flags.c_contiguous and source.flags.c_contiguous):
+        raise GpuGraphError("a copied array is not contiguous", remedy="pass contiguous slices")

@@ -2,7 +2,7 @@
 
 CuPy is found at run time and used for what it does well: loading cubins, launching, events.  Kernels are
 compiled by ``kernels.py``, memory comes without a pool, and kernels run on one stream of our own that does not
-wait for the default one; ``streams.py`` has those for copies beside them.
+wait for the default one; ``cuda_streams.py`` has those for copies beside them.
 """
 
 from __future__ import annotations
@@ -15,17 +15,15 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from gpugraph.clock import Clock
-from gpugraph.devices.availability import check_index, import_cupy
-from gpugraph.devices.base import Array, Defines, Stopwatch, covering_grid
-from gpugraph.devices.clocks import CudaClock, CudaStopwatch, Events
+from gpugraph.devices.base import Array, Defines, Mark, Stopwatch, covering_grid
 from gpugraph.devices.cubin import parameter_sizes
-from gpugraph.devices.cuda_errors import translate, translated
 from gpugraph.devices.cuda_kernel import CudaKernel
 from gpugraph.devices.cuda_memory import DeviceMemory
+from gpugraph.devices.cuda_runtime import check_index, import_cupy, translate, translated
+from gpugraph.devices.cuda_streams import CudaClock, CudaCopies, CudaMark, CudaStopwatch, Events
 from gpugraph.devices.interrupts import Interrupts
 from gpugraph.devices.kernels import CompiledModule, architecture_for, compile_kernels
 from gpugraph.devices.pinned import Transfers, as_bytes
-from gpugraph.devices.streams import CudaCopies, CudaMark, Mark
 from gpugraph.errors import GpuGraphError, unknown_name
 
 _SMALL = 64 << 10  # bytes of the pinned buffer that read-backs and small downloads go through

@@ -1,11 +1,17 @@
-"""One loaded kernel of a GPU, with everything that can be checked before a launch checked once."""
+"""One loaded kernel of a GPU, with everything that can be checked before a launch checked once.
+
+Arguments are device arrays and NumPy scalars.  A Python number has no width, and CuPy passes an int as eight
+bytes whatever the kernel wants, so it is refused.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-from gpugraph.devices.arguments import KernelArgumentError, check_arguments
-from gpugraph.devices.cuda_errors import translate, translated
+import numpy as np
+
+from gpugraph.devices.base import KernelArgumentError
+from gpugraph.devices.cuda_runtime import translate, translated
 
 _MAX_GRID = 2**31 - 1
 _PLAIN_SHARED_BYTES = 48 * 1024  # more has to be asked for, kernel by kernel
@@ -100,3 +106,40 @@ class CudaKernel:
                 f"{what}but only {limit} are resident together", where=self.name, remedy="ask resident_blocks()"
             )
         raise KernelArgumentError(f"{what}allowed are 1 to {limit}", where=self.name, remedy="correct the launch")
+
+
+def check_arguments(kernel: str, args: tuple[Any, ...], array_type: Any, sizes: tuple[int, ...] | None) -> None:
+    """Check the number, kinds and widths of a kernel's arguments.
+
+    Args:
+        kernel: its name, for messages.
+        args: what it is launched with.
+        array_type: the class of the device's arrays.
+        sizes: bytes of each parameter as the compiled kernel has them, or None where that is not known.
+
+    Raises:
+        KernelArgumentError: they do not fit.
+    """
+    if sizes is not None and len(args) != len(sizes):
+        raise KernelArgumentError(
+            f"{len(args)} arguments are given, the kernel takes {len(sizes)}", where=kernel, remedy="correct the launch"
+        )
+    for position, value in enumerate(args):
+        where = f"{kernel}, argument {position}"
+        if isinstance(value, array_type):
+            width = 8
+            if not value.flags.c_contiguous:
+                raise KernelArgumentError("the array is not contiguous", where=where, remedy="pass a contiguous slice")
+        elif isinstance(value, np.generic) and value.dtype.kind in "biuf":
+            width = value.dtype.itemsize
+        else:
+            raise KernelArgumentError(
+                f"a {type(value).__name__} has no width that a kernel could rely on",
+                where=where,
+                remedy="pass a device array or a NumPy scalar such as np.int32(n)",
+            )
+        if sizes is not None and width != sizes[position]:
+            kind = "an array" if isinstance(value, array_type) else f"{value.dtype}"
+            raise KernelArgumentError(
+                f"{kind} is {width} bytes, the kernel takes {sizes[position]}", where=where, remedy="correct the type"
+            )

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from gpugraph.devices.cuda_errors import does_not_fit, translated
+from gpugraph.devices.cuda_runtime import does_not_fit, translated
 
 
 class _Allocation:

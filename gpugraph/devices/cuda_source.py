@@ -12,6 +12,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from gpugraph.devices.base import Defines
 from gpugraph.errors import InputError, unknown_name
 from gpugraph.resources import resource_dir
 
@@ -22,6 +23,7 @@ _KERNEL = re.compile(
     r'extern\s+"C"\s+__global__\s+(?:__launch_bounds__\s*\((?:[^()]|\([^()]*\))*\)\s*)?'
     r"void\s+(?:__launch_bounds__\s*\((?:[^()]|\([^()]*\))*\)\s*)?(\w+)\s*\("
 )
+_DEFINE_NAME = re.compile(r"[A-Za-z_]\w*(\([\w, ]*\))?\Z")
 
 
 @dataclass(frozen=True)
@@ -122,3 +124,20 @@ def _find_include(name: str, includer: Path, line: int) -> Path:
         where=f"{_display_name(includer)} line {line}",
         remedy=f"put it beside {includer.name} or use a header of cuda_kernels/",
     )
+
+
+def define_lines(defines: Defines | None) -> str:
+    """Return the defines as lines to stand on top of a source, in a fixed order.
+
+    Options of the compiler would do, were they not seen by its own headers too: ``-DT=int`` breaks those.
+
+    Raises:
+        InputError: a name that is no identifier, or a value of more than one line.
+    """
+    lines = []
+    for name, value in sorted((defines or {}).items()):
+        text = str(int(value)) if isinstance(value, int) else value
+        if not _DEFINE_NAME.match(name) or "\n" in text:
+            raise InputError(f"'{name}={text}' is no preprocessor define", remedy="give NAME=VALUE")
+        lines.append(f"#define {name} {text}\n")
+    return "".join(lines)

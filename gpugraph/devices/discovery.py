@@ -73,7 +73,7 @@ def found_devices() -> list[dict[str, Any]]:
 
 
 def _gpus() -> list[dict[str, Any]]:
-    from gpugraph.devices.availability import gpu_count, import_cupy
+    from gpugraph.devices.cuda_runtime import gpu_count, import_cupy
 
     try:
         _check_installed()

@@ -18,11 +18,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from gpugraph import code_cache
-from gpugraph.devices.base import Defines
+from gpugraph.devices.base import Defines, KernelCompileError
 from gpugraph.devices.cubin import parameter_sizes
-from gpugraph.devices.cuda_source import Source, load_source
+from gpugraph.devices.cuda_source import Source, define_lines, load_source
 from gpugraph.devices.nvrtc import compiler
-from gpugraph.errors import DeviceUnavailable, GpuGraphError, InputError
+from gpugraph.errors import DeviceUnavailable, GpuGraphError
 
 OPTIONS = ("-std=c++17", "-ftz=false", "-fmad=false", "-lineinfo", "--ptxas-options=-v")
 
@@ -35,16 +35,6 @@ _NUMBER = {
     "shared_bytes": re.compile(r"(\d+) bytes smem"),
 }
 _DIAGNOSTIC = re.compile(r"^(?P<file>[^\n(]+)\((?P<line>\d+)\): (?:catastrophic )?error(?: #\S+)?: (?P<text>.+)$", re.M)
-_DEFINE_NAME = re.compile(r"[A-Za-z_]\w*(\([\w, ]*\))?\Z")
-
-
-class KernelCompileError(GpuGraphError):
-    """A kernel file does not compile; exit code 2 for a user's own file, 70 for one of ours."""
-
-    def __init__(self, what: str, *, where: str, remedy: str, log: str, ours: bool):
-        super().__init__(what, where=where, remedy=remedy)
-        self.log = log
-        self.exit_code = GpuGraphError.exit_code if ours else InputError.exit_code
 
 
 @dataclass(frozen=True)
@@ -118,23 +108,6 @@ def architecture_for(capability: int) -> str:
     if not able:
         raise _unknown_architecture(f"sm_{capability}", nvrtc.version)
     return f"sm_{max(able)}"
-
-
-def define_lines(defines: Defines | None) -> str:
-    """Return the defines as lines to stand on top of a source, in a fixed order.
-
-    Options of the compiler would do, were they not seen by its own headers too: ``-DT=int`` breaks those.
-
-    Raises:
-        InputError: a name that is no identifier, or a value of more than one line.
-    """
-    lines = []
-    for name, value in sorted((defines or {}).items()):
-        text = str(int(value)) if isinstance(value, int) else value
-        if not _DEFINE_NAME.match(name) or "\n" in text:
-            raise InputError(f"'{name}={text}' is no preprocessor define", remedy="give NAME=VALUE")
-        lines.append(f"#define {name} {text}\n")
-    return "".join(lines)
 
 
 def parse_usage(log: str) -> dict[str, KernelUsage]:

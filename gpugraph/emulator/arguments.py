@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from gpugraph.devices.arguments import KernelArgumentError
+from gpugraph.devices.base import KernelArgumentError
 from gpugraph.errors import InputError
 
 MAX_THREADS = 1024

@@ -11,12 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from gpugraph.clock import Clock, HostClock
-from gpugraph.devices.base import Array, Defines, Stopwatch
-from gpugraph.devices.clocks import HostStopwatch
-from gpugraph.devices.streams import HostCopies, HostMark, Mark
+from gpugraph.clock import Clock, HostClock, HostStopwatch
+from gpugraph.devices.base import Array, Defines, Mark, Stopwatch
 from gpugraph.emulator.arguments import MAX_SHARED_BYTES, MAX_THREADS
-from gpugraph.emulator.memory import Memory
+from gpugraph.emulator.memory import HostCopies, HostMark, Memory
 from gpugraph.emulator.module import SimtKernel, SimtModule
 from gpugraph.emulator.races import Race, unexplained
 from gpugraph.emulator.sanitize import SWITCH, check_running_sanitized

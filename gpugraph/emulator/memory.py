@@ -1,14 +1,20 @@
-"""Arrays of the emulated device: NumPy arrays whose bytes are counted and whose fresh contents are poison."""
+"""Memory of the emulated device, and copies between it and the host.
+
+Arrays are NumPy arrays whose bytes are counted and whose fresh contents are poison.  A copy is made at once, in the
+order of the calls, and so does not show that a driver waits for too little.
+"""
 
 from __future__ import annotations
 
 import math
+import time
 import weakref
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from gpugraph.devices.base import Mark, check_copy
 from gpugraph.host import require_memory
 
 POISON = 0xCD
@@ -51,3 +57,39 @@ class Memory:
 
 
 _NEVER_SHORT = 1 << 20  # below this, asking the system costs more than it could tell
+
+
+class HostMark:
+    """A mark where everything is done at once: a reading of the host's monotonic clock."""
+
+    def __init__(self) -> None:
+        self.time = time.perf_counter()
+
+    def wait(self) -> None:
+        """Return at once."""
+
+    def seconds_since(self, earlier: Mark) -> float:
+        """Return the seconds between the two."""
+        assert isinstance(earlier, HostMark)
+        return self.time - earlier.time
+
+
+class HostCopies:
+    """The copy stream of a device whose memory is the host's."""
+
+    def upload(self, target: NDArray[Any], source: NDArray[Any]) -> None:
+        """Copy at once."""
+        check_copy(target, source)
+        np.copyto(target, source)
+
+    def download(self, target: NDArray[Any], source: NDArray[Any]) -> None:
+        """Copy at once."""
+        check_copy(target, source)
+        np.copyto(target, source)
+
+    def wait_for(self, mark: Mark) -> None:
+        """Return at once: what was marked is done."""
+
+    def mark(self) -> HostMark:
+        """Return the mark."""
+        return HostMark()

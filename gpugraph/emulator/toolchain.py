@@ -15,9 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gpugraph import code_cache
-from gpugraph.devices.base import Defines
-from gpugraph.devices.cuda_source import Source
-from gpugraph.devices.kernels import KernelCompileError, define_lines
+from gpugraph.devices.base import Defines, KernelCompileError
+from gpugraph.devices.cuda_source import Source, define_lines
 from gpugraph.emulator.translation import KernelName, find_kernels, rewrite_dynamic_shared, translation_unit
 from gpugraph.errors import DeviceUnavailable, InputError
 

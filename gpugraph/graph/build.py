@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.errors import InputError
-from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.dtypes import target_dtype
-from gpugraph.graph.sort_arcs import sort_arcs, weight_words
-from gpugraph.graph.symmetry import first_asymmetry, is_symmetric
+from gpugraph.graph.canonical import weight_words
+from gpugraph.graph.check import first_asymmetry, is_symmetric
+from gpugraph.graph.csr import CSRGraph, target_dtype
+from gpugraph.graph.sort_arcs import sort_arcs
 from gpugraph.host import require_memory
 
 VERTEX_BYTES = 64

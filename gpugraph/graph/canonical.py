@@ -1,4 +1,4 @@
-"""Canonical edge ids of a graph's arcs: ``canonical_ids(graph)`` of all, ``canonical_ids_at`` of some.
+"""The canonical order: edge ids of a graph's arcs, and unsigned keys that put weights of any type in order.
 
 The id of an undirected edge is the position of its arc u→v with u < v; a reverse arc finds it by binary search
 in the sorted row of its head.  In a directed graph each arc is an edge of its own, and its position the id.
@@ -14,7 +14,19 @@ from numpy.typing import NDArray
 from gpugraph.compiled import njit, threads
 from gpugraph.graph.chunks import balanced_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.search import lower_bound
+
+
+@njit
+def lower_bound(values: Any, low: Any, high: Any, key: Any) -> Any:
+    """Return the first position in [low, high) of an ascending stretch with a value not below ``key``, or ``high``."""
+    while low < high:
+        middle = (low + high) >> 1
+        if values[middle] < key:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
 
 _MOST_RANGES = 8
 
@@ -82,3 +94,107 @@ def canonical_ids_at(graph: CSRGraph, positions: NDArray[Any]) -> NDArray[np.int
         return wide.copy()
     tails = np.searchsorted(graph.offsets, wide, side="right") - 1
     return np.asarray(_ids_at(graph.offsets, graph.targets, tails, wide))
+
+
+Keys = NDArray[np.unsignedinteger[Any]]
+
+
+def weight_words(weights: NDArray[Any]) -> tuple[NDArray[Any], np.uint64, bool]:
+    """Return the weights' bit patterns as unsigned words (a view where possible) and how they are ordered.
+
+    Returns:
+        words: (k,) uint32 or uint64.
+        sign: the sign bit of a word as uint64; 0 for unsigned weights.
+        real: the weights are floating-point.
+    """
+    bits = weights.dtype.itemsize * 8
+    sign = np.uint64(0 if weights.dtype.kind == "u" else 1 << (bits - 1))
+    return np.ascontiguousarray(weights).view(f"u{bits // 8}"), sign, weights.dtype.kind == "f"
+
+
+@njit
+def weight_key(word: Any, sign: Any, real: bool) -> Any:
+    """Return a uint64 that orders as the weight behind ``word`` does, among words of one width."""
+    wide = np.uint64(word)
+    if real and wide & sign:
+        return ~wide & (sign | (sign - np.uint64(1)))
+    return wide ^ sign
+
+
+@njit
+def weight_keys(words: Any, sign: Any, real: bool) -> Any:
+    """Return the (k,) keys of words, as wide as they are; see ``weight_key``."""
+    keys = np.empty_like(words)
+    for i in range(len(words)):
+        keys[i] = weight_key(words[i], sign, real)
+    return keys
+
+
+def order_keys(weights: NDArray[Any]) -> Keys:
+    """Return unsigned keys that compare as the weights do: a < b exactly if key(a) < key(b).
+
+    Unsigned weights are their own keys (no copy).  Of signed integers the sign bit is flipped; of reals the
+    sign bit of the positive ones and every bit of the negative ones.  The map depends on the dtype alone, so
+    that keys of two arrays of one dtype compare too.
+
+    Args:
+        weights: (k,) any dtype of ``WEIGHT_DTYPES``, without NaN and negative zero.
+
+    Returns:
+        (k,) uint32 for the dtypes of 32 bits, uint64 for those of 64.
+    """
+    words, sign, real = weight_words(weights)
+    return weight_keys(words, sign, real) if sign else words
+
+
+def canonical_order(keys: Keys) -> NDArray[np.int64]:
+    """Return the positions of ``keys`` in ascending order of key, equal keys in order of position.
+
+    Keys of edges that are listed by ascending id come out in canonical order.
+
+    Args:
+        keys: (k,) uint32 or uint64.
+
+    Returns:
+        (k,) int64, the stable order.
+
+    Source: Knuth 1998, The Art of Computer Programming 3, section 5.2.5 (least significant digit first).
+    """
+    order = np.arange(len(keys), dtype=np.int64)
+    if len(keys) > 1:
+        varying = int(np.bitwise_or.reduce(keys) ^ np.bitwise_and.reduce(keys))
+        if _radix_order(keys.copy(), order, np.empty_like(keys), other := np.empty_like(order), np.uint64(varying)):
+            return other
+    return order
+
+
+@njit
+def _radix_order(keys: Any, order: Any, keys2: Any, order2: Any, varying: Any) -> bool:
+    """Sort keys, and order with them, by digits of 8 bits; return whether the second pair holds the outcome.
+
+    Args:
+        keys: (k,) uint32 or uint64; overwritten.
+        order: (k,) int64; overwritten.
+        keys2: room for keys.
+        order2: room for order.
+        varying: the bits in which the keys differ at all; digits without one are passed over.
+    """
+    swapped = False
+    for shift in range(0, keys.itemsize * 8, 8):
+        if (varying >> np.uint64(shift)) & np.uint64(255) == 0:
+            continue
+        places = np.zeros(257, np.int64)
+        for i in range(len(keys)):
+            places[((np.uint64(keys[i]) >> np.uint64(shift)) & np.uint64(255)) + np.uint64(1)] += 1
+        for d in range(256):
+            places[d + 1] += places[d]
+        for i in range(len(keys)):
+            digit = (np.uint64(keys[i]) >> np.uint64(shift)) & np.uint64(255)
+            at = places[digit]
+            places[digit] = at + 1
+            keys2[at] = keys[i]
+            order2[at] = order[i]
+        keys, keys2 = keys2, keys
+        order, order2 = order2, order
+        swapped = not swapped
+    return swapped

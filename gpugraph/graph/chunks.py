@@ -1,16 +1,18 @@
 """Work on ranges of an array by all threads: compiled functions that leave the GIL run side by side.
 
 Sequential compiled functions called from threads compile several times faster than parallel ones, and what
-one thread writes is plain to see: each gets its own range.
+one thread writes is plain to see: each gets its own range.  A ``Runner`` does so for generators, chunk by chunk, with
+progress; an interrupt ends it between chunks.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed, wait
 from functools import cache
 from itertools import pairwise
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,3 +94,42 @@ def in_threads(
 def _pool(count: int) -> ThreadPoolExecutor:
     """Return the threads, which stay: starting them takes longer than many a range."""
     return ThreadPoolExecutor(count, "ranges")
+
+
+Progress = Callable[[float, str], None]
+"""Called with the fraction done, in 0..1, and what is being done."""
+
+CHUNK = 1 << 20
+"""Items per chunk: a few hundredths of a second of work."""
+_SECONDS_BETWEEN_REPORTS = 0.25
+
+
+class Runner:
+    """Carries the dtype of vertex numbers and the way progress is reported.
+
+    Attributes:
+        index: the dtype of tails and heads.
+    """
+
+    def __init__(self, index: np.dtype[Any], progress: Progress | None = None, share: tuple[float, float] = (0, 1)):
+        self.index = index
+        self._progress = progress
+        self._share = share
+        self._last = time.monotonic()
+
+    def empty(self, count: int) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return uninitialised tails and heads."""
+        return np.empty(count, self.index), np.empty(count, self.index)
+
+    def __call__(self, function: Callable[[int, int], Any], items: int, what: str, chunk: int = CHUNK) -> list[Any]:
+        """Return ``function(start, stop)`` of every chunk of [0, items), in order."""
+        ranges = [(start, min(start + chunk, items)) for start in range(0, items, chunk)]
+        return in_threads(function, ranges, lambda fraction: self.report(fraction, what)) if ranges else []
+
+    def report(self, fraction: float, what: str) -> None:
+        """Pass on the fraction done of this part of the work, unless the last report was a moment ago."""
+        now = time.monotonic()
+        if self._progress is not None and now - self._last >= _SECONDS_BETWEEN_REPORTS:
+            self._last = now
+            low, high = self._share
+            self._progress(low + (high - low) * fraction, what)

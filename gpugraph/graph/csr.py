@@ -22,6 +22,13 @@ from numpy.typing import NDArray
 
 from gpugraph.errors import shown
 
+WEIGHT_DTYPES = ("uint32", "int32", "uint64", "int64", "float32", "float64")
+
+
+def target_dtype(vertices: int) -> np.dtype[Any]:
+    """Return the dtype of vertex ids: int32, or int64 from 2^31 vertices on."""
+    return np.dtype(np.int32 if vertices < 2**31 else np.int64)
+
 
 def printed(label: object, how: Callable[[object], str] = str) -> str:
     """Return a vertex name as text that can be printed and stored, whatever it is."""
@@ -58,7 +65,7 @@ class CSRGraph:
     Attributes:
         offsets: (n+1,) int64; the arcs of v are positions [offsets[v], offsets[v+1]).
         targets: (arcs,) int32 (int64 from 2^31 vertices on); ascending inside a row.
-        weights: (arcs,) one of ``dtypes.WEIGHT_DTYPES``; never NaN; −0.0 is stored as +0.0.
+        weights: (arcs,) one of ``WEIGHT_DTYPES``; never NaN; −0.0 is stored as +0.0.
         directed: False when both arcs of every edge are present with equal weight.
         name: short name for tables, e.g. ``"USA-road-d.NY"`` or ``"rmat:20"``.
         source: where it came from: a path or the full spec.
@@ -117,7 +124,8 @@ class CSRGraph:
         """Order-free fingerprint of the graph's arcs, weights and kind (see ``digest.py``)."""
         from gpugraph.graph.digest import graph_digest
 
-        return graph_digest(self.offsets, self.targets, self.weights, directed=self.directed)
+        code = 2 * WEIGHT_DTYPES.index(self.weights.dtype.name) + int(self.directed)
+        return graph_digest(self.offsets, self.targets, self.weights, code)
 
     @cached_property
     def numbers(self) -> dict[Any, int]:

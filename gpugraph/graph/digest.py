@@ -11,7 +11,7 @@ each arc t→h whose weight has the bit pattern w (zero-extended from 32 to 64 b
     lane1 = mix(p ^ (w * 0xD6E8FEB86659FD93 + 0xA0761D6478BD642F))
 
 which are summed over all arcs, S0 and S1.  With code = 2 * (position of the weight dtype in
-``WEIGHT_DTYPES``) + (1 if directed else 0), the digest is the 16 + 16 hexadecimal digits of
+``csr.WEIGHT_DTYPES``) + (1 if directed else 0), the digest is the 16 + 16 hexadecimal digits of
 
     mix(mix(mix(S0 + n) + arcs) + code)   and   mix(mix(mix(S1 ^ K ^ n) ^ arcs) ^ code),   K = 0x8EBC6AF09C88C6E3
 
@@ -29,7 +29,6 @@ from numpy.typing import NDArray
 
 from gpugraph.compiled import njit
 from gpugraph.graph.chunks import balanced_ranges, in_threads
-from gpugraph.graph.dtypes import WEIGHT_DTYPES
 
 _MASK = 2**64 - 1
 
@@ -80,7 +79,7 @@ def finish(sum0: int, sum1: int, vertices: int, arcs: int, code: int) -> str:
         sum1: S1, modulo 2^64.
         vertices: n.
         arcs: number of arcs summed.
-        code: ``digest_code(directed, weight dtype)``.
+        code: of the kind of graph, see above.
     """
     lanes = sum0 & _MASK, (sum1 & _MASK) ^ 0x8EBC6AF09C88C6E3
     for value in (vertices, arcs, code):
@@ -88,17 +87,12 @@ def finish(sum0: int, sum1: int, vertices: int, arcs: int, code: int) -> str:
     return f"{lanes[0]:016x}{lanes[1]:016x}"
 
 
-def digest_code(directed: bool, weight_dtype: np.dtype[Any]) -> int:
-    """Return the number by which the kind of graph and the weight dtype enter the digest."""
-    return 2 * WEIGHT_DTYPES.index(weight_dtype.name) + int(directed)
-
-
-def graph_digest(offsets: NDArray[np.int64], targets: NDArray[Any], weights: NDArray[Any], *, directed: bool) -> str:
+def graph_digest(offsets: NDArray[np.int64], targets: NDArray[Any], weights: NDArray[Any], code: int) -> str:
     """Return the digest of a graph as 32 hexadecimal digits; its arrays are those of ``CSRGraph``."""
     words = np.ascontiguousarray(weights).view(f"u{weights.dtype.itemsize}")
     parts = in_threads(lambda lo, hi: _sums(offsets, targets, words, lo, hi), balanced_ranges(offsets))
     sum0, sum1 = (sum(int(part[lane]) for part in parts) for lane in (0, 1))
-    return finish(sum0, sum1, len(offsets) - 1, len(targets), digest_code(directed, weights.dtype))
+    return finish(sum0, sum1, len(offsets) - 1, len(targets), code)
 
 
 def set_digest(values: NDArray[Any]) -> str:

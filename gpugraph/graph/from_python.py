@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from gpugraph.errors import InputError, shown
 from gpugraph.graph.build import ArcList, narrow_weights
-from gpugraph.graph.csr import printed
-from gpugraph.graph.dtypes import WEIGHT_DTYPES
+from gpugraph.graph.csr import WEIGHT_DTYPES, printed
 
 _WIDER = {"bool": "uint32", "uint8": "uint32", "uint16": "uint32", "int8": "int32", "int16": "int32"}
 _WIDER["float16"] = "float32"

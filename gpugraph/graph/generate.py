@@ -1,15 +1,28 @@
-"""From a spec to a graph: the same one, bit for bit, whatever the number of threads."""
+"""From a spec to a graph: the same one, bit for bit, whatever the number of threads.
+
+Weights that a family does not draw itself are a hash of the edge alone, so that both arcs and every repeat of an edge
+weigh the same.  With h = hash64(hash64(seed + 99) ^ (((u << 32) | (u >> 32)) ^ v)), u < v the endpoints of an
+undirected edge and u → v a directed arc, the weight is
+
+    LO + high_product(h, HI − LO + 1)                whole numbers, then converted to the dtype
+    LO + (HI − LO) * ((h >> 11) * 2^-53)             reals, each operation rounded to float64, then to the dtype
+"""
 
 from __future__ import annotations
 
 import importlib
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from gpugraph.compiled import njit
 from gpugraph.graph.build import ArcList, build
-from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.dtypes import target_dtype
+from gpugraph.graph.chunks import Progress, Runner
+from gpugraph.graph.csr import CSRGraph, target_dtype
 from gpugraph.graph.families import FAMILIES
-from gpugraph.graph.generators.runner import Progress, Runner
-from gpugraph.graph.spec import Spec, parse_spec
+from gpugraph.graph.generators.hashing import hash64, high_product
+from gpugraph.graph.spec import Spec, WeightRange, parse_spec
 from gpugraph.host import require_memory
 
 _BUILD_STARTS = 0.6
@@ -37,8 +50,6 @@ def generate(spec: Spec | str, progress: Progress | None = None) -> CSRGraph:
     run = Runner(index, progress, (0.0, 0.45))
     tails, heads, weights = getattr(module, f"arcs_of_{family.name}")(values, parsed.seed, run)
     if weights is None:
-        from gpugraph.graph.generators.weights import hashed_weights
-
         run = Runner(index, progress, (0.45, _BUILD_STARTS))
         weights = hashed_weights(tails, heads, parsed.weights, directed, parsed.seed, run)
     arcs = ArcList(
@@ -56,3 +67,53 @@ def generate(spec: Spec | str, progress: Progress | None = None) -> CSRGraph:
     if progress is not None:
         progress(1.0, "built")
     return graph
+
+
+_BLOCK = 1 << 16
+
+
+@njit
+def _hashes(tails: Any, heads: Any, start: int, stop: int, directed: bool, seed: Any, out: Any) -> None:
+    """Write h of the edges of [start, stop) to ``out``."""
+    base = hash64(seed + np.uint64(99))
+    half = np.uint64(32)
+    for i in range(start, stop):
+        u, v = np.uint64(tails[i]), np.uint64(heads[i])
+        if not directed and u > v:
+            u, v = v, u
+        out[i - start] = hash64(base ^ (((u << half) | (u >> half)) ^ v))
+
+
+@njit
+def _scale_whole(values: Any, low: Any, span: Any) -> None:
+    """Turn hashes into whole numbers in place, as 64-bit two's complement; a span of 0 stands for 2^64."""
+    for i in range(len(values)):
+        values[i] = low + (high_product(values[i], span) if span else values[i])
+
+
+def hashed_weights(
+    tails: NDArray[Any], heads: NDArray[Any], weights: WeightRange, directed: bool, seed: int, run: Runner
+) -> NDArray[Any]:
+    """Return the (k,) hashed weights of edges."""
+    out = np.empty(len(tails), weights.dtype)
+    if weights.whole and weights.low == weights.high:
+        out.fill(int(weights.low))
+        return out
+    low, high = weights.low, weights.high
+
+    def fill(start: int, stop: int) -> None:
+        buffer = np.empty(_BLOCK, np.uint64)
+        for at in range(start, stop, _BLOCK):
+            end = min(at + _BLOCK, stop)
+            values = buffer[: end - at]
+            _hashes(tails, heads, at, end, directed, np.uint64(seed), values)
+            if weights.whole:
+                _scale_whole(values, np.uint64(int(low) % 2**64), np.uint64((int(high - low) + 1) % 2**64))
+                # Read as signed where there are negative ones, so that reals are converted right.
+                out[at:end] = values.view(np.int64) if low < 0 else values
+            else:
+                values >>= np.uint64(11)
+                out[at:end] = float(low) + (float(high) - float(low)) * (values * 2.0**-53)
+
+    run(fill, len(tails), "weighing edges")
+    return out

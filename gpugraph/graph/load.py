@@ -16,12 +16,11 @@ from gpugraph.errors import GraphFormatError, InputError, OutOfMemory
 from gpugraph.graph import formats
 from gpugraph.graph.build import ArcList, build
 from gpugraph.graph.build import symmetrize as symmetrized
-from gpugraph.graph.check import ensure_checked
+from gpugraph.graph.canonical import weight_words
+from gpugraph.graph.check import ensure_checked, first_asymmetry
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.formats.base import Format
 from gpugraph.graph.formats.input_file import Progress, Source
-from gpugraph.graph.sort_arcs import weight_words
-from gpugraph.graph.symmetry import first_asymmetry
 
 
 def load_file(

@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 
 from gpugraph.compiled import njit
 from gpugraph.errors import InputError
+from gpugraph.graph.canonical import lower_bound, weight_key, weight_keys, weight_words
 from gpugraph.graph.chunks import balanced_ranges, even_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.search import lower_bound
-from gpugraph.graph.sort_arcs import weight_key, weight_keys, weight_words
 
 MOST_RANKS = 2**32
 """Ranks are uint32."""
@@ -211,7 +210,7 @@ def rank_weights(weights: NDArray[Any]) -> NDArray[np.uint32]:
     # The distinct ones of each part first: usually few are left to sort together.
     distinct_weights = _distinct(np.concatenate(in_threads(lambda lo, hi: _distinct(weights[lo:hi]), chunks)))
     _check_ranks(len(distinct_weights))
-    keys = weight_keys(weight_words(distinct_weights)[0], sign, real)
+    keys = weight_keys(weight_words(distinct_weights)[0], sign, real).astype(np.uint64, copy=False)
     shift = np.uint64(max(0, (high - low).bit_length() - _PREFIX_BITS))
     firsts = np.zeros((1 << _PREFIX_BITS) + 1, np.int64)
     prefixes = ((keys - keys[0]) >> shift).view(np.int64)

@@ -17,42 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.compiled import njit
+from gpugraph.graph.canonical import weight_key, weight_words
 from gpugraph.graph.chunks import balanced_ranges, even_ranges, in_threads
-from gpugraph.graph.dtypes import target_dtype
+from gpugraph.graph.csr import target_dtype
 
 _BUCKET_ARCS = 1 << 17
 _MOST_BUCKETS = 1 << 13
-
-
-def weight_words(weights: NDArray[Any]) -> tuple[NDArray[Any], np.uint64, bool]:
-    """Return the weights' bit patterns as unsigned words (a view where possible) and how they are ordered.
-
-    Returns:
-        words: (k,) uint32 or uint64.
-        sign: the sign bit of a word as uint64; 0 for unsigned weights.
-        real: the weights are floating-point.
-    """
-    bits = weights.dtype.itemsize * 8
-    sign = np.uint64(0 if weights.dtype.kind == "u" else 1 << (bits - 1))
-    return np.ascontiguousarray(weights).view(f"u{bits // 8}"), sign, weights.dtype.kind == "f"
-
-
-@njit
-def weight_key(word: Any, sign: Any, real: bool) -> Any:
-    """Return a uint64 that orders as the weight behind ``word`` does, among words of one width."""
-    wide = np.uint64(word)
-    if real and wide & sign:
-        return ~wide & (sign | (sign - np.uint64(1)))
-    return wide ^ sign
-
-
-@njit
-def weight_keys(words: Any, sign: Any, real: bool) -> Any:
-    """Return the (k,) uint64 keys of words, see ``weight_key``."""
-    keys = np.empty(len(words), np.uint64)
-    for i in range(len(words)):
-        keys[i] = weight_key(words[i], sign, real)
-    return keys
 
 
 @njit

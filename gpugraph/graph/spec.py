@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from gpugraph.errors import InputError, unknown_name
-from gpugraph.graph.dtypes import WEIGHT_DTYPES, target_dtype
+from gpugraph.graph.csr import WEIGHT_DTYPES, target_dtype
 from gpugraph.graph.families import FAMILIES, MOST, Family, Parameter, Size
 
 _INTEGER = re.compile(r"[+-]?\d{1,20}")

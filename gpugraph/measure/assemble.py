@@ -9,6 +9,7 @@ from typing import Any
 
 from gpugraph.errors import InputError
 from gpugraph.measure.identity import cell_id
+from gpugraph.measure.instruments import Throttle
 from gpugraph.measure.record import SCHEMA, Cell, jsonable
 from gpugraph.measure.record_file import shape_of
 from gpugraph.measure.sampling import Sampling
@@ -21,7 +22,6 @@ from gpugraph.measure.statistics import (
     relative_half_width,
     spread_interval,
 )
-from gpugraph.measure.throttle import Throttle
 from gpugraph.measure.trial import Subject, Trial
 
 INTERVAL_SAMPLES = 3

@@ -12,15 +12,13 @@ from typing import Any
 
 from gpugraph.clock import NullClock, working_seconds
 from gpugraph.measure.assemble import Finished, assemble
-from gpugraph.measure.energy import measure_energy
 from gpugraph.measure.inputs import Inputs, Progress, live_bytes
-from gpugraph.measure.instruments import OpenDevice
+from gpugraph.measure.instruments import OpenDevice, Throttle, measure_energy
 from gpugraph.measure.record import Cell, Record, jsonable
 from gpugraph.measure.resolve import check_counts, check_preparations, parse_options, resolve_algorithm
 from gpugraph.measure.sampling import Sampling
 from gpugraph.measure.statistics import median, median_interval, relative_half_width
 from gpugraph.measure.strangers import Hosting
-from gpugraph.measure.throttle import Throttle
 from gpugraph.measure.traffic import describe_traffic
 from gpugraph.measure.trial import Subject, Trial
 from gpugraph.problems.contract import Verdict

@@ -1,4 +1,7 @@
-"""The identity of a measurement: two records with one id measured the same thing, and need not be measured twice."""
+"""The identity of a measurement: two records with one id measured the same thing, and need not be measured twice.
+
+``cell_id`` tells cells apart by the content of their graphs, ``unopened_id`` by the words that name them.
+"""
 
 from __future__ import annotations
 
@@ -55,6 +58,19 @@ def cell_id(
     }
     text = json.dumps(jsonable(parts), sort_keys=True, separators=(",", ":"), default=str)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def unopened_id(cell: Cell, device: Mapping[str, Any], cold: bool = False) -> str:
+    """Return an id for a cell whose graph was never opened, from the words that name it.
+
+    Args:
+        cell: the cell; where it lies in a sweep does not enter.
+        device: as for ``cell_id``; empty where it is not known yet.
+        cold: samples find cold caches.
+    """
+    words = {k: v for k, v in vars(cell).items() if k not in ("axes", "series", "sweep", "graph")}
+    parts = [words, cell.input.describe(), device.get("kind"), device.get("name"), device.get("threads"), cold]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
 
 
 def _content(name: str) -> str | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable
@@ -85,10 +84,9 @@ class Inputs:
         found = self._loaded.get(key)
         if found is None:
             self._make_room()
-            named = isinstance(cell.graph, str | os.PathLike)
-            progress(f"loading {cell.graph if named else getattr(cell.graph, 'name', type(cell.graph).__name__)}")
+            progress(f"loading {cell.input.path or getattr(cell.graph, 'name', type(cell.graph).__name__)}")
             phases = dict.fromkeys(PHASES, 0.0)
-            graph = problem.open(cell, phases, progress)
+            graph = problem.open(cell.input, phases, progress)
             start = working_seconds()
             graph = problem.admit(graph)
             phases["build"] += working_seconds() - start
@@ -173,12 +171,4 @@ def live_bytes(device: Any) -> int:
 
 def _key(cell: Cell) -> tuple[Any, ...]:
     """Return what tells one input from another; a file that has changed is another."""
-    named = isinstance(cell.graph, str | os.PathLike)
-    source: Any = os.fspath(cell.graph) if named else id(cell.graph)
-    try:
-        state = os.stat(source) if named else None
-        stamp = (state.st_mtime_ns, state.st_size, state.st_ino) if state else None
-    except (OSError, ValueError):
-        stamp = None
-    seed = cell.seed if cell.weights.startswith("uniform") else None
-    return (cell.problem, source, stamp, cell.input_format, cell.weights, cell.symmetrize, cell.keep_ids, seed)
+    return cell.input, tuple(cell.input.stamp() or ())

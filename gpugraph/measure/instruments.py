@@ -1,13 +1,54 @@
-"""An open device with what measuring needs of it, each opened when it is first asked for."""
+"""An open device with what measuring needs of it: a cache flush, the clock around every sample, the energy counter.
+
+Throttling: a sample whose clock lies more than 3 % below the highest that its cell has seen, or during which power or
+temperature held the clock down, is taken again after a pause in which the GPU can cool; how often that happened is
+counted.  After ``MAX_REPEATED`` of them a cell takes what comes: a GPU that is always held down is measured so.
+
+Energy: the counter moves in steps of tens of milliseconds, so a window of runs back to back begins and ends where it
+moves: after a lead-in of runs until the first step, ``WINDOW_S`` of runs that nothing interrupts, then runs until the
+next step.  What is measured is the whole GPU, its idle power included, and the host's gaps between two runs are part of
+the window.
+"""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
 from gpugraph.devices.nvml import Nvml, bus_id_of, driver_version
-from gpugraph.errors import DeviceUnavailable, GpuGraphError
-from gpugraph.measure.cold import CacheFlush
+from gpugraph.errors import DeviceUnavailable, GpuGraphError, InputError
+
+FACTOR = 2
+"""The buffer is so many times the cache: whatever way the cache replaces its lines, nothing older stays."""
+
+
+class CacheFlush:
+    """Overwrites a buffer larger than the second-level cache.
+
+    The fill is queued before a sample's first event, so that it ends before the timing begins.
+
+    Args:
+        device: an open ``cuda`` device.
+
+    Raises:
+        InputError: another kind of device, whose caches cannot be flushed so.
+        OutOfMemory: there is no room for the buffer.
+    """
+
+    def __init__(self, device: Any):
+        if device.kind != "cuda":
+            raise InputError(
+                f"cold samples need a GPU: the caches behind the device '{device.kind}' cannot be flushed",
+                remedy="measure it warm, or use --device cuda",
+            )
+        self._device = device
+        self._buffer = device.empty(FACTOR * device.describe()["l2_bytes"], "uint8")
+
+    def __call__(self) -> None:
+        """Flush the cache, in stream order."""
+        self._device.fill(self._buffer, 0)
 
 
 class OpenDevice:
@@ -84,3 +125,105 @@ class OpenDevice:
     def close(self) -> None:
         """Free what the device holds."""
         self.device.close()
+
+
+FALL = 0.03
+MAX_REPEATED = 10
+"""Samples that a cell takes again, at most."""
+
+_PAUSE_S, _GROWTH, _LONGEST_S = 0.05, 1.5, 0.5
+
+
+class Throttle:
+    """The clock of one cell's samples.
+
+    Args:
+        nvml: the GPU, or the reason why its clock cannot be read.
+
+    Attributes:
+        absent: the reason why there are no clocks, or None.
+        repeated: samples taken again so far.
+    """
+
+    def __init__(self, nvml: Nvml | str):
+        self.absent = nvml if isinstance(nvml, str) else None
+        self.repeated = 0
+        self._nvml: Any = nvml
+        self._highest = 0
+        self._in_a_row = 0
+
+    def probe(self) -> tuple[int | None, bool]:
+        """Return the clock in MHz right after a run, and whether that run must be made again."""
+        if self.absent is not None:
+            return None, False
+        try:
+            clock, reasons = self._nvml.sm_clock_mhz(), self._nvml.held_down_by()
+        except DeviceUnavailable as reason:
+            self.absent = reason.what
+            return None, False
+        self._highest = max(self._highest, clock)
+        held = clock < (1 - FALL) * self._highest or bool(reasons)
+        if not held or self.repeated >= MAX_REPEATED:
+            self._in_a_row = 0
+            return clock, False
+        self.repeated += 1
+        return clock, True
+
+    def rest(self) -> None:
+        """Let the GPU cool before the next try: the longer, the more tries there were in a row."""
+        time.sleep(min(_PAUSE_S * _GROWTH**self._in_a_row, _LONGEST_S))
+        self._in_a_row += 1
+
+
+WINDOW_S = 1.0
+STEP_LIMIT_S = 1.0
+"""Longest wait for the counter to move; one that does not move by then does not work."""
+
+
+def measure_energy(run: Callable[[], None], read_j: Callable[[], float], *, edges: int | None) -> dict[str, Any]:
+    """Return the ``energy`` object of a record.
+
+    Args:
+        run: makes one run and waits for its end.
+        read_j: reads the counter, in joules.
+        edges: what one run counts, for nanojoules per edge; None where there is no such number.
+
+    Returns:
+        ``joules_per_run``, ``nanojoules_per_edge``, ``window_s`` and ``runs``; or ``absent`` with the reason.
+    """
+    try:
+        first = _until_it_moves(run, read_j)
+        if first is None:
+            return {"absent": f"the energy counter did not move within {STEP_LIMIT_S:g} s"}
+        start, before, _ = first
+        runs = 0
+        while time.perf_counter() - start < WINDOW_S:
+            run()
+            runs += 1
+        last = _until_it_moves(run, read_j)
+        if last is None:
+            return {"absent": f"the energy counter did not move within {STEP_LIMIT_S:g} s"}
+    except DeviceUnavailable as reason:
+        return {"absent": reason.what}
+    end, after, more = last
+    runs += more
+    joules = (after - before) / runs
+    return {
+        "joules_per_run": joules,
+        "nanojoules_per_edge": joules / edges * 1e9 if edges else None,
+        "window_s": end - start,
+        "runs": runs,
+    }
+
+
+def _until_it_moves(run: Callable[[], None], read_j: Callable[[], float]) -> tuple[float, float, int] | None:
+    """Run until the counter moves; return when, what it says, and how many runs that took; None if it does not."""
+    begun, still, runs = time.perf_counter(), read_j(), 0
+    while True:
+        run()
+        runs += 1
+        now, value = time.perf_counter(), read_j()
+        if value != still:
+            return now, value, runs
+        if now - begun > STEP_LIMIT_S:
+            return None

@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from gpugraph.problems.contract import Input
+
 SCHEMA = 1
 
 PHASES = ("load", "build", "stage", "h2d", "prepare", "kernel", "d2h", "verify")
@@ -73,6 +75,12 @@ class Cell:
     axes: Mapping[str, Any] = field(default_factory=dict)
     sweep: str | None = None
     series: str | None = None
+
+    @property
+    def input(self) -> Input:
+        """What it is measured on."""
+        seed = self.seed if self.weights.startswith("uniform") else None
+        return Input(self.problem, self.graph, self.input_format, self.weights, self.symmetrize, self.keep_ids, seed)
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from gpugraph.errors import InputError
 from gpugraph.graph.chunks import even_ranges, in_threads
 
 if TYPE_CHECKING:
-    from gpugraph.devices.resident import ResidentView
+    from gpugraph.graph.view import ResidentView
 
 
 _WROTE = "it wrote into its input"

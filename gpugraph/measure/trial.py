@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gpugraph.clock import NullClock, working_seconds
-from gpugraph.devices.resident import ResidentView
+from gpugraph.graph.view import ResidentView
 from gpugraph.measure.inputs import Progress, live_bytes
 from gpugraph.measure.statistics import median
 from gpugraph.measure.strangers import Hosting

@@ -26,7 +26,7 @@ from gpugraph.peers.truth import right_distances
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.mst.edges import edge_ids
 from gpugraph.problems.mst.forest import Forest
-from gpugraph.problems.sssp.distance_types import distance_dtype, unreached
+from gpugraph.problems.sssp.arcs import distance_dtype, unreached
 from gpugraph.problems.sssp.distances import Distances
 
 SCIPY = "peer:scipy"

@@ -30,7 +30,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gpugraph.errors import InputError, unknown_name
-from gpugraph.peers.libraries import LIBRARIES
+from gpugraph.peers.peer import LIBRARIES
 from gpugraph.quantities import parse_seconds
 
 UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6}

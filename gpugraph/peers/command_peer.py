@@ -27,7 +27,7 @@ from gpugraph.peers.process import Printed, find_program, run_command
 from gpugraph.peers.truth import Truth, known_truth, read_number, truth_of
 from gpugraph.problems.algorithm import Algorithm, Option
 from gpugraph.problems.contract import Verdict
-from gpugraph.report.units import counted
+from gpugraph.quantities import counted
 
 _WHAT = {"mst": "total weight", "sssp": "sum of the distances"}
 _WORST = ("failed", "skipped", "passed")

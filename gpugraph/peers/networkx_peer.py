@@ -10,7 +10,7 @@ from gpugraph.graph.csr import CSRGraph
 from gpugraph.peers.arrays import edge_columns, refuse_infinite
 from gpugraph.peers.errors import PeerRefused
 from gpugraph.peers.peer import Adapter, Peer
-from gpugraph.problems.sssp.distance_types import unreached
+from gpugraph.problems.sssp.arcs import unreached
 
 
 def _graph(graph: CSRGraph) -> Any:

@@ -15,6 +15,8 @@ from gpugraph.peers.answers import PeerForest, distances_of, forest_of_pairs
 from gpugraph.peers.errors import PeerRefused, guarded
 from gpugraph.problems.algorithm import Algorithm, Option
 
+LIBRARIES = ("scipy", "networkx", "igraph", "networkit", "rustworkx", "cugraph")
+
 
 def _itself(structure: Any, handle: Any) -> Any:
     return handle

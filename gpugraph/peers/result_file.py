@@ -25,7 +25,7 @@ from gpugraph.graph.csr import CSRGraph
 from gpugraph.peers.answers import PeerDistances, PeerForest, distances_of, forest_of_pairs
 from gpugraph.peers.command import CommandPeer
 from gpugraph.peers.errors import PeerThrew
-from gpugraph.problems.sssp.distance_types import distance_dtype, unreached
+from gpugraph.problems.sssp.arcs import distance_dtype, unreached
 
 _NO_PATH = ("inf", "infinity", "-1")
 

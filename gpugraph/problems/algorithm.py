@@ -111,7 +111,9 @@ class Algorithm:
         version: raised whenever a change can alter the algorithm's time or result; a stored record of another
             version is not taken for a finished cell.
         minimum_bytes: ``minimum_bytes(sizes) -> int``; the device memory traffic that the algorithm cannot do without,
-            read and written, once each; None where nobody has worked it out.
+            read and written, once each: the arrays of the input and the result.  What it keeps in between (labels,
+            lists, frontiers), reads again, or reads because memory comes in sectors is its own to save.  None where
+            nobody has worked it out.
         state_bytes: ``state_bytes(sizes) -> int``; the device memory that ``prepare`` takes besides the view, with the
             default options, so that a sweep can be priced; None where sizes alone do not tell.
         own_seconds: ``own_seconds(state, handle)``; the kernel region as the algorithm measured it itself: a float, or

@@ -9,9 +9,8 @@ from typing import IO, TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from gpugraph.devices.base import Device
-    from gpugraph.devices.resident import ResidentView
     from gpugraph.graph.csr import CSRGraph
-    from gpugraph.measure.record import Cell
+    from gpugraph.graph.view import ResidentView
 
 PROBLEMS = ("mst", "sssp", "scan")
 
@@ -40,6 +39,97 @@ class Verdict:
     def passed(self) -> bool:
         """True only for a check that was made and holds."""
         return self.status == "passed"
+
+
+@dataclass(frozen=True, eq=False)
+class Input:
+    """What a cell is measured on, and how it is read: the identity of an input.
+
+    Inputs are equal if what they name is the same: the same text, or the same object.
+
+    Attributes:
+        source: a path, a spec, or an object.
+        seed: of random weights; None where they are not random.
+        keep_ids: an edge list has the vertices 0 to the largest id.
+    """
+
+    problem: str
+    source: Any
+    format: str | None = None
+    weights: str = "file"
+    symmetrize: bool = False
+    keep_ids: bool = False
+    seed: int | None = None
+
+    @property
+    def path(self) -> str | None:
+        """The path or the spec that names it; None of an object."""
+        return os.fsdecode(self.source) if isinstance(self.source, str | os.PathLike) else None
+
+    def _key(self) -> tuple[Any, ...]:
+        return (*(value for name, value in vars(self).items() if name != "source"), self.path or id(self.source))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Input) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def stamp(self) -> list[int] | None:
+        """Return a file's size, the time of its last change in ns and its inode; None of what is no file."""
+        try:
+            state = os.stat(self.path or "")
+        except (OSError, ValueError):
+            return None
+        return [state.st_size, state.st_mtime_ns, state.st_ino]
+
+    def describe(self) -> dict[str, Any]:
+        """Return the ``cell.input`` object of a record: equal for equal inputs, unequal once a file has changed."""
+        stamp = self.stamp()
+        return {
+            "graph": str(self.source),
+            "stamp": None if stamp is None else stamp[:2],
+            "weights": self.weights,
+            "format": self.format,
+            "symmetrize": self.symmetrize,
+            **({"keep_ids": True} if self.keep_ids else {}),
+            "seed": self.seed,
+        }
+
+
+@dataclass(frozen=True)
+class ViewSize:
+    """The ``InputSizes`` of a view that is not there yet."""
+
+    vertices: int
+    arcs: int
+    index_bits: int
+    weight_bytes: int
+    nbytes: int
+
+
+@dataclass(frozen=True)
+class InputSize:
+    """What is known of an input before it is made or read.
+
+    Attributes:
+        vertices, arcs: of an array both its elements.
+        weight_bytes: of one weight, or of one element.
+        exact: both counts are those of the input, or an upper bound; else about.
+        making_bytes: of host memory at the peak of making or reading it.
+        nbytes: of its arrays on the host.
+        state_bytes: about what a GPU algorithm takes besides, where neither the algorithm nor a record tells.
+        extra_bytes: what a device needs of it beside its view's ``nbytes``.
+    """
+
+    vertices: int
+    arcs: int
+    weight_bytes: int
+    exact: bool
+    making_bytes: int
+    nbytes: int
+    state_bytes: int
+    extra_bytes: int = 0
 
 
 class Result(Protocol):
@@ -77,8 +167,31 @@ class Problem(Protocol):
     csv_columns: tuple[str, ...]
     """What a .csv file of a result has always; it tells one problem's files from another's."""
 
-    def open(self, cell: Cell, phases: dict[str, float], progress: Callable[[str], None]) -> Any:
-        """Return the input that a cell names, and add the seconds of ``load`` and ``build`` to ``phases``."""
+    query_fields: tuple[str, ...]
+    """The fields of a cell that choose its queries, e.g. ``("source",)``."""
+
+    def accepts(self, source: str) -> bool:
+        """Tell whether a text may name an input of this problem; whether it does, only opening it tells."""
+        ...
+
+    def size(self, source: str, weights: str) -> InputSize:
+        """Return the size of what a file or a spec will give, with these weights.
+
+        Raises:
+            InputError: a bad spec, no such file, or a damaged one.
+        """
+        ...
+
+    def view_size(self, size: InputSize, preparations: Sequence[str], index_bits: int | None) -> ViewSize:
+        """Return the sizes that the view of an input of that size will have after the preparations."""
+        ...
+
+    def series(self, source: str) -> str:
+        """Return a file or spec with what makes it large left open: ``rmat:{scale},ef=8``."""
+        ...
+
+    def open(self, input_: Input, phases: dict[str, float], progress: Callable[[str], None]) -> Any:
+        """Return the input itself, and add the seconds of ``load`` and ``build`` to ``phases``."""
         ...
 
     def view(self, graph: Any, preparations: Sequence[str], index_bits: int | None) -> Any:
@@ -118,7 +231,7 @@ class Problem(Protocol):
         ...
 
     def complete(
-        self, result: Any, cell: Cell, resident: Any, device: Device, progress: Callable[[str], None]
+        self, result: Any, cell: Any, resident: Any, device: Device, progress: Callable[[str], None]
     ) -> tuple[Any, float] | None:
         """Return a result with what an option of the cell adds after the run, and the seconds that took.
 

@@ -1,32 +1,69 @@
-"""What problems on graphs share: how their input is opened, viewed and copied to a device."""
+"""What problems on graphs share: how large their input will be, how it is opened, viewed and copied to a device."""
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
+
+from gpugraph.errors import InputError
+from gpugraph.problems.contract import Input, InputSize, ViewSize
 
 if TYPE_CHECKING:
     from gpugraph.devices.base import Device
-    from gpugraph.devices.resident import ResidentView
     from gpugraph.graph.csr import CSRGraph
-    from gpugraph.graph.view import GraphView
-    from gpugraph.measure.record import Cell
+    from gpugraph.graph.view import GraphView, ResidentView
+
+TEXT_BYTES_PER_ARC = 12
+"""About what a line of an edge list takes: two ids and a weight."""
+
+COMPRESSED = 4
+"""About how much smaller a compressed list of edges is."""
+
+STATE_BYTES_PER_VERTEX = 48
+STATE_BYTES_PER_ARC = 8
+"""What GPU algorithms take besides the graph, where nothing tells."""
 
 
 class OnGraphs:
     """The part of a ``Problem`` that is the same for every problem whose input is a graph."""
 
-    def open(self, cell: Cell, phases: dict[str, float], progress: Callable[[str], None]) -> CSRGraph:
-        """Return the graph that a cell names, and add the seconds of ``load`` and ``build`` to ``phases``."""
+    query_fields: tuple[str, ...] = ()
+
+    def accepts(self, source: str) -> bool:
+        """Tell whether a text may name a graph, and no array."""
+        return not source.startswith("array:") and not source.endswith(".npy")
+
+    def size(self, source: str, weights: str) -> InputSize:
+        """Return the size of the graph that a file or a spec will give."""
+        return size_of(source, weights)
+
+    def view_size(self, size: InputSize, preparations: Sequence[str], index_bits: int | None) -> ViewSize:
+        """Return the sizes that a graph's view will have; ``compress`` is not foreseen to save anything."""
+        index_bits = index_bits or (32 if size.arcs < 2**31 - 2**16 else 64)
+        weight_bytes = 4 if "rank-weights" in preparations else size.weight_bytes
+        id_bytes = index_bits // 8 if {"sort-adjacency", "renumber"} & set(preparations) else 0
+        arc_bytes = (4 if size.vertices < 2**31 else 8) + weight_bytes + id_bytes
+        nbytes = index_bits // 8 * (size.vertices + 1) + size.arcs * arc_bytes
+        return ViewSize(size.vertices, size.arcs, index_bits, weight_bytes, nbytes)
+
+    def series(self, source: str) -> str:
+        """Return a spec with what makes it large left open; a file's own name."""
+        return series_of(source)
+
+    def open(self, input_: Input, phases: dict[str, float], progress: Callable[[str], None]) -> CSRGraph:
+        """Return the graph, and add the seconds of ``load`` and ``build`` to ``phases``."""
         from gpugraph.graph.sources import open_graph
 
         return open_graph(
-            cell.graph,
-            input_format=cell.input_format,
-            weights=cell.weights,
-            seed=cell.seed,
-            symmetrize=cell.symmetrize,
-            keep_ids=cell.keep_ids,
+            input_.source,
+            input_format=input_.format,
+            weights=input_.weights,
+            seed=1 if input_.seed is None else input_.seed,
+            symmetrize=input_.symmetrize,
+            keep_ids=input_.keep_ids,
             phases=phases,
             progress=progress,
         )
@@ -42,6 +79,60 @@ class OnGraphs:
 
     def to_device(self, view: GraphView, device: Device) -> tuple[ResidentView, float, float]:
         """Return the view's arrays on a device, and the seconds of ``stage`` and ``h2d``."""
-        from gpugraph.devices.resident import make_resident
+        from gpugraph.graph.view import make_resident
 
         return make_resident(view, device)
+
+
+@lru_cache(maxsize=4096)
+def size_of(graph: str, weights: str = "file") -> InputSize:
+    """Return the size of what a file or a spec will give.
+
+    Raises:
+        InputError: a bad spec, no such file, or a damaged .csr.
+    """
+    from gpugraph.graph.spec import is_spec, parse_spec
+
+    if not os.path.exists(graph) and is_spec(graph):
+        import numpy as np
+
+        spec = parse_spec(graph)
+        word = 4 if weights == "unit" else np.dtype(spec.weights.dtype).itemsize
+        return _graph_size(spec.vertices, spec.arcs, word, True, spec.estimate_bytes())
+    from gpugraph.graph.load import is_graph_file, load_file
+
+    if not os.path.isfile(graph):
+        what = "there is no such file" if is_graph_file(graph) else "is neither a file nor a graph spec"
+        raise InputError(what, where=graph, remedy="name a file or a spec such as rmat:20")
+    size = os.path.getsize(graph)
+    if graph.endswith(".csr"):
+        csr = load_file(graph, check=False)  # only mapped
+        arrays = csr.offsets.nbytes + csr.targets.nbytes + csr.weights.nbytes
+        return _graph_size(csr.vertices, csr.arcs, csr.weights.itemsize, True, arrays)
+    arcs = size // TEXT_BYTES_PER_ARC * (COMPRESSED if re.search(r"\.(gz|bz2|xz|zst)$", graph) else 1)
+    return _graph_size(max(arcs // 16, 1), arcs, 4, False, arcs * 32)
+
+
+def _graph_size(vertices: int, arcs: int, weight_bytes: int, exact: bool, making_bytes: int) -> InputSize:
+    nbytes = 8 * (vertices + 1) + arcs * ((4 if vertices < 2**31 else 8) + weight_bytes)
+    state_bytes = STATE_BYTES_PER_VERTEX * vertices + STATE_BYTES_PER_ARC * arcs
+    return InputSize(vertices, arcs, weight_bytes, exact, making_bytes, nbytes, state_bytes)
+
+
+@lru_cache(maxsize=4096)
+def series_of(graph: str) -> str:
+    """Return the graph with what makes it large left open: ``rmat:{scale},ef=8``; a file's own name."""
+    from gpugraph.graph.families import FAMILIES
+    from gpugraph.graph.spec import is_spec, parse_spec
+
+    if os.path.exists(graph) or not is_spec(graph):
+        return os.path.basename(graph)
+    text = parse_spec(graph).text
+    family = FAMILIES[text.partition(":")[0]]
+    if family.positional:
+        open_ = "x".join(f"{{{key}}}" for key in family.positional)
+        head, _, tail = text.partition(":")
+        first, comma, rest = tail.partition(",")
+        kept = f"{comma}{rest}" if "=" not in first else f",{tail}"
+        return f"{head}:{open_}{kept}"
+    return re.sub(r"(?<=[:,])n=\d+", "n={n}", text)

@@ -8,16 +8,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from gpugraph.bench.expand import Plan, Planned
-from gpugraph.bench.price import Prices
+from gpugraph.bench.estimate import Prices
+from gpugraph.bench.plan import Plan, Planned
 from gpugraph.bench.process import WorkerProcess
-from gpugraph.bench.read import read_sweep
-from gpugraph.bench.runner import Runner, Totals
-from gpugraph.bench.sizes import series_of, size_of
+from gpugraph.bench.run import Runner, Totals
 from gpugraph.bench.store import Store
 from gpugraph.bench.sweep import Limits, Sweep
+from gpugraph.bench.sweep_file import read_sweep
 from gpugraph.measure.record import Cell
 from gpugraph.measure.sampling import Sampling
+from gpugraph.problems.on_graphs import series_of, size_of
 from tests.report.canned import mst_record
 
 DEVICES = {"cpu": {"kind": "cpu", "description": {"kind": "cpu", "name": "a processor", "threads": 2}}}

@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from gpugraph.bench.expand import Plan, Planned, described_algorithm, expand_sweep
-from gpugraph.bench.paper import paper_of
-from gpugraph.bench.read import read_sweep, shipped
-from gpugraph.bench.settings import parse_settings
+from gpugraph.bench.overrides import parse_settings
+from gpugraph.bench.plan import Plan, Planned, described_algorithm, expand_sweep, paper_of
+from gpugraph.bench.sweep_file import read_sweep, shipped
 from gpugraph.measure.record import Record
 from gpugraph.measure.sampling import Sampling
 from gpugraph.measure.session import Session

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from gpugraph.bench.expand import Planned
-from gpugraph.bench.price import Prices
-from gpugraph.bench.sizes import size_of
+from gpugraph.bench.estimate import Prices
+from gpugraph.bench.plan import Planned
 from gpugraph.bench.store import read_records
 from gpugraph.bench.sweep import Limits
 from gpugraph.graph.generate import generate
@@ -19,6 +18,7 @@ from gpugraph.graph.view import GraphView
 from gpugraph.measure.record import Cell
 from gpugraph.measure.sampling import Sampling
 from gpugraph.problems.mst import gpu_filter_boruvka
+from gpugraph.problems.on_graphs import size_of
 from tests.bench.plans import Bench, planned
 from tests.report.canned import mst_record
 
@@ -68,7 +68,7 @@ def test_a_graph_that_cannot_be_opened_in_time_ends_all_its_cells(bench):
 def test_a_worker_that_grows_beyond_the_limit_is_ended(bench):
     bench.run(planned("fat", memory_bytes=200_000_000))
     assert outcomes(bench) == {"fat path:9": "out of memory"}
-    assert "the limit is 190.7 MiB" in read_records(bench.path)[0]["message"]
+    assert "the limit is 191 MiB" in read_records(bench.path)[0]["message"]
 
 
 def test_a_lost_gpu_costs_the_cell_that_lost_it_and_a_new_worker_goes_on(bench):
@@ -188,7 +188,7 @@ def test_the_memory_of_a_cell_is_what_its_algorithm_declares():
     need = Prices(Sampling()).need(Planned(cell, "cuda", sizes, Limits()))
     assert need.device_bytes == view.nbytes + gpu_filter_boruvka.state_bytes(view)
     thumb = Cell("mst", "grid:9x9", "boruvka", "cuda")  # which asks for degrees
-    assert Prices(Sampling()).need(Planned(thumb, "cuda", sizes, Limits())).device_bytes > sizes.graph_bytes
+    assert Prices(Sampling()).need(Planned(thumb, "cuda", sizes, Limits())).device_bytes > sizes.nbytes
 
 
 def test_the_price_of_a_peer_counts_starting_it_and_what_its_samples_really_took():

@@ -6,10 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gpugraph.bench.expand import Plan, expand_sweep
-from gpugraph.bench.paper import paper_of
-from gpugraph.bench.read import read_sweep, shipped
-from gpugraph.bench.settings import parse_settings
+from gpugraph.bench.overrides import parse_settings
+from gpugraph.bench.plan import Plan, expand_sweep, paper_of
+from gpugraph.bench.sweep_file import read_sweep, shipped
 from gpugraph.errors import InputError
 
 CPU = {"auto": "cpu", "cpu": "cpu"}
@@ -89,7 +88,7 @@ def test_settings_may_be_toml_and_reach_limits_sampling_and_options(tmp_path):
         "limits.time=30s",
         "limits.memory=1GB",
         "sampling.max_samples=20",
-        "delta-stepping.delta=1..4x2",
+        "prim.delta=1..4x2",
     )
     read = read_sweep(
         str(tmp_path / "s.toml"), parse_settings((*texts[1:], "graph=['rmat:4', 'path:{scale}']", "scale=8"))
@@ -97,7 +96,7 @@ def test_settings_may_be_toml_and_reach_limits_sampling_and_options(tmp_path):
     (block,) = read.blocks
     assert (block.limits.time_s, block.limits.memory_bytes) == (30, 10**9)
     assert read.sampling == {"max_samples": 20}
-    assert block.options["delta-stepping"] == {"delta": [1, 2, 4]}
+    assert block.options["prim"] == {"delta": [1, 2, 4]}
     assert block.axes["graph"] == ["rmat:4", "path:{scale}"]
 
 
@@ -274,7 +273,7 @@ def test_a_sweep_may_scan_arrays_small_ones_first(plan):
         ("1MiB", "float64", 1 << 17),
         ("1MiB", "uint32", 1 << 18),
     ]
-    assert {p.size.graph_bytes for p in made.cells} == {4096, 1 << 20}
+    assert {p.size.nbytes for p in made.cells} == {4096, 1 << 20}
     assert made.cells[0].cell.series == "scan · cpu · cpu · array:size={size},dtype=float64,exclusive=yes"
 
 
@@ -282,16 +281,16 @@ def test_arrays_are_for_scans_and_graphs_for_the_other_problems(plan):
     text = '[axes]\nproblem = ["mst", "scan"]\ngraph = ["path:4", "array:n=2^10,segments=8"]\nalgorithm = "auto"'
     made = plan(text)
     assert words(made) == ["mst auto cpu path:4", "scan auto cpu array:n=2^10,segments=8"]
-    assert made.left_out == {"a scan takes arrays, the other problems take graphs": 2}
-    assert made.cells[1].size.graph_bytes == 1024 * 5  # a byte for each head
-    with pytest.raises(InputError, match="no cell is left to run: a scan takes arrays"):
+    assert made.left_out == {"mst takes inputs of another kind": 1, "scan takes inputs of another kind": 1}
+    assert made.cells[1].size.nbytes == 1024 * 5  # a byte for each head
+    with pytest.raises(InputError, match="no cell is left to run: mst takes inputs of another kind"):
         plan('[axes]\ngraph = "array:n=8"')
 
 
 def test_the_size_of_a_file_of_elements_is_known_without_reading_it(plan, tmp_path):
     np.save(tmp_path / "a.npy", np.zeros(300, np.int64))
     made = plan(f'[axes]\nproblem = "scan"\ngraph = "{tmp_path}/a.npy"\nalgorithm = "cpu"')
-    assert (made.cells[0].size.arcs, made.cells[0].size.graph_bytes) == (300, 2400)
+    assert (made.cells[0].size.arcs, made.cells[0].size.nbytes) == (300, 2400)
 
 
 @pytest.mark.parametrize("name", shipped())
@@ -371,3 +370,31 @@ def test_an_unknown_sweep_suggests_the_nearest_and_a_missing_file_is_named():
         read_sweep("smok")
     with pytest.raises(InputError, match=r"gone\.toml: cannot be read"):
         read_sweep("gone.toml")
+
+
+@pytest.mark.parametrize(
+    ("setting", "place"),
+    [
+        ("device=gpu", "--set device"),
+        ("prepare=sort", "--set prepare"),
+        ("problem=mts", "--set problem"),
+        ("boruvka.jumps=2", "--set boruvka.jumps"),
+        ("limits.time=soon", "--set limits.time"),
+    ],
+)
+def test_a_bad_value_of_the_command_line_is_placed_there(plan, setting, place):
+    with pytest.raises(InputError) as caught:
+        plan(AXES, setting)
+    assert caught.value.where == place
+
+
+def test_a_key_that_bears_the_name_of_an_axis_given_by_the_command_line_keeps_its_place(plan):
+    text = AXES + "[[paper.point]]\nmteps = 1\nscale = -1\n"
+    with pytest.raises(InputError, match=r"s\.toml line \d+, paper\.point\.scale: -1 is no number above 0"):
+        plan(text, "scale=4")
+
+
+def test_a_bad_device_of_a_block_is_found_in_its_line(plan):
+    text = 'title = "t"\n[[block]]\naxes.graph = "path:4"\n[[block]]\naxes.graph = "path:5"\naxes.device = "gpu"\n'
+    with pytest.raises(InputError, match=r"s\.toml.*device.*unknown device 'gpu'"):
+        plan(text)

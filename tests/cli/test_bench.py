@@ -15,7 +15,7 @@ import pytest
 from gpugraph.bench import store
 from gpugraph.bench.store import read_records
 from gpugraph.bench.worker import describe_device
-from gpugraph.cli.defaults import defaults
+from gpugraph.cli.options import defaults
 from gpugraph.quantities import in_seconds, parse_seconds
 from tests.cli.runner import refuse, run, succeed
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 import gpugraph
-from gpugraph.cli.defaults import defaults, read_defaults
+from gpugraph.cli.options import defaults, read_defaults
 from gpugraph.errors import InputError
 from tests.cli.runner import refuse, succeed
 

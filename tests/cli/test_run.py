@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from gpugraph.cli.defaults import defaults
+from gpugraph.cli.options import defaults
 from gpugraph.problems import registry
 from tests.cli.runner import refuse, run, succeed
 

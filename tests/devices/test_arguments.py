@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpugraph.devices.arguments import KernelArgumentError, check_arguments
+from gpugraph.devices.base import KernelArgumentError
+from gpugraph.devices.cuda_kernel import check_arguments
 
 ARRAY = np.zeros((4, 4), np.float32)
 SIZES = (8, 4, 8, 1)

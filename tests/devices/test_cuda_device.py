@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gpugraph.devices.arguments import KernelArgumentError
+from gpugraph.devices.base import KernelArgumentError
 from gpugraph.devices.cuda import CudaDevice
 from gpugraph.errors import DeviceUnavailable, GpuGraphError, InputError, OutOfMemory
 from tests.devices.fake_cupy import CUDARuntimeError, FakeCupy

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpugraph.devices import availability, discovery, nvrtc
+from gpugraph.devices import cuda_runtime, discovery, nvrtc
 from gpugraph.devices.cpu import CpuDevice
 from gpugraph.devices.discovery import found_devices, parse_device, select_device
 from gpugraph.errors import DeviceUnavailable, InputError, OutOfMemory
@@ -105,9 +105,9 @@ def test_a_cupy_that_cannot_be_imported_is_told(monkeypatch: pytest.MonkeyPatch)
     def broken(name: str) -> Any:
         raise ImportError("libsomething.so: no such file\nand much more")
 
-    monkeypatch.setattr(availability.importlib, "import_module", broken)
+    monkeypatch.setattr(cuda_runtime.importlib, "import_module", broken)
     with pytest.raises(DeviceUnavailable, match=r"CuPy cannot be imported: libsomething\.so: no such file — have one"):
-        availability.import_cupy()
+        cuda_runtime.import_cupy()
 
 
 def test_a_cupy_for_rocm_is_refused(install: Install) -> None:

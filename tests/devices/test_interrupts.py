@@ -18,10 +18,9 @@ import gpugraph.problems.mst.gpu_prim_persistent as prim_persistent
 import gpugraph.problems.sssp.gpu_delta_stepping as delta_stepping
 from gpugraph.clock import NullClock
 from gpugraph.devices.cuda import CudaDevice
-from gpugraph.devices.resident import make_resident
 from gpugraph.emulator.device import EmulatedDevice, EmulatedKernel
 from gpugraph.errors import GpuGraphError
-from gpugraph.graph.view import GraphView
+from gpugraph.graph.view import GraphView, make_resident
 from gpugraph.problems.sssp.gpu_tight_arcs import TightArcs
 from tests.devices.fake_cupy import CUDARuntimeError, FakeCupy
 from tests.emulator.compiler import needs_compiler

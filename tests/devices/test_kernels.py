@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from gpugraph.devices import kernels, nvrtc
+from gpugraph.devices.base import KernelCompileError
 from gpugraph.devices.cubin import parameter_sizes
-from gpugraph.devices.kernels import KernelCompileError, architecture_for, compile_kernels, define_lines, parse_usage
+from gpugraph.devices.cuda_source import define_lines
+from gpugraph.devices.kernels import architecture_for, compile_kernels, parse_usage
 from gpugraph.errors import DeviceUnavailable, InputError
 
 HEADER = "#pragma once\ntypedef NUMBER number;\n"

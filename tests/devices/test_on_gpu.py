@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from gpugraph.devices import pinned, probes
-from gpugraph.devices.arguments import KernelArgumentError
+from gpugraph.devices.base import KernelArgumentError
 from gpugraph.devices.discovery import found_devices, select_device
 from gpugraph.errors import OutOfMemory
 

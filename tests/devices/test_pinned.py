@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpugraph.devices import pinned
-from gpugraph.devices.clocks import Events
-from gpugraph.devices.pages import PinnedPages
-from gpugraph.devices.pinned import ParallelCopy, PinnedPool, Transfers, as_bytes
+from gpugraph.devices.cuda_streams import Events
+from gpugraph.devices.pinned import ParallelCopy, PinnedPages, PinnedPool, Transfers, as_bytes
 from tests.devices.fake_cupy import CUDARuntimeError, FakeCupy
 
 

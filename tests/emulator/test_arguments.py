@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpugraph.devices.arguments import KernelArgumentError
+from gpugraph.devices.base import KernelArgumentError
 from gpugraph.emulator.arguments import Parameter, check_limits, pack
 from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.errors import InputError

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpugraph.emulator.device import EmulatedDevice
-from gpugraph.emulator.faults import KernelFault
+from gpugraph.emulator.module import KernelFault
 from tests.emulator.broken_kernels import RUNS
 from tests.emulator.compiler import needs_compiler
 

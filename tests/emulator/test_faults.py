@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gpugraph.emulator.device import EmulatedDevice
-from gpugraph.emulator.faults import KernelFault
+from gpugraph.emulator.module import KernelFault
 from tests.emulator.compiler import needs_compiler
 
 pytestmark = needs_compiler

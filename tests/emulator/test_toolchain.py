@@ -12,8 +12,7 @@ import pytest
 from gpugraph.devices.cuda_source import load_source
 from gpugraph.emulator import toolchain
 from gpugraph.emulator.device import EmulatedDevice
-from gpugraph.emulator.library import Library
-from gpugraph.emulator.module import SimtModule
+from gpugraph.emulator.module import Library, SimtModule
 from gpugraph.emulator.toolchain import BUILDS, build_library, find_compiler
 from gpugraph.errors import DeviceUnavailable, GpuGraphError, InputError
 from tests.emulator.compiler import needs_compiler

@@ -7,8 +7,8 @@ from gpugraph.errors import InputError
 from gpugraph.graph import chunks, sort_arcs
 from gpugraph.graph.build import ArcList, arc_tails, build, narrow_weights, symmetrize
 from gpugraph.graph.canonical import canonical_ids, canonical_ids_at
-from gpugraph.graph.dtypes import WEIGHT_DTYPES
-from gpugraph.graph.symmetry import is_symmetric
+from gpugraph.graph.check import is_symmetric
+from gpugraph.graph.csr import WEIGHT_DTYPES
 from tests.zoo import UNDIRECTED, ZOO, directed, undirected, zoo
 
 VALUES = {

@@ -15,7 +15,7 @@ from scipy import sparse
 
 import gpugraph
 from gpugraph.errors import InputError
-from gpugraph.graph.dtypes import WEIGHT_DTYPES
+from gpugraph.graph.csr import WEIGHT_DTYPES
 
 LABELS = st.one_of(
     st.sampled_from([0, 1, "1", 1.5, "a", "a\0", "", (1, 2), ("1", 2), b"a", np.int64(7), "7", 2**70, -3]),

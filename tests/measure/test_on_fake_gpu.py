@@ -11,7 +11,7 @@ import pytest
 
 from gpugraph.devices import probes
 from gpugraph.errors import OutOfMemory
-from gpugraph.measure import energy, inputs, throttle
+from gpugraph.measure import inputs, instruments
 from gpugraph.measure.record import Cell, Record
 from gpugraph.measure.sampling import Sampling
 from gpugraph.measure.session import Session
@@ -50,7 +50,7 @@ def enlist_on_gpu(patch: pytest.MonkeyPatch, puppet: Puppet, **changes: Any) -> 
 def nvml(monkeypatch: pytest.MonkeyPatch) -> FakeNvml:
     fake = FakeNvml()
     monkeypatch.setitem(sys.modules, "pynvml", fake)
-    monkeypatch.setattr(throttle.time, "sleep", lambda seconds: None)
+    monkeypatch.setattr(instruments.time, "sleep", lambda seconds: None)
     return fake
 
 
@@ -115,7 +115,7 @@ def test_cold_and_warm_cells_have_different_ids(puppet, nvml):
 @pytest.mark.usefixtures("cupy")
 def test_energy_is_measured_in_runs_of_its_own_when_asked_for(puppet, nvml, monkeypatch):
     time = FakeTime()
-    monkeypatch.setattr(energy, "time", time)
+    monkeypatch.setattr(instruments, "time", time)
 
     def run(turn: int) -> None:
         time.now += 0.02

@@ -10,11 +10,10 @@ import pytest
 
 from gpugraph.devices.discovery import select_device
 from gpugraph.measure.cell import run_cell
-from gpugraph.measure.instruments import OpenDevice
+from gpugraph.measure.instruments import OpenDevice, Throttle
 from gpugraph.measure.record import Cell, Record
 from gpugraph.measure.sampling import Sampling
 from gpugraph.measure.session import Session
-from gpugraph.measure.throttle import Throttle
 
 pytestmark = pytest.mark.gpu
 

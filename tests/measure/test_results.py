@@ -47,7 +47,7 @@ def forest_of(graph: CSRGraph) -> Forest:
 
 def distances_of(graph: CSRGraph, source: int = 0) -> Distances:
     """Bellman-Ford in a few lines."""
-    from gpugraph.problems.sssp.distance_types import distance_dtype, unreached
+    from gpugraph.problems.sssp.arcs import distance_dtype, unreached
 
     dtype = distance_dtype(graph.weights.dtype)
     distance = np.full(graph.vertices, unreached(dtype), dtype)

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
+from gpugraph import peers
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.measure.cell import run_cell
 from gpugraph.measure.record import Cell, Record
-from gpugraph.peers import catalogue
-from gpugraph.peers.catalogue import LIBRARIES
+from gpugraph.peers import LIBRARIES
 from gpugraph.peers.peer import Adapter, Peer
 
-INSTALLED = tuple(name for name in LIBRARIES if name != "cugraph" and catalogue.library(name).version())
+INSTALLED = tuple(name for name in LIBRARIES if name != "cugraph" and peers.library(name).version())
 
 
 def measured(graph: CSRGraph, algorithm: str, problem: str = "mst", **same: Any) -> Record:
@@ -32,8 +32,8 @@ def needs(name: str) -> Any:
 def made_up(monkeypatch: pytest.MonkeyPatch, *, name: str = "fake", module: str = "json", **adapters: Adapter) -> None:
     """Make a peer of its own known as ``peer:fake``."""
     peer = Peer(name, "Fake", module, (), "pip install fake", "nobody", 2026, adapters)
-    monkeypatch.setattr(catalogue, "LIBRARIES", (*LIBRARIES, name))
-    monkeypatch.setattr(catalogue, "library", lambda asked: peer)
+    monkeypatch.setattr(peers, "LIBRARIES", (*LIBRARIES, name))
+    monkeypatch.setattr(peers, "library", lambda asked: peer)
 
 
 def script(folder: Path, body: str) -> str:

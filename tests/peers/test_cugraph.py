@@ -11,8 +11,8 @@ import pytest
 
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.measure.trial import check
+from gpugraph.peers import library
 from gpugraph.peers.answers import distances_of, forest_of_pairs
-from gpugraph.peers.catalogue import library
 from gpugraph.peers.errors import PeerRefused
 from gpugraph.problems.mst.edges import edge_endpoints
 from gpugraph.problems.mst.problem import PROBLEM as MST

@@ -13,8 +13,7 @@ from gpugraph.errors import InputError
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView
 from gpugraph.measure.trial import check
-from gpugraph.peers import PeerRefused, load_peer
-from gpugraph.peers.catalogue import LIBRARIES, library
+from gpugraph.peers import LIBRARIES, PeerRefused, library, load_peer
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.mst.problem import PROBLEM as MST

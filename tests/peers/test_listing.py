@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from gpugraph.peers.catalogue import LIBRARIES, library
+from gpugraph.peers import LIBRARIES, library
 from tests.cli.runner import succeed
 
 

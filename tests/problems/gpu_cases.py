@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from gpugraph.clock import NullClock
-from gpugraph.devices.resident import make_resident
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.view import GraphView
+from gpugraph.graph.view import GraphView, make_resident
 from gpugraph.problems.registry import find_algorithm, load_problem
 from tests.zoo import ZOO, has_negative_weights, zoo
 

@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 
 import gpugraph.problems.mst.gpu_filter_boruvka as filter_boruvka
-from gpugraph.devices.resident import make_resident
 from gpugraph.emulator.device import EmulatedDevice, EmulatedKernel
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.generate import generate
-from gpugraph.graph.view import GraphView
+from gpugraph.graph.view import GraphView, make_resident
 from gpugraph.problems.mst.forest import Forest
 from gpugraph.problems.mst.gpu_verify import certify
 from gpugraph.problems.sssp.gpu_verify import certify as certify_distances

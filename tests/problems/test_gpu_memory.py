@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,14 +14,14 @@ import gpugraph.problems.mst.gpu_boruvka as boruvka
 import gpugraph.problems.mst.gpu_filter_boruvka as filter_boruvka
 import gpugraph.problems.mst.gpu_prim as prim
 import gpugraph.problems.sssp.gpu_delta_stepping as delta_stepping
-import gpugraph.problems.sssp.gpu_dijkstra as dijkstra
 from gpugraph import host
 from gpugraph.clock import NullClock
-from gpugraph.devices import resident
-from gpugraph.devices.resident import make_resident
 from gpugraph.emulator.device import EmulatedDevice
+from gpugraph.graph import view as view_module
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.view import GraphView
+from gpugraph.graph.view import GraphView, make_resident
+from gpugraph.problems.sssp import frontier_dijkstra
+from gpugraph.problems.sssp.frontier_dijkstra_variants import STRATEGIES
 from tests.cli.runner import refuse
 from tests.devices.fake_cupy import FakeCupy
 from tests.emulator.compiler import needs_compiler
@@ -39,6 +40,16 @@ def graph_of(n: int, m: int, dtype: str = "uint32") -> CSRGraph:
     return undirected(n, [(u, v, w) for (u, v), w in zip(ends, weights, strict=True)], dtype)
 
 
+def dijkstra_driver() -> SimpleNamespace:
+    """Return the driver of the frontier with the strategy of ``dijkstra``."""
+    strategy, *_ = STRATEGIES["dijkstra"]
+    return SimpleNamespace(
+        prepare=lambda view, device: frontier_dijkstra.State(view, device, strategy),
+        run=frontier_dijkstra.run,
+        state_bytes=lambda view: frontier_dijkstra.state_bytes(view, strategy),
+    )
+
+
 def drivers() -> dict[str, tuple[Any, dict[str, Any], dict[str, Any], tuple[int, ...]]]:
     """Return module, options of prepare, options of state_bytes, and query."""
     csr = {"threads": 32, "blocks": 8, "layout": "csr"}
@@ -47,7 +58,7 @@ def drivers() -> dict[str, tuple[Any, dict[str, Any], dict[str, Any], tuple[int,
         "filter-boruvka": (filter_boruvka, {}, {}, ()),
         "prim": (prim, csr, {"pairs": False}, ()),
         "prim-int2": (prim, {**csr, "layout": "int2"}, {"pairs": True}, ()),
-        "dijkstra": (dijkstra, {}, {}, (0,)),
+        "dijkstra": (dijkstra_driver(), {}, {}, (0,)),
         "delta-stepping": (delta_stepping, {}, {}, (0,)),
     }
 
@@ -130,7 +141,7 @@ def test_what_does_not_fit_exits_3_with_both_figures(
     """First the graph has no room, then the graph has it and the algorithm's own arrays have not."""
     free = [1 << 40 if state_alone else 1 << 18]
     made: list[int] = []
-    place, allocate = resident.make_resident, EmulatedDevice.empty
+    place, allocate = view_module.make_resident, EmulatedDevice.empty
 
     def placed(view: Any, device: Any) -> Any:
         found = place(view, device)
@@ -144,11 +155,11 @@ def test_what_does_not_fit_exits_3_with_both_figures(
 
     monkeypatch.setattr("gpugraph.emulator.memory.require_memory", require)
     monkeypatch.setattr("gpugraph.emulator.memory._NEVER_SHORT", 1 << 18)
-    monkeypatch.setattr(resident, "make_resident", placed)
+    monkeypatch.setattr(view_module, "make_resident", placed)
     monkeypatch.setattr(EmulatedDevice, "empty", lambda *a: made.append(1) or allocate(*a))
     told = refuse(3, problem, GRAPH, "--algo", name, "--device", "emulated")
     assert "emulated device: needs about " in told
-    assert " and 256.0 KiB are available" in told
+    assert " and 256 KiB are available" in told
     assert made == []
 
 

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from gpugraph.errors import GraphFormatError, InputError
 from gpugraph.graph.build import VERTEX_BYTES, ArcList
-from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.dtypes import target_dtype
+from gpugraph.graph.csr import CSRGraph, target_dtype
 from gpugraph.graph.formats.input_file import Source
 from gpugraph.host import require_memory
 

@@ -27,8 +27,7 @@ from typing import IO
 import numpy as np
 
 from gpugraph.errors import GraphFormatError
-from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.dtypes import target_dtype
+from gpugraph.graph.csr import CSRGraph, target_dtype
 from gpugraph.graph.formats.base import Format, check_size
 from gpugraph.graph.formats.input_file import Source
 

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from gpugraph.errors import GraphFormatError
 from gpugraph.graph.build import ArcList, narrow_weights
-from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.dtypes import target_dtype
+from gpugraph.graph.csr import CSRGraph, target_dtype
 from gpugraph.graph.formats.base import Format, arcs_of_rows, check_vertices, refuse_nan
 from gpugraph.graph.formats.input_file import Source, decoding
 

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from gpugraph.compiled import njit
+from gpugraph.graph.chunks import Runner
 from gpugraph.graph.families import Values
 from gpugraph.graph.generators.hashing import hash64
-from gpugraph.graph.generators.runner import Runner
 
 _CHUNK = 1 << 14
 

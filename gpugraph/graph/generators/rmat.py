@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 from gpugraph.compiled import njit
+from gpugraph.graph.chunks import Runner
 from gpugraph.graph.digest import mix
 from gpugraph.graph.families import Values
 from gpugraph.graph.generators.hashing import hash64, shuffle, shuffle_keys
-from gpugraph.graph.generators.runner import Runner
 
 
 @njit

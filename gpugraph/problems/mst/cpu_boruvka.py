@@ -27,9 +27,9 @@ from numpy.typing import NDArray
 
 from gpugraph.clock import Clock
 from gpugraph.compiled import njit, threads
+from gpugraph.graph.canonical import Keys, order_keys
 from gpugraph.graph.chunks import balanced_ranges, even_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.keys import Keys, order_keys
 from gpugraph.graph.view import GraphView
 from gpugraph.problems.mst.edges import edge_ids
 from gpugraph.problems.mst.forest import Forest

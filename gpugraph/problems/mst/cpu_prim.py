@@ -16,7 +16,7 @@ import numpy as np
 
 from gpugraph.clock import Clock
 from gpugraph.compiled import njit
-from gpugraph.graph.keys import order_keys
+from gpugraph.graph.canonical import order_keys
 from gpugraph.graph.view import GraphView
 from gpugraph.problems.mst.edges import edge_ids
 from gpugraph.problems.mst.forest import Forest

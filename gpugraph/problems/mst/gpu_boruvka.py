@@ -13,12 +13,10 @@ import numpy as np
 
 from gpugraph.clock import Clock
 from gpugraph.devices.base import Array, Device, Kernel, covering_grid
-from gpugraph.devices.resident import ResidentView
 from gpugraph.graph.digest import set_digest
-from gpugraph.graph.view import GraphView
+from gpugraph.graph.view import GraphView, ResidentView
 from gpugraph.problems.algorithm import Algorithm, Option
-from gpugraph.problems.least_traffic import forest_bytes
-from gpugraph.problems.mst.gpu_forest import fetch_forest, finish_forest, merge_launches
+from gpugraph.problems.mst.gpu_forest import fetch_forest, finish_forest, forest_bytes, merge_launches
 from gpugraph.problems.registry import register
 
 FILE = "boruvka.cu"

@@ -23,12 +23,10 @@ from typing import Any
 import numpy as np
 
 from gpugraph.clock import Clock
-from gpugraph.devices.base import Array, Device
-from gpugraph.devices.resident import ResidentView
-from gpugraph.devices.streams import Mark
+from gpugraph.devices.base import Array, Device, Mark
 from gpugraph.errors import InputError
 from gpugraph.graph.digest import set_digest
-from gpugraph.graph.view import GraphView
+from gpugraph.graph.view import GraphView, ResidentView
 from gpugraph.problems.algorithm import Algorithm, Option
 from gpugraph.problems.mst import gpu_boruvka
 from gpugraph.problems.mst.gpu_forest import fetch_forest, finish_forest

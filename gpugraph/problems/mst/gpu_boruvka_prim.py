@@ -16,9 +16,9 @@ import numpy as np
 
 from gpugraph.clock import Clock
 from gpugraph.devices.base import Array, Device, Kernel
-from gpugraph.devices.resident import ResidentView
 from gpugraph.errors import InputError
 from gpugraph.graph.digest import set_digest
+from gpugraph.graph.view import ResidentView
 from gpugraph.problems.algorithm import Algorithm, InputSizes, Option
 from gpugraph.problems.mst import gpu_boruvka_scan
 from gpugraph.problems.mst.gpu_boruvka_scan import key_dtype

@@ -16,8 +16,8 @@ import numpy as np
 
 from gpugraph.clock import Clock
 from gpugraph.devices.base import Array, Device, Kernel, covering_grid
-from gpugraph.devices.resident import ResidentView
 from gpugraph.graph.digest import set_digest
+from gpugraph.graph.view import ResidentView
 from gpugraph.problems.algorithm import Algorithm, InputSizes
 from gpugraph.problems.mst.gpu_boruvka import JUMPS, MAX_ROUNDS
 from gpugraph.problems.mst.gpu_boruvka import lanes_for as boruvka_lanes

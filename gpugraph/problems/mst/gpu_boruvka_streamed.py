@@ -25,8 +25,7 @@ from gpugraph.problems.algorithm import Algorithm, Option
 from gpugraph.problems.mst.forest import Forest
 from gpugraph.problems.mst.gpu_forest import merge_launches
 from gpugraph.problems.mst.memory_limit import LIMIT, limit_bytes
-from gpugraph.problems.mst.streamed_copies import Feed
-from gpugraph.problems.mst.streamed_edges import Part, canonical_edges, split_edges
+from gpugraph.problems.mst.streamed_edges import Feed, Part, canonical_edges, split_edges
 from gpugraph.problems.mst.streamed_memory import Plan, is_wide, plan
 from gpugraph.problems.registry import register
 

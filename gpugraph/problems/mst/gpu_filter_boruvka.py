@@ -15,12 +15,11 @@ import numpy as np
 
 from gpugraph.clock import Clock
 from gpugraph.devices.base import Array, Device, Kernel
-from gpugraph.devices.resident import ResidentView
 from gpugraph.graph.digest import set_digest
+from gpugraph.graph.view import ResidentView
 from gpugraph.problems.algorithm import Algorithm, InputSizes
-from gpugraph.problems.least_traffic import forest_bytes
 from gpugraph.problems.mst.forest import Forest
-from gpugraph.problems.mst.gpu_forest import fetch_forest
+from gpugraph.problems.mst.gpu_forest import fetch_forest, forest_bytes
 from gpugraph.problems.registry import register
 
 FILE = "filter_boruvka.cu"

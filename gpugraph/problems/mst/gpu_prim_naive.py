@@ -12,12 +12,11 @@ from typing import Any
 import numpy as np
 
 from gpugraph.devices.base import Array, Device, Kernel
-from gpugraph.devices.resident import ResidentView
 from gpugraph.graph.digest import set_digest
+from gpugraph.graph.view import ResidentView
 from gpugraph.problems.algorithm import Algorithm
-from gpugraph.problems.least_traffic import forest_bytes
 from gpugraph.problems.mst import gpu_prim
-from gpugraph.problems.mst.gpu_forest import fetch_forest, finish_forest
+from gpugraph.problems.mst.gpu_forest import fetch_forest, finish_forest, forest_bytes
 from gpugraph.problems.registry import register
 
 FILE = "prim_naive.cu"

@@ -18,12 +18,11 @@ import numpy as np
 
 from gpugraph.clock import Clock
 from gpugraph.devices.base import Array, Device, Kernel
-from gpugraph.devices.resident import ResidentView
 from gpugraph.errors import InputError
 from gpugraph.graph.digest import set_digest
+from gpugraph.graph.view import ResidentView
 from gpugraph.problems.algorithm import Algorithm, Option
-from gpugraph.problems.least_traffic import forest_bytes
-from gpugraph.problems.mst.gpu_forest import fetch_forest, finish_forest
+from gpugraph.problems.mst.gpu_forest import fetch_forest, finish_forest, forest_bytes
 from gpugraph.problems.registry import register
 
 FILE = "prim_persistent.cu"

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.devices.base import Device, covering_grid
-from gpugraph.devices.resident import ResidentView
 from gpugraph.exact import exact_sum
+from gpugraph.graph.view import ResidentView
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.mst.edges import edge_endpoints
 from gpugraph.problems.mst.forest import Forest

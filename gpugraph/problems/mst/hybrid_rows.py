@@ -17,11 +17,9 @@ from numpy.typing import NDArray
 
 from gpugraph.clock import Clock, working_seconds
 from gpugraph.compiled import njit, parallel_njit, prange, threads
-from gpugraph.devices.base import Array, Device
-from gpugraph.devices.streams import Mark
+from gpugraph.devices.base import Array, Device, Mark
+from gpugraph.graph.canonical import lower_bound, weight_key, weight_words
 from gpugraph.graph.chunks import balanced_ranges
-from gpugraph.graph.search import lower_bound
-from gpugraph.graph.sort_arcs import weight_key, weight_words
 from gpugraph.graph.view import GraphView
 
 PIECES = 4

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gpugraph.devices.base import Device
 from gpugraph.errors import InputError, OutOfMemory
 from gpugraph.problems.algorithm import Option
-from gpugraph.quantities import in_units, parse_bytes
+from gpugraph.quantities import exactly, parse_bytes
 
 LIMIT = Option("memory-limit", str, "", "device memory to take: 8GB, 500MiB, or 25% of the graph's own bytes")
 """The option, the same for every algorithm that has it."""
@@ -47,8 +47,8 @@ def check_limit(needed: int, limit: int, what: str) -> None:
     """
     if needed > limit:
         raise OutOfMemory(
-            f"needs {needed:,} bytes ({in_units(needed)}) on the device at least, for what belongs to the vertices, "
-            f"and may take {max(limit, 0):,} ({in_units(max(limit, 0))})",
+            f"needs {exactly(needed)} on the device at least, for what belongs to the vertices, "
+            f"and may take {exactly(max(limit, 0))}",
             where=what,
             remedy="raise memory-limit, or use a device with more memory",
         )

@@ -16,7 +16,7 @@ from gpugraph.problems.returned import plain_array
 
 if TYPE_CHECKING:
     from gpugraph.devices.base import Device
-    from gpugraph.devices.resident import ResidentView
+    from gpugraph.graph.view import ResidentView
 
 
 class MinimumSpanningForest(ForestFiles, OnGraphs):

@@ -8,8 +8,7 @@ from typing import Any
 from gpugraph.errors import InputError
 from gpugraph.graph.view import MAX_NARROW_ARCS, GraphView
 from gpugraph.problems.mst.memory_limit import check_limit
-from gpugraph.problems.mst.streamed_copies import BUFFERS
-from gpugraph.problems.mst.streamed_edges import NAMES
+from gpugraph.problems.mst.streamed_edges import BUFFERS, NAMES
 
 LIGHT_EDGES = 1.5
 """Light edges for each vertex: enough for a giant tree that makes nearly every heavy edge needless."""

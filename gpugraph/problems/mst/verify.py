@@ -25,9 +25,9 @@ from numpy.typing import NDArray
 
 from gpugraph.compiled import njit, threads
 from gpugraph.exact import exact_sum
+from gpugraph.graph.canonical import Keys, canonical_order, order_keys
 from gpugraph.graph.chunks import balanced_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.keys import Keys, canonical_order, order_keys
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.mst.edges import describe_edge, edge_endpoints
 from gpugraph.problems.mst.forest import Forest

@@ -30,9 +30,8 @@ from numpy.typing import NDArray
 from gpugraph.compiled import njit
 from gpugraph.errors import InputError, unknown_name
 from gpugraph.graph.chunks import even_ranges, in_threads
-from gpugraph.graph.csr import freeze
+from gpugraph.graph.csr import WEIGHT_DTYPES, freeze
 from gpugraph.graph.digest import mix
-from gpugraph.graph.dtypes import WEIGHT_DTYPES
 from gpugraph.graph.generators.hashing import hash64
 from gpugraph.host import require_memory
 from gpugraph.problems.scan.elements import generate_heads, generate_values

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
@@ -9,15 +11,14 @@ import numpy as np
 
 from gpugraph.clock import HostClock
 from gpugraph.errors import InputError
-from gpugraph.problems.contract import Problem, Verdict
+from gpugraph.problems.contract import Input, InputSize, Problem, Verdict, ViewSize
 from gpugraph.problems.returned import plain_array
-from gpugraph.problems.scan.array import ArrayInput, open_array
+from gpugraph.problems.scan.array import ArrayInput, open_array, shape_of
 from gpugraph.problems.scan.result_files import ScannedFiles
 from gpugraph.problems.scan.scanned import Scanned
 
 if TYPE_CHECKING:
     from gpugraph.devices.base import Device
-    from gpugraph.measure.record import Cell
     from gpugraph.problems.scan.resident import ResidentArray
 
 
@@ -29,12 +30,35 @@ class Scan(ScannedFiles):
     counted = "elements"
     definition = "MTEPS = million elements of the array a second = elements / kernel time / 10^6"
 
-    def open(self, cell: Cell, phases: dict[str, float], progress: Callable[[str], None]) -> ArrayInput:
-        """Return the array that a cell names, and add the seconds to ``load`` or ``build``."""
+    query_fields: tuple[str, ...] = ()
+
+    def accepts(self, source: str) -> bool:
+        """Tell whether a text names an array."""
+        return source.startswith("array:") or source.endswith(".npy")
+
+    def size(self, source: str, weights: str) -> InputSize:
+        """Return the size of the array that a spec or a .npy file will give; it has no weights."""
+        n, dtype, segmented = shape_of(source)
+        nbytes, heads = n * (dtype.itemsize + segmented), n * segmented
+        return InputSize(n, n, dtype.itemsize, True, nbytes, nbytes, state_bytes=nbytes, extra_bytes=heads)
+
+    def view_size(self, size: InputSize, preparations: Sequence[str], index_bits: int | None) -> ViewSize:
+        """Return the sizes of the array, which needs no preparations; the heads of segments are not counted."""
+        n, width = size.arcs, size.weight_bytes
+        return ViewSize(n, n, 32 if n < 2**31 else 64, width, n * width)
+
+    def series(self, source: str) -> str:
+        """Return a spec with its length left open; a file's own name."""
+        if not source.startswith("array:") or "file=" in source:
+            return os.path.basename(source)
+        return re.sub(r"(?<=[:,])(n|size)=[^,]+", r"\1={\1}", source)
+
+    def open(self, input_: Input, phases: dict[str, float], progress: Callable[[str], None]) -> ArrayInput:
+        """Return the array, and add the seconds to ``load`` or ``build``."""
         clock = HostClock()
-        made = isinstance(cell.graph, str) and cell.graph.startswith("array:") and "file=" not in cell.graph
+        made = (input_.path or "").startswith("array:") and "file=" not in (input_.path or "")
         with clock.phase("build" if made else "load"):
-            array = open_array(cell.graph)
+            array = open_array(input_.source)
         for name, seconds in clock.seconds.items():
             phases[name] = phases.get(name, 0.0) + seconds
         return array
@@ -76,7 +100,7 @@ class Scan(ScannedFiles):
 
     def figures(self, graph: ArrayInput, phases: Mapping[str, float]) -> dict[str, Any]:
         """Return what a record of a verified scan holds besides: ``throughput``."""
-        from gpugraph.problems.scan.throughput import throughput
+        from gpugraph.problems.scan.scanned import throughput
 
         return {"throughput": throughput(graph.nbytes, phases)}
 

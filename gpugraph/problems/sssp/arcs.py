@@ -1,4 +1,4 @@
-"""The arrays of a graph in the few types that compiled code is made for.
+"""The arrays of a graph in the few types that compiled code is made for, and the types of distances.
 
 Non-negative integers of any dtype are read as unsigned ones of the same width, without a copy, and every
 array is handed over read-only, so that a graph mapped from a file and one built in memory run the same
@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView
-from gpugraph.problems.sssp.distance_types import distance_dtype, unreached
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,3 +55,13 @@ def _frozen(array: NDArray[Any]) -> NDArray[Any]:
     view = array.view()
     view.flags.writeable = False
     return view
+
+
+def distance_dtype(weight_dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the dtype of distances on the host: uint64 for integer weights, else the weights' own float."""
+    return np.dtype(np.uint64) if weight_dtype.kind in "iu" else weight_dtype
+
+
+def unreached(dtype: np.dtype[Any]) -> Any:
+    """Return the value that marks a vertex as not reached: 2^64−1 for integers, infinity for floats."""
+    return dtype.type(np.iinfo(dtype).max if dtype.kind == "u" else np.inf)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.problems.sssp.distance_types import distance_dtype, unreached
+from gpugraph.problems.sssp.arcs import distance_dtype, unreached
 from gpugraph.problems.sssp.distances import Distances
 from gpugraph.problems.sssp.tight_arcs import refuse_wrapped
 

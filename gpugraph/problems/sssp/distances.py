@@ -18,11 +18,12 @@ from numpy.typing import NDArray
 from gpugraph.errors import OutOfMemory
 from gpugraph.exact import exact_sum
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.problems.sssp.distance_types import unreached
+from gpugraph.problems.algorithm import InputSizes
+from gpugraph.problems.sssp.arcs import unreached
 
 if TYPE_CHECKING:
     from gpugraph.devices.base import Device
-    from gpugraph.devices.resident import ResidentView
+    from gpugraph.graph.view import ResidentView
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,3 +96,11 @@ class Distances:
         if self.predecessor is not None:
             digest.update(np.ascontiguousarray(self.predecessor, np.int64).data)
         return digest.hexdigest()
+
+
+def distance_bytes(sizes: InputSizes) -> int:
+    """Return the least bytes of shortest paths from one source: the graph once, one distance as wide as a weight each.
+
+    Rows of vertices that are not reached need not be read: where many are not, the figure is too high.
+    """
+    return sizes.nbytes + sizes.weight_bytes * sizes.vertices

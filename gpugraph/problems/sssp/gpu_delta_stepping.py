@@ -17,12 +17,11 @@ from numpy.typing import DTypeLike
 
 from gpugraph.clock import Clock
 from gpugraph.devices.base import Array, Device, Kernel
-from gpugraph.devices.resident import ResidentView
+from gpugraph.graph.view import ResidentView
 from gpugraph.problems.algorithm import Algorithm, InputSizes
-from gpugraph.problems.least_traffic import distance_bytes
 from gpugraph.problems.registry import register
 from gpugraph.problems.sssp.distance_keys import distances_from_words
-from gpugraph.problems.sssp.distances import Distances
+from gpugraph.problems.sssp.distances import Distances, distance_bytes
 
 FILE = "delta_stepping.cu"
 BLOCK = 512

@@ -15,12 +15,11 @@ import numpy as np
 
 from gpugraph.clock import Clock
 from gpugraph.devices.base import Array, Device, Kernel
-from gpugraph.devices.resident import ResidentView
+from gpugraph.graph.view import ResidentView
 from gpugraph.problems.algorithm import Algorithm, InputSizes
-from gpugraph.problems.least_traffic import distance_bytes
 from gpugraph.problems.registry import register
 from gpugraph.problems.sssp.distance_keys import distances_from_words
-from gpugraph.problems.sssp.distances import Distances
+from gpugraph.problems.sssp.distances import Distances, distance_bytes
 
 FILE = "harish_narayanan.cu"
 BLOCK = 32

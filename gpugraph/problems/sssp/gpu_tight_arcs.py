@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.devices.base import Device, Kernel, covering_grid
-from gpugraph.devices.resident import ResidentView
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.problems.sssp.distance_types import distance_dtype
+from gpugraph.graph.view import ResidentView
+from gpugraph.problems.sssp.arcs import distance_dtype
 
 FILE = "verify_distances.cu"
 KERNELS = ("check_arcs", "find_loose", "begin_levels", "name_tails")

@@ -9,8 +9,8 @@ Source: the optimality conditions of Ford, Network flow theory (1956), with tigh
 from __future__ import annotations
 
 from gpugraph.devices.base import Device
-from gpugraph.devices.resident import ResidentView
 from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.view import ResidentView
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.sssp.distances import Distances
 from gpugraph.problems.sssp.gpu_tight_arcs import TightArcs

@@ -13,15 +13,14 @@ from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.contract import Problem, Verdict
 from gpugraph.problems.on_graphs import OnGraphs
 from gpugraph.problems.returned import plain_array
+from gpugraph.problems.sssp.arcs import distance_dtype
 from gpugraph.problems.sssp.distance_keys import distances_from_words
-from gpugraph.problems.sssp.distance_types import distance_dtype
 from gpugraph.problems.sssp.distances import Distances
 from gpugraph.problems.sssp.result_files import DistancesFiles
 
 if TYPE_CHECKING:
     from gpugraph.devices.base import Device
-    from gpugraph.devices.resident import ResidentView
-    from gpugraph.measure.record import Cell
+    from gpugraph.graph.view import ResidentView
 
 
 class ShortestPaths(DistancesFiles, OnGraphs):
@@ -29,6 +28,7 @@ class ShortestPaths(DistancesFiles, OnGraphs):
 
     name = "sssp"
     title = "Single-source shortest paths"
+    query_fields: tuple[str, ...] = ("source",)
     counted = "edges with an endpoint in the reached set"
     definition = (
         "MTEPS = undirected edges with an endpoint in the reached set (directed graphs: arcs whose tail is reached) "
@@ -109,7 +109,7 @@ class ShortestPaths(DistancesFiles, OnGraphs):
     def complete(
         self,
         result: Distances,
-        cell: Cell,
+        cell: Any,
         resident: ResidentView | None,
         device: Device,
         progress: Callable[[str], None],

@@ -155,8 +155,7 @@ def _right_distances(graph: CSRGraph) -> Any:
 
 def _prepared(name: str, graph: CSRGraph, device: Any) -> tuple[Any, Any]:
     """Return the algorithm and its state on a device."""
-    from gpugraph.devices.resident import make_resident
-    from gpugraph.graph.view import GraphView
+    from gpugraph.graph.view import GraphView, make_resident
     from gpugraph.problems.registry import find_algorithm
 
     algorithm = find_algorithm("sssp", name, device.kind)

@@ -25,7 +25,7 @@ from gpugraph.problems.result_files import (
     write_csv,
     write_npz,
 )
-from gpugraph.problems.sssp.distance_types import distance_dtype, unreached
+from gpugraph.problems.sssp.arcs import distance_dtype, unreached
 from gpugraph.problems.sssp.distances import Distances
 
 

@@ -26,8 +26,7 @@ from gpugraph.compiled import njit
 from gpugraph.errors import InputError
 from gpugraph.graph.chunks import balanced_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.problems.sssp.arcs import Arcs
-from gpugraph.problems.sssp.distance_types import unreached
+from gpugraph.problems.sssp.arcs import Arcs, unreached
 
 _BLOCK = 1 << 24
 """Arcs classified at a time; bounds the memory to a byte each."""

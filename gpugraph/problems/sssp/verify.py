@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.contract import Verdict
-from gpugraph.problems.sssp.distance_types import distance_dtype
+from gpugraph.problems.sssp.arcs import distance_dtype
 from gpugraph.problems.sssp.distances import Distances
 from gpugraph.problems.sssp.tight_arcs import survey
 

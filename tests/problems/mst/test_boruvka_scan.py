@@ -9,9 +9,8 @@ import gpugraph.problems.mst.gpu_boruvka_prim as boruvka_prim
 import gpugraph.problems.mst.gpu_boruvka_scan as boruvka_scan
 import gpugraph.problems.scan.gpu_segmented as gpu_segmented
 from gpugraph.clock import NullClock
-from gpugraph.devices.resident import make_resident
 from gpugraph.emulator.device import EmulatedDevice
-from gpugraph.graph.view import GraphView
+from gpugraph.graph.view import GraphView, make_resident
 from tests.emulator.compiler import needs_compiler
 from tests.problems.gpu_cases import expected, run_on
 from tests.problems.mst.helpers import random_graph

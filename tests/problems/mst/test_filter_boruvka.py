@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 import gpugraph.problems.mst.gpu_filter_boruvka as filter_boruvka
-from gpugraph.devices.resident import make_resident
 from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.generate import generate
-from gpugraph.graph.view import GraphView
+from gpugraph.graph.view import GraphView, make_resident
 from gpugraph.problems.mst.gpu_forest import fetch_forest
 from tests.problems.gpu_cases import expected, run_on
 from tests.zoo import Edge, undirected

@@ -86,8 +86,7 @@ def test_a_launch_without_blocks_is_refused(name: str) -> None:
 @pytest.mark.parametrize("name", ["prim", "prim-naive"])
 def test_the_same_state_can_be_run_again(name: str) -> None:
     from gpugraph.clock import NullClock
-    from gpugraph.devices.resident import make_resident
-    from gpugraph.graph.view import GraphView
+    from gpugraph.graph.view import GraphView, make_resident
     from gpugraph.problems.registry import find_algorithm
 
     device, graph = EmulatedDevice(), random_graph(60, 200, 9, 2)

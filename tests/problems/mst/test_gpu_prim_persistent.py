@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 
 import gpugraph.problems.mst.gpu_prim_persistent as persistent
 from gpugraph.clock import NullClock
-from gpugraph.devices.resident import ResidentView, make_resident
 from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.errors import InputError
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.view import GraphView
+from gpugraph.graph.view import GraphView, ResidentView, make_resident
 from gpugraph.measure.cell import run_cell
 from gpugraph.measure.record import Cell
 from tests.problems.gpu_cases import expected, run_on

@@ -10,11 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpugraph.devices.resident import make_resident
 from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.errors import OutOfMemory
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.view import GraphView
+from gpugraph.graph.view import GraphView, make_resident
 from gpugraph.measure.cell import run_cell
 from gpugraph.measure.record import Cell
 from gpugraph.measure.trial import check

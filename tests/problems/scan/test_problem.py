@@ -12,13 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpugraph import memory
+from gpugraph import host
 from gpugraph.errors import InputError, OutOfMemory
 from gpugraph.problems.registry import load_problem
 from gpugraph.problems.scan.array import ArrayInput, open_array, with_kind
 from gpugraph.problems.scan.elements import generate_heads
-from gpugraph.problems.scan.scanned import Scanned
-from gpugraph.problems.scan.throughput import throughput
+from gpugraph.problems.scan.scanned import Scanned, throughput
 from gpugraph.problems.scan.verify import sums_are_exact
 from tests.problems.scan.scan_cases import TYPES, scanned_by
 
@@ -253,6 +252,6 @@ def test_the_total_counts_allocation_and_both_transfers() -> None:
 
 
 def test_an_array_that_does_not_fit_is_refused_before_it_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "available_memory", lambda: 2**20)
-    with pytest.raises(OutOfMemory, match=r"an array of 262144 elements: needs about 2.0 MiB"):
+    monkeypatch.setattr(host, "available_memory", lambda: 2**20)
+    with pytest.raises(OutOfMemory, match=r"an array of 262144 elements: needs about 2 MiB"):
         open_array("array:size=1MiB")

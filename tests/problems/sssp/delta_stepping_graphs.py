@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 import gpugraph.problems.sssp.gpu_delta_stepping as delta_stepping
-from gpugraph.devices.resident import make_resident
 from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.generate import generate
-from gpugraph.graph.view import GraphView
+from gpugraph.graph.view import GraphView, make_resident
 from gpugraph.problems.sssp.distances import Distances
 from tests.problems.gpu_cases import expected
 from tests.zoo import Edge, directed, undirected

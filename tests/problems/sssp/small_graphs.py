@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from gpugraph.graph.build import ArcList, build
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.problems.sssp.distance_types import distance_dtype, unreached
+from gpugraph.problems.sssp.arcs import distance_dtype, unreached
 from tests.zoo import ZOO, has_negative_weights, zoo
 
 SEARCHABLE = tuple(name for name in ZOO if zoo(name).vertices and not has_negative_weights(zoo(name)))

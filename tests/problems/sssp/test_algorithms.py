@@ -15,7 +15,13 @@ from gpugraph.errors import InputError
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView
 from gpugraph.problems.registry import algorithms, find_algorithm, load_problem
-from gpugraph.problems.sssp import adjacency_matrix, buckets, compound_host, cpu_delta_stepping, cpu_dijkstra, transpose
+from gpugraph.problems.sssp import (
+    buckets,
+    cpu_delta_stepping,
+    cpu_dijkstra,
+    frontier_dijkstra_arrays,
+    frontier_dijkstra_cpu,
+)
 from gpugraph.problems.sssp.arcs import Arcs
 from gpugraph.problems.sssp.cpu_delta_stepping import BucketSearch, chosen_delta, delta_stepping
 from gpugraph.problems.sssp.distances import Distances
@@ -29,9 +35,9 @@ from tests.problems.sssp.small_graphs import (
 )
 from tests.zoo import directed, undirected, zoo
 
-COMPOUND = ("f-cpu", "u-cpu", "matrix-f-cpu", "matrix-u-cpu")
-EXACT = ("delta-stepping", "dijkstra", *COMPOUND)
-MODULES = (adjacency_matrix, buckets, compound_host, cpu_dijkstra, transpose)
+FRONTIER = ("f-cpu", "u-cpu", "matrix-f-cpu", "matrix-u-cpu")
+EXACT = ("delta-stepping", "dijkstra", *FRONTIER)
+MODULES = (buckets, cpu_dijkstra, frontier_dijkstra_arrays, frontier_dijkstra_cpu)
 ALGORITHMS = (*EXACT, "dijkstra-fibonacci")
 
 

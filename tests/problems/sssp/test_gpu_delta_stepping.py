@@ -10,11 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gpugraph.problems.sssp.gpu_delta_stepping as delta_stepping
-from gpugraph.devices.resident import make_resident
 from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.errors import InputError
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.view import GraphView
+from gpugraph.graph.view import GraphView, make_resident
 from gpugraph.problems.sssp.distances import Distances
 from tests.emulator.compiler import needs_compiler
 from tests.problems.gpu_cases import expected

@@ -10,9 +10,8 @@ import pytest
 
 import gpugraph
 import gpugraph.problems.sssp.gpu_delta_stepping as delta_stepping
-from gpugraph.devices.resident import make_resident
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.view import GraphView
+from gpugraph.graph.view import GraphView, make_resident
 from gpugraph.measure.cell import run_cell
 from gpugraph.measure.record import Cell
 from tests.problems.sssp.delta_stepping_graphs import PATHS, fan, hub_at_the_end_of_a_chain, layers, search, wide_range

@@ -13,17 +13,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpugraph.devices.resident import make_resident
 from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.errors import OutOfMemory
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.view import GraphView
+from gpugraph.graph.view import GraphView, make_resident
 from gpugraph.measure.cell import run_cell
 from gpugraph.measure.record import Cell
 from gpugraph.measure.trial import check
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.sssp import gpu_tight_arcs
-from gpugraph.problems.sssp.distance_types import unreached
+from gpugraph.problems.sssp.arcs import unreached
 from gpugraph.problems.sssp.distances import Distances
 from gpugraph.problems.sssp.gpu_verify import certify
 from gpugraph.problems.sssp.problem import PROBLEM

@@ -93,8 +93,7 @@ def test_costs_beyond_32_bits_restart_in_64() -> None:
 
 
 def test_the_need_foretold_is_what_is_allocated() -> None:
-    from gpugraph.devices.resident import make_resident
-    from gpugraph.graph.view import GraphView
+    from gpugraph.graph.view import GraphView, make_resident
     from gpugraph.problems.sssp.gpu_harish_narayanan import State
 
     device = EmulatedDevice()

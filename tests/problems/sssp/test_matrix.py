@@ -12,8 +12,8 @@ from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.errors import OutOfMemory
 from gpugraph.graph.view import GraphView
 from gpugraph.problems.registry import find_algorithm
-from gpugraph.problems.sssp.adjacency_matrix import Cells, matrix_of
 from gpugraph.problems.sssp.arcs import Arcs
+from gpugraph.problems.sssp.frontier_dijkstra_arrays import Cells, matrix_of
 from gpugraph.problems.sssp.reference import reference_distances
 from tests.cli.runner import refuse, succeed
 from tests.emulator.compiler import needs_compiler
@@ -95,10 +95,10 @@ def test_a_matrix_that_the_host_cannot_hold_exits_3_with_both_figures(
 ) -> None:
     monkeypatch.setattr("gpugraph.host.available_memory", lambda: 1 << 20)
     told = refuse(3, "sssp", "path:1000", "--algo", name, "--device", "cpu")
-    assert "cpu: needs about 3.8 MiB of memory and 1.0 MiB are available — " in told
+    assert "cpu: needs about 3.81 MiB of memory and 1 MiB are available — " in told
     assert "device" not in told
     algorithm = find_algorithm("sssp", name, "cpu")
-    with pytest.raises(OutOfMemory, match=r"3\.8 MiB"):
+    with pytest.raises(OutOfMemory, match=r"3\.81 MiB"):
         algorithm.prepare(GraphView.of(undirected(1000, [(0, 1, 1)])), None)
 
 
@@ -110,7 +110,7 @@ def test_a_matrix_that_the_device_cannot_hold_exits_3_with_both_figures(
     monkeypatch.setattr("gpugraph.host.available_memory", lambda: 1 << 20)
     monkeypatch.setattr("gpugraph.emulator.memory._NEVER_SHORT", 1 << 20)
     told = refuse(3, "sssp", "path:1000", "--algo", name, "--device", "emulated")
-    assert "emulated device: needs about 3.8 MiB of memory and 1.0 MiB are available" in told
+    assert "emulated device: needs about 3.82 MiB of memory and 1 MiB are available" in told
 
 
 def test_the_prepared_matrix_is_used_again_for_every_source() -> None:

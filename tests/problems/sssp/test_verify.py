@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.contract import Verdict
-from gpugraph.problems.sssp.distance_types import unreached
+from gpugraph.problems.sssp.arcs import unreached
 from gpugraph.problems.sssp.distances import Distances
 from gpugraph.problems.sssp.problem import PROBLEM
 from tests.problems.sssp.small_graphs import SEARCHABLE, expected_distances, graphs

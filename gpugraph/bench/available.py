@@ -1,0 +1,266 @@
+"""What stands behind the names of a sweep here: the registry's algorithms, peers, users' own, preparations, devices.
+
+A user's own algorithm is asked in a process of its own, which may hang or end without harm.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from gpugraph.bench.process import WorkerDied, WorkerProcess
+from gpugraph.bench.sweep import Block, Sweep, Variant
+from gpugraph.errors import GpuGraphError, InputError, placed, unknown_name
+from gpugraph.measure.resolve import parse_options
+from gpugraph.problems.algorithm import Algorithm
+from gpugraph.problems.contract import PROBLEMS
+from gpugraph.problems.guest_sources import described_guest, installed, is_file
+from gpugraph.problems.registry import algorithms
+from gpugraph.quantities import in_seconds
+
+PEER = "peer:"
+
+LEAST_LIMIT_S = 30.0
+"""Seconds that importing a guest may take in any case: compilers and CUDA libraries are slow to load."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way to run a variant: on one device, with one choice of preparations and options.
+
+    Attributes:
+        chosen: the value of each axis that was chosen: ``device``, ``prepare``, and options that have axes.
+        options: all that are set, templates not filled yet.
+        kind: of the device.
+        refused: why a peer, which is asked for by name and gets a row in any case, cannot run here; or nothing.
+        obstacle: why no such cell can be, or None.
+        guest: what a user's own algorithm says of itself, as one that cannot run; None for any other.
+    """
+
+    chosen: Mapping[str, Any]
+    options: Mapping[str, Any]
+    kind: str
+    refused: str
+    obstacle: str | None
+    guest: Algorithm | None
+
+
+class Available:
+    """Answers about names, each looked up once.
+
+    Args:
+        kinds: the kind of device behind each name of one; a name that is missing cannot be used here.
+        unusable: why a device cannot be used here, by name.
+        guests: asks users' own algorithms.
+    """
+
+    def __init__(self, kinds: Mapping[str, str], unusable: Mapping[str, str], guests: Guests):
+        self._kinds, self._unusable, self._guests = kinds, unusable, guests
+
+    def check(self, sweep: Sweep, block: Block) -> None:
+        """Refuse algorithms and options of a block that stand for nothing.
+
+        Raises:
+            InputError: the first of them, with its place; the nearest right name is suggested.
+        """
+        everywhere = block.axes["problem"]
+        named: list[tuple[str, list[str], Mapping[str, Any], tuple[str, ...]]] = [
+            (variant.name, [problem] if problem else everywhere, variant.options, ("axes", "algorithm"))
+            for problem, variants in block.algorithms.items()
+            for variant in variants
+        ]
+        named += [
+            (name, everywhere, {option: value}, ("options", name, option))
+            for name, options in block.options.items()
+            for option, values in options.items()
+            for value in values
+        ]
+        for name, problems, options, keys in named:
+            try:
+                self._check_algorithm(name, problems)
+                for option, value in options.items():
+                    self._check_option(name, problems, option, value)
+            except InputError as error:
+                raise placed(error, sweep.where(block, *keys)) from None
+
+    def check_peer(self, name: str) -> None:
+        """Refuse ``peer:NAME`` where there is no such peer."""
+        if name not in self._peers():
+            known = [peer.removeprefix(PEER) for peer in self._peers()]
+            raise unknown_name("peer", name.removeprefix(PEER), known)
+
+    def _check_algorithm(self, name: str, problems: Sequence[str]) -> None:
+        """Refuse a name that stands for an algorithm of none of the problems."""
+        if name.startswith(PEER):
+            self.check_peer(name)
+        if name == "auto" or name.startswith(PEER):
+            return
+        trouble: GpuGraphError | None = None
+        for problem in problems:
+            try:
+                if self._found(name, problem):
+                    return
+            except GpuGraphError as error:
+                trouble = error
+        if trouble is not None:
+            raise trouble
+        known = {a.name for problem in problems if problem in PROBLEMS for a in algorithms(problem)}
+        raise unknown_name("algorithm", name, known | installed().keys())
+
+    def _check_option(self, algorithm: str, problems: Sequence[str], option: str, value: Any) -> None:
+        """Refuse an option that the algorithm does not have, or a value it does not take."""
+        if "{" in str(value) or algorithm == "auto" or algorithm.startswith(PEER):
+            return  # known when the variables are
+        found = [a for problem in problems if self._solves(algorithm, problem) for a in self._found(algorithm, problem)]
+        known = [a for a in found if option in {o.name for o in a.options}]
+        for one in known or sorted(found, key=lambda a: -len(a.options))[:1]:
+            parse_options(one, {option: str(value)})
+
+    def ways(self, variant: Variant, problem: str, block: Block) -> Iterator[Way]:
+        """Yield the ways to run a variant of a block's; none where it does not solve the problem."""
+        name = variant.name
+        if not self._solves(name, problem):
+            return
+        guest = self._guests.find(name, problem) if self._is_guest(name) else None
+        axes = {
+            "device": self._devices_of(name, problem, [variant.device] if variant.device else block.axes["device"]),
+            "prepare": [variant.prepare] if variant.prepare is not None else block.axes["prepare"],
+            **block.options.get(name, {}),
+        }
+        for values in itertools.product(*axes.values()):
+            chosen = dict(zip(axes, values, strict=True))
+            device, prepare, *_ = values
+            kind = self._kinds.get(device, str(device).partition(":")[0])
+            options = {**variant.options, **{k: v for k, v in chosen.items() if k in block.options.get(name, {})}}
+            if name.startswith(PEER):
+                refused, obstacle = self._refusal(name, device), None
+            else:
+                refused, obstacle = "", self._obstacle(name, problem, device, str(prepare), options)
+            yield Way(chosen, options, kind, refused, obstacle, guest)
+
+    @cache  # noqa: B019  lives as long as one expansion
+    def _found(self, name: str, problem: str) -> list[Algorithm]:
+        """Return the algorithms of a name, one for each kind of device that has its own.
+
+        Raises:
+            InputError: it is a user's own, and cannot be used.
+        """
+        if self._is_guest(name):
+            return [self._guests.find(name, problem)]
+        return [a for a in algorithms(problem) if a.name == name]
+
+    @cache  # noqa: B019
+    def _is_guest(self, name: str) -> bool:
+        """Tell whether a name stands for a user's own algorithm, in a file or of an installed package."""
+        if name == "auto" or name.startswith(PEER):
+            return False
+        return is_file(name) or (name in installed() and name not in {a.name for a in algorithms()})
+
+    @cache  # noqa: B019
+    def _peers(self) -> dict[str, dict[str, Any]]:
+        """Return what there is to say of each peer, by name; the external commands of the sweep are among them."""
+        from gpugraph.peers import describe_peers
+
+        return {peer["name"]: peer for peer in describe_peers()}
+
+    def _solves(self, name: str, problem: str) -> bool:
+        """Tell whether the name stands for an algorithm of the problem."""
+        if name.startswith(PEER):
+            return problem in self._peers()[name]["problems"]
+        if name == "auto":
+            return True
+        try:
+            return bool(self._found(name, problem))
+        except GpuGraphError:
+            return False
+
+    def _devices_of(self, name: str, problem: str, devices: Sequence[str]) -> Sequence[str]:
+        """Return the devices that an algorithm is tried on: those it runs on, if any; a peer has its own."""
+        if name.startswith(PEER):
+            return [self._peers()[name]["device"]]
+        if name == "auto":
+            return devices
+        able = {kind for algorithm in self._found(name, problem) for kind in algorithm.devices}
+        here = [device for device in devices if self._kinds.get(device) in able]
+        return here or [device for device in devices if device not in self._kinds] or devices
+
+    def _refusal(self, name: str, device: str) -> str:
+        if device in self._kinds:
+            return ""
+        reason = self._unusable.get(device, "no such device can be used here")
+        return f"{self._peers()[name]['title']} runs on '{device}': {reason}"
+
+    def _obstacle(self, name: str, problem: str, device: str, prepare: str, options: Iterable[str]) -> str | None:
+        """Return why a cell cannot be, or None if it can."""
+        if device not in self._kinds:
+            return f"device '{device}' cannot be used here"
+        if name == "auto":
+            return None
+        kind = self._kinds[device]
+        here = [a for a in self._found(name, problem) if kind in a.devices]
+        if not here:
+            return f"{name} does not run on {kind}"
+        own = {option.name for option in here[0].options}
+        for option in options:
+            if option not in own:
+                return f"{name} on {kind} has no option {option}"
+        for step in prepare.split("+"):
+            if step not in ("", "none", *here[0].preparations) and "{" not in step:
+                return f"{name} on {kind} does not take the preparation {step}"
+        return None
+
+
+class Guests:
+    """What users' own algorithms say of themselves; each is asked once.
+
+    Args:
+        limit_s: seconds that importing one may take, if they are more than ``LEAST_LIMIT_S``.
+        start: starts a worker.
+    """
+
+    def __init__(self, limit_s: float = 0.0, start: Callable[[], WorkerProcess] = WorkerProcess):
+        self._limit_s, self._start = max(limit_s, LEAST_LIMIT_S), start
+        self._told: dict[str, Mapping[str, Any]] = {}
+
+    def find(self, name: str, problem: str) -> Algorithm:
+        """Return a user's own algorithm as one that cannot run: its devices, options and the like.
+
+        Args:
+            name: ``FILE.py:OBJECT``, or the name of an entry point.
+            problem: what it is to solve.
+
+        Raises:
+            InputError: it cannot be used, or importing it hangs or ends its process.
+        """
+        return described_guest(self._about(name)[problem])
+
+    def any_problem(self, name: str) -> Algorithm:
+        """Return it for the problem that it solves, which an installed one says itself.
+
+        Raises:
+            InputError: as for ``find``.
+        """
+        told = self._about(name)
+        return described_guest(next((one for one in told.values() if "error" not in one), told[PROBLEMS[0]]))
+
+    def _about(self, name: str) -> Mapping[str, Any]:
+        if name not in self._told:
+            self._told[name] = self._ask(name)
+        return self._told[name]
+
+    def _ask(self, name: str) -> Mapping[str, Any]:
+        """Import it in a worker of its own: what it does to that process meets nobody else."""
+        with self._start() as worker:
+            what = f"importing it took more than {in_seconds(self._limit_s)}"
+            try:
+                event = worker.answer({"do": "describe", "algorithm": name}, "described", self._limit_s)
+                if event is not None:
+                    told: Mapping[str, Any] = event["told"]
+                    return told
+            except WorkerDied as death:
+                what = f"importing it failed: {death.what}"
+        error = {"what": what, "where": name, "remedy": "correct the user's own algorithm"}
+        return {problem: {"error": error} for problem in PROBLEMS}

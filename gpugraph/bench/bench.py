@@ -1,0 +1,183 @@
+"""One run of the bench: a sweep, the devices that are here, its plan, the run of it, and what that says at the end."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from types import TracebackType
+from typing import Any
+
+from gpugraph.bench.available import PEER
+from gpugraph.bench.estimate import Prices
+from gpugraph.bench.plan import Plan, expand_sweep
+from gpugraph.bench.process import WorkerDied, WorkerProcess
+from gpugraph.bench.run import Runner, Totals, Watcher
+from gpugraph.bench.store import Store, dated_name, latest_name, read_records
+from gpugraph.bench.sweep import Sweep
+from gpugraph.bench.sweep_file import sampling_settings
+from gpugraph.errors import DeviceUnavailable, GpuGraphError, InputError, VerificationFailed
+from gpugraph.measure.sampling import Sampling
+from gpugraph.peers import describe_peers, read_tables, register_commands
+from gpugraph.quantities import in_seconds
+
+START_S = 300.0
+"""Seconds that a worker may take to open the devices."""
+
+
+class Bench:
+    """A sweep to be run here; a context manager that opens the file of records, a worker, and the devices.
+
+    Args:
+        sweep: what to run.
+        path: of the file; without one, with ``resume`` the sweep's newest here, else a new one that bears the date.
+        resume: go on with what is in the file.
+        retry: go on, and try again what did not go well.
+        dry: only plan: the file is read where it is gone on with, and not opened to be written.
+        peers: names of peers that run beside the sweep's algorithms.
+        commands: tables of peers that are external commands, as ``--peer-command`` gives them.
+        sampled: settings of the sampling in the place of the sweep's.
+
+    Attributes:
+        sweep: the sweep, with the tables and settings given.
+        path: the file of records.
+        store: the file, open; None where ``dry``.
+        notices: what opening the devices has to tell.
+
+    Raises:
+        InputError: a bad table or setting; on entering, the file cannot be written, or holds results already.
+    """
+
+    def __init__(
+        self,
+        sweep: Sweep,
+        path: str | None = None,
+        *,
+        resume: bool = False,
+        retry: bool = False,
+        dry: bool = False,
+        peers: Sequence[str] = (),
+        commands: Sequence[str] = (),
+        sampled: Mapping[str, Any] | None = None,
+    ):
+        self._resume, self._retry, self._dry, self._peers = resume or retry, retry, dry, peers
+        self.path = path or (latest_name(sweep.name) if self._resume else None) or dated_name(sweep.name)
+        self.sweep = _with_commands(sweep, commands)
+        self.sweep = replace(self.sweep, sampling=sampling_settings({**sweep.sampling, **(sampled or {})}))
+        self.store: Store | None = None
+        self.notices: list[str] = []
+        self._devices: dict[str, Mapping[str, Any]] = {}
+
+    def __enter__(self) -> Bench:
+        with contextlib.ExitStack() as stack:
+            if not self._dry:
+                self.store = stack.enter_context(Store(self.path, resume=self._resume))
+            self._worker = stack.enter_context(WorkerProcess())
+            names = _device_names(self.sweep, self._peers)
+            opened = self._worker.answer({"do": "devices", "names": names}, "devices", START_S)
+            if opened is None:
+                raise WorkerDied(f"the worker did not open the devices within {in_seconds(START_S)}")
+            self._devices = opened["devices"]
+            self._stack = stack.pop_all()
+        self.notices = [told["notice"] for told in self._devices.values() if told.get("notice")]
+        self.notices += [f"{name}: {told}" for name, told in self._unusable.items()]
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.close()
+
+    @property
+    def _unusable(self) -> dict[str, str]:
+        return {name: str(told["unavailable"]) for name, told in self._devices.items() if "unavailable" in told}
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The cells.
+
+        Raises:
+            DeviceUnavailable: none of the devices that the sweep names can be used.
+            InputError: the sweep makes no sense here.
+        """
+        kinds = {name: str(told["kind"]) for name, told in self._devices.items() if "kind" in told}
+        if not kinds:
+            raise DeviceUnavailable(next(iter(self._unusable.values())))
+        if "auto" in kinds:
+            kinds[kinds["auto"]] = kinds["auto"]
+        return expand_sweep(self.sweep, kinds, self._peers, self._unusable)
+
+    @cached_property
+    def prices(self) -> Prices:
+        """What cells will need, learnt from the records that are gone on with."""
+        stored = self.store.records if self.store else []
+        if self._dry and self._resume and os.path.exists(self.path):
+            stored = read_records(self.path)
+        return Prices(Sampling(**self.sweep.sampling), stored)
+
+    def run(self, watcher: Watcher) -> Totals:
+        """Run the cells that are not finished; each is in the file as soon as it ends.
+
+        Raises:
+            KeyboardInterrupt: Ctrl-C; what was stored stays.
+            InputError: the file cannot be written.
+        """
+        assert self.store is not None, "a bench that only plans"
+        devices = {name: told for name, told in self._devices.items() if "kind" in told}
+        devices |= {str(told["kind"]): told for name, told in devices.items() if name == "auto"}
+        devices |= {name: {"description": {"kind": name.partition(":")[0]}} for name in self._unusable}
+        return Runner(
+            self.sweep, self.plan, self.store, devices, self.prices, watcher, retry=self._retry, worker=self._worker
+        ).run()
+
+
+def _with_commands(sweep: Sweep, commands: Sequence[str]) -> Sweep:
+    """Make the external commands of a sweep and of the command line known; return the sweep with all of them."""
+    if not sweep.peers and not commands:
+        return sweep
+    register_commands(sweep.peers, sweep.path)
+    given = {name: table for text in commands for name, table in read_tables(text).items()}
+    sweep = replace(sweep, peers={**sweep.peers, **given})
+    register_commands(sweep.peers)
+    return sweep
+
+
+def _device_names(sweep: Sweep, peers: Sequence[str]) -> list[str]:
+    """Return every device that a sweep names, and those that its peers run on."""
+    names: dict[str, None] = {}
+    named = [f"{PEER}{name}" for name in peers]
+    for block in sweep.blocks:
+        names |= dict.fromkeys(str(device) for device in block.axes["device"])
+        names |= dict.fromkeys(variant.device for variant in block.variants() if variant.device)
+        named += [variant.name for variant in block.variants() if variant.name.startswith(PEER)]
+    if named:
+        known = {peer["name"]: str(peer["device"]) for peer in describe_peers()}
+        names |= dict.fromkeys(known[name] for name in named if name in known)
+    return list(names)
+
+
+def judge(totals: Totals) -> None:
+    """Raise what the exit code of a bench is to say: a wrong result, a defect, or that nothing went well.
+
+    Raises:
+        VerificationFailed, InputError, DeviceUnavailable, GpuGraphError: accordingly.
+    """
+    ours = [(planned, r) for planned, r in totals.records if not str(r["algorithm"]).startswith(PEER)]
+    outcomes = Counter(str(record.get("outcome", "ok")) for _, record in ours)
+    worst: dict[str, type[GpuGraphError]] = {"wrong": VerificationFailed}
+    if any(record.get("outcome") == "threw" and planned.guest is None for planned, record in ours):
+        worst["threw"] = GpuGraphError  # an exception of a user's own algorithm is no defect
+    if ours and not outcomes["ok"]:
+        worst.setdefault("threw", InputError)
+        worst |= {"refused": InputError, "failed": DeviceUnavailable, "out of memory": DeviceUnavailable}
+        worst |= {"died": DeviceUnavailable, "timeout": DeviceUnavailable}
+    for outcome, error in worst.items():
+        if outcomes[outcome]:
+            first = next(record for _, record in ours if record.get("outcome") == outcome)
+            where = f"{first['problem']} by {first['algorithm']} on {first['graph']['name']}"
+            more = f" (and {outcomes[outcome] - 1} more)" if outcome == "wrong" and outcomes[outcome] > 1 else ""
+            wrong = f"{(first.get('verification') or {}).get('detail')}{more}"
+            raise error(wrong if outcome == "wrong" else f"{outcome}: {first.get('message')}", where=where)

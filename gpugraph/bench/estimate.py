@@ -1,0 +1,268 @@
+"""What a cell will need, memory and seconds, and what of it the budget has room for.
+
+It is foretold from stored results, from declared traffic, or from plain rates.
+
+The figures are rough on purpose: they order cells, warn, and keep a sweep inside its budget, which corrects them by
+what the cells before really took.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gpugraph.bench.available import PEER
+from gpugraph.bench.plan import Planned
+from gpugraph.errors import GpuGraphError
+from gpugraph.host import usable_cores
+from gpugraph.measure.record import Cell
+from gpugraph.measure.record_file import shape_of
+from gpugraph.measure.resolve import resolve_algorithm
+from gpugraph.measure.sampling import Sampling
+from gpugraph.measure.trial import REFERENCE_LIMIT
+from gpugraph.peers.peer import LIBRARIES
+from gpugraph.problems.algorithm import Algorithm
+from gpugraph.problems.contract import CertifiesOnDevice, Input, ViewSize
+from gpugraph.problems.registry import load_problem
+from gpugraph.quantities import in_seconds
+
+ARCS_PER_S = {"cpu": 20e6, "cuda": 2e9, "emulated": 200e3}
+BYTES_PER_S = {"cpu": 5e9, "cuda": 1e12, "emulated": 2e6}
+"""What algorithms reach where nothing is known of them: a little below what most do."""
+
+PEER_ARCS_PER_S, COMMAND_S = 1e6, 0.2
+"""Of other people's programs: many run in Python; and what it takes to start one and let it read its file."""
+
+OPENED_ARCS_PER_S = 3e6
+"""For each core: to generate or to read a graph."""
+
+CHECKED_ARCS_PER_S = 4e6
+CERTIFIED_ARCS_PER_S = 3e6
+"""For each core: to check distances, or a forest on the host, without an oracle."""
+
+CHECKED_ON_DEVICE_ARCS_PER_S = 500e6
+SETUP_S = {"cpu": 0.3, "cuda": 0.7, "emulated": 3.0}
+USUAL_SAMPLES = 30
+"""Samples until the interval is narrow, more or less."""
+
+
+@dataclass(frozen=True)
+class Need:
+    """What a cell will need.
+
+    Attributes:
+        seconds: of its own, without opening the graph.
+        opening_s: to open the graph, once for all that share it.
+        host_bytes: at the peak, on the host.
+        device_bytes: on the GPU; 0 where there is none.
+        basis: where ``seconds`` comes from: ``"results"``, ``"traffic"`` or ``"rates"``.
+    """
+
+    seconds: float
+    opening_s: float
+    host_bytes: int
+    device_bytes: int
+    basis: str
+
+
+class Prices:
+    """Foretells what cells will need.
+
+    Args:
+        sampling: how they will be sampled.
+        records: stored results to learn from.
+    """
+
+    def __init__(self, sampling: Sampling, records: Sequence[Mapping[str, Any]] = ()):
+        self._sampling = sampling
+        self._algorithms: dict[tuple[str, str, str], Algorithm | None] = {}
+        self._known: dict[tuple[str, ...], list[tuple[int, float, int]]] = {}
+        for record in records:
+            self.learn(record)
+
+    def learn(self, record: Mapping[str, Any]) -> None:
+        """Take the figures of a record into account."""
+        told = shape_of(record)
+        kernel, arcs = told.phases_s.get("kernel"), told.graph.arcs
+        if (told.outcome or "ok") == "ok" and kernel and arcs:
+            spent, taken = told.sampling.spent_s, len(told.samples_s.kernel or ())
+            sample_s = max(kernel, spent / taken if spent and taken else 0.0)
+            figures = (arcs, sample_s, told.peak_device_bytes or 0)
+            keys: list[tuple[str, ...]] = [(told.problem, told.algorithm, told.device.kind or "")]
+            keys += [(told.cell.series,)] if told.cell.series else []
+            for key in keys:
+                self._known.setdefault(key, []).append(figures)
+
+    def need(self, planned: Planned) -> Need:
+        """Return what a cell will need."""
+        size, kind, cell, times = planned.size, planned.kind, planned.cell, self._sampling.processes
+        arcs, runs = max(size.arcs, 1), _sources(cell)
+        nearest = self._nearest(planned)
+        sample_s, basis = self._sample_s(planned, nearest)
+        samples = min(max(self._sampling.min_samples, USUAL_SAMPLES), self._sampling.max_samples)
+        sampled_s = min(self._sampling.time_limit_s, samples * sample_s * runs)
+        once_s = SETUP_S[kind] + (self._sampling.warmup + 3 * cell.phases + 1) * sample_s
+        checked_s = 0.0 if cell.verify == "none" else runs * arcs / _checked_per_s(cell.problem, arcs, kind)
+        device_bytes = 0
+        if kind != "cpu" and nearest is not None and nearest[2]:
+            device_bytes = nearest[2] * arcs // nearest[0]
+        elif kind != "cpu":
+            declared = self._declared(planned, "state_bytes")
+            state_bytes = size.state_bytes if declared is None else declared
+            device_bytes = view_size(planned).nbytes + size.extra_bytes + state_bytes
+        return Need(
+            seconds=(once_s + checked_s) * times + sampled_s,
+            opening_s=(0.1 + arcs / (OPENED_ARCS_PER_S * usable_cores())) * times,
+            host_bytes=max(size.making_bytes, size.nbytes + size.state_bytes),
+            device_bytes=device_bytes,
+            basis=basis,
+        )
+
+    def _sample_s(self, planned: Planned, nearest: tuple[int, float, int] | None) -> tuple[float, str]:
+        """Return the seconds of one sample, and where they come from."""
+        arcs, kind = max(planned.size.arcs, 1), planned.kind
+        if nearest is not None:
+            return nearest[1] * max(arcs / nearest[0], 0.05), "results"
+        if planned.cell.algorithm.startswith(PEER):
+            starts_s = 0.0 if planned.cell.algorithm.removeprefix(PEER) in LIBRARIES else COMMAND_S
+            return starts_s + arcs / PEER_ARCS_PER_S, "rates"
+        traffic = self._declared(planned, "minimum_bytes")
+        if traffic is not None:
+            return 2e-5 + traffic / BYTES_PER_S[kind], "traffic"
+        return 2e-5 + arcs / ARCS_PER_S[kind], "rates"
+
+    def _nearest(self, planned: Planned) -> tuple[int, float, int] | None:
+        """Return (arcs, sample seconds, peak bytes) of the stored result nearest in size, of its own series if any"""
+        known = self._known.get((planned.cell.series or "",)) or self._known.get(planned.algorithm_key)
+        return min(known, key=lambda one: abs(one[0] - planned.size.arcs)) if known else None
+
+    def _algorithm(self, planned: Planned) -> Algorithm | None:
+        """Return the algorithm of a cell; None where it cannot be told before the graph is there."""
+        cell = planned.cell
+        if planned.guest is not None:
+            return planned.guest
+        key = planned.algorithm_key
+        if key not in self._algorithms:
+            try:
+                found = None
+                if cell.algorithm != "auto":
+                    found = resolve_algorithm(cell, load_problem(cell.problem), None, planned.kind)
+            except GpuGraphError:
+                found = None  # running it will tell
+            self._algorithms[key] = found
+        return self._algorithms[key]
+
+    def _declared(self, planned: Planned, what: str) -> int | None:
+        """Return the bytes that the algorithm declares for an input of that size, or None where it declares none."""
+        algorithm = self._algorithm(planned)
+        estimate = None if algorithm is None else getattr(algorithm, what)
+        return None if estimate is None else estimate(view_size(planned))
+
+
+def view_size(planned: Planned) -> ViewSize:
+    """Return the sizes that the view of a cell's input will have."""
+    cell = planned.cell
+    return load_problem(cell.problem).view_size(planned.size, cell.preparations, cell.index_bits)
+
+
+def _checked_per_s(problem: str, arcs: int, kind: str) -> float:
+    """Return how many arcs are checked in a second: by an oracle as long as they are few, then without one."""
+    if arcs <= 2 * REFERENCE_LIMIT:
+        return CHECKED_ARCS_PER_S
+    if kind == "cuda" and isinstance(load_problem(problem), CertifiesOnDevice):
+        return CHECKED_ON_DEVICE_ARCS_PER_S
+    return CERTIFIED_ARCS_PER_S * usable_cores()
+
+
+def _sources(cell: Cell) -> int:
+    """Return how many queries a cell runs."""
+    source = str(cell.source or "")
+    count = source.removeprefix("random:")
+    return int(count) if source.startswith("random:") and count.isdigit() else 1
+
+
+class Budget:
+    """The seconds that the cells of each device may take; prices are corrected by what cells really took.
+
+    Args:
+        budget_s: for the cells of each device.
+        prices: of cells; they learn from those that end.
+        processes: over how many a cell's samples are spread.
+    """
+
+    def __init__(self, budget_s: float, prices: Prices, processes: int):
+        self._budget_s, self._prices, self._processes = budget_s, prices, processes
+        self._spent_s: dict[str, float] = defaultdict(float)
+        self._pace: dict[str, float] = defaultdict(lambda: 1.0)
+        self._opening_pace = 1.0
+        self._left: list[Planned] = []
+        self._seconds: dict[int, float] = {}
+        self._sharing: Counter[Input] = Counter()
+
+    def expect(self, cells: Sequence[Planned]) -> None:
+        """Take note of the cells that are to be run."""
+        self._left = list(cells)
+        self._seconds = {id(planned): self._prices.need(planned).seconds for planned in cells}
+        self._sharing.update(planned.cell.input for planned in cells)
+
+    def obstacle(self, planned: Planned, begun: int, *, first: bool) -> str | None:
+        """Return why there is no time left for a cell, or None if there is.
+
+        Args:
+            planned: the cell.
+            begun: how many processes have taken their samples of it already.
+            first: no cell has ended yet; the first one is tried whatever it is said to take.
+        """
+        device, need = planned.cell.device, self._prices.need(planned)
+        spent_s = self._spent_s[device]
+        if spent_s >= self._budget_s:
+            return f"the budget of {in_seconds(self._budget_s)} for {device} is spent"
+        opening_s = need.opening_s * self._opening_pace / max(self._sharing[planned.cell.input], 1)
+        price_s = (need.seconds * self._pace[device] + opening_s) * (1 - begun / self._processes)
+        if spent_s + price_s > self._budget_s and not first:
+            left = in_seconds(self._budget_s - spent_s)
+            return f"would take about {in_seconds(price_s)}, {left} of the budget are left"
+        return None
+
+    def charge(
+        self, cells: Sequence[Planned], own_s: Sequence[float], elapsed_s: float, expected: Sequence[Need] | None
+    ) -> None:
+        """Book seconds: a cell's own to its device, the rest to all devices alike.
+
+        Args:
+            cells: that shared an input.
+            own_s: seconds of each.
+            elapsed_s: of all, opening the input included.
+            expected: what was foreseen for each, where one process did all of it; prices are corrected by that, the
+                more the longer the cells took.
+        """
+        shared_s = elapsed_s - sum(own_s)
+        by_device: dict[str, list[int]] = defaultdict(list)
+        for index, planned in enumerate(cells):
+            by_device[planned.cell.device].append(index)
+        for device, places in by_device.items():
+            self._spent_s[device] += sum(own_s[i] for i in places) + max(shared_s, 0.0) / len(by_device)
+            if expected is not None:
+                foreseen_s = sum(expected[i].seconds for i in places if own_s[i]) / self._processes
+                self._pace[device] = _corrected(self._pace[device], sum(own_s[i] for i in places), foreseen_s)
+        if expected is not None:
+            opening_s = max(need.opening_s for need in expected) / self._processes
+            self._opening_pace = _corrected(self._opening_pace, shared_s, opening_s)
+
+    def ended(self, planned: Planned, record: Mapping[str, Any]) -> float:
+        """Learn from a cell's record; return about how many seconds the rest will take, as far as the budget allows."""
+        self._prices.learn(record)
+        self._left = [other for other in self._left if other is not planned]
+        alike = [other for other in self._left if other.algorithm_key == planned.algorithm_key]
+        self._seconds |= {id(other): self._prices.need(other).seconds for other in alike}
+        wanted: dict[str, float] = defaultdict(float)
+        for other in self._left:
+            wanted[other.cell.device] += self._seconds[id(other)] * self._pace[other.cell.device]
+        return sum(min(seconds, max(self._budget_s - self._spent_s[d], 0.0)) for d, seconds in wanted.items())
+
+
+def _corrected(pace: float, took_s: float, foreseen_s: float) -> float:
+    """Return a pace half way to what was just seen, which is believed within a factor of five."""
+    return (pace + min(max(took_s / foreseen_s, 0.2), 5.0)) / 2 if foreseen_s > 0 and took_s > 0 else pace

@@ -1,0 +1,240 @@
+"""From a sweep to its cells: the product of the axes, less what rules leave out and what cannot be.
+
+A cell that appears twice is kept once.  What is left out is counted with its reason, so that nothing goes missing in
+silence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from fractions import Fraction
+from typing import Any
+
+from gpugraph.bench.available import PEER, Available, Guests, Way
+from gpugraph.bench.sweep import AXES, NUMBER, Block, Limits, Sweep, Variant, filled, number, variables_in
+from gpugraph.bench.sweep_file import SIZES, VALUES
+from gpugraph.errors import InputError, placed
+from gpugraph.measure.identity import unopened_id
+from gpugraph.measure.record import Cell
+from gpugraph.problems.algorithm import Algorithm
+from gpugraph.problems.contract import InputSize, Problem
+from gpugraph.problems.registry import load_problem
+
+MOST_CELLS = 100_000
+
+TOGETHER = 12
+"""Most cells that compete at once: each holds its arrays until it ends."""
+
+_OPEN = re.compile(rf"({NUMBER})?\s*\.\.\s*({NUMBER})?")
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A cell of a sweep, before it is run.
+
+    Attributes:
+        cell: what to measure; its axes and series are filled in.
+        kind: the kind of device it will run on.
+        size: of its input.
+        limits: what it may take.
+        refused: why it cannot run here though it was asked for by name, or nothing.
+        guest: what a user's own algorithm says of itself; None for any other.  It cannot be run from here.
+    """
+
+    cell: Cell
+    kind: str
+    size: InputSize
+    limits: Limits
+    refused: str = ""
+    guest: Algorithm | None = None
+
+    @property
+    def label(self) -> str:
+        """The cell for a reader: ``mst boruvka on cuda, rmat:20``."""
+        cell = self.cell
+        weights = "" if cell.weights == "file" else f", {cell.weights} weights"
+        return f"{cell.problem} {described_algorithm(cell)} on {cell.device}, {cell.graph}{weights}"
+
+    @property
+    def algorithm_key(self) -> tuple[str, str, str]:
+        """What tells its algorithm from others: the problem, the name, the kind of device."""
+        return self.cell.problem, self.cell.algorithm, self.kind
+
+
+@dataclass
+class Plan:
+    """The cells of a sweep, small graphs first, and how many were left out for which reason."""
+
+    cells: list[Planned] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)
+
+
+def described_algorithm(cell: Cell) -> str:
+    """Return the algorithm with its options and preparations: ``boruvka(delta=8)+rank-weights``."""
+    options = ",".join(f"{k}={v}" for k, v in sorted(cell.options.items()))
+    return f"{cell.algorithm}{f'({options})' if options else ''}{''.join(f'+{p}' for p in cell.preparations)}"
+
+
+def groups_of(cells: Sequence[Planned]) -> Iterator[list[Planned]]:
+    """Yield the cells that share an input, and therefore compete, at most ``TOGETHER`` at a time."""
+    group: list[Planned] = []
+    for planned in cells:
+        if group and (len(group) == TOGETHER or planned.cell.input != group[0].cell.input):
+            yield group
+            group = []
+        group.append(planned)
+    if group:
+        yield group
+
+
+def expand_sweep(
+    sweep: Sweep, kinds: Mapping[str, str], peers: Sequence[str] = (), unusable: Mapping[str, str] | None = None
+) -> Plan:
+    """Return the cells of a sweep.
+
+    Args:
+        sweep: the sweep.
+        kinds: the kind of device behind each name that the sweep may use; one that is missing cannot be used here.
+        peers: names of peers that run beside the sweep's algorithms, on the CPU unless they say otherwise.
+        unusable: why a device cannot be used here, by name.
+
+    Raises:
+        InputError: an unknown algorithm, option or preparation, a bad graph, or no cell at all.
+    """
+    limit_s = min((block.limits.time_s for block in sweep.blocks), default=0.0)
+    available = Available(kinds, unusable or {}, Guests(limit_s))
+    for name in peers:
+        available.check_peer(f"{PEER}{name}")
+    plan, seen = Plan(), set[str]()
+    for turn, block in enumerate(sweep.blocks):
+        where = f"{sweep.path}, block {block.name or turn + 1}" if len(sweep.blocks) > 1 else sweep.path
+        try:
+            available.check(sweep, block)
+            for planned in _cells(sweep.name, block, peers, available, plan.left_out):
+                name = unopened_id(planned.cell, {})
+                if name not in seen:
+                    seen.add(name)
+                    plan.cells.append(planned)
+                if len(plan.cells) > MOST_CELLS:
+                    raise InputError(f"has more than {MOST_CELLS} cells", remedy="take wider steps, or --set an axis")
+        except InputError as error:
+            if error.where and error.where.startswith((sweep.path, "--set")):
+                raise
+            raise placed(error, where) from None
+    if not plan.cells:
+        why = "; ".join(plan.left_out) or "an axis is empty"
+        raise InputError(f"no cell is left to run: {why}", where=sweep.path, remedy="--list shows what is left out")
+    plan.cells.sort(key=lambda p: (p.size.arcs, p.size.vertices, str(p.cell.graph), p.cell.problem))
+    return plan
+
+
+def _cells(
+    sweep: str, block: Block, peers: Sequence[str], available: Available, left_out: Counter[str]
+) -> Iterator[Planned]:
+    rules = [rule for rule in block.skip if not {"vertices", "arcs"} & rule.conditions.keys()]
+    sized = [rule for rule in block.skip if rule not in rules]
+    beside = [Variant(f"{PEER}{name}") for name in peers]
+    for template, given in block.points():
+        problem = load_problem(given["problem"])
+        if not problem.accepts(given["graph"]):
+            left_out[f"{problem.name} takes inputs of another kind"] += 1
+            continue
+        if "source" not in problem.query_fields:
+            given["source"] = None
+        size: InputSize | None = None
+        for variant in (*block.algorithms.get("", ()), *block.algorithms.get(problem.name, ()), *beside):
+            for way in available.ways(variant, problem.name, block):
+                bound = {**given, "algorithm": variant.name, **way.chosen}
+                reason = next((r.reason for r in rules if meets(r.conditions, bound)), way.obstacle)
+                if reason is None:
+                    size = size or problem.size(given["graph"], given["weights"])
+                    counted = {**bound, "vertices": size.vertices, "arcs": size.arcs}
+                    reason = next((r.reason for r in sized if meets(r.conditions, counted)), None)
+                if reason is not None or size is None:
+                    left_out[str(reason)] += 1
+                    continue
+                cell = _cell(sweep, block, problem, template, bound, way)
+                yield Planned(cell, way.kind, size, block.limits, way.refused, way.guest)
+
+
+def _cell(sweep: str, block: Block, problem: Problem, template: str, bound: Mapping[str, Any], way: Way) -> Cell:
+    varied = [name for name in AXES if name != "algorithm" and len(block.axes[name]) > 1]
+    prepare = str(filled(bound["prepare"], bound))
+    steps = () if prepare in ("", "none") else tuple(prepare.split("+"))
+    device = way.kind if bound["device"] == "auto" else bound["device"]
+    bound = {**bound, "device": device}
+    axes = {name: bound[name] for name in dict.fromkeys([*variables_in(template), *varied])}
+    axes |= {"graph": template, "algorithm": bound["algorithm"], "device": device, **way.options}
+    axes |= {"prepare": prepare} if steps else {}
+    cell = Cell(
+        problem=problem.name,
+        graph=bound["graph"],
+        algorithm=bound["algorithm"],
+        device=device,
+        source=bound["source"],
+        preparations=steps,
+        options={name: str(filled(value, bound)) for name, value in way.options.items()},
+        verify=bound["verify"],
+        index_bits=bound["index_bits"],
+        input_format=bound["input_format"],
+        weights=bound["weights"],
+        symmetrize=bound["symmetrize"],
+        keep_ids=bound["keep_ids"],
+        seed=bound["seed"],
+        axes={name: value for name, value in axes.items() if value is not None},
+        sweep=sweep,
+    )
+    extras = [f"{name}={bound[name]}" for name in ("weights", "source", "seed", "index_bits") if name in varied]
+    parts = [cell.problem, described_algorithm(cell), cell.device, problem.series(str(cell.graph)), *extras]
+    return replace(cell, series=" · ".join(parts))
+
+
+def meets(conditions: Mapping[str, Any], bound: Mapping[str, Any]) -> bool:
+    """Tell whether values meet the conditions of a rule; a name without a value does not."""
+    return all(name in bound and matches(wanted, bound[name]) for name, wanted in conditions.items())
+
+
+def matches(wanted: Any, value: Any) -> bool:
+    """Tell whether a value meets a rule: one of a list, in a range that may be open (``22..``), or a pattern."""
+    if isinstance(wanted, list):
+        return any(matches(one, value) for one in wanted)
+    if isinstance(wanted, str):
+        ends = _OPEN.fullmatch(wanted.strip())
+        if ends and (ends[1] or ends[2]) and isinstance(value, int | float) and not isinstance(value, bool):
+            exact = Fraction(value)
+            return (not ends[1] or exact >= number(ends[1])) and (not ends[2] or exact <= number(ends[2]))
+        return fnmatchcase(str(value), wanted)
+    return bool(wanted == value)
+
+
+def paper_of(paper: Mapping[str, Any], planned: Planned) -> list[dict[str, Any]]:
+    """Return the ``paper`` field of a cell's record: an object for each table or figure that concerns it.
+
+    A point of ``[[paper.point]]`` gives ``kernel_s``, ``mteps``, or ``speedup`` with ``over`` what it is one; and
+    ``vertices`` or ``scale``; ``label`` and ``where`` name the paper's system and the place in its text, ``hardware``
+    that of the point where it is not the paper's.  Every other key is a condition on the cell, as in a rule of
+    ``[[skip]]``: the point is kept in the records of the cells that meet it.  The first object holds what the paper
+    says besides.
+    """
+    cell = planned.cell
+    known = {**cell.axes, "problem": cell.problem, "graph": str(cell.graph), "device": cell.device}
+    points: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    kept = (*VALUES, *SIZES, "over", "label", "where")
+    for point in paper.get("point", ()):
+        conditions = {name: wanted for name, wanted in point.items() if name not in (*kept, "hardware")}
+        if meets(conditions, known):
+            place = str(point.get("hardware", paper["hardware"])), str(point.get("where", ""))
+            points.setdefault(place, []).append({k: point[k] for k in kept if k in point})
+    said = {key: paper[key] for key in ("authors", "year", "note") if key in paper}
+    said |= {"claims": list(paper["claim"])} if paper.get("claim") else {}
+    if not points:
+        return [{"name": paper["title"], "hardware": paper["hardware"], "points": [], **said}]
+    objects = [
+        {"name": paper["title"], "hardware": hardware, "where": where, "points": found}
+        for (hardware, where), found in points.items()
+    ]
+    return [{**objects[0], **said}, *objects[1:]]

@@ -1,0 +1,341 @@
+"""From the file of a sweep and ``--set`` to the sweep, every key checked; docs/bench.md describes the file.
+
+Nothing here opens a graph or a device.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from gpugraph.bench.overrides import LIMITS, apply_settings
+from gpugraph.bench.sweep import (
+    AXES,
+    TEMPLATES,
+    Block,
+    Limits,
+    Rule,
+    Sweep,
+    Variant,
+    expand,
+    expand_words,
+    variables_in,
+)
+from gpugraph.bench.toml_file import Document
+from gpugraph.devices.discovery import parse_device
+from gpugraph.errors import InputError, placed, unknown_name
+from gpugraph.graph.view import PREPARATIONS
+from gpugraph.measure.sampling import Sampling
+from gpugraph.problems.contract import PROBLEMS
+from gpugraph.quantities import parse_bytes, parse_seconds
+from gpugraph.resources import resource_dir
+
+TOP = ("title", "about", "budget", "axes", "options", "cases", "skip", "limits", "sampling", "block", "paper", "peer")
+PAPER = ("title", "authors", "year", "hardware", "note", "point", "claim")
+BLOCK = ("name", "axes", "options", "cases", "skip", "limits")
+VARIANT = ("name", "device", "options", "prepare")
+
+VALUES = ("kernel_s", "mteps", "speedup")
+"""What a point of a paper may state."""
+
+SIZES = ("vertices", "scale")
+"""What may say how large its graph was."""
+
+
+def shipped() -> list[str]:
+    """Return the names of the sweeps that come with gpugraph, ``papers/…`` last."""
+    home = resource_dir("configs")
+    names = [p.relative_to(home).with_suffix("").as_posix() for p in sorted(home.rglob("*.toml"))]
+    return sorted((name for name in names if name != "default"), key=lambda name: ("/" in name, name))
+
+
+def find_sweep(name: str) -> Path:
+    """Return the file of a sweep: a path that exists or ends in .toml, or the name of one that is shipped.
+
+    Raises:
+        InputError: there is none; the nearest is suggested.
+    """
+    if name.endswith(".toml") or os.path.isfile(name):
+        return Path(name)
+    if name not in shipped():
+        raise unknown_name("sweep", name, shipped())
+    return resource_dir("configs") / f"{name}.toml"
+
+
+def read_sweep(
+    name: str,
+    settings: Mapping[str, list[Any]] | None = None,
+    budget: float | None = None,
+    default_budget: float = math.inf,
+) -> Sweep:
+    """Return the sweep called ``name``.
+
+    Args:
+        name: of a shipped sweep, or a path.
+        settings: ``--set``: values by axis, ``limits.KEY``, ``sampling.KEY`` or ``ALGORITHM.OPTION``.
+        budget: seconds for each device, instead of the file's.
+        default_budget: likewise, where the file says nothing.
+
+    Raises:
+        InputError: anything in it that makes no sense; the message names file, line and key.
+    """
+    path = find_sweep(name)
+    document = Document(path if name.endswith(".toml") else _shown(path))
+    tables = document.tables
+    document.check_keys(tables, TOP)
+    apply_settings(document, settings or {})
+    for key in ("title", "about"):
+        if not isinstance(tables.get(key, ""), str):
+            raise InputError("is no text", where=document.where(key))
+    with document.at("budget"):
+        seconds = budget or (parse_seconds(tables["budget"]) if "budget" in tables else default_budget)
+    peers = document.table(tables, "peer")
+    with document.at("sampling"):
+        sampling = sampling_settings(document.table(tables, "sampling"))
+    sweep = Sweep(
+        name=name,
+        title=tables.get("title", name),
+        path=document.path,
+        blocks=_blocks(document),
+        budget_s=seconds,
+        sampling=sampling,
+        peers={name: document.table(peers, "peer", name) for name in peers},
+        paper=_paper(document) if "paper" in tables else None,
+        document=document,
+    )
+    _check_variables(sweep)
+    return sweep
+
+
+def _check_variables(sweep: Sweep) -> None:
+    """Refuse a variable that is no axis, and an axis that no template uses: slips of the pen.
+
+    Where ``--set`` gave other templates, axes may be left over.
+    """
+    used = [{name: axis for axis, value in block.templates() for name in variables_in(value)} for block in sweep.blocks]
+    anywhere = {name for names in used for name in names}
+    for block, names in zip(sweep.blocks, used, strict=True):
+        axes = {*block.axes, *(name for case in block.cases for name in case)} - AXES.keys()
+        unknown = [(name, axis, "variable in a template", axes) for name, axis in names.items() if name not in axes]
+        if not sweep.document.overridden & set(TEMPLATES):
+            unknown += [(name, name, "axis", {*AXES, *anywhere}) for name in axes - anywhere]
+        for name, axis, kind, known in sorted(unknown, key=lambda one: one[0]):
+            error = unknown_name(kind, name, known or ["axes of your own, such as scale"])
+            raise placed(error, sweep.where(block, "axes", axis))
+
+
+def _shown(path: Path) -> Path:
+    """Return a path as short as it can be shown."""
+    try:
+        return path.resolve().relative_to(Path.cwd())
+    except ValueError:
+        return path
+
+
+def _paper(document: Document) -> Mapping[str, Any]:
+    paper = document.table(document.tables, "paper")
+    document.check_keys(paper, PAPER, "paper")
+    points = document.list_of_tables(paper, "paper", "point")
+    for turn, point in enumerate(points):
+        if not any(key in point for key in VALUES):
+            remedy = f"give {', '.join(VALUES[:-1])} or {VALUES[-1]}"
+            where = document.where("paper", "point")
+            raise InputError(f"number {turn + 1} states no value", where=where, remedy=remedy)
+        for key in (*VALUES, *SIZES):
+            value = point.get(key, 1)
+            if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
+                where = document.where("paper", "point", key, turn=turn)
+                raise InputError(f"{value!r} is no number above 0", where=where)
+    claims = paper.get("claim", [])
+    if not isinstance(claims, list) or not all(isinstance(claim, str) for claim in claims):
+        raise InputError("is no list of texts", where=document.where("paper", "claim"), remedy='write claim = ["…"]')
+    for key in ("title", "hardware"):
+        if not isinstance(paper.get(key), str):
+            raise InputError(f"lacks '{key}'", where=document.where("paper"), remedy="name paper and hardware")
+    return paper
+
+
+# ------------------------------------------------------------------ blocks
+
+
+def _blocks(document: Document) -> list[Block]:
+    """Return the blocks of a file; one that has no ``[[block]]`` is a block itself."""
+    if "block" not in document.tables:
+        return [_block(document, {}, None)]
+    blocks = document.list_of_tables(document.tables, "block")
+    for turn, block in enumerate(blocks):
+        document.check_keys(block, BLOCK, "block", turn=turn)
+    return [_block(document, block, turn) for turn, block in enumerate(blocks)]
+
+
+def _block(document: Document, own: Mapping[str, Any], turn: int | None) -> Block:
+    """Return a block: what the file says for all blocks, overridden by what this one says."""
+    axes, algorithms = dict(AXES), {"": [Variant("auto")]}
+    del axes["algorithm"]
+    options: dict[str, dict[str, list[Any]]] = {}
+    cases: list[dict[str, Any]] = []
+    limits: dict[str, Any] = {}
+    both: list[tuple[Mapping[str, Any], tuple[str, ...], int]] = [
+        (document.tables, (), 0),
+        (own, ("block",), turn or 0),
+    ]
+    for table, keys, at in both:
+        for name, value in document.table(table, *keys, "axes", turn=at).items():
+            with document.at(*keys, "axes", name, turn=at):
+                if name == "algorithm":
+                    algorithms = _algorithms(value)
+                else:
+                    axes[name] = _axis(name, value)
+        options |= _options(document, table, keys)
+        remedy = "write cases = [{ n = 1024, deg = 3 }, …]"
+        cases += document.list_of_tables(table, *keys, "cases", turn=at, remedy=remedy)
+        limits |= document.table(table, *keys, "limits", turn=at)
+    if not axes["graph"]:
+        raise InputError("names no graph", where=document.where("axes"), remedy='write e.g. graph = "rmat:{scale}"')
+    named = {variant.name for group in algorithms.values() for variant in group}
+    for algorithm, (option, *_) in options.items():
+        if algorithm not in named and not algorithm.startswith("peer:"):  # --peer may name that
+            keys = ("block",) if algorithm in own.get("options", ()) else ()
+            with document.at(*keys, "options", algorithm, option, turn=(turn or 0) if keys else 0):
+                raise unknown_name("algorithm of this sweep", algorithm, named)
+    known = {*AXES, *axes, *(key for case in cases for key in case), "reason", "vertices", "arcs"}
+    return Block(
+        name=str(own.get("name", "")),
+        axes=axes,
+        algorithms=algorithms,
+        options=options,
+        cases=cases or [{}],
+        skip=[rule for table, keys, at in both for rule in _rules(document, table, known, keys, at)],
+        limits=_limits(document, limits),
+        turn=turn,
+    )
+
+
+def _axis(name: str, value: Any) -> list[Any]:
+    values = expand(value)
+    for one in values:
+        if not isinstance(one, int | float | str):
+            raise InputError(f"{one!r} is no value of an axis", remedy="take numbers, texts, or a range such as 16..24")
+    known = {
+        "symmetrize": (bool,),
+        "keep_ids": (bool,),
+        "seed": (int,),
+        "index_bits": (int,),
+        "source": (str, int),
+    }.get(name)
+    if name in AXES and (wrong := [one for one in values if not isinstance(one, known or (str,))]):
+        raise InputError(f"{wrong[0]!r} is no value of '{name}'", remedy="see docs/bench.md")
+    check: Callable[[str], Any] = {
+        "problem": _check_problem,
+        "device": parse_device,
+        "prepare": _check_preparation,
+    }.get(name, str)
+    for one in values:
+        check(one)
+    return values
+
+
+def _algorithms(value: Any) -> dict[str, list[Variant]]:
+    """Return the variants by problem; ``""`` where they are given for all."""
+    is_variant = isinstance(value, dict) and "name" in value
+    if not isinstance(value, dict) or is_variant:
+        return {"": [_variant(one) for one in (value if isinstance(value, list) else [value])]}
+    for problem in value:
+        _check_problem(problem)
+    return {p: [_variant(one) for one in (v if isinstance(v, list) else [v])] for p, v in value.items()}
+
+
+def _check_problem(name: str) -> None:
+    if name not in PROBLEMS:
+        raise unknown_name("problem", name, PROBLEMS)
+
+
+def _check_preparation(text: str) -> None:
+    """Refuse steps of ``a+b`` that are no preparations; a variable may become one."""
+    for step in text.split("+"):
+        if step not in ("", "none", *PREPARATIONS) and "{" not in step:
+            raise unknown_name("preparation", step, ["none", *PREPARATIONS])
+
+
+def _variant(value: Any) -> Variant:
+    value = {"name": value} if isinstance(value, str) else value
+    if not isinstance(value, dict) or not isinstance(value.get("name"), str):
+        raise InputError(f"{value!r} is no algorithm", remedy='write "boruvka", or { name = "prim", options = {…} }')
+    for key in value:
+        if key not in VARIANT:
+            raise unknown_name("key of an algorithm", key, VARIANT)
+    name, _, device = value["name"].partition("@")
+    variant = Variant(name, value.get("device", device or None), dict(value.get("options", {})), value.get("prepare"))
+    parse_device(variant.device or "auto")
+    _check_preparation(variant.prepare or "none")
+    return variant
+
+
+def _options(document: Document, table: Mapping[str, Any], keys: tuple[str, ...]) -> dict[str, dict[str, list[Any]]]:
+    found: dict[str, dict[str, list[Any]]] = {}
+    options = document.table(table, *keys, "options")
+    for algorithm in options:
+        for name, value in document.table(options, *keys, "options", algorithm).items():
+            with document.at(*keys, "options", algorithm, name):
+                found.setdefault(algorithm, {})[name] = expand(value)
+    return found
+
+
+def _rules(
+    document: Document, table: Mapping[str, Any], known: set[str], keys: tuple[str, ...], turn: int
+) -> list[Rule]:
+    found = []
+    for number, rule in enumerate(document.list_of_tables(table, *keys, "skip", turn=turn)):
+        document.check_keys(rule, known, *keys, "skip", turn=turn if keys else number)
+        conditions = {key: value for key, value in rule.items() if key != "reason"}
+        if not conditions:
+            raise InputError("has no condition and would leave out every cell", where=document.where(*keys, "skip"))
+        told = f"rule {', '.join(f'{k} = {v}' for k, v in conditions.items())}"
+        found.append(Rule(conditions, str(rule.get("reason", told))))
+    return found
+
+
+def _limits(document: Document, table: Mapping[str, Any]) -> Limits:
+    document.check_keys(table, LIMITS, "limits")
+    limits: dict[str, Any] = {}
+    for key, name, parse in (
+        ("time", "time_s", parse_seconds),
+        ("load", "load_s", parse_seconds),
+        ("memory", "memory_bytes", parse_bytes),
+    ):
+        if key in table:
+            with document.at("limits", key):
+                limits[name] = parse(table[key])
+    return Limits(**limits)
+
+
+def sampling_settings(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of the sampling, checked by making one.
+
+    Raises:
+        InputError: an unknown one, or a value it does not take.
+    """
+    kinds = {f.name: type(f.default) for f in fields(Sampling)}
+    found: dict[str, Any] = {}
+    for key, value in table.items():
+        if key not in kinds:
+            raise unknown_name("setting of 'sampling'", key, kinds)
+        found[key] = _typed(key, value, kinds[key])
+    Sampling(**found)
+    return found
+
+
+def _typed(key: str, value: Any, kind: type) -> Any:
+    """Return a value as a setting's own type; the command line gives texts."""
+    if isinstance(value, str):
+        (value,) = expand_words(value) if "," not in value else [value]
+        value = {"true": True, "yes": True, "false": False, "no": False}.get(value, value)
+    if kind is float and type(value) is int:
+        value = float(value)
+    if type(value) is not kind:
+        raise InputError(f"{key} takes {kind.__name__}, not {value!r}")
+    return value

@@ -1,0 +1,143 @@
+"""What of CUDA is there (CuPy, a driver, a GPU of the index asked for), and its errors in words."""
+
+from __future__ import annotations
+
+import importlib
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from gpugraph.devices.nvrtc import INSTALL
+from gpugraph.errors import DeviceUnavailable, GpuGraphError, OutOfMemory
+from gpugraph.quantities import exactly
+
+_OUT_OF_MEMORY = 2  # the same number in the runtime's and in the driver's list
+_STALE = "remove the cache of compiled code ($GPUGRAPH_CACHE_DIR or ~/.cache/gpugraph) and try again"
+_UNAVAILABLE = {
+    3: ("CUDA could not be initialised", "check that nvidia-smi works in this shell"),
+    34: ("the CUDA driver library is a stub", "install the NVIDIA driver, or take the stub off LD_LIBRARY_PATH"),
+    35: (
+        "the NVIDIA driver is missing, or older than CuPy's CUDA",
+        "install or update the driver (nvidia-smi shows it), or use 'gpugraph[cuda12]' with an older one",
+    ),
+    46: ("the GPU is busy or prohibited", "another process has it to itself: see nvidia-smi"),
+    100: ("no NVIDIA GPU was found", "see nvidia-smi and CUDA_VISIBLE_DEVICES, or use --device cpu"),
+    101: ("there is no GPU of that index", "see them with: gpugraph devices"),
+    209: ("the kernels were not compiled for this GPU", _STALE),
+    802: ("the GPUs of this machine are not ready (fabric manager)", "start nvidia-fabricmanager"),
+    803: ("driver and CUDA library do not match", "restart after the driver's update"),
+    804: ("this driver does not support forward compatibility", "update the driver"),
+    999: ("CUDA failed for an unknown reason", "check that nvidia-smi works in this shell"),
+}
+_MEMORY_FAULT = "run it with --device emulated, which names the line, or under compute-sanitizer"
+_FAILED = {
+    1: ("CUDA refused an argument", "run with --debug and report it"),
+    98: ("a kernel is not in its module", _STALE),
+    500: ("a kernel is not in its module", _STALE),
+    700: ("a kernel read or wrote outside its arrays", _MEMORY_FAULT),
+    701: ("a kernel asks for more registers or shared memory than a block may have", "choose a smaller block"),
+    702: ("a kernel ran longer than this GPU's display allows", "use a GPU without a display, or a smaller graph"),
+    710: ("a kernel stopped at a failed assertion", _MEMORY_FAULT),
+    715: ("a kernel hit an illegal instruction", _STALE),
+    716: ("a kernel made a misaligned access", _MEMORY_FAULT),
+    719: ("a kernel failed while it ran", _MEMORY_FAULT),
+    720: ("a cooperative launch is larger than what is resident", "ask Kernel.resident_blocks() for the grid"),
+}
+
+
+def translate(error: BaseException, *, device: str, doing: str) -> GpuGraphError | None:
+    """Return the error of ours that stands for one of CuPy's; None if it is none of CUDA's.
+
+    Args:
+        error: what CuPy raised.
+        device: e.g. ``"cuda:0"``.
+        doing: what was going on, e.g. ``"after boruvka_find_min"``.
+    """
+    if isinstance(error, GpuGraphError):
+        return None
+    status = getattr(error, "status", None)
+    kind = type(error).__name__
+    said = str(error).split("\n", 1)[0]
+    where = f"{device} ({doing})"
+    if kind == "OutOfMemoryError" or (kind.startswith("CUDA") and status == _OUT_OF_MEMORY):
+        return OutOfMemory(said, where=where, remedy="use a smaller graph, or a device with more memory")
+    if isinstance(error, RuntimeError) and "libcuda" in said:
+        return DeviceUnavailable("the NVIDIA driver is missing", where=where, remedy=_UNAVAILABLE[35][1])
+    if not kind.startswith("CUDA") or not isinstance(status, int):
+        return None
+    if status in _UNAVAILABLE:
+        what, remedy = _UNAVAILABLE[status]
+        return DeviceUnavailable(f"{what} [{said}]", where=where, remedy=remedy)
+    what, remedy = _FAILED.get(status, ("CUDA failed", "run with --debug and report it"))
+    return GpuGraphError(f"{what} [{said}]", where=where, remedy=remedy)
+
+
+@contextmanager
+def translated(device: str, doing: str) -> Iterator[None]:
+    """Turn CUDA's errors raised inside into ours."""
+    try:
+        yield
+    except Exception as error:
+        ours = translate(error, device=device, doing=doing)
+        if ours is None:
+            raise
+        raise ours from error
+
+
+def does_not_fit(needed: int, free: int, total: int, device: str) -> OutOfMemory:
+    """Return the error for work that needs more memory of a GPU than is free."""
+    return OutOfMemory(
+        f"needs {exactly(needed)} of device memory, {exactly(free)} of {exactly(total)} are free",
+        where=device,
+        remedy="use a smaller graph, free the device of other work, or use --device cpu",
+    )
+
+
+def import_cupy() -> Any:
+    """Return the CuPy module.
+
+    Raises:
+        DeviceUnavailable: it is not installed, or cannot be imported.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # CuPy warns of toolkit parts that we do not use
+            return importlib.import_module("cupy")
+    except ModuleNotFoundError as error:
+        if error.name != "cupy":
+            raise DeviceUnavailable(f"CuPy cannot be imported: {error}", remedy=INSTALL) from None
+        raise DeviceUnavailable("CuPy is not installed", remedy=INSTALL) from None
+    except Exception as error:  # a broken installation may raise anything
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise DeviceUnavailable(
+            f"CuPy cannot be imported: {reason}", remedy=f"have one cupy package only; {INSTALL}"
+        ) from None
+
+
+def gpu_count(cupy: Any) -> int:
+    """Return how many GPUs there are, at least 1.
+
+    Raises:
+        DeviceUnavailable: the driver is missing or too old, or there is no GPU.
+    """
+    runtime = cupy.cuda.runtime
+    if getattr(runtime, "is_hip", False):
+        raise DeviceUnavailable("this CuPy is built for ROCm, the kernels are CUDA", remedy=INSTALL)
+    with translated("cuda", "looking for GPUs"):
+        count = int(runtime.getDeviceCount())
+    if count == 0:
+        raise DeviceUnavailable("no NVIDIA GPU was found", where="cuda", remedy="see nvidia-smi")
+    return count
+
+
+def check_index(cupy: Any, index: int) -> None:
+    """Check that there is a GPU of that index.
+
+    Raises:
+        DeviceUnavailable: there is none.
+    """
+    count = gpu_count(cupy)
+    if not 0 <= index < count:
+        there = "the only GPU is cuda:0" if count == 1 else f"the GPUs are cuda:0 to cuda:{count - 1}"
+        raise DeviceUnavailable(f"there is no GPU cuda:{index}", remedy=f"{there}; see: gpugraph devices")

@@ -1,0 +1,202 @@
+"""Streams and events of a GPU: what times its work, and copies beside its kernels.
+
+Times are read from events on the stream that they are about.  The protocols are in ``base.py``.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any
+
+from numpy.typing import NDArray
+
+from gpugraph.clock import NullClock
+from gpugraph.devices.base import Mark, check_copy
+from gpugraph.devices.cuda_runtime import translated
+
+_TO_DEVICE, _TO_HOST = 1, 2  # cudaMemcpyKind
+
+
+class Events:
+    """The timing events of one device, used again and again.
+
+    They live as long as the device: destroying one after a kernel has failed would fail too.
+
+    Args:
+        create: makes an event.
+    """
+
+    def __init__(self, create: Callable[[], Any]):
+        self._create = create
+        self._all: list[Any] = []
+        self._idle: list[Any] = []
+
+    def take(self) -> Any:
+        """Return an event that nobody uses."""
+        if not self._idle:
+            self._idle.append(self._create())
+            self._all.append(self._idle[-1])
+        return self._idle.pop()
+
+    def give(self, *events: Any) -> None:
+        """Take events back."""
+        self._idle += events
+
+
+class CudaStopwatch:
+    """Times a region by two events on the device's stream; what the device does elsewhere is not in it."""
+
+    def __init__(self, device: Any):
+        self._device = device
+        self._start = device.events.take()
+        self._stop = device.events.take()
+        weakref.finalize(self, device.events.give, self._start, self._stop)
+
+    def start(self) -> None:
+        """Mark the beginning, in stream order."""
+        self._start.record(self._device.stream)
+
+    def stop(self) -> None:
+        """Mark the end, in stream order."""
+        self._stop.record(self._device.stream)
+
+    @property
+    def seconds(self) -> float:
+        """Seconds between the two marks; waits for the work between them and raises what failed in it."""
+        with translated(self._device.label, f"after {self._device.last_kernel}"):
+            self._device.interrupts.wait()
+            self._stop.synchronize()
+            return float(self._device.cupy.cuda.get_elapsed_time(self._start, self._stop)) / 1e3
+
+
+class CudaClock(NullClock):
+    """Times phases by events; they are read at the end, so that a phase costs two records.
+
+    Args:
+        ranges: CuPy's ``cuda.nvtx`` to wrap every phase in an NVTX range for a profiler, or None.
+    """
+
+    def __init__(self, device: Any, ranges: Any = None):
+        super().__init__()
+        self.device = device
+        self.ranges = ranges
+        self._marks: list[tuple[str, Any, Any]] = []
+        self._seconds: dict[str, float] = {}
+
+    timing = True
+
+    def add_seconds(self, name: str, seconds: float) -> None:
+        """Add a time that a kernel measured itself to the phase ``name``."""
+        self._seconds[name] = self._seconds.get(name, 0.0) + seconds
+
+    def phase(self, name: str) -> _Phase:
+        """Return a context manager that times one phase."""
+        return _Phase(self, name)
+
+    def add(self, name: str, start: Any, stop: Any) -> None:
+        """Take the events of a phase that has ended."""
+        self._marks.append((name, start, stop))
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        """Seconds by phase; waits for every phase that has ended."""
+        elapsed = self.device.cupy.cuda.get_elapsed_time
+        with translated(self.device.label, f"after {self.device.last_kernel}"):
+            for name, start, stop in self._marks:
+                stop.synchronize()
+                self._seconds[name] = self._seconds.get(name, 0.0) + float(elapsed(start, stop)) / 1e3
+                self.device.events.give(start, stop)
+        self._marks.clear()
+        return dict(self._seconds)
+
+
+class _Phase:
+    __slots__ = ("_clock", "_name", "_start")
+
+    def __init__(self, clock: CudaClock, name: str):
+        self._clock = clock
+        self._name = name
+
+    def __enter__(self) -> None:
+        clock = self._clock
+        if clock.ranges is not None:
+            clock.ranges.RangePush(self._name)
+        self._start = clock.device.events.take()
+        self._start.record(clock.device.stream)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        clock = self._clock
+        stop = clock.device.events.take()
+        stop.record(clock.device.stream)
+        clock.add(self._name, self._start, stop)
+        if clock.ranges is not None:
+            clock.ranges.RangePop()
+
+
+class CudaMark:
+    """An event on one of a GPU's streams; it goes back to the device's events with the mark.
+
+    Args:
+        device: the CudaDevice.
+        stream: CuPy's stream.
+    """
+
+    def __init__(self, device: Any, stream: Any):
+        self._device = device
+        self.event = device.events.take()
+        self.event.record(stream)
+        weakref.finalize(self, device.events.give, self.event).atexit = False
+
+    def wait(self) -> None:
+        """Let the host wait; raises what went wrong before the mark."""
+        with translated(self._device.label, f"after {self._device.last_kernel}"):
+            self.event.synchronize()
+
+    def seconds_since(self, earlier: Mark) -> float:
+        """Return the seconds between the two; waits for both."""
+        assert isinstance(earlier, CudaMark)
+        earlier.wait()
+        self.wait()
+        with translated(self._device.label, "timing"):
+            return float(self._device.cupy.cuda.get_elapsed_time(earlier.event, self.event)) / 1e3
+
+
+class CudaCopies:
+    """A second stream of a GPU.  Copies from and to memory that is not pinned are right, but not beside the kernels.
+
+    Args:
+        device: the CudaDevice.
+    """
+
+    def __init__(self, device: Any):
+        self._device = device
+        self.stream = device.cupy.cuda.Stream(non_blocking=True)
+        self._memcpy = device.cupy.cuda.runtime.memcpyAsync
+        self._pointer = int(self.stream.ptr)
+
+    def upload(self, target: Any, source: NDArray[Any]) -> None:
+        """Begin the copy."""
+        check_copy(target, source)
+        if source.size:
+            with translated(self._device.label, "copying to the device"):
+                self._memcpy(target.data.ptr, source.ctypes.data, source.nbytes, _TO_DEVICE, self._pointer)
+
+    def download(self, target: NDArray[Any], source: Any) -> None:
+        """Begin the copy."""
+        check_copy(target, source)
+        if target.size:
+            with translated(self._device.label, "copying to the host"):
+                self._memcpy(target.ctypes.data, source.data.ptr, target.nbytes, _TO_HOST, self._pointer)
+
+    def wait_for(self, mark: Mark) -> None:
+        """Let the stream wait for the mark; the host goes on."""
+        assert isinstance(mark, CudaMark)
+        self.stream.wait_event(mark.event)
+
+    def mark(self) -> CudaMark:
+        """Return a mark."""
+        return CudaMark(self._device, self.stream)

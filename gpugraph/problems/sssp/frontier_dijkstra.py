@@ -1,0 +1,218 @@
+"""Dijkstra's algorithm with a compound frontier: one driver, its three steps each on the CPU or on a GPU.
+
+All unresolved vertices at the minimal distance are resolved together.  A round relaxes the arcs of the frontier, finds
+the minimum over the unresolved vertices, and makes the frontier of all vertices at that minimum.  The paper's variants
+differ in how a step is done and where; a ``Strategy`` says so, and everything else is the same for all of them.
+
+Source: P. J. Martín, R. Torres, A. Gavilanes, "CUDA solutions for the SSSP problem", ICCS 2009, sections 3 to 5.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gpugraph.clock import Clock
+from gpugraph.graph.view import GraphView, ResidentView
+from gpugraph.host import require_memory
+from gpugraph.problems.sssp.arcs import Arcs
+from gpugraph.problems.sssp.distance_keys import distances_from_words
+from gpugraph.problems.sssp.distances import Distances
+from gpugraph.problems.sssp.frontier_dijkstra_arrays import CPU, GPU, Cells, TwoSided, matrix_of, predecessors
+from gpugraph.problems.sssp.frontier_dijkstra_cpu import HostSide
+from gpugraph.problems.sssp.frontier_dijkstra_gpu import ROUNDS_PER_READ, DeviceSide, minima_sizes
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """How a variant does its steps.
+
+    Attributes:
+        relax: ``push``: the frontier lowers its successors (F); ``pull``: unresolved vertices look at their
+            predecessors (U); ``pull-plus``: the same with the chip's resources (U-GPU-PLUS).
+        relax_on, update_on: ``cpu`` or ``gpu``.
+        minimum: ``cpu``; on the GPU ``one-pass`` or ``two-pass`` of blocks, the rest on the CPU, or ``atomic``: all of
+            it on the GPU, so that the host need not wait in every round.
+        matrix: relax over the adjacency matrix instead of adjacency lists.
+        atomic: False lowers distances without atomics: wrong on purpose.
+    """
+
+    relax: str
+    relax_on: str
+    minimum: str
+    update_on: str
+    matrix: bool = False
+    atomic: bool = True
+
+    @property
+    def minimum_on(self) -> str:
+        """The side that finds the minimum."""
+        return CPU if self.minimum == "cpu" else GPU
+
+    @property
+    def sides(self) -> frozenset[str]:
+        """The sides at work: both for a hybrid."""
+        return frozenset((self.relax_on, self.minimum_on, self.update_on))
+
+    @property
+    def pulls(self) -> bool:
+        """True for the U variants."""
+        return self.relax != "push"
+
+
+class State:
+    """The arrays of one run on both sides, and the sides that work on them.
+
+    Args:
+        view: a ResidentView, or for a strategy of the CPU alone a GraphView.
+        device: the device; None will do for a strategy of the CPU alone.
+    """
+
+    def __init__(self, view: ResidentView | GraphView, device: Any, strategy: Strategy):
+        host_view = view.host if isinstance(view, ResidentView) else view
+        self.graph, self.strategy, self.device = host_view.graph, strategy, device
+        self.cells = Cells.of(self.graph) if strategy.matrix else None
+        weights = self.graph.weights.dtype
+        self.float_dtype = weights if weights.kind == "f" else None
+        self.narrow = (self.cells.dtype if self.cells else weights).itemsize * 8
+        self.device_side: DeviceSide | None = None
+        if isinstance(view, ResidentView):
+            device.require(state_bytes(view, strategy))
+            self.device_side = DeviceSide(view, device, *gpu_steps(strategy), self.cells, strategy.atomic)
+        self.host_side = self._make_host_side(host_view) if CPU in strategy.sides else None
+        self.relaxer, self.minimizer, self.updater = (
+            self._side(on) for on in (strategy.relax_on, strategy.minimum_on, strategy.update_on)
+        )
+        self.is_hybrid = len(strategy.sides) > 1
+        self.states = TwoSided(device, self.graph.vertices, np.uint8, strategy.sides)
+        self._widths: dict[int, tuple[TwoSided, list[Any], Any]] = {}
+        self.use_width(self.narrow)
+
+    def _make_host_side(self, view: GraphView) -> HostSide:
+        pulls = self.strategy.pulls
+        if self.strategy.relax_on != CPU:
+            return HostSide(pulls, None, None, None)
+        if self.cells is not None:
+            require_memory(self.cells.nbytes, CPU)
+        arcs = predecessors(self.graph) if pulls else Arcs.of(view)
+        if self.cells is None:
+            return HostSide(pulls, arcs, None, None)
+        return HostSide(pulls, None, matrix_of(arcs, self.cells), self.cells)
+
+    def _side(self, on: str) -> Any:
+        return self.host_side if on == CPU else self.device_side
+
+    def use_width(self, bits: int) -> None:
+        """Hold distances in words of 32 or 64 bits."""
+        if bits not in self._widths:
+            n, word, device_side = self.graph.vertices, np.dtype(f"u{bits // 8}"), self.device_side
+            sizes = minima_sizes(n, self.strategy.minimum) if device_side is not None else []
+            if device_side is not None:
+                self.device.require((n + sum(sizes)) * word.itemsize)
+            distance = TwoSided(self.device, n, word, self.strategy.sides)
+            minima = [self.device.empty(size, word) for size in sizes]
+            self._widths[bits] = distance, minima, device_side.load(bits) if device_side is not None else None
+        self.bits = bits
+        self.distance, minima, kernels = self._widths[bits]
+        self.unreached = np.iinfo(f"u{bits // 8}").max
+        if self.host_side is not None:
+            self.host_side.use(self.distance, self.states, bits, self.float_dtype)
+        if self.device_side is not None:
+            self.device_side.use(self.distance, self.states, minima, kernels)
+
+    def overflowed(self) -> bool:
+        """True if a sum of integers did not fit a word."""
+        return self.float_dtype is None and bool(self.relaxer.overflowed())
+
+    # ------------------------------------------------------------------ a round
+
+    def start(self, source: int) -> None:
+        """Make the source the frontier."""
+        self.relaxer.start(source)
+        self.distance.wrote(self.relaxer.name)
+        self.states.wrote(self.relaxer.name)
+
+    def round(self, clock: Clock, turn: int) -> Any:
+        """Do the three steps, each on its side, and return the minimum, or None where it stays on the device."""
+        self.bring_to(self.relaxer, clock)
+        with clock.phase("relax"):
+            self.relaxer.relax()
+        self.distance.wrote(self.relaxer.name)
+        self.bring_to(self.minimizer, clock)
+        with clock.phase("minimum"):
+            least = self.minimizer.minimum(turn)
+        self.bring_to(self.updater, clock)
+        with clock.phase("update"):
+            self.updater.update(turn, least)
+        self.states.wrote(self.updater.name)
+        return least
+
+    def bring_to(self, side: Any, clock: Clock) -> None:
+        """Copy to a side what the other has written since."""
+        if self.is_hybrid:  # else there is no other, and launches must not wait for the host
+            self.states.bring(side.name, clock)
+            self.distance.bring(side.name, clock)
+
+
+def gpu_steps(strategy: Strategy) -> tuple[str | None, str | None]:
+    """Return how the GPU relaxes and finds the minimum; None for what the CPU does."""
+    on_gpu = strategy.relax_on == GPU
+    return (strategy.relax if on_gpu else None), (strategy.minimum if strategy.minimum_on == GPU else None)
+
+
+def state_bytes(view: ResidentView, strategy: Strategy) -> int:
+    """Return the bytes that ``State`` takes on the device; a restart in 64 bits takes 8 more for each vertex."""
+    n, graph = view.vertices, view.host.graph
+    cells = Cells.of(graph) if strategy.matrix else None
+    word = (cells.dtype if cells else view.weights.dtype).itemsize
+    taken = n + (n + sum(minima_sizes(n, strategy.minimum))) * word + 4096
+    if cells is not None:
+        taken += cells.nbytes
+    elif strategy.pulls and strategy.relax_on == GPU and graph.directed:
+        taken += view.offsets.nbytes + view.targets.nbytes + view.weights.nbytes
+    return taken
+
+
+def run(state: State, clock: Clock, source: int) -> TwoSided:
+    """Find all distances from ``source``; returns the distance words."""
+    state.use_width(state.narrow)
+    search(state, clock, source)
+    if state.bits == 32 and state.overflowed():
+        clock.count("restarts")
+        state.use_width(64)
+        search(state, clock, source)
+    return state.distance
+
+
+def search(state: State, clock: Clock, source: int) -> None:
+    """Resolve vertices in order of distance until no more can be reached."""
+    state.start(source)
+    while True:
+        reached = rounds(state, clock) != state.unreached
+        clock.count("rounds", int(reached.sum()))
+        if not reached.all():
+            return
+
+
+def rounds(state: State, clock: Clock) -> Any:
+    """Do as many rounds as the host need not wait for, one or a few, and return their minima."""
+    if state.strategy.minimum != "atomic":
+        return np.array([state.round(clock, 0)], np.uint64)
+    assert state.device_side is not None
+    state.device_side.forget_minima()
+    for turn in range(ROUNDS_PER_READ):
+        state.round(clock, turn)
+    return state.device_side.minima()
+
+
+def fetch(state: State, distance: TwoSided) -> Any:
+    """Copy the distance words to the host."""
+    return distance.fetch()
+
+
+def finish(state: State, words: Any, source: int) -> Distances:
+    """Return the distances in the graph's own type."""
+    beyond = state.overflowed() or (state.cells is not None and state.cells.beyond)
+    return distances_from_words(state.graph, source, words, beyond)

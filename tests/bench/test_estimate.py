@@ -1,0 +1,43 @@
+"""What a cell is said to need before its input is there."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+
+import pytest
+
+from gpugraph.bench import estimate
+from gpugraph.bench.estimate import Prices
+from gpugraph.bench.plan import Planned
+from gpugraph.bench.sweep import Limits
+from gpugraph.graph.generate import generate
+from gpugraph.graph.view import GraphView
+from gpugraph.measure.record import Cell
+from gpugraph.measure.sampling import Sampling
+from gpugraph.problems.on_graphs import size_of
+from gpugraph.problems.registry import find_algorithm, load_problem
+from gpugraph.problems.scan.array import open_array
+
+
+@pytest.mark.parametrize("preparations", [(), ("sort-adjacency",), ("renumber", "rank-weights"), ("rank-weights",)])
+@pytest.mark.parametrize(("graph", "index_bits"), [("grid:9x5", None), ("grid:9x5,dtype=float64", 64)])
+def test_the_sizes_that_are_foreseen_are_those_of_the_view(graph, index_bits, preparations):
+    view = GraphView.of(generate(graph), preparations, index_bits)
+    before = load_problem("mst").view_size(size_of(graph), preparations, index_bits)
+    assert asdict(before) == {name: getattr(view, name) for name in asdict(before)}
+
+
+@pytest.mark.parametrize("spec", ["array:n=100", "array:n=77,dtype=float64,segments=3"])
+def test_the_sizes_that_are_foreseen_are_those_of_the_array(spec):
+    array, size = open_array(spec), load_problem("scan").size(spec, "file")
+    before = load_problem("scan").view_size(size, (), None)
+    assert asdict(before) == {name: getattr(array, name) for name in asdict(before)}
+    assert size.nbytes == array.nbytes + (0 if array.heads is None else array.heads.nbytes)
+
+
+def test_a_mistake_in_what_an_algorithm_declares_is_not_passed_over(monkeypatch):
+    cell = Planned(Cell("mst", "grid:9x9", "prim", "cuda"), "cuda", size_of("grid:9x9"), Limits())
+    wrong = replace(find_algorithm("mst", "prim", "cuda"), state_bytes=lambda sizes: sizes.degrees)
+    monkeypatch.setattr(estimate, "resolve_algorithm", lambda *a: wrong)
+    with pytest.raises(AttributeError, match="degrees"):
+        Prices(Sampling()).need(cell)

@@ -1,0 +1,120 @@
+"""docs/architecture.md against the code: the arrows between rooms, and the files that it names."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "gpugraph"
+PAGE = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+MODULES = {
+    ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): file
+    for file in PACKAGE.rglob("*.py")
+}
+PROBLEMS = {folder.parent.name for folder in PACKAGE.glob("problems/*/problem.py")}
+
+
+def place(module: str) -> str:
+    """Return a module's file as the page writes it: relative to the package."""
+    return MODULES[module].relative_to(PACKAGE).as_posix()
+
+
+def room(file: str) -> str:
+    """Return the room that a file lies in; the folder of a problem counts as one of its own."""
+    folder, _, rest = file.partition("/")
+    if rest:
+        return "a problem" if folder == "problems" and rest.split("/")[0] in PROBLEMS else folder
+    return "api" if folder.startswith("__") else "foundation"
+
+
+def imported(file: Path) -> Iterator[str]:
+    """Yield the modules of the package that a file imports anywhere, lazily or for its types alone too."""
+    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in MODULES)
+        elif isinstance(node, ast.ImportFrom) and node.module in MODULES:
+            for alias in node.names:
+                name = f"{node.module}.{alias.name}"
+                if name in MODULES:
+                    yield name
+                elif (node.module, alias.name) != ("gpugraph", "__version__"):
+                    yield node.module
+
+
+def arrows() -> set[tuple[str, str]]:
+    """Return (file, file) for every import that leaves a room; inside ``problems`` all are at home."""
+    found = set()
+    for module, file in MODULES.items():
+        for target in imported(file):
+            source, there = place(module), place(target)
+            home = room(source) if room(source) != "a problem" else "problems"
+            if home != room(there) and not (home == "problems" and room(there) == "a problem"):
+                found.add((source, there))
+    return found
+
+
+def rules() -> dict[str, list[str]]:
+    """Return by room, or by a file's name, what it may import."""
+    rows = re.findall(r"^\| `([^`]+)` \| [^|]+ \| ([^|]*)\|$", PAGE, re.MULTILINE)
+    return {name: re.findall(r"`([^`]+)`", targets) for name, targets in rows}
+
+
+def still() -> set[tuple[str, str]]:
+    """Return (file, room or file) of the list of what should not be."""
+    part = PAGE.split("### Today still")[1].split("\n## ")[0]
+    return {
+        (source, target)
+        for line in re.findall(r"^- (.+)$", part, re.MULTILINE)
+        for sources, target in [line.split(" → ")]
+        for source in re.findall(r"`([^`]+)`", sources)
+    }
+
+
+def allowed(source: str, target: str) -> bool:
+    home = "problems" if room(source) == "a problem" else room(source)
+    permitted = [*rules().get(home, []), *rules().get(source, [])]
+    return room(target) in permitted or target in permitted
+
+
+def test_every_import_between_rooms_is_an_arrow_of_the_page() -> None:
+    known = still()
+    wrong = {
+        (source, target)
+        for source, target in arrows()
+        if not allowed(source, target) and not {(source, target), (source, room(target))} & known
+    }
+    assert not wrong, "docs/architecture.md allows none of these: " + ", ".join(
+        f"{source} → {target}" for source, target in sorted(wrong)
+    )
+
+
+def test_what_should_not_be_leaves_the_list_when_it_is_mended() -> None:
+    found = {pair for source, target in arrows() for pair in ((source, target), (source, room(target)))}
+    assert not still() - found, "mended: take it off the list of docs/architecture.md"
+
+
+def test_every_arrow_of_the_page_is_in_the_code() -> None:
+    found = arrows()
+    for home, targets in rules().items():
+        sources = [(s, t) for s, t in found if home in (s, room(s)) or (home == "problems" and room(s) == "a problem")]
+        for target in targets:
+            assert any(target in (t, room(t)) for _, t in sources), f"nothing of {home} imports {target}"
+
+
+def test_every_room_has_a_row() -> None:
+    rooms = {room(place(module)) for module in MODULES} - {"a problem"}
+    assert rooms <= rules().keys()
+
+
+def test_every_file_that_the_page_names_exists() -> None:
+    named = re.findall(r"`((?:gpugraph|tests|docs|cuda_kernels)/[\w/]+\.\w+)`", PAGE)
+    assert named
+    assert not [name for name in named if not re.search("[A-Z]{2}", name) and not (ROOT / name).exists()]
+
+
+def test_the_contract_of_devices_and_the_cpu_know_none_of_the_others() -> None:
+    for module in ("gpugraph.devices.base", "gpugraph.devices.cpu"):
+        assert not [target for target in imported(MODULES[module]) if target.startswith("gpugraph.devices")]
