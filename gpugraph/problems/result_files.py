@@ -107,8 +107,8 @@ def write_result(result: Any, path: PathLike) -> None:
     """
     problem = problem_of(result)
     if problem is None:
-        remedy = f"give what {either(PROBLEMS)} returned"
-        raise InputError(f"a {type(result).__name__} cannot be written", where=path, remedy=remedy)
+        remedy = "leave out -o, or take an algorithm that gives more than figures"
+        raise InputError(f"a {type(result).__name__} is no result that a file could hold", where=path, remedy=remedy)
     ending = check_result_name(path, problem)
     with atomic_write(path, "wb") as stream:
         problem.write(result, ending, stream)

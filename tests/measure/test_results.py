@@ -10,6 +10,7 @@ from gpugraph.errors import GraphFormatError, InputError
 from gpugraph.graph.build import symmetrize
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.measure.check import check_result
+from gpugraph.peers.command_peer import CommandAnswer
 from gpugraph.problems.mst.edges import edge_ids
 from gpugraph.problems.mst.forest import Forest
 from gpugraph.problems.registry import load_problem
@@ -140,12 +141,25 @@ def test_a_matrix_market_forest_is_one_that_scipy_reads(tmp_path):
         ("a.txt", "mst", "unknown ending"),
         ("a", "mst", "unknown ending"),
         ("a.nzp", "mst", "did you mean '.npz'"),
-        ("d.mtx", "sssp", "holds a forest"),
+        ("d.mtx", "sssp", "holds a forest, not distances — write .npz or .csv"),
+        ("s.csv", "scan", "not a scan — write .npy or .npz"),
     ],
 )
 def test_a_name_that_no_format_has_is_refused(name, problem, message):
     with pytest.raises(InputError, match=message):
         check_result_name(name, load_problem(problem))
+
+
+def test_what_a_program_printed_is_no_result_to_write(tmp_path):
+    with pytest.raises(InputError, match=r"f\.npz: .*is no result that a file could hold — leave out -o"):
+        write_result(CommandAnswer(zoo("path"), "mst", (), ("7",)), tmp_path / "f.npz")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_problem_is_told_by_the_columns_that_are_most_its_own(tmp_path):
+    for text, name in (("vertex,distance\n0,0\n", "sssp"), ("weight,v,u\n1,1,0\n", "mst")):
+        (tmp_path / "r.csv").write_text(text)
+        assert read_claim(tmp_path / "r.csv")[0].name == name
 
 
 UNCHECKABLE = {
