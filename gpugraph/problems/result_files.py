@@ -1,18 +1,9 @@
-"""Results that leave gpugraph and come back: files, as ``-o`` writes and ``gpugraph verify`` reads them, and NetworkX.
-
-========  ================================================================================================
-``.npz``  mst: ``u``, ``v``, ``weight``, ``total_weight`` (text, exact), ``components``;
-          sssp: ``distance``, ``source`` and, where asked for, ``predecessor``;
-          both: ``problem``, ``vertices``, ``graph_digest`` and ``names`` where the graph had its own ids
-``.csv``  mst: ``u,v,weight``; sssp: ``vertex,distance[,predecessor]``, ``inf`` where unreached; columns of
-          names follow where the graph had its own ids
-``.mtx``  mst: Matrix Market, coordinate, symmetric
-``.npy``  scan: the sums; to ``.npz`` a scan goes as ``array`` and, for segments, ``index``
-========  ================================================================================================
+"""Result files: what ``-o`` writes and ``gpugraph verify`` reads back.
 
 A name may end in .gz, .bz2, .xz or .zst as well.  Files appear whole or not at all.  Read back, a file gives a *claim*:
 its arrays as it has them, not yet believed.  It holds the parts that its format has and no others: whatever is in it
-will be checked.  Here is what the problems share; each has its own formats in ``problems/<name>/result_files.py``.
+will be checked.  Here is what the problems share; ``problems/<name>/result_files.py`` says which
+formats a problem has and what is in them.
 """
 
 from __future__ import annotations
@@ -33,7 +24,7 @@ from gpugraph.atomic import atomic_write
 from gpugraph.compression import codec_of_content, open_reader, strip_suffix
 from gpugraph.errors import GraphFormatError, InputError, placed, reading, unknown_name
 from gpugraph.graph.formats.npz import read_array
-from gpugraph.problems.contract import PROBLEMS, BecomesNetworkx, Problem
+from gpugraph.problems.contract import PROBLEMS, Problem
 from gpugraph.problems.registry import problem_called
 
 if TYPE_CHECKING:
@@ -132,26 +123,6 @@ def read_claim(path: PathLike) -> tuple[Problem, Any]:
         if content.startswith(_ZIP):
             raise ValueError(f"the problem '{_problem_told(zipfile.ZipFile(io.BytesIO(content)), path)}' is not known")
         raise GraphFormatError("is no result file: its first line is none of ours", path=path, remedy=REMEDY)
-
-
-def to_networkx(result: Any) -> Any:
-    """Return a result as a NetworkX graph; its nodes are those of the NetworkX graph that was solved, the very objects.
-
-    Raises:
-        InputError: NetworkX is not installed, or ``result`` is none that becomes a graph.
-    """
-    problem = problem_of(result)
-    if not isinstance(problem, BecomesNetworkx):
-        able = [one for one in map(problem_called, PROBLEMS) if isinstance(one, BecomesNetworkx)]
-        names = either([one.name for one in able])
-        remedy = "convert them one by one" if isinstance(result, list | tuple) else f"give what {names} returned"
-        nouns = " nor ".join(one.result_noun for one in able)
-        raise InputError(f"a {type(result).__name__} is neither {nouns}", remedy=remedy)
-    try:
-        import networkx  # noqa: F401
-    except ImportError:
-        raise InputError("NetworkX is not installed", remedy="pip install networkx") from None
-    return problem.to_networkx(result)
 
 
 def nodes_of(graph: CSRGraph) -> NDArray[Any]:

@@ -1,4 +1,12 @@
-"""Forests as files and as NetworkX graphs; the formats are described in ``problems/result_files.py``."""
+"""Forests as files and as NetworkX graphs.
+
+========  ====================================================================================================
+``.npz``  ``u``, ``v``, ``weight``, ``total_weight`` (text, exact), ``components``; ``problem``, ``vertices``,
+          ``graph_digest`` and ``names`` where the graph had its own ids
+``.csv``  ``u,v,weight``; ``u_name,v_name`` follow where the graph had its own ids
+``.mtx``  Matrix Market, coordinate, symmetric
+========  ====================================================================================================
+"""
 
 from __future__ import annotations
 

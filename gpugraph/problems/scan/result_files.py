@@ -1,4 +1,4 @@
-"""Scans as files: a .npy file holds the sums, an .npz file what a segmented scan gives.
+"""Scans as files: a .npy file holds the sums, an .npz file ``array`` and, for segments, ``index``.
 
 No file of a scan says what was scanned and how, so none is read back as a result.
 """

@@ -1,4 +1,11 @@
-"""Distances as files and as NetworkX graphs; the formats are described in ``problems/result_files.py``."""
+"""Distances as files and as NetworkX graphs.
+
+========  ====================================================================================================
+``.npz``  ``distance``, ``source`` and, where asked for, ``predecessor``; ``problem``, ``vertices``,
+          ``graph_digest`` and ``names`` where the graph had its own ids
+``.csv``  ``vertex,distance[,predecessor]``, ``inf`` where unreached; ``name`` where the graph had its own ids
+========  ====================================================================================================
+"""
 
 from __future__ import annotations
 
