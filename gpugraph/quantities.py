@@ -1,5 +1,7 @@
 """Sizes, times, shares and counts: how people write them, and how they are shown to people, both in one place.
 
+Here alone seconds become milliseconds and bytes gibibytes.
+
 A size is ``4096``, ``8GB`` or ``500MiB``: KB, MB, GB and TB are powers of 1000, KiB, MiB, GiB and TiB powers of 1024.
 """
 

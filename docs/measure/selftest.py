@@ -61,10 +61,10 @@ def bench(*words: str) -> None:
 
 def compared(base: Path, new: Path, threshold: float) -> Any:
     """Return the comparison of two files of records."""
-    from gpugraph.bench.compare import compare
-    from gpugraph.report.records import read_rows
+    from gpugraph.measure.compare import compare
+    from gpugraph.measure.record_file import read_records
 
-    return compare(read_rows([base])[0], read_rows([new])[0], threshold=threshold)
+    return compare(read_records([base])[0], read_records([new])[0], threshold=threshold)
 
 
 def told(comparison: Any) -> str:
@@ -110,9 +110,9 @@ def slowed_worker() -> None:
 def planted(folder: Path, base: Path, words: Sequence[str], graph: str, share: float) -> Path:
     """Return the records of one more run, in which one cell takes a share longer than in ``base``."""
     from gpugraph.bench.process import WorkerProcess
-    from gpugraph.report.records import read_rows
+    from gpugraph.measure.record_file import read_records
 
-    (row,) = [row for row in read_rows([base])[0] if row.algorithm == SLOWED and row.axes["graph"] == graph]
+    (row,) = [row for row in read_records([base])[0] if row.algorithm == SLOWED and row.axes["graph"] == graph]
     os.environ[HELD_UP] = json.dumps([SLOWED, graph, share * (row.kernel_s or 0.0)])
     command = [sys.executable, os.path.abspath(__file__), str(os.getpid())]
     usual = WorkerProcess.__init__
@@ -172,7 +172,8 @@ def main(
     for cell in comparison.cells:
         low, high = cell.interval or (0.0, 0.0)
         print(
-            f"  {cell.base.algorithm:<15} {cell.base.graph:<12} {cell.ratio:.4f} ({low:.4f}..{high:.4f}) {cell.verdict}"
+            f"  {cell.base.algorithm:<15} {cell.base.graph_name:<12} "
+            f"{cell.ratio:.4f} ({low:.4f}..{high:.4f}) {cell.verdict}"
         )
     print(f"{time.monotonic() - began:.0f} s")
     sys.exit(clean < tries or found != [(SLOWED, graphs[-1])])

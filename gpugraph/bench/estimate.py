@@ -18,7 +18,7 @@ from gpugraph.bench.plan import Planned
 from gpugraph.errors import GpuGraphError
 from gpugraph.host import usable_cores
 from gpugraph.measure.record import Cell
-from gpugraph.measure.record_file import shape_of
+from gpugraph.measure.record_shape import shape_of
 from gpugraph.measure.resolve import resolve_algorithm
 from gpugraph.measure.sampling import Sampling
 from gpugraph.measure.trial import REFERENCE_LIMIT

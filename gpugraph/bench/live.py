@@ -10,10 +10,9 @@ from types import TracebackType
 from typing import IO, Any
 
 from gpugraph.bench.plan import Planned
-from gpugraph.quantities import in_seconds
-from gpugraph.report.rates import shown_rate
-from gpugraph.report.rows import Row
-from gpugraph.report.units import duration, percent, rate
+from gpugraph.measure.columns import short_time
+from gpugraph.measure.record import Record
+from gpugraph.quantities import in_seconds, rate
 
 SILENCE_S = 5.0
 """Without a terminal: after so many seconds without a finished cell a line says what is going on."""
@@ -112,7 +111,7 @@ class LiveView:
     def ended(self, planned: Planned, record: Mapping[str, Any], done: int, left_s: float) -> None:
         """Show how a cell ended."""
         self._last = [*self._last[-SHOWN:], (planned.label, told(record))]
-        kind, figure = f"{planned.cell.problem} on {planned.cell.device}", shown_rate(record, "kernel")
+        kind, figure = f"{planned.cell.problem} on {planned.cell.device}", Record.of(record).mteps
         if figure is not None and figure > self._best.get(kind, (0.0, ""))[0]:
             self._best[kind] = (figure, f"{planned.cell.algorithm}, {planned.cell.graph}")
         self._bar.update(self._task, completed=done, left=f"about {in_seconds(left_s)} left" if left_s >= 1 else "")
@@ -127,18 +126,9 @@ def watcher_for(total: int, title: str, *, quiet: bool) -> Lines | LiveView:
 
 def told(record: Mapping[str, Any]) -> str:
     """Return how a cell ended, in a few words: its median with half the interval and its rate, or why there is none."""
-    row = Row.of(record)
+    row = Record.of(record)
     if not row.ok:
         return f"{row.outcome}: {row.message or (record.get('verification') or {}).get('detail')}"
     speed = f", {rate(row.mteps)} MTEPS" if row.mteps is not None else ""
     checked = "" if row.status == "passed" else ", not verified"
-    return f"{kernel_time(row)}{speed}{checked}"
-
-
-def kernel_time(row: Row) -> str:
-    """Return the median with half the width of its interval, or what there are too few of for one."""
-    if row.kernel_s is None:
-        return "-"
-    half = row.half_width
-    known = "" if half is None else f" ±{percent(round(half, 4))}"
-    return f"{duration(row.kernel_s)}{known}" + (f" ({row.few})" if row.few else "")
+    return f"{'-' if row.kernel_s is None else short_time(row)}{speed}{checked}"

@@ -18,9 +18,9 @@ from gpugraph.bench.process import Race, WorkerProcess
 from gpugraph.bench.store import Finished, Store
 from gpugraph.bench.sweep import Sweep
 from gpugraph.host import available_memory
+from gpugraph.measure.assemble import failed_record
 from gpugraph.measure.environment import command_line
 from gpugraph.measure.identity import unopened_id
-from gpugraph.measure.outcome import failed_record
 from gpugraph.problems.contract import Input
 from gpugraph.problems.guest_sources import told_of
 from gpugraph.quantities import in_units

@@ -29,7 +29,8 @@ from gpugraph.atomic import atomic_write
 from gpugraph.errors import GpuGraphError, InputError
 from gpugraph.measure.identity import cell_id, unopened_id
 from gpugraph.measure.record import Cell, Record, json_text
-from gpugraph.measure.record_file import read_record_file, shape_of
+from gpugraph.measure.record_file import read_record_file
+from gpugraph.measure.record_shape import shape_of
 from gpugraph.measure.resolve import parse_options, resolve_algorithm
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.registry import load_problem
@@ -63,7 +64,7 @@ def read_records(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
     Raises:
         InputError: it cannot be read, or a line in it is no record.
     """
-    return read_record_file(path).records
+    return [record.data for record in read_record_file(path).records]
 
 
 def append_record(record: Record, path: str | os.PathLike[str]) -> bool:
@@ -124,7 +125,7 @@ class Store:
         if stored.records and not resume:
             remedy = "--resume goes on with it; or name another file"
             raise InputError("holds results already", where=self.path, remedy=remedy)
-        self.records = stored.records
+        self.records = [record.data for record in stored.records]
         self.cut = status.st_size - stored.whole_bytes
         if self.cut:
             os.ftruncate(self._fd, stored.whole_bytes)

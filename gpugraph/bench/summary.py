@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gpugraph.bench.estimate import Prices
-from gpugraph.bench.live import kernel_time
 from gpugraph.bench.plan import Plan, Planned, described_algorithm, groups_of
-from gpugraph.quantities import in_seconds, in_units
-from gpugraph.report.lines import Line, columns
-from gpugraph.report.rows import Row
-from gpugraph.report.units import count, counted, rate
+from gpugraph.measure.columns import Labelled, columns_of
+from gpugraph.measure.record import Record
+from gpugraph.problems.column import BENCH
+from gpugraph.quantities import count, counted, in_seconds, in_units, rate
+from gpugraph.report.terminal import Line, columns
 
 MOST_ROWS = 60
 """More cells than this are summed up by series; those that did not go well are still shown each."""
@@ -70,7 +70,7 @@ def _footer(plan: Plan) -> list[Line]:
 
 def result_lines(records: Sequence[Mapping[str, Any]]) -> list[Line]:
     """Return the table of a bench's records, a small chart of each series, and how many cells ended how."""
-    rows = [Row.of(record) for record in records]
+    rows = [Record.of(record) for record in records]
     shown = rows if len(rows) <= MOST_ROWS else [row for row in rows if not row.ok]
     lines: list[Line] = [*_table(shown), []] if shown else []
     lines += _charts(rows)
@@ -83,32 +83,22 @@ def _often(ended: tuple[str, int]) -> tuple[int, str]:
     return -ended[1], ended[0]
 
 
-def _table(rows: Sequence[Row]) -> list[Line]:
-    lines = [
-        [
-            row.problem,
-            _algorithm(row),
-            row.device_kind,
-            row.graph,
-            kernel_time(row),
-            rate(row.mteps) if row.mteps is not None else "-",
-            row.verdict if row.ok else f"{row.verdict}: {_short(row.message)}",
-        ]
-        for row in sorted(rows, key=_order)
-    ]
-    return columns(["problem", "algorithm", "device", "graph", "kernel", "MTEPS", "outcome"], lines, right=(4, 5))
+def _table(rows: Sequence[Record]) -> list[Line]:
+    cells = [Labelled(row, _algorithm(row), row.device_kind) for row in sorted(rows, key=_order)]
+    shown = columns_of(BENCH, cells)
+    lines = [[column.show(cell) for column in shown] for cell in cells]
+    return columns([c.title for c in shown], lines, right=[i for i, c in enumerate(shown) if c.number])
 
 
-def _order(row: Row) -> tuple[Any, ...]:
-    return row.problem, _arcs(row) or 2**62, row.graph, row.algorithm
+def _order(row: Record) -> tuple[Any, ...]:
+    return row.problem, _arcs(row) or 2**62, row.graph_name, row.algorithm
 
 
-def _arcs(row: Row) -> int | None:
-    arcs: int | None = (row.data.get("graph") or {}).get("arcs")
-    return arcs
+def _arcs(row: Record) -> int | None:
+    return row.shape.graph.arcs
 
 
-def _algorithm(row: Row) -> str:
+def _algorithm(row: Record) -> str:
     """Return the algorithm with the options that its sweep set."""
     set_ = {name: value for name, value in row.parameters.items() if name in row.axes and name != "preparations"}
     options = ",".join(f"{name}={value}" for name, value in sorted(set_.items()))
@@ -116,16 +106,12 @@ def _algorithm(row: Row) -> str:
     return f"{row.algorithm}{f'({options})' if options else ''}{steps}"
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= 60 else f"{text[:59]}…"
-
-
-def _charts(rows: Sequence[Row]) -> list[Line]:
+def _charts(rows: Sequence[Record]) -> list[Line]:
     """Return a bar of throughput for each series of at least three graphs, the tallest bar of a problem alike."""
     series: dict[str, list[tuple[int, float]]] = {}
     for row in rows:
-        if row.mteps is not None and row.series:
-            series.setdefault(row.series, []).append((_arcs(row) or 0, row.mteps))
+        if row.mteps is not None and row.shape.cell.series:
+            series.setdefault(row.shape.cell.series, []).append((_arcs(row) or 0, row.mteps))
     drawn = {name: sorted(points) for name, points in series.items() if len(points) >= 3}
     if not drawn:
         return []

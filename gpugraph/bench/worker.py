@@ -201,7 +201,7 @@ class Worker:
         self._send("finished", index=index, record=record.data, notices=list(record.notices))
 
     def _failed(self, index: int, cell: Cell, error: BaseException) -> None:
-        from gpugraph.measure.outcome import failed_record, outcome_of
+        from gpugraph.measure.assemble import failed_record, outcome_of
 
         outcome, message = outcome_of(error)
         if outcome == "threw":  # a peer's errors name their outcome themselves, and their line says everything

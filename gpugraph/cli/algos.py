@@ -28,7 +28,7 @@ def algos(problem: str | None, peers: bool, style: str, quiet: bool) -> None:
 
     from gpugraph.cli.output import show, show_lines
     from gpugraph.problems.registry import algorithms
-    from gpugraph.report.catalogue import catalogue, catalogue_markdown, peer_catalogue, peer_catalogue_markdown
+    from gpugraph.report.listings import catalogue, catalogue_markdown, peer_catalogue, peer_catalogue_markdown
 
     if peers:
         from gpugraph.peers import describe_peers

@@ -116,7 +116,7 @@ def _run(bench: Bench, *, quiet: bool) -> None:
     from gpugraph.bench.live import watcher_for
     from gpugraph.bench.summary import result_lines
     from gpugraph.cli.output import show, show_lines, tell
-    from gpugraph.report.units import counted
+    from gpugraph.quantities import counted
 
     store, path, total, title = bench.store, bench.path, len(bench.plan.cells), bench.sweep.title
     assert store is not None

@@ -25,18 +25,18 @@ def compare(base: str, new: str, threshold: str, style: str, quiet: bool) -> Non
     Example:
       gpugraph compare base.jsonl new.jsonl --threshold 10%
     """
-    from gpugraph.bench.compare import compare as compare_rows
     from gpugraph.cli.output import show, show_lines, tell
+    from gpugraph.measure.compare import compare as compare_rows
     from gpugraph.measure.record import json_text
+    from gpugraph.measure.record_file import read_records
+    from gpugraph.quantities import counted
     from gpugraph.report.comparison import comparison_json, comparison_lines, comparison_markdown, describe_cell
-    from gpugraph.report.lines import page_width
-    from gpugraph.report.records import read_rows
-    from gpugraph.report.units import counted
+    from gpugraph.report.terminal import page_width
 
     share = parse_share("--threshold", threshold, remedy="write 5% or 0.05")
     if not 0 < share < 100:
         raise InputError(f"--threshold '{threshold}' is no share above 0", remedy="write 5% or 0.05")
-    (first, told), (second, told_too) = read_rows([base]), read_rows([new])
+    (first, told), (second, told_too) = read_records([base]), read_records([new])
     tell([*told, *told_too], quiet=quiet)
     comparison = compare_rows(first, second, threshold=share)
     try:

@@ -25,7 +25,7 @@ def devices(probe: bool, style: str, quiet: bool) -> None:
     from gpugraph.cli.output import show, show_lines
     from gpugraph.cli.progress import Progress
     from gpugraph.devices.discovery import found_devices
-    from gpugraph.report.devices import device_list
+    from gpugraph.report.listings import device_list
 
     with Progress(quiet=quiet) as progress:
         progress("looking for devices")

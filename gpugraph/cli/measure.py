@@ -118,18 +118,18 @@ def _sampling(cell: Cell, target: str | None, max_seconds: float | None, *, cold
 def print_record(record: Record, style: str) -> None:
     """Print a record on standard output in one of the four styles."""
     from gpugraph.report.csv import csv
-    from gpugraph.report.lines import page_width
     from gpugraph.report.markdown import markdown
     from gpugraph.report.table import table
+    from gpugraph.report.terminal import page_width
 
     if style == "json":
         show(record.to_json())
     elif style == "csv":
-        show(csv([record.data]))
+        show(csv([record]))
     elif style == "markdown":
-        show(markdown([record.data]))
+        show(markdown([record]))
     else:
-        show_lines(table(record.data, width=page_width()))
+        show_lines(table(record, width=page_width()))
 
 
 def _notices(record: Record, output: str | None) -> list[str]:

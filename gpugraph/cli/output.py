@@ -12,7 +12,7 @@ from typing import Any
 from gpugraph.atomic import check_writable
 from gpugraph.cli.boundary import silence
 from gpugraph.errors import GpuGraphWarning, InputError
-from gpugraph.report.lines import Line, plain, print_rich
+from gpugraph.report.terminal import Line, plain, print_rich
 
 
 def show(text: str) -> None:

@@ -50,10 +50,10 @@ def plot(
     from gpugraph.atomic import atomic_write
     from gpugraph.cli.output import check_destination, show_written, tell
     from gpugraph.cli.progress import Progress
+    from gpugraph.measure.record_file import read_records
     from gpugraph.report.charts.chart import DARK, LIGHT
     from gpugraph.report.engine import check_engine, draw
     from gpugraph.report.figure import figure
-    from gpugraph.report.records import read_rows
 
     ending = os.path.splitext(output)[1].lower()
     if ending not in _ENDINGS:
@@ -66,7 +66,7 @@ def plot(
         check_engine()
     with Progress(quiet=quiet) as progress:
         progress("reading the results")
-        rows, notices = read_rows(results)
+        rows, notices = read_records(results)
         tell(notices, quiet=quiet)
         progress("drawing")
         names = [name.strip() for name in by.split(",") if name.strip()] if by else []

@@ -28,9 +28,9 @@ def report(results: tuple[str, ...], output: str | None, style: str | None, titl
     from gpugraph.atomic import atomic_write
     from gpugraph.cli.output import check_destination, show, show_lines, show_written, tell
     from gpugraph.cli.progress import Progress
-    from gpugraph.report.lines import page_width, plain
-    from gpugraph.report.records import read_rows
-    from gpugraph.report.units import counted
+    from gpugraph.measure.record_file import read_records
+    from gpugraph.quantities import counted
+    from gpugraph.report.terminal import page_width, plain
 
     style = _style(style, output)
     if output is not None:
@@ -43,25 +43,25 @@ def report(results: tuple[str, ...], output: str | None, style: str | None, titl
         check_engine()
     with Progress(quiet=quiet) as progress:
         progress("reading the results")
-        rows, notices = read_rows(results)
+        rows, notices = read_records(results)
         tell(notices, quiet=quiet)
         progress("making the report")
         if style == "html":
-            from gpugraph.report.html.page import TITLE, page
+            from gpugraph.report.page import TITLE, page
 
             text = page(rows, title=title or TITLE, notices=notices)
         elif style == "markdown":
             from gpugraph.report.markdown import markdown
 
-            text = markdown([row.data for row in rows])
+            text = markdown(rows)
         elif style == "csv":
             from gpugraph.report.csv import csv
 
-            text = csv([row.data for row in rows])
+            text = csv(rows)
         else:
-            from gpugraph.report.summary import summary_of
+            from gpugraph.report.summary import summary
 
-            lines = summary_of(rows, page_width(), unicode=None if output is None else True)
+            lines = summary(rows, page_width(), unicode=None if output is None else True)
             text = plain(lines)
     if output is not None:
         with atomic_write(output, "w") as stream:

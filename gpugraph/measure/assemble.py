@@ -1,18 +1,17 @@
-"""From what a cell gave to the JSON object of its record."""
+"""Records of what was just tried: of a cell that was measured, and of one that ended without numbers."""
 
 from __future__ import annotations
 
 import datetime
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from gpugraph.errors import InputError
+from gpugraph.errors import GpuGraphError, InputError, OutOfMemory, VerificationFailed, unknown_name
 from gpugraph.measure.identity import cell_id
-from gpugraph.measure.instruments import Throttle
-from gpugraph.measure.record import SCHEMA, Cell, jsonable
-from gpugraph.measure.record_file import shape_of
-from gpugraph.measure.sampling import Sampling
+from gpugraph.measure.record import Cell, Record, jsonable
+from gpugraph.measure.record_shape import OUTCOMES, SCHEMA, shape_of
 from gpugraph.measure.statistics import (
     harmonic_mean,
     median,
@@ -22,7 +21,12 @@ from gpugraph.measure.statistics import (
     relative_half_width,
     spread_interval,
 )
-from gpugraph.measure.trial import Subject, Trial
+
+if TYPE_CHECKING:
+    from gpugraph.measure.instruments import Throttle
+    from gpugraph.measure.sampling import Sampling
+    from gpugraph.measure.trial import Subject, Trial
+    from gpugraph.problems.contract import Problem
 
 INTERVAL_SAMPLES = 3
 """Fewest samples from which an interval says anything."""
@@ -55,36 +59,73 @@ class Finished:
     processes: list[int] = field(default_factory=list)
 
 
+def _blank(cell: Cell, problem: Problem, outcome: str, message: str) -> dict[str, Any]:
+    """Return the JSON object of a record in which every name is there and every figure absent."""
+    from gpugraph.measure.environment import environment
+
+    name = str(getattr(cell.graph, "name", cell.graph))
+    sizes = dict.fromkeys(("vertices", "arcs", "edges", "directed", "weight_dtype", "digest"))
+    return {
+        "schema": SCHEMA,
+        "problem": cell.problem,
+        "outcome": outcome,
+        **({"message": message} if message else {}),
+        "algorithm": cell.algorithm,
+        "algorithm_source": {},
+        "device": {"kind": cell.device.partition(":")[0], "name": None},
+        "graph": {"name": name, "source": name, **sizes},
+        "parameters": {
+            **cell.options,
+            "preparations": list(cell.preparations),
+            "repeat": cell.repeat,
+            "warmup": cell.warmup,
+            "index_bits": cell.index_bits,
+        },
+        "phases_s": {},
+        "samples_s": {"kernel": [], "h2d": [], "d2h": []},
+        "confidence_s": {},
+        "sampling": None,
+        "kernel_phases_s": {},
+        "rounds": None,
+        "counters": {},
+        "peak_device_bytes": None,
+        "mteps": {
+            "kernel": None,
+            "end_to_end": None,
+            "counted": problem.counted,
+            "count": None,
+            "definition": problem.definition,
+        },
+        "energy": {"absent": message},
+        "traffic": {"absent": message},
+        "result": {},
+        "verification": {"status": "skipped", "method": "none", "detail": message},
+        "environment": environment(),
+        "time": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+    }
+
+
 def assemble(done: Finished) -> dict[str, Any]:
     """Return the JSON object of a record (the names: docs/formats.md).
 
     Raises:
         InputError: what a user's algorithm marked or counted makes a record that nobody could read again.
     """
-    from gpugraph.measure.environment import environment
-
     cell, subject, trials = done.cell, done.subject, done.trials
     algorithm, graph = subject.algorithm, subject.graph
     counters = {**done.counters, **trials[0].counters}
     described = graph.describe()
     verdict = next((t.verdict for t in trials if not t.verdict.passed), trials[0].verdict)
     wrong = verdict.status == "failed"
-    data: dict[str, Any] = {
-        "schema": SCHEMA,
-        "problem": subject.problem.name,
-        "outcome": "wrong" if wrong else "ok",
-        **({"message": verdict.detail} if wrong else {}),
+    data = _blank(cell, subject.problem, "wrong" if wrong else "ok", verdict.detail if wrong else "")
+    data["parameters"] |= {**done.options, "warmup": done.sampling.warmup, "index_bits": done.index_bits}
+    data["mteps"] |= _rates(done)
+    data["environment"] |= {} if done.gpu is None else {"gpu": done.gpu}
+    data |= {
         "algorithm": algorithm.name,
         "algorithm_source": {"authors": algorithm.authors, "year": algorithm.year, "section": algorithm.section},
         "device": done.device,
         "graph": described,
-        "parameters": {
-            **done.options,
-            "preparations": list(cell.preparations),
-            "repeat": cell.repeat,
-            "warmup": done.sampling.warmup,
-            "index_bits": done.index_bits,
-        },
         "cell": {
             "id": cell_id(
                 cell,
@@ -99,7 +140,6 @@ def assemble(done: Finished) -> dict[str, Any]:
             "axes": dict(cell.axes),
         },
         "phases_s": {name: max(seconds, 0.0) for name, seconds in done.phases.items()},  # clocks round
-        **({} if done.predecessors_s is None else {"predecessors_s": done.predecessors_s}),
         "samples_s": {
             "kernel": [s for t in trials for s in t.kernel_s],
             "h2d": done.h2d_s,
@@ -108,18 +148,16 @@ def assemble(done: Finished) -> dict[str, Any]:
         "confidence_s": _intervals(done),
         "sampling": _sampling(done),
         "kernel_phases_s": done.inner,
-        **({} if done.inner_run_s is None else {"kernel_phases_run_s": done.inner_run_s}),
         "rounds": counters.pop("rounds", None),
         "counters": counters,
         "peak_device_bytes": done.peak_bytes,
-        "mteps": _rates(done),
         "energy": done.energy,
         "traffic": done.traffic,
         "result": trials[0].result.summary(),
         "verification": {"status": verdict.status, "method": verdict.method, "detail": verdict.detail},
-        "environment": {**environment(), **({} if done.gpu is None else {"gpu": done.gpu})},
-        "time": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
     }
+    apart = {"predecessors_s": done.predecessors_s, "kernel_phases_run_s": done.inner_run_s}
+    data |= {name: seconds for name, seconds in apart.items() if seconds is not None}
     figures = getattr(subject.problem, "figures", None)
     if figures is not None and data["mteps"]["kernel"] is not None:
         data |= figures(graph, done.phases)
@@ -186,17 +224,66 @@ def _sampling(done: Finished) -> dict[str, Any]:
 
 
 def _rates(done: Finished) -> dict[str, Any]:
-    """Return the ``mteps`` object: harmonic means over the queries, absent where they would mislead.
+    """Return the figures of ``mteps``: harmonic means over the queries, absent where they would mislead.
 
     That is where anything is unverified, and on the emulated device, whose times are not performance.
     """
     problem, graph, trials = done.subject.problem, done.subject.graph, done.trials
-    told = {"counted": problem.counted, "count": None, "definition": problem.definition}
     if done.device["kind"] == "emulated" or any(not t.verdict.passed for t in trials):
-        return {"kernel": None, "end_to_end": None, **told}
+        return {}
     transfer_s = done.phases["stage"] + done.phases["h2d"]
     counts = [problem.work(graph, t.result) for t in trials]
     kernel = [mteps(c, median(t.kernel_s)) for c, t in zip(counts, trials, strict=True)]
     total = [mteps(c, transfer_s + median(t.kernel_s) + median(t.d2h_s)) for c, t in zip(counts, trials, strict=True)]
     count = counts[0] if len(counts) == 1 else counts
-    return {"kernel": harmonic_mean(kernel), "end_to_end": harmonic_mean(total), **told, "count": count}
+    return {"kernel": harmonic_mean(kernel), "end_to_end": harmonic_mean(total), "count": count}
+
+
+def outcome_of(error: BaseException) -> tuple[str, str]:
+    """Return the outcome that an exception stands for, and its message in one line."""
+    kinds: tuple[tuple[type[BaseException], str], ...] = (
+        (OutOfMemory, "out of memory"),
+        (MemoryError, "out of memory"),
+        (VerificationFailed, "wrong"),
+        (InputError, "refused"),
+        (GpuGraphError, "failed"),
+    )
+    outcome = next((name for kind, name in kinds if isinstance(error, kind)), "threw")
+    said = " ".join(str(error).split())
+    if outcome == "threw" or not said:
+        said = f"{type(error).__name__}: {said}" if said else type(error).__name__
+    return outcome, said
+
+
+def failed_record(
+    cell: Cell,
+    outcome: str,
+    message: str,
+    *,
+    graph: Mapping[str, Any] | None = None,
+    device: Mapping[str, Any] | None = None,
+    algorithm: Mapping[str, Any] | None = None,
+) -> Record:
+    """Return the record of a cell that gave no numbers: every name is there, every figure is absent.
+
+    Args:
+        cell: what was asked for.
+        outcome: one of ``OUTCOMES`` but ``ok``.
+        message: why, in one line.
+        graph: the ``graph`` object of a record as far as it is known (``Session.known``); else the cell's words.
+        device: the ``device`` object, likewise.
+        algorithm: ``name`` and ``source`` (authors, year, section), likewise.
+
+    Raises:
+        InputError: there is no such outcome.
+    """
+    if outcome not in OUTCOMES or outcome == "ok":
+        raise unknown_name("outcome of a failed cell", outcome, [name for name in OUTCOMES if name != "ok"])
+    from gpugraph.problems.registry import load_problem
+
+    data = _blank(cell, load_problem(cell.problem), outcome, message)
+    data["device"] |= device or {}
+    data["graph"] |= graph or {}
+    if algorithm is not None:
+        data |= {"algorithm": algorithm["name"], "algorithm_source": algorithm["source"]}
+    return Record(data)

@@ -9,17 +9,36 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from gpugraph.measure.record_shape import Shape, shape_of
+from gpugraph.measure.statistics import relative_half_width
 from gpugraph.problems.contract import Input
 
-SCHEMA = 1
-
 PHASES = ("load", "build", "stage", "h2d", "prepare", "kernel", "d2h", "verify")
+
+TRANSFERS = ("stage", "h2d", "d2h")
+"""Phases that move data to the device and back."""
+
+LEAST_SAMPLES = 3
+"""Fewer samples of a source have no interval, and say little of the time that a run takes."""
+
+MOST_SCALE = 64
+"""Scales beyond it are none: no graph has so many vertices."""
+
+EMULATED = "times on the emulated device are not performance; no MTEPS is given"
+UNVERIFIED = "the result is not verified; no MTEPS is given"
+
+_SCALED = re.compile(r"(rmat|ssca2):(?:scale=)?(\d\d?)\b")
+_SIZES = ("n", "scale", "in", "m", "size", "rows", "columns")
+_OTHER = 0.005
+_MEASURING = ("repeat", "warmup", "index_bits")
 
 
 @dataclass(frozen=True)
@@ -83,33 +102,304 @@ class Cell:
         return Input(self.problem, self.graph, self.input_format, self.weights, self.symmetrize, self.keep_ids, seed)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Record:
-    """What one cell gave: ``data`` is the JSON object, ``results`` (one for each query) and ``graph`` are behind it."""
+    """What one cell gave, measured just now or read from a file, finished, failed or older than some of its fields.
+
+    ``shape`` has its fields with their types; the properties are what has to be worked out of several of them, None or
+    empty where it was not measured.  Figures of a cell that did not end well are not shown, whatever the object says.
+
+    Attributes:
+        data: the JSON object.
+        graph: the input, where the record was measured in this process.
+        results: of each query, likewise.
+        notices: what to tell beside the record, likewise.
+        file, line: where it was read.
+    """
 
     data: dict[str, Any]
     graph: Any = None
     results: tuple[Any, ...] = ()
     notices: tuple[str, ...] = ()
+    file: str | None = None
+    line: int | None = None
+
+    @classmethod
+    def of(cls, data: Mapping[str, Any], *, file: str | None = None, line: int | None = None) -> Record:
+        """Return the record of a JSON object, checked.
+
+        Raises:
+            ValueError: a field is missing or not of its type; the message names it.
+        """
+        record = cls(dict(data), file=file, line=line)
+        _ = record.shape
+        return record
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """Return the record as JSON text, one line unless ``indent`` is given."""
+        return json_text(self.data, indent=indent)
+
+    @cached_property
+    def shape(self) -> Shape:
+        """The fields with their types; what is absent has the value that ``Shape`` gives it."""
+        return shape_of(self.data)
 
     @property
     def result(self) -> Any:
         """The result of the first query, or None."""
         return self.results[0] if self.results else None
 
+    # ------------------------------------------------------------------ what was run
+
+    @property
+    def problem(self) -> str:
+        """The problem's name."""
+        return self.shape.problem
+
+    @property
+    def algorithm(self) -> str:
+        """The algorithm's name."""
+        return self.shape.algorithm
+
+    @property
+    def axes(self) -> Mapping[str, Any]:
+        """Where the cell lies in its sweep."""
+        return self.shape.cell.axes or {}
+
+    @cached_property
+    def parameters(self) -> Mapping[str, Any]:
+        """What the algorithm was run with."""
+        return {k: v for k, v in (self.data.get("parameters") or {}).items() if k not in _MEASURING}
+
+    @property
+    def device_kind(self) -> str:
+        """``"cuda"``, ``"cpu"`` or ``"emulated"``."""
+        return self.shape.device.kind or str(self.axes.get("device") or "unknown")
+
+    @property
+    def device(self) -> str:
+        """The device's name, or its kind where the cell never opened it."""
+        return self.shape.device.name or self.shape.device.kind or str(self.axes.get("device") or "unknown device")
+
+    @property
+    def graph_name(self) -> str:
+        """The input's name."""
+        return self.shape.graph.name or self.shape.cell.id or "unknown graph"
+
+    @property
+    def family(self) -> str:
+        """The input's kind without its size, ``"rmat"`` for instance; a file's own name."""
+        return family_of(self.graph_name)
+
+    @cached_property
+    def scale(self) -> float | None:
+        """log2 of the number of vertices."""
+        given, vertices = self.axes.get("scale"), self.shape.graph.vertices
+        if isinstance(given, int | float) and not isinstance(given, bool) and 0 <= given <= MOST_SCALE:
+            return float(given)
+        if found := _SCALED.match(self.graph_name):
+            return float(found[2])
+        return math.log2(vertices) if vertices else None
+
+    @property
+    def asked_source(self) -> Any:
+        """The sources that it was run from, or the one, or None."""
+        return [run.get("source") for run in self.shape.per_source] or self.shape.result.get("source")
+
+    @property
+    def transfers(self) -> bool:
+        """Whether the graph goes to a device and back, so that end to end says more than the kernel."""
+        return self.device_kind != "cpu"
+
+    # ------------------------------------------------------------------ how it ended
+
     @property
     def status(self) -> str:
-        """``"passed"``, ``"failed"`` or ``"skipped"``."""
-        return str(self.data["verification"]["status"])
+        """``"passed"``, ``"failed"`` or ``"skipped"``: what verification said."""
+        return self.shape.verification.status or "skipped"
 
     @property
     def outcome(self) -> str:
-        """``"ok"``, or why there are no numbers (see ``outcome.py``)."""
-        return str(self.data["outcome"])
+        """``"ok"``, or why there are no numbers; records older than the field tell it by their verdict."""
+        return self.shape.outcome or ("failed" if self.status == "failed" else "ok")
 
-    def to_json(self, *, indent: int | None = None) -> str:
-        """Return the record as JSON text, one line unless ``indent`` is given."""
-        return json_text(self.data, indent=indent)
+    @property
+    def message(self) -> str:
+        """Why it is not ok, in one line."""
+        detail = self.shape.verification.detail or "" if self.status == "failed" else ""
+        return " ".join((self.shape.message or detail).split())
+
+    @property
+    def ok(self) -> bool:
+        """Whether the cell finished and nothing speaks against its result."""
+        return self.outcome == "ok"
+
+    @property
+    def finished(self) -> bool:
+        """Whether its figures may be shown."""
+        return self.ok and self.shape.phases_s.get("kernel") is not None
+
+    @property
+    def verdict(self) -> str:
+        """What a table says of the cell in a word or two."""
+        if not self.ok:
+            return self.outcome
+        return "verified" if self.status == "passed" else "not verified"
+
+    # ------------------------------------------------------------------ times, seconds
+
+    @cached_property
+    def phases(self) -> Mapping[str, float]:
+        """The median of each phase."""
+        return {k: v for k, v in self.shape.phases_s.items() if v is not None} if self.finished else {}
+
+    @property
+    def kernel_s(self) -> float | None:
+        """The median of the kernel."""
+        return self.phases.get("kernel")
+
+    @property
+    def interval_s(self) -> tuple[float, float] | None:
+        """The confidence interval of that median."""
+        return self.shape.confidence_s.kernel if self.finished else None
+
+    @property
+    def half_width(self) -> float | None:
+        """Half the interval of the median over the median; None where there is none."""
+        return self.measured_half_width if self.finished else None
+
+    @property
+    def measured_half_width(self) -> float | None:
+        """``half_width`` even of a result that is wrong."""
+        interval, kernel_s = self.shape.confidence_s.kernel, self.shape.phases_s.get("kernel")
+        return relative_half_width(interval, kernel_s) if interval and kernel_s else None
+
+    @property
+    def transfer_s(self) -> float:
+        """What data took to the device and back."""
+        return sum(self.phases.get(name, 0.0) for name in TRANSFERS)
+
+    @property
+    def inner(self) -> Mapping[str, float]:
+        """The phases inside the kernel, scaled to ``kernel_s``."""
+        return self.measured_inner if self.finished else {}
+
+    @cached_property
+    def measured_inner(self) -> Mapping[str, float]:
+        """The phases inside the kernel, even of a result that is wrong, as shares of the run they were measured in.
+
+        That run is one of its own, which the marking slows down; its shares, applied to the kernel's median, give
+        times that add up to what is printed.  What lies between the phases is ``other``.
+        """
+        parts = {name: float(seconds) for name, seconds in self.shape.kernel_phases_s.items() if seconds is not None}
+        kernel_s, run_s = (
+            self.shape.phases_s.get("kernel"),
+            float(self.shape.kernel_phases_run_s or sum(parts.values())),
+        )
+        if not parts or not kernel_s or run_s <= 0:
+            return {}
+        other = run_s - sum(parts.values())
+        if other > _OTHER * run_s:
+            parts["other"] = other
+        return {name: seconds / run_s * kernel_s for name, seconds in parts.items()}
+
+    @cached_property
+    def samples(self) -> tuple[float, ...]:
+        """Every sample of the kernel, source by source, and within a source process by process."""
+        return tuple(self.shape.samples_s.kernel or ()) if self.finished else ()
+
+    @property
+    def sources(self) -> int:
+        """How many sources the samples are of."""
+        sources = len(self.shape.per_source)
+        return sources if sources and not len(self.samples) % sources else 1
+
+    @property
+    def processes(self) -> tuple[int, ...]:
+        """How many samples of each source each process took, in their order."""
+        taken = tuple(self.shape.sampling.processes or ())
+        whole = sum(taken) * self.sources == len(self.samples) and all(taken)
+        return taken if whole else (len(self.samples) // self.sources,)
+
+    @property
+    def few(self) -> str:
+        """``"1 sample"`` and the like where that is too few to rank by: fewer than asked for, or than three."""
+        taken = len(self.samples) // self.sources
+        if not 0 < taken < max(LEAST_SAMPLES, self.shape.sampling.min_samples or 0):
+            return ""
+        return f"{taken:,} sample{'' if taken == 1 else 's'}"
+
+    def by_process(self, samples: Sequence[float]) -> list[list[float]]:
+        """Return the cell's samples, or figures that stand for them in their order, by process and then by source."""
+        each = len(samples) // self.sources
+        ends = [sum(self.processes[:i]) for i in range(len(self.processes) + 1)]
+        return [
+            [s for source in range(self.sources) for s in samples[source * each + low : source * each + high]]
+            for low, high in pairwise(ends)
+        ]
+
+    # ------------------------------------------------------------------ rates, and what the device tells
+
+    @property
+    def why_no_rates(self) -> str | None:
+        """The sentence that stands in place of MTEPS, or None if they may be shown."""
+        if self.status != "passed" or not self.ok:
+            return UNVERIFIED
+        return EMULATED if self.shape.device.kind == "emulated" else None
+
+    @property
+    def mteps(self) -> float | None:
+        """Millions of edges a second by the kernel's time."""
+        return self.shape.mteps.kernel if self.finished and not self.why_no_rates else None
+
+    @property
+    def end_to_end(self) -> float | None:
+        """Millions of edges a second by kernel and transfers."""
+        return self.shape.mteps.end_to_end if self.finished and not self.why_no_rates else None
+
+    @property
+    def mteps_interval(self) -> tuple[float | None, float | None]:
+        """Ends of the interval of ``mteps``, which comes from the kernel time alone; None where there is none."""
+        if self.mteps is None or self.interval_s is None or not self.kernel_s or self.interval_s[0] <= 0:
+            return None, None
+        low, high = self.interval_s
+        return self.mteps * self.kernel_s / high, self.mteps * self.kernel_s / low
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """What MTEPS counts, of each source."""
+        count = self.shape.mteps.count
+        return () if count is None else tuple(count) if isinstance(count, list) else (count,)
+
+    @property
+    def nanojoules(self) -> float | None:
+        """Energy per edge."""
+        return self.shape.energy.nanojoules_per_edge if self.finished else None
+
+    @property
+    def joules(self) -> float | None:
+        """Energy per run."""
+        return self.shape.energy.joules_per_run if self.finished else None
+
+    @property
+    def share(self) -> float | None:
+        """Of the measured copy bandwidth, if only the least traffic were counted; 1 is the roof."""
+        return self.shape.traffic.share if self.finished else None
+
+    @property
+    def absent(self) -> Mapping[str, str]:
+        """Why energy or traffic is not there."""
+        told = {"energy": self.shape.energy.absent, "traffic": self.shape.traffic.absent}
+        return {name: why for name, why in told.items() if why}
+
+
+def family_of(name: str) -> str:
+    """Return a graph's kind without its size: ``"rmat:20,w=unit"`` is of the family ``"rmat, w=unit"``."""
+    kind, colon, rest = name.partition(":")
+    if not colon or not re.fullmatch(r"[a-z][a-z0-9_-]*", kind):
+        return name
+    options = [part for part in rest.split(",") if "=" in part and part.partition("=")[0] not in _SIZES]
+    return ", ".join([kind, *options])
 
 
 def json_text(data: Any, *, indent: int | None = None) -> str:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from gpugraph.devices.base import Device
     from gpugraph.graph.csr import CSRGraph
     from gpugraph.graph.view import ResidentView
+    from gpugraph.problems.column import Column
 
 PROBLEMS = ("mst", "sssp", "scan")
 
@@ -166,6 +167,8 @@ class Problem(Protocol):
     """Of the files that hold a result, compression aside."""
     csv_columns: tuple[str, ...]
     """What a .csv file of a result has always; it tells one problem's files from another's."""
+    columns: tuple[Column, ...]
+    """What its results have beside the common columns; each is left out of a table where no record has it."""
 
     query_fields: tuple[str, ...]
     """The fields of a cell that choose its queries, e.g. ``("source",)``."""

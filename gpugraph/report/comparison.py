@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from gpugraph.measure.record import jsonable
-from gpugraph.report.lines import Line, columns, field
+from gpugraph.measure.compare import VERDICTS, Compared, Comparison
+from gpugraph.measure.record import Record, jsonable
+from gpugraph.quantities import counted, duration, percent
 from gpugraph.report.markdown import row as markdown_row
-from gpugraph.report.rows import Row
-from gpugraph.report.units import counted, duration, percent
-
-if TYPE_CHECKING:
-    from gpugraph.bench.compare import Compared, Comparison
+from gpugraph.report.terminal import Line, columns, field
 
 HEADER = ("problem", "graph", "algorithm", "device", "base", "new", "new/base", "95 % interval", "verdict")
 _RIGHT = (4, 5, 6, 7)
@@ -80,7 +77,7 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
         "cells": [
             {
                 **_names(cell.new if cell.new.ok else cell.base),
-                "cell": cell.new.cell_id,
+                "cell": cell.new.shape.cell.id,
                 "verdict": cell.verdict,
                 "reason": cell.reason,
                 "base_s": cell.base.kernel_s,
@@ -93,7 +90,7 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
             }
             for cell in comparison.cells
         ],
-        "unpaired": [{**_names(one.row), "side": one.side, "reason": one.reason} for one in comparison.unpaired],
+        "unpaired": [{**_names(one.record), "side": one.side, "reason": one.reason} for one in comparison.unpaired],
         "notices": comparison.notices,
     }
     plain: dict[str, Any] = jsonable(content)
@@ -102,16 +99,14 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
 
 def tally(comparison: Comparison) -> str:
     """Return how many cells met which verdict, in a few words."""
-    from gpugraph.bench.compare import VERDICTS
-
     counts = Counter(cell.verdict for cell in comparison.cells)
     parts = [f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict]]
     return f"{counted(len(comparison.cells), 'cell')}: {', '.join(parts)}"
 
 
-def describe_cell(row: Row) -> str:
+def describe_cell(row: Record) -> str:
     """Return a cell in a few words."""
-    return f"{row.problem} {row.graph} by {row.algorithm} on {row.device}"
+    return f"{row.problem} {row.graph_name} by {row.algorithm} on {row.device}"
 
 
 def _cells(cell: Compared) -> list[str]:
@@ -119,15 +114,15 @@ def _cells(cell: Compared) -> list[str]:
     ratio = "-" if cell.ratio is None else f"{cell.ratio:.3f}"
     interval = "-" if cell.interval is None else f"{cell.interval[0]:.3f}..{cell.interval[1]:.3f}"
     times = [_time(one) for one in (cell.base, cell.new)]
-    return [row.problem, row.graph, row.algorithm, row.device, *times, ratio, interval, cell.verdict]
+    return [row.problem, row.graph_name, row.algorithm, row.device, *times, ratio, interval, cell.verdict]
 
 
-def _time(row: Row) -> str:
+def _time(row: Record) -> str:
     return "-" if row.kernel_s is None else duration(row.kernel_s) + (f" ({row.few})" if row.few else "")
 
 
-def _names(row: Row) -> dict[str, Any]:
-    return {name: getattr(row, name) for name in ("problem", "graph", "algorithm", "device")}
+def _names(row: Record) -> dict[str, Any]:
+    return {"problem": row.problem, "graph": row.graph_name, "algorithm": row.algorithm, "device": row.device}
 
 
 def _mean(comparison: Comparison) -> str:
@@ -138,4 +133,4 @@ def _mean(comparison: Comparison) -> str:
 
 
 def _unpaired(comparison: Comparison) -> list[str]:
-    return [f"{describe_cell(one.row)}: {one.reason}" for one in comparison.unpaired]
+    return [f"{describe_cell(one.record)}: {one.reason}" for one in comparison.unpaired]

@@ -9,13 +9,13 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from gpugraph.errors import InputError, unknown_name
-from gpugraph.report.charts.chart import Ink, Spec, config
+from gpugraph.measure.columns import Labelled
+from gpugraph.measure.record import Record
+from gpugraph.report.cells import label, ordered, speedups
+from gpugraph.report.charts.chart import Ink, Spec, config, entries, paint
 from gpugraph.report.charts.curves import Mark, Point, curves
 from gpugraph.report.charts.panels import SCALE
 from gpugraph.report.charts.rates import stated_marks
-from gpugraph.report.charts.series import Labelled, entries, label, ordered, paint
-from gpugraph.report.rows import Row
-from gpugraph.report.speedup import speedups
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Value:
     """An ordinate: its title with the unit, where a row has it, and whether it is a share."""
 
     title: str
-    of: Callable[[Row], float | None]
+    of: Callable[[Record], float | None]
     percent: bool = False
 
 
@@ -35,15 +35,25 @@ VALUES = {
     "speedup": Value("times as fast as the fastest CPU run", lambda row: None),
     "roof": Value("share of the bandwidth roof", lambda row: row.share, percent=True),
     "energy": Value("nanojoules per edge", lambda row: row.nanojoules),
-    "memory": Value("peak device memory, MiB", lambda row: _scaled(row.memory or None, 1 / 2**20)),
+    "memory": Value("peak device memory, MiB", lambda row: _scaled(row.shape.peak_device_bytes or None, 1 / 2**20)),
 }
 
-_NAMED = ("scale", "vertices", "edges", "graph", "family", "problem", "algorithm", "device", "file")
+_NAMED: dict[str, Callable[[Record], Any]] = {
+    "scale": lambda row: row.scale,
+    "vertices": lambda row: row.shape.graph.vertices,
+    "edges": lambda row: row.shape.graph.edges,
+    "graph": lambda row: row.graph_name,
+    "family": lambda row: row.family,
+    "problem": lambda row: row.problem,
+    "algorithm": lambda row: row.algorithm,
+    "device": lambda row: row.device,
+    "file": lambda row: os.path.basename(row.file or "-"),
+}
 _TITLES = {"scale": SCALE, "vertices": "vertices", "edges": "edges", "algorithm": "algorithm"}
 
 
 def figure(
-    rows: Sequence[Row],
+    rows: Sequence[Record],
     ink: Ink,
     *,
     x: str = "scale",
@@ -80,7 +90,7 @@ def figure(
         if name not in known:
             raise unknown_name("axis", name, known)
     names = list(by) or _telling(cells, x)
-    over = {id(one.row): one.kernel for one in speedups([cell.row for cell in cells])}
+    over = {id(one.record): one.kernel for one in speedups([cell.record for cell in cells])}
     points, failed = [], []
     for cell in cells:
         place = _at(cell, x)
@@ -88,12 +98,12 @@ def figure(
             continue
         variant = ", ".join(_text(_at(cell, name)) for name in names if name != "device") or "all"
         device = cell.device if "device" in names else ""
-        value = over.get(id(cell.row)) if y == "speedup" else VALUES[y].of(cell.row)
+        value = over.get(id(cell.record)) if y == "speedup" else VALUES[y].of(cell.record)
         if value is not None:
-            low, high = _interval(cell.row, y)
+            low, high = _interval(cell.record, y)
             points.append(Point(place, value, variant, device, low=low, high=high))
-        elif not cell.row.ok and y in ("mteps", "end-to-end", "kernel"):
-            failed.append(Mark(place, None, cell.row.outcome, {}))
+        elif not cell.record.ok and y in ("mteps", "end-to-end", "kernel"):
+            failed.append(Mark(place, None, cell.record.outcome, {}))
     if not points:
         raise InputError(f"no record has a value for '{y}' over '{x}'", remedy="see --y, --x and --where")
     words = not all(isinstance(point.x, int | float) for point in points)
@@ -115,7 +125,7 @@ def figure(
     return {**spec, "title": title} if title else spec
 
 
-def _chosen(rows: Sequence[Row], where: Sequence[str]) -> list[Row]:
+def _chosen(rows: Sequence[Record], where: Sequence[str]) -> list[Record]:
     kept = list(rows)
     for condition in where:
         name, equals, wanted = condition.partition("=")
@@ -130,7 +140,7 @@ def _chosen(rows: Sequence[Row], where: Sequence[str]) -> list[Row]:
     return kept
 
 
-def _names(rows: Sequence[Row]) -> list[str]:
+def _names(rows: Sequence[Record]) -> list[str]:
     return list(dict.fromkeys([*_NAMED, *(name for row in rows for name in (*row.axes, *row.parameters))]))
 
 
@@ -143,14 +153,12 @@ def _telling(cells: Sequence[Labelled], x: str) -> list[str]:
 def _at(cell: Labelled, name: str) -> Any:
     if name == "algorithm":
         return cell.variant
-    return cell.device if name == "device" else _field(cell.row, name)
+    return cell.device if name == "device" else _field(cell.record, name)
 
 
-def _field(row: Row, name: str) -> Any:
-    if name == "file":
-        return os.path.basename(row.file or "-")
+def _field(row: Record, name: str) -> Any:
     if name in _NAMED:
-        return getattr(row, name)
+        return _NAMED[name](row)
     return row.axes.get(name, row.parameters.get(name))
 
 
@@ -158,7 +166,7 @@ def _text(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _interval(row: Row, y: str) -> tuple[float | None, float | None]:
+def _interval(row: Record, y: str) -> tuple[float | None, float | None]:
     """Return the ends of a value's interval, where it comes from the kernel time alone."""
     if y == "mteps":
         return row.mteps_interval
@@ -171,5 +179,5 @@ def _scaled(number: float | None, factor: float) -> float | None:
     return None if number is None else number * factor
 
 
-def _emulated(row: Row) -> bool:
+def _emulated(row: Record) -> bool:
     return row.device_kind == "emulated"

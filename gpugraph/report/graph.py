@@ -7,8 +7,8 @@ from dataclasses import asdict
 from typing import Any
 
 from gpugraph.graph.properties import Degrees, GraphProperties
-from gpugraph.report.lines import Line, field
-from gpugraph.report.units import count, counted, size
+from gpugraph.quantities import count, counted, in_units
+from gpugraph.report.terminal import Line, field
 
 BAR_WIDTH = 30
 
@@ -57,10 +57,10 @@ def _weights(figures: GraphProperties) -> str:
 
 
 def _memory(figures: GraphProperties) -> str:
-    wide = f"{size(figures.device_bytes_64)} with 64-bit arc indices"
+    wide = f"{in_units(figures.device_bytes_64)} with 64-bit arc indices"
     narrow = figures.device_bytes_32
-    device = wide if narrow is None else f"{size(narrow)} (32-bit arc indices) or {wide}"
-    return f"{size(figures.host_bytes)} on the host; on a device {device}, algorithms need more on top"
+    device = wide if narrow is None else f"{in_units(narrow)} (32-bit arc indices) or {wide}"
+    return f"{in_units(figures.host_bytes)} on the host; on a device {device}, algorithms need more on top"
 
 
 def _distribution(label: str, degrees: Degrees, width: int) -> list[Line]:

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from gpugraph.report.charts.series import label
-from gpugraph.report.published import COLUMNS, Published, published
-from gpugraph.report.rates import EMULATED
-from gpugraph.report.rows import FEW, Row
-from gpugraph.report.speedup import speedups
-from gpugraph.report.units import count, duration, percent, rate
+from gpugraph.measure.columns import Labelled, columns_of
+from gpugraph.measure.record import EMULATED, Record
+from gpugraph.problems.column import MARKDOWN
+from gpugraph.report.cells import label, speedups
+from gpugraph.report.papers import COLUMNS, Published, published
 
-HEADER = ("problem", "graph", "vertices", "edges", "algorithm", "device", "kernel", "MTEPS", "end to end", "verdict")
-_RIGHT = ("vertices", "edges", "kernel", "MTEPS", "end to end")
+FEW = "A time with its number of samples in brackets has fewer than were asked for, or than three: it proves little"
 
 
-def markdown(records: Sequence[Mapping[str, Any]]) -> str:
+def markdown(rows: Sequence[Record]) -> str:
     """Return the records as a table, a line each; MTEPS only where the result is verified."""
-    rows = [Row.of(data) for data in records]
-    lines = [row(HEADER), row(["---:" if name in _RIGHT else "---" for name in HEADER])]
-    lines += [row(_cells(one)) for one in rows]
-    definitions = {str((one.data.get("mteps") or {}).get("definition") or "") for one in rows} - {""}
+    shown = [Labelled.alone(one) for one in rows]
+    columns = columns_of(MARKDOWN, shown)
+    lines = [row([column.title for column in columns])]
+    lines.append(row(["---:" if column.number else "---" for column in columns]))
+    lines += [row([column.show(one) for column in columns]) for one in shown]
+    definitions = {(one.shape.mteps.definition or "") for one in rows} - {""}
     notes = sorted(definitions)
     if notes and any(one.transfers for one in rows):
         notes.append("End to end: the same count / (stage + h2d + kernel + d2h)")
@@ -53,31 +52,3 @@ def row(cells: Sequence[str]) -> str:
 def escaped(text: str) -> str:
     """Return a text on one line, with what Markdown would take for a table or for HTML escaped."""
     return " ".join(text.replace("|", "\\|").replace("<", "\\<").split())
-
-
-def _cells(one: Row) -> list[str]:
-    verdict = one.data.get("verification") or {}
-    said = verdict.get("status", "skipped") + (f" ({verdict.get('method')})" if one.status == "passed" else "")
-    if not one.ok:
-        said = f"{one.outcome}: {one.message}".rstrip(": ")
-    return [
-        one.problem,
-        one.graph,
-        "-" if one.vertices is None else count(one.vertices),
-        "-" if one.edges is None else count(one.edges),
-        one.algorithm,
-        one.device,
-        kernel_time(one),
-        "-" if one.mteps is None else rate(one.mteps),
-        "-" if one.end_to_end is None or not one.transfers else rate(one.end_to_end),
-        said,
-    ]
-
-
-def kernel_time(one: Row) -> str:
-    """Return the median kernel time with its precision where that is known."""
-    if one.kernel_s is None:
-        return "-"
-    half = one.half_width
-    known = "" if half is None else f" ± {percent(half)}"
-    return f"{duration(one.kernel_s)}{known}" + (f" ({one.few})" if one.few else "")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gpugraph.report.lines import Line, columns, field, indented
-from gpugraph.report.units import count, counted
+from gpugraph.quantities import count, counted
+from gpugraph.report.terminal import Line, columns, field, indented
 
 BAR_WIDTH = 30
 SHOWN_ANSWERS = 8

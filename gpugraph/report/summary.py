@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
+from gpugraph.measure.columns import Labelled
+from gpugraph.measure.record import Record
+from gpugraph.quantities import counted, rate
+from gpugraph.report.cells import label, ordered, speedups
 from gpugraph.report.charts.curves import LOG_BEYOND
 from gpugraph.report.charts.panels import Panel, panels
-from gpugraph.report.charts.series import Labelled, label, ordered
-from gpugraph.report.html.words import headlines, lead
-from gpugraph.report.lines import Line, indented
-from gpugraph.report.published import Published, published
-from gpugraph.report.rows import Row
-from gpugraph.report.speedup import speedups
-from gpugraph.report.units import counted, rate
+from gpugraph.report.page_text import headlines, lead
+from gpugraph.report.papers import Published, published
+from gpugraph.report.terminal import Line, indented
 
 SHOWN_FAILURES = 12
 
@@ -24,22 +24,14 @@ _LETTERS = "_.-=+*#@"
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
-def summary(records: Sequence[Mapping[str, Any]], width: int = 80, *, unicode: bool | None = None) -> list[Line]:
+def summary(rows: Sequence[Record], width: int = 80, *, unicode: bool | None = None) -> list[Line]:
     """Return the summary of some records.
 
     Args:
-        records: JSON objects of records, finished or not.
+        rows: the records, finished or not.
         width: columns.
         unicode: draw with block characters; None asks what standard output can show.
-
-    Raises:
-        ValueError: one of them is no record.
     """
-    return summary_of([Row.of(record) for record in records], width, unicode=unicode)
-
-
-def summary_of(rows: Sequence[Row], width: int = 80, *, unicode: bool | None = None) -> list[Line]:
-    """Return the summary of rows; as ``summary``."""
     blocks = _can_draw() if unicode is None else unicode
     if not rows:
         return [[("no cell was measured", "yellow")]]
@@ -81,15 +73,15 @@ def _can_draw() -> bool:
 
 
 def _panel(panel: Panel, width: int, blocks: bool) -> list[Line]:
-    rates = [m.row.mteps for m in panel.members if m.row.mteps]
+    rates = [m.record.mteps for m in panel.members if m.record.mteps]
     if not rates:
         return []
     groups: dict[str, list[Labelled]] = {}
     for member in panel.members:
-        groups.setdefault(member.row.graph if panel.names else member.series, []).append(member)
+        groups.setdefault(member.record.graph_name if panel.names else member.series, []).append(member)
     if panel.names:
         return _bars(panel, groups, max(rates), width, blocks)
-    scales = sorted({m.row.scale or 0.0 for m in panel.members})
+    scales = sorted({m.record.scale or 0.0 for m in panel.members})
     low, high = min(rates), max(rates)
     log = high > LOG_BEYOND * low
     how = ", logarithmic" if log else ""
@@ -99,18 +91,18 @@ def _panel(panel: Panel, width: int, blocks: bool) -> list[Line]:
     for name in ordered(groups):
         members = groups[name]
         chart = ""
-        at = {m.row.scale or 0.0: m.row for m in members}
+        at = {m.record.scale or 0.0: m.record for m in members}
         for scale in scales:
             row = at.get(scale)
             chart += " " if row is None else _mark(row, low, high, log, blocks)
-        values = [m.row.mteps for m in members if m.row.mteps]
+        values = [m.record.mteps for m in members if m.record.mteps]
         text = f"{rate(values[0])} to {rate(values[-1])}" if len(values) > 1 else rate(values[0]) if values else "-"
-        text += " (few samples)" if any(m.row.few for m in members) else ""
+        text += " (few samples)" if any(m.record.few for m in members) else ""
         lines.append([(f"  {_cut(name, names):<{names}}  ", ""), (chart, "cyan"), (f"  {text}", "")])
     return lines
 
 
-def _mark(row: Row, low: float, high: float, log: bool, blocks: bool) -> str:
+def _mark(row: Record, low: float, high: float, log: bool, blocks: bool) -> str:
     """Return the character of a value between the least and the greatest of its figure."""
     if not row.mteps:
         return ("×" if blocks else "x") if not row.ok else " "
@@ -125,14 +117,14 @@ def _bars(panel: Panel, groups: dict[str, list[Labelled]], most: float, width: i
     room = max(4, width - names - 18)
     for graph, members in groups.items():
         lines.append([(f"  {_cut(graph, width - 2)}", "bold")])
-        for member in sorted(members, key=lambda m: (-(m.row.mteps or 0.0), m.series)):
+        for member in sorted(members, key=lambda m: (-(m.record.mteps or 0.0), m.series)):
             head = (f"    {_cut(member.series, names):<{names}}  ", "")
-            if member.row.mteps:
-                bar = _bar(member.row.mteps / most * room, blocks)
-                few = f" ({member.row.few})" if member.row.few else ""
-                lines.append([head, (bar, "cyan"), (f" {rate(member.row.mteps)}{few}", "")])
+            if member.record.mteps:
+                bar = _bar(member.record.mteps / most * room, blocks)
+                few = f" ({member.record.few})" if member.record.few else ""
+                lines.append([head, (bar, "cyan"), (f" {rate(member.record.mteps)}{few}", "")])
             else:
-                lines.append([head, (member.row.verdict, "yellow")])
+                lines.append([head, (member.record.verdict, "yellow")])
     return lines
 
 
@@ -144,12 +136,12 @@ def _bar(length: float, blocks: bool) -> str:
 
 
 def _failures(cells: Sequence[Labelled], width: int) -> list[Line]:
-    failed = [cell for cell in cells if not cell.row.ok]
+    failed = [cell for cell in cells if not cell.record.ok]
     lines: list[Line] = [[("", "")], [(f"{counted(len(failed), 'cell')} without numbers", "bold")]] if failed else []
     for cell in failed[:SHOWN_FAILURES]:
-        row = cell.row
+        row = cell.record
         said = f"{row.outcome}: {row.message}" if row.message else row.outcome
-        text = f"{row.problem} {row.graph} by {cell.series}: {said}"
+        text = f"{row.problem} {row.graph_name} by {cell.series}: {said}"
         lines += indented(text, 2, width=width, style="yellow")
     if len(failed) > SHOWN_FAILURES:
         lines.append([(f"  and {len(failed) - SHOWN_FAILURES} more", "dim")])

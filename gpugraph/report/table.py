@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from gpugraph.measure.record import PHASES
-from gpugraph.measure.statistics import relative_half_width
-from gpugraph.report.lines import Line, field
-from gpugraph.report.rates import why_no_rates
-from gpugraph.report.rows import Row, inner_phases
-from gpugraph.report.units import count, counted, duration, percent, rate, size
+from gpugraph.measure import columns
+from gpugraph.measure.columns import Labelled, problem_columns
+from gpugraph.measure.record import PHASES, Record
+from gpugraph.problems.column import TABLE, Column
+from gpugraph.quantities import count, counted, duration, percent, rate
+from gpugraph.report.terminal import Line, field
 
 BAR_WIDTH = 30
 SHOWN_SOURCES = 10
@@ -20,21 +20,22 @@ NOISY = 0.05
 METHOD_NAMES = {"both": "certificate and reference"}
 
 
-def table(data: Mapping[str, Any], *, width: int = 80) -> list[Line]:
-    """Return the lines of a record.
+def table(record: Record, *, width: int = 80) -> list[Line]:
+    """Return the lines of a record that was measured.
 
     Args:
-        data: the record's JSON object.
+        record: the record.
         width: columns to wrap at.
     """
-    blocks = [_subject(data, width), _phases(data, width), _rates(data, width), _result(data, width)]
+    blocks = [_subject(record, width), _phases(record, width), _rates(record, width), _result(record, width)]
     lines: list[Line] = []
     for block in blocks:
         lines += ([[("", "")]] if lines else []) + block
     return lines
 
 
-def _subject(data: Mapping[str, Any], width: int) -> list[Line]:
+def _subject(record: Record, width: int) -> list[Line]:
+    data = record.data
     lines = field("graph", describe_graph(data["graph"]), width=width)
     cited = ", ".join(str(part) for part in data.get("algorithm_source", {}).values() if part)
     parameters = data.get("parameters", {})
@@ -45,9 +46,7 @@ def _subject(data: Mapping[str, Any], width: int) -> list[Line]:
     device = data["device"]
     threads = f", {counted(device['threads'], 'thread')}" if device.get("threads") else ""
     lines += field("device", f"{device['kind']}: {device['name']}{threads}", width=width)
-    if data.get("peak_device_bytes"):
-        lines += field("memory", f"{size(data['peak_device_bytes'])} at most", width=width)
-    return lines
+    return lines + _fields(record, columns.COLUMNS, width)
 
 
 _MEASURING = ("preparations", "repeat", "warmup", "index_bits")
@@ -64,10 +63,10 @@ def describe_graph(graph: Mapping[str, Any]) -> str:
     return f"{graph['name']}: {sizes}, {graph['weight_dtype']} weights"
 
 
-def _phases(data: Mapping[str, Any], width: int) -> list[Line]:
+def _phases(record: Record, width: int) -> list[Line]:
+    data, inner = record.data, record.measured_inner
     phases = {name: data["phases_s"][name] for name in PHASES if data["phases_s"].get(name)}
     total = sum(phases.values())
-    inner = inner_phases(data)
     lines: list[Line] = [[(f"{'phase':<20}{'median':>10}{'share':>8}", "bold")]]
     for name, seconds in phases.items():
         lines.append(_phase(name, seconds, seconds / total, "cyan" if name == "kernel" else "dim"))
@@ -75,8 +74,8 @@ def _phases(data: Mapping[str, Any], width: int) -> list[Line]:
             lines += [_phase(f"  {part}", s, s / seconds, "", bar=False) for part, s in inner.items()]
     if data.get("predecessors_s") is not None:
         lines.append([(f"{'predecessors':<20}{duration(data['predecessors_s']):>10}", ""), (_APART, "dim")])
-    lines += field("", _samples(data, bool(inner)), width=width, style="dim")
-    return lines + _precision(data, width)
+    lines += field("", _samples(record), width=width, style="dim")
+    return lines + _precision(record, width)
 
 
 _APART = f"{'':>9}after the run, in no other figure"
@@ -87,31 +86,25 @@ def _phase(name: str, seconds: float, share: float, style: str, *, bar: bool = T
     return [(f"{name:<20}", ""), (f"{duration(seconds):>10}{share:>7.0%}  ", ""), (blocks, style if bar else "dim")]
 
 
-def _samples(data: Mapping[str, Any], inner: bool) -> str:
-    kernel = data["samples_s"]["kernel"]
+def _samples(record: Record) -> str:
+    data, kernel = record.data, record.data["samples_s"]["kernel"]
     text = f"{counted(len(kernel), 'sample')} of the kernel"
-    if Row.of(data).few:
+    if record.few:
         text += ": too few to prove much"
     if len(kernel) > 1:
         text += f", {duration(min(kernel))} to {duration(max(kernel))}"
-    if (half := _half_width(data)) is not None:
+    if (half := record.measured_half_width) is not None:
         text += f", median ± {percent(half)}"
     if outliers := (data.get("sampling") or {}).get("outliers"):
         text += f", {counted(len(outliers), 'outlier')}"
     if data.get("rounds") is not None:
         text += f"; {counted(data['rounds'], 'round')}"
-    return text + ("; its inner phases as shares of a run of their own" if inner else "")
+    return text + ("; its inner phases as shares of a run of their own" if record.measured_inner else "")
 
 
-def _half_width(data: Mapping[str, Any]) -> float | None:
-    """Return half the 95 % interval of the kernel's median over the median, or None where there is no interval."""
-    interval, kernel_s = (data.get("confidence_s") or {}).get("kernel"), data["phases_s"].get("kernel")
-    return relative_half_width(tuple(interval), kernel_s) if interval and kernel_s else None
-
-
-def _precision(data: Mapping[str, Any], width: int) -> list[Line]:
+def _precision(record: Record, width: int) -> list[Line]:
     """Return whether the target was reached, and a warning where the samples scatter too much to be relied on."""
-    half, sampling = _half_width(data), data.get("sampling") or {}
+    half, sampling = record.measured_half_width, record.data.get("sampling") or {}
     target = sampling.get("target")
     if target:
         reached = half is not None and half <= target
@@ -130,15 +123,14 @@ def _precision(data: Mapping[str, Any], width: int) -> list[Line]:
     return lines + field("noisy", said, width=width, style="yellow")
 
 
-def _rates(data: Mapping[str, Any], width: int) -> list[Line]:
-    reason = why_no_rates(data)
+def _rates(record: Record, width: int) -> list[Line]:
+    data, reason, half = record.data, record.why_no_rates, record.measured_half_width
     mteps = data["mteps"]
     if reason or mteps.get("kernel") is None:
         return field("MTEPS", reason or "-", width=width, style="yellow")
     queries = len(data.get("per_source", ()))
     mean = f" (harmonic mean over {queries} sources)" if queries else ""
     definition = mteps.get("definition", f"{mteps['counted']} / kernel time / 10^6").removeprefix("MTEPS = ")
-    half = _half_width(data)
     known = "" if half is None else f" ± {percent(half)}"
     lines = [
         *field("MTEPS", rate(mteps["kernel"]) + known + mean, width=width, style="bold green"),
@@ -147,25 +139,22 @@ def _rates(data: Mapping[str, Any], width: int) -> list[Line]:
     if data["device"]["kind"] != "cpu":  # where there is no way to a device it would be the same again
         lines += field("end to end", rate(mteps["end_to_end"]) + mean, width=width, style="green")
         lines += field("", "= the same count / (stage + h2d + kernel + d2h)", width=width, style="dim")
-    return lines + _throughput(data, width)
+    return lines + _fields(record, problem_columns([Labelled.alone(record)]), width)
 
 
-def _throughput(data: Mapping[str, Any], width: int) -> list[Line]:
-    """Return what the times of a scan mean in bytes, or nothing for another problem."""
-    found = data.get("throughput")
-    if found is None:
-        return []
-    names = {"h2d": "to the device", "kernel": "the kernel", "d2h": "back"}
-    parts = [f"{text} {rate(found[f'{key}_gb_s'])}" for key, text in names.items() if found[f"{key}_gb_s"]]
-    lines = field("GB/s", ", ".join(parts) + " of the array", width=width)
-    total = f"{duration(found['total_s'])} with allocation and both transfers, {found['transfers_share']:.0%} of it"
-    return lines + (field("total", total + " transfers", width=width) if found["h2d_gb_s"] else [])
+def _fields(record: Record, listed: Iterable[Column], width: int) -> list[Line]:
+    """Return the columns that the page of one record shows, a field each, without those it has nothing for."""
+    cell = Labelled.alone(record)
+    shown = [column for column in listed if TABLE in column.shown and column.value(cell) is not None]
+    return [line for column in shown for line in field(column.title, column.show(cell), width=width)]
 
 
-def _result(data: Mapping[str, Any], width: int) -> list[Line]:
+def _result(record: Record, width: int) -> list[Line]:
+    data, own = record.data, {column.name: column for column in problem_columns([Labelled.alone(record)])}
     lines: list[Line] = []
     for name, content in data["result"].items():
-        text = f"{content[:16]}…" if name.endswith("sha256") else str(content)
+        column = own.get(f"result.{name}")
+        text = str(content) if column is None else column.text(content)
         lines += field("" if lines else "result", f"{name.replace('_', ' ')} {text}", width=width)
     lines += _sources(data, width)
     verdict = data["verification"]

@@ -14,7 +14,7 @@ from gpugraph.measure.record import Record
 from gpugraph.measure.sampling import Sampling
 from gpugraph.measure.session import Session
 from gpugraph.problems.registry import algorithms
-from gpugraph.report.rows import Row
+from gpugraph.report.papers import stated
 from tests.report.canned import mst_record
 
 PAPERS = [name for name in shipped() if name.startswith("papers/")]
@@ -81,8 +81,8 @@ def test_a_stated_rate_reaches_the_row_of_a_report_with_its_own_hardware():
     assert paper is not None
     cells = plan_of("papers/kolganov2015", "scale=25").cells
     ssca2 = next(p for p in cells if p.cell.algorithm == "boruvka" and str(p.cell.graph).startswith("ssca2"))
-    row = Row.of({**mst_record(), "paper": paper_of(paper, ssca2)})
-    told = {(value.scale, value.mteps, value.hardware.partition(" (")[0]) for value in row.papers}
+    row = Record.of({**mst_record(), "paper": paper_of(paper, ssca2)})
+    told = {(value.scale, value.mteps, value.hardware.partition(" (")[0]) for value in stated(row)}
     assert (25.0, 3000.0, "Tesla K40") in told
     assert (23.0, 3200.0, "GeForce GTX Titan") in told
 

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from tests.bench.test_compare import timed
 from tests.cli.runner import refuse, run, succeed
+from tests.measure.test_compare import timed
 from tests.report.canned import failed, mst_record, sssp_record
 from tests.report.sweep import write
 

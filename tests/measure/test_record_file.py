@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from gpugraph.errors import InputError
 from gpugraph.measure.record import encodable, json_text
-from gpugraph.measure.record_file import parse_record, read_record_file, shape_of
+from gpugraph.measure.record_file import parse_record, read_record_file
+from gpugraph.measure.record_shape import shape_of
 from tests.hostile_records import COMMANDS, ended, feed, hostile_lines, whole
 from tests.report.canned import mst_record
 from tests.report.sweep import sweep
@@ -49,13 +50,13 @@ def test_a_field_of_the_wrong_type_is_named(change, reason):
 def test_whatever_gpugraph_wrote_is_read():
     assert len(read_record_file(REAL).records) == len(REAL.read_text("utf-8").splitlines())
     for record in (*sweep(), whole()):
-        assert parse_record(json.dumps(record).encode()) == json.loads(json.dumps(record))
+        assert parse_record(json.dumps(record).encode()).data == json.loads(json.dumps(record))
 
 
 @given(st.text(st.characters(exclude_categories=())))
 def test_any_text_can_be_stored_and_is_read_as_it_is_shown(text):
     line = json_text(mst_record(message=text)).encode()
-    assert parse_record(line)["message"] == encodable(text)
+    assert parse_record(line).data["message"] == encodable(text)
 
 
 def test_what_damages_a_compressed_file_is_told_in_one_line(tmp_path):

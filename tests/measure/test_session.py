@@ -9,7 +9,7 @@ import pytest
 
 from gpugraph.errors import DeviceUnavailable, GpuGraphError, InputError, OutOfMemory
 from gpugraph.measure import cell_run, instruments, trial
-from gpugraph.measure.outcome import outcome_of
+from gpugraph.measure.assemble import outcome_of
 from gpugraph.measure.record import Record
 from gpugraph.measure.sampling import Sampling
 from gpugraph.measure.session import DeviceLost, Session

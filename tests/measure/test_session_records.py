@@ -10,9 +10,10 @@ import pytest
 from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.errors import InputError
 from gpugraph.measure import session
+from gpugraph.measure.assemble import failed_record
 from gpugraph.measure.cell import run_cell
-from gpugraph.measure.outcome import OUTCOMES, failed_record
 from gpugraph.measure.record import Cell
+from gpugraph.measure.record_shape import OUTCOMES
 from gpugraph.measure.sampling import Sampling
 from gpugraph.measure.session import Session
 from gpugraph.problems.registry import find_algorithm

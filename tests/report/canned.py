@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpugraph.measure.record import PHASES
+from gpugraph.measure.record import PHASES, Record
 
 
 def mst_record(**changes: Any) -> dict[str, Any]:
@@ -92,3 +92,8 @@ def sssp_record(sources: int = 1) -> dict[str, Any]:
         mteps=rates,
         **({"per_source": runs} if sources > 1 else {}),
     )
+
+
+def records(*objects: dict[str, Any]) -> list[Record]:
+    """Return the records of JSON objects."""
+    return [Record.of(one) for one in objects]

@@ -5,26 +5,24 @@ import json
 import pytest
 
 from gpugraph.errors import InputError
-from gpugraph.report.charts.chart import DARK, LIGHT, PAGE
+from gpugraph.measure.record import Record
+from gpugraph.report.cells import label, ordered
+from gpugraph.report.cells import speedups as find_speedups
+from gpugraph.report.charts.chart import DARK, LIGHT, PAGE, colors, entries, paint
 from gpugraph.report.charts.curves import Point, curves, label_angle, log_axis, log_domain
 from gpugraph.report.charts.panels import panels
-from gpugraph.report.charts.phases import MOST_PANELS, inner_shares, shares, transfers
-from gpugraph.report.charts.rates import bandwidth, energy, speedups, throughput
-from gpugraph.report.charts.roofline import roofline
-from gpugraph.report.charts.samples import MOST, samples
-from gpugraph.report.charts.series import colors, entries, label, ordered, paint
+from gpugraph.report.charts.rates import bandwidth, energy, roofline, speedups, throughput
+from gpugraph.report.charts.times import MOST, MOST_PANELS, inner_shares, samples, shares, transfers
 from gpugraph.report.engine import draw
 from gpugraph.report.figure import figure
-from gpugraph.report.html.colours import colours
-from gpugraph.report.rows import Row
-from gpugraph.report.speedup import speedups as find_speedups
+from gpugraph.report.page import colours
 from tests.report.canned import emulated, sssp_record
 from tests.report.sweep import cell, sweep
 
 
 @pytest.fixture(scope="module")
 def rows():
-    return [Row.of(record) for record in sweep()]
+    return [Record.of(record) for record in sweep()]
 
 
 @pytest.fixture(scope="module")
@@ -44,8 +42,8 @@ def test_cells_of_a_family_share_a_figure_over_scale_and_the_rest_one_by_graph(c
 def test_throughput_has_every_rated_cell_failures_and_the_papers_points(cells):
     first = throughput(cells, LIGHT)[0]
     values = first.spec["data"]["values"]
-    rated = [c for c in cells if c.row.mteps and c.row.problem == "mst" and c.row.family == "rmat"]
-    assert [v["y"] for v in values] == [c.row.mteps for c in sorted(rated, key=lambda c: c.row.scale)]
+    rated = [c for c in cells if c.record.mteps and c.record.problem == "mst" and c.record.family == "rmat"]
+    assert [v["y"] for v in values] == [c.record.mteps for c in sorted(rated, key=lambda c: c.record.scale)]
     marks = [layer["data"]["values"] for layer in first.spec["layer"] if "data" in layer]
     papers = next(values for values in marks if any(v.get("y") == 640.0 for v in values))
     assert [(v["x"], v["y"]) for v in papers] == [(16.0, 310.0), (18.0, 640.0), (20.0, 910.0)]
@@ -63,7 +61,7 @@ def test_a_stated_time_counts_for_its_own_scale_alone():
         "points": [{"scale": 16, "kernel_s": 0.917504}, {"scale": 17, "kernel_s": 9}],
     }
     records = [cell("mst", "boruvka", "cuda", scale) | {"paper": paper} for scale in (16, 18)]
-    (chart,) = throughput(label([Row.of(record) for record in records]), LIGHT)
+    (chart,) = throughput(label([Record.of(record) for record in records]), LIGHT)
     stated = chart.spec["layer"][-2]["data"]["values"]
     assert [(v["x"], v["y"]) for v in stated] == [(16.0, pytest.approx(1.0))]
 
@@ -73,7 +71,7 @@ def test_a_stated_speed_up_stands_in_the_figure_of_speed_ups_with_what_it_is_ove
     paper = {"name": "P", "hardware": "GTX 460", "points": [point]}
     records = [cell("mst", "boruvka", "cuda", scale) | {"paper": paper} for scale in (16, 18)]
     records += [cell("mst", "kruskal", "cpu", scale) for scale in (16, 18)]
-    rows = [Row.of(record) for record in records]
+    rows = [Record.of(record) for record in records]
     (chart,) = speedups(label(rows), find_speedups(rows), LIGHT)
     stated = chart.spec["layer"][-2]["data"]["values"]
     assert [(v["x"], v["y"]) for v in stated] == [(17.0, 2.5)]
@@ -87,7 +85,7 @@ def test_a_stated_speed_up_stands_in_the_figure_of_speed_ups_with_what_it_is_ove
 
 def test_a_stated_value_of_the_only_size_there_is_stands_over_its_graph():
     paper = {"name": "P", "hardware": "H", "points": [{"scale": 16, "mteps": 3.0}, {"scale": 17, "mteps": 9.0}]}
-    (chart,) = throughput(label([Row.of(cell("mst", "boruvka", "cuda", 16) | {"paper": paper})]), LIGHT)
+    (chart,) = throughput(label([Record.of(cell("mst", "boruvka", "cuda", 16) | {"paper": paper})]), LIGHT)
     stated = chart.spec["layer"][-2]["data"]["values"]
     assert [(v["x"], v["y"]) for v in stated] == [("rmat:16", 3.0)]
 
@@ -97,9 +95,9 @@ def test_shares_are_those_of_the_phases_and_no_more_figures_than_a_reader_bears(
     assert {chart.title for chart in found} >= {"filter-boruvka, NVIDIA H200", "kruskal, CPU"}
     (first,) = (chart for chart in found if chart.title == "filter-boruvka, NVIDIA H200" and "rmat" in chart.key)
     value = next(v for v in first.spec["data"]["values"] if v["part"] == "kernel")
-    assert value["y"] == cells[0].row.kernel_s
+    assert value["y"] == cells[0].record.kernel_s
     many = [cell("mst", "boruvka", "cuda", s) | {"algorithm": f"a{i}"} for i in range(20) for s in (16, 17)]
-    assert len(shares(label([Row.of(record) for record in many]), LIGHT)) == MOST_PANELS
+    assert len(shares(label([Record.of(record) for record in many]), LIGHT)) == MOST_PANELS
     assert inner_shares(cells, LIGHT)[0].title == "boruvka, NVIDIA H200"
 
 
@@ -112,13 +110,13 @@ def test_transfers_energy_roof_and_speed_up_are_shown_where_they_were_measured(r
     assert speedups(cells, over, LIGHT)
     assert speedups(cpu, [], LIGHT) == []
     points = entries(roofline(cells, LIGHT)[0].spec, "share")
-    assert f"{cells[0].row.share * 100:.3g} %" == points[0]
+    assert f"{cells[0].record.share * 100:.3g} %" == points[0]
 
 
 def test_every_sample_is_drawn_and_too_many_are_thinned_to_their_extremes():
-    (chart,) = samples(label([Row.of(cell("mst", "boruvka", "cuda", s)) for s in (16, 17)]), LIGHT)
+    (chart,) = samples(label([Record.of(cell("mst", "boruvka", "cuda", s)) for s in (16, 17)]), LIGHT)
     assert len(chart.spec["data"]["values"]) == 40
-    many = [Row.of(cell("mst", "boruvka", "cuda", s, samples=MOST)) for s in (16, 17)]
+    many = [Record.of(cell("mst", "boruvka", "cuda", s, samples=MOST)) for s in (16, 17)]
     (chart,) = samples(label(many), LIGHT)
     drawn = [v["y"] for v in chart.spec["data"]["values"]]
     assert len(drawn) == MOST
@@ -128,12 +126,12 @@ def test_every_sample_is_drawn_and_too_many_are_thinned_to_their_extremes():
 
 def test_samples_of_several_sources_stand_beside_their_own_median():
     record = sssp_record(sources=2) | {"samples_s": {"kernel": [1.0, 1.1, 0.9, 10.0, 11.0, 9.0]}}
-    (chart,) = samples(label([Row.of(record)]), LIGHT)
+    (chart,) = samples(label([Record.of(record)]), LIGHT)
     assert [v["y"] for v in chart.spec["data"]["values"]] == pytest.approx([0, 0.1, -0.1] * 2)
 
 
 def test_the_emulated_device_is_on_no_figure():
-    cells = label([Row.of(emulated())])
+    cells = label([Record.of(emulated())])
     for make in (throughput, shares, inner_shares, transfers, samples, bandwidth, energy, roofline):
         assert make(cells, LIGHT) == []
 
@@ -148,7 +146,7 @@ def test_a_variant_has_one_colour_on_all_figures(cells):
 
 def test_no_two_variants_of_a_page_share_a_colour_and_no_order_of_running_changes_one():
     peers = [cell("sssp", "dijkstra", "cpu", s) | {"algorithm": f"peer:p{i}"} for i in range(20) for s in (16, 17)]
-    rows = [Row.of(record) for record in [*sweep(), *peers]]
+    rows = [Record.of(record) for record in [*sweep(), *peers]]
     for ink in (LIGHT, DARK, PAGE):
         palette = colors(label(rows), ink)
         assert len(set(palette.values())) == len(palette) > 20
@@ -185,8 +183,8 @@ def test_an_axis_of_whole_numbers_marks_each_once():
 
 
 def test_an_algorithm_of_two_files_is_two_series_and_each_is_whole():
-    small = [Row.of(cell("mst", "kruskal", "cpu", s), file="smoke.jsonl") for s in (12, 14)]
-    large = [Row.of(cell("mst", "kruskal", "cpu", s), file="scales.jsonl") for s in (10, 11, 12, 13, 14)]
+    small = [Record.of(cell("mst", "kruskal", "cpu", s), file="smoke.jsonl") for s in (12, 14)]
+    large = [Record.of(cell("mst", "kruskal", "cpu", s), file="scales.jsonl") for s in (10, 11, 12, 13, 14)]
     assert [c.variant for c in label([*small, *large])] == ["kruskal, smoke"] * 2 + ["kruskal, scales"] * 5
     assert {c.variant for c in label([small[0], *large[:2]])} == {"kruskal"}
 
@@ -195,10 +193,10 @@ def test_inner_phases_are_shares_of_their_own_run_and_add_up_to_the_kernel():
     record = cell("mst", "boruvka", "cuda", 16)
     kernel = record["phases_s"]["kernel"]
     run = {"kernel_phases_s": {"filter": kernel, "rest": kernel / 2}, "kernel_phases_run_s": 2 * kernel}
-    inner = Row.of(record | run).inner
+    inner = Record.of(record | run).inner
     assert inner == pytest.approx({"filter": kernel / 2, "rest": kernel / 4, "other": kernel / 4})
-    assert Row.of(record | {"kernel_phases_s": {"filter": 3.0}}).inner == pytest.approx({"filter": kernel})
-    assert Row.of(record | {"kernel_phases_s": {"filter": 0.0}}).inner == {}
+    assert Record.of(record | {"kernel_phases_s": {"filter": 3.0}}).inner == pytest.approx({"filter": kernel})
+    assert Record.of(record | {"kernel_phases_s": {"filter": 0.0}}).inner == {}
 
 
 def test_axes_end_at_round_numbers():

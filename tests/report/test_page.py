@@ -9,12 +9,11 @@ from html.parser import HTMLParser
 import pytest
 
 from gpugraph.errors import InputError
-from gpugraph.report.charts.series import label
-from gpugraph.report.html.page import POLICY, page
-from gpugraph.report.html.words import definitions, headlines, times
-from gpugraph.report.records import read_rows
-from gpugraph.report.rows import Row
-from gpugraph.report.speedup import speedups
+from gpugraph.measure.record import Record
+from gpugraph.measure.record_file import read_records
+from gpugraph.report.cells import label, speedups
+from gpugraph.report.page import POLICY, page
+from gpugraph.report.page_text import definitions, headlines, times
 from tests.report.browser import Browser, find_browser
 from tests.report.canned import emulated, failed, mst_record, sssp_record
 from tests.report.sweep import cell, sweep, write
@@ -49,7 +48,7 @@ class Outline(HTMLParser):
 
 @pytest.fixture(scope="module")
 def html():
-    return page([Row.of(record) for record in sweep()], title="A <sweep> & more")
+    return page([Record.of(record) for record in sweep()], title="A <sweep> & more")
 
 
 @pytest.fixture(scope="module")
@@ -100,13 +99,15 @@ def test_a_paper_has_a_section_with_its_figures_beside_ours_and_its_claims():
     said = {"claims": ["it is <fast>"], "note": "measured once", "authors": "A. Kolganov", "year": 2015}
     point = {"scale": 16, "speedup": 3, "over": "a Core i7"}
     paper = {"name": "P", "hardware": "GTX 460", "where": "figure 1", "points": [point], **said}
-    shown = page([Row.of(cell("mst", "boruvka", "cuda", 16, paper=paper)), Row.of(cell("mst", "kruskal", "cpu", 16))])
+    shown = page(
+        [Record.of(cell("mst", "boruvka", "cuda", 16, paper=paper)), Record.of(cell("mst", "kruskal", "cpu", 16))]
+    )
     section = shown.split('<section id="papers"')[1].split("</section>")[0]
     for text in ("A. Kolganov, 2015; GTX 460. measured once", "3 times as fast as a Core i7", "<li>it is &lt;fast&gt;"):
         assert text in section
     assert "times as fast as kruskal on AMD EPYC 9575F 64-Core Processor, boruvka on NVIDIA H200" in section
     assert '<a href="#papers">' in shown
-    bare = page([Row.of(cell("mst", "kruskal", "cpu", 16))])
+    bare = page([Record.of(cell("mst", "kruskal", "cpu", 16))])
     assert "#papers" not in bare
     assert 'id="papers"' not in bare
 
@@ -127,7 +128,9 @@ def test_every_cell_is_a_row_and_a_failed_one_says_why(html, outline):
 
 
 def test_the_cards_say_kernel_only_and_have_end_to_end_beside():
-    rows = [Row.of(cell("mst", *who, scale)) for who in (("boruvka", "cuda"), ("kruskal", "cpu")) for scale in (16, 20)]
+    rows = [
+        Record.of(cell("mst", *who, scale)) for who in (("boruvka", "cuda"), ("kruskal", "cpu")) for scale in (16, 20)
+    ]
     over = speedups(rows)
     best, gain = headlines(label(rows), over)
     fastest = max(rows, key=lambda row: row.mteps)
@@ -145,20 +148,20 @@ def test_the_cards_say_kernel_only_and_have_end_to_end_beside():
 
 def test_what_skipped_means_is_true_of_a_spent_budget_too():
     skipped = cell("mst", "kruskal", "cpu", 16) | {"outcome": "skipped", "message": "the budget of 10 s is spent"}
-    (meaning,) = [text for name, text in definitions([Row.of(skipped)]) if name == "Skipped"]
+    (meaning,) = [text for name, text in definitions([Record.of(skipped)]) if name == "Skipped"]
     for cause in ("budget", "memory", "a graph no larger of its series"):
         assert cause in meaning
 
 
 def test_old_failed_and_emulated_records_alone_make_a_page():
     for record in (mst_record(), failed(), emulated(), sssp_record(sources=3), {"problem": "mst", "algorithm": "a"}):
-        Outline(page([Row.of(record)]))
+        Outline(page([Record.of(record)]))
 
 
 def test_without_the_library_the_remedy_is_told(monkeypatch):
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     with pytest.raises(InputError, match=r"pip install 'gpugraph\[report\]'"):
-        page([Row.of(mst_record())])
+        page([Record.of(mst_record())])
 
 
 # What follows happens in a real browser.
@@ -343,6 +346,6 @@ def test_in_a_browser_text_and_lines_stand_out_from_their_ground(opened, theme):
 
 def test_the_page_of_files_says_what_a_reader_should_know_of_them(tmp_path):
     path = write([sweep()[0], sweep()[0]], tmp_path / "twice.jsonl")
-    rows, notices = read_rows([path])
+    rows, notices = read_records([path])
     assert (len(rows), len(notices)) == (1, 1)
     assert "1 cells more than once" in page(rows, notices=notices)

@@ -2,19 +2,19 @@ from __future__ import annotations
 
 import pytest
 
-from gpugraph.report.lines import plain
 from gpugraph.report.summary import SHOWN_FAILURES, summary
-from tests.report.canned import emulated, mst_record
+from gpugraph.report.terminal import plain
+from tests.report.canned import emulated, mst_record, records
 from tests.report.sweep import sweep, unfinished
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])
 def test_no_line_is_wider_than_asked(width):
-    assert max(len(line) for line in plain(summary(sweep(), width, unicode=True)).splitlines()) <= width
+    assert max(len(line) for line in plain(summary(records(*sweep()), width, unicode=True)).splitlines()) <= width
 
 
 def test_small_charts_rise_with_the_throughput_and_mark_what_failed():
-    text = plain(summary(sweep(), 100, unicode=True))
+    text = plain(summary(records(*sweep()), 100, unicode=True))
     line = next(line for line in text.splitlines() if line.startswith("  boruvka, NVIDIA H200"))
     chart = line.split()[3]
     assert chart[-2:] == "××"
@@ -26,29 +26,31 @@ def test_small_charts_rise_with_the_throughput_and_mark_what_failed():
 def test_a_paper_is_told_with_its_figures_beside_ours_and_its_claims():
     point = {"vertices": 65536, "mteps": 31.0}
     paper = {"name": "P", "hardware": "GTX", "where": "figure 5", "points": [point], "claims": ["it is fast"]}
-    text = plain(summary([mst_record(paper=paper), mst_record(algorithm="prim", paper=paper)], 200))
+    text = plain(summary(records(mst_record(paper=paper), mst_record(algorithm="prim", paper=paper)), 200))
     assert "P: GTX" in text
     assert "  boruvka, rmat:16: 31.00 MTEPS on GTX (figure 5); ours: 1,419.6 MTEPS, boruvka on NVIDIA H200" in text
     assert text.count("it is fast") == 1
 
 
 def test_letters_stand_in_where_blocks_cannot_be_shown():
-    text = plain(summary(sweep(), 80, unicode=False))
+    text = plain(summary(records(*sweep()), 80, unicode=False))
     assert not set("▁▂▃▄▅▆▇█▏") & set(text)
     assert "####" in text
 
 
 def test_a_graph_by_itself_has_a_bar():
-    text = plain(summary([mst_record(), mst_record(algorithm="prim", mteps={"kernel": 700.0})], 80, unicode=True))
+    text = plain(
+        summary(records(mst_record(), mst_record(algorithm="prim", mteps={"kernel": 700.0})), 80, unicode=True)
+    )
     assert text.count("█") > 20
     assert "1,419.6" in text
 
 
 def test_failures_beyond_a_page_are_counted():
-    records = [unfinished("mst", "boruvka", "cuda", 20 + i, "timeout", "") for i in range(SHOWN_FAILURES + 3)]
-    assert "and 3 more" in plain(summary(records, 80))
+    many = [unfinished("mst", "boruvka", "cuda", 20 + i, "timeout", "") for i in range(SHOWN_FAILURES + 3)]
+    assert "and 3 more" in plain(summary(records(*many), 80))
 
 
 def test_nothing_and_the_emulated_device_are_said_without_a_rate():
-    assert plain(summary([], 80)) == "no cell was measured"
-    assert "MTEPS" not in plain(summary([emulated()], 80))
+    assert plain(summary(records(), 80)) == "no cell was measured"
+    assert "MTEPS" not in plain(summary(records(emulated()), 80))

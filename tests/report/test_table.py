@@ -4,10 +4,11 @@ from typing import Any
 
 import pytest
 
-from gpugraph.report.lines import plain, print_rich
+from gpugraph.measure.record import Record
 from gpugraph.report.markdown import markdown
 from gpugraph.report.table import table
-from tests.report.canned import emulated, failed, mst_record, sssp_record
+from gpugraph.report.terminal import plain, print_rich
+from tests.report.canned import emulated, failed, mst_record, records, sssp_record
 
 RECORDS: dict[str, dict[str, Any]] = {
     "mst": mst_record(),
@@ -51,38 +52,40 @@ verdict     passed by reference: all 60000 edges equal SciPy's"""
 
 def test_a_record_is_shown_as_one_page():
     citation = {"authors": "O. Borůvka", "year": 1926, "section": "§1"}
-    assert plain(table(mst_record(algorithm_source=citation))) == MST_TABLE
+    assert plain(table(Record.of(mst_record(algorithm_source=citation)))) == MST_TABLE
 
 
 @pytest.mark.parametrize("name", RECORDS)
 @pytest.mark.parametrize("width", [60, 80, 100])
 def test_no_line_is_wider_than_asked_for_or_ends_in_a_space(name, width):
-    for line in plain(table(RECORDS[name], width=width)).split("\n"):
+    for line in plain(table(Record.of(RECORDS[name]), width=width)).split("\n"):
         assert len(line) <= max(width, 68)  # the bars have a fixed width
         assert line == line.rstrip()
 
 
 def test_a_failed_verification_shows_no_rate_but_the_counter_example():
-    text = plain(table(failed()))
+    text = plain(table(Record.of(failed())))
     assert "no MTEPS is given" in text
     assert "end to end" not in text
     assert "failed by reference: edge 3-9 is missing" in text
 
 
 def test_a_rate_that_slipped_into_an_unverified_record_is_not_shown():
-    text = plain(table(mst_record(verification={"status": "skipped", "method": "none", "detail": "not asked for"})))
+    text = plain(
+        table(Record.of(mst_record(verification={"status": "skipped", "method": "none", "detail": "not asked for"})))
+    )
     assert "1,419" not in text
     assert "skipped: not asked for" in text
 
 
 def test_the_emulated_device_shows_no_rate_and_says_why():
-    text = plain(table(emulated()))
+    text = plain(table(Record.of(emulated())))
     assert "times on the emulated device are not performance" in " ".join(text.split())
     assert "1,419" not in text
 
 
 def test_several_sources_are_listed_up_to_a_page_and_the_mean_is_named():
-    text = plain(table(sssp_record(12)))
+    text = plain(table(Record.of(sssp_record(12))))
     assert "harmonic mean over 12 sources" in text
     assert "sources     17: 60,001 reached, 2.10 ms" in text
     assert text.count(" reached, 2.10 ms") == 10
@@ -90,21 +93,21 @@ def test_several_sources_are_listed_up_to_a_page_and_the_mean_is_named():
 
 
 def test_the_terminal_gets_the_same_text(capsys):
-    print_rich(table(mst_record()))
+    print_rich(table(Record.of(mst_record())))
     shown = "\n".join(line.rstrip() for line in capsys.readouterr().out.rstrip("\n").split("\n"))
-    assert shown == plain(table(mst_record()))
+    assert shown == plain(table(Record.of(mst_record())))
 
 
 def test_predecessors_are_shown_apart_from_the_phases():
-    text = plain(table({**sssp_record(), "predecessors_s": 0.0021}))
+    text = plain(table(Record.of({**sssp_record(), "predecessors_s": 0.0021})))
     assert "predecessors           2.10 ms         after the run, in no other figure" in text
-    assert "predecessors" not in plain(table(sssp_record()))
+    assert "predecessors" not in plain(table(Record.of(sssp_record())))
 
 
 def sampled(half: float, **sampling: Any) -> str:
     """Return the page of a record whose median of 641 µs is known to so much, as one line."""
     ends = [0.000641 * (1 - half), 0.000641 * (1 + half)]
-    return " ".join(plain(table(mst_record(confidence_s={"kernel": ends}, sampling=sampling))).split())
+    return " ".join(plain(table(Record.of(mst_record(confidence_s={"kernel": ends}, sampling=sampling)))).split())
 
 
 def test_a_median_is_shown_with_its_precision_and_noise_is_warned_of_with_a_remedy():
@@ -121,11 +124,13 @@ def test_whether_the_target_was_reached_is_said():
     assert "target ± 2 % not reached: its time was up; give it more with --max-seconds" in late
     assert "noisy" in late
     assert "all its samples were taken" in sampled(0.03, target=0.02, stopped_by="count")
-    assert "target ± 2 % not reached" in " ".join(plain(table(mst_record(sampling={"target": 0.02}))).split())
+    assert "target ± 2 % not reached" in " ".join(
+        plain(table(Record.of(mst_record(sampling={"target": 0.02})))).split()
+    )
 
 
 def test_on_a_cpu_end_to_end_would_be_the_same_again_and_is_left_out():
     record = mst_record(device={"kind": "cpu", "name": "a processor"})
-    assert "end to end" not in plain(table(record))
-    assert "| 1,419.6 | - | passed" in markdown([record])
-    assert "| 1,419.6 | 438.20 | passed" in markdown([mst_record()])
+    assert "end to end" not in plain(table(Record.of(record)))
+    assert "| 1,419.6 | - | passed" in markdown(records(record))
+    assert "| 1,419.6 | 438.20 | passed" in markdown(records(mst_record()))

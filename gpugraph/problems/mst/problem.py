@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gpugraph.errors import OutOfMemory
 from gpugraph.graph.build import symmetrize
 from gpugraph.graph.csr import CSRGraph
+from gpugraph.problems.column import Column, result_column
 from gpugraph.problems.contract import Problem, Verdict
 from gpugraph.problems.mst.forest import Forest
 from gpugraph.problems.mst.result_files import ForestFiles
@@ -26,6 +27,12 @@ class MinimumSpanningForest(ForestFiles, OnGraphs):
     title = "Minimum spanning forest"
     counted = "undirected edges"
     definition = "MTEPS = undirected edges of the graph / kernel time / 10^6"
+    columns: tuple[Column, ...] = (
+        result_column("total_weight"),
+        result_column("tree_edges"),
+        result_column("components"),
+        result_column("edges_sha256", identifies=True),
+    )
 
     def admit(self, graph: CSRGraph) -> CSRGraph:
         """Return the undirected graph; of a directed one the lighter arc of a pair wins, and a note says so."""

@@ -11,11 +11,13 @@ import numpy as np
 
 from gpugraph.clock import HostClock
 from gpugraph.errors import InputError
+from gpugraph.problems.column import Column, result_column
 from gpugraph.problems.contract import Input, InputSize, Problem, Verdict, ViewSize
 from gpugraph.problems.returned import plain_array
 from gpugraph.problems.scan.array import ArrayInput, open_array, shape_of
 from gpugraph.problems.scan.result_files import ScannedFiles
 from gpugraph.problems.scan.scanned import Scanned
+from gpugraph.problems.scan.throughput import COLUMNS, throughput
 
 if TYPE_CHECKING:
     from gpugraph.devices.base import Device
@@ -26,9 +28,15 @@ class Scan(ScannedFiles):
     """The problem as the measurement sees it."""
 
     name = "scan"
-    title = "Prefix scan"
+    title = "Prefix sums"
     counted = "elements"
     definition = "MTEPS = million elements of the array a second = elements / kernel time / 10^6"
+    columns: tuple[Column, ...] = (
+        result_column("elements"),
+        result_column("last"),
+        result_column("digest"),
+        *COLUMNS,
+    )
 
     query_fields: tuple[str, ...] = ()
 
@@ -100,8 +108,6 @@ class Scan(ScannedFiles):
 
     def figures(self, graph: ArrayInput, phases: Mapping[str, float]) -> dict[str, Any]:
         """Return what a record of a verified scan holds besides: ``throughput``."""
-        from gpugraph.problems.scan.scanned import throughput
-
         return {"throughput": throughput(graph.nbytes, phases)}
 
     def accept(self, graph: ArrayInput, query: tuple[Any, ...], returned: Any) -> Scanned:

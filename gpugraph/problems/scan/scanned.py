@@ -1,4 +1,4 @@
-"""Scanned: the result of the scan problem, and what its times mean in bytes.
+"""Scanned: the result of the scan problem.
 
 Without segments, element i of the result is the sum of elements 0 to i (or to i − 1: exclusive); sums of integers wrap
 modulo 2^bits.  With segments it is the least element from the head of its segment to i, with its position; of equal
@@ -7,7 +7,6 @@ ones the first.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -53,30 +52,3 @@ def digest_of(arrays: tuple[NDArray[Any], ...]) -> str:
     """Return the digest of a raw result: the scan, and for segments the positions."""
     kind = ordered_digest(arrays[1].astype(np.int64, copy=False)) if len(arrays) > 1 else ""
     return ordered_digest(arrays[0], kind)
-
-
-def throughput(bytes_: int, phases: Mapping[str, float]) -> dict[str, Any]:
-    """Return the ``throughput`` object of a record; a gigabyte is 10^9 bytes.
-
-    The total is that of the paper: allocation and transfer to the device, what else is allocated (``prepare``), kernel,
-    and transfer back; the copy into pinned memory (``stage``) stands beside it.
-
-    Args:
-        bytes_: of the array.
-        phases: seconds of every phase.
-    """
-    h2d, kernel, d2h = (phases.get(name, 0.0) for name in ("h2d", "kernel", "d2h"))
-    total = h2d + phases.get("prepare", 0.0) + kernel + d2h
-    return {
-        "array_bytes": bytes_,
-        "h2d_gb_s": _rate(bytes_, h2d),
-        "kernel_gb_s": _rate(bytes_, kernel),
-        "d2h_gb_s": _rate(bytes_, d2h),
-        "total_s": total,
-        "total_with_stage_s": total + phases.get("stage", 0.0),
-        "transfers_share": (h2d + d2h) / total if total else None,
-    }
-
-
-def _rate(bytes_: int, seconds: float) -> float | None:
-    return bytes_ / seconds / 1e9 if seconds else None

@@ -10,6 +10,7 @@ import numpy as np
 from gpugraph.clock import working_seconds
 from gpugraph.errors import InputError, OutOfMemory
 from gpugraph.graph.csr import CSRGraph
+from gpugraph.problems.column import Column, result_column
 from gpugraph.problems.contract import Problem, Verdict
 from gpugraph.problems.on_graphs import OnGraphs
 from gpugraph.problems.returned import plain_array
@@ -27,12 +28,20 @@ class ShortestPaths(DistancesFiles, OnGraphs):
     """The problem ``sssp``: least distances from one source along the arcs as they are directed."""
 
     name = "sssp"
-    title = "Single-source shortest paths"
+    title = "Shortest paths"
     query_fields: tuple[str, ...] = ("source",)
     counted = "edges with an endpoint in the reached set"
     definition = (
         "MTEPS = undirected edges with an endpoint in the reached set (directed graphs: arcs whose tail is reached) "
         "/ kernel time / 10^6"
+    )
+    columns: tuple[Column, ...] = (
+        result_column("source"),
+        result_column("source_name"),
+        result_column("reached"),
+        result_column("distance_sum"),
+        result_column("distance_max"),
+        result_column("distances_sha256", identifies=True),
     )
 
     def admit(self, graph: CSRGraph) -> CSRGraph:

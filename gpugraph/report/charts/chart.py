@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import numpy as np
+
+from gpugraph.measure.columns import Labelled
+from gpugraph.report.cells import ordered
 
 Spec = dict[str, Any]
 
@@ -169,3 +172,37 @@ def config(ink: Ink) -> Spec:
         "rule": {"color": ink.faint},
         "text": {"color": ink.faint, "fontSize": 11},
     }
+
+
+def paint(spec: Spec, colors: Mapping[str, str]) -> Spec:
+    """Return a figure in which every variant has its own colour, the same on all figures of a page."""
+    names = ordered(entries(spec, "variant"))
+    scale = {"domain": list(names), "range": [colors[name] for name in names if name in colors]}
+    return spec if len(scale["range"]) < len(names) else _with_scale(spec, scale)
+
+
+def entries(spec: Any, field: str) -> list[str]:
+    """Return what stands in a field of a figure's data, in order, repeats and all."""
+    if isinstance(spec, list):
+        return [name for part in spec for name in entries(part, field)]
+    if not isinstance(spec, dict):
+        return []
+    if "values" in spec:
+        return [value[field] for value in spec["values"] if isinstance(value, dict) and field in value]
+    return [name for part in spec.values() for name in entries(part, field)]
+
+
+def _with_scale(spec: Any, scale: Spec) -> Any:
+    if isinstance(spec, list):
+        return [_with_scale(part, scale) for part in spec]
+    if not isinstance(spec, dict):
+        return spec
+    painted = {key: part if key == "data" else _with_scale(part, scale) for key, part in spec.items()}
+    if painted.get("field") == "variant" and "legend" in painted:
+        painted["scale"] = scale
+    return painted
+
+
+def colors(cells: Sequence[Labelled], ink: Ink) -> dict[str, str]:
+    """Return the colour of every variant, each its own, whatever order the cells were run in."""
+    return {name: ink.colour(i) for i, name in enumerate(ordered(cell.variant for cell in cells))}

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from gpugraph.quantities import rate
+from gpugraph.report.cells import ordered
 from gpugraph.report.charts.chart import Ink, Spec
-from gpugraph.report.charts.series import ordered
-from gpugraph.report.units import rate
 
 LOG_BEYOND = 20
 """A value whose greatest is more than this many times its least is drawn on a logarithmic scale."""

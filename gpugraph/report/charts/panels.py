@@ -6,12 +6,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from gpugraph.measure.columns import Labelled
+from gpugraph.measure.record import Record
+from gpugraph.problems.contract import PROBLEMS
+from gpugraph.problems.registry import load_problem
+from gpugraph.quantities import duration, percent
 from gpugraph.report.charts.curves import Mark, Point
-from gpugraph.report.charts.series import Labelled
-from gpugraph.report.rows import Row
-from gpugraph.report.units import duration, percent
-
-PROBLEMS = {"mst": "Minimum spanning forest", "sssp": "Shortest paths", "scan": "Prefix sums"}
 
 SCALE = "scale (log2 of the number of vertices)"
 
@@ -46,33 +46,43 @@ class Panel:
         """The title of its abscissa."""
         return "graph" if self.names else SCALE
 
-    def x(self, row: Row) -> str | float:
+    def x(self, row: Record) -> str | float:
         """Return where a cell stands on the abscissa."""
-        return row.graph if self.names else float(row.scale or 0.0)
+        return row.graph_name if self.names else float(row.scale or 0.0)
 
 
 def problem_name(problem: str) -> str:
     """Return a problem's name for people."""
-    return PROBLEMS.get(problem, problem)
+    return load_problem(problem).title if problem in PROBLEMS else problem
+
+
+def rate_title(problem: str) -> str:
+    """Return the title of an axis of throughput."""
+    counted = load_problem(problem).counted if problem in PROBLEMS else "edges"
+    return f"million {'edges' if 'edges' in counted else counted} per second (MTEPS)"
 
 
 def panels(cells: Sequence[Labelled]) -> list[Panel]:
     """Return the figures that cells fall into, in the order of their first cells."""
     groups: dict[tuple[str, str], list[Labelled]] = {}
     families: dict[tuple[str, str | None], str]
-    families = {(c.row.problem, c.row.series): c.row.family for c in cells if c.row.series and c.row.data.get("graph")}
+    families = {
+        (c.record.problem, c.record.shape.cell.series): c.record.family
+        for c in cells
+        if c.record.shape.cell.series and c.record.data.get("graph")
+    }
     for cell in cells:  # a cell that never opened its graph belongs where its series does
-        family = cell.row.family
-        if not cell.row.data.get("graph"):
-            family = families.get((cell.row.problem, cell.row.series), family)
-        groups.setdefault((cell.row.problem, family), []).append(cell)
+        family = cell.record.family
+        if not cell.record.data.get("graph"):
+            family = families.get((cell.record.problem, cell.record.shape.cell.series), family)
+        groups.setdefault((cell.record.problem, family), []).append(cell)
     found: list[Panel] = []
     single: dict[str, list[Labelled]] = {}
     for (problem, family), members in groups.items():
-        scales = {member.row.scale for member in members} - {None}
+        scales = {member.record.scale for member in members} - {None}
         if len(scales) > 1:
-            placed = [member for member in members if member.row.scale is not None]
-            found.append(Panel(problem, family, sorted(placed, key=lambda m: m.row.scale or 0.0), names=False))
+            placed = [member for member in members if member.record.scale is not None]
+            found.append(Panel(problem, family, sorted(placed, key=lambda m: m.record.scale or 0.0), names=False))
         else:
             single.setdefault(problem, []).extend(members)
     found += [Panel(problem, None, members, names=True) for problem, members in single.items()]
@@ -81,11 +91,11 @@ def panels(cells: Sequence[Labelled]) -> list[Panel]:
 
 def point(panel: Panel, cell: Labelled, y: float, tip: dict[str, str], **more: object) -> Point:
     """Return a cell's value as a point that says what it is of."""
-    subject = {"graph": cell.row.graph, "algorithm": cell.variant, "device": cell.row.device}
-    return Point(panel.x(cell.row), y, cell.variant, cell.device, {**subject, **tip}, **more)  # type: ignore[arg-type]
+    subject = {"graph": cell.record.graph_name, "algorithm": cell.variant, "device": cell.record.device}
+    return Point(panel.x(cell.record), y, cell.variant, cell.device, {**subject, **tip}, **more)  # type: ignore[arg-type]
 
 
-def times(row: Row) -> dict[str, str]:
+def times(row: Record) -> dict[str, str]:
     """Return what hovering tells of a cell's kernel time."""
     if row.kernel_s is None:
         return {}
@@ -104,17 +114,17 @@ def failures(panel: Panel) -> list[Mark]:
     """Return the cells of a panel that have no value, as marks at its foot."""
     return [
         Mark(
-            panel.x(m.row),
+            panel.x(m.record),
             None,
-            m.row.outcome,
+            m.record.outcome,
             {
-                "graph": m.row.graph,
+                "graph": m.record.graph_name,
                 "algorithm": m.variant,
-                "device": m.row.device,
-                "outcome": m.row.outcome,
-                "why": m.row.message or "-",
+                "device": m.record.device,
+                "outcome": m.record.outcome,
+                "why": m.record.message or "-",
             },
         )
         for m in panel.members
-        if not m.row.ok
+        if not m.record.ok
     ]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gpugraph.report.rows import Row
+from gpugraph.measure.record import Record
 
 
 @dataclass(frozen=True)
@@ -16,11 +16,11 @@ class Unpaired:
     """A cell without a partner, and why."""
 
     side: str
-    row: Row
+    record: Record
     reason: str
 
 
-def pair(base: Sequence[Row], new: Sequence[Row]) -> tuple[list[tuple[Row, Row]], list[Unpaired]]:
+def pair(base: Sequence[Record], new: Sequence[Record]) -> tuple[list[tuple[Record, Record]], list[Unpaired]]:
     """Return the pairs, in the order of ``base``, and the cells that have none.
 
     Cells are the same if their ids are.  An id also names the version of the algorithm and the device at hand, so
@@ -28,8 +28,8 @@ def pair(base: Sequence[Row], new: Sequence[Row]) -> tuple[list[tuple[Row, Row]]
     device, parameters and source.
     """
     left, right = list(base), list(new)
-    pairs: list[tuple[Row, Row]] = []
-    keys: tuple[Callable[[Row], Any], ...] = (_by_id, _by_place, _by_content)
+    pairs: list[tuple[Record, Record]] = []
+    keys: tuple[Callable[[Record], Any], ...] = (_by_id, _by_place, _by_content)
     for key in keys:
         partners = _unique(right, key)
         ours = _unique(left, key)
@@ -47,43 +47,41 @@ def pair(base: Sequence[Row], new: Sequence[Row]) -> tuple[list[tuple[Row, Row]]
     return same, unpaired
 
 
-def _unique(rows: Sequence[Row], key: Callable[[Row], Any]) -> dict[Any, Row]:
+def _unique(rows: Sequence[Record], key: Callable[[Record], Any]) -> dict[Any, Record]:
     """Return the rows by key; a key that several rows share tells nothing and is left out."""
     keys = [key(row) for row in rows]
     counts = Counter(keys)
     return {k: row for k, row in zip(keys, rows, strict=True) if k is not None and counts[k] == 1}
 
 
-def _by_id(row: Row) -> str | None:
-    return row.cell_id
+def _by_id(row: Record) -> str | None:
+    return row.shape.cell.id
 
 
-def _by_place(row: Row) -> tuple[str, ...] | None:
+def _by_place(row: Record) -> tuple[str, ...] | None:
     if not row.axes:
         return None
-    sweep = (row.data.get("cell") or {}).get("sweep")
+    sweep = row.shape.cell.sweep
     return row.problem, str(sweep), _text(row.axes)
 
 
-def _by_content(row: Row) -> tuple[str, ...]:
-    result = row.data.get("result") or {}
-    source = [run.get("source") for run in row.data.get("per_source") or ()] or result.get("source")
-    return row.problem, row.graph, row.algorithm, row.device_kind, _text(row.parameters), _text(source)
+def _by_content(row: Record) -> tuple[str, ...]:
+    return row.problem, row.graph_name, row.algorithm, row.device_kind, _text(row.parameters), _text(row.asked_source)
 
 
 def _text(value: Any) -> str:
     return json.dumps(value, sort_keys=True, default=str)
 
 
-def _alone(row: Row, rows: Sequence[Row], other: str) -> str:
+def _alone(row: Record, rows: Sequence[Record], other: str) -> str:
     if sum(_by_content(row) == _by_content(one) for one in rows) > 1:
         return "several cells are alike, so that none can be told from the others"
     return f"not in {other}"
 
 
-def _other_graph(base: Row, new: Row) -> str:
+def _other_graph(base: Record, new: Record) -> str:
     """Return why two cells of one name are not the same work, or nothing."""
-    digests = [(row.data.get("graph") or {}).get("digest") for row in (base, new)]
+    digests = [row.shape.graph.digest for row in (base, new)]
     if all(digests) and digests[0] != digests[1]:
         return f"the graphs differ: digest {str(digests[0])[:12]} in BASE, {str(digests[1])[:12]} in NEW"
     return ""

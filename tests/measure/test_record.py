@@ -4,38 +4,37 @@ from csv import DictReader
 
 import pytest
 
-from gpugraph.bench.compare import compare
 from gpugraph.bench.summary import result_lines
-from gpugraph.report.charts.series import label
+from gpugraph.measure.compare import compare
+from gpugraph.measure.record import Record, family_of
+from gpugraph.report.cells import label, speedups
 from gpugraph.report.comparison import comparison_markdown
 from gpugraph.report.csv import csv
-from gpugraph.report.html.page import page
-from gpugraph.report.lines import plain
 from gpugraph.report.markdown import markdown
-from gpugraph.report.rows import Row, family_of
-from gpugraph.report.speedup import speedups
+from gpugraph.report.page import page
 from gpugraph.report.table import table
-from tests.report.canned import emulated, failed, mst_record, sssp_record
+from gpugraph.report.terminal import plain
+from tests.report.canned import emulated, failed, mst_record, records, sssp_record
 from tests.report.sweep import cell, unfinished
 
 
 def test_a_record_older_than_outcomes_tells_its_own_by_the_verdict():
-    assert (Row.of(mst_record()).outcome, Row.of(mst_record()).verdict) == ("ok", "verified")
-    row = Row.of(failed())
+    assert (Record.of(mst_record()).outcome, Record.of(mst_record()).verdict) == ("ok", "verified")
+    row = Record.of(failed())
     assert (row.outcome, row.message, row.kernel_s, row.samples) == ("failed", "edge 3-9 is missing", None, ())
     unchecked = mst_record(verification={"status": "skipped", "method": "none", "detail": "not asked for"})
-    assert (Row.of(unchecked).verdict, Row.of(unchecked).mteps) == ("not verified", None)
+    assert (Record.of(unchecked).verdict, Record.of(unchecked).mteps) == ("not verified", None)
 
 
 def test_a_cell_that_never_ran_is_a_row_all_the_same():
-    row = Row.of(unfinished("mst", "boruvka", "cuda", 25, "out of memory", "too\nlarge"))
-    assert (row.graph, row.family, row.scale, row.device_kind) == ("rmat:25", "rmat", 25.0, "cuda")
-    assert (row.outcome, row.message, row.mteps, row.vertices) == ("out of memory", "too large", None, None)
-    assert Row.of({"problem": "mst", "algorithm": "a"}).graph == "unknown graph"
+    row = Record.of(unfinished("mst", "boruvka", "cuda", 25, "out of memory", "too\nlarge"))
+    assert (row.graph_name, row.family, row.scale, row.device_kind) == ("rmat:25", "rmat", 25.0, "cuda")
+    assert (row.outcome, row.message, row.mteps, row.shape.graph.vertices) == ("out of memory", "too large", None, None)
+    assert Record.of({"problem": "mst", "algorithm": "a"}).graph_name == "unknown graph"
 
 
 def test_the_emulated_device_has_no_rate():
-    assert Row.of(emulated()).mteps is None
+    assert Record.of(emulated()).mteps is None
 
 
 @pytest.mark.parametrize(
@@ -50,27 +49,32 @@ def test_the_emulated_device_has_no_rate():
 )
 def test_a_time_of_few_samples_says_so_wherever_it_stands(samples, sampling, few):
     record = mst_record(samples_s={"kernel": samples}, sampling=sampling)
-    assert Row.of(record).few == few
-    shown = (markdown([record]), page([Row.of(record)]), plain(table(record)), plain(result_lines([record])))
+    assert Record.of(record).few == few
+    shown = (
+        markdown(records(record)),
+        page([Record.of(record)]),
+        plain(table(Record.of(record))),
+        plain(result_lines([record])),
+    )
     if few:
         assert f"({few})" in shown[0]
         assert f"({few})" in shown[1]
         assert f"{few} of the kernel: too few to prove much" in " ".join(shown[2].split())
         assert f"({few})" in shown[3]
-        assert next(DictReader(csv([record]).splitlines()))["few_samples"] == "yes"
-        (cell,) = compare([Row.of(record)], [Row.of(record)]).cells
+        assert next(DictReader(csv(records(record)).splitlines()))["few_samples"] == "yes"
+        (cell,) = compare([Record.of(record)], [Record.of(record)]).cells
         expected = ("same", "") if len(samples) > 2 else ("unclear", f"too few samples: {few}")
         assert (cell.verdict, cell.reason) == expected
-        assert f"({few})" in comparison_markdown(compare([Row.of(record)], [Row.of(record)]))
+        assert f"({few})" in comparison_markdown(compare([Record.of(record)], [Record.of(record)]))
     else:
         assert not any("few to" in text or "sample)" in text for text in shown[:1] + shown[2:])
 
 
 def test_samples_stand_source_by_source_and_within_by_process():
     record = sssp_record(sources=2) | {"samples_s": {"kernel": [1, 2, 3, 4, 5, 6]}, "sampling": {"processes": [1, 2]}}
-    row = Row.of(record)
+    row = Record.of(record)
     assert row.by_process(row.samples) == [[1, 4], [2, 3, 5, 6]]
-    wrong = Row.of(record | {"sampling": {"processes": [1, 1]}})
+    wrong = Record.of(record | {"sampling": {"processes": [1, 1]}})
     assert wrong.by_process(wrong.samples) == [[1, 2, 3, 4, 5, 6]]
 
 
@@ -91,7 +95,7 @@ def test_a_family_is_the_spec_without_its_size(name, family):
 
 def test_series_are_named_by_what_sets_them_apart_and_by_nothing_else():
     def names(*records, files=()):
-        rows = [Row.of(r, file=f) for r, f in zip(records, files or [None] * len(records), strict=True)]
+        rows = [Record.of(r, file=f) for r, f in zip(records, files or [None] * len(records), strict=True)]
         return [cell.series for cell in label(rows)]
 
     one = mst_record()
@@ -105,10 +109,10 @@ def test_series_are_named_by_what_sets_them_apart_and_by_nothing_else():
 
 
 def test_the_speed_up_is_over_the_fastest_verified_cpu_run_of_the_same_work():
-    gpu, slow = (Row.of(cell("mst", a, k, 16)) for a, k in (("boruvka", "cuda"), ("kruskal", "cpu")))
-    fast = Row.of({**slow.data, "algorithm": "prim", "mteps": {**slow.data["mteps"], "kernel": 400.0}})
-    wrong = Row.of({**slow.data, "outcome": "wrong", "mteps": {**slow.data["mteps"], "kernel": 9e9}})
-    other = Row.of({**gpu.data, "graph": {**gpu.data["graph"], "digest": "else"}})
+    gpu, slow = (Record.of(cell("mst", a, k, 16)) for a, k in (("boruvka", "cuda"), ("kruskal", "cpu")))
+    fast = Record.of({**slow.data, "algorithm": "prim", "mteps": {**slow.data["mteps"], "kernel": 400.0}})
+    wrong = Record.of({**slow.data, "outcome": "wrong", "mteps": {**slow.data["mteps"], "kernel": 9e9}})
+    other = Record.of({**gpu.data, "graph": {**gpu.data["graph"], "digest": "else"}})
     (found,) = speedups([gpu, slow, fast, wrong, other])
-    assert (found.row, found.base) == (gpu, fast)
+    assert (found.record, found.base) == (gpu, fast)
     assert found.kernel == pytest.approx(gpu.mteps / 400)

@@ -3,10 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gpugraph.bench.compare import compare
-from gpugraph.bench.compare_statistics import correlation_time, holm, median_draws, rank_test
 from gpugraph.errors import InputError
-from gpugraph.report.rows import Row
+from gpugraph.measure.compare import compare
+from gpugraph.measure.record import Record
+from gpugraph.measure.statistics import correlation_time, holm, median_draws, rank_test
 from tests.report.canned import emulated, mst_record, sssp_record
 
 CELLS = 12
@@ -28,7 +28,7 @@ def a_run(rng, *, samples=20, noise=0.02, drift=0.0, correlation=0.0, slower=Non
         times = 1e-3 * (1 + cell) * np.exp(noise * deviates + drift * rng.standard_normal())
         times *= 1 + 0.3 * (rng.random(samples) > 0.98)
         times *= (slower or {}).get(cell, 1.0)
-        rows.append(Row.of(timed(mst_record(algorithm=f"a{cell}"), times)))
+        rows.append(Record.of(timed(mst_record(algorithm=f"a{cell}"), times)))
     return rows
 
 
@@ -108,12 +108,12 @@ def test_too_few_samples_are_said_to_prove_nothing():
 
 def test_a_difference_below_the_tick_of_the_clock_is_none():
     base, new = (timed(mst_record(), [t * 1e-6] * 30) for t in (4.0, 4.5))
-    assert compare([Row.of(base)], [Row.of(new)]).cells[0].verdict == "same"
+    assert compare([Record.of(base)], [Record.of(new)]).cells[0].verdict == "same"
 
 
 def test_a_run_that_drifts_is_not_taken_for_one_that_changed():
     base = [1.0] * 15 + [1.2] * 15
-    cell = compare([Row.of(timed(mst_record(), base))], [Row.of(timed(mst_record(), [1.21] * 30))]).cells[0]
+    cell = compare([Record.of(timed(mst_record(), base))], [Record.of(timed(mst_record(), [1.21] * 30))]).cells[0]
     assert cell.verdict == "unclear"
 
 
@@ -122,8 +122,8 @@ def test_sources_of_different_length_do_not_hide_a_slow_down():
     work = np.repeat([1.0, 10.0, 100.0, 1000.0], 12)
     base = timed(sssp_record(sources=4), work * (1 + 0.01 * rng.standard_normal(48)))
     new = timed(sssp_record(sources=4), 1.12 * work * (1 + 0.01 * rng.standard_normal(48)))
-    assert compare([Row.of(base)], [Row.of(new)]).cells[0].verdict == "slower"
-    assert compare([Row.of(base)], [Row.of(base)]).cells[0].verdict == "same"
+    assert compare([Record.of(base)], [Record.of(new)]).cells[0].verdict == "slower"
+    assert compare([Record.of(base)], [Record.of(base)]).cells[0].verdict == "same"
 
 
 def failing(outcome="timeout", **changes):
@@ -144,7 +144,7 @@ def failing(outcome="timeout", **changes):
     ],
 )
 def test_a_cell_without_times_on_both_sides_has_a_verdict_of_its_own(base, new, verdict, regression):
-    comparison = compare([Row.of(base)], [Row.of(new)])
+    comparison = compare([Record.of(base)], [Record.of(new)])
     assert comparison.cells[0].verdict == verdict
     assert bool(comparison.regressions) == regression
     assert comparison.geometric_mean is None
@@ -160,7 +160,7 @@ def test_cells_pair_by_id_then_by_their_place_in_the_sweep_then_by_what_was_run(
         (placed("x"), placed("y", outcome="timeout", message="", graph={"name": "rmat:16"})),
         (mst_record(), mst_record(cell={"id": "new"})),
     ):
-        comparison = compare([Row.of(base)], [Row.of(new)])
+        comparison = compare([Record.of(base)], [Record.of(new)])
         assert (len(comparison.cells), comparison.unpaired) == (1, [])
 
 
@@ -169,8 +169,8 @@ def test_what_is_not_paired_is_said_with_the_reason():
     base = [mst_record(), mst_record(algorithm="prim"), sssp_record(), mst_record(algorithm="twice")]
     new = [mst_record(), sssp_record(), mst_record(algorithm="twice"), mst_record(algorithm="twice")]
     new[1] = {**new[1], "graph": {**graph, "digest": "ff" * 16}}
-    comparison = compare([Row.of(r) for r in base], [Row.of(r) for r in new])
-    reasons = {(one.side, one.row.algorithm): one.reason for one in comparison.unpaired}
+    comparison = compare([Record.of(r) for r in base], [Record.of(r) for r in new])
+    reasons = {(one.side, one.record.algorithm): one.reason for one in comparison.unpaired}
     assert len(comparison.cells) == 1
     assert reasons["base", "prim"] == "not in NEW"
     assert "digest 00ff00ff00ff in BASE, ffffffffffff in NEW" in reasons["both", "dijkstra"]
@@ -178,15 +178,17 @@ def test_what_is_not_paired_is_said_with_the_reason():
 
 
 def test_another_gpu_is_told():
-    comparison = compare([Row.of(mst_record())], [Row.of(mst_record(device={"kind": "cuda", "name": "NVIDIA L4"}))])
+    comparison = compare(
+        [Record.of(mst_record())], [Record.of(mst_record(device={"kind": "cuda", "name": "NVIDIA L4"}))]
+    )
     assert comparison.notices == ["the device is not the same: NVIDIA H200 in BASE, NVIDIA L4 in NEW"]
 
 
 def test_runs_without_a_common_cell_and_senseless_thresholds_are_refused():
     with pytest.raises(InputError, match="no cell in common"):
-        compare([Row.of(mst_record())], [Row.of(sssp_record())])
+        compare([Record.of(mst_record())], [Record.of(sssp_record())])
     with pytest.raises(InputError, match="threshold"):
-        compare([Row.of(mst_record())], [Row.of(mst_record())], threshold=0.0)
+        compare([Record.of(mst_record())], [Record.of(mst_record())], threshold=0.0)
 
 
 def spread_run(rng, *, between, processes=4, each=8, slower=None):
@@ -196,7 +198,7 @@ def spread_run(rng, *, between, processes=4, each=8, slower=None):
         own = np.repeat(np.exp(between * rng.standard_normal(processes)), each)
         times = 1e-3 * own * np.exp(0.002 * rng.standard_normal(processes * each)) * (slower or {}).get(cell, 1.0)
         record = timed(mst_record(algorithm=f"a{cell}"), times)
-        rows.append(Row.of({**record, "sampling": {"processes": [each] * processes}}))
+        rows.append(Record.of({**record, "sampling": {"processes": [each] * processes}}))
     return rows
 
 
@@ -218,7 +220,7 @@ def test_a_slow_down_beyond_the_scatter_of_processes_is_found():
 
 def test_processes_without_any_scatter_prove_a_change_and_none():
     base = [timed(mst_record(), [t] * 6) | {"sampling": {"processes": [2, 2, 2]}} for t in (1e-3, 1e-3, 1.2e-3)]
-    (same,), (slower,) = (compare([Row.of(base[0])], [Row.of(new)]).cells for new in base[1:])
+    (same,), (slower,) = (compare([Record.of(base[0])], [Record.of(new)]).cells for new in base[1:])
     assert (same.verdict, same.p_value, slower.verdict, slower.p_value) == ("same", 1.0, "slower", 0.0)
 
 
@@ -235,20 +237,20 @@ def test_runs_that_were_sampled_otherwise_have_no_change():
         [timed(mst_record(algorithm=f"a{i}"), f * np.exp(0.01 * rng.standard_normal(30))) for i in range(CELLS)]
         for f in (1.0, 1.3)
     )
-    old = [Row.of(record | {"sampling": wanted}) for record in base]
+    old = [Record.of(record | {"sampling": wanted}) for record in base]
     for change, words in (
         ({"max_samples": 5}, "max_samples 50 in BASE, 5 in NEW"),
         ({"warmup": 0}, "warmup 1 in BASE"),
     ):
-        comparison = compare(old, [Row.of(record | {"sampling": wanted | change}) for record in new])
+        comparison = compare(old, [Record.of(record | {"sampling": wanted | change}) for record in new])
         assert set(verdicts(comparison).values()) == {"unclear"}
         assert comparison.cells[0].reason.startswith(f"slower, but sampled otherwise: {words}")
         assert f"{CELLS} cells of NEW sampled otherwise than in BASE" in comparison.notices[0]
-    cold = compare(old, [Row.of(record | {"sampling": wanted | {"cold": True}}) for record in new])
+    cold = compare(old, [Record.of(record | {"sampling": wanted | {"cold": True}}) for record in new])
     assert set(verdicts(cold).values()) == {"not compared"}
     assert cold.cells[0].reason == "only NEW flushed the caches before every sample"
     for told in (wanted, {}):  # a record older than these settings says nothing of them
-        alike = compare(old, [Row.of(record | {"sampling": told}) for record in new])
+        alike = compare(old, [Record.of(record | {"sampling": told}) for record in new])
         assert set(verdicts(alike).values()) == {"slower"}
 
 

@@ -1,15 +1,18 @@
-"""Where the time goes: shares of the phases, phases inside the kernel, and the kernel against the transfers."""
+"""Where the time goes: shares of the phases, kernel against transfers, and how far each sample lies from its median."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 
+from gpugraph.measure.columns import Labelled
+from gpugraph.measure.record import Record
+from gpugraph.measure.statistics import median
+from gpugraph.quantities import duration, percent
+from gpugraph.report.cells import ordered
 from gpugraph.report.charts.chart import PHASES, Chart, Ink, Spec
-from gpugraph.report.charts.curves import curves, describe, label_angle
+from gpugraph.report.charts.curves import SOLID, curves, describe, label_angle
 from gpugraph.report.charts.panels import Panel, panels, point
-from gpugraph.report.charts.series import Labelled, ordered
-from gpugraph.report.units import duration, percent
 
 MOST_PANELS = 12
 """More small figures than this tire a reader; the table has every phase of every cell."""
@@ -22,10 +25,10 @@ def shares(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
     charts = []
     for panel, series, members in _by_series(cells):
         values = [
-            _part(panel, m, name, m.row.phases.get(name, 0.0), sum(m.row.phases.get(p, 0.0) for p in PHASES), i)
+            _part(panel, m, name, m.record.phases.get(name, 0.0), sum(m.record.phases.get(p, 0.0) for p in PHASES), i)
             for m in members
             for i, name in enumerate(PHASES)
-            if m.row.phases.get(name)
+            if m.record.phases.get(name)
         ]
         if not values:
             continue
@@ -40,11 +43,11 @@ def inner_shares(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
     """Return the shares of the phases inside the kernel, a small figure for each algorithm and device."""
     charts = []
     for panel, series, members in _by_series(cells):
-        order = list(dict.fromkeys(name for m in members for name in m.row.inner))
+        order = list(dict.fromkeys(name for m in members for name in m.record.inner))
         values = [
-            _part(panel, m, name, m.row.inner[name], sum(m.row.inner.values()), order.index(name))
+            _part(panel, m, name, m.record.inner[name], sum(m.record.inner.values()), order.index(name))
             for m in members
-            for name in m.row.inner
+            for name in m.record.inner
         ]
         if values and len(order) > 1:
             colors = [ink.series[i % len(ink.series)] for i in range(len(order))]
@@ -55,11 +58,11 @@ def inner_shares(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
 def transfers(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
     """Return the time of the kernel and of the transfers, where there are transfers."""
     charts = []
-    alone = len({cell.device for cell in cells if cell.row.device_kind not in ("cpu", "emulated")}) == 1
+    alone = len({cell.device for cell in cells if cell.record.device_kind not in ("cpu", "emulated")}) == 1
     for panel in panels(cells):
         points = []
         for member in panel.members:
-            row = member.row
+            row = member.record
             if row.device_kind in ("cpu", "emulated") or row.kernel_s is None or not row.transfer_s:
                 continue
             for kind, seconds in (("kernel", row.kernel_s), ("transfer", row.transfer_s)):
@@ -86,7 +89,7 @@ def _by_series(cells: Sequence[Labelled]) -> list[tuple[Panel, str, list[Labelle
     for panel in panels(cells):
         groups: dict[str, list[Labelled]] = {}
         for member in panel.members:
-            if member.row.ok and member.row.device_kind != "emulated":
+            if member.record.ok and member.record.device_kind != "emulated":
                 groups.setdefault(member.series, []).append(member)
         found += [(panel, series, groups[series]) for series in ordered(groups)]
     kept = sorted(range(len(found)), key=lambda i: -len(found[i][2]))[:MOST_PANELS]
@@ -94,13 +97,13 @@ def _by_series(cells: Sequence[Labelled]) -> list[tuple[Panel, str, list[Labelle
 
 
 def _part(panel: Panel, cell: Labelled, name: str, seconds: float, total: float, order: int) -> Spec:
-    x = panel.x(cell.row)
+    x = panel.x(cell.record)
     return {
         "x": x if isinstance(x, str) else f"{x:g}" if float(x).is_integer() else f"{x:.1f}",
         "part": name,
         "y": seconds,
         "order": order,
-        "graph": cell.row.graph,
+        "graph": cell.record.graph_name,
         "time": duration(seconds),
         "share": percent(seconds / total if total else 0.0),
     }
@@ -145,3 +148,99 @@ def _small(kind: str, panel: Panel, series: str, values: list[Spec], spec: Spec)
     parts = ", ".join(f"{value['part']} {value['share']}" for value in values if value["graph"] == last)
     key = f"{kind}-{panel.key}-{''.join(c if c.isalnum() else '-' for c in series.lower())}"
     return Chart(key, series, panel.title, f"{series}, {panel.title}; on {last}: {parts}.", spec, small=True)
+
+
+MOST = 6000
+"""More samples than this on one figure are thinned evenly, extremes kept; the table's rows still have them all."""
+
+WIDE = 0.5
+"""Deviations beyond this share of the median make the ordinate grow by the logarithm away from 0."""
+
+
+def samples(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
+    """Return the spread of the kernel's samples over scale or graph."""
+    charts = []
+    for panel in panels(cells):
+        members = [
+            m for m in panel.members if m.record.ok and m.record.device_kind != "emulated" and len(m.record.samples) > 1
+        ]
+        total = sum(len(m.record.samples) for m in members)
+        if not members:
+            continue
+        most = max(2, MOST // len(members)) if total > MOST else total
+        values = [value for member in members for value in _values(panel, member, most)]
+        caption = f"{total:,} samples, each beside the median of its cell; of several sources each beside its own."
+        if len(values) < total:
+            caption += f" {len(values):,} are drawn, the extremes among them; the table below has all of each cell."
+        words = "; ".join(
+            f"{cell.series} on {cell.record.graph_name}: {duration(min(times))} to {duration(max(times))}"
+            for cell in members
+            for times in [cell.record.samples]
+        )
+        words = f"Deviation of every kernel sample from its median. {words}."
+        charts.append(Chart(f"samples-{panel.key}", panel.title, caption, words, _spec(panel, values)))
+    return charts
+
+
+def deviations(row: Record) -> list[float]:
+    """Return every sample over the median of its source's, less 1; samples stand source by source."""
+    each = len(row.samples) // row.sources
+    groups = [row.samples[i * each : (i + 1) * each] for i in range(row.sources)]
+    middles = [median(group) if group else 0.0 for group in groups]
+    return [s / m - 1 if m > 0 else 0.0 for group, m in zip(groups, middles, strict=True) for s in group]
+
+
+def _values(panel: Panel, cell: Labelled, most: int) -> list[Spec]:
+    row = cell.record
+    numbered = list(zip(deviations(row), row.samples, range(1, len(row.samples) + 1), strict=True))
+    if len(numbered) > most:
+        ordered = sorted(numbered)
+        numbered = [ordered[round(i * (len(ordered) - 1) / (most - 1))] for i in range(most)]
+    outliers = set(row.shape.sampling.outliers or ())
+    x = panel.x(row)
+    return [
+        {
+            "x": x if isinstance(x, str) else f"{x:g}",
+            "y": round(y, 6),
+            "series": cell.series,
+            "variant": cell.variant,
+            "device": cell.device,
+            "sample": f"{i} of {len(row.samples)}: {duration(seconds)}" + (", an outlier" if i - 1 in outliers else ""),
+            "graph": row.graph_name,
+        }
+        for y, seconds, i in numbered
+    ]
+
+
+def _spec(panel: Panel, values: list[Spec]) -> Spec:
+    wide = max(abs(value["y"]) for value in values) > WIDE
+    names = {"graph": "graph", "variant": "algorithm", "device": "device", "sample": "sample"}
+    return {
+        "data": {"values": values},
+        "mark": {"type": "point", "filled": True, "size": 22, "opacity": 0.55},
+        "encoding": {
+            "x": {
+                "field": "x",
+                "type": "ordinal",
+                "sort": None,
+                "title": panel.x_title,
+                "axis": {"labelAngle": label_angle(value["x"] for value in values) if panel.names else 0},
+            },
+            "xOffset": {"field": "series", "type": "nominal", "sort": ordered(value["series"] for value in values)},
+            "y": {
+                "field": "y",
+                "type": "quantitative",
+                "title": "from the median",
+                "scale": {"type": "symlog", "constant": 0.1} if wide else {"zero": True},
+                "axis": {"format": "+.3~%", "tickCount": 6},
+            },
+            "color": {
+                "field": "variant",
+                "type": "nominal",
+                "title": "algorithm",
+                "sort": ordered(value["variant"] for value in values),
+                "legend": SOLID,
+            },
+            "tooltip": [{"field": field, "type": "nominal", "title": title} for field, title in names.items()],
+        },
+    }

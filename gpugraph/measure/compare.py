@@ -18,8 +18,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from gpugraph.bench.compare_statistics import (
-    RESAMPLES,
+from gpugraph.errors import InputError
+from gpugraph.measure.columns import Labelled, problem_columns
+from gpugraph.measure.pairing import Unpaired, pair
+from gpugraph.measure.record import EMULATED, LEAST_SAMPLES, Record
+from gpugraph.measure.statistics import (
+    RATIO_RESAMPLES,
     holm,
     least_p,
     median_draws,
@@ -28,11 +32,7 @@ from gpugraph.bench.compare_statistics import (
     ratio_of_spreads,
     run_scatter,
 )
-from gpugraph.bench.pairing import Unpaired, pair
-from gpugraph.errors import InputError
-from gpugraph.report.rates import EMULATED
-from gpugraph.report.rows import LEAST_SAMPLES, Row
-from gpugraph.report.units import counted
+from gpugraph.quantities import counted
 
 ALPHA = 0.05
 """Probability that the rank tests of a comparison, all cells together, are significant by chance."""
@@ -59,8 +59,8 @@ class Compared:
         spread: both runs spread the cell over several processes.
     """
 
-    base: Row
-    new: Row
+    base: Record
+    new: Record
     verdict: str
     reason: str = ""
     ratio: float | None = None
@@ -99,8 +99,8 @@ class Comparison:
 class _Timed:
     """A pair with times: the ratio and what the draws say of it."""
 
-    base: Row
-    new: Row
+    base: Record
+    new: Record
     ratio: float
     draws: np.ndarray[tuple[int], np.dtype[np.float64]]
     interval: tuple[float, float]
@@ -109,7 +109,7 @@ class _Timed:
     spread: bool
 
 
-def compare(base: Sequence[Row], new: Sequence[Row], *, threshold: float = 0.05) -> Comparison:
+def compare(base: Sequence[Record], new: Sequence[Record], *, threshold: float = 0.05) -> Comparison:
     """Compare two runs.
 
     Args:
@@ -138,7 +138,7 @@ def compare(base: Sequence[Row], new: Sequence[Row], *, threshold: float = 0.05)
     return Comparison(cells, unpaired, threshold, mean, mean_interval, _notices(cells, timed))
 
 
-def _without_times(base: Row, new: Row) -> Compared | None:
+def _without_times(base: Record, new: Record) -> Compared | None:
     """Return the verdict on a pair of which not both have times to compare, or None if both do."""
     if "skipped" in (base.outcome, new.outcome):
         side, row = ("BASE", base) if base.outcome == "skipped" else ("NEW", new)
@@ -148,15 +148,17 @@ def _without_times(base: Row, new: Row) -> Compared | None:
         return Compared(base, new, "broken", said) if base.ok else Compared(base, new, "not compared", f"both: {said}")
     if not base.ok:
         return Compared(base, new, "repaired", f"was {base.outcome}: {base.message}".rstrip(": "))
-    results = [row.data.get("result") or {} for row in (base, new)]
-    for name in ("edges_sha256", "distances_sha256"):
-        if results[0].get(name) and results[1].get(name) and results[0][name] != results[1][name]:
+    cells = Labelled.alone(base), Labelled.alone(new)
+    for column in problem_columns(cells):
+        first, second = (column.value(cell) for cell in cells)
+        if column.identifies and first and second and first != second:
+            name = column.name.rpartition(".")[2]
             return Compared(base, new, "different result", f"{name} differs on the same graph")
     if "emulated" in (base.device_kind, new.device_kind):
         return Compared(base, new, "not compared", EMULATED.partition(";")[0])
     if not _usable(base) or not _usable(new):
         return Compared(base, new, "not compared", "there are no samples")
-    cold = [bool((row.data.get("sampling") or {}).get("cold")) for row in (base, new)]
+    cold = [bool(row.shape.sampling.cold) for row in (base, new)]
     if cold[0] != cold[1]:
         side = "BASE" if cold[0] else "NEW"
         return Compared(base, new, "not compared", f"only {side} flushed the caches before every sample")
@@ -166,7 +168,7 @@ def _without_times(base: Row, new: Row) -> Compared | None:
 _SAMPLING = ("target", "min_samples", "max_samples", "time_limit_s", "warmup", "processes")
 
 
-def sampled_otherwise(base: Row, new: Row) -> str:
+def sampled_otherwise(base: Record, new: Record) -> str:
     """Return how the sampling of two cells differs, as far as both tell, or nothing."""
     told = [dict(row.data.get("sampling") or {}) for row in (base, new)]
     for one in told:
@@ -179,15 +181,15 @@ def sampled_otherwise(base: Row, new: Row) -> str:
     return "; ".join(parts)
 
 
-def _usable(row: Row) -> bool:
+def _usable(row: Record) -> bool:
     return bool(row.samples) and all(0 < sample < math.inf for sample in row.samples)
 
 
-def _time(base: Row, new: Row) -> _Timed:
+def _time(base: Record, new: Record) -> _Timed:
     """Return the ratio of two cells' medians, its draws and the test."""
     first, second = _levelled(base, new)
     # One seed for all runs would tie the cells' draws together; the cell's own makes every comparison repeatable.
-    rng = np.random.default_rng(zlib.crc32(f"{base.problem} {base.graph} {base.algorithm} {base.device}".encode()))
+    rng = np.random.default_rng(zlib.crc32(f"{base.problem} {base.graph_name} {base.algorithm} {base.device}".encode()))
     parts = [
         [float(np.median(part)) for part in row.by_process(samples)] for row, samples in ((base, first), (new, second))
     ]
@@ -196,7 +198,7 @@ def _time(base: Row, new: Row) -> _Timed:
         from scipy.special import stdtr
 
         middle, error, freedom = ratio_of_spreads(*parts)
-        ratio, draws = math.exp(middle), _exp(middle + error * rng.standard_t(freedom, RESAMPLES))
+        ratio, draws = math.exp(middle), _exp(middle + error * rng.standard_t(freedom, RATIO_RESAMPLES))
         p_value = 2 * float(stdtr(freedom, -abs(middle) / error)) if error else float(middle == 0)
     else:
         ratio = float(np.median(second) / np.median(first))
@@ -214,7 +216,7 @@ def _exp(logs: np.ndarray[tuple[int], np.dtype[np.float64]]) -> np.ndarray[tuple
     return np.exp(np.clip(logs, -300, 300))
 
 
-def _levelled(base: Row, new: Row) -> tuple[Sequence[float], Sequence[float]]:
+def _levelled(base: Record, new: Record) -> tuple[Sequence[float], Sequence[float]]:
     """Return both cells' samples, each source's divided by its median in BASE.
 
     Sources differ in their work, and their spread would hide any change; the samples of a cell with several sources
@@ -268,7 +270,7 @@ def _mean(timed: Sequence[_Timed]) -> tuple[float | None, tuple[float, float] | 
     """Return the geometric mean of the ratios and its interval."""
     if not timed:
         return None, None
-    logs = np.zeros(RESAMPLES)
+    logs = np.zeros(RATIO_RESAMPLES)
     for one in timed:
         logs += np.log(one.draws)
     low, high = np.exp(np.quantile(logs / len(timed), [(1 - LEVEL) / 2, (1 + LEVEL) / 2]))
@@ -299,5 +301,5 @@ def _notices(cells: Sequence[Compared], timed: Sequence[_Timed]) -> list[str]:
 
 
 def _processors(cell: Compared) -> tuple[str, str]:
-    names = [str((row.data.get("environment") or {}).get("processor", "")) for row in (cell.base, cell.new)]
+    names = [str(row.shape.environment.get("processor", "")) for row in (cell.base, cell.new)]
     return (names[0], names[1]) if all(names) else ("", "")

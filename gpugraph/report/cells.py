@@ -1,4 +1,4 @@
-"""Names for series: as short as they can be while every two that differ are told apart."""
+"""The cells of a report: names, as short as they can be while every two that differ are told apart, and speed-ups."""
 
 from __future__ import annotations
 
@@ -6,31 +6,17 @@ import json
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gpugraph.report.charts.chart import Ink, Spec
-from gpugraph.report.rows import Row
+from gpugraph.measure.columns import Labelled
+from gpugraph.measure.record import Record
 
 _CPU = "CPU"
 
 
-@dataclass(frozen=True, eq=False)
-class Labelled:
-    """A row with the names it goes by: ``variant`` is the algorithm with whatever else sets it apart."""
-
-    row: Row
-    variant: str
-    device: str
-
-    @property
-    def series(self) -> str:
-        """Variant and device in one."""
-        return f"{self.variant}, {self.device}"
-
-
-def label(rows: Sequence[Row]) -> list[Labelled]:
+def label(rows: Sequence[Record]) -> list[Labelled]:
     """Return the rows with their names, in their order.
 
     A parameter is named where cells of the same algorithm, graph and device differ in it, a file where only the
@@ -44,40 +30,6 @@ def label(rows: Sequence[Row]) -> list[Labelled]:
     ]
 
 
-def paint(spec: Spec, colors: Mapping[str, str]) -> Spec:
-    """Return a figure in which every variant has its own colour, the same on all figures of a page."""
-    names = ordered(entries(spec, "variant"))
-    scale = {"domain": list(names), "range": [colors[name] for name in names if name in colors]}
-    return spec if len(scale["range"]) < len(names) else _with_scale(spec, scale)
-
-
-def entries(spec: Any, field: str) -> list[str]:
-    """Return what stands in a field of a figure's data, in order, repeats and all."""
-    if isinstance(spec, list):
-        return [name for part in spec for name in entries(part, field)]
-    if not isinstance(spec, dict):
-        return []
-    if "values" in spec:
-        return [value[field] for value in spec["values"] if isinstance(value, dict) and field in value]
-    return [name for part in spec.values() for name in entries(part, field)]
-
-
-def _with_scale(spec: Any, scale: Spec) -> Any:
-    if isinstance(spec, list):
-        return [_with_scale(part, scale) for part in spec]
-    if not isinstance(spec, dict):
-        return spec
-    painted = {key: part if key == "data" else _with_scale(part, scale) for key, part in spec.items()}
-    if painted.get("field") == "variant" and "legend" in painted:
-        painted["scale"] = scale
-    return painted
-
-
-def colors(cells: Sequence[Labelled], ink: Ink) -> dict[str, str]:
-    """Return the colour of every variant, each its own, whatever order the cells were run in."""
-    return {name: ink.colour(i) for i, name in enumerate(ordered(cell.variant for cell in cells))}
-
-
 def ordered(names: Iterable[str]) -> list[str]:
     """Return names once each as a legend lists them: by letters, numbers by size, peers last."""
 
@@ -88,12 +40,12 @@ def ordered(names: Iterable[str]) -> list[str]:
     return sorted(dict.fromkeys(names), key=key)
 
 
-def _devices(rows: Sequence[Row]) -> dict[tuple[str, str], str]:
+def _devices(rows: Sequence[Record]) -> dict[tuple[str, str], str]:
     """Return short names of devices: the one processor is just the CPU."""
     pairs = dict.fromkeys((row.device_kind, row.device) for row in rows)
     known: dict[str, list[str]] = defaultdict(list)
     for row in rows:
-        if (row.data.get("device") or {}).get("name") and row.device not in known[row.device_kind]:
+        if row.shape.device.name and row.device not in known[row.device_kind]:
             known[row.device_kind].append(row.device)
     names = {}
     for kind, name in pairs:  # a cell that gave no number may not know its device's name: it goes by the only one
@@ -104,10 +56,10 @@ def _devices(rows: Sequence[Row]) -> dict[tuple[str, str], str]:
     return names
 
 
-def _extras(rows: Sequence[Row], devices: dict[tuple[str, str], str]) -> list[list[str]]:
+def _extras(rows: Sequence[Record], devices: dict[tuple[str, str], str]) -> list[list[str]]:
     groups: dict[Any, list[int]] = defaultdict(list)
     for i, row in enumerate(rows):
-        groups[row.problem, row.algorithm, devices[row.device_kind, row.device], row.graph].append(i)
+        groups[row.problem, row.algorithm, devices[row.device_kind, row.device], row.graph_name].append(i)
     told: dict[tuple[str, str], set[str]] = defaultdict(set)  # parameters to name, by problem and algorithm
     for (problem, algorithm, _, _), members in groups.items():
         settings = [_settings(rows[i]) for i in members]
@@ -129,7 +81,7 @@ def _extras(rows: Sequence[Row], devices: dict[tuple[str, str], str]) -> list[li
     return extras
 
 
-def _settings(row: Row) -> dict[str, str]:
+def _settings(row: Record) -> dict[str, str]:
     """Return what a cell was run with, as text."""
     settings = {**row.parameters}
     settings |= {name: value for name, value in row.axes.items() if name not in _PLACES and name not in settings}
@@ -143,3 +95,42 @@ def _plain(value: Any) -> str:
     if isinstance(value, list):
         return "+".join(str(item) for item in value) or "none"
     return json.dumps(value, sort_keys=True, default=str) if isinstance(value, dict | bool) else str(value)
+
+
+@dataclass(frozen=True, eq=False)
+class Speedup:
+    """How many times faster than the CPU a cell is.
+
+    Attributes:
+        record: the cell.
+        base: the CPU's.
+        kernel: ratio of their throughputs.
+        end_to_end: the same, transfers of both included.
+    """
+
+    record: Record
+    base: Record
+    kernel: float
+    end_to_end: float | None
+
+
+def speedups(rows: Sequence[Record]) -> list[Speedup]:
+    """Return the speed-up of every verified cell of another device that a CPU has run too, in their order."""
+    fastest: dict[Any, Record] = {}
+    for row in rows:
+        if row.device_kind == "cpu" and row.mteps:
+            best = fastest.get(_work(row))
+            if best is None or row.mteps > (best.mteps or 0.0):
+                fastest[_work(row)] = row
+    found = []
+    for row in rows:
+        base = fastest.get(_work(row))
+        if row.device_kind != "cpu" and row.mteps and base is not None and base.mteps:
+            total = row.end_to_end / base.end_to_end if row.end_to_end and base.end_to_end else None
+            found.append(Speedup(row, base, row.mteps / base.mteps, total))
+    return found
+
+
+def _work(row: Record) -> tuple[str, str, str]:
+    """Return what two cells must share to have done the same work."""
+    return row.problem, row.shape.graph.digest or row.graph_name, json.dumps(row.asked_source, default=str)

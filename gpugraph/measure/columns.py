@@ -1,0 +1,203 @@
+"""The columns of a table of records: the one list that CSV, Markdown, the page and the terminal's tables are made of.
+
+To add a column, add it to ``COLUMNS``; one of a single problem goes to that problem's ``columns``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from gpugraph.measure.record import PHASES, Record, jsonable
+from gpugraph.problems.column import BENCH, CSV, MARKDOWN, PAGE, TABLE, Column, at, file_column
+from gpugraph.problems.contract import PROBLEMS
+from gpugraph.problems.registry import load_problem
+from gpugraph.quantities import count, duration, in_units, percent, rate
+
+SHORT = 60
+"""Letters of a message in the bench's table."""
+
+
+@dataclass(frozen=True, eq=False)
+class Labelled:
+    """A record with the names it goes by among the others that are shown.
+
+    Attributes:
+        record: it.
+        variant: the algorithm with whatever else sets it apart.
+        device: as short as it can be.
+        over_cpu: how many times as fast as the fastest CPU run of the same work it is, where that is known.
+    """
+
+    record: Record
+    variant: str
+    device: str
+    over_cpu: float | None = None
+
+    @classmethod
+    def alone(cls, record: Record) -> Labelled:
+        """Return a record under its own names."""
+        return cls(record, record.algorithm, record.device)
+
+    @property
+    def series(self) -> str:
+        """Variant and device in one."""
+        return f"{self.variant}, {self.device}"
+
+
+def kernel_time(record: Record, known: str = "") -> str:
+    """Return the median kernel time, what is known of its precision, and the samples if they are too few."""
+    return duration(record.kernel_s or 0.0) + known + (f" ({record.few})" if record.few else "")
+
+
+def precise_time(record: Record) -> str:
+    """Return the median kernel time with half the width of its interval where that is known."""
+    return kernel_time(record, "" if record.half_width is None else f" ± {percent(record.half_width)}")
+
+
+def short_time(record: Record) -> str:
+    """Return the same, the precision to a hundredth of a per cent."""
+    return kernel_time(record, "" if record.half_width is None else f" ±{percent(round(record.half_width, 4))}")
+
+
+def _checked(cell: Labelled) -> str:
+    """Return what verification said and by which method, or why there are no numbers."""
+    record = cell.record
+    if not record.ok:
+        return f"{record.outcome}: {record.message}".rstrip(": ")
+    return record.status + (f" ({record.shape.verification.method})" if record.status == "passed" else "")
+
+
+def _ended(cell: Labelled) -> str:
+    record, message = cell.record, cell.record.message
+    short = message if len(message) <= SHORT else f"{message[: SHORT - 1]}…"
+    return record.verdict if record.ok else f"{record.verdict}: {short}"
+
+
+def _memory(cell: Labelled) -> int | None:
+    return cell.record.shape.peak_device_bytes or None
+
+
+COLUMNS: tuple[Column, ...] = (
+    Column("problem", "problem", lambda c: c.record.problem, shown=(CSV, MARKDOWN, PAGE, BENCH), filter=True),
+    Column("graph", "graph", lambda c: c.record.graph_name, shown=(MARKDOWN, PAGE, BENCH)),
+    file_column("graph.name"),
+    Column("graph.vertices", "vertices", text=count, number=True, shown=(CSV, MARKDOWN)),
+    file_column("graph.arcs"),
+    Column("graph.edges", "edges", text=count, number=True),
+    file_column("graph.weight_dtype"),
+    file_column("graph.digest"),
+    Column("algorithm", "algorithm", lambda c: c.variant, shown=(CSV, MARKDOWN, PAGE, BENCH), filter=True),
+    file_column("device.kind"),
+    file_column("device.name"),
+    Column("device", "device", lambda c: c.device, shown=(MARKDOWN, PAGE, BENCH), filter=True),
+    Column("verdict", "verdict", lambda c: c.record.verdict, shown=(PAGE,), filter=True),
+    file_column("cell.axes", each=True),
+    file_column("parameters", each=True),
+    file_column("result", each=True),
+    *(file_column(f"phases_s.{name}") for name in PHASES),
+    file_column("predecessors_s", optional=True),
+    Column(
+        "kernel",
+        "kernel",
+        lambda c: c.record.kernel_s,
+        words=lambda c: precise_time(c.record),
+        number=True,
+        shown=(MARKDOWN,),
+    ),
+    Column(
+        "kernel_short",
+        "kernel",
+        lambda c: c.record.kernel_s,
+        words=lambda c: short_time(c.record),
+        number=True,
+        shown=(BENCH,),
+    ),
+    Column(
+        "kernel_s",
+        "kernel",
+        lambda c: None if c.record.device_kind == "emulated" else c.record.kernel_s,
+        words=lambda c: kernel_time(c.record),
+        number=True,
+        shown=(PAGE,),
+    ),
+    Column("half_width", "±", lambda c: c.record.half_width, percent, number=True, shown=(PAGE,)),
+    file_column("confidence_s.kernel.low", read=lambda c: (c.record.interval_s or (None, None))[0]),
+    file_column("confidence_s.kernel.high", read=lambda c: (c.record.interval_s or (None, None))[1]),
+    file_column("samples", read=lambda c: len(c.record.samples) or None),
+    file_column("few_samples", read=lambda c: "yes" if c.record.few else None),
+    Column(
+        "mteps.kernel",
+        "MTEPS",
+        lambda c: c.record.mteps,
+        rate,
+        number=True,
+        shown=(CSV, MARKDOWN, PAGE, BENCH),
+    ),
+    file_column("mteps.end_to_end", read=lambda c: c.record.end_to_end),
+    Column(
+        "end_to_end",
+        "end to end",
+        lambda c: c.record.end_to_end if c.record.transfers else None,
+        rate,
+        number=True,
+        shown=(MARKDOWN, PAGE),
+    ),
+    Column("over_cpu", "× CPU, kernel", lambda c: c.over_cpu, "{:.3g}".format, number=True, shown=(PAGE,)),
+    Column("share", "Roof", lambda c: c.record.share, percent, number=True, shown=(PAGE,)),
+    Column("nanojoules", "nJ/edge", lambda c: c.record.nanojoules, "{:.3g}".format, number=True, shown=(PAGE,)),
+    Column("memory", "memory", _memory, in_units, number=True, shown=(PAGE,)),
+    Column("memory_most", "memory", _memory, lambda most: f"{in_units(most)} at most", shown=(TABLE,)),
+    file_column("energy.joules_per_run"),
+    file_column("energy.nanojoules_per_edge"),
+    file_column("traffic.minimum_bytes"),
+    file_column("traffic.copy_bytes_per_s"),
+    file_column("traffic.share"),
+    file_column("peak_device_bytes"),
+    file_column("outcome", read=lambda c: c.record.outcome),
+    file_column("message", read=lambda c: c.record.message or None),
+    file_column("verification.status"),
+    file_column("verification.method"),
+    file_column("time"),
+    Column("checked", "verdict", _checked, shown=(MARKDOWN,)),
+    Column("ended", "outcome", _ended, shown=(BENCH,)),
+)
+
+_FIRST = ("problem", "algorithm", "device.kind", "device.name", "device")
+"""What files and the bench's table begin with: what ran; where people compare, the graph comes first."""
+
+
+def columns_of(renderer: str, cells: Sequence[Labelled]) -> list[Column]:
+    """Return the columns that a renderer shows of some cells, in their order; the page leaves out empty figures."""
+    shown = [column for column in COLUMNS if renderer in column.shown]
+    if renderer in (CSV, BENCH):
+        shown.sort(key=lambda column: _FIRST.index(column.name) if column.name in _FIRST else len(_FIRST))
+    own = [column for column in problem_columns(cells) if renderer in column.shown]
+    found: dict[str, Column] = {}
+    for column in shown:
+        if column.name == "result" or column is shown[-1]:
+            found |= {one.name: one for one in own}
+        for one in _each(column, cells) if column.each else [column]:
+            found.setdefault(one.name, one)
+    empty = [c for c in found.values() if all(c.value(cell) is None for cell in cells)]
+    return [c for c in found.values() if c not in empty or not (c.optional or (renderer == PAGE and c.number))]
+
+
+def problem_columns(cells: Sequence[Labelled]) -> list[Column]:
+    """Return the own columns of the problems that cells are of, each left out where no cell has it."""
+    known = [name for name in dict.fromkeys(cell.record.problem for cell in cells) if name in PROBLEMS]
+    return [replace(column, optional=True) for name in known for column in load_problem(name).columns]
+
+
+def _each(column: Column, cells: Sequence[Labelled]) -> list[Column]:
+    """Return a column for every name in the object that a column is of, in the order in which they come."""
+    tables = [at(cell.record.data, column.name) or {} for cell in cells]
+    names = dict.fromkeys(name for table in tables for name in table)
+    return [replace(column, name=f"{column.name}.{name}", each=False) for name in names]
+
+
+def plain(value: Any) -> Any:
+    """Return a value as a file holds it: a list as words."""
+    value = jsonable(value)
+    return " ".join(str(item) for item in value) if isinstance(value, list) else value

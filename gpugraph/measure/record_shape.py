@@ -1,0 +1,233 @@
+"""The table of all fields of a record that anything reads again: ``Shape``, which a stored record must have.
+
+Fields that the table does not name are kept as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, get_args
+
+import msgspec
+
+SCHEMA = 1
+
+Outcome = Literal["ok", "failed", "out of memory", "timeout", "skipped", "refused", "wrong", "threw", "died"]
+OUTCOMES: tuple[str, ...] = get_args(Outcome)
+"""How a cell ended.
+
+==================  =====================================================================================
+outcome             meaning
+==================  =====================================================================================
+``ok``              measured; whether it was verified says ``verification``
+``wrong``           the result does not hold; ``message`` names the counter-example
+``refused``         the algorithm does not take this graph, these weights or these options
+``out of memory``   it does not fit, on the device or on the host
+``failed``          the device or the compiler could not do it
+``threw``           its code raised an exception of its own
+``timeout``         it passed the hard limit of its cell and was ended
+``died``            its process ended, by a signal or by itself
+``skipped``         not tried: no budget or memory left for it, or a graph no larger of its series failed
+==================  =====================================================================================
+"""
+
+Table = dict[str, Any]
+Whole = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+
+
+class Amount(float):
+    """A figure that is drawn and divided by: 0, or from 1e-18 to 1e18, so that no product or ratio overflows."""
+
+
+class Positive(Amount):
+    """An amount above 0."""
+
+
+def _amount(kind: type, value: object) -> Any:
+    """Return a number as the kind of amount that the table asks for."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError(f"{shown(value)} is no number")
+    if not (1e-18 <= value <= 1e18 or (value == 0 and kind is Amount)):
+        words = ("no number above 0" if kind is Positive else "below 0") if value <= 0 else "out of range"
+        raise ValueError(f"{shown(value)} is {words}")
+    return kind(value)
+
+
+class _Part(msgspec.Struct, kw_only=True, frozen=True):
+    """An object of a record; any field may be absent or null."""
+
+
+class DeviceShape(_Part, frozen=True, kw_only=True):
+    """``device``."""
+
+    kind: str | None = None
+    name: str | None = None
+
+
+class GraphShape(_Part, frozen=True, kw_only=True):
+    """``graph``."""
+
+    name: str | None = None
+    digest: str | None = None
+    vertices: Whole | None = None
+    arcs: Whole | None = None
+    edges: Whole | None = None
+
+
+class ParametersShape(_Part, frozen=True, kw_only=True):
+    """``parameters``: beside the algorithm's own."""
+
+    preparations: list[str] | None = None
+
+
+class CellShape(_Part, frozen=True, kw_only=True):
+    """``cell``: its ids, and where it lies in its sweep."""
+
+    id: str | None = None
+    name: str | None = None
+    series: str | None = None
+    sweep: str | None = None
+    axes: Table | None = None
+    input: Table | None = None
+
+
+class SamplesShape(_Part, frozen=True, kw_only=True):
+    """``samples_s``."""
+
+    kernel: list[Amount] | None = None
+    h2d: list[Amount] | None = None
+    d2h: list[Amount] | None = None
+
+
+class IntervalsShape(_Part, frozen=True, kw_only=True):
+    """``confidence_s``: of each phase the ends of its interval."""
+
+    kernel: tuple[Amount, Amount] | None = None
+
+
+class SamplingShape(_Part, frozen=True, kw_only=True):
+    """``sampling``."""
+
+    target: float | None = None
+    min_samples: Whole | None = None
+    max_samples: Whole | None = None
+    warmup: Whole | None = None
+    cold: bool | None = None
+    processes: list[Whole] | None = None
+    outliers: list[Whole] | None = None
+    spent_s: Amount | None = None
+
+
+class RatesShape(_Part, frozen=True, kw_only=True):
+    """``mteps``."""
+
+    kernel: Amount | None = None
+    end_to_end: Amount | None = None
+    count: Whole | list[Whole] | None = None
+    counted: str | None = None
+    definition: str | None = None
+
+
+class EnergyShape(_Part, frozen=True, kw_only=True):
+    """``energy``."""
+
+    joules_per_run: Amount | None = None
+    nanojoules_per_edge: Amount | None = None
+    absent: str | None = None
+
+
+class TrafficShape(_Part, frozen=True, kw_only=True):
+    """``traffic``."""
+
+    minimum_bytes: Amount | None = None
+    copy_bytes_per_s: Amount | None = None
+    share: Amount | None = None
+    absent: str | None = None
+
+
+class VerificationShape(_Part, frozen=True, kw_only=True):
+    """``verification``."""
+
+    status: str | None = None
+    method: str | None = None
+    detail: str | None = None
+
+
+class PointShape(_Part, frozen=True, kw_only=True):
+    """One value that a paper states."""
+
+    scale: Positive | None = None
+    vertices: Positive | None = None
+    mteps: Positive | None = None
+    kernel_s: Positive | None = None
+    speedup: Positive | None = None
+    label: str | None = None
+    where: str | None = None
+    over: str | None = None
+
+
+class PaperShape(PointShape, frozen=True, kw_only=True):
+    """``paper``; without ``points`` it states one value itself."""
+
+    name: str | None = None
+    hardware: str | None = None
+    points: list[PointShape] | None = None
+    claims: list[str] | None = None
+
+
+class Shape(msgspec.Struct, kw_only=True, frozen=True):
+    """A record: the types of all fields that are read again.
+
+    A field that is absent or null has the value given here; infinities are the text "inf" where they may stand.
+    """
+
+    problem: str
+    algorithm: str
+    outcome: Outcome | None = None
+    message: str = ""
+    algorithm_source: Table = {}
+    device: DeviceShape = DeviceShape()
+    graph: GraphShape = GraphShape()
+    parameters: ParametersShape = ParametersShape()
+    cell: CellShape = CellShape()
+    phases_s: dict[str, Amount | None] = {}
+    samples_s: SamplesShape = SamplesShape()
+    confidence_s: IntervalsShape = IntervalsShape()
+    sampling: SamplingShape = SamplingShape()
+    kernel_phases_s: dict[str, Amount | None] = {}
+    kernel_phases_run_s: Amount | None = None
+    counters: Table = {}
+    peak_device_bytes: Whole | None = None
+    mteps: RatesShape = RatesShape()
+    energy: EnergyShape = EnergyShape()
+    traffic: TrafficShape = TrafficShape()
+    result: Table = {}
+    per_source: list[Table] = []
+    verification: VerificationShape = VerificationShape()
+    environment: Table = {}
+    paper: PaperShape | list[PaperShape] | None = None
+    time: str = ""
+
+
+def shape_of(data: Mapping[str, Any]) -> Shape:
+    """Return what is read again of a record's JSON object.
+
+    Raises:
+        ValueError: a field is missing or not of its type; the message names it.
+    """
+    if (schema := data.get("schema", SCHEMA)) != SCHEMA:
+        raise ValueError(f"its schema is {shown(schema)}, this gpugraph reads {SCHEMA}")
+    try:
+        return msgspec.convert({k: v for k, v in data.items() if v is not None}, Shape, dec_hook=_amount)
+    except msgspec.ValidationError as error:
+        what, _, path = str(error).replace("`", "'").partition(" - at '$")
+        named = path.rstrip("'").lstrip(".")
+        for theirs, ours in (("Expected", "expected"), ("Object ", "it is "), ("Invalid enum", "unknown")):
+            what = what.replace(theirs, ours, 1) if what.startswith(theirs) else what
+        raise ValueError(f"'{named}': {what}" if named else what) from None
+
+
+def shown(value: object) -> str:
+    """Return a value as an error message shows it."""
+    text = repr(value)
+    return text if len(text) <= 40 else f"{text[:37]}…"

@@ -1,1 +1,0 @@
-"""The report as one page of HTML that needs nothing but itself."""

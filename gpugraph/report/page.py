@@ -1,0 +1,236 @@
+"""The report as one page of HTML that needs nothing but itself: words, figures, table, and the script to draw them."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from gpugraph import __version__
+from gpugraph.measure.columns import COLUMNS, Labelled, columns_of
+from gpugraph.measure.record import Record
+from gpugraph.problems.column import PAGE as BY_PAGE
+from gpugraph.problems.column import Column
+from gpugraph.report.cells import Speedup, label
+from gpugraph.report.cells import speedups as find_speedups
+from gpugraph.report.charts.chart import DARK, LIGHT, PAGE, SERIES, Chart, Ink, colors, config, entries, paint
+from gpugraph.report.charts.rates import bandwidth, energy, roofline, speedups, throughput
+from gpugraph.report.charts.times import inner_shares, samples, shares, transfers
+from gpugraph.report.engine import vega_bundle, vega_license
+from gpugraph.report.page_text import definitions, details, environments, headlines, lead
+from gpugraph.report.papers import COLUMNS as PAPER_COLUMNS
+from gpugraph.report.papers import published
+
+TITLE = "gpugraph benchmark report"
+
+POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'"
+"""What the browser lets the page do: run what is in it, and fetch nothing."""
+
+
+LIGHT_ONLY = {"raised": "#f6f7f9", "accent": "#2451ab", "good": "#14694c", "bad": "#a32a1f"}
+DARK_ONLY = {"raised": "#1c222b", "accent": "#9dbcff", "good": "#7fdcb6", "bad": "#ff9d90"}
+"""What the page has beside the colours of its charts."""
+
+
+_HEADINGS = {
+    "phases": "Shares of the phases",
+    "inside": "Inside the kernel",
+    "transfer": "Kernel against transfer",
+    "roof": "Share of the bandwidth roof",
+    "energy": "Energy",
+}
+"""What stands above the groups of figures of a section that has several."""
+
+
+@dataclass
+class Section:
+    """A section of figures: groups of them, or what stands there if there are none."""
+
+    key: str
+    title: str
+    intro: str
+    nothing: str
+    groups: list[Group]
+
+
+@dataclass
+class Group:
+    """Figures that belong together, each with its number, by which the script finds it, and its caption."""
+
+    heading: str
+    caption: str
+    small: bool
+    figures: list[tuple[int, Chart, str]] = field(default_factory=list)
+
+
+def page(rows: Sequence[Record], *, title: str = TITLE, notices: Sequence[str] = ()) -> str:
+    """Return the report as HTML.
+
+    Args:
+        rows: what is reported, at least one.
+        title: of the page.
+        notices: what a reader should know of the files.
+
+    Raises:
+        InputError: the library that draws is not installed.
+    """
+    over = find_speedups(rows)
+    by_record = {id(one.record): one.kernel for one in over}
+    cells = [replace(cell, over_cpu=by_record.get(id(cell.record))) for cell in label(rows)]
+    palette = colors(cells, PAGE)
+    charts: list[Chart] = []
+    sections = [_section(charts, *parts) for parts in _figures(cells, over, rows)]
+    shown = columns_of(BY_PAGE, cells)
+    data = {
+        "config": config(PAGE),
+        "charts": [
+            {
+                "spec": {**paint(chart.spec, palette), "description": chart.description},
+                "small": chart.small,
+                "entry": _entry_width(chart),
+            }
+            for chart in charts
+        ],
+        "cells": [details(cell) for cell in cells],
+        "filters": [header(column) for column in COLUMNS if column.filter and BY_PAGE in column.shown],
+    }
+    files = ", ".join(dict.fromkeys(os.path.basename(row.file) for row in rows if row.file))
+    rendered: str = _template().render(
+        title=title,
+        policy=POLICY,
+        style=_safe(colours(len(palette)) + _asset("style.css")),
+        lead=lead(cells),
+        headlines=headlines(cells, over),
+        notices=notices,
+        papers=published(cells, over),
+        paper_columns=[name.capitalize() for name in PAPER_COLUMNS],
+        sections=sections,
+        columns=shown,
+        header=header,
+        cells=cells,
+        tone=tone,
+        environments=environments(rows),
+        definitions=definitions(rows),
+        origin=f"Made by gpugraph {__version__}" + (f" from {files}" if files else ""),
+        data=_safe(_json(data)),
+        license=_safe(vega_license().replace("--", "- -")),
+        vega=_safe(vega_bundle().replace("</script", "<\\/script")),
+        script=_safe(_asset("page.js")),
+    )
+    return rendered
+
+
+def header(column: Column) -> str:
+    """Return the title of a column as it stands above it."""
+    return column.title.capitalize() if column.title.islower() else column.title
+
+
+def tone(record: Record) -> str:
+    """Return how the verdict on a cell is coloured."""
+    if not record.ok:
+        return "bad" if record.outcome != "skipped" else "dull"
+    return "good" if record.status == "passed" else "dull"
+
+
+def _figures(cells: Sequence[Labelled], over: Sequence[Speedup], rows: Sequence[Record]) -> list[tuple[Any, ...]]:
+    """Return of each section its key, title, introduction, groups of figures, and what stands there without any."""
+    return [
+        (
+            "throughput", "Throughput", "How many edges a second each algorithm gets through as the graphs grow.",
+            [throughput(cells, PAGE)], "No cell has a verified throughput.",
+        ),
+        (
+            "cpu", "Against the CPU", "What the GPU gains over the best that a CPU did on the same graph.",
+            [speedups(cells, over, PAGE)], "No graph was run on both a GPU and a CPU.",
+        ),
+        (
+            "time", "Where the time goes",
+            "The phases around the kernel, the kernel against the transfers, and the phases inside it.",
+            [shares(cells, PAGE), transfers(cells, PAGE), inner_shares(cells, PAGE)], "No cell has phases.",
+        ),
+        (
+            "hardware", "Against the hardware",
+            "How near the kernels come to what the memory's bandwidth allows, and the energy they take.",
+            [bandwidth(cells, PAGE), roofline(cells, PAGE), energy(cells, PAGE)],
+            f"No cell has these figures{_reasons(rows)}.",
+        ),
+        (
+            "samples", "Every sample", "How steady the times are: each run of each kernel, against its cell's median.",
+            [samples(cells, PAGE)], "No cell has more than one sample.",
+        ),
+    ]  # fmt: skip
+
+
+def _section(
+    charts: list[Chart], key: str, title: str, intro: str, groups: Sequence[Sequence[Chart]], nothing: str
+) -> Section:
+    """Return a section of figures, adding them to ``charts``, where the script finds them by number."""
+    found = []
+    for group in filter(None, groups):
+        heading = _HEADINGS.get(group[0].key.partition("-")[0], "") if len(groups) > 1 else ""
+        shared = {chart.caption for chart in group} if len(group) > 1 else set()
+        caption = shared.pop() if len(shared) == 1 else ""
+        made = Group(heading, caption, group[0].small)
+        for chart in group:
+            made.figures.append((len(charts), chart, "" if caption else chart.caption))
+            charts.append(chart)
+        found.append(made)
+    return Section(key, title, intro, nothing, found)
+
+
+def _entry_width(chart: Chart) -> int:
+    """Return the pixels that an entry of the figure's legend takes, about."""
+    field = "part" if chart.small else "variant"
+    return 34 + 7 * max((len(name) for name in entries(chart.spec, field)), default=10)
+
+
+def _reasons(rows: Sequence[Record]) -> str:
+    told = list(dict.fromkeys(reason for row in rows if row.ok for reason in row.absent.values()))
+    return f": {'; '.join(told[:3])}" if told else ""
+
+
+def _json(data: Any) -> str:
+    """Return data as JSON that cannot end the script element it stands in."""
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def _asset(name: str) -> str:
+    return resources.files(__package__).joinpath("html", name).read_text("utf-8")
+
+
+def colours(series: int = SERIES) -> str:
+    """Return the rules that come before ``style.css``, with the colours of so many series."""
+    light = _variables(LIGHT, LIGHT_ONLY, series) + "color-scheme:light;"
+    dark = _variables(DARK, DARK_ONLY, series) + "color-scheme:dark;"
+    return (
+        f":root {{{light}}}\n"
+        f'@media screen and (prefers-color-scheme: dark) {{:root:not([data-theme="light"]) {{{dark}}}}}\n'
+        f'@media screen {{:root[data-theme="dark"] {{{dark}}}}}\n'
+    )
+
+
+def _variables(ink: Ink, more: dict[str, str], series: int) -> str:
+    """Return declarations; ``PAGE`` of ``chart.py`` refers to them."""
+    named = {"paper": ink.paper, "text": ink.text, "faint": ink.faint, "grid": ink.grid, **more}
+    named |= {f"series-{i}": ink.colour(i) for i in range(max(series, SERIES))}
+    return "".join(f"--{name}:{value};" for name, value in named.items())
+
+
+@cache
+def _template() -> Any:
+    from jinja2 import Environment, StrictUndefined
+
+    known = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    return known.from_string(_asset("page.html"))
+
+
+def _safe(text: str) -> Any:
+    """Return a text that is HTML, script or style of our own, and not to be escaped."""
+    from markupsafe import Markup
+
+    return Markup(text)

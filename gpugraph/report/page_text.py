@@ -1,0 +1,271 @@
+"""What the page says in words: headlines, what every figure means, all that is known of a cell, and the machines."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gpugraph.measure.columns import Labelled
+from gpugraph.measure.record import PHASES, Record, jsonable
+from gpugraph.quantities import counted, duration, in_units, percent, rate, value
+from gpugraph.report.cells import Speedup
+from gpugraph.report.charts.panels import problem_name
+
+DEFINITIONS = (
+    ("Cell", "One algorithm on one graph on one device with one set of parameters; a mark in a figure, a row below."),
+    (
+        "Kernel",
+        "The timed region: the algorithm itself, from the graph in place to the result in place, measured by events "
+        "around it. What is shown is the median of all samples; none is dropped. Where there are fewer than were asked "
+        "for, or than three, their number stands in brackets: such a time proves little.",
+    ),
+    (
+        "End to end",
+        "The same count of edges over stage + h2d + kernel + d2h: with the copy into pinned memory, the way to the "
+        "device and the way back. On a CPU there is no such way, and it is left out.",
+    ),
+    ("Interval", "95 % bootstrap confidence interval of the median. Sampling goes on until it is narrow enough."),
+    (
+        "Mean of rates",
+        "Over several sources the harmonic mean: the one that equals all edges over all of the time.",
+    ),
+    (
+        "Verified",
+        "The result was checked outside the timed region, against a reference or by a certificate that needs none. A "
+        "cell that is not verified shows no MTEPS.",
+    ),
+    (
+        "Speed-up",
+        "MTEPS over the MTEPS of the fastest verified CPU run of the same graph and sources, whichever algorithm that "
+        "is; of the kernel only where it does not say end to end.",
+    ),
+    (
+        "Roof",
+        "The least bytes that the algorithm must move, at the copy bandwidth measured on the same device in the same "
+        "run. The share is that least time over the time taken.",
+    ),
+    ("Energy", "What the device's own meter counted over a window long enough for it, per run and per edge."),
+)
+
+OUTCOMES = {
+    "ok": "measured",
+    "wrong": "the result does not hold",
+    "refused": "the algorithm does not take this graph or these options",
+    "out of memory": "it does not fit",
+    "failed": "the device or the compiler could not do it, or the check failed",
+    "threw": "its code raised an exception",
+    "timeout": "stopped at the limit of its cell",
+    "died": "its process ended",
+    "skipped": "not tried, for the reason its row names: the budget was spent or too small for it, it would not fit "
+    "into memory, or a graph no larger of its series ran out of memory or time or ended its process",
+}
+
+
+@dataclass(frozen=True)
+class Headline:
+    """One figure that a reader should take away.
+
+    Attributes:
+        subject: stands above it.
+        beside: what it counts and what the same is otherwise, kernel and end to end; stands beside it.
+        detail: stands below it.
+    """
+
+    subject: str
+    figure: str
+    unit: str
+    detail: str
+    beside: str = ""
+
+
+def lead(cells: Sequence[Labelled]) -> str:
+    """Return what the page is about in two sentences."""
+    rows = [cell.record for cell in cells]
+    devices = list(dict.fromkeys(cell.record.device for cell in cells if cell.record.shape.device.name))
+    problems = list(dict.fromkeys(problem_name(row.problem).lower() for row in rows))
+    algorithms = {(row.problem, row.algorithm) for row in rows}
+    where = f" on {_listed(devices)}" if devices else ""
+    text = f"{_listed(problems).capitalize()}: {counted(len(algorithms), 'algorithm')} in {counted(len(rows), 'cell')}"
+    text += f"{where}, measured {_days(rows)}. "
+    verified = sum(row.ok and row.status == "passed" for row in rows)
+    text += "Every result is verified." if verified == len(rows) else f"{verified:,} of the results are verified"
+    missing = Counter(row.outcome for row in rows if not row.ok)
+    unchecked = sum(row.ok and row.status != "passed" for row in rows)
+    parts = [f"{number} {outcome}" for outcome, number in missing.items()]
+    parts += [f"{unchecked} not verified"] if unchecked else []
+    return text + (f"; the others: {', '.join(parts)}." if verified < len(rows) else "")
+
+
+def headlines(cells: Sequence[Labelled], speedups: Sequence[Speedup]) -> list[Headline]:
+    """Return the best throughput of each problem and what became of the CPU."""
+    found = []
+    over = {id(one.record): one for one in speedups}
+    for problem in dict.fromkeys(cell.record.problem for cell in cells):
+        rated = [cell for cell in cells if cell.record.problem == problem and cell.record.mteps is not None]
+        if not rated:
+            continue
+        best = max(rated, key=lambda cell: cell.record.mteps or 0.0)
+        detail = f"{best.variant} on {best.record.graph_name}, {best.record.device}"
+        detail += f", {best.record.few}" if best.record.few else ""
+        if (one := over.get(id(best.record))) is not None:
+            detail += f"; {times(one.kernel)} the fastest CPU run ({one.base.algorithm})"
+            detail += "" if one.end_to_end is None else f", {times(one.end_to_end)} end to end"
+        total = best.record.end_to_end if best.record.transfers else None
+        beside = "" if total is None else f"kernel only; {_short(total)} MTEPS end to end"
+        found.append(Headline(problem_name(problem), _short(best.record.mteps or 0.0), "MTEPS", detail, beside))
+    for problem in dict.fromkeys(one.record.problem for one in speedups):
+        mine = [one for one in speedups if one.record.problem == problem]
+        kernel = _best_of(mine, [one.kernel for one in mine])
+        total_of = _best_of(mine, [one.end_to_end or 0.0 for one in mine])
+        bases = ", ".join(dict.fromkeys(one.base.algorithm for one in mine))
+        detail = f"best GPU algorithm over the fastest CPU run ({bases}), "
+        detail += f"geometric mean over {counted(len(kernel), 'graph')}"
+        beside = "kernel only"
+        if all(total_of.values()):
+            beside += f"; {times(_geometric_mean(total_of))} end to end"
+        name = f"{problem_name(problem)}, GPU over CPU"
+        found.append(Headline(name, times(_geometric_mean(kernel)), "", detail, beside))
+    return found
+
+
+def _best_of(speedups: Sequence[Speedup], factors: Sequence[float]) -> dict[str, float]:
+    """Return the greatest factor of each graph."""
+    best: dict[str, float] = {}
+    for one, factor in zip(speedups, factors, strict=True):
+        best[one.record.graph_name] = max(best.get(one.record.graph_name, 0.0), factor)
+    return best
+
+
+def _geometric_mean(factors: Mapping[str, float]) -> float:
+    return math.exp(sum(map(math.log, factors.values())) / len(factors))
+
+
+def definitions(rows: Sequence[Record]) -> list[tuple[str, str]]:
+    """Return every term with its meaning, MTEPS as the records themselves define it."""
+    own: dict[str, str] = {}
+    for row in rows:
+        if text := row.shape.mteps.definition:
+            own.setdefault(row.problem, str(text).removeprefix("MTEPS = "))
+    mteps = [(f"MTEPS, {problem_name(problem).lower()}", text) for problem, text in own.items()]
+    seen = [name for name in OUTCOMES if any(row.outcome == name for row in rows) and name != "ok"]
+    outcomes = [(name.capitalize(), OUTCOMES[name] + ".") for name in seen]
+    return [*mteps, *DEFINITIONS, *outcomes]
+
+
+def times(factor: float) -> str:
+    """Return a factor as text: ``"12.3×"``."""
+    return f"{factor:,.0f}×" if factor >= 100 else f"{factor:.3g}×"
+
+
+def _short(mteps: float) -> str:
+    return f"{mteps:,.0f}" if mteps >= 100 else rate(mteps)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:-1]) + " and " + names[-1] if len(names) > 1 else "".join(names)
+
+
+def _days(rows: Sequence[Record]) -> str:
+    days = sorted({row.shape.time[:10] for row in rows} - {""})
+    if not days:
+        return "on a day not recorded"
+    return f"on {days[0]}" if len(days) == 1 else f"from {days[0]} to {days[-1]}"
+
+
+def details(cell: Labelled) -> list[list[Any]]:
+    """Return everything known of a cell as blocks of (title, [(name, text), …]), for the page to unfold."""
+    row = cell.record
+    data = row.data
+    verdict = data.get("verification") or {}
+    source = ", ".join(str(part) for part in (data.get("algorithm_source") or {}).values() if part)
+    facts = {
+        "outcome": f"{row.outcome}: {row.message}" if row.message else row.outcome,
+        "algorithm": f"{row.algorithm} — {source}" if source else row.algorithm,
+        "device": row.device,
+        "verification": f"{verdict.get('status', 'skipped')} by {verdict.get('method', 'none')}: "
+        f"{verdict.get('detail', '')}",
+        "measured": str(data.get("time", "–")),
+        "file": f"{row.file}, line {row.line}" if row.file else "",
+    }
+    blocks: list[list[Any]] = [["Cell", _pairs(facts)]]
+    blocks.append(["Graph", _pairs({k: value(v) for k, v in (data.get("graph") or {}).items() if v is not None})])
+    blocks.append(["Parameters", _pairs({k: value(v) for k, v in (data.get("parameters") or {}).items()})])
+    blocks.append(["Phases, medians", [[n, duration(row.phases[n])] for n in PHASES if row.phases.get(n)]])
+    blocks.append(
+        ["Inside the kernel, scaled to its median", [[name, duration(seconds)] for name, seconds in row.inner.items()]]
+    )
+    for title, name in (("Result", "result"), ("Counters", "counters"), ("Sampling", "sampling")):
+        blocks.append([title, _pairs({k: value(jsonable(v)) for k, v in (data.get(name) or {}).items()})])
+    blocks.append(["Energy and traffic", _pairs(_hardware(row))])
+    times = " · ".join(duration(s) for s in row.samples)
+    blocks.append([f"Every sample of the kernel ({len(row.samples)})", [["", times]] if times else []])
+    return [block for block in blocks if block[1]]
+
+
+def _hardware(row: Record) -> dict[str, str]:
+    traffic = row.shape.traffic
+    return {
+        "energy": row.absent.get("energy", "")
+        if row.joules is None
+        else f"{row.joules:.4g} J a run" + (f", {row.nanojoules:.4g} nJ an edge" if row.nanojoules is not None else ""),
+        "least traffic": "" if traffic.minimum_bytes is None else in_units(int(traffic.minimum_bytes)),
+        "copy bandwidth": ""
+        if not traffic.copy_bytes_per_s
+        else f"{traffic.copy_bytes_per_s / 1e9:,.0f} GB/s, measured",
+        "share of the roof": row.absent.get("traffic", "") if row.share is None else percent(row.share),
+    }
+
+
+def _pairs(facts: dict[str, str]) -> list[list[str]]:
+    return [[name.replace("_", " "), text] for name, text in facts.items() if text]
+
+
+_NAMES = {"gpugraph": "gpugraph", "git_commit": "commit", "python": "Python", "cuda": "CUDA"}
+
+
+def environments(rows: Sequence[Record]) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Return titled lists of facts: each device, then each machine with its software and its command lines."""
+    found: dict[str, tuple[str, list[tuple[str, str]]]] = {}
+    for row in rows:
+        device: Mapping[str, Any] = row.data.get("device") or {}
+        if device.get("name"):
+            facts = _flat({k: v for k, v in device.items() if k not in ("name", "kind")})
+            found.setdefault(json.dumps(device, sort_keys=True, default=str), (str(device["name"]), facts))
+    machines: dict[str, tuple[dict[str, Any], list[str]]] = {}
+    for row in rows:
+        environment: Mapping[str, Any] = row.shape.environment
+        facts_only = {k: v for k, v in environment.items() if k != "command"}
+        if not facts_only:
+            continue
+        key = json.dumps(facts_only, sort_keys=True, default=str)
+        commands = machines.setdefault(key, (facts_only, []))[1]
+        command = environment.get("command")
+        line = " ".join(str(word) for word in command) if isinstance(command, list) else str(command or "")
+        if line and line not in commands:
+            commands.append(line)
+    pages = list(found.values())
+    for known, commands in machines.values():
+        facts = [*_flat(known), *(("command", line) for line in commands)]
+        pages.append(("Machine and software", facts))
+    return pages
+
+
+def _flat(facts: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:
+    """Return facts as name and text; what stands inside another is named by both."""
+    found = []
+    for name, content in facts.items():
+        shown = prefix + _NAMES.get(name, name.replace("_", " "))
+        if isinstance(content, Mapping):
+            found += _flat(content, "" if name == "packages" else f"{shown}, ")
+        elif content is not None and content != "":
+            bytes_ = name.endswith("_bytes") and isinstance(content, int)
+            found.append((shown.removesuffix(" bytes"), in_units(content) if bytes_ else _text(content)))
+    return found
+
+
+def _text(content: Any) -> str:
+    return str(content) if isinstance(content, int) and not isinstance(content, bool) else value(content)
