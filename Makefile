@@ -19,6 +19,9 @@ format:      ## let ruff put the code in order
 test:        ## every test that needs no GPU
 	$(PYTHON) -m pytest -m 'not gpu' -n auto
 
+hostile:     ## damaged, killed, full and closed by the thousand, on all cores (half an hour to an hour on two); docs/hostile.md
+	$(PYTHON) -m tests.hostile
+
 test-gpu:    ## the tests that need a GPU
 	$(PYTHON) -m pytest -m gpu
 
@@ -37,4 +40,4 @@ budget:      ## measure anew the registers that each kernel may use
 wheel:       ## build the wheel into dist/
 	$(PYTHON) -m pip wheel --no-deps -w dist .
 
-.PHONY: help install lint format test test-gpu matrix matrix-volta budget wheel
+.PHONY: help install lint format test hostile test-gpu matrix matrix-volta budget wheel

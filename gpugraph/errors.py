@@ -69,6 +69,7 @@ class GraphFormatError(InputError):
 
     Args:
         line: 1-based line of a text file, or None.
+        remedy: what to do next, where more can be said than to mend the file.
     """
 
     def __init__(
@@ -82,7 +83,7 @@ class GraphFormatError(InputError):
         where = os.fspath(path) if path is not None else None
         if where is not None and line is not None:
             where = f"{where} line {line}"
-        super().__init__(what, where=where, remedy=remedy)
+        super().__init__(what, where=where, remedy=remedy or "mend the file, or fetch it again")
         self.path = path
         self.line = line
 

@@ -18,6 +18,9 @@ import click
 from gpugraph.cli import Interruption
 from gpugraph.errors import EXIT_DEFECT, EXIT_INTERRUPTED, EXIT_OK, GpuGraphError, InputError, OutOfMemory, unknown_name
 
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""A disk that is full is no defect of ours, wherever it is met."""
+
 
 def guard(run: Callable[[], None], *, debug: bool = False) -> int:
     """Call ``run`` and return the exit code, having said in one line what went wrong; ``debug`` adds the trace."""
@@ -63,6 +66,11 @@ def explain(error: BaseException) -> tuple[int, str]:
     if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
         detail = f" ({error})" if str(error) else ""
         error = OutOfMemory(f"the machine's memory does not suffice{detail}", remedy="take a smaller graph")
+    if isinstance(error, OSError) and error.errno in _FULL:
+        reason = (error.strerror or str(error)).lower()
+        error = InputError(
+            f"cannot write: {reason}", where=error.filename, remedy="free some space, or write elsewhere"
+        )
     if isinstance(error, GpuGraphError):
         return error.exit_code, f"error: {error}"
     what = " ".join(f"{type(error).__name__}: {error}".split())

@@ -319,7 +319,7 @@ def text_table(content: bytes, names: list[str], separator: str) -> Any:
     return csv.read_csv(
         arrow_reader(content),
         csv.ReadOptions(column_names=names),
-        csv.ParseOptions(delimiter=separator, newlines_in_values=True),
+        csv.ParseOptions(delimiter=separator, quote_char='"' if separator == "," else False, newlines_in_values=True),
         csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string())),
     )
 
@@ -336,6 +336,8 @@ def parse_numbers(text: Any, dtype: Any, path: PathLike, first_line: int = 2) ->
     dtype = np.dtype(dtype)
 
     def parsed(part: Any) -> NDArray[Any] | None:
+        if pc.any(pc.match_substring(part, "x", ignore_case=True)).as_py():  # Arrow reads hexadecimal numbers too
+            return None
         try:
             numbers: NDArray[Any] = pc.cast(part, pa.from_numpy_dtype(dtype)).to_numpy()
         except pa.ArrowInvalid:

@@ -290,6 +290,18 @@ def test_a_full_standard_output_is_one_line():
     assert done.stderr == "gpugraph: error: cannot write to standard output: no space left on device\n"
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
+@pytest.mark.parametrize("word", ["--help", "--version"])
+def test_a_full_standard_output_is_one_line_for_what_click_prints_too(word):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "gpugraph", word], stdout=full, stderr=subprocess.PIPE, text=True, cwd=ROOT
+        )
+    assert done.returncode == 2
+    assert done.stderr.startswith("gpugraph: error: cannot write: no space left on device")
+    assert done.stderr.count("\n") == 1
+
+
 def test_a_locale_without_our_letters_is_no_error():
     environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
     done = subprocess.run(

@@ -313,6 +313,21 @@ def test_nodes_that_are_all_integers_are_written_as_such(tmp_path):
         assert file["names"].dtype == np.int64
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.csv", "u,v,weight\n0,0x1,5\n1,2,3\n"),
+        ("a.csv", "u,v,weight\n0,1,0X5\n1,2,3\n"),
+        ("a.mtx", '%%MatrixMarket matrix coordinate integer symmetric\n4 4 2\n2 ""1 5\n3 2 3\n'),
+        ("a.mtx", "%%MatrixMarket# matrix coordinate integer symmetric\n4 4 2\n2 1 5\n3 2 3\n"),
+    ],
+)
+def test_what_a_lenient_parser_takes_for_a_number_or_a_banner_is_refused(tmp_path, name: str, content: str) -> None:
+    (tmp_path / name).write_text(content)
+    with pytest.raises(GraphFormatError):
+        check_result(named_graph(), tmp_path / name)
+
+
 @pytest.mark.parametrize("name", ["two\nlines", "tab\tand\rreturn", "no\udcff text"])
 def test_a_name_of_any_letters_stays_one_line_of_comment(tmp_path, name):
     forest = forest_of(undirected(3, [(0, 1, 5), (1, 2, 3)]).renamed(name=name))

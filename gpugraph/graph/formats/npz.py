@@ -7,6 +7,7 @@ and nothing is ever unpickled.
 from __future__ import annotations
 
 import io
+import warnings
 import zipfile
 from collections.abc import Callable
 from typing import IO, Any, cast
@@ -80,7 +81,9 @@ def read_array(archive: zipfile.ZipFile, name: str, require: Callable[[int], Non
     stream = io.BytesIO(archive.read(info))
     version = np.lib.format.read_magic(stream)
     read_header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-    shape, _, dtype = read_header(stream, max_header_size=_LONGEST_HEADER)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of Python 2's numbers and odd escapes in the header: it is read or it is not
+        shape, _, dtype = read_header(stream, max_header_size=_LONGEST_HEADER)
     count = 1
     for extent in shape:
         count *= extent

@@ -119,7 +119,8 @@ def parse_numbers(block: bytes, types: dict[str, Any], delimiter: str, word: str
     import pyarrow as pa
     from pyarrow import csv
 
-    if b"x" in block or b"X" in block:  # Arrow reads hexadecimal numbers too
+    # Arrow reads hexadecimal numbers too, and passes over a mark of byte order, with which only a file may begin.
+    if b"x" in block or b"X" in block or block.startswith(b"\xef\xbb\xbf"):
         return None
     try:
         return csv.read_csv(

@@ -165,7 +165,8 @@ def _read_mtx(content: bytes, path: PathLike) -> ForestClaim:
 
     stream = io.BytesIO(content)
     banner = stream.readline().split()
-    if banner[1:] not in ([b"matrix", b"coordinate", kind, b"symmetric"] for kind in (b"real", b"integer")):
+    words = [b"%%MatrixMarket", b"matrix", b"coordinate"]
+    if banner not in ([*words, kind, b"symmetric"] for kind in (b"real", b"integer")):
         raise refuse("is no symmetric matrix of integers or reals in coordinates", 1)
     number, total, line = 2, None, stream.readline()
     while line.startswith(b"%"):

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import struct
+import warnings
 import zipfile
 from pathlib import Path
 
@@ -345,3 +346,22 @@ def test_an_npz_member_with_a_header_of_its_own_invention_is_refused(tmp_path: P
         archive.writestr("format.npy", b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode())
     with pytest.raises(GraphFormatError, match=r"a damaged .npz: format.npy cannot be unpacked"):
         load_text(tmp_path, "a.npz", stream.getvalue())
+
+
+@pytest.mark.parametrize("odd", ["(2L,)", "(2,), '\\z': 0"])
+def test_an_npz_with_an_odd_header_is_read_or_refused_without_a_warning(tmp_path: Path, odd: str) -> None:
+    with zipfile.ZipFile(io.BytesIO(SAMPLES["a.npz"])) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    header = f"{{'descr': '<i8', 'fortran_order': False, 'shape': {odd}}}\n".encode()
+    members["shape.npy"] = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + packed("<i8", 4, 4)
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        if "L" in odd:
+            assert arcs(load_text(tmp_path, "a.npz", made.getvalue())) == ARCS
+        else:
+            with pytest.raises(GraphFormatError):
+                load_text(tmp_path, "a.npz", made.getvalue())

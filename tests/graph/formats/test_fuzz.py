@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import random
 import tempfile
 from pathlib import Path
 
@@ -8,12 +7,10 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from gpugraph import host
 from gpugraph.errors import InputError, OutOfMemory
 from gpugraph.graph.check import check_structure
 from gpugraph.graph.formats import FORMATS
 from gpugraph.graph.load import load_file
-from tests import hostile
 from tests.graph.formats.test_binary_formats import SAMPLES
 
 BINARY = [form.name for form in FORMATS if form.binary]
@@ -80,14 +77,3 @@ def test_random_lines_load_or_are_refused(name: str, text: str) -> None:
 @example(data=b"\x28\xb5\x2f\xfd")
 def test_recognition_survives_anything(data: bytes) -> None:
     _loads_or_refuses(data, "fuzz", None)
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_damaged_files_packed_or_not_load_or_are_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
-) -> None:
-    monkeypatch.setattr(host, "available_memory", lambda: 2**30)
-    chance = random.Random(seed)
-    for _ in range(150):
-        name, data = hostile.damaged(chance)
-        assert hostile.outcome_of(tmp_path, name, data) in hostile.SOUND, data

@@ -65,6 +65,7 @@ def test_a_symmetric_matrix_that_lists_both_halves_alike_is_read(tmp_path: Path)
         (BANNER + "real general\n2 2 1\n1 3 3\n", 3, "out of range 1..2"),
         (BANNER + "real general\n2 2 1\n1 2 nan\n", 3, "NaN"),
         (BANNER + "real general\n2 2 1\n1 2\n", 3, "expected tail, head and weight"),
+        (BANNER + "real general\n2 2 1\n\ufeff1 2 3\n", 3, "is not an integer"),
         (BANNER + f"real general\n{2**60} {2**60} 0\n", 2, "more than 2^40"),
         (BANNER + f"real general\n2 2 {2**60}\n1 2 3\n", 2, f"promises {2**60} entries"),
         (BANNER + "integer symmetric\n% c\n3 3 3\n2 1 5\n3 1 4\n1 2 6\n", 6, "declared symmetric, but (1, 2) is 6"),

@@ -1,0 +1,21 @@
+"""The parts of the hostile test."""
+
+from __future__ import annotations
+
+from tests.hostile import caches, disks, exits, graphs, guests, records, results, signals, streams
+from tests.hostile.trials import Part
+
+PARTS: dict[str, Part] = {
+    part.name: part
+    for part in (
+        graphs.PART,
+        results.PART,
+        records.PART,
+        signals.PART,
+        guests.PART,
+        caches.PART,
+        disks.PART,
+        *streams.PARTS,
+        exits.PART,
+    )
+}
