@@ -208,19 +208,37 @@ def verify(
         The verdict; a failed one names the first counter-example.
     """
     _expect(str, method=method)
-    from gpugraph.measure.check import check_result, check_scan
-    from gpugraph.problems.scan.scanned import Scanned
+    from gpugraph.measure.check import check_result
+    from gpugraph.problems.contract import Input
+    from gpugraph.problems.result_files import problem_of
 
-    if isinstance(result, Scanned):
-        return check_scan(graph, result, method)
-    return check_result(load(graph), result, method)
+    problem = problem_of(result)
+    data = load(graph) if problem is None else problem.open(Input(problem.name, graph), {}, lambda step: None)
+    return check_result(data, result, method)
 
 
 def to_networkx(result: Forest | Distances) -> Any:
     """Return a result as a NetworkX graph: a forest as a ``Graph``, distances as the tree of shortest paths.
 
     The nodes are those of the NetworkX graph that was solved, the very objects; else a file's own ids, else numbers.
-    """
-    from gpugraph.measure.as_networkx import to_networkx as convert
 
-    return convert(result)
+    Raises:
+        InputError: NetworkX is not installed, or ``result`` is neither a forest nor distances.
+    """
+    from gpugraph.errors import InputError
+    from gpugraph.problems.contract import PROBLEMS, BecomesNetworkx
+    from gpugraph.problems.registry import problem_called
+    from gpugraph.problems.result_files import either, problem_of
+
+    problem = problem_of(result)
+    if not isinstance(problem, BecomesNetworkx):
+        able = [one for one in map(problem_called, PROBLEMS) if isinstance(one, BecomesNetworkx)]
+        given = f"give what {either([one.name for one in able])} returned"
+        remedy = "convert them one by one" if isinstance(result, list | tuple) else given
+        nouns = " nor ".join(one.result_noun for one in able)
+        raise InputError(f"a {type(result).__name__} is neither {nouns}", remedy=remedy)
+    try:
+        import networkx  # noqa: F401
+    except ImportError:
+        raise InputError("NetworkX is not installed", remedy="pip install networkx") from None
+    return problem.to_networkx(result)

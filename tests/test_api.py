@@ -10,7 +10,7 @@ from scipy import sparse
 
 import gpugraph
 from gpugraph.errors import InputError, VerificationFailed
-from gpugraph.measure.results import write_result
+from gpugraph.problems.result_files import write_result
 from tests.zoo import zoo
 
 EDGES = [(0, 1, 4), (1, 2, 8), (0, 2, 7), (3, 4, 1)]

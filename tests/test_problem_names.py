@@ -10,15 +10,6 @@ from gpugraph.problems.contract import PROBLEMS
 PACKAGE = Path(__file__).resolve().parent.parent / "gpugraph"
 ROOMS = ("bench", "cli", "devices", "emulator", "graph", "measure", "peers", "report")
 
-STILL = {
-    "measure/as_networkx.py",
-    "measure/check.py",
-    "measure/predecessors.py",
-    "measure/results.py",
-    "measure/stored.py",
-}
-"""Files that name problems today; the list can only get shorter."""
-
 
 def naming(file: Path) -> list[str]:
     """Return where a file names a problem, as ``line: what``: a text that is its name, or an import from its folder."""
@@ -43,9 +34,7 @@ def naming(file: Path) -> list[str]:
 def test_only_the_folder_of_a_problem_and_the_registry_name_it() -> None:
     files = [file for room in ROOMS for file in sorted((PACKAGE / room).rglob("*.py"))]
     named = {file.relative_to(PACKAGE).as_posix(): where for file in files if (where := naming(file))}
-    wrong = {name: where for name, where in named.items() if name not in STILL}
-    assert not wrong, f"ask load_problem(name) instead: {wrong}"
-    assert named.keys() >= STILL, f"mended: take off the list {sorted(STILL - named.keys())}"
+    assert not named, f"ask load_problem(name) instead: {named}"
 
 
 def test_names_and_imports_are_found(tmp_path: Path) -> None:

@@ -70,7 +70,7 @@ def measure(
             record = run_cell(cell, progress, sampling)
         troubles: list[InputError] = []
         if output is not None and record.status != "failed":
-            from gpugraph.measure.results import write_result
+            from gpugraph.problems.result_files import write_result
 
             progress(f"writing {output}")
             with _going_on(troubles):
@@ -157,9 +157,10 @@ def _check_outputs(problem: str, graph: str, output: str | None, save: str | Non
     if output is not None:
         if save is not None and os.path.realpath(output) == os.path.realpath(save):
             raise InputError("is given for the result and for the record", where=save, remedy="name another file")
-        from gpugraph.measure.results import check_result_name
+        from gpugraph.problems.registry import problem_called
+        from gpugraph.problems.result_files import check_result_name
 
-        check_result_name(output, problem)
+        check_result_name(output, problem_called(problem))
 
 
 def _with_commands(algo: str, commands: tuple[str, ...]) -> str:

@@ -14,7 +14,6 @@ from gpugraph.clock import NullClock, working_seconds
 from gpugraph.measure.assemble import Finished, assemble
 from gpugraph.measure.inputs import Inputs, Progress, live_bytes
 from gpugraph.measure.instruments import OpenDevice, Throttle, measure_energy
-from gpugraph.measure.predecessors import add_predecessors
 from gpugraph.measure.record import Cell, Record, jsonable
 from gpugraph.measure.resolve import check_counts, check_preparations, parse_options, resolve_algorithm
 from gpugraph.measure.sampling import Sampling
@@ -183,10 +182,11 @@ class Entrant:
         inner, inner_run_s, counters = self._inner_phases() if last else ({}, None, {})
         energy = self._energy() if last else {"absent": "not measured yet"}
         subject.check_input()
-        predecessors_s = None
-        if self.cell.predecessors:
-            self._progress("predecessors")
-            predecessors_s = add_predecessors(subject, trials[0])
+        completed = subject.problem.complete(
+            trials[0].result, self.cell, subject.resident, subject.device, self._progress
+        )
+        if completed is not None:
+            trials[0].result = completed[0]
         h2d_s = self._join()
         kernel = [second for trial in trials for second in trial.kernel_s]
         self.phases["kernel"] = median(kernel)
@@ -211,7 +211,7 @@ class Entrant:
             traffic=self._traffic(),
             device=self.opened.description,
             gpu=self.opened.gpu(),
-            predecessors_s=predecessors_s,
+            predecessors_s=None if completed is None else completed[1],
             spent_s=self.spent_s,
             processes=self._processes,
         )

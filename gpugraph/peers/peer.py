@@ -14,7 +14,7 @@ from gpugraph.peers.errors import PeerRefused, guarded
 from gpugraph.problems.adapter import Adapter
 from gpugraph.problems.algorithm import Algorithm, Option
 from gpugraph.problems.contract import PROBLEMS
-from gpugraph.problems.registry import load_peered, load_problem
+from gpugraph.problems.registry import load_peered, load_problem, problem_called
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Peer:
     @property
     def adapters(self) -> dict[str, Adapter]:
         """Problem → how the library solves it."""
-        solved = {name: load_problem(name).peers for name in PROBLEMS}
+        solved = {name: problem_called(name).peers for name in PROBLEMS}
         return {name: peers[self.name] for name, peers in solved.items() if self.name in peers}
 
     def version(self) -> str | None:

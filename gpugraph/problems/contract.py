@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import IO, TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from gpugraph.devices.base import Device
@@ -150,6 +150,11 @@ class InputSize:
 class Result(Protocol):
     """What every problem's result offers to the measurement."""
 
+    @property
+    def graph(self) -> Any:
+        """The input that it is a result of."""
+        ...
+
     def summary(self) -> dict[str, Any]:
         """Return the ``result`` object of a record."""
         ...
@@ -168,6 +173,14 @@ class Problem(Protocol):
     """What MTEPS counts, e.g. ``"undirected edges"``."""
     definition: str
     """The definition of MTEPS, one sentence, printed beside the figure."""
+    result: type[Any]
+    """The class of its results."""
+    result_noun: str
+    """What a message calls a result, e.g. ``"a forest"``."""
+    result_endings: tuple[str, ...]
+    """Of the files that hold a result, compression aside."""
+    csv_columns: tuple[str, ...]
+    """What a .csv file of a result has always; it tells one problem's files from another's."""
     query_fields: tuple[str, ...]
     """The fields of a cell that choose its queries, e.g. ``("source",)``."""
     command: Command
@@ -235,6 +248,48 @@ class Problem(Protocol):
         """
         ...
 
+    def query_of(self, result: Any) -> tuple[Any, ...]:
+        """Return the query that a result answers."""
+        ...
+
+    def complete(
+        self, result: Any, cell: Any, resident: Any, device: Device, progress: Callable[[str], None]
+    ) -> tuple[Any, float] | None:
+        """Return a result with what an option of the cell adds after the run, and the seconds that took.
+
+        None where there is nothing to add.  Compilation is left out of the seconds; ``resident`` is the input on the
+        device, or None.
+
+        Raises:
+            InputError: the algorithm's result has no such thing.
+        """
+        ...
+
+    def write(self, result: Any, ending: str, stream: IO[bytes]) -> None:
+        """Write a result in the format of one of ``result_endings``."""
+        ...
+
+    def read(self, content: bytes, path: str | os.PathLike[str]) -> Any:
+        """Return the claim of a file's content, nothing of it believed yet; None if it is of another problem.
+
+        Raises:
+            GraphFormatError: it lacks a part, or has one too many; whatever else is thrown says that it is damaged.
+        """
+        ...
+
+    def claim(self, result: Any) -> Any:
+        """Return a result at hand as if a file had held it."""
+        ...
+
+    def claimed(self, data: Any, claim: Any, path: str | os.PathLike[str]) -> Result:
+        """Return the result of an input that a claim stands for; whether it holds is checked later.
+
+        Raises:
+            MismatchError: it can be none of this input (``problems/result_files.py``).
+            InputError: the file at ``path`` cannot be understood.
+        """
+        ...
+
     def reference(self, graph: CSRGraph, query: tuple[Any, ...], result: Any, by: str = "") -> Verdict:
         """Check a result against an oracle that is not the code of the algorithm ``by``."""
         ...
@@ -292,6 +347,18 @@ class SolvedByPeers(Protocol):
         Raises:
             VerificationFailed: the certificate of our own answer does not hold.
         """
+        ...
+
+
+@runtime_checkable
+class BecomesNetworkx(Protocol):
+    """What a problem may offer besides: its results as NetworkX graphs."""
+
+    name: str
+    result_noun: str
+
+    def to_networkx(self, result: Any) -> Any:
+        """Return a result as a NetworkX graph, its nodes named by ``nodes_of``; NetworkX is known to be there."""
         ...
 
 

@@ -77,6 +77,9 @@ class OnGraphs:
 
         return GraphView.of(graph, tuple(preparations), index_bits)
 
+    def complete(self, result: Any, *_of_the_run: Any) -> Any:
+        """Return None: no option adds anything to the result."""
+
     def to_device(self, view: GraphView, device: Device) -> tuple[ResidentView, float, float]:
         """Return the view's arrays on a device, and the seconds of ``stage`` and ``h2d``."""
         from gpugraph.graph.view import make_resident

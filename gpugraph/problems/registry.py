@@ -95,6 +95,12 @@ def _tiny_like(graph: CSRGraph) -> CSRGraph:
     )
 
 
+def problem_called(name: str) -> Problem:
+    """Return one of the problems there are without its algorithms."""
+    problem: Problem = importlib.import_module(f"gpugraph.problems.{name}.problem").PROBLEM
+    return problem
+
+
 def load_problem(name: str) -> Problem:
     """Return the problem called ``name``, its algorithms registered.
 
@@ -108,8 +114,7 @@ def load_problem(name: str) -> Problem:
         for module in pkgutil.iter_modules(package.__path__):
             importlib.import_module(f"{package.__name__}.{module.name}")
         _LOADED.add(name)
-    problem: Problem = importlib.import_module(f"{package.__name__}.problem").PROBLEM
-    return problem
+    return problem_called(name)
 
 
 def command_of(problem: str) -> Command:
@@ -120,7 +125,7 @@ def command_of(problem: str) -> Command:
 
 def peered_problems() -> dict[str, SolvedByPeers]:
     """Return by name the problems that other people's programs solve, in the order of ``PROBLEMS``."""
-    found = {name: load_problem(name) for name in PROBLEMS}
+    found = {name: problem_called(name) for name in PROBLEMS}
     return {name: problem for name, problem in found.items() if isinstance(problem, SolvedByPeers)}
 
 

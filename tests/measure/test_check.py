@@ -5,8 +5,8 @@ import pytest
 
 from gpugraph.errors import InputError
 from gpugraph.measure.check import check_result
-from gpugraph.measure.results import write_result
 from gpugraph.problems.mst.forest import Forest
+from gpugraph.problems.result_files import write_result
 from gpugraph.problems.sssp.distances import Distances
 from tests.measure.test_results import distances_of, forest_of, named_graph
 from tests.zoo import undirected, zoo

@@ -14,7 +14,7 @@ from gpugraph.compression import codec_of_content, open_reader
 from gpugraph.errors import InputError
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.measure.check import check_result
-from gpugraph.measure.results import write_result
+from gpugraph.problems.result_files import write_result
 from tests.measure.test_results import distances_of, forest_of, named_graph
 from tests.mutate import inner_mutants, mutants
 from tests.zoo import zoo

@@ -10,10 +10,11 @@ from gpugraph.errors import GraphFormatError, InputError
 from gpugraph.graph.build import symmetrize
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.measure.check import check_result
-from gpugraph.measure.results import check_result_name, write_result
-from gpugraph.measure.stored import read_stored
+from gpugraph.peers.command_peer import CommandAnswer
 from gpugraph.problems.mst.edges import edge_ids
 from gpugraph.problems.mst.forest import Forest
+from gpugraph.problems.registry import load_problem
+from gpugraph.problems.result_files import check_result_name, read_claim, write_result
 from gpugraph.problems.sssp.distances import Distances
 from tests.zoo import ZOO, has_negative_weights, undirected, zoo
 
@@ -82,7 +83,7 @@ def test_every_forest_of_the_zoo_is_accepted_from_a_file(tmp_path, name, ending)
     path = tmp_path / f"forest{ending}"
     forest = forest_of(zoo(name))
     write_result(forest, path)
-    stored = read_stored(path)
+    _, stored = read_claim(path)
     ids = edge_ids(forest.graph, stored.u, stored.v)
     assert np.array_equal(ids, forest.edges)
     assert check_result(zoo(name), path, "certificate").passed
@@ -140,12 +141,25 @@ def test_a_matrix_market_forest_is_one_that_scipy_reads(tmp_path):
         ("a.txt", "mst", "unknown ending"),
         ("a", "mst", "unknown ending"),
         ("a.nzp", "mst", "did you mean '.npz'"),
-        ("d.mtx", "sssp", "holds a forest"),
+        ("d.mtx", "sssp", "holds a forest, not distances — write .npz or .csv"),
+        ("s.csv", "scan", "not a scan — write .npy or .npz"),
     ],
 )
 def test_a_name_that_no_format_has_is_refused(name, problem, message):
     with pytest.raises(InputError, match=message):
-        check_result_name(name, problem)
+        check_result_name(name, load_problem(problem))
+
+
+def test_what_a_program_printed_is_no_result_to_write(tmp_path):
+    with pytest.raises(InputError, match=r"f\.npz: .*is no result that a file could hold — leave out -o"):
+        write_result(CommandAnswer(zoo("path"), "mst", (), ("7",)), tmp_path / "f.npz")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_problem_is_told_by_the_columns_that_are_most_its_own(tmp_path):
+    for text, name in (("vertex,distance\n0,0\n", "sssp"), ("weight,v,u\n1,1,0\n", "mst")):
+        (tmp_path / "r.csv").write_text(text)
+        assert read_claim(tmp_path / "r.csv")[0].name == name
 
 
 UNCHECKABLE = {
@@ -178,7 +192,7 @@ def test_an_encrypted_archive_is_refused(tmp_path):
         data[at] |= 1
     (tmp_path / "f.npz").write_bytes(data)
     with pytest.raises(GraphFormatError, match=r"is damaged: .*encrypted"):
-        read_stored(tmp_path / "f.npz")
+        read_claim(tmp_path / "f.npz")
 
 
 def test_a_name_of_the_graph_that_no_text_may_hold_is_written_as_what_it_can_be(tmp_path):
@@ -195,7 +209,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
     def fail(*_args: object, **_kw: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("gpugraph.measure.results.write_csv", fail)
+    monkeypatch.setattr("gpugraph.problems.mst.result_files.write_csv", fail)
     with pytest.raises(InputError, match="no space left"):
         write_result(forest_of(zoo("random")), path)
     assert path.read_text() == "old"
@@ -220,7 +234,7 @@ def test_a_damaged_text_file_is_refused_with_its_name(tmp_path, what):
     path = tmp_path / "damaged"
     path.write_text(DAMAGED[what])
     with pytest.raises(GraphFormatError, match="damaged"):
-        read_stored(path)
+        read_claim(path)
 
 
 def test_the_line_of_a_bad_number_is_named(tmp_path):
@@ -236,7 +250,7 @@ def test_a_truncated_npz_is_refused(tmp_path, length):
     write_result(forest_of(zoo("path")), path)
     path.write_bytes(path.read_bytes()[:length])
     with pytest.raises(InputError):
-        read_stored(path)
+        read_claim(path)
 
 
 FOREST = {
@@ -265,14 +279,14 @@ def test_an_npz_of_something_else_is_refused(tmp_path):
     }.items():
         np.savez(tmp_path / "x.npz", allow_pickle=True, **arrays)
         with pytest.raises(InputError, match=name):
-            read_stored(tmp_path / "x.npz")
+            read_claim(tmp_path / "x.npz")
 
 
 def test_a_truncated_gzip_result_is_refused(tmp_path):
     path = tmp_path / "f.csv.gz"
     path.write_bytes(gzip.compress(b"u,v,weight\n" + b"0,1,4\n" * 100)[:-9])
     with pytest.raises(InputError, match=r"f\.csv\.gz"):
-        read_stored(path)
+        read_claim(path)
 
 
 @pytest.mark.parametrize("ending", ["csv", "npz"])

@@ -13,6 +13,7 @@ from gpugraph.problems.contract import Problem, Verdict
 from gpugraph.problems.mst.command import COMMAND
 from gpugraph.problems.mst.forest import Forest
 from gpugraph.problems.mst.peers import ByPeers
+from gpugraph.problems.mst.result_files import ForestFiles
 from gpugraph.problems.on_graphs import OnGraphs
 from gpugraph.problems.returned import plain_array
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from gpugraph.graph.view import ResidentView
 
 
-class MinimumSpanningForest(ByPeers, OnGraphs):
+class MinimumSpanningForest(ForestFiles, ByPeers, OnGraphs):
     """The problem as the measurement sees it."""
 
     name = "mst"
@@ -43,6 +44,10 @@ class MinimumSpanningForest(ByPeers, OnGraphs):
     def queries(self, graph: CSRGraph, parameters: Mapping[str, Any]) -> Sequence[tuple[Any, ...]]:
         """Return the one run there is to make."""
         return [()]
+
+    def query_of(self, result: Forest) -> tuple[Any, ...]:
+        """Return the one query there is."""
+        return ()
 
     def work(self, graph: CSRGraph, result: Forest) -> int:
         """Return the number of undirected edges of the graph."""

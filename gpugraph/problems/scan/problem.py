@@ -16,6 +16,7 @@ from gpugraph.problems.contract import Input, InputSize, Problem, Verdict, ViewS
 from gpugraph.problems.returned import plain_array
 from gpugraph.problems.scan.array import ArrayInput, open_array, shape_of
 from gpugraph.problems.scan.command import COMMAND
+from gpugraph.problems.scan.result_files import ScannedFiles
 from gpugraph.problems.scan.scanned import Scanned
 from gpugraph.problems.scan.throughput import COLUMNS, throughput
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from gpugraph.problems.scan.resident import ResidentArray
 
 
-class Scan:
+class Scan(ScannedFiles):
     """The problem as the measurement sees it."""
 
     name = "scan"
@@ -92,6 +93,13 @@ class Scan:
     def queries(self, graph: ArrayInput, parameters: Mapping[str, Any]) -> Sequence[tuple[Any, ...]]:
         """Return the one run there is to make; the input says what kind of scan it is."""
         return [()]
+
+    def query_of(self, result: Scanned) -> tuple[Any, ...]:
+        """Return the one query there is."""
+        return ()
+
+    def complete(self, result: Scanned, *_of_the_run: Any) -> None:
+        """Return None: no option adds anything to a scan."""
 
     def work(self, graph: ArrayInput, result: Scanned) -> int:
         """Return the number of elements."""

@@ -1,4 +1,4 @@
-"""Scanned: the result of the scan problem, its files, and what its times mean in bytes.
+"""Scanned: the result of the scan problem.
 
 Without segments, element i of the result is the sum of elements 0 to i (or to i − 1: exclusive); sums of integers wrap
 modulo 2^bits.  With segments it is the least element from the head of its segment to i, with its position; of equal
@@ -7,15 +7,13 @@ ones the first.
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from functools import cached_property
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.errors import InputError
 from gpugraph.problems.scan.array import ArrayInput, ordered_digest
 
 
@@ -54,21 +52,3 @@ def digest_of(arrays: tuple[NDArray[Any], ...]) -> str:
     """Return the digest of a raw result: the scan, and for segments the positions."""
     kind = ordered_digest(arrays[1].astype(np.int64, copy=False)) if len(arrays) > 1 else ""
     return ordered_digest(arrays[0], kind)
-
-
-def check_scan_name(path: str | os.PathLike[str], ending: str) -> str:
-    """Return the ending of a result file's name; raise InputError unless a scan can be written to it."""
-    if ending not in (".npy", ".npz"):
-        raise InputError("a scan is written to .npy or .npz", where=path, remedy="name the file so")
-    return ending
-
-
-def write_scan(result: Scanned, ending: str, stream: IO[bytes]) -> None:
-    """Write a scan: the array alone, or an archive of ``array`` and, for segments, ``index``."""
-    if ending == ".npz":
-        arrays: dict[str, Any] = {"array": result.array}
-        if result.index is not None:
-            arrays["index"] = result.index
-        np.savez(stream, **arrays)
-    else:
-        np.save(stream, result.array)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gpugraph.clock import working_seconds
 from gpugraph.errors import InputError, OutOfMemory
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.column import Column, result_column
@@ -19,13 +20,14 @@ from gpugraph.problems.sssp.distance_keys import distances_from_words
 from gpugraph.problems.sssp.distances import Distances
 from gpugraph.problems.sssp.peers import ByPeers
 from gpugraph.problems.sssp.race_demo import show_race
+from gpugraph.problems.sssp.result_files import DistancesFiles
 
 if TYPE_CHECKING:
     from gpugraph.devices.base import Device
     from gpugraph.graph.view import ResidentView
 
 
-class ShortestPaths(ByPeers, OnGraphs):
+class ShortestPaths(DistancesFiles, ByPeers, OnGraphs):
     """The problem ``sssp``: least distances from one source along the arcs as they are directed."""
 
     name = "sssp"
@@ -81,6 +83,10 @@ class ShortestPaths(ByPeers, OnGraphs):
 
         return [(source,) for source in resolve_sources(graph, parameters)]
 
+    def query_of(self, result: Distances) -> tuple[int]:
+        """Return (source,)."""
+        return (result.source,)
+
     def work(self, graph: CSRGraph, result: Distances) -> int:
         """Return the undirected edges with a reached endpoint; of a directed graph, the arcs whose tail is."""
         from_reached = int(graph.degrees[result.reached].sum())
@@ -113,6 +119,34 @@ class ShortestPaths(ByPeers, OnGraphs):
         remedy = "return words that compare as the distances do, the largest: unreached"
         words = plain_array(returned, " ".join(names), n, f"{wanted} {' or '.join(names)}", remedy)
         return distances_from_words(graph, source, words)
+
+    def complete(
+        self,
+        result: Distances,
+        cell: Any,
+        resident: ResidentView | None,
+        device: Device,
+        progress: Callable[[str], None],
+    ) -> tuple[Distances, float] | None:
+        """Return the distances with their canonical predecessors, where those are asked for.
+
+        A GPU on which the graph lies finds them itself if it can.
+
+        Raises:
+            InputError: the algorithm's result has none.
+        """
+        if not cell.predecessors:
+            return None
+        progress("predecessors")
+        # What a peer printed is no Distances.
+        if resident is not None and device.kind == "cuda" and isinstance(result, Distances):
+            from gpugraph.problems.sssp.gpu_tight_arcs import load_kernels
+
+            load_kernels(resident, device)
+            start = working_seconds()
+            return result.with_predecessors(resident, device), working_seconds() - start
+        start = working_seconds()
+        return result.with_predecessors(), working_seconds() - start
 
     def reference(self, graph: CSRGraph, query: tuple[Any, ...], result: Distances, by: str = "") -> Verdict:
         """Check a result against the oracle (see ``reference.py``)."""

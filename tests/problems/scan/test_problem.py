@@ -17,7 +17,7 @@ from gpugraph.errors import InputError, OutOfMemory
 from gpugraph.problems.registry import load_problem
 from gpugraph.problems.scan.array import ArrayInput, open_array, with_kind
 from gpugraph.problems.scan.elements import generate_heads
-from gpugraph.problems.scan.scanned import Scanned, write_scan
+from gpugraph.problems.scan.scanned import Scanned
 from gpugraph.problems.scan.throughput import throughput
 from gpugraph.problems.scan.verify import sums_are_exact
 from tests.problems.scan.scan_cases import TYPES, scanned_by
@@ -234,11 +234,11 @@ def test_sums_are_exact_only_where_every_order_of_additions_is() -> None:
 def test_results_are_written_to_npy_and_segments_to_npz() -> None:
     sums, minima = scanned_by(Cpu(), "cpu", "array:n=9"), scanned_by(Cpu(), "segmented-min", "array:n=9,segments=3")
     stream = io.BytesIO()
-    write_scan(sums, ".npy", stream)
+    PROBLEM.write(sums, ".npy", stream)
     stream.seek(0)
     np.testing.assert_array_equal(np.load(stream), sums.array)
     stream = io.BytesIO()
-    write_scan(minima, ".npz", stream)
+    PROBLEM.write(minima, ".npz", stream)
     stream.seek(0)
     held = np.load(stream)
     np.testing.assert_array_equal(held["array"], minima.array)

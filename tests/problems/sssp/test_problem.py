@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 from gpugraph.errors import InputError
+from gpugraph.measure.cell import run_cell
+from gpugraph.measure.record import Cell
 from gpugraph.problems.sssp.distances import Distances
 from gpugraph.problems.sssp.problem import PROBLEM
 from tests.problems.sssp.small_graphs import expected_distances
@@ -65,6 +67,13 @@ def test_predecessors_are_found_once() -> None:
     assert result.predecessor is not None
     assert result.predecessor.tolist() == [-1, *range(39)]
     assert result.with_predecessors() is result
+
+
+@pytest.mark.parametrize(("problem", "source"), [("mst", "grid:4x4"), ("scan", "array:n=9"), ("sssp", "grid:4x4")])
+def test_predecessors_are_added_to_shortest_paths_and_to_nothing_else(problem: str, source: str) -> None:
+    record = run_cell(Cell(problem, source, device="cpu", predecessors=True, repeat=1, warmup=0, phases=False))
+    assert record.status == "passed"
+    assert ("predecessors_s" in record.data) == (problem == "sssp") == hasattr(record.result, "predecessor")
 
 
 def test_an_infinite_weight_leads_nowhere() -> None:

@@ -1,0 +1,354 @@
+"""Result files: what ``-o`` writes and ``gpugraph verify`` reads back.
+
+A name may end in .gz, .bz2, .xz or .zst as well.  Files appear whole or not at all.  Read back, a file gives a *claim*:
+its arrays as it has them, not yet believed.  It holds the parts that its format has and no others: whatever is in it
+will be checked.  Here is what the problems share; ``problems/<name>/result_files.py`` says which
+formats a problem has and what is in them.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpugraph.atomic import atomic_write
+from gpugraph.compression import codec_of_content, open_reader, strip_suffix
+from gpugraph.errors import GraphFormatError, InputError, placed, reading, unknown_name
+from gpugraph.graph.formats.npz import read_array
+from gpugraph.problems.contract import PROBLEMS, Problem
+from gpugraph.problems.registry import problem_called
+
+if TYPE_CHECKING:
+    from gpugraph.graph.csr import CSRGraph
+
+REMEDY = "give a file that -o wrote"
+_ROWS = 1 << 20
+"""Rows of text made at once: they stay far below Arrow's 2 GiB a string array."""
+_ZIP = b"PK\x03\x04"
+
+PathLike = str | os.PathLike[str]
+Named = tuple[tuple[NDArray[np.int64], Any], ...]
+"""Vertices and the names that a file gives them, (k,) each; the names as an array of NumPy's or texts of Arrow's."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Claim:
+    """What a file says of any result on a graph.
+
+    Attributes:
+        vertices: of the graph, or None where the file does not tell.
+        digest: of the graph, or None where the file does not tell.
+        named: the graph's own ids.
+        first_line: where the rows of a file of text begin, 1-based.
+    """
+
+    vertices: int | None = None
+    digest: str | None = None
+    named: Named = ()
+    first_line: int = 2
+
+
+class MismatchError(Exception):
+    """The result cannot be one of this input; the message names the first counter-example."""
+
+
+# ------------------------------------------------------------------ any result, any file
+
+
+def problem_of(result: Any) -> Problem | None:
+    """Return the problem that something is a result of, or None."""
+    return next((problem for problem in map(problem_called, PROBLEMS) if isinstance(result, problem.result)), None)
+
+
+def result_ending(path: PathLike) -> str:
+    """Return the ending that decides a result file's format, compression aside."""
+    return os.path.splitext(strip_suffix(os.fspath(path)))[1].lower()
+
+
+def check_result_name(path: PathLike, problem: Problem) -> str:
+    """Return the ending of a result file's name.
+
+    Raises:
+        InputError: no format has that ending, or none that holds the problem's result.
+    """
+    ending = result_ending(path)
+    if ending in problem.result_endings:
+        return ending
+    others = [other.result_noun for other in map(problem_called, PROBLEMS) if ending in other.result_endings]
+    if not others:
+        raise unknown_name("ending of a result file", ending or os.fspath(path), problem.result_endings)
+    what = f"a {ending} file holds {' or '.join(others)}, not {problem.result_noun}"
+    raise InputError(what, where=path, remedy=f"write {either(problem.result_endings)}")
+
+
+def write_result(result: Any, path: PathLike) -> None:
+    """Write a result to a file, whole or not at all.
+
+    Raises:
+        InputError: the name's ending is unknown, the file cannot be written, or it is no result.
+    """
+    problem = problem_of(result)
+    if problem is None:
+        remedy = "leave out -o, or take an algorithm that gives more than figures"
+        raise InputError(f"a {type(result).__name__} is no result that a file could hold", where=path, remedy=remedy)
+    ending = check_result_name(path, problem)
+    with atomic_write(path, "wb") as stream:
+        problem.write(result, ending, stream)
+
+
+def read_claim(path: PathLike) -> tuple[Problem, Any]:
+    """Return what a result file claims, compressed or not, and the problem, which its content tells.
+
+    Raises:
+        InputError: there is no such file, or it may not be read.
+        GraphFormatError: it is no result file, or damaged.
+    """
+    with reading(path, REMEDY):
+        packed = Path(path).read_bytes()
+        content = open_reader(io.BytesIO(packed), codec_of_content(packed[:16], path)).read()
+        head = set(_head(content))
+        likely = sorted(map(problem_called, PROBLEMS), key=lambda one: -len(head.intersection(one.csv_columns)))
+        for problem in likely:
+            if (claim := problem.read(content, path)) is not None:
+                return problem, claim
+        if content.startswith(_ZIP):
+            raise ValueError(f"the problem '{_problem_told(zipfile.ZipFile(io.BytesIO(content)), path)}' is not known")
+        raise GraphFormatError("is no result file: its first line is none of ours", path=path, remedy=REMEDY)
+
+
+def nodes_of(graph: CSRGraph) -> NDArray[Any]:
+    """Return what NetworkX is to call the vertices, (n,): the very nodes, a file's own ids, or numbers."""
+    return np.arange(graph.vertices) if graph.vertex_names is None else graph.vertex_names
+
+
+def either(words: Sequence[str]) -> str:
+    """Return ``"a, b or c"``."""
+    return " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+# ------------------------------------------------------------------ a claim on a graph
+
+
+def check_size(graph: CSRGraph, claim: Claim) -> None:
+    """Raise MismatchError for a claim on a graph of another size."""
+    if claim.vertices not in (None, graph.vertices):
+        raise MismatchError(f"the result is one of {claim.vertices} vertices, the graph has {graph.vertices}")
+
+
+def check_names(graph: CSRGraph, claim: Claim) -> None:
+    """Raise MismatchError for the first vertex that a file calls otherwise than the graph does, where that has names.
+
+    The vertices are known to be the graph's.
+    """
+    printed = graph.printed_names
+    if printed is None:
+        return
+    for vertices, names in claim.named:
+        expected = printed[vertices]
+        found = names if isinstance(names, np.ndarray) else np.array(names.to_pylist(), object)
+        same = found == (expected if isinstance(names, np.ndarray) else expected.astype(str).astype(object))
+        for k in np.flatnonzero(~np.asarray(same, bool))[:1]:
+            raise MismatchError(f"vertex {vertices[k]} is called {expected[k]} in the graph, not {found[k]}")
+
+
+# ------------------------------------------------------------------ .npz
+
+
+def write_npz(stream: IO[bytes], problem: str, graph: CSRGraph, **arrays: Any) -> None:
+    """Write a result on a graph as an archive: its arrays, the problem, and what tells the graph."""
+    told: dict[str, Any] = {"vertices": graph.vertices, "graph_digest": graph.digest, "problem": problem, **arrays}
+    if graph.printed_names is not None:
+        told["names"] = graph.printed_names
+    np.savez(stream, **told)
+
+
+def read_npz(
+    content: bytes, problem: str, due: Sequence[str], optional: Sequence[str], path: PathLike
+) -> tuple[dict[str, NDArray[Any]], dict[str, Any]] | None:
+    """Return the arrays of an archive and what it tells of the graph, for a Claim; None for another problem's.
+
+    Args:
+        content: of the file.
+        problem: that it should be of.
+        due: names of the arrays that a result of the problem has.
+        optional: of those that it may have.
+        path: the file.
+    """
+    if not content.startswith(_ZIP):
+        return None
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        found = _arrays_in(archive)
+        if _problem_told(archive, path) != problem:
+            return None
+        check_parts("array", found, ("problem", "vertices", "graph_digest", *due), (*optional, "names"), path)
+        arrays = {name: read_array(archive, name) for name in found}
+    vertices = int(single(arrays["vertices"], "iu"))
+    told: dict[str, Any] = {"vertices": vertices, "digest": str(single(arrays["graph_digest"], "U"))}
+    if "names" in arrays:
+        names = arrays["names"]
+        if names.shape != (vertices,):
+            raise ValueError(f"{names.size} names for {vertices} vertices")
+        if names.dtype.kind == "U" and (names.view(np.uint32) > sys.maxunicode).any():
+            raise ValueError("a name holds what is no letter")
+        told["named"] = ((np.arange(vertices), names),)
+    return arrays, told
+
+
+def _arrays_in(archive: zipfile.ZipFile) -> list[str]:
+    return [name.removesuffix(".npy") for name in archive.namelist()]
+
+
+def _problem_told(archive: zipfile.ZipFile, path: PathLike) -> str:
+    if "problem" not in _arrays_in(archive):
+        raise GraphFormatError("is no result file: it lacks the array 'problem'", path=path, remedy=REMEDY)
+    return str(single(read_array(archive, "problem"), "U"))
+
+
+def row(array: NDArray[Any], kinds: str) -> NDArray[Any]:
+    """Return a one-dimensional array of the given kinds; integers as int64."""
+    if array.ndim != 1 or array.dtype.kind not in kinds:
+        raise ValueError("an array is not one-dimensional or not of " + ("integers" if kinds == "i" else "numbers"))
+    return array.astype(np.int64) if kinds == "i" else array
+
+
+def single(array: NDArray[Any], kinds: str) -> Any:
+    """Return the one item of an array without dimensions of the given kinds."""
+    if array.ndim or array.dtype.kind not in kinds:
+        raise ValueError("something that is one number or one text is not")
+    return array.item()
+
+
+def check_parts(kind: str, found: Sequence[str], due: Sequence[str], optional: Sequence[str], path: PathLike) -> None:
+    """Refuse a file that lacks a part, has one twice, or has one that would not be checked.
+
+    Args:
+        kind: what the parts are called.
+        found: their names in the file.
+        due: of those that must be there.
+        optional: of those that may.
+        path: the file.
+    """
+    for name in found:
+        if name not in (*due, *optional):
+            raise placed(unknown_name(kind, name[:50], (*due, *optional)), os.fspath(path))
+        if found.count(name) > 1:
+            raise GraphFormatError(f"holds the {kind} '{name}' twice", path=path, remedy=REMEDY)
+    for name in due:
+        if name not in found:
+            raise GraphFormatError(f"is no whole result: it lacks the {kind} '{name}'", path=path, remedy=REMEDY)
+
+
+# ------------------------------------------------------------------ text
+
+
+def write_csv(columns: Mapping[str, Any], stream: IO[bytes], *, separator: str = ",", header: bool = True) -> None:
+    """Write columns of equal length as lines of text: in chunks by Arrow, so that millions of rows take a second.
+
+    Args:
+        columns: name → (rows,) array of numbers or text; a masked array's masked numbers become ``inf``, and text is
+            quoted where it has to be.
+        stream: opened for bytes.
+        separator: between the cells of a line.
+        header: begin with a line of names.
+    """
+    import pyarrow.compute as pc
+
+    if header:
+        stream.write((separator.join(columns) + "\n").encode())
+    rows = len(next(iter(columns.values())))
+    for start in range(0, rows, _ROWS):
+        cells = [_text(column[start : start + _ROWS], separator) for column in columns.values()]
+        lines = pc.binary_join_element_wise(pc.binary_join_element_wise(*cells, separator), "", "\n")
+        end = lines.offset + len(lines)
+        stops = np.frombuffer(lines.buffers()[1], np.int32)
+        stream.write(memoryview(lines.buffers()[2])[stops[lines.offset] : stops[end]])
+
+
+def _text(column: Any, separator: str) -> Any:
+    """Return a column as an Arrow array of strings."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if column.dtype.kind == "U":
+        text = pa.array(column.tolist(), pa.string())
+        special = pc.match_substring_regex(text, rf'["\r\n{separator}]')
+        doubled = pc.replace_substring(text, '"', '""')
+        return pc.if_else(special, pc.binary_join_element_wise('"', doubled, '"', ""), text)
+    values = np.ma.getdata(column)
+    text = pc.cast(pa.array(np.ascontiguousarray(values)), pa.string())
+    if np.ma.is_masked(column):
+        text = pc.if_else(pa.array(np.ma.getmaskarray(column)), "inf", text)
+    return text
+
+
+def _head(content: bytes) -> list[str]:
+    """Return the names in the first line of a .csv file."""
+    return content[: content.find(b"\n") + 1 or None].decode("utf-8", "replace").strip().split(",")
+
+
+def read_csv(content: bytes, due: Sequence[str], optional: Sequence[str], path: PathLike) -> dict[str, Any] | None:
+    """Return the columns of a .csv file as Arrow's texts; None for a file of which none is due."""
+    if content.startswith(_ZIP):
+        return None
+    head = _head(content)
+    if not set(due) & set(head):
+        return None
+    check_parts("column", head, due, optional, path)
+    table = text_table(content.partition(b"\n")[2], head, ",")
+    return {name: table[name] for name in head}
+
+
+def text_table(content: bytes, names: list[str], separator: str) -> Any:
+    """Return lines of text as an Arrow table of texts."""
+    import pyarrow as pa
+    from pyarrow import csv
+
+    from gpugraph.graph.formats.text import arrow_reader
+
+    if not content.strip():
+        return pa.table({name: pa.array([], pa.string()) for name in names})
+    return csv.read_csv(
+        arrow_reader(content),
+        csv.ReadOptions(column_names=names),
+        csv.ParseOptions(delimiter=separator, quote_char='"' if separator == "," else False, newlines_in_values=True),
+        csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string())),
+    )
+
+
+def parse_numbers(text: Any, dtype: Any, path: PathLike, first_line: int = 2) -> NDArray[Any]:
+    """Return Arrow's texts as numbers of ``dtype``, each rounded once.
+
+    Raises:
+        GraphFormatError: one is no number of that type; the message names its line.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    dtype = np.dtype(dtype)
+
+    def parsed(part: Any) -> NDArray[Any] | None:
+        if pc.any(pc.match_substring(part, "x", ignore_case=True)).as_py():  # Arrow reads hexadecimal numbers too
+            return None
+        try:
+            numbers: NDArray[Any] = pc.cast(part, pa.from_numpy_dtype(dtype)).to_numpy()
+        except pa.ArrowInvalid:
+            return None
+        return numbers
+
+    if (numbers := parsed(text)) is not None:
+        return numbers
+    low, high = 0, len(text)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if parsed(text[low:middle]) is None else (middle, high)
+    word = text[low].as_py()[:50]
+    raise GraphFormatError(f"'{word}' is no {dtype} number", path=path, line=first_line + low, remedy=REMEDY)
