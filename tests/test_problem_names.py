@@ -42,5 +42,6 @@ def test_only_the_folder_of_a_problem_and_the_registry_name_it() -> None:
 
 def test_names_and_imports_are_found(tmp_path: Path) -> None:
     file = tmp_path / "example.py"
-    file.write_text("from gpugraph.problems import mst\nimport gpugraph.problems.scan.array\nx = {'sssp': 'a scan of'}\n")
+    lines = ["from gpugraph.problems import mst", "import gpugraph.problems.scan.array", "x = {'sssp': 'a scan of'}"]
+    file.write_text("\n".join(lines))
     assert naming(file) == [(1, "gpugraph.problems.mst"), (2, "gpugraph.problems.scan.array"), (3, "sssp")]
