@@ -8,7 +8,6 @@ distance is called ``inf`` or ``-1``, or as the table's ``unreached`` says.
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Set
 from dataclasses import dataclass
@@ -51,6 +50,8 @@ class ResultFile:
         import pyarrow as pa
         from pyarrow import csv
 
+        from gpugraph.graph.formats.text import arrow_reader
+
         try:
             content = self.path.read_bytes()
         except OSError as error:
@@ -69,7 +70,7 @@ class ResultFile:
         names = [f"c{i}" for i in range(len(words))]
         try:
             table = csv.read_csv(
-                io.BytesIO(content),
+                arrow_reader(content),
                 read_options=csv.ReadOptions(column_names=names),
                 parse_options=csv.ParseOptions(delimiter=" ", quote_char=False),
                 convert_options=csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string())),
