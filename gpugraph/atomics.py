@@ -6,13 +6,19 @@ Numba has none of its own for the CPU; these are intrinsics as its documentation
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, cast
 
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
+
+
+def _intrinsic(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return an intrinsic whose callers, compiled code, need not give the typing context."""
+    return cast(Callable[..., Any], intrinsic(function))
 
 
 def _element_pointer(context: Any, builder: Any, array_type: Any, array: Any, index_type: Any, index: Any) -> Any:
@@ -29,7 +35,7 @@ def _check(array: Any, index: Any) -> None:
         raise TypingError("the index is no integer")
 
 
-@intrinsic
+@_intrinsic
 def compare_and_swap(typing_context: Any, array: Any, index: Any, expected: Any, desired: Any) -> Any:
     """Set ``array[index]`` to ``desired`` if it is ``expected``; return what it was before, in one atomic step.
 
@@ -53,7 +59,7 @@ def compare_and_swap(typing_context: Any, array: Any, index: Any, expected: Any,
     return array.dtype(array, index, expected, desired), generate
 
 
-@intrinsic
+@_intrinsic
 def fetch_min(typing_context: Any, array: Any, index: Any, value: Any) -> Any:
     """Lower ``array[index]`` to ``value`` if that is less; return what it was before, in one atomic step.
 
@@ -74,7 +80,7 @@ def fetch_min(typing_context: Any, array: Any, index: Any, value: Any) -> Any:
     return array.dtype(array, index, value), generate
 
 
-@intrinsic
+@_intrinsic
 def load_now(typing_context: Any, array: Any, index: Any) -> Any:
     """Return ``array[index]`` as it is now: read from memory, whatever the compiler has seen of it before.
 
