@@ -65,6 +65,7 @@ DEFINE_SETS: dict[str, DefineSets] = {
     "boruvka_prim.cu": product(INDEX_BITS=(32, 64), WEIGHT=("uint32", "uint64")),
     "boruvka_scan.cu": [{**types, "HAS_IDS": has} for types in _TYPES for has in (0, 1)],
     "boruvka_streamed.cu": _TYPES,
+    "components.cu": product(INDEX_BITS=(32, 64)),
     "delta_stepping.cu": _DISTANCES,
     "dijkstra.cu": [*_DISTANCES, *({**types, "ATOMIC": 0} for types in _DISTANCES if types["INDEX_BITS"] == 32)],
     "dijkstra_matrix.cu": [
@@ -97,6 +98,7 @@ DEFINE_SETS: dict[str, DefineSets] = {
         *product(INDEX_BITS=(32, 64), WEIGHT=("uint32", "uint64"), FLAGS=(1,), VECTORS=(1, 4)),
         *product(INDEX_BITS=(32, 64), WEIGHT=("uint32", "uint64"), FLAGS=(0,), IDS=(1,), ENDS=(1,), VECTORS=(2,)),
     ],
+    "verify_components.cu": product(INDEX_BITS=(32, 64)),
     "verify_distances.cu": _TYPES,
     "verify_forest.cu": _TYPES,
 }

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from gpugraph.problems.column import Column
     from gpugraph.problems.command import Command
 
-PROBLEMS = ("mst", "sssp", "scan")
+PROBLEMS = ("mst", "sssp", "scan", "components")
 
 METHODS = ("auto", "reference", "certificate", "both")
 """How a result can be verified."""

@@ -1,0 +1,88 @@
+/*
+The certificate of connected components, from their labels alone: every label is a vertex no larger than the one it
+labels and labels itself; the ends of every arc have one label; and the arcs join as many trees, one after the other, as
+there are vertices that are not their own label.  The second says that a label's vertices are one component or several
+together, the third that there are as many components as labels.
+
+    offsets (n+1)  targets (arcs)   the graph, both arcs of every edge, rows by target
+    labels (n)         what is to be checked
+    up (n)             trees of vertices: the vertex above each, a smaller one; a root is its own
+    wrong_label, wrong_arc (1)      the first vertex with a label that cannot be one, the first arc between two labels;
+                       ~0 if there is none
+    joins (1)          arcs that joined two trees
+
+Kernels, in launch order: check_labels, check_arcs.
+
+Source: P. Manne, M. M. A. Patwary, "A scalable parallel union-find algorithm for distributed memory computers", PPAM
+2009 (Rem's algorithm in parallel); the certificate is ours.
+*/
+#include "common.cuh"
+
+constexpr int TILE = 1024;  // consecutive arcs that a warp takes, so that no row, however long, falls to one alone
+
+// ------------------------------------------------------------------ helpers
+
+// Join the trees of a and b as Rem does: of the two the one with the larger parent climbs, and a root is hung.
+// True if this arc joined two trees.
+__device__ __forceinline__ bool join(int32* up, int32 a, int32 b) {
+    for (;;) {
+        int32 above_a = static_cast<volatile int32*>(up)[a];  // race-allowed: an ancestor, if an old one
+        int32 above_b = static_cast<volatile int32*>(up)[b];  // race-allowed: likewise
+        if (above_a == above_b) return false;
+        if (above_a < above_b) {
+            int32 swap = a;
+            a = b;
+            b = swap;
+            swap = above_a;
+            above_a = above_b;
+            above_b = swap;
+        }
+        if (above_a == a) {
+            if (atomicCAS(&up[a], a, above_b) == a) return true;
+            continue;
+        }
+        const int32 higher = static_cast<volatile int32*>(up)[above_a];  // race-allowed: an ancestor
+        if (higher != above_a) atomicCAS(&up[a], above_a, higher);
+        a = above_a;
+    }
+}
+
+// ------------------------------------------------------------------ kernels
+
+// Launch: any grid.  Writes up, *wrong_label.
+extern "C" __global__ void verify_components_check_labels(int32 vertices, const int32* __restrict__ labels, int32* up,
+                                                          uint32* wrong_label) {
+    for (int64 i = grid_thread(); i < vertices; i += grid_threads()) {
+        const int32 v = static_cast<int32>(i);
+        const int32 label = labels[v];
+        up[v] = v;
+        if (label < 0 || label > v || labels[label] != label) atomicMin(wrong_label, static_cast<uint32>(v));
+    }
+}
+
+// Launch: any grid of whole warps; `joins` is 0.  Each edge is looked at from its larger end.  Writes up, *wrong_arc,
+// *joins.
+extern "C" __global__ void verify_components_check_arcs(int32 vertices, index_t arcs,
+                                                        const index_t* __restrict__ offsets,
+                                                        const int32* __restrict__ targets,
+                                                        const int32* __restrict__ labels, int32* up, uint64* wrong_arc,
+                                                        uint32* joins) {
+    uint32 joined = 0;
+    for (int64 begin = grid_thread() / WARP * TILE; begin < arcs; begin += grid_threads() / WARP * TILE) {
+        const int64 end = begin + TILE < arcs ? begin + TILE : arcs;
+        int32 u = row_of_arc(offsets, static_cast<index_t>(begin), 0, vertices - 1);
+        const int32 last = row_of_arc(offsets, static_cast<index_t>(end - 1), u, vertices - 1);
+        for (int64 at = begin + lane_id(); at < end; at += WARP) {
+            const index_t arc = static_cast<index_t>(at);
+            const int32 v = targets[arc];
+            u = row_of_arc(offsets, arc, u, last);
+            if (u < v) continue;
+            if (labels[u] != labels[v]) {
+                atomicMin(wrong_arc, static_cast<uint64>(arc));
+            } else if (join(up, u, v)) {
+                joined += 1;
+            }
+        }
+    }
+    if (joined != 0) atomicAdd(joins, joined);
+}

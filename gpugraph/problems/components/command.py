@@ -1,0 +1,14 @@
+"""``gpugraph components``."""
+
+from gpugraph.problems.command import Command
+
+COMMAND = Command(
+    help="""Find the connected components of GRAPH, time them and verify them.
+
+    GRAPH is a file or a spec such as rmat:20; without one, the default graph is taken. Of a directed graph they are the
+    weakly connected ones. The label of a vertex is the smallest vertex of its component.
+
+    Example:
+      gpugraph components rmat:12 --algo afforest --device cpu --repeat 10 -o labels.npz
+    """,
+)

@@ -1,0 +1,63 @@
+"""Components: the result of the connected components problem.
+
+The label of a vertex is the smallest vertex of its component, so that two right results are equal bit for bit.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpugraph.graph.csr import CSRGraph
+
+
+@dataclass(frozen=True, eq=False)
+class Components:
+    """The connected components of an undirected CSRGraph.
+
+    Attributes:
+        graph: the graph.
+        labels: (n,) int64: of each vertex, the smallest vertex of its component.
+    """
+
+    graph: CSRGraph
+    labels: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, graph: CSRGraph, labels: NDArray[Any]) -> Components:
+        """Return the components of labels of any width; nothing is checked."""
+        return cls(graph, np.ascontiguousarray(labels, np.int64))
+
+    @cached_property
+    def roots(self) -> NDArray[np.int64]:
+        """(components,) int64: the smallest vertex of each component, ascending."""
+        return np.flatnonzero(self.labels == np.arange(len(self.labels)))
+
+    @property
+    def components(self) -> int:
+        """The number of components; an isolated vertex is one."""
+        return len(self.roots)
+
+    @cached_property
+    def largest(self) -> int:
+        """The number of vertices of the largest component, 0 in a graph without vertices."""
+        inside = self.labels[(self.labels >= 0) & (self.labels < len(self.labels))]
+        return int(np.bincount(inside).max(initial=0)) if len(inside) else 0
+
+    @cached_property
+    def labels_sha256(self) -> str:
+        """SHA-256 of the labels in vertex order as little-endian int64."""
+        return hashlib.sha256(np.ascontiguousarray(self.labels, "<i8").data).hexdigest()
+
+    def summary(self) -> dict[str, Any]:
+        """Return the ``result`` object of a record."""
+        return {"components": self.components, "largest": self.largest, "labels_sha256": self.labels_sha256}
+
+    def fingerprint(self) -> str:
+        """Return a digest that equals another's of the same graph exactly if the labels are equal."""
+        return self.labels_sha256

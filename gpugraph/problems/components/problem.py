@@ -1,0 +1,91 @@
+"""The connected components problem: input, work counted, oracle, certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from gpugraph.errors import OutOfMemory
+from gpugraph.graph.build import symmetrize
+from gpugraph.graph.csr import CSRGraph
+from gpugraph.problems.column import Column, result_column
+from gpugraph.problems.components.command import COMMAND
+from gpugraph.problems.components.labels import Components
+from gpugraph.problems.components.peers import ByPeers
+from gpugraph.problems.components.result_files import LabelsFiles
+from gpugraph.problems.contract import Problem, Verdict
+from gpugraph.problems.on_graphs import OnGraphs
+from gpugraph.problems.returned import plain_array
+
+if TYPE_CHECKING:
+    from gpugraph.devices.base import Device
+    from gpugraph.graph.view import ResidentView
+
+
+class ConnectedComponents(LabelsFiles, ByPeers, OnGraphs):
+    """The problem as the measurement sees it."""
+
+    name = "components"
+    title = "Connected components"
+    counted = "undirected edges"
+    definition = "MTEPS = undirected edges of the graph / kernel time / 10^6"
+    command = COMMAND
+    columns: tuple[Column, ...] = (
+        result_column("components"),
+        result_column("largest"),
+        result_column("labels_sha256", identifies=True),
+    )
+
+    def admit(self, graph: CSRGraph) -> CSRGraph:
+        """Return the undirected graph: the components of a directed one are the weakly connected ones."""
+        return symmetrize(graph)
+
+    def queries(self, graph: CSRGraph, parameters: Mapping[str, Any]) -> Sequence[tuple[Any, ...]]:
+        """Return the one run there is to make."""
+        return [()]
+
+    def query_of(self, result: Components) -> tuple[Any, ...]:
+        """Return the one query there is."""
+        return ()
+
+    def work(self, graph: CSRGraph, result: Components) -> int:
+        """Return the number of undirected edges of the graph."""
+        return graph.edges
+
+    def auto(self, graph: CSRGraph, device_kind: str) -> str:
+        """Return the one algorithm there is for a kind of device."""
+        return "afforest" if device_kind == "cpu" else "hook"
+
+    def accept(self, graph: CSRGraph, query: tuple[Any, ...], returned: Any) -> Components:
+        """Return the components of the labels in an array, or of Components."""
+        labels = returned.labels if isinstance(returned, Components) else returned
+        remedy = "return of each vertex the smallest vertex of its component, an array of integers"
+        return Components.of(graph, plain_array(labels, "i u", (graph.vertices,), "a label for each vertex", remedy))
+
+    def reference(self, graph: CSRGraph, query: tuple[Any, ...], result: Components, by: str = "") -> Verdict:
+        """Compare with SciPy's components, vertex by vertex."""
+        from gpugraph.problems.components.reference import check_against_reference
+
+        return check_against_reference(graph, result)
+
+    def certificate(self, graph: CSRGraph, query: tuple[Any, ...], result: Components) -> Verdict:
+        """Check that no arc leaves a component and that each hangs together."""
+        from gpugraph.problems.components.verify import check_certificate
+
+        return check_certificate(graph, result)
+
+    def certificate_on_device(
+        self, view: ResidentView, device: Device, query: tuple[Any, ...], result: Components
+    ) -> Verdict | None:
+        """Make the same checks on the device; None if there is no room."""
+        from gpugraph.problems.components.gpu_verify import certify
+
+        if view.host.preparations:
+            return None
+        try:
+            return certify(view, device, result)
+        except OutOfMemory:
+            return None
+
+
+PROBLEM: Problem = ConnectedComponents()

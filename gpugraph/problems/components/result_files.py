@@ -1,0 +1,105 @@
+"""Components as files and as NetworkX graphs.
+
+========  ====================================================================================================
+``.npz``  ``component``; ``problem``, ``vertices``, ``graph_digest`` and ``names`` where the graph had its own ids
+``.csv``  ``vertex,component``; ``name`` follows where the graph had its own ids
+========  ====================================================================================================
+
+The component is named by its smallest vertex, 0-based.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpugraph.graph.csr import CSRGraph
+from gpugraph.problems.components.labels import Components
+from gpugraph.problems.result_files import (
+    Claim,
+    MismatchError,
+    PathLike,
+    check_names,
+    check_size,
+    nodes_of,
+    parse_numbers,
+    read_csv,
+    read_npz,
+    row,
+    write_csv,
+    write_npz,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class LabelsClaim(Claim):
+    """Labels as a file has them.
+
+    Attributes:
+        vertex: (k,) int64, any values, or None where they are 0, 1, 2, ….
+        label: (k,) int64, any values.
+    """
+
+    vertex: NDArray[np.int64] | None
+    label: NDArray[np.int64]
+
+
+class LabelsFiles:
+    """The part of the problem that lets components out and back in."""
+
+    result = Components
+    result_noun = "components"
+    result_endings: tuple[str, ...] = (".npz", ".csv")
+    csv_columns: tuple[str, ...] = ("vertex", "component")
+
+    def write(self, found: Components, ending: str, stream: IO[bytes]) -> None:
+        """Write components in the format of an ending."""
+        if ending == ".npz":
+            write_npz(stream, "components", found.graph, component=found.labels)
+            return
+        names = found.graph.printed_names
+        own = {} if names is None else {"name": names}
+        write_csv({"vertex": np.arange(len(found.labels)), "component": found.labels, **own}, stream)
+
+    def read(self, content: bytes, path: PathLike) -> LabelsClaim | None:
+        """Return the labels that a file claims, or None for a file of something else."""
+        archive = read_npz(content, "components", ("component",), (), path)
+        if archive is not None:
+            arrays, told = archive
+            return LabelsClaim(None, row(arrays["component"], "i"), **told)
+        table = read_csv(content, self.csv_columns, ("name",), path)
+        if table is None:
+            return None
+        vertex, label = (parse_numbers(table[name], np.int64, path) for name in self.csv_columns)
+        return LabelsClaim(vertex, label, named=((vertex, table["name"]),) if "name" in table else ())
+
+    def claim(self, found: Components) -> LabelsClaim:
+        """Return components at hand as if a file had held them."""
+        return LabelsClaim(None, found.labels, vertices=found.graph.vertices)
+
+    def claimed(self, graph: CSRGraph, claim: LabelsClaim, path: PathLike) -> Components:
+        """Return the components of the graph that a file claims, vertex by vertex."""
+        check_size(graph, claim)
+        n, label = graph.vertices, claim.label
+        if len(label) != n:
+            raise MismatchError(f"the file has {len(label)} vertices, the graph has {n}")
+        if claim.vertex is not None:
+            if not np.array_equal(np.sort(claim.vertex), np.arange(n)):
+                raise MismatchError(f"the file does not hold each of the vertices 0 to {n - 1} once")
+            label = label[np.argsort(claim.vertex)]
+        check_names(graph, claim)
+        return Components.of(graph, label)
+
+    def to_networkx(self, found: Components) -> Any:
+        """Return a ``Graph`` of the vertices, each with the attribute ``component``, and without edges."""
+        import networkx
+
+        nodes = nodes_of(found.graph).tolist()
+        made = networkx.Graph()
+        made.add_nodes_from(
+            (node, {"component": nodes[label]}) for node, label in zip(nodes, found.labels, strict=True)
+        )
+        return made
