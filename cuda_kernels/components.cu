@@ -23,9 +23,9 @@ long as a road network is wide, for neighbours in space are neighbours in number
     control (CONTROL_WORDS)    counters of this launch (enum Control)
     timeline (END + 1) when each phase began (enum Phase)
 
-Invariants.  A vertex never comes before its parent, and its ancestors only ever change to other ancestors or, at a root,
-to a vertex that comes before it.  So there is no cycle, and a root that has got a parent never is one again.  An old
-value of parent[v] is an ancestor too, so that it may be read from a cache; whether a root still is one, only the
+Invariants.  A vertex never comes before its parent, and its ancestors only ever change to other ancestors or, at a
+root, to a vertex that comes before it.  So there is no cycle, and a root that has got a parent never is one again.  An
+old value of parent[v] is an ancestor too, so that it may be read from a cache; whether a root still is one, only the
 compare-and-swap that hangs it decides.
 
 Kernel rules: every wait on another block is grid_barrier(); every loop around one runs equally often in all threads.
@@ -208,7 +208,8 @@ components_hook(int32 vertices, const index_t* __restrict__ offsets, const int32
             const index_t row_begin = __shfl_sync(FULL_MASK, begin, owner);
             const index_t row_end = __shfl_sync(FULL_MASK, end, owner);
             const int32 row_near = __shfl_sync(FULL_MASK, near, owner);
-            join_row(targets, parent, static_cast<int32>(first) + owner, row_near, row_begin + lane_id(), row_end, WARP);
+            const int32 u = static_cast<int32>(first) + owner;
+            join_row(targets, parent, u, row_near, row_begin + lane_id(), row_end, WARP);
             __syncwarp();
         }
         const bool is_hub = length >= HUB_ROW;

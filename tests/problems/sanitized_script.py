@@ -15,6 +15,8 @@ from gpugraph.emulator.device import EmulatedDevice, EmulatedKernel
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.generate import generate
 from gpugraph.graph.view import GraphView, make_resident
+from gpugraph.problems.components.gpu_verify import certify as certify_components
+from gpugraph.problems.components.labels import Components
 from gpugraph.problems.mst.forest import Forest
 from gpugraph.problems.mst.gpu_verify import certify
 from gpugraph.problems.sssp.gpu_verify import certify as certify_distances
@@ -120,6 +122,18 @@ def check_delta_stepping(device: Device) -> None:
             np.testing.assert_array_equal(found.distance, expected("sssp", graph, (source,)).distance)
 
 
+def check_components(device: Device) -> None:
+    """Find components with a row for a block, rows for warps, a giant and crumbs; check right labels and wrong ones."""
+    crumbs = [(9500, i, 1) for i in range(9501, 19_000)]
+    hub = undirected(19_000, [(i, i + 1, 1) for i in range(9000)] + crumbs)
+    for graph, bits in ((hub, 32), (zoo("many-tiny"), 64), (hub_and_path(), 64)):
+        found, _ = run_on(device, "components", "hook", graph, index_bits=bits)
+        view, _, _ = make_resident(GraphView.of(graph, index_bits=bits), device)
+        assert certify_components(view, device, found).passed
+        wrong = Components.of(graph, found.labels * 0)
+        assert certify_components(view, device, wrong).passed == (found.components == 1)
+
+
 def check_scans(device: Device) -> None:
     """Scan sums by every scheme and network, and minima with both kinds of flags."""
     schemes = ("reduce-then-scan", "reduce-then-scan-multilevel", "scan-then-propagate", "look-back", "brent-kung")
@@ -155,7 +169,15 @@ def main() -> None:
     filter_boruvka.FILTER_ARCS, filter_boruvka.FILTER_DEGREE = 512, 2
     device = Device(seed=1)
     assert device.build == "sanitize"
-    for check in (check_forests, check_certificates, check_distances, check_delta_stepping, check_scans, check_tools):
+    for check in (
+        check_forests,
+        check_certificates,
+        check_distances,
+        check_delta_stepping,
+        check_components,
+        check_scans,
+        check_tools,
+    ):
         check(device)
     print("\n".join(sorted(LAUNCHED)))
 

@@ -9,6 +9,6 @@ COMMAND = Command(
     weakly connected ones. The label of a vertex is the smallest vertex of its component.
 
     Example:
-      gpugraph components rmat:12 --algo afforest --device cpu --repeat 10 -o labels.npz
+      gpugraph components rmat:12 --repeat 10 -o labels.npz
     """,
 )
