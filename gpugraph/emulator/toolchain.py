@@ -191,14 +191,23 @@ def _digest(*parts: str) -> str:
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:20]
 
 
+_NO_ROOM = {
+    errno.ENOSPC: "No space left on device",
+    errno.EDQUOT: "Disk quota exceeded",
+    errno.EFBIG: "File size limit exceeded",
+}
+"""What compilers say where there is no room for what they write; the last of one that a signal ended."""
+
+
 def _run(command: Sequence[str], source: Source | None) -> str:
     """Run the compiler, its messages in English, and return what it printed; raise its first diagnostic."""
     environment = {**os.environ, "LC_ALL": "C"}
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", env=environment, check=False)
     if done.returncode == 0:
         return done.stdout
-    if "No space left on device" in done.stderr:
-        raise code_cache.no_room(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
+    for number, said in _NO_ROOM.items():
+        if said in done.stderr:
+            raise code_cache.no_room(OSError(number, os.strerror(number)))
     match = _DIAGNOSTIC.search(done.stderr)
     raise KernelCompileError(
         f"does not compile: {match[3]}"

@@ -191,15 +191,20 @@ def test_kernels_run_though_the_cache_cannot_be_written(monkeypatch: pytest.Monk
     assert x[0] == 5
 
 
-@needs_compiler
-def test_a_disk_that_is_full_while_compiling_is_no_defect_of_ours(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        ("x.cpp:1: fatal error: error writing to /tmp/c.s: No space left on device", "no space left on device"),
+        ("internal compiler error: File size limit exceeded signal terminated program cc1plus", "file too large"),
+        ("x.cpp:1: fatal error: error writing to /tmp/c.s: Disk quota exceeded", "disk quota exceeded"),
+    ],
+)
+def test_a_compiler_that_has_no_room_to_write_is_no_defect_of_ours(
+    monkeypatch: pytest.MonkeyPatch, said: str, reason: str
 ) -> None:
-    full = subprocess.CompletedProcess(
-        [], 1, "", "x.cpp:1: fatal error: error writing to /tmp/c.s: No space left on device"
-    )
+    full = subprocess.CompletedProcess([], 1, "", said)
     monkeypatch.setattr(toolchain.subprocess, "run", lambda *a, **k: full)
-    with pytest.raises(DeviceUnavailable, match="compiled code cannot be written: no space left on device"):
+    with pytest.raises(DeviceUnavailable, match=f"compiled code cannot be written: {reason}"):
         toolchain._run(["c++"], None)
 
 
