@@ -15,6 +15,7 @@ import hashlib
 import json
 import os
 import tempfile
+import threading
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,6 +24,8 @@ from typing import Any
 
 from gpugraph.atomic import replaced
 from gpugraph.errors import DeviceUnavailable, GpuGraphWarning
+
+_WRITING = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -151,10 +154,28 @@ def _seal(content: bytes, facts: dict[str, Any]) -> str:
 
 
 def _write(path: Path, content: bytes, facts: dict[str, Any]) -> Path:
-    """Write a file and what vouches for it, each by renaming: whoever reads meanwhile finds all of it or none."""
+    """Write a file and what vouches for it, each by renaming: whoever reads meanwhile finds all of it or none.
+
+    One writer at a time, for two compilations of one thing need not agree to the byte, and a file of the one would be
+    vouched for by the other's.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     sealed = {"sha256": _seal(content, facts), "facts": facts}
-    for target, written in ((path, content), (path.with_suffix(".json"), json.dumps(sealed).encode())):
-        with replaced(target) as raw:
-            raw.write(written)
+    with _alone(path.parent):
+        for target, written in ((path, content), (path.with_suffix(".json"), json.dumps(sealed).encode())):
+            with replaced(target) as raw:
+                raw.write(written)
     return path
+
+
+@contextlib.contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Keep other threads, and other processes where the system has locks for that, from writing to a folder."""
+    with _WRITING, contextlib.ExitStack() as stack:
+        with contextlib.suppress(ImportError, OSError):
+            import fcntl
+
+            holder = os.open(folder, os.O_RDONLY)
+            stack.callback(os.close, holder)
+            fcntl.flock(holder, fcntl.LOCK_EX)
+        yield

@@ -131,3 +131,14 @@ def test_a_relative_folder_stays_where_it_was_when_the_process_goes_elsewhere(
 
 def _no_space(file: int) -> None:
     raise OSError(28, "No space left on device")
+
+
+def test_writers_of_one_file_at_once_leave_it_vouched_for(folder: Path) -> None:
+    """Two compilations of one thing need not agree to the byte."""
+    contents = [bytes([i]) * 1000 for i in range(8)]
+    with ThreadPoolExecutor(8) as pool:
+        for _ in range(20):
+            list(pool.map(lambda content: code_cache.keep("numba", "f.code", content), contents))
+            found = code_cache.find("numba", "f.code")
+            assert found is not None
+            assert found.content in contents
