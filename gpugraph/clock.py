@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from itertools import pairwise
 from typing import Any, Protocol
 
 
@@ -35,6 +36,19 @@ class Clock(Protocol):
     def count(self, name: str, value: int = 1) -> None:
         """Add to a counter of the run, e.g. ``clock.count("rounds")``."""
         ...
+
+
+def add_stamps(clock: Clock, phases: Sequence[str], stamps: Iterable[int]) -> None:
+    """Add to each phase the time from its own beginning to that of the next phase that was entered.
+
+    Args:
+        clock: of the run.
+        phases: in their order; the last only ends the one before.
+        stamps: nanoseconds at the beginning of each phase, as a kernel noted them; 0 of one not entered.
+    """
+    entered = [(name, int(at)) for name, at in zip(phases, stamps, strict=True) if at]
+    for (name, begun), (_, ended) in pairwise(entered):
+        clock.add_seconds(name, (ended - begun) * 1e-9)
 
 
 class NullClock:

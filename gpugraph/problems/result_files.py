@@ -144,6 +144,14 @@ def check_size(graph: CSRGraph, claim: Claim) -> None:
         raise MismatchError(f"the result is one of {claim.vertices} vertices, the graph has {graph.vertices}")
 
 
+def vertex_order(graph: CSRGraph, vertex: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the rows of a claim in the order of their vertices; raise MismatchError unless it has each once."""
+    n = graph.vertices
+    if not np.array_equal(np.sort(vertex), np.arange(n)):
+        raise MismatchError(f"the file does not hold each of the vertices 0 to {n - 1} once")
+    return np.argsort(vertex)
+
+
 def check_names(graph: CSRGraph, claim: Claim) -> None:
     """Raise MismatchError for the first vertex that a file calls otherwise than the graph does, where that has names.
 

@@ -7,12 +7,11 @@ Source: see the kernel's docblock.
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from gpugraph.clock import Clock
+from gpugraph.clock import Clock, add_stamps
 from gpugraph.devices.base import Array, Device, Kernel
 from gpugraph.graph.view import ResidentView
 from gpugraph.problems.algorithm import Algorithm, InputSizes
@@ -73,9 +72,7 @@ def run(state: State, clock: Clock) -> Array:
         ),
     )
     if clock.timing:
-        stamps = device.download(state.timeline)
-        for phase, following in pairwise(np.flatnonzero(stamps)):
-            clock.add_seconds(PHASES[phase], int(stamps[following] - stamps[phase]) * 1e-9)
+        add_stamps(clock, PHASES, device.download(state.timeline))
     return state.parent
 
 

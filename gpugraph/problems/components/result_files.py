@@ -29,6 +29,7 @@ from gpugraph.problems.result_files import (
     read_csv,
     read_npz,
     row,
+    vertex_order,
     write_csv,
     write_npz,
 )
@@ -87,9 +88,7 @@ class LabelsFiles:
         if len(label) != n:
             raise MismatchError(f"the file has {len(label)} vertices, the graph has {n}")
         if claim.vertex is not None:
-            if not np.array_equal(np.sort(claim.vertex), np.arange(n)):
-                raise MismatchError(f"the file does not hold each of the vertices 0 to {n - 1} once")
-            label = label[np.argsort(claim.vertex)]
+            label = label[vertex_order(graph, claim.vertex)]
         check_names(graph, claim)
         return Components.of(graph, label)
 

@@ -8,12 +8,11 @@ Source: see the kernel's docblock.
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from gpugraph.clock import Clock
+from gpugraph.clock import Clock, add_stamps
 from gpugraph.devices.base import Array, Device, Kernel
 from gpugraph.graph.digest import set_digest
 from gpugraph.graph.view import ResidentView
@@ -116,10 +115,7 @@ def run(state: State, clock: Clock) -> Array:
 
 def tell_phases(state: State, clock: Clock) -> None:
     """Read what the kernel noted of its phases."""
-    stamps = state.device.download(state.timeline)
-    entered = np.flatnonzero(stamps)
-    for phase, following in pairwise(entered):
-        clock.add_seconds(PHASES[phase], int(stamps[following] - stamps[phase]) * 1e-9)
+    add_stamps(clock, PHASES, state.device.download(state.timeline))
     clock.count("rounds", int(state.device.read(state.control, ROUNDS)))
 
 

@@ -29,6 +29,7 @@ from gpugraph.problems.result_files import (
     read_npz,
     row,
     single,
+    vertex_order,
     write_csv,
     write_npz,
 )
@@ -107,9 +108,7 @@ class DistancesFiles:
         elif distance.dtype != dtype:
             raise MismatchError(f"the distances are of type {distance.dtype}, those of the graph are {dtype}")
         if claim.vertex is not None:
-            if not np.array_equal(np.sort(claim.vertex), np.arange(n)):
-                raise MismatchError(f"the file does not hold each of the vertices 0 to {n - 1} once")
-            order = np.argsort(claim.vertex)
+            order = vertex_order(graph, claim.vertex)
             distance, predecessor = distance[order], None if predecessor is None else predecessor[order]
         source = _source(graph, distance, predecessor, path) if claim.source is None else claim.source
         if not 0 <= source < n:
