@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
-from gpugraph.bench.sweep import AXES, expand_words
+from gpugraph.bench.axes import expand_words
+from gpugraph.bench.sweep import AXES
 from gpugraph.bench.toml_file import Document
 from gpugraph.errors import InputError, unknown_name
 from gpugraph.measure.sampling import Sampling

@@ -6,16 +6,14 @@ silence.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from fnmatch import fnmatchcase
-from fractions import Fraction
 from typing import Any
 
 from gpugraph.bench.available import PEER, Available, Guests, Way
-from gpugraph.bench.sweep import AXES, NUMBER, Block, Limits, Sweep, Variant, filled, number, variables_in
+from gpugraph.bench.axes import described, filled, meets, variables_in
+from gpugraph.bench.sweep import AXES, Block, Limits, Sweep, Variant
 from gpugraph.bench.sweep_file import SIZES, VALUES
 from gpugraph.errors import InputError, placed
 from gpugraph.measure.identity import unopened_id
@@ -28,8 +26,6 @@ MOST_CELLS = 100_000
 
 TOGETHER = 12
 """Most cells that compete at once: each holds its arrays until it ends."""
-
-_OPEN = re.compile(rf"({NUMBER})?\s*\.\.\s*({NUMBER})?")
 
 
 @dataclass(frozen=True)
@@ -75,8 +71,7 @@ class Plan:
 
 def described_algorithm(cell: Cell) -> str:
     """Return the algorithm with its options and preparations: ``boruvka(delta=8)+rank-weights``."""
-    options = ",".join(f"{k}={v}" for k, v in sorted(cell.options.items()))
-    return f"{cell.algorithm}{f'({options})' if options else ''}{''.join(f'+{p}' for p in cell.preparations)}"
+    return described(cell.algorithm, cell.options, cell.preparations)
 
 
 def groups_of(cells: Sequence[Planned]) -> Iterator[list[Planned]]:
@@ -191,24 +186,6 @@ def _cell(sweep: str, block: Block, problem: Problem, template: str, bound: Mapp
     extras = [f"{name}={bound[name]}" for name in ("weights", "source", "seed", "index_bits") if name in varied]
     parts = [cell.problem, described_algorithm(cell), cell.device, problem.series(str(cell.graph)), *extras]
     return replace(cell, series=" · ".join(parts))
-
-
-def meets(conditions: Mapping[str, Any], bound: Mapping[str, Any]) -> bool:
-    """Tell whether values meet the conditions of a rule; a name without a value does not."""
-    return all(name in bound and matches(wanted, bound[name]) for name, wanted in conditions.items())
-
-
-def matches(wanted: Any, value: Any) -> bool:
-    """Tell whether a value meets a rule: one of a list, in a range that may be open (``22..``), or a pattern."""
-    if isinstance(wanted, list):
-        return any(matches(one, value) for one in wanted)
-    if isinstance(wanted, str):
-        ends = _OPEN.fullmatch(wanted.strip())
-        if ends and (ends[1] or ends[2]) and isinstance(value, int | float) and not isinstance(value, bool):
-            exact = Fraction(value)
-            return (not ends[1] or exact >= number(ends[1])) and (not ends[2] or exact <= number(ends[2]))
-        return fnmatchcase(str(value), wanted)
-    return bool(wanted == value)
 
 
 def paper_of(paper: Mapping[str, Any], planned: Planned) -> list[dict[str, Any]]:

@@ -12,19 +12,10 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from gpugraph.bench.axes import expand, expand_words, variables_in
+from gpugraph.bench.findings import read_expectations, read_tables
 from gpugraph.bench.overrides import LIMITS, apply_settings
-from gpugraph.bench.sweep import (
-    AXES,
-    TEMPLATES,
-    Block,
-    Limits,
-    Rule,
-    Sweep,
-    Variant,
-    expand,
-    expand_words,
-    variables_in,
-)
+from gpugraph.bench.sweep import AXES, TEMPLATES, Block, Limits, Rule, Sweep, Variant
 from gpugraph.bench.toml_file import Document
 from gpugraph.devices.discovery import parse_device
 from gpugraph.errors import InputError, placed, unknown_name
@@ -34,7 +25,22 @@ from gpugraph.problems.contract import PROBLEMS
 from gpugraph.quantities import parse_bytes, parse_seconds
 from gpugraph.resources import resource_dir
 
-TOP = ("title", "about", "budget", "axes", "options", "cases", "skip", "limits", "sampling", "block", "paper", "peer")
+TOP = (
+    "title",
+    "about",
+    "budget",
+    "axes",
+    "options",
+    "cases",
+    "skip",
+    "limits",
+    "sampling",
+    "block",
+    "paper",
+    "peer",
+    "table",
+    "expect",
+)
 PAPER = ("title", "authors", "year", "hardware", "note", "point", "claim")
 BLOCK = ("name", "axes", "options", "cases", "skip", "limits")
 VARIANT = ("name", "device", "options", "prepare")
@@ -106,6 +112,8 @@ def read_sweep(
         peers={name: document.table(peers, "peer", name) for name in peers},
         paper=_paper(document) if "paper" in tables else None,
         document=document,
+        tables=read_tables(document),
+        expectations=read_expectations(document),
     )
     _check_variables(sweep)
     return sweep

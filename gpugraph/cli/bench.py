@@ -65,10 +65,10 @@ def bench(
     """
     from gpugraph.bench.bench import Bench
     from gpugraph.bench.overrides import parse_settings
-    from gpugraph.bench.summary import plan_lines, price_lines
     from gpugraph.bench.sweep_file import read_sweep, shipped
     from gpugraph.cli.output import check_destination, show, show_lines, tell
     from gpugraph.cli.progress import Progress
+    from gpugraph.report.sweep import plan_lines, price_lines
 
     if sweeps:
         show("\n".join(f"{name:<22} {read_sweep(name).title}" for name in shipped()))
@@ -112,11 +112,13 @@ def _seconds(text: str, where: str) -> float:
 
 def _run(bench: Bench, *, quiet: bool) -> None:
     """Run the cells, show how they go and how they went."""
-    from gpugraph.bench.bench import judge
+    from gpugraph.bench.bench import judge, judge_findings
     from gpugraph.bench.live import watcher_for
-    from gpugraph.bench.summary import result_lines
     from gpugraph.cli.output import show, show_lines, tell
+    from gpugraph.measure.record import Record
     from gpugraph.quantities import counted
+    from gpugraph.report.sweep import finding_lines, result_lines
+    from gpugraph.report.terminal import page_width
 
     store, path, total, title = bench.store, bench.path, len(bench.plan.cells), bench.sweep.title
     assert store is not None
@@ -133,8 +135,11 @@ def _run(bench: Bench, *, quiet: bool) -> None:
     if totals.resumed:
         tell([f"finished before: {counted(totals.resumed, 'cell')}"], quiet=quiet)
     show_lines(result_lines([record for _, record in totals.records] or store.records))
+    found = [Record.of(record) for record in store.records]
+    show_lines(finding_lines(bench.sweep, found, width=page_width()))
     show(f"{path}: {counted(len(store.records), 'record')} — gpugraph report {path} -o report.html")
     judge(totals)
+    judge_findings(bench.sweep, found)
 
 
 def _again(sweep: str, path: str) -> str:
