@@ -1,4 +1,4 @@
-"""docs/measure/selftest.py on the CPU: the machinery, not the machine."""
+"""tests/selftest.py on the CPU: the machinery, not the machine."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 def test_a_planted_slow_down_is_found_in_the_cell_that_was_held_up(tmp_path):
     words = ["--device", "cpu", "--graph", "path:500", "--tries", "1", "--samples", "20", "--planted", "30"]
-    program = [sys.executable, str(ROOT / "docs" / "measure" / "selftest.py"), *words, "--folder", str(tmp_path)]
+    program = [sys.executable, str(ROOT / "tests" / "selftest.py"), *words, "--folder", str(tmp_path)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(program, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120)
     assert "Traceback" not in done.stderr

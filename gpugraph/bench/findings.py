@@ -7,9 +7,9 @@ is made of them.  docs/bench.md describes the file.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from gpugraph.bench.axes import variables_in
 from gpugraph.bench.formula import NAMES, Conditions, Formula, NotMeasured, beside, meets
@@ -23,6 +23,9 @@ NEAR = 0.25
 
 SAME = 0.02
 """Times that differ by less are the same where one is said to be the shorter."""
+
+MOST_TOLD = 2
+"""Of more figures than this the least and the greatest are told."""
 
 UNITS = {"%": 100.0, "ms": 1e3, "µs": 1e6, "ns": 1e9}
 """What a figure is multiplied by to be shown in a unit; in any other it is shown as it is."""
@@ -127,12 +130,17 @@ class Expectation(Question):
                 raise NotMeasured("no such cell")
         except NotMeasured as reason:
             return self._finding(f"not measured: {reason}", "–")
+        verdict = self.judge([one[2] for one in found], [one[3] for one in found])
+        several = len({record.algorithm for record, *_ in found}) > 1
+        if many := len(found) > MOST_TOLD:
+            found.sort(key=lambda one: one[2])
+            found = [found[0], found[-1]]
         told = []
         for record, groups, ours, spread in found:
-            name = f"{record.graph_name}: " if len(found) > 1 else ""
+            name = f"{record.graph_name}{f' by {record.algorithm}' if several else ''}: " if len(found) > 1 else ""
             told.append(name + self._worded(ours) + (f" ± {percent(spread / abs(ours))}" if spread and ours else ""))
             told[-1] += _times(self.formula, record, groups)
-        return self._finding("; ".join(told), self.judge([one[2] for one in found], [one[3] for one in found]))
+        return self._finding(f"from {told[0]} to {told[1]}" if many else "; ".join(told), verdict)
 
     def kept(self, ours: str, values: Sequence[float]) -> Finding:
         """Return what figures say of it that were measured before there were records."""
@@ -209,6 +217,8 @@ def number(found: Any) -> str:
 
 # ------------------------------------------------------------------ the file
 
+Made = TypeVar("Made")
+
 TABLE = ("title", "each", "with", "columns")
 EXPECT = ("text", "where", "each", "with", "value", "unit", "least", "most", "stated", "says")
 
@@ -219,14 +229,7 @@ def read_tables(document: Document) -> list[Table]:
     Raises:
         InputError: anything in it that makes no sense; the message names file, line and key.
     """
-    found = []
-    for table in _numbered(document, "table", TABLE, ("title", "columns")):
-        each, others = _question(table)
-        columns = table["columns"]
-        if not isinstance(columns, dict) or not columns:
-            raise InputError("its columns are no table", remedy='write columns = { "kernel, ms" = "kernel * 1e3" }')
-        found.append(Table(each, others, table["title"], {k: Formula(str(v), others) for k, v in columns.items()}))
-    return found
+    return _read(document, "table", TABLE, ("title", "columns"), _table)
 
 
 def read_expectations(document: Document) -> list[Expectation]:
@@ -235,32 +238,46 @@ def read_expectations(document: Document) -> list[Expectation]:
     Raises:
         InputError: anything in it that makes no sense; the message names file, line and key.
     """
+    return _read(document, "expect", EXPECT, ("text", "value"), _expectation)
+
+
+def _read(
+    document: Document,
+    name: str,
+    known: Sequence[str],
+    needed: Sequence[str],
+    make: Callable[[Mapping[str, Any]], Made],
+) -> list[Made]:
+    """Return what is made of each table of a list; what is wrong with one gets its place."""
     found = []
-    for table in _numbered(document, "expect", EXPECT, ("text", "value")):
-        said: dict[str, Any] = {key: table[key] for key in ("least", "most", "stated") if key in table}
-        for key, one in said.items():
-            if isinstance(one, bool) or not isinstance(one, int | float):
-                raise InputError(f"its {key} {one!r} is no number")
-        if not said:
-            raise InputError("it says nothing of the figure", remedy="give least, most or stated")
-        each, others = _question(table)
-        said |= {key: str(table.get(key, "")) for key in ("where", "unit", "says")}
-        found.append(Expectation(each, others, table["text"], formula=Formula(str(table["value"]), others), **said))
+    for turn, table in enumerate(document.list_of_tables(document.tables, name)):
+        document.check_keys(table, known, name, turn=turn)
+        with document.at(name, needed[0] if needed[0] in table else next(iter(table), ""), turn=turn):
+            for key in needed:
+                if key not in table:
+                    raise InputError(f"lacks '{key}'", remedy="see docs/bench.md")
+            found.append(make(table))
     return found
 
 
-def _numbered(
-    document: Document, name: str, known: Sequence[str], needed: Sequence[str]
-) -> Iterator[Mapping[str, Any]]:
-    """Yield the tables of a list; what is wrong with one gets its place."""
-    for turn, table in enumerate(document.list_of_tables(document.tables, name)):
-        document.check_keys(table, known, name, turn=turn)
-        key = needed[0] if needed[0] in table else next(iter(table), "")
-        with document.at(name, key, turn=turn):
-            for one in needed:
-                if one not in table:
-                    raise InputError(f"lacks '{one}'", remedy="see docs/bench.md")
-            yield table
+def _table(table: Mapping[str, Any]) -> Table:
+    each, others = _question(table)
+    columns = table["columns"]
+    if not isinstance(columns, dict) or not columns:
+        raise InputError("its columns are no table", remedy='write columns = { "kernel, ms" = "kernel * 1e3" }')
+    return Table(each, others, str(table["title"]), {k: Formula(str(v), others) for k, v in columns.items()})
+
+
+def _expectation(table: Mapping[str, Any]) -> Expectation:
+    said: dict[str, Any] = {key: table[key] for key in ("least", "most", "stated") if key in table}
+    for key, one in said.items():
+        if isinstance(one, bool) or not isinstance(one, int | float):
+            raise InputError(f"its {key} {one!r} is no number")
+    if not said or said.get("stated") == 0:
+        raise InputError("it says nothing of the figure", remedy="give least, most or stated")
+    each, others = _question(table)
+    said |= {key: str(table.get(key, "")) for key in ("where", "unit", "says")}
+    return Expectation(each, others, str(table["text"]), formula=Formula(str(table["value"]), others), **said)
 
 
 def _question(table: Mapping[str, Any]) -> tuple[Conditions, Mapping[str, Conditions]]:

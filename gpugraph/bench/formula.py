@@ -33,6 +33,11 @@ def _published(record: Record) -> float | None:
     return min(times, default=None)
 
 
+def _scale(record: Record) -> float | int | None:
+    scale = record.scale
+    return int(scale) if scale is not None and scale.is_integer() else scale
+
+
 def _prepared(record: Record) -> str:
     return "+".join(record.parameters.get("preparations") or ()) or "none"
 
@@ -58,11 +63,10 @@ NAMES: dict[str, Callable[[Record], Any]] = {
     "mteps": lambda record: record.mteps,
     "end_to_end": lambda record: record.end_to_end,
     "roof": lambda record: record.share,
-    "scale": lambda record: record.scale,
+    "scale": _scale,
     "vertices": lambda record: record.shape.graph.vertices,
     "arcs": lambda record: record.shape.graph.arcs,
     "edges": lambda record: record.shape.graph.edges,
-    "threads": lambda record: at(record.data, "device.threads"),
     "verdict": lambda record: record.verdict,
     "published": _published,
 }

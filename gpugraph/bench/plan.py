@@ -163,7 +163,8 @@ def _cell(sweep: str, block: Block, problem: Problem, template: str, bound: Mapp
     device = way.kind if bound["device"] == "auto" else bound["device"]
     bound = {**bound, "device": device}
     axes = {name: bound[name] for name in dict.fromkeys([*variables_in(template), *varied])}
-    axes |= {"graph": template, "algorithm": bound["algorithm"], "device": device, **way.options}
+    options = {name: filled(value, bound) for name, value in way.options.items()}
+    axes |= {"graph": template, "algorithm": bound["algorithm"], "device": device, **options}
     axes |= {"prepare": prepare} if steps else {}
     cell = Cell(
         problem=problem.name,
@@ -172,7 +173,7 @@ def _cell(sweep: str, block: Block, problem: Problem, template: str, bound: Mapp
         device=device,
         source=bound["source"],
         preparations=steps,
-        options={name: str(filled(value, bound)) for name, value in way.options.items()},
+        options={name: str(value) for name, value in options.items()},
         verify=bound["verify"],
         index_bits=bound["index_bits"],
         input_format=bound["input_format"],

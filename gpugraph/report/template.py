@@ -1,6 +1,6 @@
 """Pages of documentation made of records: a Markdown text in which tables and verdicts of sweeps are filled in.
 
-The text is a Jinja2 template, which knows three functions; docs/report.md describes them.
+The text is a Jinja2 template, which knows four functions; docs/report.md describes them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,12 @@ def fill(path: str, records: Sequence[Record]) -> str:
 
     page = _Page(Path(path), records)
     known = ImmutableSandboxedEnvironment(undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True)
-    functions: dict[str, Callable[..., str]] = {"table": page.table, "verdicts": page.verdicts, "origin": page.origin}
+    functions: dict[str, Callable[..., Any]] = {
+        "table": page.table,
+        "verdicts": page.verdicts,
+        "origin": page.origin,
+        "measured": page.measured,
+    }
     try:
         rendered: str = known.from_string(_text(path)).render(functions)
     except InputError as error:
@@ -94,6 +99,10 @@ class _Page:
         if unknown := figures.keys() - {one.text for one in self._sweep(sweep).expectations}:
             raise unknown_name(f"expectation of '{sweep}'", sorted(unknown)[0], figures)
         return "\n".join(grid(VERDICTS, rows))
+
+    def measured(self, sweep: str, kind: str = "") -> bool:
+        """Tell whether there are records of a sweep, on a kind of device if one is named."""
+        return any(kind in ("", row.device_kind) for row in self._of(sweep, None))
 
     def origin(self, records: str) -> str:
         """Return in a sentence on what, when and by which command a file's records were measured."""

@@ -1,6 +1,6 @@
 """Does `gpugraph compare` tell noise from change on this machine?
 
-    python docs/measure/selftest.py [--device cuda] [--tries 20]
+    python tests/selftest.py [--device cuda] [--tries 20]
 
 Runs the same cells again and again, each time by `gpugraph bench` with a worker of its own, and compares every run with
 the one before: no try may find a regression.  Then one more run, in which the algorithm of one cell is held up for a
