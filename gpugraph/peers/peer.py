@@ -13,8 +13,8 @@ from gpugraph.graph.csr import CSRGraph
 from gpugraph.peers.errors import PeerRefused, guarded
 from gpugraph.problems.adapter import Adapter
 from gpugraph.problems.algorithm import Algorithm, Option
-from gpugraph.problems.contract import PROBLEMS
-from gpugraph.problems.registry import load_peered, load_problem, problem_called
+from gpugraph.problems.contract import PROBLEMS, problem_called
+from gpugraph.problems.registry import load_peered, load_problem
 
 
 @dataclass(frozen=True)

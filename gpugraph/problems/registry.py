@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 from gpugraph.errors import InputError, unknown_name
 from gpugraph.problems.algorithm import Algorithm, Option
-from gpugraph.problems.contract import PROBLEMS, Problem, SolvedByPeers
+from gpugraph.problems.contract import PROBLEMS, Problem, SolvedByPeers, problem_called
 
 if TYPE_CHECKING:
     from gpugraph.clock import Clock
     from gpugraph.graph.csr import CSRGraph
     from gpugraph.graph.view import GraphView
-    from gpugraph.problems.command import Command
+    from gpugraph.problems import Command
 
 _ALGORITHMS: dict[tuple[str, str, str], Algorithm] = {}
 _LOADED: set[str] = set()
@@ -95,12 +95,6 @@ def _tiny_like(graph: CSRGraph) -> CSRGraph:
     )
 
 
-def problem_called(name: str) -> Problem:
-    """Return one of the problems there are without its algorithms."""
-    problem: Problem = importlib.import_module(f"gpugraph.problems.{name}.problem").PROBLEM
-    return problem
-
-
 def load_problem(name: str) -> Problem:
     """Return the problem called ``name``, its algorithms registered.
 
@@ -119,7 +113,7 @@ def load_problem(name: str) -> Problem:
 
 def command_of(problem: str) -> Command:
     """Return the command that solves a problem; nothing else of the problem is imported."""
-    command: Command = importlib.import_module(f"gpugraph.problems.{problem}.command").COMMAND
+    command: Command = importlib.import_module(f"gpugraph.problems.{problem}").COMMAND
     return command
 
 

@@ -24,8 +24,7 @@ from gpugraph.atomic import atomic_write
 from gpugraph.compression import codec_of_content, open_reader, strip_suffix
 from gpugraph.errors import GraphFormatError, InputError, placed, reading, unknown_name
 from gpugraph.graph.formats.npz import read_array
-from gpugraph.problems.contract import PROBLEMS, Problem
-from gpugraph.problems.registry import problem_called
+from gpugraph.problems.contract import PROBLEMS, Problem, problem_called
 
 if TYPE_CHECKING:
     from gpugraph.graph.csr import CSRGraph

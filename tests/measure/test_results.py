@@ -11,8 +11,7 @@ from gpugraph.graph.build import symmetrize
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.measure.check import check_result
 from gpugraph.peers.command_peer import CommandAnswer
-from gpugraph.problems.mst.edges import edge_ids
-from gpugraph.problems.mst.forest import Forest
+from gpugraph.problems.mst.forest import Forest, edge_ids
 from gpugraph.problems.registry import load_problem
 from gpugraph.problems.result_files import check_result_name, read_claim, write_result
 from gpugraph.problems.sssp.distances import Distances

@@ -106,7 +106,7 @@ class ByPeers:
     def truth(self, graph: CSRGraph, query: tuple[Any, ...], method: str) -> Figure:
         """Return the number of components."""
         if method == "reference":
-            from gpugraph.problems.components.reference import reference_labels
+            from gpugraph.problems.components.verify import reference_labels
 
             return Figure(Components.of(graph, reference_labels(graph)).components, 0.0, "SciPy's components")
         return Figure(certified("components", "afforest", graph).components, 0.0, "certified components")

@@ -23,8 +23,7 @@ from gpugraph.peers.result_file import ResultFile
 from gpugraph.peers.truth import certified
 from gpugraph.problems.adapter import Adapter, Figure, PrintedFigure
 from gpugraph.problems.contract import Verdict
-from gpugraph.problems.mst.edges import edge_ids
-from gpugraph.problems.mst.forest import Forest
+from gpugraph.problems.mst.forest import Forest, edge_ids
 
 SCIPY = "peer:scipy"
 Pairs = tuple[NDArray[Any], NDArray[Any]]
@@ -49,8 +48,7 @@ class PeerForest(Forest):
         """Return the verdict; any minimum spanning forest passes."""
         if self.fault is not None:
             return Verdict("failed", method, self.fault)
-        from gpugraph.problems.mst.reference import check_against_reference
-        from gpugraph.problems.mst.verify import check_certificate
+        from gpugraph.problems.mst.verify import check_against_reference, check_certificate
 
         same = None
         # SciPy is the reference itself, and no witness for its own peer.
@@ -275,7 +273,7 @@ class ByPeers:
     def truth(self, graph: CSRGraph, query: tuple[Any, ...], method: str) -> Figure:
         """Return the weight of the minimum spanning forest."""
         if method == "reference":
-            from gpugraph.problems.mst.reference import reference_forest
+            from gpugraph.problems.mst.verify import reference_forest
 
             return Figure.sum_of(graph.weights[reference_forest(graph)], "SciPy's forest")
         return Figure.sum_of(graph.weights[certified("mst", "boruvka", graph).edges], "a certified forest")

@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 
 from gpugraph.errors import GraphFormatError
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.problems.mst.edges import edge_ids
-from gpugraph.problems.mst.forest import Forest
+from gpugraph.problems.mst.forest import Forest, edge_ids
 from gpugraph.problems.result_files import (
     REMEDY,
     Claim,

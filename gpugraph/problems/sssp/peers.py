@@ -52,8 +52,7 @@ class PeerDistances(Distances):
         """Return the verdict; printed reals that only come near prove nothing either way."""
         if self.fault is not None:
             return Verdict("failed", method, self.fault)
-        from gpugraph.problems.sssp.reference import check_against_reference
-        from gpugraph.problems.sssp.verify import check_certificate
+        from gpugraph.problems.sssp.verify import check_against_reference, check_certificate
 
         plain = Distances(self.graph, self.source, self.distance, self.predecessor)
         source, verdicts = int(query[0]), []
@@ -127,7 +126,7 @@ def _copy_integers(graph: CSRGraph, source: int, values: NDArray[Any], distance:
     if not large.any():
         return None
     # A float64 of 2^53 or more may be exact, rounded or wrong: only the truth tells.
-    from gpugraph.problems.sssp.reference import reference_distances
+    from gpugraph.problems.sssp.verify import reference_distances
 
     truth, _ = reference_distances(graph, source, oracle_shared_by(by))
     exact = holds_exactly(truth[large]) & (truth[large].astype(np.float64) == values[large])
@@ -187,7 +186,7 @@ def right_distances(graph: CSRGraph, source: int, method: str) -> tuple[Distance
         VerificationFailed: the certificate of our own distances does not hold.
     """
     if method == "reference":
-        from gpugraph.problems.sssp.reference import reference_distances
+        from gpugraph.problems.sssp.verify import reference_distances
 
         distance, by = reference_distances(graph, source)
         return Distances(graph, source, distance), by

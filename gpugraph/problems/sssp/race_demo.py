@@ -148,7 +148,7 @@ def _graphs(progress: Progress) -> list[CSRGraph]:
 
 
 def _right_distances(graph: CSRGraph) -> Any:
-    from gpugraph.problems.sssp.reference import reference_distances
+    from gpugraph.problems.sssp.verify import reference_distances
 
     return reference_distances(graph, 0)[0]
 
