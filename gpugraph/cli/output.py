@@ -7,11 +7,10 @@ import os
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import IO, Any
 
-from gpugraph.atomic import check_writable
-from gpugraph.cli.boundary import silence
 from gpugraph.errors import GpuGraphWarning, InputError
+from gpugraph.files import check_writable
 from gpugraph.report.terminal import Line, plain, print_rich
 
 
@@ -130,3 +129,11 @@ def check_destination(path: str, *, append: bool = False) -> None:
             )
     else:
         check_writable(path)
+
+
+def silence(stream: IO[str]) -> None:
+    """Send what is still buffered and all that follows nowhere, so that nobody complains again on the way out."""
+    with contextlib.suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)

@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 from gpugraph.errors import InputError
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.peers.command import CommandPeer
-from gpugraph.peers.errors import PeerThrew
 from gpugraph.peers.graph_files import graph_file, result_path
-from gpugraph.peers.peer import threads_of
+from gpugraph.peers.peer import PeerThrew, threads_of
 from gpugraph.peers.process import Printed, find_program, run_command
 from gpugraph.peers.truth import judge, known_truth, read_number, truth_of
 from gpugraph.problems.adapter import Figure, PrintedFigure

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.peers.errors import PeerThrew
+from gpugraph.peers.peer import PeerThrew
 
 
 @dataclass(frozen=True)

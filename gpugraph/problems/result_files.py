@@ -20,9 +20,9 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.atomic import atomic_write
 from gpugraph.compression import codec_of_content, open_reader, strip_suffix
 from gpugraph.errors import GraphFormatError, InputError, placed, reading, unknown_name
+from gpugraph.files import atomic_write
 from gpugraph.graph.formats.npz import read_array
 from gpugraph.problems.contract import PROBLEMS, Problem, problem_called
 

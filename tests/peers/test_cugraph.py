@@ -12,7 +12,7 @@ import pytest
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.measure.trial import check
 from gpugraph.peers import LIBRARIES
-from gpugraph.peers.errors import PeerRefused
+from gpugraph.peers.peer import PeerRefused
 from gpugraph.problems.mst.forest import edge_endpoints
 from gpugraph.problems.mst.peers import forest_of_pairs
 from gpugraph.problems.mst.problem import PROBLEM as MST

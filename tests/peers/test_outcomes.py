@@ -11,7 +11,7 @@ import pytest
 from gpugraph.errors import InputError
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.peers import PeerError, PeerRefused, PeerThrew
-from gpugraph.peers.errors import guarded
+from gpugraph.peers.peer import guarded
 from gpugraph.problems.adapter import Adapter
 from gpugraph.problems.mst.forest import edge_endpoints
 from gpugraph.problems.mst.verify import reference_forest

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.peers import libraries
-from gpugraph.peers.errors import PeerThrew
+from gpugraph.peers.peer import PeerThrew
 from gpugraph.peers.result_file import ResultFile, as_numbers
 from gpugraph.peers.truth import certified
 from gpugraph.problems.adapter import Adapter, Figure, PrintedFigure

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.peers import libraries
-from gpugraph.peers.arrays import refuse_infinite
-from gpugraph.peers.errors import PeerRefused, PeerThrew
+from gpugraph.peers.libraries import refuse_infinite
+from gpugraph.peers.peer import PeerRefused, PeerThrew
 from gpugraph.peers.result_file import ResultFile
 from gpugraph.peers.truth import certified
 from gpugraph.problems.adapter import Adapter, Figure, PrintedFigure

@@ -201,7 +201,7 @@ def _detect(graph: CSRGraph, progress: Progress) -> tuple[dict[str, list[Any]] |
 
 def _described(races: list[Any]) -> list[dict[str, Any]]:
     """Return an object for each pair of lines that race: the report, and the lines themselves."""
-    from gpugraph.resources import resource_dir
+    from gpugraph.files import resource_dir
 
     first = {(race.kernel, race.lines): race for race in reversed(races)}
     described = []
