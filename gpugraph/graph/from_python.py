@@ -178,10 +178,10 @@ def _arcs_of_matrix(matrix: Any) -> ArcList:
             raise InputError(f"an index of the matrix lies outside [0, {n})")
         arcs = ArcList(tails, heads, _weights(coo.data, _by_position), n)
     # Formats that cannot repeat an entry do not say whether they do.
-    return arcs if getattr(matrix, "has_canonical_format", True) else _summed(arcs, pattern=matrix.dtype == bool)
+    return arcs if getattr(matrix, "has_canonical_format", True) else summed(arcs, pattern=matrix.dtype == bool)
 
 
-def _summed(arcs: ArcList, *, pattern: bool) -> ArcList:
+def summed(arcs: ArcList, *, pattern: bool) -> ArcList:
     """Return arcs with repeated entries summed, which is what they mean to SciPy; in a pattern true and true is true.
 
     Raises:

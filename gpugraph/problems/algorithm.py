@@ -165,3 +165,7 @@ class Algorithm:
             ],
             "trusted": self.trusted,
         }
+
+
+REGISTERED: dict[tuple[str, str, str], Algorithm] = {}
+"""(problem, name, kind of device) → gpugraph's own algorithms, as far as they are loaded; see ``registry.py``."""

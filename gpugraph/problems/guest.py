@@ -32,7 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.errors import DeviceUnavailable, InputError, OutOfMemory, in_one_line, unknown_name
-from gpugraph.problems.algorithm import Algorithm, Option
+from gpugraph.problems.algorithm import REGISTERED, Algorithm, Option
 from gpugraph.problems.contract import PROBLEMS, problem_called
 
 DEVICES = ("cpu", "cuda", "emulated")
@@ -94,7 +94,8 @@ def as_algorithm(guest: Any, problem: str | None, name: str) -> Algorithm:
 def _read(guest: Any, problem: str | None, name: str) -> Algorithm:
     """Return what a guest says of itself; ``fetch`` is None where it has none.  Its own code may run here."""
     if isinstance(guest, Algorithm):
-        return replace(guest)
+        ours = {key[:2] for key in REGISTERED}
+        return replace(guest, name=name if (guest.problem, guest.name) in ours else guest.name)
     if isinstance(guest, type):
         guest = guest()
     problem = getattr(guest, "problem", problem)

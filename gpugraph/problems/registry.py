@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from gpugraph.errors import InputError, unknown_name
-from gpugraph.problems.algorithm import Algorithm, Option
+from gpugraph.problems.algorithm import REGISTERED, Algorithm, Option
 from gpugraph.problems.contract import PROBLEMS, Problem, SolvedByPeers, problem_called
 
 if TYPE_CHECKING:
@@ -22,14 +22,13 @@ if TYPE_CHECKING:
     from gpugraph.graph.view import GraphView
     from gpugraph.problems import Command
 
-_ALGORITHMS: dict[tuple[str, str, str], Algorithm] = {}
 _LOADED: set[str] = set()
 
 
 def register(algorithm: Algorithm) -> Algorithm:
     """Add an algorithm to the registry and return it."""
     for kind in algorithm.devices:
-        _ALGORITHMS[algorithm.problem, algorithm.name, kind] = algorithm
+        REGISTERED[algorithm.problem, algorithm.name, kind] = algorithm
     return algorithm
 
 
@@ -139,7 +138,7 @@ def algorithms(problem: str | None = None) -> list[Algorithm]:
     """Return every registered algorithm, once each, of one problem or of all; what packages add is not among them."""
     for name in PROBLEMS if problem is None else (problem,):
         load_problem(name)
-    unique = {id(a): a for a in _ALGORITHMS.values() if problem in (None, a.problem)}
+    unique = {id(a): a for a in REGISTERED.values() if problem in (None, a.problem)}
     return sorted(unique.values(), key=lambda a: (a.problem, a.name, a.devices))
 
 
@@ -152,10 +151,10 @@ def find_algorithm(problem: str, name: str, device_kind: str) -> Algorithm:
         InputError: unknown, known but not for this device, or not to be loaded.
     """
     load_problem(problem)
-    found = _ALGORITHMS.get((problem, name, device_kind))
+    found = REGISTERED.get((problem, name, device_kind))
     if found is not None:
         return found
-    kinds = sorted(kind for p, n, kind in _ALGORITHMS if (p, n) == (problem, name))
+    kinds = sorted(kind for p, n, kind in REGISTERED if (p, n) == (problem, name))
     if kinds:
         raise InputError(
             f"algorithm '{name}' does not run on device '{device_kind}'", remedy=f"use --device {' or '.join(kinds)}"
@@ -164,5 +163,5 @@ def find_algorithm(problem: str, name: str, device_kind: str) -> Algorithm:
 
     if name in installed():
         return check_fits(installed_guest(name), name, problem, device_kind)
-    known = {n for p, n, kind in _ALGORITHMS if p == problem and kind == device_kind}
+    known = {n for p, n, kind in REGISTERED if p == problem and kind == device_kind}
     raise unknown_name("algorithm", name, known | installed().keys())
