@@ -42,7 +42,10 @@ def _shown() -> Iterator[None]:
         silence(sys.stdout)
         if not isinstance(error, BrokenPipeError):
             reason = (error.strerror or str(error)).lower()
-            raise InputError(f"cannot write to standard output: {reason}") from None
+            raise InputError(
+                f"cannot write to standard output: {reason}",
+                remedy="free some space, or write to another place",
+            ) from None
 
 
 def tell(notices: Iterable[str], *, quiet: bool = False) -> None:

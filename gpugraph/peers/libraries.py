@@ -70,7 +70,7 @@ def scipy_matrix(graph: CSRGraph, *, upper: bool) -> Any:
     from scipy.sparse import csr_array
 
     if max(graph.arcs, graph.vertices) >= 2**31:
-        raise PeerRefused("SciPy's graph routines count in 32 bits")
+        raise PeerRefused("SciPy's graph routines count in 32 bits", remedy="leave SciPy out for graphs of this size")
     shape = (graph.vertices, graph.vertices)
     if not upper:
         parts = (float_weights(graph.weights), graph.targets.astype(np.int32), graph.offsets.astype(np.int32))
@@ -136,7 +136,9 @@ class CugraphGraph:
         import pylibcugraph
 
         if graph.vertices >= 2**31:
-            raise PeerRefused("fewer than 2^31 vertices fit in its 32-bit ids")
+            raise PeerRefused(
+                "fewer than 2^31 vertices fit in its 32-bit ids", remedy="leave it out for graphs of this size"
+            )
         weights = graph.weights if graph.weights.dtype.kind == "f" else float_weights(graph.weights)
         # One dtype for offsets and ids: mixed ones are not taken by every version.
         index = np.int32 if graph.arcs < 2**31 else np.int64
@@ -195,7 +197,10 @@ def float_weights(weights: NDArray[Any]) -> NDArray[np.float64]:
     exact = holds_exactly(weights)
     if not exact.all():
         heavy = weights[np.argmin(exact)].item()
-        raise PeerRefused(f"it computes in float64, which does not hold the weight {heavy} exactly")
+        raise PeerRefused(
+            f"it computes in float64, which does not hold the weight {heavy} exactly",
+            remedy="choose other weights (--weights), or leave it out",
+        )
     return weights.astype(np.float64)
 
 
@@ -214,4 +219,7 @@ def holds_exactly(values: NDArray[Any]) -> NDArray[np.bool_]:
 def refuse_infinite(graph: CSRGraph, who: str) -> None:
     """Raise PeerRefused if an edge is infinite, which ``who`` takes for no edge at all."""
     if graph.weights.dtype.kind == "f" and np.isinf(graph.weights).any():
-        raise PeerRefused(f"{who} takes an edge of infinite weight for none")
+        raise PeerRefused(
+            f"{who} takes an edge of infinite weight for none",
+            remedy="choose other weights (--weights), or leave it out",
+        )

@@ -104,9 +104,13 @@ def _read(guest: Any, problem: str | None, name: str) -> Algorithm:
         raise InputError("it does not say which problem it solves", where=name, remedy=remedy)
     plain = not hasattr(guest, "prepare")
     if plain and not callable(guest):
-        raise InputError("it is neither a function nor has prepare and run", where=name)
+        raise InputError(
+            "it is neither a function nor has prepare and run", where=name, remedy="see: gpugraph new algorithm --help"
+        )
     if not plain and not hasattr(guest, "run"):
-        raise InputError("it has prepare but no run", where=name)
+        raise InputError(
+            "it has prepare but no run", where=name, remedy="write run(self, state, clock, *query) beside it"
+        )
     devices = getattr(guest, "devices", ("cpu",) if plain else ("cuda", "emulated"))
     devices = (devices,) if isinstance(devices, str) else tuple(devices)
     if plain and devices != ("cpu",):

@@ -130,7 +130,7 @@ def load_peered(name: str) -> SolvedByPeers:
     """
     problem = load_problem(name)
     if not isinstance(problem, SolvedByPeers):
-        raise InputError(f"no peer solves {name}")
+        raise InputError(f"no peer solves {name}", remedy="leave --peer out")
     return problem
 
 

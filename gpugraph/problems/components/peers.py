@@ -99,7 +99,11 @@ class ByPeers:
         if len(columns) > 1:
             vertices = file.vertices(columns[0])
             if not np.array_equal(np.sort(vertices), np.arange(graph.vertices)):
-                raise PeerThrew("its result file does not hold each vertex once", where=file.by)
+                raise PeerThrew(
+                    "its result file does not hold each vertex once",
+                    where=file.by,
+                    remedy="write a line 'vertex component' for each vertex",
+                )
             labels = labels[np.argsort(vertices)]
         return Components.of(graph, canonical(labels))
 

@@ -121,7 +121,9 @@ def forest_of_pairs(graph: CSRGraph, u: NDArray[Any], v: NDArray[Any], by: str, 
 
 def _scipy_prepared(graph: CSRGraph, threads: int, method: str) -> Any:
     if graph.arcs and (graph.weights == 0).any():
-        raise PeerRefused("SciPy's answer cannot hold edges of weight 0")
+        raise PeerRefused(
+            "SciPy's answer cannot hold edges of weight 0", remedy="choose other weights (--weights), or leave it out"
+        )
     return libraries.scipy_matrix(graph, upper=True)
 
 
@@ -266,7 +268,11 @@ class ByPeers:
         """Return the forest that a file lists, ``u v`` a line."""
         columns = file.columns()
         if len(columns) < 2 and len(columns[0] if columns else ()):
-            raise PeerThrew("its result file has one number a line; an edge is 'u v'", where=file.by)
+            raise PeerThrew(
+                "its result file has one number a line; an edge is 'u v'",
+                where=file.by,
+                remedy="let it write the two ends of an edge on each line",
+            )
         u, v = [file.vertices(column) for column in columns[:2]] or [np.empty(0, np.int64)] * 2
         return forest_of_pairs(graph, u, v, file.by, first)
 

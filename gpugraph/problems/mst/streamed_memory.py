@@ -112,7 +112,10 @@ def plan(view: GraphView, limit: int, options: dict[str, Any]) -> Plan:
     edge, entry = 4 + weight, 24 if wide else 16
     vertices = n * (16 + index + (8 if wide else 0)) + 8 * (n // 2 + 1) + len(NAMES) * (n + 1) * index + _SMALL
     if options["chunk"] < 0:
-        raise InputError(f"option 'chunk' takes a number of edges, not {options['chunk']}")
+        raise InputError(
+            f"option 'chunk' takes a number of edges, not {options['chunk']}",
+            remedy="give 0 or more; 0 leaves it to the memory there is",
+        )
     least = min(options["chunk"] or LEAST_CHUNK, max(edges, 1))
     check_limit(vertices + BUFFERS * edge * least + entry, limit, "boruvka-streamed")
     free = limit - vertices

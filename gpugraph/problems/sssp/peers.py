@@ -135,7 +135,11 @@ def _copy_integers(graph: CSRGraph, source: int, values: NDArray[Any], distance:
         return None
     furthest = int(np.max(truth, where=truth != unreached(truth.dtype), initial=0))
     if furthest >= EXACT:
-        raise PeerRefused(f"it computes in float64, exact up to 2^53, and distances here reach {furthest}", where=by)
+        raise PeerRefused(
+            f"it computes in float64, exact up to 2^53, and distances here reach {furthest}",
+            where=by,
+            remedy="choose smaller weights (--weights), or leave it out",
+        )
     v = int(np.argmax(large))
     return f"vertex {graph.label(v)} has the distance {values[v]}, and none is beyond {furthest}"
 
@@ -154,9 +158,13 @@ def listed_distances(file: ResultFile, graph: CSRGraph, source: int) -> PeerDist
     outside = (vertices < 0) | (vertices >= graph.vertices)
     if outside.any():
         what = f"its result file has a distance for vertex {vertices[np.argmax(outside)]}, of {graph.vertices} vertices"
-        raise PeerThrew(what, where=file.by)
+        raise PeerThrew(what, where=file.by, remedy="write a line 'vertex distance' for each vertex that is reached")
     if len(np.unique(vertices)) < len(vertices):
-        raise PeerThrew("its result file has two distances for one vertex", where=file.by)
+        raise PeerThrew(
+            "its result file has two distances for one vertex",
+            where=file.by,
+            remedy="write a line 'vertex distance' for each vertex that is reached",
+        )
     own = distance_dtype(graph.weights.dtype)
     found = _told(columns[min(1, len(columns) - 1)], no_path, own, file.by) if columns else np.empty(0, own)
     values = np.full(graph.vertices, unreached(found.dtype), found.dtype)
@@ -218,7 +226,7 @@ def _networkx_distances(structure: tuple[Any, np.dtype[Any]], found: dict[int, i
         return distance
     whole = np.dtype(np.uint64)
     if max(found.values()) >= unreached(whole):
-        raise PeerRefused("a distance needs more than 64 bits")
+        raise PeerRefused("a distance needs more than 64 bits", remedy="choose smaller weights: --weights hash:1..255")
     exact = np.full(len(graph), unreached(whole), whole)
     exact[list(found)] = np.array(list(found.values()), whole)
     return exact
