@@ -272,7 +272,7 @@ def _expectation(table: Mapping[str, Any]) -> Expectation:
     said: dict[str, Any] = {key: table[key] for key in ("least", "most", "stated") if key in table}
     for key, one in said.items():
         if isinstance(one, bool) or not isinstance(one, int | float):
-            raise InputError(f"its {key} {one!r} is no number")
+            raise InputError(f"its {key} {one!r} is no number", remedy="write e.g. least = 1.5")
     if not said or said.get("stated") == 0:
         raise InputError("it says nothing of the figure", remedy="give least, most or stated")
     each, others = _question(table)

@@ -44,7 +44,10 @@ def fill(path: str, records: Sequence[Record]) -> str:
         raise placed(error, path) from None
     except TemplateError as error:
         line = getattr(error, "lineno", None)
-        raise InputError(f"{error.message}", where=f"{path} line {line}" if line else path) from None
+        where = f"{path} line {line}" if line else path
+        raise InputError(
+            f"{error.message}", where=where, remedy="correct the template; docs/report.md has what it knows"
+        ) from None
     except TypeError as error:
         raise InputError(str(error), where=path, remedy="see docs/report.md") from None
     return rendered.rstrip("\n")
@@ -55,7 +58,7 @@ def _text(path: str | Path) -> str:
         return Path(path).read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         why = (error.strerror or "") if isinstance(error, OSError) else "it is not UTF-8"
-        raise InputError(f"cannot be read: {why.lower()}", where=path) from None
+        raise InputError(f"cannot be read: {why.lower()}", where=path, remedy="name a text in UTF-8") from None
 
 
 class _Page:
@@ -136,7 +139,8 @@ def _figures(path: Path, sweep: str) -> dict[str, Any]:
         listed = tomllib.loads(_text(path))[sweep]
         return {one["text"]: {"ours": one["ours"], "values": one["values"]} for one in listed}
     except (tomllib.TOMLDecodeError, KeyError, TypeError) as error:
-        raise InputError(f"holds no figures of '{sweep}': {error}", where=path) from None
+        remedy = f'write [["{sweep}"]] with text, ours and values'
+        raise InputError(f"holds no figures of '{sweep}': {error}", where=path, remedy=remedy) from None
 
 
 def _row(finding: Finding) -> list[str]:

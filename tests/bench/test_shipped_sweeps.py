@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -164,6 +166,8 @@ MAY_BE_EMPTY = {
     "of the roof, %",
     "of the rate of a copy, %",
     "MTEPS",
+    "MTEPS end to end",
+    "± %",
     "spread",
     "heavy edges",
     "heavy rounds",
@@ -197,3 +201,14 @@ def made_up(planned: Planned) -> Record:
     }
     sweep = read_sweep(str(cell.sweep))
     return placed(data | ({"paper": paper_of(sweep.paper, planned)} if sweep.paper else {}), planned)
+
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_sweep_that_a_page_names_is_shipped(page):
+    named = set(re.findall(r"--sweep ([a-z]+(?:/[a-z0-9]+)?)(?![\w/.])", page.read_text("utf-8")))
+    assert named <= {*shipped(), "papers"}, page.name
+    assert not re.findall(r"docs/measure\S*", page.read_text("utf-8"))
