@@ -1,4 +1,4 @@
-"""The values of axes: ranges, templates with variables, and the conditions of rules.
+"""The axes of a sweep: their values, ranges, templates with variables, conditions on them, and ``--set``.
 
 ==================  ============================================================
 ``16..24``          every whole number, both ends included
@@ -14,12 +14,37 @@ of weights.
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from fnmatch import fnmatchcase
 from fractions import Fraction
 from typing import Any
 
-from gpugraph.errors import InputError
+from gpugraph.bench.toml_file import Document
+from gpugraph.errors import InputError, unknown_name
+from gpugraph.measure.sampling import Sampling
+from gpugraph.problems.contract import PROBLEMS
+
+AXES: dict[str, list[Any]] = {
+    "problem": [PROBLEMS[0]],
+    "graph": [],
+    "weights": ["file"],
+    "input_format": [None],
+    "symmetrize": [False],
+    "keep_ids": [False],
+    "seed": [1],
+    "source": [None],
+    "device": ["auto"],
+    "algorithm": ["auto"],
+    "prepare": ["none"],
+    "index_bits": [None],
+    "verify": ["auto"],
+}
+"""The axes that every sweep has, with their values where a sweep names none; any other is a variable of templates."""
+
+TEMPLATES = ("graph", "weights", "source", "prepare")
+"""Axes whose values may hold variables; those of options may too."""
 
 MOST_VALUES = 4096
 """More values on one axis than this are taken for a slip of the pen."""
@@ -124,3 +149,99 @@ def matches(wanted: Any, value: Any) -> bool:
             return (not ends[1] or exact >= number(ends[1])) and (not ends[2] or exact <= number(ends[2]))
         return fnmatchcase(str(value), wanted)
     return bool(wanted == value)
+
+
+# ------------------------------------------------------------------ what the command line puts in their place
+
+WHOLE = ("graph", "source", "weights", "verify", "input_format")
+"""Axes whose values hold commas or dots of their own: ``--set`` takes the text as one value, and may be repeated."""
+
+LIMITS = ("time", "memory", "load")
+
+
+def parse_settings(texts: Sequence[str]) -> dict[str, list[Any]]:
+    """Return what ``--set NAME=VALUE`` gave, by name; a name given again adds values.
+
+    A value that begins with ``[`` or a quotation mark is TOML; else commas separate values, numbers and ranges are
+    read as such, and the text of a graph, a source or weights is one value.
+
+    Raises:
+        InputError: no equals sign, or no value.
+    """
+    settings: dict[str, list[Any]] = {}
+    for text in texts:
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not equals or not name or not value:
+            raise InputError(f"--set '{text}' is not AXIS=VALUES", remedy="for example --set scale=16..20")
+        try:
+            settings.setdefault(name, []).extend(_values(name, value))
+        except InputError as error:
+            raise InputError(error.what, where=f"--set {text}", remedy=error.remedy) from None
+    return settings
+
+
+def _values(name: str, text: str) -> list[Any]:
+    if text[0] in "[\"'{":
+        try:
+            value = tomllib.loads(f"value = {text}")["value"]
+        except tomllib.TOMLDecodeError as error:
+            raise InputError(f"is no TOML: {error}", remedy='for example --set graph=["rmat:10", "path:500"]') from None
+        return value if isinstance(value, list) else [value]
+    if name in WHOLE or name.startswith(("limits.", "sampling.")):
+        return [text]
+    return expand_words(text)
+
+
+def apply_settings(document: Document, settings: Mapping[str, list[Any]]) -> None:
+    """Put settings in the place of what the file of a sweep says, in every block.
+
+    Raises:
+        InputError: the sweep has no such axis; the nearest is suggested.
+    """
+    tables, path = document.tables, document.path
+    document.overridden = frozenset(settings)
+    own = [block for block in tables.get("block", []) if isinstance(block, dict)]
+    declared = {key for table in (tables, *own) for part in _parts(table) for key in part}
+    for name, values in settings.items():
+        head, dot, tail = name.rpartition(".")
+        if head in ("limits", "sampling"):
+            known = LIMITS if head == "limits" else [f.name for f in fields(Sampling)]
+            if tail not in known:
+                raise unknown_name(f"setting of '{head}'", tail, known)
+            tables.setdefault(head, {})[tail] = values[-1]
+            for block in own:
+                block.get(head, {}).pop(tail, None)
+        elif dot and head not in declared:
+            for table in (tables, *own):
+                table.get("options", {}).get(head, {}).pop(tail, None)
+            tables.setdefault("options", {}).setdefault(head, {})[tail] = values
+        elif name in AXES or name in declared:
+            tables.setdefault("axes", {})[name] = values
+            for table in own:
+                table.get("axes", {}).pop(name, None)
+            for table in (tables, *own):
+                table["cases"] = _without(table.get("cases", []), name)
+        elif owners := [head for table in (tables, *own) for head in _owners(table, name)]:
+            remedy = f"write --set {owners[0]}.{name}=…"
+            raise InputError(f"'{name}' is no axis of {path} but an option of {owners[0]}", remedy=remedy)
+        else:
+            raise unknown_name(f"axis of {path}", name, {*AXES, *declared})
+
+
+def _parts(table: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the tables whose keys are axes or variables."""
+    axes, cases = table.get("axes", {}), table.get("cases", [])
+    return [part for part in (axes, *(cases if isinstance(cases, list) else [])) if isinstance(part, dict)]
+
+
+def _owners(table: Mapping[str, Any], option: str) -> list[str]:
+    """Return the algorithms for which a table has an axis of that option."""
+    options = table.get("options", {})
+    return [name for name, own in options.items() if isinstance(own, dict) and option in own]
+
+
+def _without(cases: Any, name: str) -> Any:
+    if not isinstance(cases, list):
+        return cases
+    left = [{k: v for k, v in case.items() if k != name} for case in cases if isinstance(case, dict)]
+    return [case for i, case in enumerate(left) if case not in left[:i]]

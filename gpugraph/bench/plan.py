@@ -12,9 +12,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gpugraph.bench.available import PEER, Available, Guests, Way
-from gpugraph.bench.axes import described, filled, meets, variables_in
-from gpugraph.bench.sweep import AXES, Block, Limits, Sweep, Variant
-from gpugraph.bench.sweep_file import SIZES, VALUES
+from gpugraph.bench.axes import AXES, described, filled, meets, variables_in
+from gpugraph.bench.sweep import Block, Limits, Sweep, Variant
 from gpugraph.errors import InputError, placed
 from gpugraph.measure.identity import unopened_id
 from gpugraph.measure.record import Cell
@@ -187,32 +186,3 @@ def _cell(sweep: str, block: Block, problem: Problem, template: str, bound: Mapp
     extras = [f"{name}={bound[name]}" for name in ("weights", "source", "seed", "index_bits") if name in varied]
     parts = [cell.problem, described_algorithm(cell), cell.device, problem.series(str(cell.graph)), *extras]
     return replace(cell, series=" · ".join(parts))
-
-
-def paper_of(paper: Mapping[str, Any], planned: Planned) -> list[dict[str, Any]]:
-    """Return the ``paper`` field of a cell's record: an object for each table or figure that concerns it.
-
-    A point of ``[[paper.point]]`` gives ``kernel_s``, ``mteps``, or ``speedup`` with ``over`` what it is one; and
-    ``vertices`` or ``scale``; ``label`` and ``where`` name the paper's system and the place in its text, ``hardware``
-    that of the point where it is not the paper's.  Every other key is a condition on the cell, as in a rule of
-    ``[[skip]]``: the point is kept in the records of the cells that meet it.  The first object holds what the paper
-    says besides.
-    """
-    cell = planned.cell
-    known = {**cell.axes, "problem": cell.problem, "graph": str(cell.graph), "device": cell.device}
-    points: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
-    kept = (*VALUES, *SIZES, "over", "label", "where")
-    for point in paper.get("point", ()):
-        conditions = {name: wanted for name, wanted in point.items() if name not in (*kept, "hardware")}
-        if meets(conditions, known):
-            place = str(point.get("hardware", paper["hardware"])), str(point.get("where", ""))
-            points.setdefault(place, []).append({k: point[k] for k in kept if k in point})
-    said = {key: paper[key] for key in ("authors", "year", "note") if key in paper}
-    said |= {"claims": list(paper["claim"])} if paper.get("claim") else {}
-    if not points:
-        return [{"name": paper["title"], "hardware": paper["hardware"], "points": [], **said}]
-    objects = [
-        {"name": paper["title"], "hardware": hardware, "where": where, "points": found}
-        for (hardware, where), found in points.items()
-    ]
-    return [{**objects[0], **said}, *objects[1:]]

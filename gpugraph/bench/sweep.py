@@ -11,30 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gpugraph.bench.axes import filled, variables_in
+from gpugraph.bench.axes import AXES, TEMPLATES, filled, variables_in
 from gpugraph.bench.findings import Expectation, Table
 from gpugraph.bench.toml_file import Document
-from gpugraph.problems.contract import PROBLEMS
-
-AXES: dict[str, list[Any]] = {
-    "problem": [PROBLEMS[0]],
-    "graph": [],
-    "weights": ["file"],
-    "input_format": [None],
-    "symmetrize": [False],
-    "keep_ids": [False],
-    "seed": [1],
-    "source": [None],
-    "device": ["auto"],
-    "algorithm": ["auto"],
-    "prepare": ["none"],
-    "index_bits": [None],
-    "verify": ["auto"],
-}
-"""The axes that every sweep has, with their values where a sweep names none; any other is a variable of templates."""
-
-TEMPLATES = ("graph", "weights", "source", "prepare")
-"""Axes whose values may hold variables; those of options may too."""
 
 
 @dataclass(frozen=True)

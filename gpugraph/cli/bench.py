@@ -63,8 +63,8 @@ def bench(
     Example:
       gpugraph bench --sweep scales --set scale=12..14 --save scales.jsonl
     """
+    from gpugraph.bench.axes import parse_settings
     from gpugraph.bench.bench import Bench
-    from gpugraph.bench.overrides import parse_settings
     from gpugraph.bench.sweep_file import read_sweep, shipped
     from gpugraph.cli.output import check_destination, show, show_lines, tell
     from gpugraph.cli.progress import Progress

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from gpugraph.bench.overrides import parse_settings
-from gpugraph.bench.plan import Plan, Planned, described_algorithm, expand_sweep, paper_of
+from gpugraph.bench.axes import parse_settings
+from gpugraph.bench.paper import paper_of
+from gpugraph.bench.plan import Plan, Planned, described_algorithm, expand_sweep
 from gpugraph.bench.sweep_file import read_sweep, shipped
 from gpugraph.measure.record import Record
 from gpugraph.measure.resolve import parse_options
@@ -91,7 +92,7 @@ def test_every_stated_figure_has_its_place_its_size_and_cells_that_it_stands_bes
         assert "scale" in point or "vertices" in point
         assert ("speedup" in point) == ("over" in point)
         alone = {**sweep.paper, "point": [point]}
-        assert any(paper_of(alone, planned)[0]["points"] for planned in cells), point
+        assert any(paper_of(alone, planned.cell)[0]["points"] for planned in cells), point
 
 
 def test_a_stated_rate_reaches_the_row_of_a_report_with_its_own_hardware():
@@ -99,7 +100,7 @@ def test_a_stated_rate_reaches_the_row_of_a_report_with_its_own_hardware():
     assert paper is not None
     cells = plan_of("papers/kolganov2015", "scale=25").cells
     ssca2 = next(p for p in cells if p.cell.algorithm == "boruvka" and str(p.cell.graph).startswith("ssca2"))
-    row = Record.of({**mst_record(), "paper": paper_of(paper, ssca2)})
+    row = Record.of({**mst_record(), "paper": paper_of(paper, ssca2.cell)})
     told = {(value.scale, value.mteps, value.hardware.partition(" (")[0]) for value in stated(row)}
     assert (25.0, 3000.0, "Tesla K40") in told
     assert (23.0, 3200.0, "GeForce GTX Titan") in told
@@ -200,7 +201,7 @@ def made_up(planned: Planned) -> Record:
         "rounds": 7,
     }
     sweep = read_sweep(str(cell.sweep))
-    return placed(data | ({"paper": paper_of(sweep.paper, planned)} if sweep.paper else {}), planned)
+    return placed(data | ({"paper": paper_of(sweep.paper, cell)} if sweep.paper else {}), planned)
 
 
 ROOT = Path(__file__).resolve().parents[2]
