@@ -23,7 +23,7 @@ hostile:     ## damaged, killed, full and closed by the thousand, on all cores (
 	$(PYTHON) -m tests.hostile
 
 selftest:    ## does compare tell noise from change on this machine? needs a GPU, some minutes
-	$(PYTHON) tests/selftest.py
+	$(PYTHON) -m gpugraph bench --sweep selftest --runs 21 --save selftest.jsonl
 
 test-gpu:    ## the tests that need a GPU
 	$(PYTHON) -m pytest -m gpu

@@ -77,11 +77,11 @@ def report(
 
             text = page(rows, title=title or TITLE, notices=notices)
         elif style == "markdown":
-            from gpugraph.report.tables import markdown
+            from gpugraph.report.markdown_csv import markdown
 
             text = markdown(rows)
         elif style == "csv":
-            from gpugraph.report.tables import csv
+            from gpugraph.report.markdown_csv import csv
 
             text = csv(rows)
         else:

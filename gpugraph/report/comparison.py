@@ -8,7 +8,7 @@ from typing import Any
 from gpugraph.measure.compare import VERDICTS, Compared, Comparison
 from gpugraph.measure.record import Record, jsonable
 from gpugraph.quantities import counted, duration, percent
-from gpugraph.report.tables import grid
+from gpugraph.report.markdown_csv import grid
 from gpugraph.report.terminal import Line, columns, field
 
 HEADER = ("problem", "graph", "algorithm", "device", "base", "new", "new/base", "95 % interval", "verdict")

@@ -15,8 +15,8 @@ from gpugraph.bench.sweep import Sweep
 from gpugraph.bench.sweep_file import read_sweep
 from gpugraph.errors import InputError, placed, unknown_name
 from gpugraph.measure.record import Record
+from gpugraph.report.markdown_csv import grid
 from gpugraph.report.sweep import flush_right
-from gpugraph.report.tables import grid
 
 VERDICTS = ("claim, its place", "stated", "ours", "holds?")
 

@@ -40,6 +40,7 @@ SMALL = {
     "papers/sun2013": ("size=2KiB", "length=16", "n=16", "sparse=32", "edges=120"),
     "papers/wang2011": ("n=16", "ef=2"),
     "scales": ("scale=5",),
+    "selftest": ("graph=grid:4x4",),
     "smoke": ("graph=grid:4x4",),
     "sources": ("scale=5", "source=random:2", "graph=rmat:{scale}"),
     "weights": ("scale=5",),
