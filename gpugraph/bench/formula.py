@@ -27,7 +27,7 @@ class NotMeasured(Exception):
 def _published(record: Record) -> float | None:
     """Return the least time that the sweep's ``[[paper.point]]`` state for the cell."""
     papers = record.data.get("paper")
-    points = [point for one in papers or () for point in one.get("points", ())] if isinstance(papers, list) else []
+    points = [point for one in papers or () for point in one.get("points") or ()] if isinstance(papers, list) else []
     size = record.shape.graph.vertices
     times = [one["kernel_s"] for one in points if one.get("kernel_s") and one.get("vertices", size) == size]
     return min(times, default=None)
