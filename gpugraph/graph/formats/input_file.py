@@ -72,7 +72,7 @@ class Source:
             with self._raw() as raw:
                 head = raw.read(HEAD_BYTES)
         except (OSError, ValueError) as error:  # ValueError: a path with a zero byte
-            raise _unreadable(given, error) from error
+            raise unreadable(given, error) from error
         if not self._bytes:
             raise GraphFormatError("the file is empty", path=self.path, remedy="fetch or write it again")
         self.codec = codec_of_content(head, given)
@@ -186,6 +186,19 @@ class Source:
             # A strict system refuses to promise memory for a private copy of a very large file.
             return np.asarray(np.memmap(self._file, np.uint8, "r"))
 
+    @contextmanager
+    def descriptor(self) -> Iterator[int | None]:
+        """Open the file for others to read what ``data`` maps; None where ``data`` is a copy in memory."""
+        if self.codec is not None or self._held is not None:
+            yield None
+            return
+        try:
+            raw = open(self._file, "rb", buffering=0)  # noqa: SIM115
+        except OSError as error:
+            raise unreadable(self.path, error) from error
+        with raw:
+            yield raw.fileno()
+
     def field(self, offset: int, dtype: str, what: str) -> int:
         """Return the integer of ``dtype`` at byte ``offset``.
 
@@ -227,11 +240,12 @@ def decoding(path: str, damage: str, remedy: str) -> Iterator[None]:
         raise
     except Exception as error:
         if isinstance(error, OSError) and error.errno is not None:
-            raise _unreadable(path, error) from error
+            raise unreadable(path, error) from error
         raise GraphFormatError(damage, path=path, remedy=remedy) from error
 
 
-def _unreadable(path: str, error: OSError | ValueError) -> InputError:
+def unreadable(path: str, error: OSError | ValueError) -> InputError:
+    """Return the error for a file that the system does not let us read."""
     reason = (getattr(error, "strerror", None) or str(error)).lower()
     misspelt = isinstance(error, FileNotFoundError | ValueError)
     remedy = "check the spelling of the path" if misspelt else "check its permissions"

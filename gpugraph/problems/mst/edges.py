@@ -29,8 +29,19 @@ def edge_endpoints(graph: CSRGraph, edges: NDArray[Any]) -> tuple[NDArray[np.int
     if graph.arcs == 0:
         return np.zeros(len(edges), np.int64), np.zeros(len(edges), np.int64)
     inside = np.clip(edges, 0, graph.arcs - 1)
+    if graph.on_device is not None and graph.on_device.usable:
+        u, v, _ = graph.on_device.ends_and_weights(inside)
+        return u.astype(np.int64), v.astype(np.int64)
     tails = np.searchsorted(graph.offsets, inside, side="right") - 1
     return tails.astype(np.int64, copy=False), graph.targets[inside].astype(np.int64)
+
+
+def edge_weights(graph: CSRGraph, edges: NDArray[Any]) -> NDArray[Any]:
+    """Return the (k,) weights of the arcs at the positions ``edges``, all inside the graph."""
+    if graph.on_device is not None and graph.on_device.usable:
+        return graph.on_device.ends_and_weights(edges)[2]
+    weights: NDArray[Any] = graph.weights[edges]
+    return weights
 
 
 def edge_ids(graph: CSRGraph, u: NDArray[Any], v: NDArray[Any]) -> NDArray[np.int64]:
@@ -59,7 +70,7 @@ def describe_edge(graph: CSRGraph, edge: int) -> str:
     named = ""
     if graph.vertex_names is not None:
         named = f", in the file ({graph.name_of(u)}, {graph.name_of(v)}),"
-    return f"edge ({u}, {v}){named} of weight {graph.weights[edge].item()}"
+    return f"edge ({u}, {v}){named} of weight {edge_weights(graph, np.array([edge]))[0].item()}"
 
 
 @njit

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from gpugraph.exact import exact_sum
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.problems.mst.edges import edge_endpoints
+from gpugraph.problems.mst.edges import edge_endpoints, edge_weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,9 +41,12 @@ class Forest:
 
         Nothing is checked: ids outside the graph weigh nothing here, and the certificate names them.
         """
-        ascending = np.sort(edges.astype(np.int64, copy=False), kind="stable")
+        if graph.on_device is not None and graph.on_device.usable and not (edges < 0).any():
+            ascending = graph.on_device.ascending(edges)
+        else:
+            ascending = np.sort(edges.astype(np.int64, copy=False), kind="stable")
         inside = ascending[np.searchsorted(ascending, 0) : np.searchsorted(ascending, graph.arcs)]
-        return cls(graph, ascending, exact_sum(graph.weights[inside]), graph.vertices - len(ascending))
+        return cls(graph, ascending, exact_sum(edge_weights(graph, inside)), graph.vertices - len(ascending))
 
     def endpoints(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the edges' endpoints (u, v): two (tree_edges,) int64 arrays, u < v, ascending by (u, v)."""
