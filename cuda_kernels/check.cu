@@ -9,13 +9,13 @@ hash of each arc as it stands.  All sums are modulo 2^64 and the same in whateve
 
     offsets (n+1)  targets (arcs)   the rows; `weights` are read as words of 4 or 8 bytes
     found           words of 64 bits: FALL, the first row that ends before it begins; BAD, the first arc that no graph
-                    holds, ~0 if there is none; DIGEST, two words; SIGNED, two words
+                    holds, ~0 if there is none; DIGEST, two words; BALANCE, the signed sum, two words
 
 Kernels, in launch order: check_narrow for the offsets of a file, where 32 bits are enough; check_offsets; then, where no row falls, check_arcs.
 */
 #include "counter_random.cuh"
 
-enum { FALL, BAD, DIGEST, SIGNED = DIGEST + 2 };
+enum { FALL, BAD, DIGEST, BALANCE = DIGEST + 2 };
 
 constexpr int TILE = 1024;  // consecutive arcs that a warp takes, so that no row, however long, falls to one alone
 
@@ -89,7 +89,7 @@ extern "C" __global__ void check_arcs(int32 vertices, int64 arcs, const index_t*
     if (lane_id() == 0) {
         atomicAdd(&found[DIGEST], d0);
         atomicAdd(&found[DIGEST + 1], d1);
-        atomicAdd(&found[SIGNED], b0);
-        atomicAdd(&found[SIGNED + 1], b1);
+        atomicAdd(&found[BALANCE], b0);
+        atomicAdd(&found[BALANCE + 1], b1);
     }
 }

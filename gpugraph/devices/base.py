@@ -249,14 +249,6 @@ class Device(Protocol):
         ...
 
 
-def typed(value: int, dtype: DTypeLike) -> Any:
-    """Return a scalar typed for a kernel argument, refusing one that does not fit."""
-    scalar = np.dtype(dtype).type(value)
-    if int(scalar) != value:
-        raise OverflowError(f"{value} does not fit {np.dtype(dtype)}")
-    return scalar
-
-
 BLOCKS_PER_MULTIPROCESSOR = 16
 """Blocks of a grid-stride launch for each multiprocessor: enough to fill it, whatever the kernel's needs."""
 

@@ -18,7 +18,7 @@ from gpugraph.graph.device_rows import ARCS_PER_THREAD, DeviceRows
 from gpugraph.graph.digest import finish
 
 FILE = "check.cu"
-FALL, BAD, DIGEST, SIGNED, WORDS = 0, 1, 2, 4, 6  # as in check.cu
+FALL, BAD, DIGEST, BALANCE = 0, 1, 2, 4  # as in check.cu
 NOTHING = 2**64 - 1
 
 
@@ -66,7 +66,7 @@ def digest_on_device(graph: CSRGraph) -> str:
 def is_symmetric_on_device(graph: CSRGraph) -> bool:
     """Tell whether every arc has its reverse with equal weight."""
     found = _checked(_rows(graph))
-    return found is not None and not found[SIGNED:].any()
+    return found is not None and not found[BALANCE:].any()
 
 
 def check_on_device(graph: CSRGraph) -> None:
@@ -78,7 +78,7 @@ def check_on_device(graph: CSRGraph) -> None:
         GraphFormatError: what ``check_structure`` says, or that the copy is not what the file holds now.
     """
     found = _checked(_rows(graph))
-    if found is not None and int(found[BAD]) == NOTHING and (graph.directed or not found[SIGNED:].any()):
+    if found is not None and int(found[BAD]) == NOTHING and (graph.directed or not found[BALANCE:].any()):
         digest = _digest(graph, found)
         if graph.stored_digest in (None, digest):
             graph.__dict__["digest"] = digest

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.devices.base import Array, Device, covering_grid
+from gpugraph.errors import OutOfMemory
 
 if TYPE_CHECKING:
     from gpugraph.graph.csr import CSRGraph
@@ -105,13 +106,13 @@ class DeviceRows:
         return found
 
     def ascending(self, ids: NDArray[Any]) -> NDArray[np.int64]:
-        """Return (k,) whole numbers of 0 or more in ascending order.
-
-        Raises:
-            OutOfMemory: the device has no room for it.
-        """
-        words = self.device.upload(ids.astype(np.int64).view(np.uint64))
-        self.device.sort(words)
+        """Return (k,) whole numbers of 0 or more in ascending order, sorted by the device if it has the room."""
+        wide = ids.astype(np.int64)
+        try:
+            words = self.device.upload(wide.view(np.uint64))
+            self.device.sort(words)
+        except OutOfMemory:
+            return np.sort(wide)
         return self.device.download(words).view(np.int64)
 
     def ends_and_weights(self, positions: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:

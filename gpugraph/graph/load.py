@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.atomic import atomic_write
 from gpugraph.clock import HostClock
 from gpugraph.compression import strip_suffix
 from gpugraph.devices.base import Device
-from gpugraph.errors import GraphFormatError, InputError, OutOfMemory
+from gpugraph.errors import GraphFormatError, InputError, OutOfMemory, unreadable
+from gpugraph.files import atomic_write
 from gpugraph.graph import formats
 from gpugraph.graph.build import ArcList, build
 from gpugraph.graph.build import symmetrize as symmetrized
@@ -22,7 +22,7 @@ from gpugraph.graph.canonical import weight_words
 from gpugraph.graph.check import ensure_checked, first_asymmetry
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.formats.base import Format
-from gpugraph.graph.formats.input_file import Progress, Source, unreadable
+from gpugraph.graph.formats.input_file import Progress, Source
 from gpugraph.graph.view import MAX_NARROW_ARCS
 
 if TYPE_CHECKING:
