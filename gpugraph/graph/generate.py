@@ -12,15 +12,19 @@ undirected edge and u → v a directed arc, the weight is
 from __future__ import annotations
 
 import importlib
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.compiled import njit
+from gpugraph.devices.base import Device
+from gpugraph.errors import OutOfMemory
 from gpugraph.graph.build import ArcList, build
 from gpugraph.graph.chunks import Progress, Runner
 from gpugraph.graph.csr import CSRGraph, target_dtype
+from gpugraph.graph.device_generate import can_generate, generate_on_device
 from gpugraph.graph.families import FAMILIES
 from gpugraph.graph.generators.hashing import hash64, high_product
 from gpugraph.graph.spec import Spec, WeightRange, parse_spec
@@ -30,17 +34,21 @@ _BUILD_STARTS = 0.6
 """The fraction of the whole at which the arcs are drawn and the rows begin to be built."""
 
 
-def generate(spec: Spec | str, progress: Progress | None = None) -> CSRGraph:
+def generate(spec: Spec | str, progress: Progress | None = None, device: Device | None = None) -> CSRGraph:
     """Return the graph of a spec.
 
     Args:
         spec: the spec, parsed or as text.
         progress: called with the fraction done, in 0..1, and what is being done, a few times a second at most.
+        device: makes the graph, and keeps it, if it can; the host does where it cannot.
 
     Raises:
         InputError: not a spec, or a graph that does not fit in memory (before anything is allocated).
     """
     parsed = parse_spec(spec) if isinstance(spec, str) else spec
+    if device is not None and can_generate(parsed):
+        with suppress(OutOfMemory):
+            return generate_on_device(parsed, device, lambda: generate(parsed))
     require_memory(parsed.estimate_bytes(), parsed.text)
     family = FAMILIES[parsed.family]
     values = dict(parsed.values)
