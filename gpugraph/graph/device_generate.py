@@ -21,6 +21,9 @@ from gpugraph.graph.device_rows import ARCS_PER_THREAD, BLOCK, DeviceRows
 from gpugraph.graph.families import FAMILIES, degree_of_regular, edges_of_dense, largest_clique, samples_of_random
 from gpugraph.graph.spec import Spec
 
+HARD = ("hub", "among", "shuffled")
+"""Parameters that the kernels do not know."""
+
 FILE, KNN = "generate.cu", "generate_knn.cu"
 _MASK = 2**64 - 1
 
@@ -209,11 +212,12 @@ def _hash64(z: Any) -> Any:
 
 
 def can_generate(spec: Spec) -> bool:
-    """Tell whether a device can make the graph of a spec, if it has the memory."""
-    small = spec.vertices < 2**31 and spec.size.samples < MOST_ITEMS
+    """Tell whether a device can make the graph of a spec, if it has the memory; the host makes hard ones."""
+    small, values = spec.vertices < 2**31 and spec.size.samples < MOST_ITEMS, dict(spec.values)
     if spec.family == "ssca2":
-        small = small and largest_clique(dict(spec.values)) < 2**31
-    return small and hasattr(_Family, f"_{spec.family}")
+        small = small and largest_clique(values) < 2**31
+    hard = spec.weights.ends or any(values.get(key) for key in HARD)
+    return small and not hard and hasattr(_Family, f"_{spec.family}")
 
 
 def generate_on_device(spec: Spec, device: Device, remake: Callable[[], CSRGraph]) -> CSRGraph:

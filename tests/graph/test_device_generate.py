@@ -199,3 +199,12 @@ def test_a_gpu_makes_the_graph_of_the_host(text: str) -> None:
         assert_same(generate(text, device=device), generate(text))
     finally:
         device.close()
+
+
+@pytest.mark.parametrize(
+    "spec",
+    ["random:n=64,m=100,hub=yes", "random:n=64,m=100,among=8", "star:9,hub=3", "path:9,shuffled=yes", "path:9,w=1/7"],
+)
+def test_what_the_kernels_do_not_know_is_left_to_the_host(spec: str) -> None:
+    assert not can_generate(parse_spec(spec))
+    assert can_generate(parse_spec(spec.rpartition(",")[0]))
