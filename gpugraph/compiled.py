@@ -34,13 +34,21 @@ def njit(function: Function) -> Function:
     return _compiled(function)
 
 
+def plain_njit(function: Function) -> Function:
+    """Compile a sequential function that allocates nothing and counts no references.
+
+    Every count of a reference to an array is a cache line that threads take from each other.
+    """
+    return _compiled(function, _nrt=False)
+
+
 def parallel_njit(function: Function) -> Function:
     """Compile a function whose one ``prange`` loop runs on all threads."""
     return _compiled(function, parallel=True)
 
 
-def _compiled(function: Function, *, parallel: bool = False) -> Function:
-    made: Any = numba.njit(nogil=True, parallel=parallel)(function)
+def _compiled(function: Function, **options: bool) -> Function:
+    made: Any = numba.njit(nogil=True, **options)(function)
     if isinstance(made, Dispatcher):  # not where NUMBA_DISABLE_JIT leaves the function as it is
         made._cache = _Cache(made)  # type: ignore[attr-defined]
     return cast(Function, made)
