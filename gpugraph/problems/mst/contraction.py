@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from gpugraph.atomics import compare_and_swap, cycles, fetch_add, load_now, prefetch
+from gpugraph.atomics import compare_and_swap, cycles, fetch_add, load_now
 from gpugraph.compiled import plain_njit
 from gpugraph.graph.canonical import find_arc
 from gpugraph.team import COUNTERS, STRIDE, join, meet, release, share_of, stopped
@@ -36,7 +36,7 @@ _NONE = -1
 
 # Counters of ``control``.
 _NEXT_ROWS, _NEXT_BLOCK, _BLOCKS, _PLAN = (COUNTERS + i * STRIDE for i in range(4))
-_ALIVE, _FOREST, _GIANT, _LIVE = _PLAN, _PLAN + 1, _PLAN + 2, _PLAN + 3
+_FOREST, _GIANT, _LIVE, _HALT = _PLAN, _PLAN + 1, _PLAN + 2, _PLAN + 3
 
 # Columns of ``own``.
 _ROOTS, _CHILDREN, _KEPT, ROUNDS, FOREST, PHASES = 0, 1, 2, 3, 4, 5
@@ -269,7 +269,7 @@ def _rounds(control: Any, rank: int, size: int, count: int, forest: Any, up: Any
         fetch_add(control, _LIVE, kept)
         if size == 1 or join(control, size):
             if stopped(control):
-                control[_LIVE] = 0
+                control[_LIVE], control[_HALT] = 0, 1
             own[0, _KEPT] = control[_LIVE]
             control[_LIVE] = 0
             if size > 1:
@@ -338,7 +338,7 @@ def boruvka(control: Any, rank: int, size: int, offsets: Any, targets: Any, word
         _rounds(
             control, rank, size, count, forest, up, best, alive, tail_tree, head_tree, key, edge, filled, own
         )  # fmt: skip
-        if not filtered or stopped(control):
+        if not filtered or control[_HALT] != 0:
             break
         filtered = False
         limit = words.dtype.type(~words.dtype.type(0))
