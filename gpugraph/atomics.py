@@ -29,6 +29,10 @@ def _element_pointer(context: Any, builder: Any, array_type: Any, array: Any, in
     return get_pointer(context, builder, array_type, held, [wide], wraparound=False)
 
 
+_outside: Callable[..., Any] = cgutils.get_or_insert_function
+"""Declares a function that lies outside of a module."""
+
+
 def _check(array: Any, index: Any, numbers: Any = types.Integer) -> None:
     if not isinstance(array, types.Array) or array.ndim != 1 or not isinstance(array.dtype, numbers):
         kind = "integers" if numbers is types.Integer else "numbers"
@@ -83,7 +87,7 @@ def fetch_min(typing_context: Any, array: Any, index: Any, value: Any) -> Any:
         array_type, index_type, value_type = signature.args
         pointer = _element_pointer(context, builder, array_type, args[0], index_type, args[1])
         new = context.cast(builder, args[2], value_type, array_type.dtype)
-        if isinstance(array_type.dtype, types.Integer):
+        if not isinstance(array_type.dtype, types.Float):
             return builder.atomic_rmw("min" if array_type.dtype.signed else "umin", pointer, new, "monotonic")
         pointer, word = _word_pointer(builder, array_type, pointer)
         old = builder.atomic_rmw("umin", pointer, builder.bitcast(new, word), "monotonic")
@@ -152,11 +156,8 @@ def prefetch(typing_context: Any, array: Any, index: Any) -> Any:
         pointer = _element_pointer(context, builder, array_type, args[0], index_type, args[1])
         word = ir.IntType(32)
         bytes_ = builder.bitcast(pointer, ir.IntType(8).as_pointer())
-        fetch = cgutils.get_or_insert_function(
-            builder.module,
-            ir.FunctionType(ir.VoidType(), [bytes_.type, word, word, word]),
-            "llvm.prefetch.p0",
-        )
+        kind = ir.FunctionType(ir.VoidType(), [bytes_.type, word, word, word])
+        fetch = _outside(builder.module, kind, "llvm.prefetch.p0")
         builder.call(fetch, [bytes_, word(0), word(3), word(1)])
         return context.get_dummy_value()
 
@@ -168,9 +169,7 @@ def cycles(typing_context: Any) -> Any:
     """Return the processor's counter of cycles, uint64; it runs at a steady rate."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        read = cgutils.get_or_insert_function(
-            builder.module, ir.FunctionType(ir.IntType(64), []), "llvm.readcyclecounter"
-        )
+        read = _outside(builder.module, ir.FunctionType(ir.IntType(64), []), "llvm.readcyclecounter")
         return builder.call(read, [])
 
     return types.uint64(), generate

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import os
 import pickle
 import sys
 import threading
@@ -23,6 +24,7 @@ from numba.core.compiler import CompileResult
 from numba.core.dispatcher import Dispatcher
 
 from gpugraph import code_cache
+from gpugraph.host import usable_cores
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -48,7 +50,8 @@ def parallel_njit(function: Function) -> Function:
 
 
 def _compiled(function: Function, **options: bool) -> Function:
-    made: Any = numba.njit(nogil=True, **options)(function)
+    decorate: Any = numba.njit
+    made = decorate(nogil=True, **options)(function)
     if isinstance(made, Dispatcher):  # not where NUMBA_DISABLE_JIT leaves the function as it is
         made._cache = _Cache(made)  # type: ignore[attr-defined]
     return cast(Function, made)
@@ -149,8 +152,9 @@ def compile_seconds() -> float:
 
 
 def threads() -> int:
-    """Return how many threads parallel loops run on."""
-    return int(numba.get_num_threads())
+    """Return how many threads parallel work runs on: what was set, else as many as the process may use processors."""
+    count = int(numba.get_num_threads())
+    return count if "NUMBA_NUM_THREADS" in os.environ else min(count, usable_cores())
 
 
 def set_threads(count: int) -> None:

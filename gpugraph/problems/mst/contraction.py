@@ -195,11 +195,8 @@ def _merge(control: Any, rank: int, size: int, count: int, rows: bool, before: A
            best: Any, edge: Any, own: Any) -> int:  # fmt: skip
     """Merge the trees that picked each other, take their picks into the forest, list the roots; return how many.
 
-    Args:
-        control, rank, size: of the team.
-        count: how many trees there are; those of the first round (``rows``) are all vertices, others stand in
-            ``before``.
-        after: receives the roots that have picked; their best is forgotten.
+    There are ``count`` trees; those of the first round (``rows``) are all vertices, others stand in ``before``.
+    ``after`` receives the roots that have picked; what they have picked is forgotten.
     """
     begun = cycles()
     first, last = share_of(count, rank, size)
@@ -285,12 +282,9 @@ def boruvka(control: Any, rank: int, size: int, offsets: Any, targets: Any, word
             tail_tree: Any, head_tree: Any, key: Any, edge: Any, filled: Any, own: Any) -> None:  # fmt: skip
     """Write the positions of the forest's arcs, and into ``own[0, FOREST]`` how many there are.
 
-    Args:
-        control, rank, size: of the team.
-        offsets: (n+1,) int64, and the other arrays: see the top of the file; whatever was in them.
-        sign, below_sign: of the words' dtype, how they are ordered: see ``_key``.
-        limit: the greatest key of the edges that the rounds first run on.
-        filtered: whether there may be heavier ones.
+    The arrays are those of the top of the file, whatever is in them.  ``sign`` and ``below_sign``, of the words' dtype,
+    tell how words are ordered (``_key``); ``limit`` is the greatest key of the edges that the rounds first run on, and
+    ``filtered`` tells whether there may be heavier ones.
     """
     n = len(offsets) - 1
     own[rank] = 0
@@ -350,7 +344,6 @@ def boruvka(control: Any, rank: int, size: int, offsets: Any, targets: Any, word
         if size == 1 or join(control, size):
             control[_GIANT] = _frequent(label, targets)
             control[_BLOCKS] = control[_NEXT_ROWS] = control[_NEXT_BLOCK] = 0
-            # The roots are few: whoever has none left of its own edges has none to hold.
             if size > 1:
                 release(control)
         giant = control[_GIANT]

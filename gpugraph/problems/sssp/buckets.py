@@ -10,8 +10,8 @@ themselves, all read once, tell what waits: memory stays O(n + threads).
 
 Shared arrays (names used throughout):
     distance:  (n,) tentative distances: uint32, uint64, float32 or float64.
-    window:    (3,) float64, buckets per unit of distance, by how much to change that when the window moves, and the
-               first distance of the window in ``base``, (1,) of distance's dtype.
+    window:    (2,) float64, buckets per unit of distance, and how many pairs waited when the window last moved.
+    base:      (1,) of distance's dtype, where the window begins.
     heads:     (threads, BINS + 1) int32, the newest block of each bucket, or −1; the last column lies beyond.
     counts:    (threads, BINS + 1) int64, the pairs in it: only the newest block is not full.
     vertices:  (blocks, BLOCK) and away: (blocks, BLOCK), the pairs; following: (blocks,) int32, the next of a chain.
@@ -55,7 +55,7 @@ _TAKEN = 24  # in a cache line of its own
 
 @plain_njit
 def _push(heads: Any, counts: Any, vertices: Any, away: Any, following: Any, control: Any, own: Any, rank: int,
-          bucket: int, v: Any, far: Any) -> None:  # fmt: skip
+          bucket: Any, v: Any, far: Any) -> None:  # fmt: skip
     """Put a pair into one of the thread's buckets; where the pool is dry, note that it is lost."""
     at = counts[rank, bucket] & (BLOCK - 1)
     if at == 0:
@@ -202,17 +202,10 @@ def search(control: Any, rank: int, size: int, offsets: Any, targets: Any, weigh
            distance: Any, base: Any, window: Any, leasts: Any, heads: Any, counts: Any,
            vertices: Any, away: Any, following: Any, shared: Any, filled: Any,
            hubs: Any, hub_away: Any, hub_from: Any, own: Any) -> None:  # fmt: skip
-    """Write the distances from ``source``; ``none`` where there is no path.
+    """Write the distances from ``source``; ``none``, the greatest of its type, where there is no path.
 
-    Args:
-        control, rank, size: of the team.
-        offsets: (n+1,) int64.
-        targets: (arcs,) int32 or int64.
-        weights: (arcs,) uint32, uint64, float32 or float64.
-        source: a vertex.
-        none: the greatest distance.
-        distance: (n,) and the other arrays: see the top of the file; whatever was in them.
-        leasts: (threads,) of distance's dtype.
+    The arrays are those of the top of the file, whatever is in them but for ``window``; ``leasts`` is (threads,) of
+    distance's dtype.
     """
     n = len(distance)
     first, last = share_of(n, rank, size)

@@ -31,7 +31,6 @@ from gpugraph.problems.sssp import buckets
 from gpugraph.problems.sssp.arcs import Arcs, distance_dtype, unreached
 from gpugraph.problems.sssp.distance_keys import distances_from_words
 from gpugraph.problems.sssp.distances import Distances
-from gpugraph.problems.sssp.tight_arcs import refuse_wrapped
 from gpugraph.team import add_phases, run_team
 
 _SAMPLE = 1 << 14
@@ -92,7 +91,8 @@ def _narrow(state: State) -> np.dtype[Any]:
 def _arrays(arcs: Arcs, dtype: np.dtype[Any], size: int) -> dict[str, NDArray[Any]]:
     n, index = arcs.vertices, arcs.targets.dtype
     blocks = 2 * n // buckets.BLOCK + size * (buckets.BINS + 2) + 2
-    pieces = len(arcs.targets) // buckets.PIECE if size > 1 and _has_hubs(arcs.offsets) else 0
+    longest = max(in_threads(lambda low, high: _longest_row(arcs.offsets, low, high), even_ranges(n)))
+    pieces = len(arcs.targets) // buckets.PIECE if size > 1 and longest > buckets.HUB else 0
     return {
         "distance": np.empty(n, dtype),
         "base": np.empty(1, dtype),
@@ -123,13 +123,6 @@ def chosen_delta(arcs: Arcs) -> float:
     top = float(sample.max(initial=0.0))
     mean = top * float(np.mean(sample / top)) if top > 0 else 1.0  # the sum of large weights would overflow
     return mean / max(1.0, len(arcs.targets) / max(1, arcs.vertices))
-
-
-@dataclass(frozen=True)
-class Words:
-    """Distances as a search left them: ``distance_keys.py``'s words, or reals."""
-
-    distance: NDArray[Any]
 
 
 def run(state: State, clock: NullClock, source: int) -> NDArray[Any]:
@@ -220,8 +213,8 @@ def _farthest(distance: Any, low: int, high: int) -> Any:
 
 
 @njit
-def _has_hubs(offsets: Any) -> bool:
-    for v in range(len(offsets) - 1):
-        if offsets[v + 1] - offsets[v] > buckets.HUB:
-            return True
-    return False
+def _longest_row(offsets: Any, low: int, high: int) -> int:
+    most = 0
+    for v in range(low, high):
+        most = max(most, offsets[v + 1] - offsets[v])
+    return most
