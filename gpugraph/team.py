@@ -30,6 +30,8 @@ STRIDE = 16
 _LENGTH = COUNTERS + 32 * STRIDE
 
 _SPINS = 256
+_LEAST = 1 << 15
+"""Fewer items are done by one thread before another is awake."""
 _yield = types.ExternalFunction("sched_yield", types.int32())
 
 
@@ -76,6 +78,11 @@ def share_of(items: int, rank: int, size: int) -> tuple[int, int]:
     step = (items + size - 1) // size
     step = (step + 63) & ~63
     return min(items, rank * step), min(items, (rank + 1) * step)
+
+
+def team_size(items: int) -> int:
+    """Return how many threads are worth it for work on so many items."""
+    return max(1, min(threads(), items // _LEAST))
 
 
 def run_team(function: Callable[..., None], *args: Any, size: int | None = None) -> None:

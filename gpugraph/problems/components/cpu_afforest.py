@@ -24,12 +24,12 @@ from numpy.typing import NDArray
 
 from gpugraph.atomics import compare_and_swap, cycles, fetch_add, load_now
 from gpugraph.clock import NullClock
-from gpugraph.compiled import plain_njit, threads
+from gpugraph.compiled import plain_njit
 from gpugraph.graph.view import GraphView
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.components.labels import Components
 from gpugraph.problems.registry import register, tiny_like
-from gpugraph.team import COUNTERS, STRIDE, add_phases, join, meet, release, run_team, share_of
+from gpugraph.team import COUNTERS, STRIDE, add_phases, join, meet, release, run_team, share_of, team_size
 
 _SAMPLES = 1024
 _ROWS = 512
@@ -51,7 +51,7 @@ class State:
 def prepare(view: GraphView, device: Any, *, size: int | None = None) -> State:
     """Return the state of runs on a graph."""
     parent = np.empty(view.vertices, view.targets.dtype)
-    return State(view, parent, np.zeros(len(_PHASES), np.int64), size or threads())
+    return State(view, parent, np.zeros(len(_PHASES), np.int64), size or team_size(view.vertices + view.arcs))
 
 
 def run(state: State, clock: NullClock) -> NDArray[Any]:

@@ -27,7 +27,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.clock import NullClock
-from gpugraph.compiled import threads
 from gpugraph.errors import InputError
 from gpugraph.graph.canonical import order_keys, weight_words
 from gpugraph.graph.view import GraphView
@@ -35,7 +34,7 @@ from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.mst import contraction
 from gpugraph.problems.mst.forest import Forest
 from gpugraph.problems.registry import register, tiny_like
-from gpugraph.team import add_phases, run_team
+from gpugraph.team import add_phases, run_team, team_size
 
 LIGHT_PER_VERTEX = 1.0
 """Edges per vertex that the rounds run on before the heavy ones are looked at."""
@@ -62,7 +61,7 @@ def prepare(view: GraphView, device: Any, *, size: int | None = None) -> State:
     Raises:
         InputError: it has 2^32 edges or more.
     """
-    graph, size = view.graph, size or threads()
+    graph, size = view.graph, size or team_size(view.vertices + view.arcs)
     n, index = graph.vertices, graph.targets.dtype
     slots = (graph.edges // contraction.BLOCK + 2 * size + 2) * contraction.BLOCK
     if slots >= 2**32 - 1:

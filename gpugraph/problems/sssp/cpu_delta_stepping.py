@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.clock import NullClock
-from gpugraph.compiled import njit, threads
+from gpugraph.compiled import njit
 from gpugraph.errors import InputError
 from gpugraph.graph.chunks import even_ranges, in_threads
 from gpugraph.graph.view import GraphView
@@ -31,7 +31,7 @@ from gpugraph.problems.sssp import buckets
 from gpugraph.problems.sssp.arcs import Arcs, distance_dtype, unreached
 from gpugraph.problems.sssp.distance_keys import distances_from_words
 from gpugraph.problems.sssp.distances import Distances
-from gpugraph.team import add_phases, run_team
+from gpugraph.team import add_phases, run_team, team_size
 
 _SAMPLE = 1 << 14
 _OWN_COLUMNS = 32
@@ -77,7 +77,9 @@ def prepare(view: GraphView, device: Any, *, delta: float = 0.0, size: int | Non
     heaviest = 0
     if arcs.weights.dtype.kind == "u":
         heaviest = max(in_threads(lambda low, high: _heaviest(arcs.weights, low, high), even_ranges(len(arcs.targets))))
-    state = State(view, arcs, int(heaviest), delta or chosen_delta(arcs), {}, size or threads())
+    state = State(
+        view, arcs, int(heaviest), delta or chosen_delta(arcs), {}, size or team_size(view.vertices + view.arcs)
+    )
     state.arrays_for(_narrow(state))
     return state
 
