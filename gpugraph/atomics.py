@@ -14,7 +14,6 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
-from numba.np.arrayobj import make_array
 
 
 def _intrinsic(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -23,6 +22,8 @@ def _intrinsic(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _element_pointer(context: Any, builder: Any, array_type: Any, array: Any, index_type: Any, index: Any) -> Any:
+    from numba.np.arrayobj import make_array  # slow to import
+
     wide = context.cast(builder, index, index_type, types.intp)
     held = make_array(array_type)(context, builder, array)  # type: ignore[no-untyped-call]
     get_pointer: Any = cgutils.get_item_pointer

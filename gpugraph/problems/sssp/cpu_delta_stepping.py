@@ -29,8 +29,7 @@ from gpugraph.problems.algorithm import Algorithm, Option
 from gpugraph.problems.registry import register
 from gpugraph.problems.sssp import buckets
 from gpugraph.problems.sssp.arcs import Arcs, distance_dtype, unreached
-from gpugraph.problems.sssp.distance_keys import distances_from_words
-from gpugraph.problems.sssp.distances import Distances
+from gpugraph.problems.sssp.distances import Distances, distances_from_words
 from gpugraph.team import add_phases, run_team, team_size
 
 _SAMPLE = 1 << 14

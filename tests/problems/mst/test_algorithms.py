@@ -16,7 +16,7 @@ from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView
 from gpugraph.problems.mst import contraction, cpu_boruvka, cpu_kruskal
 from gpugraph.problems.mst.problem import PROBLEM
-from gpugraph.problems.mst.reference import reference_forest
+from gpugraph.problems.mst.verify import reference_forest
 from gpugraph.problems.registry import algorithms, find_algorithm
 from tests.problems.mst.helpers import CPU_ALGORITHMS, forest_by, random_graph
 from tests.zoo import ZOO, undirected, zoo

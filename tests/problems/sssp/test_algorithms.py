@@ -27,7 +27,7 @@ from gpugraph.problems.sssp import (
 from gpugraph.problems.sssp.arcs import Arcs
 from gpugraph.problems.sssp.cpu_delta_stepping import chosen_delta, prepare, run
 from gpugraph.problems.sssp.distances import Distances
-from gpugraph.problems.sssp.reference import reference_distances
+from gpugraph.problems.sssp.verify import reference_distances
 from tests.problems.sssp.small_graphs import (
     SEARCHABLE,
     exact_distances,
