@@ -22,6 +22,7 @@ from numba.core import event, serialize
 from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
 from numba.core.dispatcher import Dispatcher
+from numba.core.extending import _Intrinsic
 
 from gpugraph import code_cache
 from gpugraph.host import usable_cores
@@ -110,6 +111,8 @@ def _source(function: Any, above: tuple[Any, ...] = ()) -> str:
         if isinstance(value, Dispatcher):
             if value is not function and value not in above:
                 parts.append(f"{name}: {_source(value, (*above, function))}")
+        elif isinstance(value, _Intrinsic):
+            parts.append(f"{name}: {_file_digest(value._defn.__code__.co_filename)}")
         elif isinstance(value, int | float | str | tuple | np.generic):
             parts.append(f"{name} = {value!r}")
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
