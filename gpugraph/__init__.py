@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from gpugraph import csgraph
     from gpugraph.adapters.calls import last_call
+    from gpugraph.adapters.mst_many import mst_many
     from gpugraph.adapters.on import on
     from gpugraph.graph.csr import CSRGraph
     from gpugraph.measure.record import Record
@@ -39,6 +40,7 @@ __all__ = [
     "last_call",
     "load",
     "mst",
+    "mst_many",
     "on",
     "scan",
     "sssp",
@@ -46,7 +48,11 @@ __all__ = [
     "verify",
 ]
 
-_ADAPTERS = {"last_call": "gpugraph.adapters.calls", "on": "gpugraph.adapters.on"}
+_ADAPTERS = {
+    "last_call": "gpugraph.adapters.calls",
+    "mst_many": "gpugraph.adapters.mst_many",
+    "on": "gpugraph.adapters.on",
+}
 """Name → where it is."""
 
 
