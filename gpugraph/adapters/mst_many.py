@@ -304,42 +304,49 @@ def _solve(starts: Any, offsets: Any, targets: Any, keys: Any, low: int, high: i
         vertices = max(vertices, starts[g + 1] - starts[g])
         arcs = max(arcs, offsets[starts[g + 1]] - offsets[starts[g]])
     room = arcs // 2 + 1
+    tail, head, every = np.empty(room, np.uint32), np.empty(room, np.uint32), np.arange(room).astype(np.uint32)
     a, b, edge = np.empty(room, np.uint32), np.empty(room, np.uint32), np.empty(room, np.uint32)
-    key, ids, taken = np.empty(room, np.uint64), np.empty(room, np.int64), np.empty(room, np.uint8)
+    weight, key = np.empty(room, np.uint64), np.empty(room, np.uint64)
+    ids, taken = np.empty(room, np.int64), np.empty(room, np.uint8)
     best, following = np.empty(vertices, np.uint64), np.empty(vertices, np.uint64)
     up, number = np.empty(vertices, np.uint32), np.empty(vertices, np.uint32)
+    label = np.empty(vertices, np.uint32)
     nothing, half, mask = np.uint64(0xFFFFFFFFFFFFFFFF), np.uint64(32), np.uint64(0xFFFFFFFF)
     for g in range(low, high):
-        first, trees = starts[g], starts[g + 1] - starts[g]
+        first, n = starts[g], starts[g + 1] - starts[g]
         base = offsets[first]
-        live = 0
-        for v in range(trees):
+        edges = 0
+        for v in range(n):
             best[v] = nothing
-        for v in range(trees):
+            label[v] = v
+        for v in range(n):
             i = offsets[first + v + 1]
             while i > offsets[first + v] and targets[i - 1] > v:
                 i -= 1
             for arc in range(i, offsets[first + v + 1]):
                 t = np.uint32(targets[arc])
-                a[live] = v
-                b[live] = t
-                key[live] = np.uint64(keys[arc]) << half
-                edge[live] = live
-                ids[live] = arc - base
-                taken[live] = 0
+                tail[edges] = v
+                head[edges] = t
+                weight[edges] = np.uint64(keys[arc]) << half
+                ids[edges] = arc - base
+                taken[edges] = 0
                 # Edges come by ascending id: the first of equal keys is the least.
-                word = key[live] | np.uint64(live)
+                word = weight[edges] | np.uint64(edges)
                 best[v] = min(best[v], word)
                 best[t] = min(best[t], word)
-                live += 1
-        edges = live
+                edges += 1
+        # The rounds: at first on all edges, then on the light ones, and at last on what heavy ones are left.
+        trees, live, limit, waiting = n, edges, nothing, False
+        of_a, of_b, of_key, of_edge = tail, head, weight, every
         while live > 0:
+            heaviest = np.uint64(0)
             for t in range(trees):
                 up[t] = t
                 if best[t] != nothing:
+                    heaviest = max(heaviest, best[t])
                     at = best[t] & mask
-                    other = np.uint32(a[at] + b[at] - np.uint32(t))
-                    taken[edge[at]] = 1
+                    other = np.uint32(of_a[at] + of_b[at] - np.uint32(t))
+                    taken[of_edge[at]] = 1
                     if best[other] != best[t] or other < t:
                         up[t] = other
             left = np.uint32(0)
@@ -348,25 +355,40 @@ def _solve(starts: Any, offsets: Any, targets: Any, keys: Any, low: int, high: i
                     number[t] = left
                     following[left] = nothing
                     left = np.uint32(left + 1)
+            if left == 1:
+                break
             for t in range(trees):
                 root = up[t]
                 while up[root] != root:
                     root = up[root]
                 up[t] = root  # as the others' ancestor no worse than what it was
                 number[t] = number[root]
+            for v in range(n):
+                label[v] = number[label[v]]
+            if trees == n and edges > 2 * n:
+                limit, waiting = heaviest | mask, True
             kept = 0
             for i in range(live):
-                one, two = number[a[i]], number[b[i]]
-                a[kept] = one
-                b[kept] = two
-                key[kept] = key[i]
-                edge[kept] = edge[i]
-                word = key[i] | np.uint64(kept) if one != two else nothing
+                one, two, word = number[of_a[i]], number[of_b[i]], of_key[i]
+                stays = (one != two) & (word <= limit)
+                a[kept], b[kept], key[kept], edge[kept] = one, two, word, of_edge[i]
+                word = word | np.uint64(kept) if stays else nothing
                 following[one] = min(following[one], word)
                 following[two] = min(following[two], word)
-                kept += one != two
-            live, trees = kept, left
+                kept += stays
+            if kept == 0 and waiting:
+                limit, waiting = nothing, False
+                for i in range(edges):
+                    one, two, word = label[tail[i]], label[head[i]], weight[i]
+                    stays = one != two
+                    a[kept], b[kept], key[kept], edge[kept] = one, two, word, i
+                    word = word | np.uint64(kept) if stays else nothing
+                    following[one] = min(following[one], word)
+                    following[two] = min(following[two], word)
+                    kept += stays
+            live, trees = kept, np.int64(left)
             best, following = following, best
+            of_a, of_b, of_key, of_edge = a, b, key, edge
         count = 0
         for i in range(edges):
             if taken[i]:

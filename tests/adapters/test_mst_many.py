@@ -147,3 +147,12 @@ def test_no_graphs_have_no_forests():
     forests = gpugraph.mst_many([], device="cpu")
     assert len(forests) == 0
     assert list(forests) == []
+
+
+def test_heavy_edges_that_nothing_light_replaces_join_in_the_end():
+    cliques = [(6 * k + u, 6 * k + v, 1 + (u * v) % 3) for k in range(3) for u in range(6) for v in range(u)]
+    bridges = [(0, 6, 90), (1, 7, 80), (8, 13, 70), (2, 14, 80)]
+    graph = undirected(20, cliques + bridges)  # and two vertices by themselves
+    (forest,) = gpugraph.mst_many([graph], device="cpu", verify="both")
+    assert sorted(forest.graph.weights[forest.edges].tolist())[-2:] == [70, 80]
+    assert forest.components == 3
