@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.adapters import calls
+from gpugraph.adapters.both_ends import shortest_between
 from gpugraph.adapters.inputs import input_positions, opened
 from gpugraph.adapters.searches import Rows, search
 from gpugraph.clock import NullClock
@@ -166,28 +167,18 @@ class OnDevice:
     def path(self, source: Any, target: Any) -> tuple[int | float, list[Any]]:
         """Return the length of a shortest path and its vertices, by the names that they have in the input.
 
-        On a CPU the search ends at the target.
+        On a CPU the search ends at the target; among edges with whole weights it begins at both ends.
 
         Raises:
             InputError: no such vertex, or no path.
         """
         start, goal = self._vertex(source), self._vertex(target)
-        if self.device.kind == "cpu":
-            self._admit("sssp")
-            with calls.call("path"), calls.phase("kernel"):
-                rows, dtype = self._rows
-                found = search(rows, [start], goal)
-            reached, length = found.place[goal] >= 0, found.distance[goal].astype(dtype).item()
-            vertices = found.path_to(goal) if reached else []
-        else:
-            paths = self._with_predecessors(self.sssp(f"index:{start}"))
-            assert paths.predecessor is not None
-            reached, length, vertices = bool(paths.reached[goal]), paths.distance[goal].item(), [goal]
-            while reached and vertices[-1] != start:
-                vertices.append(int(paths.predecessor[vertices[-1]]))
-            vertices.reverse()
-        if not reached:
+        self._admit("sssp")
+        with calls.call("path", self.device.kind):
+            found = self._path(start, goal)
+        if found is None:
             raise InputError(f"no path leads from {self.graph.label(start)} to {self.graph.label(goal)}")
+        length, vertices = found
         names = self.graph.vertex_names
         return length, vertices if names is None else names[vertices].tolist()
 
@@ -283,6 +274,28 @@ class OnDevice:
                 raise InputError("distances may need more than 63 bits", remedy="search without target and cutoff")
             weights = weights.astype(np.int64, copy=False)
         return Rows(graph.offsets, graph.targets, weights), dtype
+
+    def _path(self, start: int, goal: int) -> tuple[int | float, list[int]] | None:
+        """Return the length and the vertices of a shortest path, or None."""
+        if self.device.kind != "cpu":
+            paths = self._with_predecessors(self.sssp(f"index:{start}"))
+            assert paths.predecessor is not None
+            before, reached, length = paths.predecessor, paths.reached[goal], paths.distance[goal]
+        else:
+            rows, dtype = self._rows
+            with calls.phase("kernel"):
+                if not self.graph.directed and dtype.kind == "u":  # floats are added up from the source on
+                    found = shortest_between(rows, rows, start, goal) if start != goal else (0, [start])
+                    return None if found is None else (dtype.type(found[0]).item(), found[1])
+                one_sided = search(rows, [start], goal)
+            before, reached = one_sided.before, one_sided.place[goal] >= 0
+            length = one_sided.distance[goal].astype(dtype)
+        if not reached:
+            return None
+        vertices = [goal]
+        while vertices[-1] != start:
+            vertices.append(int(before[vertices[-1]]))
+        return length.item(), vertices[::-1]
 
     def _until(self, source: int, goal: int | None, cutoff: float | None) -> Distances:
         """Return the distances of the vertices up to a goal or a cutoff, by a search that ends there."""

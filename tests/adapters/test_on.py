@@ -31,7 +31,7 @@ def test_it_gives_what_the_single_calls_give(name):
                 assert found.fingerprint() == expected.fingerprint()
 
 
-@pytest.mark.parametrize("name", ["grid", "random", "two-components", "directed-random", "float-weights"])
+@pytest.mark.parametrize("name", ["grid", "random", "two-components", "directed-random", "float64"])
 def test_a_search_that_ends_early_knows_all_up_to_its_end(name):
     graph = zoo(name) if name in ZOO else zoo("triangle")
     with gpugraph.on(graph, "cpu") as g:
@@ -54,6 +54,21 @@ def test_a_search_that_ends_early_knows_all_up_to_its_end(name):
 def _row(graph, u):
     arcs = slice(graph.offsets[u], graph.offsets[u + 1])
     return zip(graph.targets[arcs].tolist(), graph.weights[arcs].tolist(), strict=True)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("name", ["grid", "float64", "all-zero", "directed-random"])
+def test_the_path_of_a_pair_is_as_long_as_the_distance(name, device):
+    graph = zoo(name)
+    with gpugraph.on(graph, device) as g:
+        for source in (0, graph.vertices // 2):
+            whole = gpugraph.sssp(graph, source, device="cpu")
+            for target in np.flatnonzero(whole.reached)[:: max(1, graph.vertices // 6)].tolist():
+                length, way = g.path(source, target)
+                assert length == whole.distance[target]
+                assert (way[0], way[-1]) == (source, target)
+                weights = {(u, int(v)): w for u in way for v, w in _row(graph, u)}
+                assert sum(weights[step] for step in pairwise(way)) == pytest.approx(length)
 
 
 def test_no_path_and_no_vertex_are_said():

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.adapters import calls
+from gpugraph.adapters.both_ends import shortest_between
 from gpugraph.adapters.networkx.graph import ConvertedGraph, device, named
 from gpugraph.adapters.on import OnDevice
 from gpugraph.adapters.searches import Found, NegativeArc, Rows, queue_search, search, tight_tails
@@ -203,14 +204,32 @@ def dijkstra_path_length(G: ConvertedGraph, source: Any, target: Any, weight: An
 
 def bidirectional_dijkstra(G: ConvertedGraph, source: Any, target: Any, weight: Any = "weight") -> Any:
     """Return the length of a shortest path, and the path."""
-    for node, role in ((source, "Source"), (target, "Target")):
-        _vertex(G, node, role + " {} is not in G")
-    if source == target:
+    return _between(G, source, target, weight, weighted=True)
+
+
+def _between(graph: ConvertedGraph, source: Any, target: Any, weight: Any, *, weighted: bool) -> tuple[Any, list[Any]]:
+    """Return the length of a shortest path and its nodes, looked for from both ends."""
+    start = _vertex(graph, source, "Source {} is not in G")
+    goal = _vertex(graph, target, "Target {} is not in G")
+    if start == goal:
         return 0, [source]
-    try:
-        return single_source_dijkstra(G, source, target, None, weight)
-    except nx.NetworkXNoPath:
-        raise nx.NetworkXNoPath(f"No path between {source} and {target}.") from None
+    with calls.call("networkx.bidirectional_dijkstra" if weighted else "networkx.bidirectional_shortest_path"):
+        if callable(weight):
+            rows = graph.rows(weight)
+            reverse = graph.reversed.rows(lambda u, v, attributes: weight(v, u, attributes))
+        else:  # None is the name of an attribute, too
+            rows, reverse = (
+                Rows(one.offsets, one.targets, one.weights(weight) if weighted else None)
+                for one in (graph, graph.reversed)
+            )
+        with calls.phase("kernel"):
+            try:
+                found = shortest_between(rows, reverse, start, goal)
+            except NegativeArc:
+                raise ValueError("Contradictory paths found: negative weights?") from None
+        if found is None:
+            raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
+        return found[0], [graph.nodes[v] for v in found[1]]
 
 
 def dijkstra_predecessor_and_distance(
@@ -407,13 +426,7 @@ def all_pairs_shortest_path(G: ConvertedGraph, cutoff: Any = None) -> Iterator[A
 
 def bidirectional_shortest_path(G: ConvertedGraph, source: Any, target: Any) -> Any:
     """Return a path of fewest edges."""
-    start = _vertex(G, source, "Source {} is not in G")
-    goal = _vertex(G, target, "Target {} is not in G")
-    with calls.call("networkx.bidirectional_shortest_path"):
-        found = _levels(G, start, None, target)
-        if found.place[goal] < 0:
-            raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
-        return Paths(G, found)[target]
+    return _between(G, source, target, None, weighted=False)[1]
 
 
 def predecessor(G: ConvertedGraph, source: Any, target: Any = None, cutoff: Any = None, return_seen: Any = None) -> Any:
