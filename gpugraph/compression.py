@@ -66,7 +66,7 @@ def _is_zstd(head: bytes, path: str | os.PathLike[str]) -> bool:
 def open_reader(stream: IO[bytes], codec: str | None) -> IO[bytes]:
     """Return a stream of the decompressed bytes of ``stream``, all its parts one after another.
 
-    Where the data are damaged or cut short, reading it raises OSError, EOFError, lzma.LZMAError or zlib's or ISA-L's own.
+    Reading it raises OSError, EOFError, or an error of the library's own where the data are damaged or cut short.
     """
     if codec is None:
         return stream
