@@ -5,6 +5,7 @@ weigh the same.  With h = hash64(hash64(seed + 99) ^ (((u << 32) | (u >> 32)) ^ 
 undirected edge and u → v a directed arc, the weight is
 
     LO + high_product(h, HI − LO + 1)                whole numbers, then converted to the dtype
+    HI where h >> 63 is 1, else LO                   one of the two
     LO + (HI − LO) * ((h >> 11) * 2^-53)             reals, each operation rounded to float64, then to the dtype
 """
 
@@ -115,7 +116,10 @@ def hashed_weights(
             end = min(at + _BLOCK, stop)
             values = buffer[: end - at]
             _hashes(tails, heads, at, end, directed, np.uint64(seed), values)
-            if weights.whole:
+            if weights.ends:
+                two = np.array([int(low), int(high)] if weights.whole else [float(low), float(high)], weights.dtype)
+                out[at:end] = two[(values >> np.uint64(63)).astype(np.int64)]
+            elif weights.whole:
                 _scale_whole(values, np.uint64(int(low) % 2**64), np.uint64((int(high - low) + 1) % 2**64))
                 # Read as signed where there are negative ones, so that reals are converted right.
                 out[at:end] = values.view(np.int64) if low < 0 else values
