@@ -142,7 +142,7 @@ class Inputs:
         """
         if device.kind == "cpu" or not resident:
             if hasattr(viewed.view, "bring_to_host"):
-                viewed.view.bring_to_host()
+                viewed.view.bring_to_host(leave=device if device.kind != "cpu" else None)
             return Placed(viewed.view, 0.0, [], 0, viewed)
         key = (id(viewed), problem.name, id(device))
         found = self._placed.get(key) if shared else None
@@ -159,7 +159,7 @@ class Inputs:
                 h2d_s.append(transfer_s)
             if not shared and first_s + transfer_s == 0.0 and hasattr(subject, "own"):
                 subject = subject.own(device)
-            taken = live_bytes(device) - before or int(subject.nbytes)
+            taken = max(live_bytes(device) - before, int(getattr(subject, "nbytes", 0)))
             found = Placed(subject, median(stage_s), h2d_s, taken, viewed)
             if shared:
                 self._placed[key] = found

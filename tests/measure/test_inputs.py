@@ -54,3 +54,17 @@ def test_a_graph_made_on_a_device_is_on_the_host_before_a_cpu_is_timed() -> None
     assert inputs.load(Cell("mst", "rmat:6", device="cpu"), problem, quiet, CpuDevice()).graph is graph
     inputs.place(inputs.view(cell, problem, graph, quiet), problem, CpuDevice(), quiet, resident=True)
     assert {"offsets", "targets", "weights"} <= set(graph.__dict__)
+
+
+def test_an_algorithm_that_streams_the_graph_has_the_device_to_itself() -> None:
+    device, inputs, problem = EmulatedDevice(), Inputs(), load_problem("mst")
+    cell = Cell("mst", "rmat:8", device="emulated")
+    graph = inputs.load(cell, problem, quiet, device).graph
+    digest = graph.digest
+    placed = inputs.place(inputs.view(cell, problem, graph, quiet), problem, device, quiet, resident=False)
+    assert placed.subject.graph is graph
+    assert graph.on_device is None
+    assert device.peak_bytes() > 0
+    device.reset_peak()
+    assert device.peak_bytes() == 0
+    assert (graph.digest, graph.vertices, graph.weight_dtype) == (digest, 256, np.uint32)
