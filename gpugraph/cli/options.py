@@ -125,6 +125,13 @@ def command(function: Callable[..., None]) -> click.Command:
 
 input_options = bundle(
     click.option("--input-format", metavar="FORMAT", help="Format of the file, where content and name do not tell."),
+    click.option(
+        "--columns", metavar="A,B[,C]", default="", help="Of a table: tails, heads and weights, e.g. src,dst,weight."
+    ),
+    click.option("--directed/--undirected", default=None, help="Lines are arcs, or edges, where a file does not say."),
+    click.option(
+        "--vertices", type=click.IntRange(0), metavar="N", help="How many there are, where a file does not say."
+    ),
     click.option("--keep-ids", is_flag=True, help="An edge list has the vertices 0 to the largest id, all of them."),
     click.option("--symmetrize", is_flag=True, help="Make a directed graph undirected; the lighter arc wins."),
     click.option(

@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from gpugraph.clock import HostClock
+from gpugraph.errors import InputError
 from gpugraph.graph.build import build
 from gpugraph.graph.build import symmetrize as symmetrized
 from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.formats.input_file import Reading
+from gpugraph.graph.spec import is_spec
 
 
 def open_graph(
@@ -24,6 +28,9 @@ def open_graph(
     seed: int = 1,
     symmetrize: bool = False,
     keep_ids: bool = False,
+    vertices: int | None = None,
+    directed: bool | None = None,
+    columns: str = "",
     phases: dict[str, float] | None = None,
     progress: Callable[[str], None] = lambda what: None,
 ) -> CSRGraph:
@@ -37,6 +44,10 @@ def open_graph(
         seed: of ``uniform`` weights.
         symmetrize: make a directed graph undirected; the lighter arc of a pair wins.
         keep_ids: a file that only lists ids has the vertices 0 to the largest, whether or not all occur.
+        vertices: how many there are, where a file does not say it.
+        directed: True: a file's lines are arcs; False: they are edges; None: what the file says, or arcs unless each
+            has its reverse.
+        columns: of a table, ``"src,dst,weight"``: the names of its columns, or their numbers from 1 on.
         phases: the seconds of ``load`` and ``build`` are added here.
         progress: called with a few words whenever something new begins.
 
@@ -44,7 +55,8 @@ def open_graph(
         InputError: nothing of that kind, or damaged.
     """
     clock = HostClock()
-    graph = _opened(source, input_format, keep_ids, clock, progress)
+    told = Reading(keep_ids, vertices, directed, columns)
+    graph = _opened(source, input_format, told, clock, progress)
     with clock.phase("build"):
         if weights != "file":
             from gpugraph.graph.weights import transform_weights
@@ -61,13 +73,18 @@ def open_graph(
 
 
 def _opened(
-    source: Any, input_format: str | None, keep_ids: bool, clock: HostClock, progress: Callable[[str], None]
+    source: Any, input_format: str | None, told: Reading, clock: HostClock, progress: Callable[[str], None]
 ) -> CSRGraph:
     """Return the graph as its source has it."""
+    text = os.fsdecode(source) if isinstance(source, str | os.PathLike) else None
+    made = text is not None and input_format is None and not os.path.exists(text) and is_spec(text)
+    if (text is None or made) and replace(told, keep_ids=False) != Reading():
+        what = "says all of itself; --directed, --undirected, --vertices and --columns are for files"
+        raise InputError(what, where=text or type(source).__name__, remedy="leave the option out")
     if isinstance(source, CSRGraph):
         return source
     if isinstance(source, str | os.PathLike):
-        return _open_text(os.fsdecode(source), input_format, keep_ids, clock, progress)
+        return _open_text(os.fsdecode(source), input_format, told, clock, progress)
     from gpugraph.graph.from_python import arcs_of_object
 
     with clock.phase("build"):
@@ -75,10 +92,8 @@ def _opened(
 
 
 def _open_text(
-    text: str, input_format: str | None, keep_ids: bool, clock: HostClock, progress: Callable[[str], None]
+    text: str, input_format: str | None, told: Reading, clock: HostClock, progress: Callable[[str], None]
 ) -> CSRGraph:
-    from gpugraph.graph.spec import is_spec
-
     if input_format is None and not os.path.exists(text) and is_spec(text):
         from gpugraph.graph.generate import generate
 
@@ -89,4 +104,4 @@ def _open_text(
     def reading(done: int, whole: int) -> None:
         progress(f"reading {text} {done / max(whole, 1):.0%}")
 
-    return load_file(text, input_format=input_format, keep_ids=keep_ids, phases=clock.seconds, progress=reading)
+    return load_file(text, input_format=input_format, told=told, phases=clock.seconds, progress=reading)

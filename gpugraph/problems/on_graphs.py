@@ -67,6 +67,9 @@ class OnGraphs:
             seed=1 if input_.seed is None else input_.seed,
             symmetrize=input_.symmetrize,
             keep_ids=input_.keep_ids,
+            vertices=input_.vertices,
+            directed=input_.directed,
+            columns=input_.columns,
             phases=phases,
             progress=progress,
         )
