@@ -32,6 +32,7 @@ COMMANDS = {
     "devices": "lists",
     "verify": "verify",
     "demo": "demo",
+    "new": "new",
 }
 """Name → the file that has it, in the order of a first session."""
 

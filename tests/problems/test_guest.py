@@ -17,7 +17,7 @@ from tests.cli.runner import refuse, run, succeed
 from tests.emulator.compiler import needs_compiler
 
 ROOT = Path(__file__).resolve().parents[2]
-EXAMPLE = ROOT / "docs" / "examples" / "bellman_ford.py"
+EXAMPLE = ROOT / "docs" / "examples" / "sssp_cuda.py"
 GRID = "grid:5x5"
 
 Write = Callable[..., str]
@@ -43,7 +43,7 @@ def test_the_example_runs_on_the_emulated_device_and_is_verified_and_measured(gr
     told = succeed("sssp", graph, "--algo", f"{EXAMPLE}:driver", "--device", "emulated", "--format", "json").out
     record = json.loads(told)
     assert record["verification"]["status"] == "passed"
-    assert record["algorithm"] == "bellman_ford:driver"
+    assert record["algorithm"] == "sssp_cuda:driver"
     assert record["rounds"] >= 2
     assert record["kernel_phases_s"]["relax"] > 0
     assert record["peak_device_bytes"] > 0
@@ -52,7 +52,7 @@ def test_the_example_runs_on_the_emulated_device_and_is_verified_and_measured(gr
 def test_the_example_takes_at_most_forty_lines_and_the_readme_leads_to_it() -> None:
     for part in (EXAMPLE, EXAMPLE.with_suffix(".cu")):
         assert len(part.read_text().splitlines()) <= 40
-    assert "docs/examples/bellman_ford.py" in (ROOT / "README.md").read_text()
+    assert "docs/examples/sssp_cuda.py" in (ROOT / "README.md").read_text()
 
 
 # ------------------------------------------------------------------ what a guest may be
