@@ -222,8 +222,11 @@ def test_options_and_preparations_it_does_not_have_are_refused(write: Write) -> 
         ("def driver(view, clock):\n    raise ValueError('two\\nlines')\n", " line 2: ValueError: two lines"),
         ("import numpy as np\ndef driver(view, clock):\n    np.stack([])\n", " line 3: ValueError: need at least one"),
         ("def driver(view):\n    pass\n", "takes 1 positional argument but 2 were given"),
-        ("def driver(view, clock):\n    pass\n", "mine:driver: run returned a NoneType, not the ids of edges"),
-        ("def driver(view, clock):\n    return view.weights / 2\n", "run returned float64 of shape (80,), not the ids"),
+        ("def driver(view, clock):\n    pass\n", "mine:driver: run returned a NoneType, not the edges of a forest"),
+        (
+            "def driver(view, clock):\n    return view.weights / 2\n",
+            "run returned float64 of shape (80,), not the edges",
+        ),
     ],
 )
 def test_an_error_in_a_guest_is_one_line_with_file_and_line(write: Write, text: str, said: str) -> None:
@@ -253,12 +256,12 @@ def test_debug_shows_the_trace_of_a_guest(write: Write) -> None:
 
 @pytest.mark.parametrize(
     "returned",
-    ["np.zeros(24, np.uint32)", "np.zeros(25, np.int64)", "np.zeros(25, np.uint16)", "np.zeros(25)", "None"],
+    ["np.zeros(24, np.uint32)", "np.zeros((25, 2))", "np.zeros(25, np.uint16)", "np.zeros(25, bool)", "None"],
 )
-def test_distances_that_cannot_be_words_are_refused(write: Write, returned: str) -> None:
+def test_distances_that_are_no_numbers_are_refused(write: Write, returned: str) -> None:
     path = write(f"import numpy as np\ndef driver(view, clock, source):\n    return {returned}\n")
     told = refuse(2, "sssp", GRID, "--device", "cpu", "--algo", path)
-    assert "not the 25 distances as uint32 or uint64" in told
+    assert "not the 25 distances as" in told
 
 
 @needs_compiler
