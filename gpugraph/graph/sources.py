@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from gpugraph.clock import HostClock
+from gpugraph.devices.base import Device
 from gpugraph.errors import InputError
 from gpugraph.graph.build import build
 from gpugraph.graph.build import symmetrize as symmetrized
@@ -33,6 +34,7 @@ def open_graph(
     columns: str = "",
     phases: dict[str, float] | None = None,
     progress: Callable[[str], None] = lambda what: None,
+    device: Device | None = None,
 ) -> CSRGraph:
     """Return the graph behind ``source``, checked, after the changes asked for.
 
@@ -50,13 +52,15 @@ def open_graph(
         columns: of a table, ``"src,dst,weight"``: the names of its columns, or their numbers from 1 on.
         phases: the seconds of ``load`` and ``build`` are added here.
         progress: called with a few words whenever something new begins.
+        device: a GPU that will work on the graph: it makes, or builds and checks it, and keeps it, where it can.
 
     Raises:
         InputError: nothing of that kind, or damaged.
     """
     clock = HostClock()
+    maker = device if weights == "file" and not symmetrize else None
     told = Reading(keep_ids, vertices, directed, columns)
-    graph = _opened(source, input_format, told, clock, progress)
+    graph = _opened(source, input_format, told, clock, progress, maker)
     with clock.phase("build"):
         if weights != "file":
             from gpugraph.graph.weights import transform_weights
@@ -73,7 +77,12 @@ def open_graph(
 
 
 def _opened(
-    source: Any, input_format: str | None, told: Reading, clock: HostClock, progress: Callable[[str], None]
+    source: Any,
+    input_format: str | None,
+    told: Reading,
+    clock: HostClock,
+    progress: Callable[[str], None],
+    device: Device | None,
 ) -> CSRGraph:
     """Return the graph as its source has it."""
     text = os.fsdecode(source) if isinstance(source, str | os.PathLike) else None
@@ -84,7 +93,7 @@ def _opened(
     if isinstance(source, CSRGraph):
         return source
     if isinstance(source, str | os.PathLike):
-        return _open_text(os.fsdecode(source), input_format, told, clock, progress)
+        return _open_text(os.fsdecode(source), input_format, told, clock, progress, device)
     from gpugraph.graph.from_python import arcs_of_object
 
     with clock.phase("build"):
@@ -92,16 +101,21 @@ def _opened(
 
 
 def _open_text(
-    text: str, input_format: str | None, told: Reading, clock: HostClock, progress: Callable[[str], None]
+    text: str,
+    input_format: str | None,
+    told: Reading,
+    clock: HostClock,
+    progress: Callable[[str], None],
+    device: Device | None,
 ) -> CSRGraph:
     if input_format is None and not os.path.exists(text) and is_spec(text):
         from gpugraph.graph.generate import generate
 
         with clock.phase("build"):
-            return generate(text, progress=lambda fraction, what: progress(f"{what} {fraction:.0%}"))
+            return generate(text, lambda fraction, what: progress(f"{what} {fraction:.0%}"), device)
     from gpugraph.graph.load import load_file
 
     def reading(done: int, whole: int) -> None:
         progress(f"reading {text} {done / max(whole, 1):.0%}")
 
-    return load_file(text, input_format=input_format, told=told, phases=clock.seconds, progress=reading)
+    return load_file(text, input_format=input_format, told=told, phases=clock.seconds, progress=reading, device=device)
