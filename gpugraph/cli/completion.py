@@ -1,4 +1,4 @@
-"""``gpugraph completion``, and what completes the values of options: each looked up when a shell asks."""
+"""What a shell may complete the values of parameters by: each looked up when it asks."""
 
 from __future__ import annotations
 
@@ -8,35 +8,10 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from gpugraph.cli.options import command
-from gpugraph.errors import unknown_name
 from gpugraph.problems.contract import PROBLEMS
 
 SHELLS = ("bash", "zsh", "fish")
 VARIABLE = "_GPUGRAPH_COMPLETE"
-
-
-@command
-@click.argument("shell", metavar="|".join(SHELLS))
-def completion(shell: str, quiet: bool) -> None:
-    """Print what makes a shell complete commands, options, algorithms, sweeps and files.
-
-    For bash, add to ~/.bashrc: source <(gpugraph completion bash)
-
-    Example:
-      gpugraph completion bash
-    """
-    from click.shell_completion import get_completion_class
-
-    from gpugraph.cli.group import cli
-    from gpugraph.cli.output import show
-
-    if shell not in SHELLS:
-        raise unknown_name("shell", shell, SHELLS)
-    made = get_completion_class(shell)
-    assert made is not None
-    writer = made(cli, {}, "gpugraph", VARIABLE)
-    show(writer.source_template % writer.source_vars())  # source() would ask the bash at hand for its version
 
 
 def _items(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
@@ -91,10 +66,12 @@ def _formats(context: click.Context, incomplete: str) -> list[CompletionItem]:
 
 
 def _topics(context: click.Context, incomplete: str) -> list[CompletionItem]:
-    from gpugraph.cli.group import COMMANDS
-    from gpugraph.cli.help import TOPICS
+    """Offer pages and commands."""
+    from gpugraph.files import resource_dir
 
-    return _items((*TOPICS, *COMMANDS), incomplete)
+    root = context.find_root()
+    commands = root.command.list_commands(root) if isinstance(root.command, click.Group) else []
+    return _items((*sorted(page.stem for page in resource_dir("docs").glob("*.md")), *commands), incomplete)
 
 
 def _sources(context: click.Context, incomplete: str) -> list[CompletionItem]:

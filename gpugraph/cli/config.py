@@ -1,10 +1,12 @@
-"""``gpugraph config``."""
+"""``gpugraph config`` and ``gpugraph completion``: what suits the program to its user."""
 
 from __future__ import annotations
 
 import click
 
+from gpugraph.cli.completion import SHELLS, VARIABLE
 from gpugraph.cli.options import command, defaults, table_or_json, users_file
+from gpugraph.errors import unknown_name
 
 
 @command
@@ -35,3 +37,25 @@ def config(path: bool, style: str, quiet: bool) -> None:
     show("\n".join(f"{name:<16} {json.dumps(value):<12} {found.origins[name]}" for name, value in values.items()))
     if own is not None and not own.exists():
         tell([f"your own defaults may stand in {own}"], quiet=quiet)
+
+
+@command
+@click.argument("shell", metavar="|".join(SHELLS))
+def completion(shell: str, quiet: bool) -> None:
+    """Print what makes a shell complete commands, options, algorithms, sweeps and files.
+
+    For bash, add to ~/.bashrc: source <(gpugraph completion bash)
+
+    Example:
+      gpugraph completion bash
+    """
+    from click.shell_completion import get_completion_class
+
+    from gpugraph.cli.output import show
+
+    if shell not in SHELLS:
+        raise unknown_name("shell", shell, SHELLS)
+    made = get_completion_class(shell)
+    assert made is not None
+    writer = made(click.get_current_context().find_root().command, {}, "gpugraph", VARIABLE)
+    show(writer.source_template % writer.source_vars())  # source() would ask the bash at hand for its version

@@ -15,6 +15,7 @@ from click.shell_completion import shell_complete
 
 from gpugraph import __version__
 from gpugraph.cli import Interruption
+from gpugraph.cli.completion import VARIABLE
 from gpugraph.cli.layout import sections, write_example
 from gpugraph.cli.options import help_text, problem_command
 from gpugraph.cli.output import silence, warnings_as_notices
@@ -37,7 +38,7 @@ COMMANDS = {
     "help": "help",
     "new": "new",
     "config": "config",
-    "completion": "completion",
+    "completion": "config",
 }
 """Name → the file that has it, in the order of a first session."""
 
@@ -87,8 +88,8 @@ class LazyGroup(click.Group):
     ) -> NoReturn:
         """Run and exit: every way out of the command line leads through the boundary."""
         words = list(sys.argv[1:] if args is None else args) or ["--help"]
-        if instruction := os.environ.get("_GPUGRAPH_COMPLETE"):
-            sys.exit(shell_complete(self, {}, "gpugraph", "_GPUGRAPH_COMPLETE", instruction))
+        if instruction := os.environ.get(VARIABLE):
+            sys.exit(shell_complete(self, {}, "gpugraph", VARIABLE, instruction))
         for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
             if getattr(sys, name) is None:  # closed by the shell (>&-); in this order no other file takes its number
                 setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115  open until the end

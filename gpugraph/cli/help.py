@@ -1,24 +1,14 @@
-"""``gpugraph help``: the pages of docs/ that every installation carries."""
+"""``gpugraph help``: the pages of docs/, which every installation carries."""
 
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 import click
 
 from gpugraph.cli.options import command
 from gpugraph.errors import unknown_name
 from gpugraph.files import resource_dir
-
-_NAMES = "algorithms bench config formats papers peers race report scan specs your_algorithm"
-TOPICS = tuple(_NAMES.split())
-"""The pages of docs/ for users, in a wheel too."""
-
-
-def page(topic: str) -> Path:
-    """Return the file of a page."""
-    return resource_dir("docs") / f"{topic}.md"
 
 
 @command
@@ -29,25 +19,27 @@ def help(topic: str | None, quiet: bool) -> None:
     Example:
       gpugraph help formats
     """
-    from gpugraph.cli.group import COMMANDS, cli
     from gpugraph.cli.output import show
 
+    pages = {page.stem: page for page in sorted(resource_dir("docs").glob("*.md"))}
     if topic is None:
-        titles = {name: page(name).open(encoding="utf-8").readline().lstrip("# ").strip() for name in TOPICS}
+        titles = {name: page.open(encoding="utf-8").readline().lstrip("# ").strip() for name, page in pages.items()}
         show("\n".join(f"{name:<16} {title}" for name, title in titles.items()))
         return
     wanted = topic.removesuffix(".md").removeprefix("docs/").replace("-", "_")
-    if wanted in TOPICS:
-        text = page(wanted).read_text("utf-8")
+    if wanted in pages:
+        text = pages[wanted].read_text("utf-8")
         if sys.stdout.isatty():
             _show_styled(text)
         else:
             show(text)
         return
-    above = click.Context(cli, info_name="gpugraph", **cli.context_settings)
-    found = cli.get_command(above, topic)
+    above = click.get_current_context().find_root()
+    commands = above.command
+    assert isinstance(commands, click.Group)
+    found = commands.get_command(above, topic)
     if found is None:
-        raise unknown_name("topic", topic, (*TOPICS, *COMMANDS))
+        raise unknown_name("topic", topic, (*pages, *commands.list_commands(above)))
     show(found.get_help(click.Context(found, above, info_name=topic)))
 
 
