@@ -37,6 +37,7 @@ COMMANDS = {
     "demo": "demo",
     "help": "help",
     "new": "new",
+    "races": "races",
     "config": "config",
     "completion": "config",
 }

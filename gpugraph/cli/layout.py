@@ -19,7 +19,7 @@ _SECTIONS = {
     "Many at once": "bench compare report plot",
     "Graphs": "generate convert info verify",
     "What there is": "algos devices demo help",
-    "Your own": "new config completion",
+    "Your own": "new races config completion",
 }
 """Title → the commands under it."""
 
