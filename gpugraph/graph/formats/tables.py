@@ -70,7 +70,8 @@ def read_table(source: Source) -> ArcList:
         first = text.split(b"\n", 1)[0]
     if not first.strip():
         raise GraphFormatError("lists no edges", path=source.path, remedy="fetch or write it again")
-    fields = next(csv.reader([first.decode("utf-8", "replace").strip()], delimiter=delimiter))
+    with reading(source.path, "mend its first line"):
+        fields = next(csv.reader([first.decode("utf-8", "replace").strip()], delimiter=delimiter))
     names, wanted = _header(source, [field.strip() for field in fields])
     if names is None:
         names = [str(i + 1) for i in range(len(fields))]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.clock import working_seconds
-from gpugraph.errors import InputError, OutOfMemory
+from gpugraph.errors import GpuGraphWarning, InputError, OutOfMemory
+from gpugraph.graph.build import ASSUMED
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.column import Column, result_column
 from gpugraph.problems.contract import Problem, Verdict
@@ -138,6 +140,7 @@ class ShortestPaths(DistancesFiles, ByPeers, OnGraphs):
         Raises:
             InputError: the algorithm's result has none.
         """
+        _tell_reached(result)
         if not cell.predecessors:
             return None
         progress("predecessors")
@@ -175,6 +178,15 @@ class ShortestPaths(DistancesFiles, ByPeers, OnGraphs):
             return certify(view, device, int(query[0]), result)
         except OutOfMemory:
             return None
+
+
+def _tell_reached(result: Any) -> None:
+    """Warn where few vertices may be reached because a file's lines were taken for arcs."""
+    if not isinstance(result, Distances) or ASSUMED not in result.graph.notes:
+        return
+    n, reached = result.graph.vertices, int(np.count_nonzero(result.reached))
+    if reached < n:
+        warnings.warn(f"{reached} of {n} vertices were reached along the arcs", GpuGraphWarning, stacklevel=2)
 
 
 def _plain_distances(graph: CSRGraph, returned: NDArray[Any]) -> NDArray[Any]:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import io
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -7,12 +9,16 @@ import networkx as nx
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from pyarrow import parquet
 
 import gpugraph
 from gpugraph.errors import GpuGraphError, GpuGraphWarning, InputError
 from gpugraph.graph.build import ASSUMED
+from gpugraph.graph.check import check_structure
 from gpugraph.graph.csr import CSRGraph
+from tests.cli.runner import succeed
 from tests.graph.formats.samples import arcs
 
 WIDE = 'source,target,cost,note\n10,20,1.5,x\n20,30,2,"a, b"\n30,10,3,z\n'
@@ -142,6 +148,7 @@ def test_the_number_of_vertices_may_be_told(tmp_path: Path) -> None:
         ("a.csv", "src,dst\n1,2,3\n", {"columns": "src,dst"}, "is damaged"),
         ("a.csv", "src,dst\n-1,2\n", {"columns": "src,dst,w"}, "unknown column 'w'"),
         ("a.txt", "", {"columns": "1,2"}, "empty"),
+        ("a.csv", "src,d\rst\n1,2\n", {"columns": "src,dst"}, "is damaged: new-line character"),
         ("a.txt", "# nothing\n", {"columns": "1,2"}, "lists no edges"),
         ("a.wel", "x y 1e40\ny z nan\n", {}, "not a number"),
         ("a.wel", "x y 0.5\ny z 9007199254740993\n", {}, "which would round them"),
@@ -167,3 +174,53 @@ def test_a_source_of_a_file_with_its_own_ids_explains_itself(tmp_path: Path) -> 
     words = load(tmp_path, "b.wel", "al bo 3\n", directed=True)
     with pytest.raises(InputError, match="did you mean 'name:al'"):
         gpugraph.sssp(words, "al", device="cpu")
+
+
+def test_how_many_vertices_were_reached_is_told_where_the_kind_of_graph_was_assumed(tmp_path: Path) -> None:
+    (tmp_path / "a.wel").write_text("0 1 3\n2 1 4\n")
+    words = ("sssp", tmp_path / "a.wel", "--source", 0, "--device", "cpu")
+    told = succeed(*words).err
+    assert f"{ASSUMED}\n" in told
+    assert "2 of 3 vertices were reached along the arcs\n" in told
+    for option in ("--directed", "--undirected"):
+        assert "reached" not in succeed(*words, option).err
+
+
+def _samples() -> dict[str, tuple[bytes, dict[str, Any]]]:
+    graph = nx.Graph()
+    graph.add_weighted_edges_from([("b", "a", 2), ("a", "c", 5)])
+    table, stream = pa.table({"src": [1, 5], "dst": [5, 9], "w": [1.5, 2.5], "t": ["x", "y"]}), io.BytesIO()
+    parquet.write_table(table, stream)
+    return {
+        "a.csv": (WIDE.encode(), {"columns": "source,target,cost"}),
+        "b.csv": (WIDE.encode(), {"columns": "1,2,3"}),
+        "a.txt": (b"zoe bob 3\nbob al 4\n", {}),
+        "a.parquet": (stream.getvalue(), {"columns": "src,dst,w"}),
+        "a.graphml": ("\n".join(nx.generate_graphml(graph)).encode(), {}),
+        "a.gml": ("\n".join(nx.generate_gml(graph)).encode(), {}),
+        "a.edgelist": ("\n".join(nx.generate_edgelist(graph)).encode(), {}),
+    }
+
+
+SAMPLES = _samples()
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    edits=st.lists(st.tuples(st.integers(0, 4000), st.integers(0, 4), st.binary(max_size=6)), min_size=1, max_size=4)
+)
+def test_changed_files_load_or_are_refused_with_a_remedy(name: str, edits: list[tuple[int, int, bytes]]) -> None:
+    data, told = SAMPLES[name]
+    for place, gone, new in edits:
+        at = place % (len(data) + 1)
+        data = data[:at] + new + data[at + gone :]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / name
+        path.write_bytes(data)
+        remedy: str | None = "none is needed"
+        try:
+            check_structure(gpugraph.load(path, **told))
+        except GpuGraphError as error:
+            remedy = error.remedy
+        assert remedy
