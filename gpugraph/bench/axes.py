@@ -33,6 +33,9 @@ AXES: dict[str, list[Any]] = {
     "input_format": [None],
     "symmetrize": [False],
     "keep_ids": [False],
+    "vertices": [None],
+    "directed": [None],
+    "columns": [""],
     "seed": [1],
     "source": [None],
     "device": ["auto"],
@@ -153,7 +156,10 @@ def matches(wanted: Any, value: Any) -> bool:
 
 # ------------------------------------------------------------------ what the command line puts in their place
 
-WHOLE = ("graph", "source", "weights", "verify", "input_format")
+BOOLEANS = ("symmetrize", "keep_ids", "directed")
+"""Axes whose values are ``true`` and ``false``."""
+
+WHOLE = ("graph", "source", "weights", "verify", "input_format", "columns")
 """Axes whose values hold commas or dots of their own: ``--set`` takes the text as one value, and may be repeated."""
 
 LIMITS = ("time", "memory", "load")
@@ -187,6 +193,8 @@ def _values(name: str, text: str) -> list[Any]:
         except tomllib.TOMLDecodeError as error:
             raise InputError(f"is no TOML: {error}", remedy='for example --set graph=["rmat:10", "path:500"]') from None
         return value if isinstance(value, list) else [value]
+    if name in BOOLEANS and (words := text.split(",")) and {*words} <= {"true", "false"}:
+        return [word == "true" for word in words]
     if name in WHOLE or name.startswith(("limits.", "sampling.")):
         return [text]
     return expand_words(text)

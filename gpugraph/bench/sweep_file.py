@@ -202,6 +202,8 @@ def _axis(name: str, value: Any) -> list[Any]:
     known = {
         "symmetrize": (bool,),
         "keep_ids": (bool,),
+        "vertices": (int,),
+        "directed": (bool,),
         "seed": (int,),
         "index_bits": (int,),
         "source": (str, int),
