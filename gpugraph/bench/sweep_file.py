@@ -14,6 +14,7 @@ from typing import Any
 
 from gpugraph.bench.axes import AXES, LIMITS, TEMPLATES, apply_settings, expand, expand_words, variables_in
 from gpugraph.bench.findings import read_expectations, read_tables
+from gpugraph.bench.formula import check_conditions
 from gpugraph.bench.paper import read_paper
 from gpugraph.bench.sweep import Block, Limits, Rule, Sweep, Variant
 from gpugraph.bench.toml_file import Document
@@ -110,7 +111,20 @@ def read_sweep(
         expectations=expectations,
     )
     _check_variables(sweep)
+    _check_conditions(sweep)
     return sweep
+
+
+def _check_conditions(sweep: Sweep) -> None:
+    """Refuse conditions of tables and expectations on what neither the sweep nor a record has."""
+    known = {name for block in sweep.blocks for names in (block.axes, *block.cases) for name in names}
+    known |= {name for block in sweep.blocks for options in block.options.values() for name in options}
+    known |= {name for block in sweep.blocks for variant in block.variants() for name in variant.options}
+    for kind, questions in (("table", sweep.tables), ("expect", sweep.expectations)):
+        for turn, question in enumerate(questions):
+            for key, conditions in (("each", question.each), *(("with", one) for one in question.others.values())):
+                with sweep.document.at(kind, key, turn=turn):
+                    check_conditions(conditions, known)
 
 
 def _check_variables(sweep: Sweep) -> None:
