@@ -107,7 +107,7 @@ class _Page:
         return any(kind in ("", row.device_kind) for row in self._of(sweep, None))
 
     def origin(self, records: str) -> str:
-        """Return in a sentence on what, when and by which command a file's records were measured."""
+        """Return how many cells a file has, on what they were measured, and when."""
         rows = self._of("", records)
         devices = dict.fromkeys(
             row.device + (f", {row.data['device'].get('threads')} threads" if row.device_kind == "cpu" else "")
