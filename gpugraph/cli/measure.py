@@ -117,8 +117,7 @@ def _sampling(cell: Cell, target: str | None, max_seconds: float | None, *, cold
 
 def print_record(record: Record, style: str) -> None:
     """Print a record on standard output in one of the four styles."""
-    from gpugraph.report.csv import csv
-    from gpugraph.report.markdown import markdown
+    from gpugraph.report.markdown_csv import csv, markdown
     from gpugraph.report.table import table
     from gpugraph.report.terminal import page_width
 

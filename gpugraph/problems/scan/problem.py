@@ -117,8 +117,10 @@ class Scan(ScannedFiles):
             return os.path.basename(source)
         return re.sub(r"(?<=[:,])(n|size)=[^,]+", r"\1={\1}", source)
 
-    def open(self, input_: Input, phases: dict[str, float], progress: Callable[[str], None]) -> ArrayInput:
-        """Return the array, and add the seconds to ``load`` or ``build``."""
+    def open(
+        self, input_: Input, phases: dict[str, float], progress: Callable[[str], None], device: Device | None = None
+    ) -> ArrayInput:
+        """Return the array, on the host, and add the seconds to ``load`` or ``build``."""
         clock = HostClock()
         made = (input_.path or "").startswith("array:") and "file=" not in (input_.path or "")
         with clock.phase("build" if made else "load"):
