@@ -117,8 +117,7 @@ def _sampling(cell: Cell, target: str | None, max_seconds: float | None, *, cold
 
 def print_record(record: Record, style: str) -> None:
     """Print a record on standard output in one of the four styles."""
-    from gpugraph.report.csv import csv
-    from gpugraph.report.markdown import markdown
+    from gpugraph.report.markdown_csv import csv, markdown
     from gpugraph.report.table import table
     from gpugraph.report.terminal import page_width
 
@@ -157,7 +156,7 @@ def _check_outputs(problem: str, graph: str, output: str | None, save: str | Non
     if output is not None:
         if save is not None and os.path.realpath(output) == os.path.realpath(save):
             raise InputError("is given for the result and for the record", where=save, remedy="name another file")
-        from gpugraph.problems.registry import problem_called
+        from gpugraph.problems.contract import problem_called
         from gpugraph.problems.result_files import check_result_name
 
         check_result_name(output, problem_called(problem))

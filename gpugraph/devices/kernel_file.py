@@ -21,7 +21,7 @@ from gpugraph.devices.base import Array, Defines, Device, Kernel, covering_grid
 from gpugraph.devices.cuda_source import Source, load_source, without_comments
 
 _CONSTANT = re.compile(r"\bconstexpr\s+(\w+)\s+(\w+)\s*=\s*([^;{}]+);")
-_ENUM = re.compile(r"\benum\s+(\w+)\s*(?::\s*\w+\s*)?\{([^}]*)\}")
+_ENUM = re.compile(r"\benum\b\s*(\w*)\s*(?::\s*\w+\s*)?\{([^}]*)\}")
 _CAST = re.compile(r"\bstatic_cast<\w+>")
 _SUFFIXED = re.compile(r"\b(0[xX][0-9a-fA-F]+|\d+)[uUlL]+\b")
 _WORD = re.compile(r"\b[A-Za-z_]\w*")
@@ -119,13 +119,13 @@ class KernelFile:
     @cached_property
     def _enums(self) -> dict[str, list[tuple[str, str]]]:
         """By enumeration, the enumerators with the expressions that they are equal to."""
-        found = {}
+        found: dict[str, list[tuple[str, str]]] = {}
         for enum, body in _ENUM.findall(self._code):
             entries: list[tuple[str, str]] = []
             for entry in filter(None, map(str.strip, body.split(","))):
                 name, _, expression = map(str.strip, entry.partition("="))
                 entries.append((name, expression or (f"{entries[-1][0]} + 1" if entries else "0")))
-            found[enum] = entries
+            found.setdefault(enum, []).extend(entries)
         return found
 
     @cached_property

@@ -64,7 +64,7 @@ class Entrant:
         check_counts(cell)
         flush = opened.flush if sampling.cold else None
         problem = load_problem(cell.problem)
-        loaded = inputs.load(cell, problem, progress)
+        loaded = inputs.load(cell, problem, progress, device)
         self.algorithm = resolve_algorithm(cell, problem, loaded.graph, device.kind)
         self.options = parse_options(self.algorithm, cell.options)
         check_preparations(cell, self.algorithm)

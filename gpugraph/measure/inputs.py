@@ -74,8 +74,8 @@ class Inputs:
         self._viewed: weakref.WeakValueDictionary[tuple[Any, ...], Viewed] = weakref.WeakValueDictionary()
         self._placed: weakref.WeakValueDictionary[tuple[Any, ...], Placed] = weakref.WeakValueDictionary()
 
-    def load(self, cell: Cell, problem: Problem, progress: Progress) -> Loaded:
-        """Return the input that a cell names.
+    def load(self, cell: Cell, problem: Problem, progress: Progress, device: Any = None) -> Loaded:
+        """Return the input that a cell names; a GPU that will work on it makes it, and keeps it, if it can.
 
         Raises:
             InputError: it cannot be read, or the problem does not take it.
@@ -86,7 +86,8 @@ class Inputs:
             self._make_room()
             progress(f"loading {cell.input.path or getattr(cell.graph, 'name', type(cell.graph).__name__)}")
             phases = dict.fromkeys(PHASES, 0.0)
-            graph = problem.open(cell.input, phases, progress)
+            maker = None if device is None or device.kind == "cpu" else device
+            graph = problem.open(cell.input, phases, progress, maker)
             start = working_seconds()
             graph = problem.admit(graph)
             phases["build"] += working_seconds() - start
@@ -138,6 +139,8 @@ class Inputs:
             OutOfMemory: it does not fit.
         """
         if device.kind == "cpu" or not resident:
+            if hasattr(viewed.view, "bring_to_host"):
+                viewed.view.bring_to_host()
             return Placed(viewed.view, 0.0, [], 0, viewed)
         key = (id(viewed), problem.name, id(device))
         found = self._placed.get(key) if shared else None
@@ -152,7 +155,9 @@ class Inputs:
                 subject, again_s, transfer_s = problem.to_device(viewed.view, device)
                 stage_s.append(again_s)
                 h2d_s.append(transfer_s)
-            taken = live_bytes(device) - before
+            if not shared and first_s + transfer_s == 0.0 and hasattr(subject, "own"):
+                subject = subject.own(device)
+            taken = live_bytes(device) - before or int(subject.nbytes)
             found = Placed(subject, median(stage_s), h2d_s, taken, viewed)
             if shared:
                 self._placed[key] = found

@@ -99,7 +99,7 @@ class Session:
         """
         problem = load_problem(cell.problem)
         opened = self.device(cell)
-        graph = self._inputs.load(cell, problem, progress).graph
+        graph = self._inputs.load(cell, problem, progress, opened.device).graph
         algorithm = self._resolved(cell, graph, opened.device.kind)
         return cell_id(
             cell,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,9 +12,9 @@ if TYPE_CHECKING:
     from gpugraph.devices.base import Device
     from gpugraph.graph.csr import CSRGraph
     from gpugraph.graph.view import ResidentView
+    from gpugraph.problems import Command
     from gpugraph.problems.adapter import Adapter, Figure, PrintedFigure
     from gpugraph.problems.column import Column
-    from gpugraph.problems.command import Command
 
 PROBLEMS = ("mst", "sssp", "scan", "components")
 
@@ -186,7 +187,7 @@ class Problem(Protocol):
     command: Command
     """The command that solves it; without the problem's other parts see ``registry.command_of``."""
     demonstrations: Mapping[str, Callable[..., dict[str, Any]]]
-    """Name → what ``gpugraph demo`` shows of the problem: ``show(device, runs, progress)``."""
+    """Name → what ``gpugraph demo`` shows of the problem: ``show(device, seed, detector, runs, progress)``."""
     peers: Mapping[str, Adapter]
     """Library → how it solves the problem; what becomes of its answer see ``SolvedByPeers``."""
     columns: tuple[Column, ...]
@@ -212,8 +213,13 @@ class Problem(Protocol):
         """Return a file or spec with what makes it large left open: ``rmat:{scale},ef=8``."""
         ...
 
-    def open(self, input_: Input, phases: dict[str, float], progress: Callable[[str], None]) -> Any:
-        """Return the input itself, and add the seconds of ``load`` and ``build`` to ``phases``."""
+    def open(
+        self, input_: Input, phases: dict[str, float], progress: Callable[[str], None], device: Device | None = None
+    ) -> Any:
+        """Return the input itself, and add the seconds of ``load`` and ``build`` to ``phases``.
+
+        A GPU that will work on it may be told to, and then makes it, and keeps it, if it can.
+        """
         ...
 
     def view(self, graph: Any, preparations: Sequence[str], index_bits: int | None) -> Any:
@@ -369,3 +375,9 @@ class JudgesItself(Protocol):
     def judge(self, query: tuple[Any, ...], method: str) -> Verdict:
         """Return the verdict by ``method``, one of reference, certificate and both."""
         ...
+
+
+def problem_called(name: str) -> Problem:
+    """Return one of the problems there are without its algorithms."""
+    problem: Problem = importlib.import_module(f"gpugraph.problems.{name}.problem").PROBLEM
+    return problem

@@ -56,8 +56,14 @@ class OnGraphs:
         """Return a spec with what makes it large left open; a file's own name."""
         return series_of(source)
 
-    def open(self, input_: Input, phases: dict[str, float], progress: Callable[[str], None]) -> CSRGraph:
-        """Return the graph, and add the seconds of ``load`` and ``build`` to ``phases``."""
+    def open(
+        self, input_: Input, phases: dict[str, float], progress: Callable[[str], None], device: Device | None = None
+    ) -> CSRGraph:
+        """Return the graph, and add the seconds of ``load`` and ``build`` to ``phases``; ``device`` makes it if it can.
+
+        Raises:
+            InputError: nothing of that kind, or damaged.
+        """
         from gpugraph.graph.sources import open_graph
 
         return open_graph(
@@ -69,6 +75,7 @@ class OnGraphs:
             keep_ids=input_.keep_ids,
             phases=phases,
             progress=progress,
+            device=device,
         )
 
     def view(self, graph: CSRGraph, preparations: Sequence[str], index_bits: int | None) -> GraphView:

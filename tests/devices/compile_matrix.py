@@ -21,8 +21,9 @@ from gpugraph.devices.kernel_file import KernelFile
 from gpugraph.devices.kernels import CompiledModule, KernelUsage, compile_kernels
 from gpugraph.devices.nvrtc import compiler
 from gpugraph.errors import GpuGraphError, InputError
+from gpugraph.files import resource_dir
+from gpugraph.graph import device_generate
 from gpugraph.problems.registry import algorithms
-from gpugraph.resources import resource_dir
 
 ARCHITECTURES = ("sm_70", "sm_75", "sm_80", "sm_90", "sm_100", "sm_120")
 """One of each generation that is promised.  No compiler knows all: CUDA 13's does not know Volta, sm_70, any more."""
@@ -48,12 +49,18 @@ def kernel_files() -> list[str]:
     return sorted(path.name for path in resource_dir("cuda_kernels").glob("*.cu"))
 
 
+def declared() -> dict[str, KernelFile]:
+    """Return by name the kernel files of all drivers: of algorithms, and of graphs made on a device."""
+    algorithms()
+    assert device_generate.FILE.name in KernelFile.declared
+    return KernelFile.declared
+
+
 def entries(files: Sequence[str] | None = None, architectures: Sequence[str] = ARCHITECTURES) -> Iterator[Entry]:
     """Yield every compilation of the matrix, of all files or of those named; a file of no driver's has no defines."""
-    algorithms()  # whose modules declare their files
+    known = declared()
     for file in kernel_files() if files is None else files:
-        declared = KernelFile.declared.get(file)
-        for defines in declared.define_sets if declared else [{}]:
+        for defines in known[file].define_sets if file in known else [{}]:
             for arch in architectures:
                 yield Entry(file, defines, arch)
 

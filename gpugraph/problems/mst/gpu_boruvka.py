@@ -36,10 +36,10 @@ FILE = KernelFile(
     [
         *KEY_TYPES,
         *(sets for rows in ({}, _IDS, _SORTED) for sets in product(LANES=(4, 8, 16, 32), **rows)),
-        *(sets for rows in ({}, _IDS, _SORTED) for sets in product(COMPRESSED=(1,), **rows)),
+        *(sets for rows in ({}, _SORTED) for sets in product(COMPRESSED=(1,), **rows)),
         *(sets for rows in (_IDS, _SORTED) for sets in product(SHUFFLES=(0,), **rows)),
-        *product(INDEX_BITS=(64,), WEIGHT=("uint64",), LANES=(4, 32), **_SORTED),
-        *product(INDEX_BITS=(64,), WEIGHT=("uint64",), LANES=(4, 32), COMPRESSED=(1,), **_IDS),
+        *product(INDEX_BITS=(64,), WEIGHT=("uint64",), LANES=(4,), **_SORTED),
+        *product(INDEX_BITS=(64,), WEIGHT=("uint64",), LANES=(4,), COMPRESSED=(1,), **_IDS),
     ],
 )
 

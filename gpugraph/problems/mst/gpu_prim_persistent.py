@@ -29,7 +29,7 @@ FILE = KernelFile(
     [
         *product(INDEX_BITS=(32, 64), WEIGHT=("uint32", "uint64"), ON_CHIP=(2, 3)),
         *product(INDEX_BITS=(32,), WEIGHT=("uint32",), ON_CHIP=(0, 1)),
-        *product(INDEX_BITS=(64,), WEIGHT=("uint64",), ON_CHIP=(0, 1)),
+        *product(INDEX_BITS=(64,), WEIGHT=("uint64",), ON_CHIP=(0,)),
     ],
 )
 WARP = 32

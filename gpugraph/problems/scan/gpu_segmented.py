@@ -30,8 +30,8 @@ FILE = KernelFile(
     "segmented_scan.cu",
     [
         *product(INDEX_BITS=(32, 64), WEIGHT=ELEMENTS),
-        *product(INDEX_BITS=(32, 64), WEIGHT=("uint32", "uint64"), FLAGS=(1,), VECTORS=(4,)),
-        *product(FLAGS=(0, 1), VECTORS=(1,)),
+        *product(FLAGS=(1,), VECTORS=(1, 4)),
+        *product(INDEX_BITS=(64,), WEIGHT=("uint64",), FLAGS=(0, 1), VECTORS=(4,)),
     ],
 )
 

@@ -15,7 +15,8 @@ FILE = KernelFile(
     [
         *product(ELEMENT=ELEMENTS, VECTORS=(4, 8)),
         *product(ELEMENT=("uint32", "float64"), NETWORK=(1, 2, 3)),
-        *product(ELEMENT=("uint32", "uint64"), BLOCK=(128, 512), VECTORS=(2, 8)),
+        *product(ELEMENT=("uint32", "uint64"), BLOCK=(128,), VECTORS=(2,)),
+        *product(ELEMENT=("uint32", "uint64"), BLOCK=(512,), VECTORS=(8,)),
     ],
 )
 

@@ -19,8 +19,13 @@ from gpugraph.devices.kernel_file import Arrays, ArrayTable, KernelFile, needs
 from gpugraph.graph.view import ResidentView
 from gpugraph.problems.algorithm import Algorithm, InputSizes
 from gpugraph.problems.registry import register
-from gpugraph.problems.sssp.distance_keys import DISTANCE_SETS, distance_types, distances_from_words
-from gpugraph.problems.sssp.distances import Distances, distance_bytes
+from gpugraph.problems.sssp.distances import (
+    DISTANCE_SETS,
+    Distances,
+    distance_bytes,
+    distance_types,
+    distances_from_words,
+)
 
 FILE = KernelFile("harish_narayanan.cu", [defines for defines in DISTANCE_SETS if defines["INDEX_BITS"] == 32])
 BLOCK = 32

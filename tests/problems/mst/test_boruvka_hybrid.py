@@ -15,7 +15,7 @@ from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView
 from gpugraph.problems.mst import hybrid_rows
 from gpugraph.problems.mst.gpu_forest import fetch_forest, finish_forest
-from gpugraph.problems.mst.memory_limit import limit_bytes
+from gpugraph.problems.mst.streamed_memory import limit_bytes
 from gpugraph.problems.registry import find_algorithm
 from tests.emulator.compiler import needs_compiler
 from tests.problems.gpu_cases import expected, run_on

@@ -1,0 +1,120 @@
+"""``gpugraph algos`` and ``gpugraph devices``: what there is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gpugraph.cli.options import command, named, table_or_json
+
+if TYPE_CHECKING:
+    from gpugraph.problems.algorithm import Algorithm
+
+_STYLES = ("table", "json", "markdown")
+
+
+@command
+@click.option("--problem", metavar="PROBLEM", help="Only those of mst, sssp or scan.")
+@click.option("--peers", is_flag=True, help="Other people's programs instead, installed or not; see docs/peers.md.")
+@named("--format", "style", kind="output format", names=_STYLES, default="table", help="How to print them.")
+def algos(problem: str | None, peers: bool, style: str, quiet: bool) -> None:
+    """List the algorithms with their sources, devices and parameters.
+
+    Example:
+      gpugraph algos --problem mst
+    """
+    import json
+
+    from gpugraph.cli.output import show, show_lines
+    from gpugraph.problems.registry import algorithms
+    from gpugraph.report.listings import catalogue, catalogue_markdown, peer_catalogue, peer_catalogue_markdown
+
+    if peers:
+        from gpugraph.peers import describe_peers
+
+        listed = describe_peers(problem)
+        if style == "json":
+            show(json.dumps(listed, ensure_ascii=False))
+        elif style == "markdown":
+            show(peer_catalogue_markdown(listed))
+        else:
+            show_lines(peer_catalogue(listed))
+        return
+    found = [algorithm.describe() for algorithm in (*algorithms(problem), *_installed(problem, quiet=quiet))]
+    if style == "json":
+        show(json.dumps(found, ensure_ascii=False))
+    elif style == "markdown":
+        show(catalogue_markdown(found))
+    else:
+        show_lines(catalogue(found))
+
+
+def _installed(problem: str | None, *, quiet: bool) -> list[Algorithm]:
+    """Return what installed packages offer; one that cannot be used is told of and left out."""
+    from gpugraph.bench.available import Guests
+    from gpugraph.cli.output import tell
+    from gpugraph.errors import InputError
+    from gpugraph.problems.guest_sources import installed
+    from gpugraph.problems.registry import algorithms
+
+    found, guests, taken = [], Guests(), {algorithm.name for algorithm in algorithms()}
+    for name, entry in installed().items():
+        if name in taken:
+            tell([f"entry point {entry.value}: an algorithm named {name} exists"], quiet=quiet)
+            continue
+        try:
+            guest = guests.any_problem(name)
+        except InputError as error:
+            tell([str(error)], quiet=quiet)
+            continue
+        if problem in (None, guest.problem):
+            found.append(guest)
+    return found
+
+
+@command
+@click.option("--probe/--no-probe", default=True, show_default=True, help="Run a kernel on each GPU and measure it.")
+@table_or_json
+def devices(probe: bool, style: str, quiet: bool) -> None:
+    """List the devices, what is missing where one cannot be used, and what a GPU can do at most.
+
+    Each usable GPU compiles and runs a kernel of one line, then its bandwidths and latencies are measured.
+
+    Example:
+      gpugraph devices
+    """
+    import json
+
+    from gpugraph.cli.output import show, show_lines
+    from gpugraph.cli.progress import Progress
+    from gpugraph.devices.discovery import found_devices
+    from gpugraph.report.listings import device_list
+
+    with Progress(quiet=quiet) as progress:
+        progress("looking for devices")
+        found = found_devices()
+        for device in found if probe else ():
+            if device["kind"] == "cuda" and device["usable"]:
+                progress(f"measuring {device['device']}")
+                device |= _probed(device["device"])
+    if style == "json":
+        show(json.dumps(found, ensure_ascii=False))
+    else:
+        show_lines(device_list(found))
+
+
+def _probed(name: str) -> dict[str, Any]:
+    """Return what the probes of a GPU give, or that it is not usable and why."""
+    from gpugraph.devices.discovery import select_device
+    from gpugraph.devices.probes import run_probes
+    from gpugraph.errors import GpuGraphError
+
+    try:
+        device, _ = select_device(name)
+        try:
+            return {"probes": run_probes(device).to_dict()}
+        finally:
+            device.close()
+    except GpuGraphError as error:
+        return {"usable": False, "detail": str(error)}

@@ -1,0 +1,183 @@
+"""Files: written whole or not at all, and found where they travel with the package.
+
+``cuda_kernels/`` and ``configs/`` lie inside the package in a wheel; in an editable install and in a plain source
+checkout they lie beside it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import io
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from gpugraph.compression import codec_of_name, open_writer
+from gpugraph.errors import GpuGraphError, InputError
+
+_REMEDIES = {
+    errno.ENOSPC: "free some space or write elsewhere",
+    errno.EDQUOT: "free some of the quota or write elsewhere",
+    errno.EFBIG: "write elsewhere: the file system or a limit of the shell forbids so large a file",
+    errno.EACCES: "choose a folder that you may write to",
+    errno.EPERM: "choose a folder that you may write to",
+    errno.EROFS: "choose a folder that you may write to",
+    errno.ENOENT: "make the folder first",
+    errno.ENOTDIR: "name a file inside a folder",
+    errno.EISDIR: "name a file inside the folder",
+    errno.ENAMETOOLONG: "give it a shorter name",
+}
+
+_REASONS = {errno.EACCES: "no permission", errno.ENOENT: "its folder does not exist"}
+"""Where the system's own words would mislead."""
+
+
+@contextlib.contextmanager
+def atomic_write(path: str | os.PathLike[str], mode: str = "wb") -> Iterator[IO[Any]]:
+    """Open ``path`` for writing; it appears complete when the block ends well, and not at all otherwise.
+
+    The bytes go to a temporary file in the same folder, which is synced and renamed over ``path``; an
+    error or a signal removes it.  A name that ends in .gz, .bz2, .xz or .zst is compressed.  What is no
+    regular file (a pipe, a terminal) is written straight away.
+
+    Args:
+        path: the file.
+        mode: ``"wb"`` for bytes, ``"w"`` for UTF-8 text; what UTF-8 does not hold becomes a question mark.
+
+    Raises:
+        InputError: the folder is missing or may not be written to, or the disk is full.
+        BrokenPipeError: it is a pipe, and its reader has seen enough.
+    """
+    if mode not in ("w", "wb"):
+        raise ValueError(f"mode {mode!r} is neither 'w' nor 'wb'")
+    shown = os.fspath(path)
+    with _in_words(shown):
+        if _is_stream(shown):
+            with open(shown, "wb") as raw:
+                yield from _through(raw, shown, mode)
+        else:
+            with replaced(shown) as raw:
+                yield from _through(raw, shown, mode)
+
+
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Raise now what ``atomic_write`` would raise, as far as can be known before there is anything to write.
+
+    Raises:
+        InputError: it is a folder, has an impossible name, or its folder is missing or may not be written to.
+    """
+    shown = os.fspath(path)
+    with _in_words(shown):
+        if not _is_stream(shown):
+            with contextlib.suppress(_Discarded), replaced(shown):
+                raise _Discarded
+        elif not os.access(shown, os.W_OK):
+            raise PermissionError(errno.EACCES, "permission denied")
+
+
+@contextlib.contextmanager
+def replaced(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """Open a new file that takes the place, the permissions included, of ``path`` when the block ends well.
+
+    A link stays a link: what it leads to is replaced.  The bare means of ``atomic_write``.
+
+    Raises:
+        OSError: as the system has it.
+    """
+    target = os.path.realpath(path)
+    folder = os.path.dirname(target)
+    try:
+        permissions = stat.S_IMODE(os.stat(target).st_mode)
+    except FileNotFoundError:
+        permissions = None
+    temporary = os.path.join(folder, f".gpugraph-{secrets.token_hex(8)}.part")
+    try:
+        with open(temporary, "xb") as raw:
+            if permissions is not None:
+                os.chmod(temporary, permissions)
+            yield raw
+            raw.flush()
+            os.fsync(raw.fileno())
+        os.replace(temporary, target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
+    _sync_folder(folder)
+
+
+class _Discarded(Exception):
+    """No error: it ends a block of which nothing shall stay."""
+
+
+@contextlib.contextmanager
+def _in_words(shown: str) -> Iterator[None]:
+    """Turn what the system says about a file that is written into an InputError."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        reason = _REASONS.get(error.errno or 0) or (error.strerror or str(error)).lower()
+        remedy = _REMEDIES.get(error.errno or 0, "write elsewhere")
+        raise InputError(f"cannot be written: {reason}", where=shown, remedy=remedy) from error
+
+
+def _is_stream(shown: str) -> bool:
+    """Tell whether ``shown`` is something that cannot be replaced: a pipe, a terminal, a device."""
+    try:
+        # Of the name as it stands: what /dev/stdout leads to may have no path.
+        mode = os.stat(shown).st_mode
+    except FileNotFoundError:
+        return False
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, "it is a folder")
+    return not stat.S_ISREG(mode)
+
+
+def _through(raw: IO[bytes], shown: str, mode: str) -> Iterator[IO[Any]]:
+    packed = open_writer(raw, codec_of_name(shown))
+    stream: IO[Any] = io.TextIOWrapper(packed, "utf-8", "replace", newline="\n") if mode == "w" else packed
+    try:
+        yield stream
+        stream.flush()
+        if isinstance(stream, io.TextIOWrapper):
+            stream.detach()
+    except BaseException:
+        if packed is not raw:
+            with contextlib.suppress(Exception):  # left open, pyarrow's stream complains when it is collected
+                packed.close()
+        raise
+    if packed is not raw:
+        packed.close()
+
+
+def _sync_folder(folder: str) -> None:
+    """Make the new name itself survive a power cut, where the system can do that."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+# ------------------------------------------------------------------ files that travel with the package
+
+_PACKAGE = Path(__file__).resolve().parent
+
+
+def resource_dir(name: str) -> Path:
+    """Return the directory ``name`` ("cuda_kernels" or "configs").
+
+    Raises:
+        GpuGraphError: the installation is incomplete.
+    """
+    for base in (_PACKAGE, _PACKAGE.parent):
+        if (base / name).is_dir():
+            return base / name
+    raise GpuGraphError(f"the directory {name}/ is missing from the installation", remedy="reinstall gpugraph")

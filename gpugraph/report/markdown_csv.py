@@ -1,0 +1,76 @@
+"""Records as tables in Markdown, with the definition of MTEPS beneath, and in CSV."""
+
+from __future__ import annotations
+
+import csv as _csv
+import io
+from collections.abc import Sequence
+
+from gpugraph.measure.columns import Labelled, columns_of, plain
+from gpugraph.measure.record import EMULATED, Record
+from gpugraph.problems.column import CSV, MARKDOWN
+from gpugraph.report.cells import label, speedups
+from gpugraph.report.papers import COLUMNS, Published, published
+
+FEW = "A time with its number of samples in brackets has fewer than were asked for, or than three: it proves little"
+
+
+def markdown(rows: Sequence[Record]) -> str:
+    """Return the records as a table, a line each; MTEPS only where the result is verified."""
+    shown = [Labelled.alone(one) for one in rows]
+    columns = columns_of(MARKDOWN, shown)
+    right = [i for i, column in enumerate(columns) if column.number]
+    lines = grid(
+        [column.title for column in columns], [[column.show(one) for column in columns] for one in shown], right
+    )
+    definitions = {(one.shape.mteps.definition or "") for one in rows} - {""}
+    notes = sorted(definitions)
+    if notes and any(one.transfers for one in rows):
+        notes.append("End to end: the same count / (stage + h2d + kernel + d2h)")
+    if any(one.interval_s for one in rows):
+        notes.append("Kernel: median ± half the width of its 95 % confidence interval")
+    if any(one.few for one in rows):
+        notes.append(FEW)
+    if any(one.device_kind == "emulated" for one in rows):
+        notes.append(EMULATED[0].upper() + EMULATED[1:])
+    lines += [f"\n{note}." for note in notes]
+    for paper in published(label(rows), speedups(rows)):
+        lines += ["", *_paper(paper)]
+    return "\n".join(lines)
+
+
+def _paper(paper: Published) -> list[str]:
+    """Return what a paper states, beside ours, and what it claims."""
+    lines = [f"**{escaped(paper.title)}.** {escaped(paper.about)}"]
+    if paper.figures:
+        lines += ["", *grid(COLUMNS, paper.figures)]
+    return lines + (["", *(f"- {escaped(claim)}" for claim in paper.claims)] if paper.claims else [])
+
+
+def grid(header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> list[str]:
+    """Return the lines of a Markdown table; the columns in ``right`` are set flush right."""
+    return [row(header), row(["---:" if i in right else "---" for i in range(len(header))]), *map(row, rows)]
+
+
+def row(cells: Sequence[str]) -> str:
+    """Return cells as one row of a Markdown table, whatever they contain."""
+    return "| " + " | ".join(escaped(cell) for cell in cells) + " |"
+
+
+def escaped(text: str) -> str:
+    """Return a text on one line, with what Markdown would take for a table or for HTML escaped."""
+    return " ".join(text.replace("|", "\\|").replace("<", "\\<").split())
+
+
+def csv(records: Sequence[Record]) -> str:
+    """Return the records as CSV with a header; columns of results, axes and parameters are those of all together.
+
+    A cell that gave no number has its outcome and its message, and nothing in the columns of numbers.
+    """
+    cells = [Labelled.alone(record) for record in records]
+    columns = columns_of(CSV, cells)
+    text = io.StringIO()
+    writer = _csv.writer(text, lineterminator="\n")
+    writer.writerow([column.name for column in columns])
+    writer.writerows([plain(column.value(cell)) for column in columns] for cell in cells)
+    return text.getvalue().rstrip("\n")

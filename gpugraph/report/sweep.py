@@ -1,0 +1,138 @@
+"""What a bench prints: the cells of a plan and what they need; at the end how they went, and what came of the sweep."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gpugraph.bench.estimate import Prices
+from gpugraph.bench.formula import figure
+from gpugraph.bench.plan import Plan, Planned, described_algorithm, groups_of
+from gpugraph.bench.sweep import Sweep
+from gpugraph.measure.columns import Labelled, columns_of
+from gpugraph.measure.record import Record
+from gpugraph.problems.column import BENCH
+from gpugraph.quantities import count, counted, in_seconds, in_units, rate
+from gpugraph.report.terminal import Line, columns, field
+
+MOST_ROWS = 60
+"""More cells than this are summed up by series; those that did not go well are still shown each."""
+
+BARS = "▁▂▃▄▅▆▇█"
+
+
+def plan_lines(plan: Plan, prices: Prices) -> list[Line]:
+    """Return the cells with what each will need of memory."""
+    rows = []
+    for planned in plan.cells:
+        need = prices.need(planned)
+        device = in_units(need.device_bytes) if need.device_bytes else "-"
+        rows.append([*_named(planned), *_sized(planned), in_units(need.host_bytes), device])
+    header = ["problem", "algorithm", "device", "graph", "vertices", "arcs", "host", "on device"]
+    return [*columns(header, rows, right=(4, 5, 6, 7)), [], *_footer(plan)]
+
+
+def price_lines(plan: Plan, prices: Prices, budget_s: float) -> list[Line]:
+    """Return the cells with what each will take of time, and what of them the budget has room for."""
+    rows, spent = [], dict[str, float]()
+    for group in groups_of(plan.cells):
+        for planned in group:
+            need = prices.need(planned)
+            seconds = need.seconds + need.opening_s / len(group)
+            by_then = spent.get(planned.cell.device, 0.0) + seconds
+            fits = by_then <= budget_s or not spent
+            if fits:
+                spent[planned.cell.device] = by_then
+            fate = in_seconds(by_then) if fits else "skipped: budget"
+            rows.append([*_named(planned), in_seconds(seconds), fate, need.basis])
+    header = ["problem", "algorithm", "device", "graph", "takes", "by then", "by"]
+    lines: list[Line] = [*columns(header, rows, right=(4, 5)), []]
+    for device, seconds in sorted(spent.items()):
+        lines.append([(f"{device}: about {in_seconds(seconds)} of the budget of {in_seconds(budget_s)}", "")])
+    return [*lines, *_footer(plan)]
+
+
+def _named(planned: Planned) -> list[str]:
+    cell = planned.cell
+    weights = "" if cell.weights == "file" else f" {cell.weights}"
+    source = "" if cell.source is None else f" from {cell.source}"
+    return [cell.problem, described_algorithm(cell), cell.device, f"{cell.graph}{weights}{source}"]
+
+
+def _sized(planned: Planned) -> list[str]:
+    about = "" if planned.size.exact else "~"
+    return [f"{about}{count(planned.size.vertices)}", f"{about}{count(planned.size.arcs)}"]
+
+
+def _footer(plan: Plan) -> list[Line]:
+    lines: list[Line] = [[(counted(len(plan.cells), "cell"), "bold")]]
+    return lines + [[(f"left out, {number}: {reason}", "dim")] for reason, number in plan.left_out.most_common()]
+
+
+def result_lines(records: Sequence[Mapping[str, Any]]) -> list[Line]:
+    """Return the table of a bench's records, a small chart of each series, and how many cells ended how."""
+    rows = [Record.of(record) for record in records]
+    shown = rows if len(rows) <= MOST_ROWS else [row for row in rows if not row.ok]
+    lines: list[Line] = [*_table(shown), []] if shown else []
+    lines += _charts(rows)
+    ended = Counter(row.verdict for row in rows)
+    told = ", ".join(f"{number} {how}" for how, number in sorted(ended.items(), key=_often))
+    return [*lines, [(f"{counted(len(rows), 'cell')}: {told}", "bold")]]
+
+
+def _often(ended: tuple[str, int]) -> tuple[int, str]:
+    return -ended[1], ended[0]
+
+
+def _table(rows: Sequence[Record]) -> list[Line]:
+    cells = [Labelled(row, figure(row, "described"), row.device_kind) for row in sorted(rows, key=_order)]
+    shown = columns_of(BENCH, cells)
+    lines = [[column.show(cell) for column in shown] for cell in cells]
+    return columns([c.title for c in shown], lines, right=[i for i, c in enumerate(shown) if c.number])
+
+
+def _order(row: Record) -> tuple[Any, ...]:
+    return row.problem, _arcs(row) or 2**62, row.graph_name, row.algorithm
+
+
+def _arcs(row: Record) -> int | None:
+    return row.shape.graph.arcs
+
+
+def _charts(rows: Sequence[Record]) -> list[Line]:
+    """Return a bar of throughput for each series of at least three graphs, the tallest bar of a problem alike."""
+    series: dict[str, list[tuple[int, float]]] = {}
+    for row in rows:
+        if row.mteps is not None and row.shape.cell.series:
+            series.setdefault(row.shape.cell.series, []).append((_arcs(row) or 0, row.mteps))
+    drawn = {name: sorted(points) for name, points in series.items() if len(points) >= 3}
+    if not drawn:
+        return []
+    lines = []
+    for name, points in sorted(drawn.items()):
+        top = max(figure for other in drawn.values() for _, figure in other)
+        bars = "".join(BARS[min(int(figure / top * len(BARS)), len(BARS) - 1)] for _, figure in points)
+        lines.append([name, bars, f"{rate(points[0][1])} … {rate(points[-1][1])}", rate(max(f for _, f in points))])
+    return [*columns(["series, small graphs first", "MTEPS", "from … to", "best"], lines, right=(3,)), []]
+
+
+def finding_lines(sweep: Sweep, records: Sequence[Record], *, width: int = 100) -> list[Line]:
+    """Return the tables of a sweep, and what came of its expectations."""
+    lines: list[Line] = []
+    for table in sweep.tables:
+        if rows := table.rows(records):
+            lines += [[], [(table.title, "bold")], *columns(list(table.columns), rows, right=flush_right(rows))]
+    for finding in [expectation.find(records) for expectation in sweep.expectations]:
+        beside = f" ({', '.join(filter(None, (finding.where, finding.stated)))})"
+        style = "dim" if finding.verdict == "–" else "bold red" if finding.failed else "bold green"
+        lines += [] if lines and lines[-1] else [[]]
+        lines += field(finding.verdict, finding.text + beside, width=width, style=style)
+        lines += field("", finding.ours, width=width, style="dim")
+    return lines
+
+
+def flush_right(rows: Sequence[Sequence[str]]) -> list[int]:
+    """Return the columns that hold nothing but numbers, or dashes in their place."""
+    several = range(len(rows[0]) if rows else 0)
+    return [i for i in several if all(row[i] == "–" or row[i][:1].isdigit() or row[i][:1] == "-" for row in rows)]
