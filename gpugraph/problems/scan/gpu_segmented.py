@@ -31,7 +31,7 @@ FILE = KernelFile(
     [
         *product(INDEX_BITS=(32, 64), WEIGHT=ELEMENTS),
         *product(FLAGS=(1,), VECTORS=(1, 4)),
-        *product(INDEX_BITS=(64,), WEIGHT=("uint64",), FLAGS=(0, 1), VECTORS=(4,)),
+        *product(INDEX_BITS=(64,), WEIGHT=("uint64",), FLAGS=(1,), VECTORS=(4,)),
     ],
 )
 
