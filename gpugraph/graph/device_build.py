@@ -14,16 +14,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.devices.base import Array, Device, covering_grid
+from gpugraph.devices.base import Array, Defines, Device, covering_grid
+from gpugraph.devices.kernel_file import KernelFile
 from gpugraph.errors import OutOfMemory
 from gpugraph.graph.build import ArcList, asymmetric, build, notes_of
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.device_rows import BLOCK, DeviceRows
+from gpugraph.graph.device_rows import BLOCK, INDICES, DeviceRows
 from gpugraph.graph.view import MAX_NARROW_ARCS
 
-FILE = "build.cu"
-TILE = 8 * BLOCK  # as in build.cu
-KEYS, LOOPS, NEGATIVE, FIRST_NEGATIVE = range(4)  # as in arc_keys.cuh
+FILE = KernelFile("build.cu", INDICES)
 NOTHING = 2**64 - 1
 MOST_ITEMS = 2**33
 """An item's number stands beside a vertex in one word."""
@@ -97,34 +96,34 @@ def rows_on_device(
     base = drawn = 0
     keys = device.empty(max(count for *_, count in ranges), np.uint64)
     for first, last, _ in ranges:
-        device.fill(counters[KEYS : KEYS + 1], 0)
+        device.fill(counters[FILE["KEYS"] : FILE["KEYS"] + 1], 0)
         draw(keys, -1, first, last)
-        count = int(device.read(counters, KEYS))
+        count = int(device.read(counters, FILE["KEYS"]))
         drawn += count
         if count == 0:
             device.fill(offsets[first : last + 1], base)
             continue
         found = keys[:count]
         device.sort(found)
-        tiles = -(-count // TILE)
+        tiles = -(-count // FILE["TILE"])
         firsts = device.empty(tiles, np.uint32)
-        device.kernel(FILE, "build_count", defines)(tiles, BLOCK, (np.int64(count), found, firsts))
+        FILE.kernel(device, defines, "count")(tiles, BLOCK, (np.int64(count), found, firsts))
         ends = base + np.cumsum(device.download(firsts), dtype=np.int64)
         slots = device.upload(np.concatenate([[base], ends[:-1]]))
         base = int(ends[-1])
         targets = device.empty(base, np.int32) if targets is None else targets
         where = (np.int32(head_bits), np.int64(first), np.int64(last), offsets, targets)
-        device.kernel(FILE, "build_rows", defines)(tiles, BLOCK, (np.int64(count), found, slots, *where))
+        FILE.kernel(device, defines, "rows")(tiles, BLOCK, (np.int64(count), found, slots, *where))
     told = device.download(counters)
-    at = int(told[FIRST_NEGATIVE])
+    at = int(told[FILE["FIRST_NEGATIVE"]])
     if targets is None:
         targets = device.empty(0, np.int32)
     return Rows(
         offsets,
         targets[:base],
-        int(told[LOOPS]),
+        int(told[FILE["LOOPS"]]),
         drawn - base,
-        int(told[NEGATIVE]),
+        int(told[FILE["NEGATIVE"]]),
         None if at == NOTHING else at % 2**31,
     )
 
@@ -197,11 +196,11 @@ def _rows_and_weights(arcs: ArcList, device: Device) -> tuple[Rows, Array]:
     listed = device.upload(np.zeros(0, dtype) if arcs.weights is None else np.ascontiguousarray(arcs.weights))
     flags = np.int32(word), np.int32(real), np.int32(arcs.weights is not None and sign != 0)
 
-    def launch(name: str, defines: dict[str, str | int], threads: int, *args: Any) -> None:
-        device.kernel(FILE, name, defines)(covering_grid(device, threads, BLOCK), BLOCK, args)
+    def launch(name: str, defines: Defines, threads: int, *args: Any) -> None:
+        FILE.kernel(device, defines, name)(covering_grid(device, threads, BLOCK), BLOCK, args)
 
     def emit(sink: tuple[Any, ...]) -> None:
-        launch("build_list", {"INDEX_BITS": 32}, count, np.int64(count), *sink, *ends, listed, *flags)
+        launch("list", {}, count, np.int64(count), *sink, *ends, listed, *flags)
 
     rows = rows_on_device(device, arcs.vertices, count * (1 + mirrored), mirrored, emit, word)
     made = int(rows.targets.size)
@@ -211,7 +210,7 @@ def _rows_and_weights(arcs: ArcList, device: Device) -> tuple[Rows, Array]:
     defines: dict[str, str | int] = {"INDEX_BITS": 8 * rows.offsets.dtype.itemsize}
     order = np.uint64(sign), np.int32(real)
     listing = (np.int64(count), np.int32(mirrored), *ends, listed)
-    launch(f"build_lightest_{word}_bytes", defines, count, *listing, *order, rows.offsets, rows.targets, words)
+    launch(f"lightest_{word}_bytes", defines, count, *listing, *order, rows.offsets, rows.targets, words)
     if sign:
-        launch(f"build_restore_{word}_bytes", defines, made, np.int64(made), *order, words)
+        launch(f"restore_{word}_bytes", defines, made, np.int64(made), *order, words)
     return rows, words.view(dtype)

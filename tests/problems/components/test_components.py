@@ -40,7 +40,7 @@ CHAINS = {
 
 def solved(graph: CSRGraph, device: Any, index_bits: int | None = None) -> Components:
     view = make_resident(GraphView.of(graph, index_bits=index_bits), device)[0]
-    state = gpu_hook.prepare(view, device)
+    state = gpu_hook.State(view, device)
     return gpu_hook.finish(state, gpu_hook.fetch(state, gpu_hook.run(state, NullClock())))
 
 
@@ -188,4 +188,4 @@ def test_the_command_finds_writes_and_verifies(tmp_path):
 def test_on_a_gpu_the_components_are_those_of_the_oracle_and_the_certificate(spec):
     record = run_cell(Cell("components", spec, "auto", "cuda", repeat=5, verify="both"))
     assert record.status == "passed"
-    assert set(gpu_hook.PHASES) >= record.data["kernel_phases_s"].keys() - {"other"}
+    assert set(gpu_hook.FILE.phases) >= record.data["kernel_phases_s"].keys() - {"other"}

@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from gpugraph.devices.cuda_source import load_source
+from gpugraph.devices.cuda_source import find_source
 from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.generate import generate
@@ -23,9 +23,9 @@ pytestmark = needs_compiler
 
 WRONG = ("f-gpu-no-atomic", "harish-narayanan", "matrix-f-gpu-no-atomic")
 PLACES = {
-    "f-gpu-no-atomic": ("dijkstra.cu", "if (offered < distance[v]) distance[v] = offered;"),
+    "f-gpu-no-atomic": ("dijkstra_base.cuh", "if (offered < *cell) *cell = offered;"),
     "harish-narayanan": ("harish_narayanan.cu", "if (updating_cost[v] > sum) updating_cost[v] = sum;"),
-    "matrix-f-gpu-no-atomic": ("dijkstra_matrix.cu", "if (offered < distance[first + at]) distance[first + at]"),
+    "matrix-f-gpu-no-atomic": ("dijkstra_base.cuh", "if (offered < *cell) *cell = offered;"),
 }
 
 
@@ -57,7 +57,7 @@ def test_the_race_detector_names_the_one_line_to_blame(name: str) -> None:
     for race in races:
         ((path, line),) = race.lines
         assert path.endswith(file)
-        assert text in (load_source(file).path.read_text().splitlines()[line - 1])
+        assert text in (find_source(file).read_text().splitlines()[line - 1])
 
 
 @pytest.mark.parametrize("name", WRONG)
