@@ -75,7 +75,7 @@ def has_negative_weight(graph: CSRGraph) -> bool:
         return False
     found = device.full(1, 0, np.uint32)
     threads = -(-rows.arcs // ARCS_PER_THREAD)
-    rows.launch(FILE, "check_negative", threads, np.int64(rows.arcs), rows.weights, np.int32(dtype.itemsize), found)
+    rows.launch(CHECK, "negative", threads, np.int64(rows.arcs), rows.weights, np.int32(dtype.itemsize), found)
     return bool(device.read(found))
 
 
