@@ -5,12 +5,16 @@ Everything compiled goes through here, so that the options stand in one place an
 
 from __future__ import annotations
 
+# ruff: noqa: E402  the time that Numba takes to be imported is counted
+import time
+
+_BEGAN = time.perf_counter()
+
 import functools
 import hashlib
 import pickle
 import sys
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -110,13 +114,13 @@ def _file_digest(path: str) -> str:
 
 
 class _CompileTime(event.Listener):
-    """Adds up the time that any thread spends under Numba's compiler lock: compiling, or loading compiled code."""
+    """Adds up the time that any thread spends under Numba's compiler lock, compiling or loading what was compiled."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._depth = 0
         self._start = 0.0
-        self.seconds = 0.0
+        self.seconds = time.perf_counter() - _BEGAN
 
     def on_start(self, _: Any) -> None:
         with self._lock:
@@ -136,7 +140,7 @@ event.register("numba:compiler_lock", _COMPILE_TIME)  # type: ignore[no-untyped-
 
 
 def compile_seconds() -> float:
-    """Return the seconds that this process has spent so far on compiling and on loading compiled code."""
+    """Return the seconds that this process has spent so far: importing Numba, compiling, loading what was compiled."""
     return _COMPILE_TIME.seconds
 
 
@@ -148,3 +152,8 @@ def threads() -> int:
 def set_threads(count: int) -> None:
     """Let parallel loops run on ``count`` threads from now on."""
     numba.set_num_threads(count)
+
+
+def most_threads() -> int:
+    """Return how many threads parallel loops can run on."""
+    return int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]

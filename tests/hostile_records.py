@@ -20,7 +20,7 @@ from gpugraph.bench.estimate import Prices
 from gpugraph.bench.store import Finished, Store
 from gpugraph.bench.summary import result_lines
 from gpugraph.errors import InputError
-from gpugraph.measure.record import Cell
+from gpugraph.measure.cell import Cell
 from gpugraph.measure.sampling import Sampling
 from gpugraph.report.terminal import plain
 from tests.cli.runner import Outcome, run

@@ -18,8 +18,7 @@ from gpugraph.bench.available import PEER, Available, Guests, Way
 from gpugraph.bench.sweep import AXES, NUMBER, Block, Limits, Sweep, Variant, filled, number, variables_in
 from gpugraph.bench.sweep_file import SIZES, VALUES
 from gpugraph.errors import InputError, placed
-from gpugraph.measure.identity import unopened_id
-from gpugraph.measure.record import Cell
+from gpugraph.measure.cell import Cell, unopened_id
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.contract import InputSize, Problem
 from gpugraph.problems.registry import load_problem

@@ -12,7 +12,8 @@ import click
 
 from gpugraph import __version__
 from gpugraph.cli.boundary import guard
-from gpugraph.cli.options import help_text, problem_command
+from gpugraph.cli.measure import problem_command
+from gpugraph.cli.options import help_text
 from gpugraph.cli.output import warnings_as_notices
 from gpugraph.errors import unknown_name
 from gpugraph.problems.contract import PROBLEMS

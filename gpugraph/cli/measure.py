@@ -8,17 +8,35 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from gpugraph.cli.options import defaults, parse_settings
+import click
+
+from gpugraph.cli.options import bundle, command, defaults, graph_options, output_options, run_options
 from gpugraph.cli.output import check_destination, diverted, show, show_lines, tell
-from gpugraph.cli.progress import Progress
 from gpugraph.errors import InputError, VerificationFailed, unknown_name
-from gpugraph.measure.record import Cell
-from gpugraph.measure.resolve import check_counts
-from gpugraph.measure.sampling import Sampling
+from gpugraph.problems.registry import command_of
 from gpugraph.quantities import parse_share
 
 if TYPE_CHECKING:
+    from gpugraph.measure.cell import Cell
     from gpugraph.measure.record import Record
+    from gpugraph.measure.sampling import Sampling
+
+
+def problem_command(problem: str) -> click.Command:
+    """Return the command that solves a problem: its own parameters amid those that all of them have."""
+    own = command_of(problem)
+
+    def solve(**options: Any) -> None:
+        for name in own.settings:
+            value = options.pop(name.replace("-", "_"))
+            if value is not None:
+                options["settings"] += (f"{name}={value}",)
+        measure(problem, **own.arrange(options))
+
+    solve.__name__, solve.__doc__ = problem, own.help
+    settings = (click.option(f"--{name}", metavar=metavar, help=text) for name, (metavar, text) in own.settings.items())
+    above = (graph_options,) if own.on_graph else ()
+    return command(bundle(*above, *own.options, run_options, *settings, output_options)(solve))
 
 
 def measure(
@@ -46,8 +64,12 @@ def measure(
     Raises:
         VerificationFailed: after everything was printed and saved.
     """
-    from gpugraph.measure.cell import run_cell
+    from gpugraph.cli.progress import Progress
+    from gpugraph.clock import Account
+    from gpugraph.measure.cell import Cell
+    from gpugraph.measure.run_cell import run_cell
 
+    account = Account.of_process()
     if graph is None:
         graph = defaults().graph
         tell([f"no graph given: taking {graph}, the default of {defaults().origin}"], quiet=quiet)
@@ -67,7 +89,7 @@ def measure(
     sampling = _sampling(cell, target, max_seconds, cold=cold, energy=energy)
     with Progress(quiet=quiet) as progress:
         with diverted():
-            record = run_cell(cell, progress, sampling)
+            record = run_cell(cell, progress, sampling, account)
         troubles: list[InputError] = []
         if output is not None and record.status != "failed":
             from gpugraph.problems.result_files import write_result
@@ -91,6 +113,23 @@ def measure(
         raise troubles[0]
 
 
+def parse_settings(settings: tuple[str, ...]) -> dict[str, str]:
+    """Return the parameters that ``--set NAME=VALUE`` gave.
+
+    Raises:
+        InputError: no equals sign, or a name given twice.
+    """
+    values: dict[str, str] = {}
+    for setting in settings:
+        name, equals, value = setting.partition("=")
+        if not equals or not name:
+            raise InputError(f"--set '{setting}' is not NAME=VALUE", remedy="for example --set delta=8")
+        if name in values:
+            raise InputError(f"--set gives '{name}' twice")
+        values[name] = value
+    return values
+
+
 @contextlib.contextmanager
 def _going_on(troubles: list[InputError]) -> Iterator[None]:
     """Note what cannot be written: it must not take with it what can be."""
@@ -106,6 +145,9 @@ def _sampling(cell: Cell, target: str | None, max_seconds: float | None, *, cold
     Raises:
         InputError: one of them makes no sense.
     """
+    from gpugraph.measure.cell import check_counts
+    from gpugraph.measure.sampling import Sampling
+
     check_counts(cell)
     sampling = Sampling.fixed(cell.repeat, cell.warmup)
     if target is not None:

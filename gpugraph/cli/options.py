@@ -14,7 +14,6 @@ import click
 
 from gpugraph.errors import InputError, unknown_name
 from gpugraph.problems.contract import METHODS_OF_A_RUN
-from gpugraph.problems.registry import command_of
 from gpugraph.resources import resource_dir
 
 _KEYS: dict[str, dict[str, type]] = {
@@ -80,6 +79,9 @@ def read_defaults(path: Path) -> Defaults:
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 STYLES = ("table", "json", "csv", "markdown")
+
+TRANSFERS = ("together", "separate")
+"""How the way to the device is timed: as a whole, or the copy into pinned memory apart from the bus."""
 
 
 def named(
@@ -183,6 +185,13 @@ def run_options(function: Decorated) -> Decorated:
         ),
         click.option("--index-bits", type=click.Choice(["32", "64"]), help="Of arc indices [default: what fits]."),
         click.option("--phases/--no-phases", default=True, show_default=True, help="Time the kernel's inner phases."),
+        named(
+            "--transfers",
+            kind="way to time transfers",
+            names=TRANSFERS,
+            default=TRANSFERS[0],
+            help="separate tells staging from the bus.",
+        ),
         click.option("--profile", is_flag=True, help="Run once, phases as NVTX ranges for a profiler."),
     )(function)
 
@@ -208,39 +217,3 @@ table_or_json = named(
     default="table",
     help="How to print it.",
 )
-
-
-def problem_command(problem: str) -> click.Command:
-    """Return the command that solves a problem: its own parameters amid those that all of them have."""
-    own = command_of(problem)
-
-    def solve(**options: Any) -> None:
-        from gpugraph.cli.measure import measure
-
-        for name in own.settings:
-            value = options.pop(name.replace("-", "_"))
-            if value is not None:
-                options["settings"] += (f"{name}={value}",)
-        measure(problem, **own.arrange(options))
-
-    solve.__name__, solve.__doc__ = problem, own.help
-    settings = (click.option(f"--{name}", metavar=metavar, help=text) for name, (metavar, text) in own.settings.items())
-    above = (graph_options,) if own.on_graph else ()
-    return command(bundle(*above, *own.options, run_options, *settings, output_options)(solve))
-
-
-def parse_settings(settings: tuple[str, ...]) -> dict[str, str]:
-    """Return the parameters that ``--set NAME=VALUE`` gave.
-
-    Raises:
-        InputError: no equals sign, or a name given twice.
-    """
-    values: dict[str, str] = {}
-    for setting in settings:
-        name, equals, value = setting.partition("=")
-        if not equals or not name:
-            raise InputError(f"--set '{setting}' is not NAME=VALUE", remedy="for example --set delta=8")
-        if name in values:
-            raise InputError(f"--set gives '{name}' twice")
-        values[name] = value
-    return values

@@ -24,7 +24,7 @@ def open_graph(
     seed: int = 1,
     symmetrize: bool = False,
     keep_ids: bool = False,
-    phases: dict[str, float] | None = None,
+    clock: HostClock | None = None,
     progress: Callable[[str], None] = lambda what: None,
 ) -> CSRGraph:
     """Return the graph behind ``source``, checked, after the changes asked for.
@@ -37,13 +37,13 @@ def open_graph(
         seed: of ``uniform`` weights.
         symmetrize: make a directed graph undirected; the lighter arc of a pair wins.
         keep_ids: a file that only lists ids has the vertices 0 to the largest, whether or not all occur.
-        phases: the seconds of ``load`` and ``build`` are added here.
+        clock: what the phases ``load``, ``build`` and ``check`` are timed by.
         progress: called with a few words whenever something new begins.
 
     Raises:
         InputError: nothing of that kind, or damaged.
     """
-    clock = HostClock()
+    clock = HostClock() if clock is None else clock
     graph = _opened(source, input_format, keep_ids, clock, progress)
     with clock.phase("build"):
         if weights != "file":
@@ -54,9 +54,6 @@ def open_graph(
         if symmetrize and graph.directed:
             progress("making the graph undirected")
             graph = symmetrized(graph)
-    if phases is not None:
-        for name, seconds in clock.seconds.items():
-            phases[name] = phases.get(name, 0.0) + seconds
     return graph
 
 
@@ -89,4 +86,4 @@ def _open_text(
     def reading(done: int, whole: int) -> None:
         progress(f"reading {text} {done / max(whole, 1):.0%}")
 
-    return load_file(text, input_format=input_format, keep_ids=keep_ids, phases=clock.seconds, progress=reading)
+    return load_file(text, input_format=input_format, keep_ids=keep_ids, clock=clock, progress=reading)

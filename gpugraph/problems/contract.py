@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
+    from gpugraph.clock import HostClock
     from gpugraph.devices.base import Device
     from gpugraph.graph.csr import CSRGraph
     from gpugraph.graph.view import ResidentView
@@ -212,8 +213,8 @@ class Problem(Protocol):
         """Return a file or spec with what makes it large left open: ``rmat:{scale},ef=8``."""
         ...
 
-    def open(self, input_: Input, phases: dict[str, float], progress: Callable[[str], None]) -> Any:
-        """Return the input itself, and add the seconds of ``load`` and ``build`` to ``phases``."""
+    def open(self, input_: Input, clock: HostClock, progress: Callable[[str], None]) -> Any:
+        """Return the input itself; ``clock`` times ``load``, ``build`` and ``check``."""
         ...
 
     def view(self, graph: Any, preparations: Sequence[str], index_bits: int | None) -> Any:

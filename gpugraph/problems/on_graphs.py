@@ -12,6 +12,7 @@ from gpugraph.errors import InputError
 from gpugraph.problems.contract import Input, InputSize, ViewSize
 
 if TYPE_CHECKING:
+    from gpugraph.clock import HostClock
     from gpugraph.devices.base import Device
     from gpugraph.graph.csr import CSRGraph
     from gpugraph.graph.view import GraphView, ResidentView
@@ -56,8 +57,8 @@ class OnGraphs:
         """Return a spec with what makes it large left open; a file's own name."""
         return series_of(source)
 
-    def open(self, input_: Input, phases: dict[str, float], progress: Callable[[str], None]) -> CSRGraph:
-        """Return the graph, and add the seconds of ``load`` and ``build`` to ``phases``."""
+    def open(self, input_: Input, clock: HostClock, progress: Callable[[str], None]) -> CSRGraph:
+        """Return the graph; ``clock`` times ``load``, ``build`` and ``check``."""
         from gpugraph.graph.sources import open_graph
 
         return open_graph(
@@ -67,7 +68,7 @@ class OnGraphs:
             seed=1 if input_.seed is None else input_.seed,
             symmetrize=input_.symmetrize,
             keep_ids=input_.keep_ids,
-            phases=phases,
+            clock=clock,
             progress=progress,
         )
 

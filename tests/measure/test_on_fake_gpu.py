@@ -12,7 +12,8 @@ import pytest
 from gpugraph.devices import probes
 from gpugraph.errors import OutOfMemory
 from gpugraph.measure import inputs, instruments
-from gpugraph.measure.record import Cell, Record
+from gpugraph.measure.cell import Cell
+from gpugraph.measure.record import Record
 from gpugraph.measure.sampling import Sampling
 from gpugraph.measure.session import Session
 from tests.devices.fake_cupy import FakeCupy

@@ -11,9 +11,9 @@ from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.errors import InputError
 from gpugraph.measure import session
 from gpugraph.measure.assemble import failed_record
-from gpugraph.measure.cell import run_cell
-from gpugraph.measure.record import Cell
+from gpugraph.measure.cell import Cell
 from gpugraph.measure.record_shape import OUTCOMES
+from gpugraph.measure.run_cell import run_cell
 from gpugraph.measure.sampling import Sampling
 from gpugraph.measure.session import Session
 from gpugraph.problems.registry import find_algorithm

@@ -66,15 +66,11 @@ class Scan(ScannedFiles):
             return os.path.basename(source)
         return re.sub(r"(?<=[:,])(n|size)=[^,]+", r"\1={\1}", source)
 
-    def open(self, input_: Input, phases: dict[str, float], progress: Callable[[str], None]) -> ArrayInput:
-        """Return the array, and add the seconds to ``load`` or ``build``."""
-        clock = HostClock()
+    def open(self, input_: Input, clock: HostClock, progress: Callable[[str], None]) -> ArrayInput:
+        """Return the array; ``clock`` times ``load`` or ``build``."""
         made = (input_.path or "").startswith("array:") and "file=" not in (input_.path or "")
         with clock.phase("build" if made else "load"):
-            array = open_array(input_.source)
-        for name, seconds in clock.seconds.items():
-            phases[name] = phases.get(name, 0.0) + seconds
-        return array
+            return open_array(input_.source)
 
     def view(self, graph: ArrayInput, preparations: Sequence[str], index_bits: int | None) -> ArrayInput:
         """Return the array itself: there is nothing to prepare."""

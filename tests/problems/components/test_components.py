@@ -15,9 +15,9 @@ from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.graph.build import ArcList, build
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView, make_resident
-from gpugraph.measure.cell import run_cell
+from gpugraph.measure.cell import Cell
 from gpugraph.measure.check import check_result
-from gpugraph.measure.record import Cell
+from gpugraph.measure.run_cell import run_cell
 from gpugraph.problems.components import gpu_hook, gpu_verify
 from gpugraph.problems.components.cpu_afforest import afforest
 from gpugraph.problems.components.labels import Components
