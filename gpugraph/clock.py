@@ -18,8 +18,8 @@ from typing import Any, Protocol
 
 def compile_seconds() -> float:
     """Return the seconds that this process has spent so far on Numba: importing it, compiling, loading what it made."""
-    compiled: Any = sys.modules.get("gpugraph.compiled")  # Numba itself takes a while to import: not for a clock
-    return compiled.compile_seconds() if hasattr(compiled, "compile_seconds") else 0.0
+    made: Any = sys.modules.get("gpugraph.numba_cache")  # Numba itself takes a while to import: not for a clock
+    return made.compile_seconds() if hasattr(made, "compile_seconds") else 0.0
 
 
 def working_seconds() -> float:

@@ -1,41 +1,27 @@
 """Numba's decorators as gpugraph uses them: compiled once, kept in the cache of compiled code, free of the GIL.
 
-Everything compiled goes through here, so that the options stand in one place and mypy sees typed decorators.
+Everything compiled goes through here, so that the options stand in one place and mypy sees typed decorators.  Numba is
+imported when a compiled function is first called, and not before: many runs call none.
 """
 
 from __future__ import annotations
 
-# ruff: noqa: E402  the time that Numba takes to be imported is counted
-import time
-
-_BEGAN = time.perf_counter()
-
 import functools
-import hashlib
-import pickle
+import importlib
+import os
 import sys
 import threading
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, TypeVar, cast
 
-import numba
-import numpy as np
-from numba.core import event, serialize
-from numba.core.caching import NullCache
-from numba.core.compiler import CompileResult
-from numba.core.dispatcher import Dispatcher
-
-from gpugraph import code_cache
+from gpugraph.host import usable_cores
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-
-prange: type[range] = numba.prange
 
 
 def njit(function: Function) -> Function:
     """Compile a sequential function."""
-    return _compiled(function)
+    return _compiled(function, parallel=False)
 
 
 def parallel_njit(function: Function) -> Function:
@@ -43,117 +29,133 @@ def parallel_njit(function: Function) -> Function:
     return _compiled(function, parallel=True)
 
 
-def _compiled(function: Function, *, parallel: bool = False) -> Function:
-    made: Any = numba.njit(nogil=True, parallel=parallel)(function)
-    if isinstance(made, Dispatcher):  # not where NUMBA_DISABLE_JIT leaves the function as it is
-        made._cache = _Cache(made)  # type: ignore[attr-defined]
-    return cast(Function, made)
+def _compiled(function: Function, *, parallel: bool) -> Function:
+    if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
+        return function
+    return cast(Function, Compiled(function, parallel))
 
 
-class _Cache(NullCache):
-    """Keeps the machine code of a function for processes to come, a file for each signature.
+class Compiled:
+    """A function that Numba compiles when it is first called."""
 
-    Numba's own cache trusts what it reads and fails where it cannot write; processes that compile different signatures
-    of one function at once can exchange its files; and it knows nothing of a change in a function that is called.
-    """
+    def __init__(self, function: Callable[..., Any], parallel: bool):
+        functools.update_wrapper(self, function)
+        self._function, self._parallel = function, parallel
+        self._made: Any = None
 
-    def __init__(self, function: Any):
-        self._function = function
+    def __call__(self, *args: Any) -> Any:
+        """Call the compiled function."""
+        return (self._made or self.dispatcher)(*args)
 
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return the compiled function for a signature; None where it is not in the cache."""
-        target_context.refresh()
-        name = self._name(sig, target_context.codegen())
-        entry = code_cache.find("numba", name) if name is not None else None
-        return None if entry is None else _rebuild(target_context, *pickle.loads(entry.content))
+    def __getattr__(self, name: str) -> Any:
+        """Return an attribute of Numba's own object."""
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self.dispatcher, name)
 
-    def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep the compiled function for a signature, where it holds no address of this process."""
-        name = self._name(sig, data.codegen)
-        if name is not None and not data.lifted and not data.library.has_dynamic_globals:
-            code_cache.keep_if_possible("numba", name, _dumps(data._reduce()))
-
-    def _name(self, sig: Any, codegen: Any) -> str | None:
-        """Return the file's name, which holds a digest of all that the code depends on; None without a source."""
-        try:
-            source = _source(self._function)
-        except OSError:
-            return None
-        versions = (numba.__version__, np.__version__, sys.implementation.cache_tag)
-        key = repr((versions, str(sig), codegen.magic_tuple(), str(self._function.targetoptions), source))
-        code = self._function.py_func
-        return f"{code.__module__}.{code.__qualname__}-{hashlib.sha256(key.encode()).hexdigest()[:32]}.code"
-
-
-_rebuild: Callable[..., Any] = CompileResult._rebuild
-_dumps: Callable[[Any], bytes] = serialize.dumps
+    @property
+    def dispatcher(self) -> Any:
+        """Numba's own object, made now if it is not there yet, and so are those of the functions that it calls."""
+        with _MAKING:
+            if self._made is None:
+                numba_cache = _numba()
+                self._made = numba_cache.dispatcher_of(self._function, parallel=self._parallel)
+                names = self._function.__globals__
+                for name in self._function.__code__.co_names:  # Numba knows only what is its own
+                    value = names.get(name)
+                    if isinstance(value, Compiled):
+                        names[name] = value.dispatcher
+                    elif any(value is one for one in _NUMBAS):
+                        names[name] = getattr(numba_cache, value.__name__)
+            return self._made
 
 
-def _source(function: Any, above: tuple[Any, ...] = ()) -> str:
-    """Return a digest of a function's source file, of the functions that it calls, and of the constants that it uses.
+_MAKING = threading.RLock()
+
+
+# ------------------------------------------------------------------ what Numba puts something of its own in place of
+
+
+def _parallel_range(*bounds: int) -> range:
+    """Return the range of a loop that runs on all threads."""
+    return range(*bounds)
+
+
+def compare_and_swap(array: Any, index: int, expected: Any, desired: Any) -> Any:
+    """Set ``array[index]`` to ``desired`` if it is ``expected``; return what it was before, in one atomic step.
 
     Args:
-        function: what Numba compiles.
-        above: its callers, whose own digests are under way.
+        array: (n,) integers that threads share.
+        index: 0 to n−1; not checked.
+        expected: cast to the array's dtype.
+        desired: likewise.
     """
-    code, names = function.py_func.__code__, function.py_func.__globals__
-    parts = [_file_digest(code.co_filename), function.py_func.__qualname__]
-    for name in code.co_names:
-        value = names.get(name)
-        if isinstance(value, Dispatcher):
-            if value is not function and value not in above:
-                parts.append(f"{name}: {_source(value, (*above, function))}")
-        elif isinstance(value, int | float | str | tuple | np.generic):
-            parts.append(f"{name} = {value!r}")
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+    before = array[index]
+    if before == expected:
+        array[index] = desired
+    return before
 
 
-@functools.cache
-def _file_digest(path: str) -> str:
-    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+def fetch_min(array: Any, index: int, value: Any) -> Any:
+    """Lower ``array[index]`` to ``value`` if that is less; return what it was before, in one atomic step.
+
+    Args:
+        array: (n,) integers that threads share, signed or unsigned.
+        index: 0 to n−1; not checked.
+        value: cast to the array's dtype.
+    """
+    before = array[index]
+    array[index] = min(before, value)
+    return before
 
 
-class _CompileTime(event.Listener):
-    """Adds up the time that any thread spends under Numba's compiler lock, compiling or loading what was compiled."""
+def load_now(array: Any, index: int) -> Any:
+    """Return ``array[index]`` as it is now: read from memory, whatever the compiler has seen of it before.
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._depth = 0
-        self._start = 0.0
-        self.seconds = time.perf_counter() - _BEGAN
-
-    def on_start(self, _: Any) -> None:
-        with self._lock:
-            if self._depth == 0:
-                self._start = time.perf_counter()
-            self._depth += 1
-
-    def on_end(self, _: Any) -> None:
-        with self._lock:
-            self._depth -= 1
-            if self._depth == 0:
-                self.seconds += time.perf_counter() - self._start
+    Args:
+        array: (n,) integers that threads share.
+        index: 0 to n−1; not checked.
+    """
+    return array[index]
 
 
-_COMPILE_TIME = _CompileTime()
-event.register("numba:compiler_lock", _COMPILE_TIME)  # type: ignore[no-untyped-call]
+_parallel_range.__name__ = "prange"
+prange = cast(type[range], _parallel_range)
+
+_NUMBAS = (prange, compare_and_swap, fetch_min, load_now)
 
 
-def compile_seconds() -> float:
-    """Return the seconds that this process has spent so far: importing Numba, compiling, loading what was compiled."""
-    return _COMPILE_TIME.seconds
+# ------------------------------------------------------------------ threads
+
+
+def _numba() -> Any:
+    """Return the module that imports Numba, whose loops run on the threads that were asked for."""
+    known: Any = sys.modules.get("gpugraph.numba_cache")
+    if known is None:
+        known = importlib.import_module("gpugraph.numba_cache")
+        if _THREADS:
+            known.numba.set_num_threads(_THREADS[-1])
+    return known
+
+
+_THREADS: list[int] = []  # what was asked for before Numba was there
 
 
 def threads() -> int:
     """Return how many threads parallel loops run on."""
-    return int(numba.get_num_threads())
+    if "gpugraph.numba_cache" in sys.modules:
+        return int(_numba().numba.get_num_threads())
+    return _THREADS[-1] if _THREADS else most_threads()
 
 
 def set_threads(count: int) -> None:
     """Let parallel loops run on ``count`` threads from now on."""
-    numba.set_num_threads(count)
+    if "gpugraph.numba_cache" in sys.modules:
+        _numba().numba.set_num_threads(count)
+    else:
+        _THREADS.append(count)
 
 
 def most_threads() -> int:
     """Return how many threads parallel loops can run on."""
-    return int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
+    return int(os.environ.get("NUMBA_NUM_THREADS") or usable_cores())

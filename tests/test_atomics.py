@@ -7,8 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from gpugraph.atomics import compare_and_swap, fetch_min, load_now
-from gpugraph.compiled import njit
+from gpugraph.compiled import compare_and_swap, fetch_min, load_now, njit
 
 
 @njit

@@ -4,8 +4,7 @@ import time
 
 import numba
 
-from gpugraph.clock import HostClock
-from gpugraph.compiled import compile_seconds
+from gpugraph.clock import HostClock, compile_seconds
 
 
 def test_a_phase_counts_work_and_no_compilation():

@@ -10,7 +10,7 @@ from types import ModuleType
 
 import pytest
 
-from gpugraph import code_cache, compiled
+from gpugraph import code_cache, numba_cache
 from gpugraph.errors import GpuGraphWarning
 
 HELPER = "from gpugraph.compiled import njit\n@njit\ndef twice(x):\n    return 2 * x\n"
@@ -36,7 +36,7 @@ class Sources:
         self.helper, self.caller = HELPER, CALLER
 
     def load(self) -> ModuleType:
-        compiled._file_digest.cache_clear()
+        numba_cache._file_digest.cache_clear()
         self._import("compiled_helper", self.helper)
         return self._import("compiled_caller", self.caller.format(helper="compiled_helper"))
 

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import sys
+
+from gpugraph import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import NoReturn
 
 _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGALRM")
 
@@ -39,7 +45,18 @@ def main() -> None:
             raise
         print(" ".join(["gpugraph: interrupted", *Interruption.latest.args]), file=sys.stderr)
     _ignore_signals()
-    sys.exit(code)  # type: ignore[arg-type]
+    _end(code)
+
+
+def _end(code: object) -> NoReturn:
+    """End the process: what was registered for its end runs, and nothing is taken apart that goes with it anyway."""
+    atexit._run_exitfuncs()  # of it the interpreter's own end would be the next to know
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError, AttributeError):  # closed, full, or not there: the boundary has told it
+            continue
+    os._exit(code if isinstance(code, int) else int(code is not None))
 
 
 def _main() -> None:

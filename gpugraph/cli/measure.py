@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -69,7 +69,7 @@ def measure(
     from gpugraph.measure.cell import Cell
     from gpugraph.measure.run_cell import run_cell
 
-    account = Account.of_process()
+    account, print_record = Account.of_process(), _printer(style)
     if graph is None:
         graph = defaults().graph
         tell([f"no graph given: taking {graph}, the default of {defaults().origin}"], quiet=quiet)
@@ -97,6 +97,7 @@ def measure(
             progress(f"writing {output}")
             with _going_on(troubles):
                 write_result(record.result, output)
+    record = record.accounted(account)  # what follows writes the very figures
     tell(_notices(record, output), quiet=quiet)
     if save is not None:
         from gpugraph.bench.store import append_record
@@ -105,7 +106,7 @@ def measure(
             if append_record(record, save):
                 tell([f"{save}: a last line that was torn by a kill is cut off"], quiet=quiet)
     with _going_on(troubles):
-        print_record(record, style)
+        print_record(record)
     if record.status == "failed":
         where = f"{record.data['problem']} by {record.data['algorithm']} on {record.data['graph']['name']}"
         raise VerificationFailed(record.data["verification"]["detail"], where=where)
@@ -157,21 +158,23 @@ def _sampling(cell: Cell, target: str | None, max_seconds: float | None, *, cold
     return replace(sampling, time_limit_s=limit, cold=cold, energy=energy, bandwidth=cell.phases)
 
 
-def print_record(record: Record, style: str) -> None:
-    """Print a record on standard output in one of the four styles."""
-    from gpugraph.report.csv import csv
-    from gpugraph.report.markdown import markdown
-    from gpugraph.report.table import table
+def _printer(style: str) -> Callable[[Record], None]:
+    """Return what prints a record on standard output in one of the four styles, all of it imported."""
     from gpugraph.report.terminal import page_width
 
     if style == "json":
-        show(record.to_json())
-    elif style == "csv":
-        show(csv([record]))
-    elif style == "markdown":
-        show(markdown([record]))
-    else:
-        show_lines(table(record, width=page_width()))
+        return lambda record: show(record.to_json())
+    if style == "csv":
+        from gpugraph.report.csv import csv
+
+        return lambda record: show(csv([record]))
+    if style == "markdown":
+        from gpugraph.report.markdown import markdown
+
+        return lambda record: show(markdown([record]))
+    from gpugraph.report.table import table
+
+    return lambda record: show_lines(table(record, width=page_width()))
 
 
 def _notices(record: Record, output: str | None) -> list[str]:

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpugraph.compiled import set_threads, threads
 from gpugraph.errors import InputError
 from gpugraph.graph.chunks import even_ranges, in_threads
 
@@ -135,8 +136,7 @@ def kept() -> Iterator[None]:
     process = os.getpid()
     numpy_state, python_state = np.random.get_state(), random.getstate()
     errors, error_call = np.geterr(), np.geterrcall()
-    compiled = sys.modules.get("gpugraph.compiled")  # Numba takes long to import, and nobody may need it
-    workers = compiled.threads() if compiled else 0
+    workers = threads()
     collects, depth, mask = gc.isenabled(), sys.getrecursionlimit(), _file_mask()
     traced, profiled = sys.gettrace(), sys.getprofile()
     with warnings.catch_warnings(), _directory_kept(), _streams_kept(), _signals_kept():
@@ -146,21 +146,16 @@ def kept() -> Iterator[None]:
             if os.getpid() != process:  # a fork that it left behind must not go on as we do
                 os._exit(1)
             sys.settrace(traced)
-            sys.setprofile(profiled)
+            if sys.getprofile() is not profiled:  # a profiler in C cannot be given back
+                sys.setprofile(profiled)
             sys.setrecursionlimit(depth)
             (gc.enable if collects else gc.disable)()
             os.umask(mask)
             np.seterrcall(error_call)
             np.seterr(**errors)
-            _set_threads(workers)
+            set_threads(workers)
             np.random.set_state(numpy_state)
             random.setstate(python_state)
-
-
-def _set_threads(workers: int) -> None:
-    """Let Numba's loops run on so many threads, or on all where it was not there before."""
-    if compiled := sys.modules.get("gpugraph.compiled"):
-        compiled.set_threads(workers or compiled.most_threads())
 
 
 def _file_mask() -> int:

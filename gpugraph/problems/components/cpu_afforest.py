@@ -19,9 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.atomics import compare_and_swap, load_now
 from gpugraph.clock import Clock
-from gpugraph.compiled import njit, threads
+from gpugraph.compiled import compare_and_swap, load_now, njit, threads
 from gpugraph.graph.chunks import balanced_ranges, even_ranges, in_threads
 from gpugraph.graph.view import GraphView
 from gpugraph.problems.components.labels import Components
