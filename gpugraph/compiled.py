@@ -62,7 +62,7 @@ class Compiled:
                 self._made = numba_cache.dispatcher_of(self._function, parallel=self._parallel)
                 names = self._function.__globals__
                 for name in self._function.__code__.co_names:  # Numba knows only what is its own
-                    value = names.get(name)
+                    value: Any = names.get(name)
                     if isinstance(value, Compiled):
                         names[name] = value.dispatcher
                     elif any(value is one for one in _NUMBAS):

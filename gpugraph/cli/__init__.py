@@ -6,11 +6,6 @@ import atexit
 import os
 import sys
 
-from gpugraph import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from typing import NoReturn
-
 _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGALRM")
 
 
@@ -48,7 +43,7 @@ def main() -> None:
     _end(code)
 
 
-def _end(code: object) -> NoReturn:
+def _end(code: object) -> None:
     """End the process: what was registered for its end runs, and nothing is taken apart that goes with it anyway."""
     atexit._run_exitfuncs()  # of it the interpreter's own end would be the next to know
     for stream in (sys.stdout, sys.stderr):

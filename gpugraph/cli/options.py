@@ -175,7 +175,7 @@ def run_options(function: Decorated) -> Decorated:
             kind="verification method",
             names=METHODS_OF_A_RUN,
             default=defaults().verify,
-            help="auto: reference up to 2^22 edges, certificate above.",
+            help="auto: the reference or the certificate, whichever is quicker.",
         ),
         click.option(
             "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Parameter of the algorithm; repeatable."

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from gpugraph.graph.view import ResidentView
 
 REFERENCE_LIMIT = 2**22
-"""``--verify auto`` uses the reference up to this many edges, the certificate above."""
+"""``--verify auto`` may use the reference up to this many edges: where that is quicker, or all there is to ask."""
 
 NOT_ASKED_FOR = Verdict("skipped", "none", "not asked for")
 
@@ -85,8 +85,10 @@ def check(
     """
     if method == "none":
         return NOT_ASKED_FOR
+    own = isinstance(result, JudgesItself)
     if method == "auto":
-        method = "reference" if graph.edges <= REFERENCE_LIMIT else "certificate"
+        method = "reference" if own else problem.quicker
+        method = method if graph.edges <= REFERENCE_LIMIT else "certificate"
     if isinstance(result, JudgesItself):
         return result.judge(query, method)
     verdicts = []

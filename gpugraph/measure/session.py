@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
+from gpugraph import code_cache
 from gpugraph.clock import Account
 from gpugraph.errors import DeviceUnavailable, GpuGraphError, OutOfMemory
 from gpugraph.measure.assemble import record_of
@@ -89,7 +90,9 @@ class Session:
         self._used = True
         order, running = random.Random(sampling.seed), dict[int, CellRun]()
         waiting, no_room, alone = list(range(len(cells))), list[int](), len(cells) == 1
-        try:
+        with contextlib.ExitStack() as at_end:
+            at_end.enter_context(code_cache.told_to(progress))
+            at_end.callback(running.clear)
             while waiting or running or no_room:
                 if not waiting and not running:  # what found no room beside the others is measured by itself
                     gc.collect()
@@ -118,8 +121,6 @@ class Session:
                         self._check_usable(cells[index], error)
                     else:
                         finished(index, record)
-        finally:
-            running.clear()
 
     def _set_up(self, cell: Cell, sampling: Sampling, progress: Progress, earlier: Mapping[str, Any] | None) -> CellRun:
         """Return a cell set up on its device."""
@@ -142,7 +143,8 @@ class Session:
         """
         problem = load_problem(cell.problem)
         opened = self.device(cell)
-        graph = self._inputs.open(cell, problem, Account(), progress).graph
+        with code_cache.told_to(progress):
+            graph = self._inputs.open(cell, problem, Account(), progress).graph
         algorithm = self._resolved(cell, graph, opened.device.kind)
         return cell_id(
             cell,

@@ -190,6 +190,8 @@ class Problem(Protocol):
     """Name → what ``gpugraph demo`` shows of the problem: ``show(device, runs, progress)``."""
     peers: Mapping[str, Adapter]
     """Library → how it solves the problem; what becomes of its answer see ``SolvedByPeers``."""
+    quicker: str
+    """``"certificate"`` or ``"reference"``: the check that takes less time, imports included."""
     columns: tuple[Column, ...]
     """What its results have beside the common columns; each is left out of a table where no record has it."""
 

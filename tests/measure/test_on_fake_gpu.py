@@ -20,7 +20,7 @@ from tests.devices.fake_cupy import FakeCupy
 from tests.measure.fakes import FakeNvml, FakeTime, Puppet, enlist
 
 FOUR = Sampling.fixed(4, 1)
-CELL = Cell("mst", "grid:5x5", "puppet", "cuda", phases=False)
+CELL = Cell("mst", "grid:5x5", "puppet", "cuda", phases=False, verify="reference")
 
 
 @pytest.fixture

@@ -44,6 +44,7 @@ class Scan(ScannedFiles):
     )
 
     query_fields: tuple[str, ...] = ()
+    quicker = "reference"
 
     def accepts(self, source: str) -> bool:
         """Tell whether a text names an array."""

@@ -1,0 +1,68 @@
+"""What a command imports: nothing that it does not use."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gpugraph.graph.load import save_file
+from tests.zoo import zoo
+
+SLOW = {
+    *("numba", "llvmlite", "scipy.sparse", "scipy.linalg", "pyarrow", "pandas"),
+    *("networkx", "rich", "jinja2", "cupy", "tomlkit"),
+}
+
+
+def loaded_by(program: str) -> set[str]:
+    """Return which of the slow packages are there at the end of a program."""
+    program += "\nimport json, sys\nsys.stderr.write(json.dumps(sorted(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    return SLOW & set(json.loads(done.stderr.splitlines()[-1]))
+
+
+def command(*words: object) -> str:
+    """Return a program that runs a command."""
+    given = ", ".join(repr(str(word)) for word in words)
+    return f"""
+from gpugraph.cli.group import cli
+try:
+    cli.main([{given}])
+except SystemExit as end:
+    assert not end.code
+"""
+
+
+def test_problems_algorithms_and_what_measures_them_import_no_compiler_and_no_library() -> None:
+    program = """
+import gpugraph.measure.run_cell, gpugraph.report.table
+from gpugraph.problems.contract import PROBLEMS
+from gpugraph.problems.registry import load_problem
+for name in PROBLEMS:
+    load_problem(name)
+"""
+    assert loaded_by(program) == set()
+
+
+@pytest.mark.parametrize("words", [("--help",), ("mst", "--help"), ("bench", "--help")])
+def test_help_imports_nothing_slow(words: tuple[str, ...]) -> None:
+    assert loaded_by(command(*words)) == set()
+
+
+@pytest.mark.parametrize("source", ["rmat:6", "file"])
+def test_a_run_on_a_cpu_imports_what_it_compiles_with_and_nothing_else(source: str, tmp_path: Path) -> None:
+    if source == "file":
+        source = str(tmp_path / "g.csr")
+        save_file(zoo("random"), source)
+    assert loaded_by(command("mst", source, "--device", "cpu", "--repeat", 1, "--quiet")) == {"numba", "llvmlite"}
+
+
+def test_a_run_on_a_device_imports_no_library(tmp_path: Path) -> None:
+    save_file(zoo("random"), tmp_path / "g.csr")
+    words = ("mst", tmp_path / "g.csr", "--device", "emulated", "--repeat", 1, "--verify", "none", "--quiet")
+    # A file is checked, and its forest finished, by compiled code on the host.
+    assert loaded_by(command(*words)) <= {"numba", "llvmlite"}
