@@ -227,8 +227,7 @@ def to_networkx(result: Forest | Distances) -> Any:
         InputError: NetworkX is not installed, or ``result`` is neither a forest nor distances.
     """
     from gpugraph.errors import InputError
-    from gpugraph.problems.contract import PROBLEMS, BecomesNetworkx
-    from gpugraph.problems.registry import problem_called
+    from gpugraph.problems.contract import PROBLEMS, BecomesNetworkx, problem_called
     from gpugraph.problems.result_files import either, problem_of
 
     problem = problem_of(result)

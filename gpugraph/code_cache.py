@@ -23,8 +23,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gpugraph.atomic import replaced
 from gpugraph.errors import DeviceUnavailable, GpuGraphWarning
+from gpugraph.files import replaced
 
 _WRITING = threading.Lock()
 

@@ -149,12 +149,15 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
 
 
 @contextlib.contextmanager
-def reading(path: str | os.PathLike[str], remedy: str) -> Iterator[None]:
+def reading(path: str | os.PathLike[str], remedy: str, damage: str = "") -> Iterator[None]:
     """Turn whatever is thrown while a file is read into one error that names it: damage finds every gap of a library.
+
+    Where it goes round calls of a library alone, a defect of our own stays one.
 
     Args:
         path: the file.
         remedy: what to do about one that is damaged.
+        damage: what an error means, e.g. ``"the gzip data are damaged"``; else the error's own words are shown.
 
     Raises:
         GraphFormatError: the file is damaged.
@@ -167,7 +170,14 @@ def reading(path: str | os.PathLike[str], remedy: str) -> Iterator[None]:
         raise
     except Exception as error:
         if isinstance(error, OSError) and error.errno is not None:
-            reason = (error.strerror or str(error)).lower()
-            raise InputError(f"cannot be read: {reason}", where=path, remedy=remedy) from error
+            raise unreadable(path, error) from error
         reason = next(iter(str(error).splitlines()), "") or type(error).__name__
-        raise GraphFormatError(f"is damaged: {reason[:200]}", path=path, remedy=remedy) from error
+        raise GraphFormatError(damage or f"is damaged: {reason[:200]}", path=path, remedy=remedy) from error
+
+
+def unreadable(path: str | os.PathLike[str], error: OSError | ValueError) -> InputError:
+    """Return the error for a file that the system does not give, or whose path can be none."""
+    reason = (getattr(error, "strerror", None) or str(error)).lower()
+    misspelt = isinstance(error, FileNotFoundError | ValueError)
+    remedy = "check the spelling of the path" if misspelt else "check its permissions"
+    return InputError(f"cannot be read: {reason}", where=path, remedy=remedy)

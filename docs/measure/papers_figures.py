@@ -136,9 +136,12 @@ def row(claim: Claim, found: Found, missing: dict[Run, str]) -> str:
 
 def race(device: str, runs: int | None) -> str:
     """Return the line that says how often the algorithm that the paper refutes was wrong."""
+    from gpugraph.devices.discovery import race_detector, select_racing_device
     from gpugraph.problems.sssp.race_demo import show_race
 
-    shown = show_race(device, runs, lambda what, done: None)
+    opened, seed, _ = select_racing_device(device)
+    shown = show_race(opened, seed, race_detector, runs, lambda what, done: None)
+    opened.close()
     told = ", ".join(f"{case['algorithm']} {case['wrong']} of {case['runs']}" for case in shown["cases"])
     return f"| {RACE} (4.3) | no figure | wrong: {told} | {'yes' if shown['shown'] else 'no'} |"
 

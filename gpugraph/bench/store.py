@@ -25,8 +25,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from gpugraph.atomic import atomic_write
 from gpugraph.errors import GpuGraphError, InputError
+from gpugraph.files import atomic_write
 from gpugraph.measure.cell import Cell, cell_id, parse_options, resolve_algorithm, unopened_id
 from gpugraph.measure.record import Record
 from gpugraph.measure.record_file import read_record_file

@@ -28,11 +28,11 @@ from gpugraph.bench.sweep import (
 from gpugraph.bench.toml_file import Document
 from gpugraph.devices.discovery import parse_device
 from gpugraph.errors import InputError, placed, unknown_name
+from gpugraph.files import resource_dir
 from gpugraph.graph.view import PREPARATIONS
 from gpugraph.measure.sampling import Sampling
 from gpugraph.problems.contract import PROBLEMS
 from gpugraph.quantities import parse_bytes, parse_seconds
-from gpugraph.resources import resource_dir
 
 TOP = ("title", "about", "budget", "axes", "options", "cases", "skip", "limits", "sampling", "block", "paper", "peer")
 PAPER = ("title", "authors", "year", "hardware", "note", "point", "claim")

@@ -1,4 +1,4 @@
-"""The command line: ``gpugraph COMMAND``; a file per command, each imported only when it is asked for."""
+"""The command line: ``gpugraph COMMAND``; commands, each imported only when it is asked for."""
 
 from __future__ import annotations
 

@@ -29,6 +29,7 @@ def demo(demonstration: str, runs: int | None, device: str, style: str, quiet: b
 
     from gpugraph.cli.output import show, show_lines, tell
     from gpugraph.cli.progress import Progress
+    from gpugraph.devices.discovery import race_detector, select_racing_device
     from gpugraph.problems.contract import PROBLEMS
     from gpugraph.problems.registry import load_problem
     from gpugraph.report.race import race_page
@@ -36,10 +37,13 @@ def demo(demonstration: str, runs: int | None, device: str, style: str, quiet: b
     shows = {name: show for problem in PROBLEMS for name, show in load_problem(problem).demonstrations.items()}
     if demonstration not in shows:
         raise unknown_name("demonstration", demonstration, shows)
-    with Progress(quiet=quiet) as progress:
-        shown = shows[demonstration](device, runs, progress)
-    if shown["notice"]:
-        tell([shown["notice"]], quiet=quiet)
+    opened, seed, notice = select_racing_device(device)
+    try:
+        with Progress(quiet=quiet) as progress:
+            shown = shows[demonstration](opened, seed, race_detector, runs, progress) | {"notice": notice}
+    finally:
+        opened.close()
+    tell([notice] if notice else [], quiet=quiet)
     if style == "json":
         show(json.dumps(shown, ensure_ascii=False))
     else:

@@ -2,43 +2,46 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
 import sys
-from collections.abc import Sequence
+import traceback
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 import click
 
 from gpugraph import __version__
-from gpugraph.cli.boundary import guard
+from gpugraph.cli import Interruption
 from gpugraph.cli.measure import problem_command
 from gpugraph.cli.options import help_text
-from gpugraph.cli.output import warnings_as_notices
-from gpugraph.errors import unknown_name
+from gpugraph.cli.output import silence, warnings_as_notices
+from gpugraph.errors import EXIT_DEFECT, EXIT_INTERRUPTED, EXIT_OK, GpuGraphError, InputError, OutOfMemory, unknown_name
 from gpugraph.problems.contract import PROBLEMS
 
-COMMANDS = (
-    *PROBLEMS,
-    "bench",
-    "compare",
-    "report",
-    "plot",
-    "generate",
-    "convert",
-    "info",
-    "algos",
-    "devices",
-    "verify",
-    "demo",
-)
+COMMANDS = {
+    **dict.fromkeys(PROBLEMS, "options"),
+    "bench": "bench",
+    "compare": "compare",
+    "report": "report",
+    "plot": "plot",
+    "generate": "graphs",
+    "convert": "graphs",
+    "info": "graphs",
+    "algos": "lists",
+    "devices": "lists",
+    "verify": "verify",
+    "demo": "demo",
+}
+"""Name → the file that has it, in the order of a first session."""
 
 
 class LazyGroup(click.Group):
     """Commands are imported one by one, so that help is instant: of a problem from its folder, others from here."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names in the order of a first session."""
+        """Return the names, in their order."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -47,7 +50,7 @@ class LazyGroup(click.Group):
             return None
         if cmd_name in PROBLEMS:
             return problem_command(cmd_name)
-        command: click.Command = getattr(importlib.import_module(f"gpugraph.cli.{cmd_name}"), cmd_name)
+        command: click.Command = getattr(importlib.import_module(f"gpugraph.cli.{COMMANDS[cmd_name]}"), cmd_name)
         return command
 
     def resolve_command(
@@ -97,3 +100,67 @@ cli = LazyGroup(
     params=[click.Option(["--debug"], is_flag=True, expose_value=False, help="Show the whole trace of an error.")],
 )
 click.version_option(__version__, prog_name="gpugraph", message="%(prog)s %(version)s")(cli)
+
+# ------------------------------------------------------------------ the one error boundary
+
+# Here alone an exception becomes a line on standard error and an exit code, those of ``gpugraph.errors``.
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""A disk that is full is no defect of ours, wherever it is met."""
+
+
+def guard(run: Callable[[], None], *, debug: bool = False) -> int:
+    """Call ``run`` and return the exit code, having said in one line what went wrong; ``debug`` adds the trace."""
+    try:
+        run()
+        sys.stdout.flush()
+    except click.exceptions.Exit as ending:
+        return int(ending.exit_code)
+    except BrokenPipeError:
+        silence(sys.stdout)  # the reader, `head` for instance, has seen enough
+        return EXIT_OK
+    except (Exception, KeyboardInterrupt) as thrown:
+        error = Interruption.latest or thrown  # a library may have made another error of the interruption
+        if debug:
+            traceback.print_exc()
+        code, line = explain(error)
+        try:
+            print(f"gpugraph: {line}", file=sys.stderr, flush=True)
+        except (OSError, ValueError):
+            silence(sys.stderr)
+        try:
+            sys.stdout.flush()
+        except (OSError, ValueError):
+            silence(sys.stdout)
+        return code
+    return EXIT_OK
+
+
+def explain(error: BaseException) -> tuple[int, str]:
+    """Return the exit code of an exception and the line that tells it."""
+    if isinstance(error, KeyboardInterrupt | click.Abort):
+        return EXIT_INTERRUPTED, " ".join(["interrupted", *map(str, error.args)])
+    if isinstance(error, click.UsageError):
+        error = _usage_error(error)
+    if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
+        detail = f" ({error})" if str(error) else ""
+        error = OutOfMemory(f"the machine's memory does not suffice{detail}", remedy="take a smaller graph")
+    if isinstance(error, OSError) and error.errno in _FULL:
+        reason = (error.strerror or str(error)).lower()
+        error = InputError(
+            f"cannot write: {reason}", where=error.filename, remedy="free some space, or write elsewhere"
+        )
+    if isinstance(error, GpuGraphError):
+        return error.exit_code, f"error: {error}"
+    what = " ".join(f"{type(error).__name__}: {error}".split())
+    remedy = "please report it with what --debug shows"
+    return EXIT_DEFECT, f"error: a defect of gpugraph ({what}) — {remedy}"
+
+
+def _usage_error(error: click.UsageError) -> InputError:
+    """Return click's complaint in the form of all the others, with the nearest name or the way to the help."""
+    if isinstance(error, click.NoSuchOption) and error.possibilities:
+        return unknown_name("option", error.option_name, error.possibilities)
+    message = " ".join(error.format_message().split()).rstrip(".")
+    command = error.ctx.command_path if error.ctx is not None else "gpugraph"
+    return InputError(message[:1].lower() + message[1:], remedy=f"see '{command} --help'")

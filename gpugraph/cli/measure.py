@@ -202,7 +202,7 @@ def _check_outputs(problem: str, graph: str, output: str | None, save: str | Non
     if output is not None:
         if save is not None and os.path.realpath(output) == os.path.realpath(save):
             raise InputError("is given for the result and for the record", where=save, remedy="name another file")
-        from gpugraph.problems.registry import problem_called
+        from gpugraph.problems.contract import problem_called
         from gpugraph.problems.result_files import check_result_name
 
         check_result_name(output, problem_called(problem))

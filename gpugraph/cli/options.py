@@ -13,8 +13,8 @@ from typing import Any, TypeVar
 import click
 
 from gpugraph.errors import InputError, unknown_name
+from gpugraph.files import resource_dir
 from gpugraph.problems.contract import METHODS_OF_A_RUN
-from gpugraph.resources import resource_dir
 
 _KEYS: dict[str, dict[str, type]] = {
     "default": {"graph": str},

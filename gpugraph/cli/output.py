@@ -7,11 +7,10 @@ import os
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import IO, Any
 
-from gpugraph.atomic import check_writable
-from gpugraph.cli.boundary import silence
 from gpugraph.errors import GpuGraphWarning, InputError
+from gpugraph.files import check_writable
 from gpugraph.report.terminal import Line, plain, print_rich
 
 
@@ -43,7 +42,10 @@ def _shown() -> Iterator[None]:
         silence(sys.stdout)
         if not isinstance(error, BrokenPipeError):
             reason = (error.strerror or str(error)).lower()
-            raise InputError(f"cannot write to standard output: {reason}") from None
+            raise InputError(
+                f"cannot write to standard output: {reason}",
+                remedy="free some space, or write to another place",
+            ) from None
 
 
 def tell(notices: Iterable[str], *, quiet: bool = False) -> None:
@@ -130,3 +132,11 @@ def check_destination(path: str, *, append: bool = False) -> None:
             )
     else:
         check_writable(path)
+
+
+def silence(stream: IO[str]) -> None:
+    """Send what is still buffered and all that follows nowhere, so that nobody complains again on the way out."""
+    with contextlib.suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)

@@ -47,9 +47,9 @@ def plot(
     Example:
       gpugraph plot results.jsonl -o throughput.svg --where problem=mst
     """
-    from gpugraph.atomic import atomic_write
     from gpugraph.cli.output import check_destination, show_written, tell
     from gpugraph.cli.progress import Progress
+    from gpugraph.files import atomic_write
     from gpugraph.measure.record_file import read_records
     from gpugraph.report.charts.chart import DARK, LIGHT
     from gpugraph.report.engine import check_engine, draw

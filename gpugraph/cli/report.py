@@ -25,9 +25,9 @@ def report(results: tuple[str, ...], output: str | None, style: str | None, titl
     Example:
       gpugraph report results.jsonl -o report.html
     """
-    from gpugraph.atomic import atomic_write
     from gpugraph.cli.output import check_destination, show, show_lines, show_written, tell
     from gpugraph.cli.progress import Progress
+    from gpugraph.files import atomic_write
     from gpugraph.measure.record_file import read_records
     from gpugraph.quantities import counted
     from gpugraph.report.terminal import page_width, plain

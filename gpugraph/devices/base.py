@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from gpugraph.clock import Clock
@@ -221,14 +220,6 @@ class Device(Protocol):
     def peak_bytes(self) -> int:
         """Return the peak of bytes allocated through this device since ``reset_peak``."""
         ...
-
-
-def typed(value: int, dtype: DTypeLike) -> Any:
-    """Return a scalar typed for a kernel argument, refusing one that does not fit."""
-    scalar = np.dtype(dtype).type(value)
-    if int(scalar) != value:
-        raise OverflowError(f"{value} does not fit {np.dtype(dtype)}")
-    return scalar
 
 
 BLOCKS_PER_MULTIPROCESSOR = 16

@@ -20,8 +20,7 @@ from gpugraph.devices.cubin import parameter_sizes
 from gpugraph.devices.cuda_kernel import CudaKernel
 from gpugraph.devices.cuda_memory import DeviceMemory
 from gpugraph.devices.cuda_runtime import check_index, import_cupy, translate, translated
-from gpugraph.devices.cuda_streams import CudaClock, CudaCopies, CudaMark, CudaStopwatch, Events
-from gpugraph.devices.interrupts import Interrupts
+from gpugraph.devices.cuda_streams import CudaClock, CudaCopies, CudaMark, CudaStopwatch, Events, Interrupts
 from gpugraph.devices.kernels import CompiledModule, architecture_for, compile_kernels
 from gpugraph.devices.pinned import Transfers, as_bytes
 from gpugraph.errors import GpuGraphError, unknown_name

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from gpugraph.devices.base import Defines
 from gpugraph.errors import InputError, unknown_name
-from gpugraph.resources import resource_dir
+from gpugraph.files import resource_dir
 
 _TOKEN = re.compile(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
 _INCLUDE = re.compile(r'\s*#\s*include\s*"([^"\n]+)"')

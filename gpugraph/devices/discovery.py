@@ -39,6 +39,42 @@ def select_device(text: str = "auto", *, profile: bool = False) -> tuple[Any, st
         return _cpu(), f"no usable GPU: {missing.what}; running on the CPU"
 
 
+def race_detector(seed: int) -> Any:
+    """Return the emulated device under the schedule of a seed, with the race detector.
+
+    Raises:
+        DeviceUnavailable: there is no C++ compiler.
+    """
+    from gpugraph.emulator.device import EmulatedDevice
+
+    return EmulatedDevice(seed=seed, races=True)
+
+
+def select_racing_device(text: str) -> tuple[Any, int, str | None]:
+    """Open a device to show a race on: ``auto`` is a GPU, else the emulated device; the caller closes it.
+
+    Returns:
+        The device, the seed of the first schedule where it is the emulated one, and a notice where no GPU was found.
+
+    Raises:
+        InputError: ``text`` names no device, or one that runs no kernels.
+        DeviceUnavailable: the device cannot be used.
+    """
+    kind, number = parse_device(text)
+    if kind == "cpu":
+        raise InputError("a race needs a device that runs kernels", remedy="use --device cuda or --device emulated")
+    notice = None
+    if kind == "auto":
+        try:
+            return select_device("cuda")[0], 0, None
+        except DeviceUnavailable as missing:
+            notice = f"no usable GPU: {missing.what}; racing on the emulated device"
+    if kind == "cuda":
+        return select_device(text)[0], 0, None
+    seed = max(1, number)  # a seed of 0 shuffles nothing
+    return race_detector(seed), seed, notice
+
+
 def parse_device(text: str) -> tuple[str, int]:
     """Return (kind, number): the index of a GPU or the seed of the emulated device, 0 where none is given.
 

@@ -21,7 +21,7 @@ from gpugraph.devices.base import Defines
 from gpugraph.devices.kernels import CompiledModule, KernelUsage, compile_kernels
 from gpugraph.devices.nvrtc import compiler
 from gpugraph.errors import GpuGraphError, InputError
-from gpugraph.resources import resource_dir
+from gpugraph.files import resource_dir
 
 ARCHITECTURES = ("sm_70", "sm_75", "sm_80", "sm_90", "sm_100", "sm_120")
 """One of each generation that is promised.  No compiler knows all: CUDA 13's does not know Volta, sm_70, any more."""

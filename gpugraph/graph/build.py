@@ -172,4 +172,4 @@ def narrow_weights(weights: NDArray[Any]) -> NDArray[Any]:
         info = np.iinfo(dtype)
         if info.min <= low and high <= info.max:
             return weights.astype(dtype)
-    raise InputError("an integer weight needs more than 64 bits")
+    raise InputError("an integer weight needs more than 64 bits", remedy="scale the weights, or write them as reals")

@@ -97,7 +97,10 @@ def degree_of_regular(values: Values) -> tuple[int, bool]:
         raise InputError("'regular' takes either in= or out=", remedy="e.g. regular:n=1048576,in=7")
     degree = values["out"] if values["in"] is None else values["in"]
     if degree >= values["n"]:
-        raise InputError(f"a vertex cannot have {degree} neighbours among {values['n']} vertices")
+        raise InputError(
+            f"a vertex cannot have {degree} neighbours among {values['n']} vertices",
+            remedy="ask for a smaller degree or for more vertices",
+        )
     return int(degree), values["in"] is not None
 
 
@@ -115,7 +118,7 @@ def largest_clique(values: Values) -> int:
 def _rmat(values: Values) -> Size:
     a, b, c = (values[key] for key in "abc")
     if a + b + c > 1:
-        raise InputError(f"a + b + c is {float(a + b + c):g}, more than 1")
+        raise InputError(f"a + b + c is {float(a + b + c):g}, more than 1", remedy="give shares that leave room for d")
     n = 2 ** values["scale"]
     samples = n * values["ef"]
     return Size(n, samples, 2 * samples)

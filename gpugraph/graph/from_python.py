@@ -138,16 +138,23 @@ def _by_position(i: int) -> str:
 def _arcs_of_rows(offsets: Any, targets: Any, weights: Any) -> ArcList:
     offsets, targets = _indices(offsets, "offsets"), _indices(targets, "targets")
     if len(offsets) == 0 or offsets[0] != 0 or int(offsets[-1]) != len(targets):
-        raise InputError(f"offsets must run from 0 to the number of targets, {len(targets)}")
+        raise InputError(
+            f"offsets must run from 0 to the number of targets, {len(targets)}",
+            remedy="give n + 1 offsets, the last one the number of targets",
+        )
     vertices = len(offsets) - 1
     falls = offsets[1:] < offsets[:-1]  # a difference could wrap
     if falls.any():
-        raise InputError(f"offsets fall at vertex {int(falls.argmax())}")
+        raise InputError(
+            f"offsets fall at vertex {int(falls.argmax())}", remedy="offsets are where rows begin: they never fall"
+        )
     if len(targets) and (int(targets.min()) < 0 or int(targets.max()) >= vertices):
-        raise InputError(f"a target lies outside [0, {vertices})")
+        raise InputError(f"a target lies outside [0, {vertices})", remedy="number the vertices from 0")
     plain = None if weights is None else _weights(weights, _by_position)
     if plain is not None and len(plain) != len(targets):
-        raise InputError(f"{len(plain)} weights for {len(targets)} targets")
+        raise InputError(
+            f"{len(plain)} weights for {len(targets)} targets", remedy="give one weight for each target, or None"
+        )
     tails = np.repeat(np.arange(vertices, dtype=np.int64), np.diff(offsets.astype(np.int64)))
     return ArcList(tails, targets.astype(np.int64), plain, vertices)
 
@@ -162,10 +169,15 @@ def _arcs_of_matrix(matrix: Any) -> ArcList:
     if not known:
         raise InputError(f"a {type(matrix).__name__} is not a matrix of SciPy's", remedy="convert it to scipy.sparse")
     if len(matrix.shape) != 2:
-        raise InputError(f"an adjacency matrix has two dimensions, this one has {len(matrix.shape)}")
+        raise InputError(
+            f"an adjacency matrix has two dimensions, this one has {len(matrix.shape)}",
+            remedy="give a two-dimensional array of scipy.sparse",
+        )
     n, columns = matrix.shape
     if n != columns:
-        raise InputError(f"an adjacency matrix is square, this one is {n} x {columns}")
+        raise InputError(
+            f"an adjacency matrix is square, this one is {n} x {columns}", remedy="give as many columns as rows"
+        )
     if matrix.format in ("csr", "csc"):
         stored = int(matrix.indptr[-1])
         arcs = _arcs_of_rows(matrix.indptr, matrix.indices[:stored], matrix.data[:stored])
@@ -175,13 +187,15 @@ def _arcs_of_matrix(matrix: Any) -> ArcList:
         coo = matrix.tocoo()
         tails, heads = coo.row.astype(np.int64), coo.col.astype(np.int64)
         if len(tails) and (min(tails.min(), heads.min()) < 0 or max(tails.max(), heads.max()) >= n):
-            raise InputError(f"an index of the matrix lies outside [0, {n})")
+            raise InputError(
+                f"an index of the matrix lies outside [0, {n})", remedy="correct the index, or make the matrix larger"
+            )
         arcs = ArcList(tails, heads, _weights(coo.data, _by_position), n)
     # Formats that cannot repeat an entry do not say whether they do.
-    return arcs if getattr(matrix, "has_canonical_format", True) else _summed(arcs, pattern=matrix.dtype == bool)
+    return arcs if getattr(matrix, "has_canonical_format", True) else summed(arcs, pattern=matrix.dtype == bool)
 
 
-def _summed(arcs: ArcList, *, pattern: bool) -> ArcList:
+def summed(arcs: ArcList, *, pattern: bool) -> ArcList:
     """Return arcs with repeated entries summed, which is what they mean to SciPy; in a pattern true and true is true.
 
     Raises:

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.atomic import atomic_write
 from gpugraph.clock import HostClock
 from gpugraph.compression import strip_suffix
 from gpugraph.errors import GraphFormatError, InputError, OutOfMemory
+from gpugraph.files import atomic_write
 from gpugraph.graph import formats
 from gpugraph.graph.build import ArcList, build
 from gpugraph.graph.build import symmetrize as symmetrized

@@ -166,7 +166,7 @@ def _split(family: Family, text: str) -> dict[str, str]:
             raise InputError(f"expected KEY=VALUE, got '{key}'", remedy=f"e.g. {family.example}")
         for name, written in pairs:
             if name in given:
-                raise InputError(f"{name} is given twice")
+                raise InputError(f"{name} is given twice", remedy="leave one of them out")
             given[name] = written
     return given
 
@@ -189,14 +189,22 @@ def _value(parameter: Parameter, text: str) -> Any:
     if parameter.kind == "flag":
         value = {"yes": True, "1": True, "true": True, "no": False, "0": False, "false": False}.get(text.lower())
         if value is None:
-            raise InputError(f"{parameter.key} takes yes or no, not '{text}'")
+            raise InputError(
+                f"{parameter.key} takes yes or no, not '{text}'",
+                remedy=f"write {parameter.key}=yes or {parameter.key}=no",
+            )
         return value
     value = _decimal(text) if parameter.kind == "decimal" else _whole(text)
     if value is None:
         noun = "a number" if parameter.kind == "decimal" else "a whole number"
-        raise InputError(f"{parameter.key} takes {noun}, not '{text}'")
+        raise InputError(
+            f"{parameter.key} takes {noun}, not '{text}'", remedy="see the examples of: gpugraph generate --help"
+        )
     if not parameter.low <= value <= parameter.high:
-        raise InputError(f"{parameter.key} lies in {parameter.low}..{parameter.high}, not '{text}'")
+        raise InputError(
+            f"{parameter.key} lies in {parameter.low}..{parameter.high}, not '{text}'",
+            remedy="choose one in that range",
+        )
     return value
 
 
@@ -218,7 +226,7 @@ def _weights(family: Family, text: str | None, dtype: str | None) -> WeightRange
         raise InputError(f"the weights {text} end before they begin", remedy=f"write w={high_text}..{low_text}")
     whole = not re.search(r"[.e]", low_text + high_text, re.IGNORECASE)
     if whole and not (low >= -(2**63) and high < (2**63 if low < 0 else 2**64)):
-        raise InputError(f"the weights {text} need more than 64 bits")
+        raise InputError(f"the weights {text} need more than 64 bits", remedy="choose a smaller range")
     return WeightRange(low, high, whole, _fitting(low, high, whole, dtype))
 
 

@@ -12,9 +12,8 @@ from typing import Any
 
 from gpugraph.errors import unknown_name
 from gpugraph.peers.command import CommandPeer, parse_commands, read_tables
-from gpugraph.peers.errors import PeerError, PeerRefused, PeerThrew, PeerTimedOut
 from gpugraph.peers.libraries import LIBRARIES
-from gpugraph.peers.peer import library_algorithm
+from gpugraph.peers.peer import PeerError, PeerRefused, PeerThrew, PeerTimedOut, library_algorithm
 from gpugraph.problems.algorithm import Algorithm
 
 __all__ = [

@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 from gpugraph.errors import InputError
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.peers.command import CommandPeer
-from gpugraph.peers.errors import PeerThrew
 from gpugraph.peers.graph_files import graph_file, result_path
-from gpugraph.peers.peer import threads_of
+from gpugraph.peers.peer import PeerThrew, threads_of
 from gpugraph.peers.process import Printed, find_program, run_command
 from gpugraph.peers.truth import judge, known_truth, read_number, truth_of
 from gpugraph.problems.adapter import Figure, PrintedFigure
@@ -122,7 +121,11 @@ def command_algorithm(peer: CommandPeer, problem: str, device_kind: str) -> Algo
     """
     label = f"peer:{peer.name}"
     if problem != peer.problem:
-        raise InputError(f"it solves {peer.problem}, not {problem}", where=label)
+        raise InputError(
+            f"it solves {peer.problem}, not {problem}",
+            where=label,
+            remedy=f"name a peer for {problem}; see: gpugraph algos --peers",
+        )
     if device_kind != peer.device:
         remedy = f'use --device {peer.device}, or write device = "{device_kind}" in its table'
         raise InputError(f"its table says that it runs on '{peer.device}'", where=label, remedy=remedy)
@@ -218,14 +221,22 @@ def _matches(pattern: re.Pattern[str], printed: Printed, what: str, where: str) 
     found = [match[1] for match in pattern.finditer(printed.text) if match[1] is not None]
     if not found:
         said = f"; it ends in: {printed.last_words}" if printed.last_words else "; it printed nothing"
-        raise PeerThrew(f"it printed no {what} that '{pattern.pattern}' matches{said}", where=where)
+        raise PeerThrew(
+            f"it printed no {what} that '{pattern.pattern}' matches{said}",
+            where=where,
+            remedy="adjust the pattern in its table to what it prints",
+        )
     return found
 
 
 def _time(text: str, where: str) -> float:
     value = read_number(text)
     if value is None or not 0 < (number := float(value)) < math.inf:
-        raise PeerThrew(f"it printed the time '{text}', which is no time to rate", where=where)
+        raise PeerThrew(
+            f"it printed the time '{text}', which is no time to rate",
+            where=where,
+            remedy="adjust the pattern in its table to what it prints",
+        )
     return number
 
 

@@ -11,10 +11,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
-from gpugraph.atomic import atomic_write
 from gpugraph.errors import InputError
+from gpugraph.files import atomic_write
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.peers.errors import PeerRefused
+from gpugraph.peers.peer import PeerRefused
 
 PREFIX = "gpugraph-peer-"
 _LOCK = "lock"

@@ -11,9 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.peers.arrays import edge_columns, float_weights
-from gpugraph.peers.errors import PeerRefused
-from gpugraph.peers.peer import Peer
+from gpugraph.peers.peer import Peer, PeerRefused
 
 _ALL = (
     Peer("scipy", "SciPy", "scipy.sparse.csgraph", ("scipy",), "pip install scipy", "P. Virtanen et al.", 2020),
@@ -72,7 +70,7 @@ def scipy_matrix(graph: CSRGraph, *, upper: bool) -> Any:
     from scipy.sparse import csr_array
 
     if max(graph.arcs, graph.vertices) >= 2**31:
-        raise PeerRefused("SciPy's graph routines count in 32 bits")
+        raise PeerRefused("SciPy's graph routines count in 32 bits", remedy="leave SciPy out for graphs of this size")
     shape = (graph.vertices, graph.vertices)
     if not upper:
         parts = (float_weights(graph.weights), graph.targets.astype(np.int32), graph.offsets.astype(np.int32))
@@ -138,7 +136,9 @@ class CugraphGraph:
         import pylibcugraph
 
         if graph.vertices >= 2**31:
-            raise PeerRefused("fewer than 2^31 vertices fit in its 32-bit ids")
+            raise PeerRefused(
+                "fewer than 2^31 vertices fit in its 32-bit ids", remedy="leave it out for graphs of this size"
+            )
         weights = graph.weights if graph.weights.dtype.kind == "f" else float_weights(graph.weights)
         # One dtype for offsets and ids: mixed ones are not taken by every version.
         index = np.int32 if graph.arcs < 2**31 else np.int64
@@ -166,3 +166,60 @@ def cugraph_to_host(prepared: CugraphGraph, arrays: Any) -> tuple[NDArray[Any], 
     import cupy
 
     return tuple(cupy.asnumpy(cupy.asarray(array)) for array in arrays)
+
+
+# ------------------------------------------------------------------ the graph as libraries take it
+
+EXACT = 2.0**53
+"""Up to here float64 holds every integer."""
+
+
+def edge_columns(graph: CSRGraph) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
+    """Return tails, heads and weights: every edge of an undirected graph once (tail < head), else every arc.
+
+    Returns:
+        (k,) int64, (k,) int64 and (k,) of the weights' own dtype.
+    """
+    tails = np.repeat(np.arange(graph.vertices, dtype=np.int64), graph.degrees)
+    heads = graph.targets.astype(np.int64)
+    if graph.directed:
+        return tails, heads, graph.weights
+    once = tails < heads
+    return tails[once], heads[once], graph.weights[once]
+
+
+def float_weights(weights: NDArray[Any]) -> NDArray[np.float64]:
+    """Return weights as float64, exactly.
+
+    Raises:
+        PeerRefused: float64 cannot hold one of them.
+    """
+    exact = holds_exactly(weights)
+    if not exact.all():
+        heavy = weights[np.argmin(exact)].item()
+        raise PeerRefused(
+            f"it computes in float64, which does not hold the weight {heavy} exactly",
+            remedy="choose other weights (--weights), or leave it out",
+        )
+    return weights.astype(np.float64)
+
+
+def holds_exactly(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return (k,) bool: whether float64 holds each number exactly."""
+    if values.dtype.kind == "f" or values.dtype.itemsize < 8:
+        return np.ones(len(values), bool)
+    magnitude = values.astype(np.uint64)
+    if values.dtype.kind == "i":
+        magnitude = np.where(values < 0, ~magnitude + np.uint64(1), magnitude)
+    lowest_bit = np.maximum(magnitude & (~magnitude + np.uint64(1)), np.uint64(1))
+    exact: NDArray[np.bool_] = magnitude // lowest_bit <= np.uint64(2**53)
+    return exact
+
+
+def refuse_infinite(graph: CSRGraph, who: str) -> None:
+    """Raise PeerRefused if an edge is infinite, which ``who`` takes for no edge at all."""
+    if graph.weights.dtype.kind == "f" and np.isinf(graph.weights).any():
+        raise PeerRefused(
+            f"{who} takes an edge of infinite weight for none",
+            remedy="choose other weights (--weights), or leave it out",
+        )

@@ -1,20 +1,82 @@
-"""A library as a peer: what each must offer, and how that becomes an ``Algorithm``."""
+"""A library as a peer: what each must offer, how that becomes an ``Algorithm``, and the errors that one may end in.
+
+Each class of them names the outcome that the bench records.  A peer that gives a wrong result raises nothing: its
+record's verification has failed, outcome ``"wrong"``.
+"""
 
 from __future__ import annotations
 
 import importlib.util
+import re
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import import_module, metadata
 from typing import Any
 
-from gpugraph.errors import InputError
+from gpugraph.errors import GpuGraphError, InputError, in_one_line
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.peers.errors import PeerRefused, guarded
 from gpugraph.problems.adapter import Adapter
 from gpugraph.problems.algorithm import Algorithm, Option
-from gpugraph.problems.contract import PROBLEMS
-from gpugraph.problems.registry import load_peered, load_problem, problem_called
+from gpugraph.problems.contract import PROBLEMS, problem_called
+from gpugraph.problems.registry import load_peered, load_problem
+
+_REFUSAL = re.compile(
+    r"disconnected|(not|be) connected|not (yet |currently )?(supported|implemented|available)|unsupported",
+    re.IGNORECASE,
+)
+
+
+class PeerError(GpuGraphError):
+    """Base of what a peer can end in; ``outcome`` is the word for its row."""
+
+    outcome = "threw"
+    exit_code = 1
+
+
+class PeerRefused(PeerError):
+    """The peer cannot do this: it is not installed, lacks the feature, or does not take such a graph."""
+
+    outcome = "refused"
+    exit_code = 2
+
+
+class PeerThrew(PeerError):
+    """The peer failed of itself: an exception, a non-zero exit, or output that says nothing."""
+
+
+class PeerTimedOut(PeerThrew):
+    """The peer still ran at its time limit and was killed."""
+
+    outcome = "timeout"
+
+
+def guarded(function: Callable[..., Any], peer: str) -> Callable[..., Any]:
+    """Return ``function`` with whatever a peer raises told as PeerRefused or PeerThrew, in one line."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except (GpuGraphError, MemoryError):
+            raise
+        except (ImportError, NotImplementedError) as error:
+            raise PeerRefused(in_one_line(error), where=peer) from error
+        except (Exception, SystemExit) as error:
+            raise _told(error, peer) from error
+        except BaseException as error:
+            if type(error).__name__ != "PanicException":  # what Rust code raises is no Exception
+                raise
+            raise _told(error, peer) from error
+
+    return call
+
+
+def _told(error: BaseException, peer: str) -> PeerError:
+    text = in_one_line(error)
+    return (PeerRefused if _REFUSAL.search(text) else PeerThrew)(text, where=peer)
+
+
+# ------------------------------------------------------------------ what becomes of a peer
 
 
 @dataclass(frozen=True)
@@ -90,7 +152,11 @@ def library_algorithm(peer: Peer, problem: str, device_kind: str) -> Algorithm:
     label = f"peer:{peer.name}"
     adapter = load_problem(problem).peers.get(peer.name)
     if adapter is None:
-        raise PeerRefused(f"{peer.title} has no function for {problem}", where=label)
+        raise PeerRefused(
+            f"{peer.title} has no function for {problem}",
+            where=label,
+            remedy="see what it solves: gpugraph algos --peers",
+        )
     if device_kind != peer.device:
         remedy = f"use --device {peer.device}"
         raise InputError(f"{peer.title} does not run on device '{device_kind}'", where=label, remedy=remedy)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from gpugraph.peers.errors import PeerRefused, PeerThrew, PeerTimedOut
+from gpugraph.peers.peer import PeerRefused, PeerThrew, PeerTimedOut
 
 MOST_OUTPUT = 8 << 20
 """Bytes kept of each output, of its end: enough for any program that prints times, and no threat to memory."""

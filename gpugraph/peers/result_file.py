@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.peers.errors import PeerThrew
+from gpugraph.peers.peer import PeerThrew
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,9 @@ class ResultFile:
             )
         except pa.ArrowInvalid as error:
             raise PeerThrew(
-                f"its result file cannot be read: {' '.join(str(error).split())[:200]}", where=self.by
+                f"its result file cannot be read: {' '.join(str(error).split())[:200]}",
+                where=self.by,
+                remedy="see docs/peers.md for what such a file holds",
             ) from None
         return [table[name].combine_chunks() for name in names]
 
@@ -94,4 +96,8 @@ def as_numbers(column: Any, dtype: np.dtype[Any], by: str) -> NDArray[Any]:
     try:
         return np.array(pc.cast(column, pa.from_numpy_dtype(dtype)))
     except pa.ArrowInvalid as error:
-        raise PeerThrew(f"its result file holds no numbers: {' '.join(str(error).split())[:200]}", where=by) from None
+        raise PeerThrew(
+            f"its result file holds no numbers: {' '.join(str(error).split())[:200]}",
+            where=by,
+            remedy="see docs/peers.md for what such a file holds",
+        ) from None

@@ -66,7 +66,10 @@ class Option:
         try:
             value = self._from_text(given) if isinstance(given, str) else self._from_object(given)
         except (ValueError, TypeError, OverflowError):
-            raise InputError(f"option '{self.name}' takes {self.type.__name__}, not {shown(given)}") from None
+            raise InputError(
+                f"option '{self.name}' takes {self.type.__name__}, not {shown(given)}",
+                remedy=f"write --set {self.name}={self.default}, for instance",
+            ) from None
         if self.choices is not None and value not in self.choices:
             raise unknown_name(f"value of option '{self.name}'", str(value), map(str, self.choices))
         return value
@@ -165,3 +168,7 @@ class Algorithm:
             ],
             "trusted": self.trusted,
         }
+
+
+REGISTERED: dict[tuple[str, str, str], Algorithm] = {}
+"""(problem, name, kind of device) → gpugraph's own algorithms, as far as they are loaded; see ``registry.py``."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,9 +13,9 @@ if TYPE_CHECKING:
     from gpugraph.devices.base import Device
     from gpugraph.graph.csr import CSRGraph
     from gpugraph.graph.view import ResidentView
+    from gpugraph.problems import Command
     from gpugraph.problems.adapter import Adapter, Figure, PrintedFigure
     from gpugraph.problems.column import Column
-    from gpugraph.problems.command import Command
 
 PROBLEMS = ("mst", "sssp", "scan", "components")
 
@@ -187,7 +188,7 @@ class Problem(Protocol):
     command: Command
     """The command that solves it; without the problem's other parts see ``registry.command_of``."""
     demonstrations: Mapping[str, Callable[..., dict[str, Any]]]
-    """Name → what ``gpugraph demo`` shows of the problem: ``show(device, runs, progress)``."""
+    """Name → what ``gpugraph demo`` shows of the problem: ``show(device, seed, detector, runs, progress)``."""
     peers: Mapping[str, Adapter]
     """Library → how it solves the problem; what becomes of its answer see ``SolvedByPeers``."""
     quicker: str
@@ -372,3 +373,9 @@ class JudgesItself(Protocol):
     def judge(self, query: tuple[Any, ...], method: str) -> Verdict:
         """Return the verdict by ``method``, one of reference, certificate and both."""
         ...
+
+
+def problem_called(name: str) -> Problem:
+    """Return one of the problems there are without its algorithms."""
+    problem: Problem = importlib.import_module(f"gpugraph.problems.{name}.problem").PROBLEM
+    return problem

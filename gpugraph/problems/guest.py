@@ -9,7 +9,7 @@
 * a plain function ``f(view, clock, *query)`` over NumPy arrays, for the CPU.
 
 What ``run`` returns is by default the (device) array of canonical edge ids of the forest, of the distance words (see
-``sssp/distance_keys.py``), or of the scan; ``fetch`` and ``finish`` are needed only for something else.  Phases,
+``sssp/distances.py``), or of the scan; ``fetch`` and ``finish`` are needed only for something else.  Phases,
 verification, both devices and records come for free.
 
 Nothing of a guest is trusted: whatever it raises is told in one line, and what it returns becomes a result of
@@ -28,9 +28,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from gpugraph.errors import DeviceUnavailable, InputError, OutOfMemory, in_one_line, unknown_name
-from gpugraph.problems.algorithm import Algorithm, Option
-from gpugraph.problems.contract import PROBLEMS
+from gpugraph.problems.algorithm import REGISTERED, Algorithm, Option
+from gpugraph.problems.contract import PROBLEMS, problem_called
 
 DEVICES = ("cpu", "cuda", "emulated")
 
@@ -57,12 +60,10 @@ def as_algorithm(guest: Any, problem: str | None, name: str) -> Algorithm:
     fetch: Callable[..., Any] | None = read.fetch
 
     def accepted(state: Any, raw: Any, *query: Any) -> Any:
-        from gpugraph.problems.registry import load_problem
-
         returned = finish(state[0], raw, *query)
         host = getattr(state[1], "host", state[1])
         try:
-            return load_problem(read.problem).accept(getattr(host, "graph", host), query, returned)
+            return problem_called(read.problem).accept(getattr(host, "graph", host), query, returned)
         except InputError as error:
             raise InputError(error.what, where=error.where or name, remedy=error.remedy) from error
 
@@ -93,7 +94,8 @@ def as_algorithm(guest: Any, problem: str | None, name: str) -> Algorithm:
 def _read(guest: Any, problem: str | None, name: str) -> Algorithm:
     """Return what a guest says of itself; ``fetch`` is None where it has none.  Its own code may run here."""
     if isinstance(guest, Algorithm):
-        return replace(guest)
+        ours = {key[:2] for key in REGISTERED}
+        return replace(guest, name=name if (guest.problem, guest.name) in ours else guest.name)
     if isinstance(guest, type):
         guest = guest()
     problem = getattr(guest, "problem", problem)
@@ -102,9 +104,13 @@ def _read(guest: Any, problem: str | None, name: str) -> Algorithm:
         raise InputError("it does not say which problem it solves", where=name, remedy=remedy)
     plain = not hasattr(guest, "prepare")
     if plain and not callable(guest):
-        raise InputError("it is neither a function nor has prepare and run", where=name)
+        raise InputError(
+            "it is neither a function nor has prepare and run", where=name, remedy="see: gpugraph new algorithm --help"
+        )
     if not plain and not hasattr(guest, "run"):
-        raise InputError("it has prepare but no run", where=name)
+        raise InputError(
+            "it has prepare but no run", where=name, remedy="write run(self, state, clock, *query) beside it"
+        )
     devices = getattr(guest, "devices", ("cpu",) if plain else ("cuda", "emulated"))
     devices = (devices,) if isinstance(devices, str) else tuple(devices)
     if plain and devices != ("cpu",):
@@ -211,3 +217,29 @@ def _threw(error: BaseException, name: str, home: str | None, path: str | None) 
     if isinstance(error, ValueError) and "read-only" in what:
         remedy = "the input is read-only: let the algorithm work on a copy"
     return GuestThrew(what, where=where, remedy=remedy)
+
+
+# ------------------------------------------------------------------ what a guest returns
+
+
+def plain_array(returned: Any, dtypes: str, shape: tuple[int, ...] | None, wanted: str, remedy: str) -> NDArray[Any]:
+    """Return a copy of an array in native byte order: nobody else holds it, and no subclass has a say in it.
+
+    Args:
+        returned: what came back.
+        dtypes: names of the dtypes it may have, or kinds (``"iu"``), separated by blanks.
+        shape: what it must have; None for any one dimension.
+        wanted: what it should have been, for the message.
+        remedy: what to return instead.
+
+    Raises:
+        InputError: it is something else.
+    """
+    if isinstance(returned, np.ndarray):
+        array = np.array(returned, returned.dtype.newbyteorder("="), order="C", copy=True, subok=False)
+        fits = array.ndim == 1 if shape is None else array.shape == shape
+        if fits and (array.dtype.name in dtypes.split() or array.dtype.kind in dtypes.split()):
+            return array
+        returned = array
+    what = f"{returned.dtype} of shape {returned.shape}" if isinstance(returned, np.ndarray) else None
+    raise InputError(f"run returned {what or f'a {type(returned).__name__}'}, not {wanted}", remedy=remedy)

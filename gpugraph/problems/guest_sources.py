@@ -46,7 +46,11 @@ def check_fits(algorithm: Algorithm, text: str, problem: str, device_kind: str) 
     """
     path, name = _parts(text)
     if algorithm.problem != problem:
-        raise InputError(f"'{name}' solves {algorithm.problem}, not {problem}", where=path)
+        raise InputError(
+            f"'{name}' solves {algorithm.problem}, not {problem}",
+            where=path,
+            remedy=f"use it with: gpugraph {algorithm.problem}",
+        )
     if device_kind not in algorithm.devices:
         remedy = f"use --device {' or '.join(algorithm.devices)}"
         raise InputError(f"'{name}' does not run on device '{device_kind}'", where=path, remedy=remedy)
@@ -131,7 +135,11 @@ def describe_guest(text: str) -> dict[str, dict[str, Any]]:
         try:
             made = make(problem)
             if made.problem != problem:
-                raise InputError(f"'{_parts(text)[1]}' solves {made.problem}, not {problem}", where=_parts(text)[0])
+                raise InputError(
+                    f"'{_parts(text)[1]}' solves {made.problem}, not {problem}",
+                    where=_parts(text)[0],
+                    remedy=f"use it with: gpugraph {made.problem}",
+                )
             told[problem] = told_of(made)
         except InputError as error:
             told[problem] = _complaint(error)

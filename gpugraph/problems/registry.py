@@ -13,23 +13,22 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from gpugraph.errors import InputError, unknown_name
-from gpugraph.problems.algorithm import Algorithm, Option
-from gpugraph.problems.contract import PROBLEMS, Problem, SolvedByPeers
+from gpugraph.problems.algorithm import REGISTERED, Algorithm, Option
+from gpugraph.problems.contract import PROBLEMS, Problem, SolvedByPeers, problem_called
 
 if TYPE_CHECKING:
     from gpugraph.clock import Clock
     from gpugraph.graph.csr import CSRGraph
     from gpugraph.graph.view import GraphView
-    from gpugraph.problems.command import Command
+    from gpugraph.problems import Command
 
-_ALGORITHMS: dict[tuple[str, str, str], Algorithm] = {}
 _LOADED: set[str] = set()
 
 
 def register(algorithm: Algorithm) -> Algorithm:
     """Add an algorithm to the registry and return it."""
     for kind in algorithm.devices:
-        _ALGORITHMS[algorithm.problem, algorithm.name, kind] = algorithm
+        REGISTERED[algorithm.problem, algorithm.name, kind] = algorithm
     return algorithm
 
 
@@ -95,12 +94,6 @@ def _tiny_like(graph: CSRGraph) -> CSRGraph:
     )
 
 
-def problem_called(name: str) -> Problem:
-    """Return one of the problems there are without its algorithms."""
-    problem: Problem = importlib.import_module(f"gpugraph.problems.{name}.problem").PROBLEM
-    return problem
-
-
 def load_problem(name: str) -> Problem:
     """Return the problem called ``name``, its algorithms registered.
 
@@ -119,7 +112,7 @@ def load_problem(name: str) -> Problem:
 
 def command_of(problem: str) -> Command:
     """Return the command that solves a problem; nothing else of the problem is imported."""
-    command: Command = importlib.import_module(f"gpugraph.problems.{problem}.command").COMMAND
+    command: Command = importlib.import_module(f"gpugraph.problems.{problem}").COMMAND
     return command
 
 
@@ -137,7 +130,7 @@ def load_peered(name: str) -> SolvedByPeers:
     """
     problem = load_problem(name)
     if not isinstance(problem, SolvedByPeers):
-        raise InputError(f"no peer solves {name}")
+        raise InputError(f"no peer solves {name}", remedy="leave --peer out")
     return problem
 
 
@@ -145,7 +138,7 @@ def algorithms(problem: str | None = None) -> list[Algorithm]:
     """Return every registered algorithm, once each, of one problem or of all; what packages add is not among them."""
     for name in PROBLEMS if problem is None else (problem,):
         load_problem(name)
-    unique = {id(a): a for a in _ALGORITHMS.values() if problem in (None, a.problem)}
+    unique = {id(a): a for a in REGISTERED.values() if problem in (None, a.problem)}
     return sorted(unique.values(), key=lambda a: (a.problem, a.name, a.devices))
 
 
@@ -158,10 +151,10 @@ def find_algorithm(problem: str, name: str, device_kind: str) -> Algorithm:
         InputError: unknown, known but not for this device, or not to be loaded.
     """
     load_problem(problem)
-    found = _ALGORITHMS.get((problem, name, device_kind))
+    found = REGISTERED.get((problem, name, device_kind))
     if found is not None:
         return found
-    kinds = sorted(kind for p, n, kind in _ALGORITHMS if (p, n) == (problem, name))
+    kinds = sorted(kind for p, n, kind in REGISTERED if (p, n) == (problem, name))
     if kinds:
         raise InputError(
             f"algorithm '{name}' does not run on device '{device_kind}'", remedy=f"use --device {' or '.join(kinds)}"
@@ -170,5 +163,5 @@ def find_algorithm(problem: str, name: str, device_kind: str) -> Algorithm:
 
     if name in installed():
         return check_fits(installed_guest(name), name, problem, device_kind)
-    known = {n for p, n, kind in _ALGORITHMS if p == problem and kind == device_kind}
+    known = {n for p, n, kind in REGISTERED if p == problem and kind == device_kind}
     raise unknown_name("algorithm", name, known | installed().keys())

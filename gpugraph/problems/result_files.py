@@ -12,6 +12,7 @@ import io
 import os
 import sys
 import zipfile
+from codecs import BOM_UTF8
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,12 +21,11 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.atomic import atomic_write
 from gpugraph.compression import codec_of_content, open_reader, strip_suffix
 from gpugraph.errors import GraphFormatError, InputError, placed, reading, unknown_name
+from gpugraph.files import atomic_write
 from gpugraph.graph.formats.npz import read_array
-from gpugraph.problems.contract import PROBLEMS, Problem
-from gpugraph.problems.registry import problem_called
+from gpugraph.problems.contract import PROBLEMS, Problem, problem_called
 
 if TYPE_CHECKING:
     from gpugraph.graph.csr import CSRGraph
@@ -324,6 +324,8 @@ def text_table(content: bytes, names: list[str], separator: str) -> Any:
 
     if not content.strip():
         return pa.table({name: pa.array([], pa.string()) for name in names})
+    if content.startswith(BOM_UTF8):  # Arrow passes over one mark of byte order, with which no line but a first begins
+        content = BOM_UTF8 + content
     return csv.read_csv(
         arrow_reader(content),
         csv.ReadOptions(column_names=names),

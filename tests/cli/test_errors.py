@@ -6,7 +6,7 @@ import warnings
 
 import pytest
 
-from gpugraph.cli.boundary import explain, guard
+from gpugraph.cli.group import explain, guard
 from gpugraph.cli.output import warnings_as_notices
 from gpugraph.errors import GpuGraphWarning, InputError
 from tests.cli.runner import refuse, run

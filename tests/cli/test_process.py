@@ -19,7 +19,7 @@ WEL = ("--output-format", "edgelist")
 SLOW = """
 import sys, time
 import gpugraph.graph.generate as g
-import gpugraph.atomic, gpugraph.graph.load as load
+import gpugraph.files, gpugraph.graph.load as load
 from gpugraph.cli import main
 
 def slow(spec, progress=None):
@@ -167,7 +167,7 @@ import os, signal, sys
 
 class Interrupt:
     def find_spec(self, name, path=None, target=None):
-        if name == "gpugraph.cli.boundary":
+        if name == "gpugraph.cli.group":
             try:
                 os.kill(os.getpid(), signal.SIGTERM)
                 __import__("time").sleep(1)
@@ -185,7 +185,7 @@ main()
 
 LIMITED = """
 import resource
-import gpugraph.atomic as atomic
+import gpugraph.files as atomic
 from gpugraph.cli import main
 
 def limited(*words):

@@ -160,7 +160,7 @@ def wrong_kruskal(monkeypatch):
         forest = right.finish(state, raw, *query)
         return Forest.of(forest.graph, forest.edges[1:])
 
-    monkeypatch.setitem(registry._ALGORITHMS, ("mst", "kruskal", "cpu"), replace(right, finish=finish))
+    monkeypatch.setitem(registry.REGISTERED, ("mst", "kruskal", "cpu"), replace(right, finish=finish))
 
 
 @pytest.mark.usefixtures("wrong_kruskal")

@@ -6,7 +6,7 @@ import pytest
 
 from gpugraph.devices.cuda_source import find_source, load_source
 from gpugraph.errors import InputError
-from gpugraph.resources import resource_dir
+from gpugraph.files import resource_dir
 
 
 def write(directory: Path, **files: str) -> Path:

@@ -12,9 +12,8 @@ import pytest
 
 from gpugraph import host
 from gpugraph.clock import HostClock
-from gpugraph.errors import GraphFormatError, InputError, OutOfMemory
+from gpugraph.errors import GraphFormatError, InputError, OutOfMemory, reading
 from gpugraph.graph import load
-from gpugraph.graph.formats.input_file import decoding
 from gpugraph.graph.load import is_graph_file, load_file, save_file, stem
 from tests.zoo import zoo
 
@@ -195,13 +194,13 @@ def test_what_a_compressed_file_unpacks_to_is_held_to_what_there_is(
 def test_what_a_library_throws_is_an_error_in_the_file_and_what_we_throw_is_not(tmp_path: Path) -> None:
     with (
         pytest.raises(GraphFormatError, match=r"a.gr: the data are damaged — fetch it") as caught,
-        decoding("a.gr", "the data are damaged", "fetch it"),
+        reading("a.gr", "fetch it", "the data are damaged"),
     ):
         raise KeyError("deep inside a library")
     assert isinstance(caught.value.__cause__, KeyError)
-    with pytest.raises(MemoryError), decoding("a.gr", "the data are damaged", "fetch it"):
+    with pytest.raises(MemoryError), reading("a.gr", "fetch it", "the data are damaged"):
         raise MemoryError
-    with pytest.raises(InputError, match=r"a.gr: cannot be read: input/output error"), decoding("a.gr", "", ""):
+    with pytest.raises(InputError, match=r"a.gr: cannot be read: input/output error"), reading("a.gr", "", ""):
         raise OSError(5, "Input/output error")
 
 

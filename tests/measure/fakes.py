@@ -76,7 +76,7 @@ def enlist(patch: pytest.MonkeyPatch, *algorithms: Algorithm) -> None:
     """Register algorithms for one test."""
     for algorithm in algorithms:
         for kind in algorithm.devices:
-            patch.setitem(registry._ALGORITHMS, (algorithm.problem, algorithm.name, kind), algorithm)
+            patch.setitem(registry.REGISTERED, (algorithm.problem, algorithm.name, kind), algorithm)
 
 
 class FakeTime:

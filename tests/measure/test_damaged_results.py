@@ -77,6 +77,16 @@ def test_a_damaged_result_is_refused_or_fails_unless_it_says_the_same(
     assert "refused" in outcomes
 
 
+def test_a_mark_of_byte_order_is_no_part_of_a_number(tmp_path: Path) -> None:
+    graph, path = zoo("random"), tmp_path / "result.csv"
+    write_result(forest_of(graph), path)
+    head, rest = path.read_bytes().split(b"\n", 1)
+    path.write_bytes(head + b"\n\xef\xbb\xbf" + rest)
+    status, said = verdict_on(graph, path)
+    assert status == "refused"
+    assert said.startswith(f"{path} line 2: "), said
+
+
 def test_the_same_seed_gives_the_same_damage() -> None:
     data = bytes(range(256)) + b"1 2 3\n4 5 6\n"
     first = list(mutants(data, 7, 300))

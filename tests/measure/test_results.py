@@ -11,8 +11,7 @@ from gpugraph.graph.build import symmetrize
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.measure.check import check_result
 from gpugraph.peers.command_peer import CommandAnswer
-from gpugraph.problems.mst.edges import edge_ids
-from gpugraph.problems.mst.forest import Forest
+from gpugraph.problems.mst.forest import Forest, edge_ids
 from gpugraph.problems.registry import load_problem
 from gpugraph.problems.result_files import check_result_name, read_claim, write_result
 from gpugraph.problems.sssp.distances import Distances
@@ -209,7 +208,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
     def fail(*_args: object, **_kw: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("gpugraph.problems.mst.result_files.write_csv", fail)
+    monkeypatch.setattr("gpugraph.problems.result_files.write_csv", fail)
     with pytest.raises(InputError, match="no space left"):
         write_result(forest_of(zoo("random")), path)
     assert path.read_text() == "old"

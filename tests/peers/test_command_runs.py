@@ -18,8 +18,8 @@ from gpugraph.exact import exact_sum
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.peers import PeerRefused, PeerThrew, PeerTimedOut, load_peer, register_commands
 from gpugraph.peers.process import run_command
-from gpugraph.problems.mst.reference import reference_forest
-from gpugraph.problems.sssp.reference import reference_distances
+from gpugraph.problems.mst.verify import reference_forest
+from gpugraph.problems.sssp.verify import reference_distances
 from tests.peers.helpers import measured, script
 from tests.zoo import zoo
 

@@ -12,11 +12,11 @@ import pytest
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.measure.check import check
 from gpugraph.peers import LIBRARIES
-from gpugraph.peers.errors import PeerRefused
-from gpugraph.problems.mst.edges import edge_endpoints
+from gpugraph.peers.peer import PeerRefused
+from gpugraph.problems.mst.forest import edge_endpoints
 from gpugraph.problems.mst.peers import forest_of_pairs
 from gpugraph.problems.mst.problem import PROBLEM as MST
-from gpugraph.problems.mst.reference import reference_forest
+from gpugraph.problems.mst.verify import reference_forest
 from gpugraph.problems.sssp.peers import distances_of
 from gpugraph.problems.sssp.problem import PROBLEM as SSSP
 from tests.zoo import UNDIRECTED, ZOO, has_negative_weights, zoo
@@ -40,7 +40,7 @@ def fake_forest(handle: Any, graph: FakeGraph, check: bool) -> Any:
 
 
 def fake_paths(handle: Any, graph: FakeGraph, source: int, cutoff: float, predecessors: bool, check: bool) -> Any:
-    from gpugraph.problems.sssp.reference import reference_distances
+    from gpugraph.problems.sssp.verify import reference_distances
 
     distance, _ = reference_distances(graph.graph, source)
     distance[np.isinf(distance)] = np.finfo(distance.dtype).max

@@ -11,10 +11,10 @@ import pytest
 from gpugraph.errors import InputError
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.peers import PeerError, PeerRefused, PeerThrew
-from gpugraph.peers.errors import guarded
+from gpugraph.peers.peer import guarded
 from gpugraph.problems.adapter import Adapter
-from gpugraph.problems.mst.edges import edge_endpoints
-from gpugraph.problems.mst.reference import reference_forest
+from gpugraph.problems.mst.forest import edge_endpoints
+from gpugraph.problems.mst.verify import reference_forest
 from tests.cli.runner import refuse
 from tests.peers.helpers import made_up, measured
 from tests.zoo import zoo

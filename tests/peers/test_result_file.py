@@ -12,8 +12,8 @@ import pytest
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.measure.record import Record
 from gpugraph.peers import PeerThrew, register_commands
-from gpugraph.problems.mst.reference import reference_forest
-from gpugraph.problems.sssp.reference import reference_distances
+from gpugraph.problems.mst.verify import reference_forest
+from gpugraph.problems.sssp.verify import reference_distances
 from tests.peers.helpers import measured, script
 from tests.zoo import zoo
 

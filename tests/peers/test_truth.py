@@ -10,7 +10,7 @@ import pytest
 from gpugraph.exact import exact_sum
 from gpugraph.peers.truth import judge, truth_of
 from gpugraph.problems.adapter import Figure
-from gpugraph.problems.mst.reference import reference_forest
+from gpugraph.problems.mst.verify import reference_forest
 from tests.zoo import zoo
 
 STATUS = {"right": "passed", "unclear": "skipped", "wrong": "failed"}
@@ -75,8 +75,8 @@ def test_by_certificate_no_oracle_is_asked(monkeypatch: pytest.MonkeyPatch) -> N
     def never(*_: object) -> None:
         raise AssertionError("the oracle was asked")
 
-    monkeypatch.setattr("gpugraph.problems.mst.reference.reference_forest", never)
-    monkeypatch.setattr("gpugraph.problems.sssp.reference.reference_distances", never)
+    monkeypatch.setattr("gpugraph.problems.mst.verify.reference_forest", never)
+    monkeypatch.setattr("gpugraph.problems.sssp.verify.reference_distances", never)
     truth = truth_of(graph, "mst", (), "certificate")
     assert (truth.value, truth.by) == (figure, "a certified forest")
     assert truth_of(graph, "mst", (), "certificate") is truth

@@ -22,7 +22,7 @@ from gpugraph.problems.mst.forest import Forest
 from gpugraph.problems.registry import find_algorithm
 from gpugraph.problems.scan.scanned import Scanned
 from gpugraph.problems.sssp.distances import Distances
-from gpugraph.problems.sssp.reference import reference_distances
+from gpugraph.problems.sssp.verify import reference_distances
 KRUSKAL = find_algorithm("mst", "kruskal", "cpu")
 def right(view, clock): return kruskal(view, clock)
 def shortest(view, source): return reference_distances(view.graph, source)[0]

@@ -118,6 +118,16 @@ def test_a_wrong_guest_is_caught_by_the_verification(write: Write) -> None:
         assert "mst by mine:driver" in refuse(1, "mst", GRID, "--device", "cpu", "--algo", path)
 
 
+def test_a_guest_made_of_an_algorithm_of_ours_does_not_go_by_its_name(write: Write) -> None:
+    text = (
+        "from dataclasses import replace\n"
+        "from gpugraph.problems.registry import find_algorithm\n"
+        "driver = replace(find_algorithm('mst', 'kruskal', 'cpu'), summary='mine')\n"
+    )
+    told = succeed("mst", GRID, "--device", "cpu", "--algo", write(text), "--format", "json").out
+    assert json.loads(told)["algorithm"] == "mine:driver"
+
+
 def test_a_guest_that_is_an_algorithm_keeps_what_it_says_of_itself(write: Write) -> None:
     text = (
         "from dataclasses import replace\n"

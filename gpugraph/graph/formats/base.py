@@ -64,7 +64,9 @@ def check_vertices(
             anything is allocated.
     """
     if vertices < 0:
-        raise GraphFormatError(f"a negative number of vertices: {vertices}", path=path, line=line)
+        raise GraphFormatError(
+            f"a negative number of vertices: {vertices}", path=path, line=line, remedy="correct the number"
+        )
     if vertices > _MOST_VERTICES:
         raise GraphFormatError(
             f"promises {vertices} vertices, more than 2^40", path=path, line=line, remedy="check the header"
@@ -121,16 +123,22 @@ def arcs_of_rows(
     if falls.any():
         v = int(np.argmax(falls))
         raise GraphFormatError(
-            f"damaged: the row offsets fall from {offsets[v]} to {offsets[v + 1]} at vertex {v}", path=path
+            f"damaged: the row offsets fall from {offsets[v]} to {offsets[v + 1]} at vertex {v}",
+            path=path,
+            remedy="fetch or write it again",
         )
     if int(offsets[0]) != 0 or int(offsets[-1]) != arcs:
         raise GraphFormatError(
-            f"damaged: the row offsets run from {offsets[0]} to {offsets[-1]}, but there are {arcs} arcs", path=path
+            f"damaged: the row offsets run from {offsets[0]} to {offsets[-1]}, but there are {arcs} arcs",
+            path=path,
+            remedy="fetch or write it again",
         )
     if arcs and (int(targets.min()) < 0 or int(targets.max()) >= vertices):
         i = int(np.argmax((targets < 0) | (targets >= vertices)))
         raise GraphFormatError(
-            f"damaged: arc {i} leads to vertex {targets[i]}, but there are {vertices} vertices", path=path
+            f"damaged: arc {i} leads to vertex {targets[i]}, but there are {vertices} vertices",
+            path=path,
+            remedy="fetch or write it again",
         )
     if weights is not None:
         refuse_nan(path, weights)

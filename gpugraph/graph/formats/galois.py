@@ -67,7 +67,9 @@ def read(source: Source) -> ArcList:
     if n and int(ends.max()) > arcs:
         v = int(np.argmax(ends > arcs))
         raise GraphFormatError(
-            f"damaged: the row of vertex {v} ends at {ends[v]}, but there are {arcs} arcs", path=source.path
+            f"damaged: the row of vertex {v} ends at {ends[v]}, but there are {arcs} arcs",
+            path=source.path,
+            remedy="fetch or write it again",
         )
     start = _HEADER + 8 * n
     targets = source.section(start, arcs, "<u4" if version == 1 else "<u8")

@@ -8,7 +8,6 @@ import stat
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from functools import cached_property
 from typing import IO, Any
 
@@ -16,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.compression import codec_of_content, open_reader, strip_suffix
-from gpugraph.errors import GpuGraphError, GraphFormatError, InputError
+from gpugraph.errors import GraphFormatError, InputError, reading, unreadable
 from gpugraph.host import require_memory
 
 HEAD_BYTES = 1 << 16
@@ -72,7 +71,7 @@ class Source:
             with self._raw() as raw:
                 head = raw.read(HEAD_BYTES)
         except (OSError, ValueError) as error:  # ValueError: a path with a zero byte
-            raise _unreadable(given, error) from error
+            raise unreadable(given, error) from error
         if not self._bytes:
             raise GraphFormatError("the file is empty", path=self.path, remedy="fetch or write it again")
         self.codec = codec_of_content(head, given)
@@ -96,10 +95,10 @@ class Source:
         """
         with self._raw() as raw:
             remedy = "fetch the file again"
-            with decoding(self.path, f"the {self.codec} data are damaged or cut short", remedy):
+            with reading(self.path, remedy, f"the {self.codec} data are damaged or cut short"):
                 stream = open_reader(raw, self.codec)
             while True:
-                with decoding(self.path, f"the {self.codec} data are damaged or cut short", remedy):
+                with reading(self.path, remedy, f"the {self.codec} data are damaged or cut short"):
                     chunk = stream.read(size)
                 if not chunk:
                     return
@@ -204,35 +203,3 @@ class Source:
     def section(self, offset: int, count: int, dtype: str) -> NDArray[Any]:
         """Return ``count`` items of ``dtype`` from byte ``offset`` on: a view; the size has been checked."""
         return self.data[offset : offset + count * np.dtype(dtype).itemsize].view(dtype)
-
-
-@contextmanager
-def decoding(path: str, damage: str, remedy: str) -> Iterator[None]:
-    """Turn whatever a library throws at hostile bytes into one error: the boundary between graph files and libraries.
-
-    It goes round calls of libraries alone, so that a defect of our own stays one; so does a lack of memory.
-
-    Args:
-        path: the file.
-        damage: what such an error means, e.g. ``"the gzip data are damaged"``.
-        remedy: what to do about it.
-
-    Raises:
-        GraphFormatError: the library could not make sense of the bytes.
-        InputError: the file could not be read at all.
-    """
-    try:
-        yield
-    except (GpuGraphError, MemoryError):
-        raise
-    except Exception as error:
-        if isinstance(error, OSError) and error.errno is not None:
-            raise _unreadable(path, error) from error
-        raise GraphFormatError(damage, path=path, remedy=remedy) from error
-
-
-def _unreadable(path: str, error: OSError | ValueError) -> InputError:
-    reason = (getattr(error, "strerror", None) or str(error)).lower()
-    misspelt = isinstance(error, FileNotFoundError | ValueError)
-    remedy = "check the spelling of the path" if misspelt else "check its permissions"
-    return InputError(f"cannot be read: {reason}", where=path, remedy=remedy)

@@ -46,7 +46,9 @@ def read(source: Source) -> ArcList:
         tails, heads, weights = _columns(lengths, numbers, vertices, before, weighted)
     except ValueError:
         _diagnose(source, line, vertices, before, weighted)
-        raise GraphFormatError("cannot be read as METIS", path=source.path) from None
+        raise GraphFormatError(
+            "cannot be read as METIS", path=source.path, remedy="name its format with --input-format, or correct it"
+        ) from None
     loops = int((tails == heads).sum())
     if len(tails) not in (2 * edges, 2 * edges - loops, 2 * edges + loops):
         raise GraphFormatError(

@@ -1,7 +1,7 @@
 """SciPy's ``.npz`` of a sparse matrix: CSR, CSC or COO; its entry (i, j) is the arc i→j.
 
-A zip of ``.npy`` members.  Each member's header is compared with the bytes behind it before anything is allocated,
-and nothing is ever unpickled.
+An entry that is there several times is one number in parts, and summed.  A zip of ``.npy`` members.  Each member's
+header is compared with the bytes behind it before anything is allocated, and nothing is ever unpickled.
 """
 
 from __future__ import annotations
@@ -10,16 +10,17 @@ import io
 import warnings
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from typing import IO, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.errors import GraphFormatError
+from gpugraph.errors import GraphFormatError, InputError, placed, reading
 from gpugraph.graph.build import ArcList, narrow_weights
 from gpugraph.graph.csr import CSRGraph, target_dtype
 from gpugraph.graph.formats.base import Format, arcs_of_rows, check_vertices, refuse_nan
-from gpugraph.graph.formats.input_file import Source, decoding
+from gpugraph.graph.formats.input_file import Source
 
 _REMEDY = "write it with scipy.sparse.save_npz"
 _LONGEST_HEADER = 1024
@@ -34,7 +35,7 @@ def read(source: Source) -> ArcList:
     Raises:
         GraphFormatError: no sparse matrix, a rectangular one, one of complex numbers, or damaged data.
     """
-    with decoding(source.path, "a damaged .npz: its directory cannot be read", _REMEDY):
+    with reading(source.path, _REMEDY, "a damaged .npz: its directory cannot be read"):
         archive = zipfile.ZipFile(io.BytesIO(source.data.data))
     with archive:
         return _matrix(source, archive)
@@ -50,7 +51,7 @@ def _array(source: Source, archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
     Raises:
         GraphFormatError: as ``read_array`` says, or it cannot be unpacked.
     """
-    with decoding(source.path, f"a damaged .npz: {name}.npy cannot be unpacked", _REMEDY):
+    with reading(source.path, _REMEDY, f"a damaged .npz: {name}.npy cannot be unpacked"):
         try:
             return read_array(archive, name, source.require)
         except NoPlainArrayError as error:
@@ -119,13 +120,25 @@ def _matrix(source: Source, archive: zipfile.ZipFile) -> ArcList:
             if arcs and (int(ids.min()) < 0 or int(ids.max()) >= n):
                 raise _damaged(path, f"an index is out of range 0..{n - 1}")
         dtype = target_dtype(n)
-        return ArcList(first.astype(dtype), second.astype(dtype), weights, n)
+        return _summed(path, ArcList(first.astype(dtype), second.astype(dtype), weights, n))
     if len(second) != n + 1:
         raise _damaged(path, f"{len(second)} row offsets do not belong to {n} vertices")
-    arcs_ = arcs_of_rows(path, second, first, weights)
-    if kind == "csc":
-        return ArcList(arcs_.heads, arcs_.tails, weights, n)
-    return arcs_
+    arcs_ = _summed(path, arcs_of_rows(path, second, first, weights))
+    return replace(arcs_, tails=arcs_.heads, heads=arcs_.tails) if kind == "csc" else arcs_
+
+
+def _summed(path: str, arcs: ArcList) -> ArcList:
+    """Return arcs with repeated entries summed, which is what they mean to SciPy."""
+    same = arcs.tails[1:] == arcs.tails[:-1]
+    if bool(((arcs.tails[1:] > arcs.tails[:-1]) | (same & (arcs.heads[1:] > arcs.heads[:-1]))).all()):
+        return arcs
+    from gpugraph.graph.from_python import summed
+
+    pattern = arcs.weights is None
+    try:
+        return summed(replace(arcs, weights=np.ones(len(arcs.tails), np.uint32)) if pattern else arcs, pattern=pattern)
+    except InputError as error:
+        raise placed(error, path) from error
 
 
 def _format(path: str, value: NDArray[Any]) -> str:

@@ -65,7 +65,11 @@ def _numbers(source: Source, words: list[bytes], start: int, stop: int, *, reals
         return numbers
     place = next(i for i in range(start, stop) if not _reads(words[i], float if reals else int))
     text = words[place][:40].decode("utf-8", "replace")
-    raise GraphFormatError(f"word {place + 1}, '{text}', is no {'number' if reals else 'integer'}", path=source.path)
+    raise GraphFormatError(
+        f"word {place + 1}, '{text}', is no {'number' if reals else 'integer'}",
+        path=source.path,
+        remedy="correct the word, or write the file again",
+    )
 
 
 def _reads(word: bytes, kind: type) -> bool:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.peers import libraries
-from gpugraph.peers.errors import PeerThrew
+from gpugraph.peers.peer import PeerThrew
 from gpugraph.peers.result_file import ResultFile, as_numbers
 from gpugraph.peers.truth import certified
 from gpugraph.problems.adapter import Adapter, Figure, PrintedFigure
@@ -99,14 +99,18 @@ class ByPeers:
         if len(columns) > 1:
             vertices = file.vertices(columns[0])
             if not np.array_equal(np.sort(vertices), np.arange(graph.vertices)):
-                raise PeerThrew("its result file does not hold each vertex once", where=file.by)
+                raise PeerThrew(
+                    "its result file does not hold each vertex once",
+                    where=file.by,
+                    remedy="write a line 'vertex component' for each vertex",
+                )
             labels = labels[np.argsort(vertices)]
         return Components.of(graph, canonical(labels))
 
     def truth(self, graph: CSRGraph, query: tuple[Any, ...], method: str) -> Figure:
         """Return the number of components."""
         if method == "reference":
-            from gpugraph.problems.components.reference import reference_labels
+            from gpugraph.problems.components.verify import reference_labels
 
             return Figure(Components.of(graph, reference_labels(graph)).components, 0.0, "SciPy's components")
         return Figure(certified("components", "afforest", graph).components, 0.0, "certified components")

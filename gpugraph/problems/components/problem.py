@@ -9,13 +9,13 @@ from gpugraph.errors import OutOfMemory
 from gpugraph.graph.build import symmetrize
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.column import Column, result_column
-from gpugraph.problems.components.command import COMMAND
+from gpugraph.problems.components import COMMAND
 from gpugraph.problems.components.labels import Components
 from gpugraph.problems.components.peers import ByPeers
 from gpugraph.problems.components.result_files import LabelsFiles
 from gpugraph.problems.contract import Problem, Verdict
+from gpugraph.problems.guest import plain_array
 from gpugraph.problems.on_graphs import OnGraphs
-from gpugraph.problems.returned import plain_array
 
 if TYPE_CHECKING:
     from gpugraph.devices.base import Device
@@ -64,7 +64,7 @@ class ConnectedComponents(LabelsFiles, ByPeers, OnGraphs):
 
     def reference(self, graph: CSRGraph, query: tuple[Any, ...], result: Components, by: str = "") -> Verdict:
         """Compare with SciPy's components, vertex by vertex."""
-        from gpugraph.problems.components.reference import check_against_reference
+        from gpugraph.problems.components.verify import check_against_reference
 
         return check_against_reference(graph, result)
 

@@ -17,26 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.graph.csr import CSRGraph
+from gpugraph.problems import result_files as files
 from gpugraph.problems.components.labels import Components
-from gpugraph.problems.result_files import (
-    Claim,
-    MismatchError,
-    PathLike,
-    check_names,
-    check_size,
-    nodes_of,
-    parse_numbers,
-    read_csv,
-    read_npz,
-    row,
-    vertex_order,
-    write_csv,
-    write_npz,
-)
+from gpugraph.problems.result_files import MismatchError, PathLike
 
 
 @dataclass(frozen=True, eq=False)
-class LabelsClaim(Claim):
+class LabelsClaim(files.Claim):
     """Labels as a file has them.
 
     Attributes:
@@ -59,22 +46,22 @@ class LabelsFiles:
     def write(self, found: Components, ending: str, stream: IO[bytes]) -> None:
         """Write components in the format of an ending."""
         if ending == ".npz":
-            write_npz(stream, "components", found.graph, component=found.labels)
+            files.write_npz(stream, "components", found.graph, component=found.labels)
             return
         names = found.graph.printed_names
         own = {} if names is None else {"name": names}
-        write_csv({"vertex": np.arange(len(found.labels)), "component": found.labels, **own}, stream)
+        files.write_csv({"vertex": np.arange(len(found.labels)), "component": found.labels, **own}, stream)
 
     def read(self, content: bytes, path: PathLike) -> LabelsClaim | None:
         """Return the labels that a file claims, or None for a file of something else."""
-        archive = read_npz(content, "components", ("component",), (), path)
+        archive = files.read_npz(content, "components", ("component",), (), path)
         if archive is not None:
             arrays, told = archive
-            return LabelsClaim(None, row(arrays["component"], "i"), **told)
-        table = read_csv(content, self.csv_columns, ("name",), path)
+            return LabelsClaim(None, files.row(arrays["component"], "i"), **told)
+        table = files.read_csv(content, self.csv_columns, ("name",), path)
         if table is None:
             return None
-        vertex, label = (parse_numbers(table[name], np.int64, path) for name in self.csv_columns)
+        vertex, label = (files.parse_numbers(table[name], np.int64, path) for name in self.csv_columns)
         return LabelsClaim(vertex, label, named=((vertex, table["name"]),) if "name" in table else ())
 
     def claim(self, found: Components) -> LabelsClaim:
@@ -83,20 +70,20 @@ class LabelsFiles:
 
     def claimed(self, graph: CSRGraph, claim: LabelsClaim, path: PathLike) -> Components:
         """Return the components of the graph that a file claims, vertex by vertex."""
-        check_size(graph, claim)
+        files.check_size(graph, claim)
         n, label = graph.vertices, claim.label
         if len(label) != n:
             raise MismatchError(f"the file has {len(label)} vertices, the graph has {n}")
         if claim.vertex is not None:
-            label = label[vertex_order(graph, claim.vertex)]
-        check_names(graph, claim)
+            label = label[files.vertex_order(graph, claim.vertex)]
+        files.check_names(graph, claim)
         return Components.of(graph, label)
 
     def to_networkx(self, found: Components) -> Any:
         """Return a ``Graph`` of the vertices, each with the attribute ``component``, and without edges."""
         import networkx
 
-        nodes = nodes_of(found.graph).tolist()
+        nodes = files.nodes_of(found.graph).tolist()
         made = networkx.Graph()
         made.add_nodes_from(
             (node, {"component": nodes[label]}) for node, label in zip(nodes, found.labels, strict=True)

@@ -31,8 +31,7 @@ from gpugraph.graph.canonical import Keys, order_keys
 from gpugraph.graph.chunks import balanced_ranges, even_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView
-from gpugraph.problems.mst.edges import edge_ids
-from gpugraph.problems.mst.forest import Forest
+from gpugraph.problems.mst.forest import Forest, edge_ids
 from gpugraph.problems.registry import cpu_algorithm
 
 Labels = NDArray[np.signedinteger[Any]]

@@ -18,8 +18,7 @@ from gpugraph.clock import Clock
 from gpugraph.compiled import njit
 from gpugraph.graph.canonical import order_keys
 from gpugraph.graph.view import GraphView
-from gpugraph.problems.mst.edges import edge_ids
-from gpugraph.problems.mst.forest import Forest
+from gpugraph.problems.mst.forest import Forest, edge_ids
 from gpugraph.problems.registry import cpu_algorithm
 
 

@@ -31,7 +31,7 @@ from gpugraph.problems.algorithm import Algorithm, Option
 from gpugraph.problems.mst import gpu_boruvka
 from gpugraph.problems.mst.gpu_forest import fetch_forest, finish_forest
 from gpugraph.problems.mst.hybrid_rows import CpuRows, bytes_on_device
-from gpugraph.problems.mst.memory_limit import LIMIT, check_limit, limit_bytes
+from gpugraph.problems.mst.streamed_memory import LIMIT, check_limit, limit_bytes
 from gpugraph.problems.registry import register
 from gpugraph.quantities import parse_share
 

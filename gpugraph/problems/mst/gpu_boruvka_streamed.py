@@ -24,9 +24,8 @@ from gpugraph.graph.view import GraphView
 from gpugraph.problems.algorithm import Algorithm, Option
 from gpugraph.problems.mst.forest import Forest
 from gpugraph.problems.mst.gpu_forest import merge_launches
-from gpugraph.problems.mst.memory_limit import LIMIT, limit_bytes
 from gpugraph.problems.mst.streamed_edges import Feed, Part, canonical_edges, split_edges
-from gpugraph.problems.mst.streamed_memory import Plan, is_wide, plan
+from gpugraph.problems.mst.streamed_memory import LIMIT, Plan, is_wide, limit_bytes, plan
 from gpugraph.problems.registry import register
 
 FILE = "boruvka_streamed.cu"

@@ -17,8 +17,7 @@ from gpugraph.devices.base import Device, covering_grid
 from gpugraph.exact import exact_sum
 from gpugraph.graph.view import ResidentView
 from gpugraph.problems.contract import Verdict
-from gpugraph.problems.mst.edges import edge_endpoints
-from gpugraph.problems.mst.forest import Forest
+from gpugraph.problems.mst.forest import Forest, edge_endpoints
 from gpugraph.problems.mst.gpu_forest import merge_launches
 from gpugraph.problems.mst.verify import check_ids, check_totals, describe_closing, describe_violation
 

@@ -17,14 +17,13 @@ from numpy.typing import NDArray
 
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.peers import libraries
-from gpugraph.peers.arrays import refuse_infinite
-from gpugraph.peers.errors import PeerRefused, PeerThrew
+from gpugraph.peers.libraries import refuse_infinite
+from gpugraph.peers.peer import PeerRefused, PeerThrew
 from gpugraph.peers.result_file import ResultFile
 from gpugraph.peers.truth import certified
 from gpugraph.problems.adapter import Adapter, Figure, PrintedFigure
 from gpugraph.problems.contract import Verdict
-from gpugraph.problems.mst.edges import edge_ids
-from gpugraph.problems.mst.forest import Forest
+from gpugraph.problems.mst.forest import Forest, edge_ids
 
 SCIPY = "peer:scipy"
 Pairs = tuple[NDArray[Any], NDArray[Any]]
@@ -49,8 +48,7 @@ class PeerForest(Forest):
         """Return the verdict; any minimum spanning forest passes."""
         if self.fault is not None:
             return Verdict("failed", method, self.fault)
-        from gpugraph.problems.mst.reference import check_against_reference
-        from gpugraph.problems.mst.verify import check_certificate
+        from gpugraph.problems.mst.verify import check_against_reference, check_certificate
 
         same = None
         # SciPy is the reference itself, and no witness for its own peer.
@@ -123,7 +121,9 @@ def forest_of_pairs(graph: CSRGraph, u: NDArray[Any], v: NDArray[Any], by: str, 
 
 def _scipy_prepared(graph: CSRGraph, threads: int, method: str) -> Any:
     if graph.arcs and (graph.weights == 0).any():
-        raise PeerRefused("SciPy's answer cannot hold edges of weight 0")
+        raise PeerRefused(
+            "SciPy's answer cannot hold edges of weight 0", remedy="choose other weights (--weights), or leave it out"
+        )
     return libraries.scipy_matrix(graph, upper=True)
 
 
@@ -268,14 +268,18 @@ class ByPeers:
         """Return the forest that a file lists, ``u v`` a line."""
         columns = file.columns()
         if len(columns) < 2 and len(columns[0] if columns else ()):
-            raise PeerThrew("its result file has one number a line; an edge is 'u v'", where=file.by)
+            raise PeerThrew(
+                "its result file has one number a line; an edge is 'u v'",
+                where=file.by,
+                remedy="let it write the two ends of an edge on each line",
+            )
         u, v = [file.vertices(column) for column in columns[:2]] or [np.empty(0, np.int64)] * 2
         return forest_of_pairs(graph, u, v, file.by, first)
 
     def truth(self, graph: CSRGraph, query: tuple[Any, ...], method: str) -> Figure:
         """Return the weight of the minimum spanning forest."""
         if method == "reference":
-            from gpugraph.problems.mst.reference import reference_forest
+            from gpugraph.problems.mst.verify import reference_forest
 
             return Figure.sum_of(graph.weights[reference_forest(graph)], "SciPy's forest")
         return Figure.sum_of(graph.weights[certified("mst", "boruvka", graph).edges], "a certified forest")

@@ -10,12 +10,12 @@ from gpugraph.graph.build import symmetrize
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.column import Column, result_column
 from gpugraph.problems.contract import Problem, Verdict
-from gpugraph.problems.mst.command import COMMAND
+from gpugraph.problems.guest import plain_array
+from gpugraph.problems.mst import COMMAND
 from gpugraph.problems.mst.forest import Forest
 from gpugraph.problems.mst.peers import ByPeers
 from gpugraph.problems.mst.result_files import ForestFiles
 from gpugraph.problems.on_graphs import OnGraphs
-from gpugraph.problems.returned import plain_array
 
 if TYPE_CHECKING:
     from gpugraph.devices.base import Device
@@ -65,7 +65,7 @@ class MinimumSpanningForest(ForestFiles, ByPeers, OnGraphs):
 
     def reference(self, graph: CSRGraph, query: tuple[Any, ...], result: Forest, by: str = "") -> Verdict:
         """Compare with SciPy's forest, edge for edge."""
-        from gpugraph.problems.mst.reference import check_against_reference
+        from gpugraph.problems.mst.verify import check_against_reference
 
         return check_against_reference(graph, result)
 

@@ -20,32 +20,16 @@ from numpy.typing import NDArray
 
 from gpugraph.errors import GraphFormatError
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.problems.mst.edges import edge_ids
-from gpugraph.problems.mst.forest import Forest
-from gpugraph.problems.result_files import (
-    REMEDY,
-    Claim,
-    MismatchError,
-    PathLike,
-    check_names,
-    check_size,
-    nodes_of,
-    parse_numbers,
-    read_csv,
-    read_npz,
-    row,
-    single,
-    text_table,
-    write_csv,
-    write_npz,
-)
+from gpugraph.problems import result_files as files
+from gpugraph.problems.mst.forest import Forest, edge_ids
+from gpugraph.problems.result_files import MismatchError, PathLike
 
 _TOTAL = re.compile(rb"% minimum spanning forest of .*, total weight (\S+)\s*")
 _COUNT = re.compile(rb"\d{1,18}")
 
 
 @dataclass(frozen=True, eq=False)
-class ForestClaim(Claim):
+class ForestClaim(files.Claim):
     """A forest as a file has it.
 
     Attributes:
@@ -76,10 +60,10 @@ class ForestFiles:
         weight, names = graph.weights[forest.edges], graph.printed_names
         if ending == ".npz":
             total, components = str(forest.total_weight), forest.components
-            write_npz(stream, "mst", graph, u=u, v=v, weight=weight, total_weight=total, components=components)
+            files.write_npz(stream, "mst", graph, u=u, v=v, weight=weight, total_weight=total, components=components)
         elif ending == ".csv":
             own = {} if names is None else {"u_name": names[u], "v_name": names[v]}
-            write_csv({"u": u, "v": v, "weight": weight, **own}, stream)
+            files.write_csv({"u": u, "v": v, "weight": weight, **own}, stream)
         else:
             field = "real" if weight.dtype.kind == "f" else "integer"
             # A name may hold anything that a file's may, a new line too: a comment is one line.
@@ -87,24 +71,27 @@ class ForestFiles:
             total = f"% minimum spanning forest of {name}, total weight {forest.total_weight}"
             sizes = f"{graph.vertices} {graph.vertices} {len(u)}"
             stream.write(f"%%MatrixMarket matrix coordinate {field} symmetric\n{total}\n{sizes}\n".encode())
-            write_csv({"row": v + 1, "column": u + 1, "weight": weight}, stream, separator=" ", header=False)
+            files.write_csv({"row": v + 1, "column": u + 1, "weight": weight}, stream, separator=" ", header=False)
 
     def read(self, content: bytes, path: PathLike) -> ForestClaim | None:
         """Return the forest that a file claims, or None for a file of something else."""
         if content.startswith(b"%%MatrixMarket"):
             return _read_mtx(content, path)
-        archive = read_npz(content, "mst", ("u", "v", "weight", "total_weight", "components"), (), path)
+        archive = files.read_npz(content, "mst", ("u", "v", "weight", "total_weight", "components"), (), path)
         if archive is not None:
             arrays, told = archive
-            u, v, weight = row(arrays["u"], "i"), row(arrays["v"], "i"), row(arrays["weight"], "iuf")
+            u, v, weight = files.row(arrays["u"], "i"), files.row(arrays["v"], "i"), files.row(arrays["weight"], "iuf")
             if not len(u) == len(v) == len(weight):
                 raise ValueError("its arrays differ in length")
-            total, components = str(single(arrays["total_weight"], "U")), int(single(arrays["components"], "iu"))
+            total, components = (
+                str(files.single(arrays["total_weight"], "U")),
+                int(files.single(arrays["components"], "iu")),
+            )
             return ForestClaim(u, v, weight, total, components, **told)
-        table = read_csv(content, self.csv_columns, ("u_name", "v_name"), path)
+        table = files.read_csv(content, self.csv_columns, ("u_name", "v_name"), path)
         if table is None:
             return None
-        u, v = (parse_numbers(table[name], np.int64, path) for name in ("u", "v"))
+        u, v = (files.parse_numbers(table[name], np.int64, path) for name in ("u", "v"))
         named = tuple((ids, table[name]) for ids, name in ((u, "u_name"), (v, "v_name")) if name in table)
         return ForestClaim(u, v, table["weight"], named=named)
 
@@ -115,7 +102,7 @@ class ForestFiles:
 
     def claimed(self, graph: CSRGraph, claim: ForestClaim, path: PathLike) -> Forest:
         """Return the forest of the graph that a file claims, edge by edge."""
-        check_size(graph, claim)
+        files.check_size(graph, claim)
         n = graph.vertices
         inside = (claim.u >= 0) & (claim.v >= 0) & (claim.u < n) & (claim.v < n)
         _all(inside, claim, "names a vertex that the graph does not have")
@@ -123,7 +110,7 @@ class ForestFiles:
         _all(ids >= 0, claim, "is not in the graph")
         expected, weight = graph.weights[ids], claim.weight
         if not isinstance(weight, np.ndarray):
-            weight = parse_numbers(weight, expected.dtype, path, claim.first_line)
+            weight = files.parse_numbers(weight, expected.dtype, path, claim.first_line)
         for k in np.flatnonzero(weight != expected)[:1]:
             raise MismatchError(f"edge {claim.u[k]}-{claim.v[k]} weighs {expected[k]} in the graph, not {weight[k]}")
         if weight.dtype != expected.dtype:  # equal numbers of another type may have been rounded to it
@@ -136,14 +123,14 @@ class ForestFiles:
             raise MismatchError(f"the total weight is given as {given}, the edges weigh {own}")
         if claim.components not in (None, forest.components):
             raise MismatchError(f"{claim.components} components are given, the edges leave {forest.components}")
-        check_names(graph, claim)
+        files.check_names(graph, claim)
         return forest
 
     def to_networkx(self, forest: Forest) -> Any:
         """Return a forest as a ``Graph`` with the attribute ``weight`` on every edge."""
         import networkx
 
-        names = nodes_of(forest.graph)
+        names = files.nodes_of(forest.graph)
         tree = networkx.Graph(total_weight=forest.total_weight)
         tree.add_nodes_from(names.tolist())
         u, v = forest.endpoints()
@@ -161,7 +148,7 @@ def _all(holds: NDArray[np.bool_], claim: ForestClaim, otherwise: str) -> None:
 
 def _read_mtx(content: bytes, path: PathLike) -> ForestClaim:
     def refuse(what: str, line: int) -> GraphFormatError:
-        return GraphFormatError(what, path=path, line=line, remedy=REMEDY)
+        return GraphFormatError(what, path=path, line=line, remedy=files.REMEDY)
 
     stream = io.BytesIO(content)
     banner = stream.readline().split()
@@ -179,8 +166,8 @@ def _read_mtx(content: bytes, path: PathLike) -> ForestClaim:
     rows, columns, entries = map(int, sizes)
     if rows != columns:
         raise refuse(f"a matrix of {rows} rows and {columns} columns is no graph", number)
-    table = text_table(stream.read(), ["row", "column", "weight"], " ")
+    table = files.text_table(stream.read(), ["row", "column", "weight"], " ")
     if len(table) != entries:
         raise refuse(f"{len(table)} entries where {entries} are promised", number)
-    u, v = (parse_numbers(table[name], np.int64, path, number + 1) - 1 for name in ("row", "column"))
+    u, v = (files.parse_numbers(table[name], np.int64, path, number + 1) - 1 for name in ("row", "column"))
     return ForestClaim(u, v, table["weight"], total, vertices=rows, first_line=number + 1)

@@ -28,7 +28,7 @@ from gpugraph.devices.base import Array, Device, Mark
 from gpugraph.graph.canonical import weight_key, weight_keys, weight_words
 from gpugraph.graph.chunks import balanced_ranges, in_threads
 from gpugraph.graph.view import GraphView
-from gpugraph.problems.mst.edges import edge_ids
+from gpugraph.problems.mst.forest import edge_ids
 
 _SAMPLES = 1 << 16
 _MOST = 2**64 - 1

@@ -1,14 +1,66 @@
-"""What lies where when edges stream: a device's memory dealt to vertices, list, buffers, and edges that stay."""
+"""Memory of a device that edges stream through: how much may be taken, and what lies where.
+
+It is dealt to what belongs to the vertices, to the list, the buffers, and edges that stay.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
-from gpugraph.errors import InputError
+from gpugraph.devices.base import Device
+from gpugraph.errors import InputError, OutOfMemory
 from gpugraph.graph.view import MAX_NARROW_ARCS, GraphView
-from gpugraph.problems.mst.memory_limit import check_limit
+from gpugraph.problems.algorithm import Option
 from gpugraph.problems.mst.streamed_edges import BUFFERS, NAMES
+from gpugraph.quantities import exactly, parse_bytes
+
+LIMIT = Option("memory-limit", str, "", "device memory to take: 8GB, 500MiB, or 25% of the graph's own bytes")
+"""The option, the same for every algorithm that has it."""
+
+_HEADROOM = 32
+"""One part in so many of the free memory is left to the driver and to what is small."""
+
+
+def limit_bytes(text: str, graph_bytes: int, device: Device) -> int:
+    """Return the bytes of device memory that an algorithm may take.
+
+    Args:
+        text: what the option says; nothing for what is free on the device.
+        graph_bytes: what 100% is.
+        device: the device.
+
+    Raises:
+        InputError: the text is no size of memory.
+    """
+    if not text:
+        free, _ = device.memory()
+        return free - free // _HEADROOM
+    try:
+        return parse_bytes(text, whole=graph_bytes)
+    except InputError as error:
+        raise InputError(f"option 'memory-limit' takes a size of memory, not '{text}'", remedy=error.remedy) from None
+
+
+def check_limit(needed: int, limit: int, what: str) -> None:
+    """Refuse work whose least need exceeds the limit.
+
+    Args:
+        needed: bytes that cannot stay on the host.
+        limit: bytes that may be taken.
+        what: what needs them, e.g. ``"boruvka-streamed"``.
+
+    Raises:
+        OutOfMemory: both figures are named.
+    """
+    if needed > limit:
+        raise OutOfMemory(
+            f"needs {exactly(needed)} on the device at least, for what belongs to the vertices, "
+            f"and may take {exactly(max(limit, 0))}",
+            where=what,
+            remedy="raise memory-limit, or use a device with more memory",
+        )
+
 
 LIGHT_EDGES = 1.5
 """Light edges for each vertex: enough for a giant tree that makes nearly every heavy edge needless."""
@@ -60,7 +112,10 @@ def plan(view: GraphView, limit: int, options: dict[str, Any]) -> Plan:
     edge, entry = 4 + weight, 24 if wide else 16
     vertices = n * (16 + index + (8 if wide else 0)) + 8 * (n // 2 + 1) + len(NAMES) * (n + 1) * index + _SMALL
     if options["chunk"] < 0:
-        raise InputError(f"option 'chunk' takes a number of edges, not {options['chunk']}")
+        raise InputError(
+            f"option 'chunk' takes a number of edges, not {options['chunk']}",
+            remedy="give 0 or more; 0 leaves it to the memory there is",
+        )
     least = min(options["chunk"] or LEAST_CHUNK, max(edges, 1))
     check_limit(vertices + BUFFERS * edge * least + entry, limit, "boruvka-streamed")
     free = limit - vertices

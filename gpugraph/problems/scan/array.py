@@ -152,10 +152,10 @@ def ordered_digest(array: NDArray[Any], kind: str = "") -> str:
 def _whole(key: str, text: str, low: int, high: int) -> int:
     power = re.fullmatch(r"2\^(\d{1,2})", text)
     if power is None and not re.fullmatch(r"\d{1,20}", text):
-        raise InputError(f"{key} takes a whole number, not '{text}'")
+        raise InputError(f"{key} takes a whole number, not '{text}'", remedy=f"write {key}=1000000, for instance")
     value = 1 << int(power[1]) if power else int(text)
     if not low <= value <= high:
-        raise InputError(f"{key} lies in {low}..{high}, not '{text}'")
+        raise InputError(f"{key} lies in {low}..{high}, not '{text}'", remedy="choose one in that range")
     return value
 
 
@@ -170,7 +170,7 @@ def _split(text: str) -> dict[str, str]:
         if key not in _KEYS:
             raise unknown_name("key of 'array'", key, _KEYS)
         if key in given:
-            raise InputError(f"{key} is given twice")
+            raise InputError(f"{key} is given twice", remedy="leave one of them out")
         given[key], text = value, rest
     return given
 
@@ -182,7 +182,10 @@ def _count(given: dict[str, str], dtype: np.dtype[Any]) -> int:
         return _whole("n", given["n"], 0, MOST)
     size = parse_bytes(given["size"])
     if size % dtype.itemsize or size > MOST:
-        raise InputError(f"{given['size']} is no whole number of {dtype.name}, up to 1 TiB")
+        raise InputError(
+            f"{given['size']} is no whole number of {dtype.name}, up to 1 TiB",
+            remedy=f"give a multiple of {dtype.itemsize} bytes",
+        )
     return size // dtype.itemsize
 
 
@@ -251,7 +254,10 @@ def with_kind(source: Any, *, exclusive: bool = False, heads: Any = None) -> Arr
                 f"the heads are of type {heads.dtype}", remedy="give numbers, nonzero where a segment begins"
             )
         if heads.shape != array.values.shape:
-            raise InputError(f"heads of shape {heads.shape} for an array of {array.elements}")
+            raise InputError(
+                f"heads of shape {heads.shape} for an array of {array.elements}",
+                remedy="give one head for each element",
+            )
         array = replace(array, heads=np.ascontiguousarray(heads != 0).astype(np.uint8))
     if array.exclusive and array.heads is not None:
         raise InputError("a segmented scan is inclusive", remedy="leave out exclusive, or the segments")
@@ -262,7 +268,9 @@ def _from_spec(text: str) -> ArrayInput:
     given = _split(text.removeprefix("array:"))
     exclusive = {"yes": True, "no": False}.get(given.get("exclusive", "no"))
     if exclusive is None:
-        raise InputError(f"exclusive takes yes or no, not '{given['exclusive']}'")
+        raise InputError(
+            f"exclusive takes yes or no, not '{given['exclusive']}'", remedy="write exclusive=yes or exclusive=no"
+        )
     seed = _whole("seed", given.get("seed", "1"), 0, 2**63)
     length = _whole("segments", given["segments"], 1, MOST) if "segments" in given else None
     if exclusive and length is not None:
@@ -270,7 +278,7 @@ def _from_spec(text: str) -> ArrayInput:
     if "file" in given:
         unused = given.keys() & {"n", "size", "dtype", "bits"}
         if unused:
-            raise InputError(f"{min(unused)} does not go with file, which has its own elements")
+            raise InputError(f"{min(unused)} does not go with file, which has its own elements", remedy="leave it out")
         values = _load(given["file"])
     else:
         values = _generate(given, seed, segmented=length is not None)
@@ -309,7 +317,7 @@ def _load(path: str, *, mapped: bool = False) -> NDArray[Any]:
             "no such file, and no spec of an array", where=path, remedy="a spec is for instance array:n=2^20"
         ) from None
     except (OSError, ValueError, EOFError) as error:
-        raise InputError(f"cannot be read as .npy: {error}", where=path) from None
+        raise InputError(f"cannot be read as .npy: {error}", where=path, remedy="write it with numpy.save") from None
     if not isinstance(values, np.ndarray):
         values.close()
         raise InputError("holds several arrays", where=path, remedy="save the one to be scanned with numpy.save")
@@ -327,6 +335,8 @@ def _checked(values: NDArray[Any], where: str) -> NDArray[Any]:
     values = np.ascontiguousarray(values, native)
     if native.kind == "f" and not np.isfinite(values).all():
         raise InputError(
-            f"element {int(np.argmin(np.isfinite(values)))} is not finite, so what follows it has no sum", where=where
+            f"element {int(np.argmin(np.isfinite(values)))} is not finite, so what follows it has no sum",
+            where=where,
+            remedy="take such elements out of the array",
         )
     return values

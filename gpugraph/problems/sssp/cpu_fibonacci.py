@@ -12,7 +12,7 @@ from gpugraph.graph.view import GraphView
 from gpugraph.problems.registry import cpu_algorithm
 from gpugraph.problems.sssp.arcs import Arcs
 from gpugraph.problems.sssp.distances import Distances
-from gpugraph.problems.sssp.reference import fits_scipy, in_own_type, is_exact, scipy_distances
+from gpugraph.problems.sssp.verify import fits_scipy, in_own_type, is_exact, scipy_distances
 
 _REMEDY = "use --algo dijkstra, which computes in the graph's own type"
 

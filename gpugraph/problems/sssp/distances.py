@@ -19,7 +19,8 @@ from gpugraph.errors import OutOfMemory
 from gpugraph.exact import exact_sum
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.algorithm import InputSizes
-from gpugraph.problems.sssp.arcs import unreached
+from gpugraph.problems.sssp.arcs import distance_dtype, unreached
+from gpugraph.problems.sssp.tight_arcs import refuse_wrapped
 
 if TYPE_CHECKING:
     from gpugraph.devices.base import Device
@@ -104,3 +105,31 @@ def distance_bytes(sizes: InputSizes) -> int:
     Rows of vertices that are not reached need not be read: where many are not, the figure is too high.
     """
     return sizes.nbytes + sizes.weight_bytes * sizes.vertices
+
+
+# ------------------------------------------------------------------ distance words
+
+# How GPU kernels hold distances: unsigned integers of 32 or 64 bits that compare as the distances do: the integer
+# itself, or the bits of a float that is not negative.  The largest word means "not reached".
+
+
+def distances_from_words(graph: CSRGraph, source: int, words: NDArray[Any], overflowed: bool = False) -> Distances:
+    """Return the distances that the words stand for.
+
+    Args:
+        graph: the graph.
+        source: 0-based source vertex.
+        words: (n,) uint32 or uint64.
+        overflowed: some sum of 64-bit integers did not fit.
+
+    Raises:
+        InputError: a vertex can be reached only by paths longer than 64 bits hold.
+    """
+    dtype = distance_dtype(graph.weights.dtype)
+    not_reached = words == np.iinfo(words.dtype).max
+    if dtype.kind == "f":
+        return Distances(graph, source, np.where(not_reached, dtype.type(np.inf), words.view(dtype)))
+    distance = np.where(not_reached, unreached(dtype), words.astype(dtype))
+    if overflowed:
+        refuse_wrapped(graph, source, distance)
+    return Distances(graph, source, distance)

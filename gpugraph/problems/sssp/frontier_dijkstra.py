@@ -18,8 +18,7 @@ from gpugraph.clock import Clock
 from gpugraph.graph.view import GraphView, ResidentView
 from gpugraph.host import require_memory
 from gpugraph.problems.sssp.arcs import Arcs
-from gpugraph.problems.sssp.distance_keys import distances_from_words
-from gpugraph.problems.sssp.distances import Distances
+from gpugraph.problems.sssp.distances import Distances, distances_from_words
 from gpugraph.problems.sssp.frontier_dijkstra_arrays import CPU, GPU, Cells, TwoSided, matrix_of, predecessors
 from gpugraph.problems.sssp.frontier_dijkstra_cpu import HostSide
 from gpugraph.problems.sssp.frontier_dijkstra_gpu import ROUNDS_PER_READ, DeviceSide, minima_sizes

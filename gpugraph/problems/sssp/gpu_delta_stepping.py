@@ -20,8 +20,7 @@ from gpugraph.devices.base import Array, Device, Kernel
 from gpugraph.graph.view import ResidentView
 from gpugraph.problems.algorithm import Algorithm, InputSizes
 from gpugraph.problems.registry import register
-from gpugraph.problems.sssp.distance_keys import distances_from_words
-from gpugraph.problems.sssp.distances import Distances, distance_bytes
+from gpugraph.problems.sssp.distances import Distances, distance_bytes, distances_from_words
 
 FILE = "delta_stepping.cu"
 BLOCK = 512

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.peers import libraries
-from gpugraph.peers.arrays import EXACT, holds_exactly
-from gpugraph.peers.errors import PeerRefused, PeerThrew
+from gpugraph.peers.libraries import EXACT, holds_exactly
+from gpugraph.peers.peer import PeerRefused, PeerThrew
 from gpugraph.peers.result_file import ResultFile, as_numbers
 from gpugraph.peers.truth import certified
 from gpugraph.problems.adapter import Adapter, Figure, PrintedFigure
@@ -52,8 +52,7 @@ class PeerDistances(Distances):
         """Return the verdict; printed reals that only come near prove nothing either way."""
         if self.fault is not None:
             return Verdict("failed", method, self.fault)
-        from gpugraph.problems.sssp.reference import check_against_reference
-        from gpugraph.problems.sssp.verify import check_certificate
+        from gpugraph.problems.sssp.verify import check_against_reference, check_certificate
 
         plain = Distances(self.graph, self.source, self.distance, self.predecessor)
         source, verdicts = int(query[0]), []
@@ -127,7 +126,7 @@ def _copy_integers(graph: CSRGraph, source: int, values: NDArray[Any], distance:
     if not large.any():
         return None
     # A float64 of 2^53 or more may be exact, rounded or wrong: only the truth tells.
-    from gpugraph.problems.sssp.reference import reference_distances
+    from gpugraph.problems.sssp.verify import reference_distances
 
     truth, _ = reference_distances(graph, source, oracle_shared_by(by))
     exact = holds_exactly(truth[large]) & (truth[large].astype(np.float64) == values[large])
@@ -136,7 +135,11 @@ def _copy_integers(graph: CSRGraph, source: int, values: NDArray[Any], distance:
         return None
     furthest = int(np.max(truth, where=truth != unreached(truth.dtype), initial=0))
     if furthest >= EXACT:
-        raise PeerRefused(f"it computes in float64, exact up to 2^53, and distances here reach {furthest}", where=by)
+        raise PeerRefused(
+            f"it computes in float64, exact up to 2^53, and distances here reach {furthest}",
+            where=by,
+            remedy="choose smaller weights (--weights), or leave it out",
+        )
     v = int(np.argmax(large))
     return f"vertex {graph.label(v)} has the distance {values[v]}, and none is beyond {furthest}"
 
@@ -155,9 +158,13 @@ def listed_distances(file: ResultFile, graph: CSRGraph, source: int) -> PeerDist
     outside = (vertices < 0) | (vertices >= graph.vertices)
     if outside.any():
         what = f"its result file has a distance for vertex {vertices[np.argmax(outside)]}, of {graph.vertices} vertices"
-        raise PeerThrew(what, where=file.by)
+        raise PeerThrew(what, where=file.by, remedy="write a line 'vertex distance' for each vertex that is reached")
     if len(np.unique(vertices)) < len(vertices):
-        raise PeerThrew("its result file has two distances for one vertex", where=file.by)
+        raise PeerThrew(
+            "its result file has two distances for one vertex",
+            where=file.by,
+            remedy="write a line 'vertex distance' for each vertex that is reached",
+        )
     own = distance_dtype(graph.weights.dtype)
     found = _told(columns[min(1, len(columns) - 1)], no_path, own, file.by) if columns else np.empty(0, own)
     values = np.full(graph.vertices, unreached(found.dtype), found.dtype)
@@ -187,7 +194,7 @@ def right_distances(graph: CSRGraph, source: int, method: str) -> tuple[Distance
         VerificationFailed: the certificate of our own distances does not hold.
     """
     if method == "reference":
-        from gpugraph.problems.sssp.reference import reference_distances
+        from gpugraph.problems.sssp.verify import reference_distances
 
         distance, by = reference_distances(graph, source)
         return Distances(graph, source, distance), by
@@ -219,7 +226,7 @@ def _networkx_distances(structure: tuple[Any, np.dtype[Any]], found: dict[int, i
         return distance
     whole = np.dtype(np.uint64)
     if max(found.values()) >= unreached(whole):
-        raise PeerRefused("a distance needs more than 64 bits")
+        raise PeerRefused("a distance needs more than 64 bits", remedy="choose smaller weights: --weights hash:1..255")
     exact = np.full(len(graph), unreached(whole), whole)
     exact[list(found)] = np.array(list(found.values()), whole)
     return exact

@@ -12,12 +12,11 @@ from gpugraph.errors import InputError, OutOfMemory
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.column import Column, result_column
 from gpugraph.problems.contract import Problem, Verdict
+from gpugraph.problems.guest import plain_array
 from gpugraph.problems.on_graphs import OnGraphs
-from gpugraph.problems.returned import plain_array
+from gpugraph.problems.sssp import COMMAND
 from gpugraph.problems.sssp.arcs import distance_dtype
-from gpugraph.problems.sssp.command import COMMAND
-from gpugraph.problems.sssp.distance_keys import distances_from_words
-from gpugraph.problems.sssp.distances import Distances
+from gpugraph.problems.sssp.distances import Distances, distances_from_words
 from gpugraph.problems.sssp.peers import ByPeers
 from gpugraph.problems.sssp.race_demo import show_race
 from gpugraph.problems.sssp.result_files import DistancesFiles
@@ -104,7 +103,7 @@ class ShortestPaths(DistancesFiles, ByPeers, OnGraphs):
         return "delta-stepping"
 
     def accept(self, graph: CSRGraph, query: tuple[Any, ...], returned: Any) -> Distances:
-        """Return the distances that (n,) distance words (``distance_keys.py``) stand for, or those of a Distances."""
+        """Return the distances that (n,) distance words (``distances.py``) stand for, or those of a Distances."""
         source, n, weights = int(query[0]), (graph.vertices,), graph.weights.dtype
         wanted = f"the {graph.vertices} distances as"
         if isinstance(returned, Distances):
@@ -149,8 +148,8 @@ class ShortestPaths(DistancesFiles, ByPeers, OnGraphs):
         return result.with_predecessors(), working_seconds() - start
 
     def reference(self, graph: CSRGraph, query: tuple[Any, ...], result: Distances, by: str = "") -> Verdict:
-        """Check a result against the oracle (see ``reference.py``)."""
-        from gpugraph.problems.sssp.reference import check_against_reference
+        """Check a result against the oracle (see ``verify.py``)."""
+        from gpugraph.problems.sssp.verify import check_against_reference
 
         return check_against_reference(graph, int(query[0]), result, by)
 

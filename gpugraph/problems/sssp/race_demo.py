@@ -14,13 +14,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gpugraph.clock import NullClock
 from gpugraph.errors import DeviceUnavailable, InputError
 from gpugraph.graph.csr import CSRGraph
+
+if TYPE_CHECKING:
+    from gpugraph.devices.base import Device
 
 FLAWED, OURS = "harish-narayanan", "dijkstra"
 VERTICES = 1024
@@ -33,62 +36,60 @@ DETECTOR_SEEDS = range(1, 4)
 Progress = Callable[[str, float | None], None]
 
 
-def show_race(device_text: str, runs: int | None, progress: Progress) -> dict[str, Any]:
+def show_race(
+    device: Device, first_seed: int, detector: Callable[[int], Any], runs: int | None, progress: Progress
+) -> dict[str, Any]:
     """Run the flawed algorithm and ours on the counter-example.
 
     Args:
-        device_text: ``auto``, ``cuda[:i]`` or ``emulated[:seed]``, the seed of the first run.
+        device: runs kernels; it stays open.
+        first_seed: of the schedules, where it is the emulated one.
+        detector: a seed → the emulated device under that schedule, with the race detector.
         runs: of each algorithm on each graph; None: ``RUNS``.
         progress: called with a few words and the fraction done.
 
     Returns:
-        An object with ``device``, ``notice`` (None, or why the device is the emulated one), ``runs``, ``vertices``,
+        An object with ``device``, ``runs``, ``vertices``,
         ``cases`` (for each algorithm and graph: ``algorithm``, ``graph``, ``directed``, ``runs``, ``wrong``, ``right``,
         the right distance of the last vertex, and ``answers``, how often each distance was given), ``races`` (by
         algorithm, or None without a detector), ``detector`` (who looked, or why nobody), and ``shown``: whether the
         flawed algorithm was wrong at least once on each graph and ours never.
 
     Raises:
-        InputError: a device that runs no kernels, or no run at all.
-        DeviceUnavailable: the device cannot be used.
+        InputError: no run at all.
     """
-    device, first_seed, notice = _open_device(device_text)
-    try:
-        runs = RUNS[device.kind] if runs is None else runs
-        if runs < 1:
-            raise InputError(f"--runs {runs} shows nothing", remedy="give 1 or more")
-        races: dict[str, list[Any]] | None = {FLAWED: [], OURS: []}
-        detector = "the emulated device, in these runs"
-        cases: list[dict[str, Any]] = []
-        graphs = _graphs(progress)
-        for graph in graphs:
-            right = _right_distances(graph)
-            for name in (FLAWED, OURS):
-                case = _Case(name, graph, right)
-                if device.kind == "emulated":
-                    seeds = range(first_seed, first_seed + runs)
-                    answers = _run_on_schedules(name, graph, seeds, races[name] if races else [])
-                else:
-                    answers = _run_again(name, graph, device, runs)
-                for distance in answers:
-                    case.add(distance)
-                    done = len(cases) * runs + case.runs
-                    progress(f"{name} on {graph.name}: run {case.runs} of {runs}", done / (4 * runs))
-                cases.append(case.describe())
-        if device.kind != "emulated":
-            races, detector = _detect(graphs[0], progress)
-        return {
-            "device": device.describe(),
-            "notice": notice,
-            "runs": runs,
-            "vertices": VERTICES,
-            "cases": cases,
-            "races": None if races is None else {name: _described(found) for name, found in races.items()},
-            "detector": detector,
-            "shown": all((case["wrong"] > 0) == (case["algorithm"] == FLAWED) for case in cases),
-        }
-    finally:
-        device.close()
+    runs = RUNS[device.kind] if runs is None else runs
+    if runs < 1:
+        raise InputError(f"--runs {runs} shows nothing", remedy="give 1 or more")
+    races: dict[str, list[Any]] | None = {FLAWED: [], OURS: []}
+    looked = "the emulated device, in these runs"
+    cases: list[dict[str, Any]] = []
+    graphs = _graphs(progress)
+    for graph in graphs:
+        right = _right_distances(graph)
+        for name in (FLAWED, OURS):
+            case = _Case(name, graph, right)
+            if device.kind == "emulated":
+                seeds = range(first_seed, first_seed + runs)
+                answers = _run_on_schedules(name, graph, detector, seeds, races[name] if races else [])
+            else:
+                answers = _run_again(name, graph, device, runs)
+            for distance in answers:
+                case.add(distance)
+                done = len(cases) * runs + case.runs
+                progress(f"{name} on {graph.name}: run {case.runs} of {runs}", done / (4 * runs))
+            cases.append(case.describe())
+    if device.kind != "emulated":
+        races, looked = _detect(graphs[0], detector, progress)
+    return {
+        "device": device.describe(),
+        "runs": runs,
+        "vertices": VERTICES,
+        "cases": cases,
+        "races": None if races is None else {name: _described(found) for name, found in races.items()},
+        "detector": looked,
+        "shown": all((case["wrong"] > 0) == (case["algorithm"] == FLAWED) for case in cases),
+    }
 
 
 class _Case:
@@ -118,27 +119,6 @@ class _Case:
         }
 
 
-def _open_device(text: str) -> tuple[Any, int, str | None]:
-    """Return the device, the seed of the first run, and a notice where no GPU was found."""
-    from gpugraph.devices.discovery import parse_device, select_device
-
-    kind, number = parse_device(text)
-    if kind == "cpu":
-        raise InputError("a race needs a device that runs kernels", remedy="use --device cuda or --device emulated")
-    notice = None
-    if kind == "auto":
-        try:
-            return select_device("cuda")[0], 0, None
-        except DeviceUnavailable as missing:
-            notice = f"no usable GPU: {missing.what}; racing on the emulated device"
-    if kind == "cuda":
-        return select_device(text)[0], 0, None
-    from gpugraph.emulator.device import EmulatedDevice
-
-    seed = max(1, number)  # a seed of 0 shuffles nothing
-    return EmulatedDevice(seed=seed, races=True), seed, notice
-
-
 def _graphs(progress: Progress) -> list[CSRGraph]:
     """Return the counter-example with arcs away from the source, and with arcs both ways."""
     from gpugraph.graph.generate import generate
@@ -148,7 +128,7 @@ def _graphs(progress: Progress) -> list[CSRGraph]:
 
 
 def _right_distances(graph: CSRGraph) -> Any:
-    from gpugraph.problems.sssp.reference import reference_distances
+    from gpugraph.problems.sssp.verify import reference_distances
 
     return reference_distances(graph, 0)[0]
 
@@ -175,24 +155,26 @@ def _run_again(name: str, graph: CSRGraph, device: Any, runs: int) -> Iterator[A
         yield _distances(algorithm, state)
 
 
-def _run_on_schedules(name: str, graph: CSRGraph, seeds: range, found: list[Any]) -> Iterator[Any]:
+def _run_on_schedules(
+    name: str, graph: CSRGraph, detector: Callable[[int], Any], seeds: range, found: list[Any]
+) -> Iterator[Any]:
     """Yield the distances under one schedule after the other, and add the races of each to ``found``."""
-    from gpugraph.emulator.device import EmulatedDevice
-
     for seed in seeds:
-        device = EmulatedDevice(seed=seed, races=True)
+        device = detector(seed)
         yield _distances(*_prepared(name, graph, device))
         found += device.races()
         device.close()
 
 
-def _detect(graph: CSRGraph, progress: Progress) -> tuple[dict[str, list[Any]] | None, str]:
+def _detect(
+    graph: CSRGraph, detector: Callable[[int], Any], progress: Progress
+) -> tuple[dict[str, list[Any]] | None, str]:
     """Return what the race detector finds in a few schedules, and who looked; None where it is not available."""
     found: dict[str, list[Any]] = {FLAWED: [], OURS: []}
     try:
         for name, races in found.items():
             progress(f"looking for races in {name}", None)
-            for _ in _run_on_schedules(name, graph, DETECTOR_SEEDS, races):
+            for _ in _run_on_schedules(name, graph, detector, DETECTOR_SEEDS, races):
                 pass
     except DeviceUnavailable as missing:
         return None, f"not available: {missing}"
@@ -201,7 +183,7 @@ def _detect(graph: CSRGraph, progress: Progress) -> tuple[dict[str, list[Any]] |
 
 def _described(races: list[Any]) -> list[dict[str, Any]]:
     """Return an object for each pair of lines that race: the report, and the lines themselves."""
-    from gpugraph.resources import resource_dir
+    from gpugraph.files import resource_dir
 
     first = {(race.kernel, race.lines): race for race in reversed(races)}
     described = []

@@ -17,28 +17,14 @@ from numpy.typing import NDArray
 
 from gpugraph.errors import InputError
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.problems.result_files import (
-    Claim,
-    MismatchError,
-    PathLike,
-    check_names,
-    check_size,
-    nodes_of,
-    parse_numbers,
-    read_csv,
-    read_npz,
-    row,
-    single,
-    vertex_order,
-    write_csv,
-    write_npz,
-)
+from gpugraph.problems import result_files as files
+from gpugraph.problems.result_files import MismatchError, PathLike
 from gpugraph.problems.sssp.arcs import distance_dtype, unreached
 from gpugraph.problems.sssp.distances import Distances
 
 
 @dataclass(frozen=True, eq=False)
-class DistancesClaim(Claim):
+class DistancesClaim(files.Claim):
     """Distances as a file has them.
 
     Attributes:
@@ -66,25 +52,25 @@ class DistancesFiles:
         """Write distances in the format of an ending."""
         predecessor = {} if result.predecessor is None else {"predecessor": result.predecessor}
         if ending == ".npz":
-            write_npz(stream, "sssp", result.graph, source=result.source, distance=result.distance, **predecessor)
+            files.write_npz(stream, "sssp", result.graph, source=result.source, distance=result.distance, **predecessor)
             return
         distance, names = np.ma.masked_array(result.distance, ~result.reached), result.graph.printed_names
         own = {} if names is None else {"name": names}
-        write_csv({"vertex": np.arange(len(distance)), "distance": distance, **predecessor, **own}, stream)
+        files.write_csv({"vertex": np.arange(len(distance)), "distance": distance, **predecessor, **own}, stream)
 
     def read(self, content: bytes, path: PathLike) -> DistancesClaim | None:
         """Return the distances that a file claims, or None for a file of something else."""
-        archive = read_npz(content, "sssp", ("source", "distance"), ("predecessor",), path)
+        archive = files.read_npz(content, "sssp", ("source", "distance"), ("predecessor",), path)
         if archive is not None:
             arrays, told = archive
-            predecessor = row(arrays["predecessor"], "i") if "predecessor" in arrays else None
-            source = int(single(arrays["source"], "iu"))
-            return DistancesClaim(None, row(arrays["distance"], "iuf"), predecessor, source, **told)
-        table = read_csv(content, self.csv_columns, ("predecessor", "name"), path)
+            predecessor = files.row(arrays["predecessor"], "i") if "predecessor" in arrays else None
+            source = int(files.single(arrays["source"], "iu"))
+            return DistancesClaim(None, files.row(arrays["distance"], "iuf"), predecessor, source, **told)
+        table = files.read_csv(content, self.csv_columns, ("predecessor", "name"), path)
         if table is None:
             return None
-        vertex = parse_numbers(table["vertex"], np.int64, path)
-        predecessor = parse_numbers(table["predecessor"], np.int64, path) if "predecessor" in table else None
+        vertex = files.parse_numbers(table["vertex"], np.int64, path)
+        predecessor = files.parse_numbers(table["predecessor"], np.int64, path) if "predecessor" in table else None
         named = ((vertex, table["name"]),) if "name" in table else ()
         return DistancesClaim(vertex, table["distance"], predecessor, named=named)
 
@@ -95,7 +81,7 @@ class DistancesFiles:
 
     def claimed(self, graph: CSRGraph, claim: DistancesClaim, path: PathLike) -> Distances:
         """Return the distances of the graph that a file claims, vertex by vertex."""
-        check_size(graph, claim)
+        files.check_size(graph, claim)
         n, dtype = graph.vertices, distance_dtype(graph.weights.dtype)
         distance, predecessor = claim.distance, claim.predecessor
         if len(distance) != n or (predecessor is not None and len(predecessor) != n):
@@ -104,16 +90,16 @@ class DistancesFiles:
             import pyarrow.compute as pc
 
             distance = pc.if_else(pc.equal(distance, "inf"), str(unreached(dtype)), distance)
-            distance = parse_numbers(distance, dtype, path, claim.first_line)
+            distance = files.parse_numbers(distance, dtype, path, claim.first_line)
         elif distance.dtype != dtype:
             raise MismatchError(f"the distances are of type {distance.dtype}, those of the graph are {dtype}")
         if claim.vertex is not None:
-            order = vertex_order(graph, claim.vertex)
+            order = files.vertex_order(graph, claim.vertex)
             distance, predecessor = distance[order], None if predecessor is None else predecessor[order]
         source = _source(graph, distance, predecessor, path) if claim.source is None else claim.source
         if not 0 <= source < n:
             raise MismatchError(f"the source {source} is not a vertex of the graph")
-        check_names(graph, claim)
+        files.check_names(graph, claim)
         return Distances(graph, source, distance, predecessor)
 
     def to_networkx(self, result: Distances) -> Any:
@@ -124,7 +110,7 @@ class DistancesFiles:
         """
         import networkx
 
-        names = nodes_of(result.graph)
+        names = files.nodes_of(result.graph)
         nodes = names.tolist()
         tree = networkx.DiGraph(source=nodes[result.source])
         tree.add_nodes_from(nodes)

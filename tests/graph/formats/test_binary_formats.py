@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+import gpugraph
 from gpugraph.errors import GraphFormatError, InputError
 from tests.graph.formats.samples import (
     ARCS,
@@ -251,6 +252,24 @@ def test_scipy_reads_what_is_written(tmp_path: Path) -> None:
 def test_other_scipy_matrices_are_refused(tmp_path: Path, matrix: object, says: str) -> None:
     with pytest.raises(GraphFormatError, match=says):
         load_text(tmp_path, "a.npz", _saved(matrix))
+
+
+@pytest.mark.parametrize("kind", ["coo", "csr", "csc"])
+@pytest.mark.parametrize("dtype", [np.int32, np.float64, bool])
+def test_repeated_entries_of_a_matrix_are_summed_from_a_file_as_from_memory(
+    tmp_path: Path, kind: str, dtype: type
+) -> None:
+    rows, columns, data = np.array([0, 1, 0, 2, 2]), np.array([1, 2, 1, 0, 0]), np.array([3, 4, 5, 6, 1]).astype(dtype)
+    coo = sparse.coo_array((data, (rows, columns)), (3, 3))
+    if kind == "coo":
+        matrix: sparse.sparray = coo
+    else:
+        offsets, order = np.array([0, 2, 3, 5]), np.argsort(rows, kind="stable")
+        by_row = {"csr": sparse.csr_array, "csc": sparse.csc_array}[kind]
+        matrix = by_row((data[order], columns[order], offsets), (3, 3))
+    graph = load_text(tmp_path, "a.npz", _saved(matrix))
+    assert arcs(graph) == arcs(gpugraph.load(matrix))
+    assert graph.notes == ("summed 2 repeated entries of the matrix, as SciPy does",)
 
 
 def _npz(**arrays: object) -> bytes:

@@ -22,8 +22,7 @@ from gpugraph.problems.components import gpu_hook, gpu_verify
 from gpugraph.problems.components.cpu_afforest import afforest
 from gpugraph.problems.components.labels import Components
 from gpugraph.problems.components.peers import canonical
-from gpugraph.problems.components.reference import check_against_reference, reference_labels
-from gpugraph.problems.components.verify import check_certificate
+from gpugraph.problems.components.verify import check_against_reference, check_certificate, reference_labels
 from gpugraph.problems.registry import load_problem
 from gpugraph.problems.result_files import write_result
 from tests.cli.runner import refuse, succeed

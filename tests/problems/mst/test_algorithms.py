@@ -14,7 +14,7 @@ from gpugraph.graph import chunks
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.mst import cpu_boruvka, cpu_kruskal
 from gpugraph.problems.mst.problem import PROBLEM
-from gpugraph.problems.mst.reference import reference_forest
+from gpugraph.problems.mst.verify import reference_forest
 from gpugraph.problems.registry import algorithms, find_algorithm
 from tests.problems.mst.helpers import CPU_ALGORITHMS, forest_by, random_graph
 from tests.zoo import ZOO, undirected, zoo

@@ -14,7 +14,7 @@ from gpugraph.errors import InputError, OutOfMemory
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView
 from gpugraph.problems.mst import hybrid_rows
-from gpugraph.problems.mst.memory_limit import limit_bytes
+from gpugraph.problems.mst.streamed_memory import limit_bytes
 from gpugraph.problems.registry import find_algorithm
 from tests.emulator.compiler import needs_compiler
 from tests.problems.gpu_cases import expected, run_on

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.problems.mst.edges import describe_edge, edge_ids
-from gpugraph.problems.mst.forest import Forest
+from gpugraph.problems.mst.forest import Forest, describe_edge, edge_ids
 from gpugraph.problems.mst.problem import PROBLEM
 from gpugraph.problems.registry import load_problem
 from tests.problems.mst.helpers import forest_by, random_graph

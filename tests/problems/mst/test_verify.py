@@ -11,11 +11,9 @@ from hypothesis import strategies as st
 
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.contract import Verdict
-from gpugraph.problems.mst import reference
-from gpugraph.problems.mst.edges import edge_ids
-from gpugraph.problems.mst.forest import Forest
-from gpugraph.problems.mst.reference import check_against_reference
-from gpugraph.problems.mst.verify import check_certificate
+from gpugraph.problems.mst import verify
+from gpugraph.problems.mst.forest import Forest, edge_ids
+from gpugraph.problems.mst.verify import check_against_reference, check_certificate
 from tests.problems.mst.helpers import forest_by, random_graph
 from tests.zoo import undirected, zoo
 
@@ -169,7 +167,7 @@ def test_no_other_spanning_forest_passes(data: st.DataObject) -> None:
 
 
 def test_a_graph_too_large_for_scipy_is_skipped_with_the_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reference, "_MOST", 100)
+    monkeypatch.setattr(verify, "_MOST", 100)
     graph = zoo("random")
     verdict = check_against_reference(graph, forest_by("prim", graph))
     assert verdict.status == "skipped"

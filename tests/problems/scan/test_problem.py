@@ -17,8 +17,8 @@ from gpugraph.errors import InputError, OutOfMemory
 from gpugraph.problems.registry import load_problem
 from gpugraph.problems.scan.array import ArrayInput, open_array, with_kind
 from gpugraph.problems.scan.elements import generate_heads
+from gpugraph.problems.scan.problem import throughput
 from gpugraph.problems.scan.scanned import Scanned
-from gpugraph.problems.scan.throughput import throughput
 from gpugraph.problems.scan.verify import sums_are_exact
 from tests.problems.scan.scan_cases import TYPES, scanned_by
 

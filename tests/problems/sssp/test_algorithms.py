@@ -25,7 +25,7 @@ from gpugraph.problems.sssp import (
 from gpugraph.problems.sssp.arcs import Arcs
 from gpugraph.problems.sssp.cpu_delta_stepping import BucketSearch, chosen_delta, delta_stepping
 from gpugraph.problems.sssp.distances import Distances
-from gpugraph.problems.sssp.reference import reference_distances
+from gpugraph.problems.sssp.verify import reference_distances
 from tests.problems.sssp.small_graphs import (
     SEARCHABLE,
     exact_distances,

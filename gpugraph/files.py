@@ -1,4 +1,8 @@
-"""Write a file whole or not at all."""
+"""Files: written whole or not at all, and found where they travel with the package.
+
+``cuda_kernels/`` and ``configs/`` lie inside the package in a wheel; in an editable install and in a plain source
+checkout they lie beside it.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +13,11 @@ import os
 import secrets
 import stat
 from collections.abc import Iterator
+from pathlib import Path
 from typing import IO, Any
 
 from gpugraph.compression import codec_of_name, open_writer
-from gpugraph.errors import InputError
+from gpugraph.errors import GpuGraphError, InputError
 
 _REMEDIES = {
     errno.ENOSPC: "free some space or write elsewhere",
@@ -159,3 +164,20 @@ def _sync_folder(folder: str) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+# ------------------------------------------------------------------ files that travel with the package
+
+_PACKAGE = Path(__file__).resolve().parent
+
+
+def resource_dir(name: str) -> Path:
+    """Return the directory ``name`` ("cuda_kernels" or "configs").
+
+    Raises:
+        GpuGraphError: the installation is incomplete.
+    """
+    for base in (_PACKAGE, _PACKAGE.parent):
+        if (base / name).is_dir():
+            return base / name
+    raise GpuGraphError(f"the directory {name}/ is missing from the installation", remedy="reinstall gpugraph")

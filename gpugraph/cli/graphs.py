@@ -1,0 +1,106 @@
+"""``gpugraph generate``, ``convert`` and ``info``: graphs made, written elsewhere, and described."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from gpugraph.cli.options import command, input_options, table_or_json
+from gpugraph.graph.families import FAMILIES
+
+
+@command
+@click.argument("spec")
+@click.option("-o", "--output", required=True, metavar="FILE", help="The file to write; its name tells the format.")
+@click.option("--output-format", metavar="FORMAT", help="Its format, where the name does not tell.")
+def generate(spec: str, output: str, output_format: str | None, quiet: bool) -> None:
+    """Generate the graph of SPEC and write it to a file.
+
+    The same spec gives the same graph, bit for bit, on every machine.
+
+    Example:
+      gpugraph generate rmat:12,seed=7,w=1..255 -o rmat12.csr
+    """
+    from gpugraph.cli.output import check_destination, show_written
+    from gpugraph.cli.progress import Progress
+    from gpugraph.graph.generate import generate as generate_graph
+    from gpugraph.graph.load import save_file, writable_format
+    from gpugraph.graph.spec import parse_spec
+    from gpugraph.report.table import describe_graph
+
+    parsed = parse_spec(spec)
+    writable_format(output, output_format)
+    check_destination(output)
+    with Progress(quiet=quiet) as progress:
+        graph = generate_graph(parsed, progress.step)
+        progress(f"writing {output}")
+        save_file(graph, output, output_format)
+    show_written(output, describe_graph(graph.describe()))
+
+
+generate.epilog = (
+    f"Families of graphs, by example: {'; '.join(family.example for family in FAMILIES.values())}. "
+    "Their options are separated by commas; all take seed=N, w=LO..HI and dtype=NAME."
+)
+
+
+@command
+@click.argument("source", metavar="IN")
+@click.argument("output", metavar="OUT")
+@input_options
+@click.option("--output-format", metavar="FORMAT", help="Format of OUT, where its name does not tell.")
+@click.option("--renumber", is_flag=True, help="Leave out ids that OUT cannot hold: its vertices are numbered.")
+def convert(source: str, output: str, output_format: str | None, renumber: bool, quiet: bool, **changes: Any) -> None:
+    """Convert the graph IN, a file or a spec, to the file OUT.
+
+    Ids of IN other than 1, 2, 3, … are kept by edge lists alone; for other formats --renumber leaves them out. Both
+    files may be compressed: a name that ends in .gz, .bz2, .xz or .zst says so.
+
+    Example:
+      gpugraph convert rmat12.csr rmat12.gr.gz --weights hash:1..255
+    """
+    from gpugraph.cli.output import check_destination, show_written, tell
+    from gpugraph.cli.progress import Progress
+    from gpugraph.graph.load import save_file, writable_format
+    from gpugraph.graph.sources import open_graph
+    from gpugraph.report.table import describe_graph
+
+    writable_format(output, output_format)
+    check_destination(output)
+    with Progress(quiet=quiet) as progress:
+        progress(f"loading {source}")
+        graph = open_graph(source, progress=progress, **changes)
+        progress(f"writing {output}")
+        notices = save_file(graph, output, output_format, renumber=renumber)
+    tell([*graph.notes, *notices], quiet=quiet)
+    show_written(output, describe_graph(graph.describe()))
+
+
+@command
+@click.argument("graph")
+@input_options
+@table_or_json
+def info(graph: str, style: str, quiet: bool, **changes: Any) -> None:
+    """Show what GRAPH is: counts, degrees, components, weights, and the memory it needs on a device.
+
+    Example:
+      gpugraph info rmat:12
+    """
+    from gpugraph.cli.output import show, show_lines, tell
+    from gpugraph.cli.progress import Progress
+    from gpugraph.graph.properties import properties
+    from gpugraph.graph.sources import open_graph
+    from gpugraph.measure.record_shape import json_text
+    from gpugraph.report.graph import graph_figures, graph_json
+
+    with Progress(quiet=quiet) as progress:
+        loaded = open_graph(graph, progress=progress, **changes)
+        progress("counting")
+        figures = properties(loaded)
+        described = loaded.describe()
+    tell(loaded.notes, quiet=quiet)
+    if style == "json":
+        show(json_text(graph_json(described, figures)))
+    else:
+        show_lines(graph_figures(described, figures))
