@@ -22,7 +22,7 @@ from gpugraph.bench.summary import result_lines
 from gpugraph.errors import InputError
 from gpugraph.measure.cell import Cell
 from gpugraph.measure.sampling import Sampling
-from gpugraph.report.terminal import plain
+from gpugraph.terminal import plain
 from tests.cli.runner import Outcome, run
 from tests.report.canned import sssp_record
 from tests.report.sweep import PAPER, cell

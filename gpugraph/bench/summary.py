@@ -12,7 +12,7 @@ from gpugraph.measure.columns import Labelled, columns_of
 from gpugraph.measure.record import Record
 from gpugraph.problems.column import BENCH
 from gpugraph.quantities import count, counted, in_seconds, in_units, rate
-from gpugraph.report.terminal import Line, columns
+from gpugraph.terminal import Line, columns
 
 MOST_ROWS = 60
 """More cells than this are summed up by series; those that did not go well are still shown each."""

@@ -30,7 +30,7 @@ def report(results: tuple[str, ...], output: str | None, style: str | None, titl
     from gpugraph.files import atomic_write
     from gpugraph.measure.record_file import read_records
     from gpugraph.quantities import counted
-    from gpugraph.report.terminal import page_width, plain
+    from gpugraph.terminal import page_width, plain
 
     style = _style(style, output)
     if output is not None:

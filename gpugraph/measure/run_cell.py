@@ -54,7 +54,6 @@ def run_cell(
             finished=lambda _, record: records.append(record),
             failed=lambda _, error: errors.append(error),
         )
-        account.go_on_as("close")
     if errors:
         raise errors[0]
     return records[0].accounted(account)

@@ -53,7 +53,7 @@ def cpu_algorithm(
             from gpugraph.clock import NullClock
             from gpugraph.graph.view import GraphView
 
-            tiny = GraphView.of(_tiny_like(view.graph), index_bits=view.index_bits)
+            tiny = GraphView.of(_tiny_like(view), index_bits=view.index_bits)
             (query,) = load_problem(problem).queries(tiny.graph, {"source": 0})
             function(tiny, NullClock(), *query, **chosen)
 
@@ -79,12 +79,13 @@ def cpu_algorithm(
     return decorate
 
 
-def _tiny_like(graph: CSRGraph) -> CSRGraph:
-    """Return the path 0–1–2 with the dtypes of ``graph``."""
+def _tiny_like(view: GraphView) -> CSRGraph:
+    """Return the path 0–1–2 with the dtypes of the graph behind ``view``."""
     import numpy as np
 
     from gpugraph.graph.csr import CSRGraph
 
+    graph = view.graph
     return CSRGraph(
         offsets=np.array([0, 1, 3, 4], graph.offsets.dtype),
         targets=np.array([1, 0, 2, 1], graph.targets.dtype),

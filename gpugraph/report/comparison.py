@@ -10,7 +10,7 @@ from gpugraph.measure.record import Record
 from gpugraph.measure.record_shape import jsonable
 from gpugraph.quantities import counted, duration, percent
 from gpugraph.report.markdown import row as markdown_row
-from gpugraph.report.terminal import Line, columns, field
+from gpugraph.terminal import Line, columns, field
 
 HEADER = ("problem", "graph", "algorithm", "device", "base", "new", "new/base", "95 % interval", "verdict")
 _RIGHT = (4, 5, 6, 7)

@@ -4,7 +4,7 @@ import io
 
 from gpugraph.bench.live import Lines, LiveView, told
 from gpugraph.bench.summary import result_lines
-from gpugraph.report.terminal import plain
+from gpugraph.terminal import plain
 from tests.bench.plans import planned
 from tests.report.canned import failed, mst_record
 

@@ -15,7 +15,7 @@ from gpugraph.report.csv import csv
 from gpugraph.report.markdown import markdown
 from gpugraph.report.page import page
 from gpugraph.report.table import table
-from gpugraph.report.terminal import plain
+from gpugraph.terminal import plain
 from tests.report.canned import mst_record, records, sssp_record
 
 

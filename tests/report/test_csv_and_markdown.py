@@ -6,7 +6,7 @@ import io
 from gpugraph.report.csv import csv
 from gpugraph.report.listings import catalogue, catalogue_markdown
 from gpugraph.report.markdown import markdown
-from gpugraph.report.terminal import plain
+from gpugraph.terminal import plain
 from tests.report.canned import emulated, failed, mst_record, records, sssp_record
 
 ALGORITHM = {

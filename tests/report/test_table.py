@@ -7,7 +7,7 @@ import pytest
 from gpugraph.measure.record import Record
 from gpugraph.report.markdown import markdown
 from gpugraph.report.table import table
-from gpugraph.report.terminal import plain, print_rich
+from gpugraph.terminal import plain, print_rich
 from tests.report.canned import emulated, failed, mst_record, records, sssp_record
 
 RECORDS: dict[str, dict[str, Any]] = {
