@@ -26,8 +26,8 @@ from gpugraph.clock import NullClock
 from gpugraph.graph.build import ArcList, build
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView
-from gpugraph.measure.cell import run_cell
-from gpugraph.measure.record import Cell
+from gpugraph.measure.cell import Cell
+from gpugraph.measure.run_cell import run_cell
 from gpugraph.problems.registry import find_algorithm
 from gpugraph.problems.sssp.tight_arcs import canonical_predecessors
 

@@ -18,8 +18,9 @@ import click
 import gpugraph
 from gpugraph.bench.store import append_record
 from gpugraph.errors import GpuGraphError
-from gpugraph.measure.cell import run_cell
-from gpugraph.measure.record import Cell, Record
+from gpugraph.measure.cell import Cell
+from gpugraph.measure.record import Record
+from gpugraph.measure.run_cell import run_cell
 
 Claim = tuple[str, str, str, float, float]
 """What the paper says, two algorithms, and between which bounds the first's time over the second's must lie."""

@@ -17,8 +17,9 @@ import gpugraph
 from gpugraph.bench.store import append_record
 from gpugraph.errors import GpuGraphError
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.measure.cell import run_cell
-from gpugraph.measure.record import Cell, Record
+from gpugraph.measure.cell import Cell
+from gpugraph.measure.record import Record
+from gpugraph.measure.run_cell import run_cell
 
 PEER_MST = {
     "rmat:20": 26.1,
@@ -198,7 +199,7 @@ def main(sets: tuple[str, ...], device: str, save: Path | None, only: str, skip_
             if skip_cpu and chosen["device"] == "cpu":
                 continue
             try:
-                record = run_cell(Cell(problem, graph, warmup=2, **chosen))  # type: ignore[arg-type]
+                record = run_cell(Cell(problem, graph, warmup=2, transfers="separate", **chosen))  # type: ignore[arg-type]
             except GpuGraphError as error:
                 print(f"| {spec} | | | {cell['algorithm']} | {chosen['device']} | {error} |" + " |" * 8, flush=True)
                 continue

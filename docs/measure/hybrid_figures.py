@@ -18,8 +18,8 @@ import click
 
 import gpugraph
 from gpugraph.errors import GpuGraphError
-from gpugraph.measure.cell import run_cell
-from gpugraph.measure.record import Cell
+from gpugraph.measure.cell import Cell
+from gpugraph.measure.run_cell import run_cell
 
 Job = tuple[str, str, tuple[str, ...], dict[str, str]]  # spec, algorithm, preparations, options
 

@@ -24,7 +24,8 @@ from papers_claims import PAPERS
 
 from gpugraph.bench.store import append_record
 from gpugraph.errors import GpuGraphError
-from gpugraph.measure.record import Cell, Record
+from gpugraph.measure.cell import Cell
+from gpugraph.measure.record import Record
 from gpugraph.measure.sampling import Sampling
 from gpugraph.measure.session import Session
 
@@ -59,6 +60,7 @@ def cell_of(run: Run, device: str) -> Cell:
         preparations=run.prepare,
         options={name: str(value) for name, value in run.options},
         phases=run.phases,
+        transfers="separate",
         verify="none" if run.device == ONE_THREAD else "certificate",
     )
 

@@ -25,8 +25,9 @@ import gpugraph
 from gpugraph.bench.store import append_record
 from gpugraph.errors import GpuGraphError
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.measure.cell import run_cell
-from gpugraph.measure.record import Cell, Record
+from gpugraph.measure.cell import Cell
+from gpugraph.measure.record import Record
+from gpugraph.measure.run_cell import run_cell
 
 Job = tuple[str, list[dict[str, Any]]]
 

@@ -15,8 +15,8 @@ import click
 import gpugraph
 from gpugraph.bench.store import append_record
 from gpugraph.errors import GpuGraphError
-from gpugraph.measure.cell import run_cell
-from gpugraph.measure.record import Cell
+from gpugraph.measure.cell import Cell
+from gpugraph.measure.run_cell import run_cell
 
 Job = tuple[str, str, list[dict[str, Any]]]
 
@@ -156,7 +156,7 @@ def main(sets: tuple[str, ...], device: str, save: Path | None, size: str | None
         for cell in cells:
             chosen = {**cell, "device": device if cell["device"] == "gpu" else cell["device"]}
             try:
-                record = run_cell(Cell(problem, graph, warmup=1, verify="certificate", **chosen))
+                record = run_cell(Cell(problem, graph, warmup=1, verify="certificate", transfers="separate", **chosen))
             except GpuGraphError as error:
                 print(f"| {spec} | {cell['algorithm']} | | {chosen['device']} | {error} |" + " |" * 8, flush=True)
                 continue

@@ -77,11 +77,11 @@ def told(comparison: Any) -> str:
 
 def slowed_worker() -> None:
     """Serve as gpugraph's worker does, with one algorithm held up on one graph after each of its runs."""
-    import gpugraph.measure.cell_run as entrant
+    import gpugraph.measure.cell_run as cell_run
     from gpugraph.bench.worker import main as serve
 
     name, graph, seconds = json.loads(os.environ[HELD_UP])
-    resolve = entrant.resolve_algorithm
+    resolve = cell_run.resolve_algorithm
 
     def resolved(cell: Any, problem: Any, given: Any, kind: str) -> Any:
         algorithm = resolve(cell, problem, given, kind)
@@ -103,7 +103,7 @@ def slowed_worker() -> None:
 
         return dataclasses.replace(algorithm, prepare=prepare, run=run)
 
-    entrant.resolve_algorithm = resolved  # type: ignore[assignment]
+    cell_run.resolve_algorithm = resolved  # type: ignore[assignment]
     serve()
 
 

@@ -184,6 +184,7 @@ def _cell(sweep: str, block: Block, problem: Problem, template: str, bound: Mapp
         symmetrize=bound["symmetrize"],
         keep_ids=bound["keep_ids"],
         seed=bound["seed"],
+        transfers=bound["transfers"],
         axes={name: value for name, value in axes.items() if value is not None},
         sweep=sweep,
     )

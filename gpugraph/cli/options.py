@@ -14,7 +14,7 @@ import click
 
 from gpugraph.errors import InputError, unknown_name
 from gpugraph.files import resource_dir
-from gpugraph.problems.contract import METHODS_OF_A_RUN
+from gpugraph.problems.contract import METHODS_OF_A_RUN, TRANSFERS
 
 _KEYS: dict[str, dict[str, type]] = {
     "default": {"graph": str},
@@ -79,9 +79,6 @@ def read_defaults(path: Path) -> Defaults:
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 STYLES = ("table", "json", "csv", "markdown")
-
-TRANSFERS = ("together", "separate")
-"""How the way to the device is timed: as a whole, or the copy into pinned memory apart from the bus."""
 
 
 def named(

@@ -16,7 +16,7 @@ from typing import Any
 from gpugraph.errors import InputError, unknown_name
 from gpugraph.measure.record_shape import jsonable
 from gpugraph.problems.algorithm import Algorithm
-from gpugraph.problems.contract import METHODS_OF_A_RUN, Input, Problem
+from gpugraph.problems.contract import METHODS_OF_A_RUN, TRANSFERS, Input, Problem
 from gpugraph.problems.guest_sources import is_file
 
 
@@ -49,7 +49,7 @@ class Cell:
         axes: where the cell lies in its sweep, axis → value; noted in the record and nowhere used.
         sweep: the sweep's name.
         series: the cells of one series differ in scale alone.
-        transfers: ``"separate"`` tells the copy into pinned memory from the bus; ``"together"`` is the way as a whole.
+        transfers: ``"separate"`` tells the copy into pinned memory from the bus; ``"together"`` times the whole way.
     """
 
     problem: str
@@ -84,7 +84,7 @@ class Cell:
 
 
 def check_counts(cell: Cell) -> None:
-    """Refuse a cell that takes no sample, or asks for a check that does not exist.
+    """Refuse a cell that takes no sample, or asks for a check or a timing that does not exist.
 
     Raises:
         InputError: it does.
@@ -95,6 +95,8 @@ def check_counts(cell: Cell) -> None:
         raise InputError(f"--warmup {cell.warmup} is negative", remedy="give 0 or more")
     if cell.verify not in METHODS_OF_A_RUN:
         raise unknown_name("verification method", cell.verify, METHODS_OF_A_RUN)
+    if cell.transfers not in TRANSFERS:
+        raise unknown_name("way to time transfers", cell.transfers, TRANSFERS)
 
 
 def resolve_algorithm(cell: Cell, problem: Problem, graph: Any, device_kind: str) -> Algorithm:

@@ -25,6 +25,9 @@ METHODS = ("auto", "reference", "certificate", "both")
 METHODS_OF_A_RUN = (*METHODS, "none")
 """How a run can be: or not at all."""
 
+TRANSFERS = ("together", "separate")
+"""How the way to the device is timed: as a whole, or the copy into pinned memory apart from the bus."""
+
 
 @dataclass(frozen=True)
 class Verdict:
