@@ -42,6 +42,7 @@ class Compiled:
         functools.update_wrapper(self, function)
         self._function, self._parallel = function, parallel
         self._made: Any = None
+        self._under_way: Any = None
 
     def __call__(self, *args: Any) -> Any:
         """Call the compiled function."""
@@ -57,9 +58,11 @@ class Compiled:
     def dispatcher(self) -> Any:
         """Numba's own object, made now if it is not there yet, and so are those of the functions that it calls."""
         with _MAKING:
+            if self._made is None and self._under_way is not None:  # it calls itself, or what it calls does
+                return self._under_way
             if self._made is None:
                 numba_cache = _numba()
-                self._made = numba_cache.dispatcher_of(self._function, parallel=self._parallel)
+                self._under_way = numba_cache.dispatcher_of(self._function, parallel=self._parallel)
                 names = self._function.__globals__
                 for name in self._function.__code__.co_names:  # Numba knows only what is its own
                     value: Any = names.get(name)
@@ -67,6 +70,7 @@ class Compiled:
                         names[name] = value.dispatcher
                     elif any(value is one for one in _NUMBAS):
                         names[name] = getattr(numba_cache, value.__name__)
+                self._made = self._under_way  # not before: another thread would call what does not know its callees
             return self._made
 
 
@@ -129,33 +133,18 @@ _NUMBAS = (prange, compare_and_swap, fetch_min, load_now)
 
 
 def _numba() -> Any:
-    """Return the module that imports Numba, whose loops run on the threads that were asked for."""
-    known: Any = sys.modules.get("gpugraph.numba_cache")
-    if known is None:
-        known = importlib.import_module("gpugraph.numba_cache")
-        if _THREADS:
-            known.numba.set_num_threads(_THREADS[-1])
-    return known
-
-
-_THREADS: list[int] = []  # what was asked for before Numba was there
+    """Return the module that imports Numba."""
+    return importlib.import_module("gpugraph.numba_cache")
 
 
 def threads() -> int:
     """Return how many threads parallel loops run on."""
     if "gpugraph.numba_cache" in sys.modules:
         return int(_numba().numba.get_num_threads())
-    return _THREADS[-1] if _THREADS else most_threads()
+    return int(os.environ.get("NUMBA_NUM_THREADS") or usable_cores())
 
 
 def set_threads(count: int) -> None:
     """Let parallel loops run on ``count`` threads from now on."""
-    if "gpugraph.numba_cache" in sys.modules:
+    if "gpugraph.numba_cache" in sys.modules or count != threads():
         _numba().numba.set_num_threads(count)
-    else:
-        _THREADS.append(count)
-
-
-def most_threads() -> int:
-    """Return how many threads parallel loops can run on."""
-    return int(os.environ.get("NUMBA_NUM_THREADS") or usable_cores())

@@ -161,6 +161,16 @@ def test_cold_samples_are_refused_on_the_emulated_device():
         run_cell(Cell("mst", GRID, "boruvka", "emulated"), sampling=replace(SIX, cold=True))
 
 
+def test_what_is_compiled_for_the_first_time_is_named_while_it_is(monkeypatch):
+    from gpugraph import code_cache
+
+    (one,), _ = puppets(monkeypatch, "one")
+    one.on_prepare = lambda turn: code_cache.find("numba", "here._step-0123456789abcdef0123.code")
+    said: list[str] = []
+    run_cell(cell("one"), said.append, SIX)
+    assert "compiling here._step, for this and later runs" in said
+
+
 def test_a_session_closes_every_device_it_opened(monkeypatch):
     closed = []
     monkeypatch.setattr(session.OpenDevice, "close", lambda self: closed.append(self.device.kind))
