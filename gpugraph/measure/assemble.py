@@ -96,7 +96,7 @@ def record_of(run: CellRun, stopped_by: str) -> Record:
             trials[0].result = completed[0]
     h2d_s = _join(run)
     with account.phase("check"):
-        described = run.graph.describe()
+        described = run.placed.graph.describe()
     with account.phase("finish"):
         results = [trial.result.summary() for trial in trials]
     phases = _phases(run, h2d_s)
@@ -137,7 +137,7 @@ def record_of(run: CellRun, stopped_by: str) -> Record:
     data |= {name: seconds for name, seconds in apart.items() if seconds is not None}
     figures = getattr(run.problem, "figures", None)
     if figures is not None and data["mteps"]["kernel"] is not None:
-        data |= figures(run.graph, {**phases, "stage": run.placed.stage_s, "h2d": median(h2d_s or [0.0])})
+        data |= figures(run.placed.graph, {**phases, "stage": run.placed.stage_s, "h2d": median(h2d_s or [0.0])})
     if len(trials) > 1:
         data["per_source"] = [
             {**result, "kernel_s": median(t.kernel_s), "rounds": t.counters.get("rounds")}
@@ -150,8 +150,8 @@ def record_of(run: CellRun, stopped_by: str) -> Record:
         remedy = "see what it marks and counts on its clock"
         raise InputError(f"what '{algorithm.name}' reports makes no record: {error}", remedy=remedy) from None
     notices = [run.opened.notice] if run.opened.notice else []
-    notices += getattr(run.graph, "notes", ())
-    return Record(plain, run.graph, tuple(trial.result for trial in trials), tuple(notices))
+    notices += getattr(run.placed.graph, "notes", ())
+    return Record(plain, run.placed.graph, tuple(trial.result for trial in trials), tuple(notices))
 
 
 def _join(run: CellRun) -> list[float]:
@@ -258,7 +258,7 @@ def _rates(run: CellRun, phases: Mapping[str, float]) -> dict[str, Any]:
     if run.device.kind == "emulated" or any(not t.verdict.passed for t in trials):
         return {}
     there_s = sum(phases.get(name, 0.0) for name in WAY_THERE)
-    counts = [run.problem.work(run.graph, t.result) for t in trials]
+    counts = [run.problem.work(run.placed.graph, t.result) for t in trials]
     kernel = [mteps(c, median(t.kernel_s)) for c, t in zip(counts, trials, strict=True)]
     total = [mteps(c, there_s + median(t.kernel_s) + median(t.d2h_s)) for c, t in zip(counts, trials, strict=True)]
     count = counts[0] if len(counts) == 1 else counts

@@ -119,11 +119,6 @@ class CellRun:
         self._looked_at = 0
 
     @property
-    def graph(self) -> Any:
-        """The input on the host."""
-        return self.placed.graph
-
-    @property
     def resident(self) -> Any:
         """The input on the device, or None where it does not lie there."""
         return self.placed.subject if self.device.kind != "cpu" and self.algorithm.resident else None
@@ -222,7 +217,7 @@ class CellRun:
         """Return the verdict on the first sample."""
         verdict = check(
             self.problem,
-            self.graph,
+            self.placed.graph,
             trial.query,
             trial.result,
             self.cell.verify,
@@ -311,6 +306,6 @@ class CellRun:
             self.algorithm.run(self.state, NullClock(), *query)
             self.device.synchronize()
 
-        edges = self.problem.work(self.graph, self.trials[0].result)
+        edges = self.problem.work(self.placed.graph, self.trials[0].result)
         with self.hosting:
             return measure_energy(run, nvml.energy_j, edges=edges)

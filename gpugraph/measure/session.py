@@ -103,8 +103,9 @@ class Session:
                     current(index)
                     try:
                         if index not in running:
-                            before = (earlier or {}).get(index)
-                            running[index] = self._set_up(cells[index], sampling, progress, before)
+                            cell, account, before = cells[index], self._account or Account(), (earlier or {}).get(index)
+                            device = self.device(cell)
+                            running[index] = CellRun(cell, sampling, self._inputs, device, account, progress, before)
                             continue
                         running[index].sample()
                         stopped_by = running[index].stopped_by()
@@ -121,11 +122,6 @@ class Session:
                         self._check_usable(cells[index], error)
                     else:
                         finished(index, record)
-
-    def _set_up(self, cell: Cell, sampling: Sampling, progress: Progress, earlier: Mapping[str, Any] | None) -> CellRun:
-        """Return a cell set up on its device."""
-        account = Account() if self._account is None else self._account
-        return CellRun(cell, sampling, self._inputs, self.device(cell), account, progress, earlier)
 
     def _check_usable(self, cell: Cell, error: Exception) -> None:
         """Raise where an error has left this process of no use to any cell."""

@@ -18,7 +18,6 @@ from gpugraph.problems.contract import PROBLEMS, Problem, SolvedByPeers, problem
 
 if TYPE_CHECKING:
     from gpugraph.clock import Clock
-    from gpugraph.graph.csr import CSRGraph
     from gpugraph.graph.view import GraphView
     from gpugraph.problems import Command
 
@@ -51,9 +50,8 @@ def cpu_algorithm(
 
         def compile_(view: GraphView, device: Any, **chosen: Any) -> None:
             from gpugraph.clock import NullClock
-            from gpugraph.graph.view import GraphView
 
-            tiny = GraphView.of(_tiny_like(view), index_bits=view.index_bits)
+            tiny = _tiny_like(view)
             (query,) = load_problem(problem).queries(tiny.graph, {"source": 0})
             function(tiny, NullClock(), *query, **chosen)
 
@@ -79,20 +77,21 @@ def cpu_algorithm(
     return decorate
 
 
-def _tiny_like(view: GraphView) -> CSRGraph:
-    """Return the path 0–1–2 with the dtypes of the graph behind ``view``."""
+def _tiny_like(view: GraphView) -> GraphView:
+    """Return a view of the path 0–1–2 with the dtypes of ``view``."""
     import numpy as np
 
     from gpugraph.graph.csr import CSRGraph
+    from gpugraph.graph.view import GraphView
 
-    graph = view.graph
-    return CSRGraph(
-        offsets=np.array([0, 1, 3, 4], graph.offsets.dtype),
-        targets=np.array([1, 0, 2, 1], graph.targets.dtype),
-        weights=np.array([1, 1, 2, 2], graph.weights.dtype),
+    path = CSRGraph(
+        offsets=np.array([0, 1, 3, 4], view.graph.offsets.dtype),
+        targets=np.array([1, 0, 2, 1], view.graph.targets.dtype),
+        weights=np.array([1, 1, 2, 2], view.graph.weights.dtype),
         directed=False,
-        name=graph.name,
+        name=view.graph.name,
     )
+    return GraphView.of(path, index_bits=view.index_bits)
 
 
 def load_problem(name: str) -> Problem:
