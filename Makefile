@@ -22,6 +22,9 @@ test:        ## every test that needs no GPU
 hostile:     ## damaged, killed, full and closed by the thousand, on all cores (half an hour to an hour on two); docs/hostile.md
 	$(PYTHON) -m tests.hostile
 
+selftest:    ## does compare tell noise from change on this machine? needs a GPU, some minutes
+	$(PYTHON) -m gpugraph bench --sweep selftest --runs 21 --save selftest.jsonl
+
 test-gpu:    ## the tests that need a GPU
 	$(PYTHON) -m pytest -m gpu
 
@@ -40,4 +43,4 @@ budget:      ## measure anew the registers that each kernel may use
 wheel:       ## build the wheel into dist/
 	$(PYTHON) -m pip wheel --no-deps -w dist .
 
-.PHONY: help install lint format test hostile test-gpu matrix matrix-volta budget wheel
+.PHONY: help install lint format test hostile selftest test-gpu matrix matrix-volta budget wheel

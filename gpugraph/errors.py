@@ -10,7 +10,7 @@ code   meaning
 1      verification failed
 2      bad input or usage
 3      device unavailable or out of memory
-4      regression found by ``compare``
+4      regression found by ``compare``, or an expectation of a sweep that is not met
 70     a defect of gpugraph's own
 130    interrupted by Ctrl-C, SIGTERM or SIGHUP
 =====  ====================================================
@@ -105,7 +105,7 @@ class GpuGraphWarning(UserWarning):
 
 
 class Regression(GpuGraphError):
-    """``compare`` found a regression beyond the threshold."""
+    """``compare`` found a regression beyond the threshold, or a sweep does not come out as it expects."""
 
     exit_code = 4
 

@@ -18,11 +18,11 @@ from typing import Any
 
 from gpugraph.bench.estimate import Prices
 from gpugraph.bench.store import Finished, Store
-from gpugraph.bench.summary import result_lines
 from gpugraph.errors import InputError
 from gpugraph.measure.cell import Cell
 from gpugraph.measure.sampling import Sampling
-from gpugraph.terminal import plain
+from gpugraph.report.sweep import result_lines
+from gpugraph.report.terminal import plain
 from tests.cli.runner import Outcome, run
 from tests.report.canned import sssp_record
 from tests.report.sweep import PAPER, cell

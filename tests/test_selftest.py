@@ -1,23 +1,46 @@
-"""docs/measure/selftest.py on the CPU: the machinery, not the machine."""
+"""Does compare tell noise from change?  The machinery of asking that, on the CPU: not the machine."""
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+import pytest
+
+from tests.cli.runner import refuse, run
+
+HELD_UP = Path(__file__).resolve().parents[1] / "docs" / "examples" / "held_up.py"
+SMALL = ("--sweep", "selftest", "--set", "device=cpu", "--set", "problem=mst", "--set", "graph=path:500")
 
 
-def test_a_planted_slow_down_is_found_in_the_cell_that_was_held_up(tmp_path):
-    words = ["--device", "cpu", "--graph", "path:500", "--tries", "1", "--samples", "20", "--planted", "30"]
-    program = [sys.executable, str(ROOT / "docs" / "measure" / "selftest.py"), *words, "--folder", str(tmp_path)]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(program, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120)
-    assert "Traceback" not in done.stderr
-    verdicts = {line.split()[0]: line.split()[-1] for line in done.stdout.splitlines() if "path-500" in line}
-    assert verdicts.keys() == {"boruvka", "delta-stepping"}
-    assert verdicts["boruvka"] == "slower"
-    assert "tries of 2 cells" in done.stdout
-    assert {path.name for path in tmp_path.glob("*.jsonl")} == {"run-00.jsonl", "run-01.jsonl", "planted.jsonl"}
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_planted_slow_down_is_found_in_the_cell_that_was_held_up(folder, monkeypatch):
+    words = ("bench", *SMALL, "--set", f"algorithm={HELD_UP}:on_cpu,boruvka")
+    assert run(*words, "--save", "base.jsonl").code == 0
+    monkeypatch.setenv("HELD_UP", "0.05")
+    assert run(*words, "--save", "new.jsonl").code == 0
+    compared = run("compare", "base.jsonl", "new.jsonl", "--threshold", "1000%")
+    assert compared.code == 4
+    verdicts = {line.split()[2]: line.split()[-1] for line in compared.out.splitlines() if "path:500" in line}
+    assert verdicts.keys() == {"boruvka", "boruvka-held-up"}
+    assert verdicts["boruvka-held-up"] == "slower"
+    assert verdicts["boruvka"] != "slower"
+
+
+def test_a_sweep_may_be_run_several_times_each_held_against_the_one_before(folder):
+    words = ("bench", *SMALL, "--set", "algorithm=boruvka", "--set", "sampling.max_samples=5", "--runs", "3")
+    words += ("--set", "sampling.min_samples=5")
+    outcome = run(*words, "--save", "r.jsonl")
+    assert {path.name for path in folder.glob("*.jsonl")} == {"r-1.jsonl", "r-2.jsonl", "r-3.jsonl"}
+    assert "r-2.jsonl against r-1.jsonl: 1 cell: 1 " in outcome.out
+    assert "r-3.jsonl against r-2.jsonl: 1 cell: 1 " in outcome.out
+    assert outcome.code == (4 if "slower" in outcome.out else 0)
+    again = run(*words, "--save", "r.jsonl", "--resume")
+    assert again.code == outcome.code
+    assert "finished before: 1 cell" in again.err
+    assert "r-1.jsonl" in refuse(2, *words, "--save", "r.jsonl")
+    assert "--runs needs files" in refuse(2, *words)

@@ -19,7 +19,8 @@ from gpugraph.bench.run import Runner, Totals, Watcher
 from gpugraph.bench.store import Store, dated_name, latest_name, read_records
 from gpugraph.bench.sweep import Sweep
 from gpugraph.bench.sweep_file import sampling_settings
-from gpugraph.errors import DeviceUnavailable, GpuGraphError, InputError, VerificationFailed
+from gpugraph.errors import DeviceUnavailable, GpuGraphError, InputError, Regression, VerificationFailed
+from gpugraph.measure.record import Record
 from gpugraph.measure.sampling import Sampling
 from gpugraph.peers import describe_peers, read_tables, register_commands
 from gpugraph.quantities import in_seconds
@@ -181,3 +182,15 @@ def judge(totals: Totals) -> None:
             more = f" (and {outcomes[outcome] - 1} more)" if outcome == "wrong" and outcomes[outcome] > 1 else ""
             wrong = f"{(first.get('verification') or {}).get('detail')}{more}"
             raise error(wrong if outcome == "wrong" else f"{outcome}: {first.get('message')}", where=where)
+
+
+def judge_findings(sweep: Sweep, records: Sequence[Record]) -> None:
+    """Raise where the records do not meet an expectation of the sweep; one with a place in a paper is that paper's.
+
+    Raises:
+        Regression: the first that is not met.
+    """
+    missed = [one for one in (e.find(records) for e in sweep.expectations) if one.failed and not one.where]
+    if missed:
+        more = f" (and {len(missed) - 1} more)" if len(missed) > 1 else ""
+        raise Regression(f"{missed[0].ours}, {missed[0].stated} was expected{more}", where=missed[0].text)

@@ -66,6 +66,10 @@ class Need:
     basis: str
 
 
+FEW_ARCS = 1 << 14
+"""With fewer arcs a run takes about as long as with so many: what takes the time is starting it."""
+
+
 class Prices:
     """Foretells what cells will need.
 
@@ -123,7 +127,7 @@ class Prices:
         """Return the seconds of one sample, and where they come from."""
         arcs, kind = max(planned.size.arcs, 1), planned.kind
         if nearest is not None:
-            return nearest[1] * max(arcs / nearest[0], 0.05), "results"
+            return nearest[1] * max(max(arcs, FEW_ARCS) / max(nearest[0], FEW_ARCS), 0.05), "results"
         if planned.cell.algorithm.startswith(PEER):
             starts_s = 0.0 if planned.cell.algorithm.removeprefix(PEER) in LIBRARIES else COMMAND_S
             return starts_s + arcs / PEER_ARCS_PER_S, "rates"

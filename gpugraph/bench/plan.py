@@ -6,17 +6,14 @@ silence.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from fnmatch import fnmatchcase
-from fractions import Fraction
 from typing import Any
 
 from gpugraph.bench.available import PEER, Available, Guests, Way
-from gpugraph.bench.sweep import AXES, NUMBER, Block, Limits, Sweep, Variant, filled, number, variables_in
-from gpugraph.bench.sweep_file import SIZES, VALUES
+from gpugraph.bench.axes import AXES, described, filled, meets, variables_in
+from gpugraph.bench.sweep import Block, Limits, Sweep, Variant
 from gpugraph.errors import InputError, placed
 from gpugraph.measure.cell import Cell, unopened_id
 from gpugraph.problems.algorithm import Algorithm
@@ -27,8 +24,6 @@ MOST_CELLS = 100_000
 
 TOGETHER = 12
 """Most cells that compete at once: each holds its arrays until it ends."""
-
-_OPEN = re.compile(rf"({NUMBER})?\s*\.\.\s*({NUMBER})?")
 
 
 @dataclass(frozen=True)
@@ -74,8 +69,7 @@ class Plan:
 
 def described_algorithm(cell: Cell) -> str:
     """Return the algorithm with its options and preparations: ``boruvka(delta=8)+rank-weights``."""
-    options = ",".join(f"{k}={v}" for k, v in sorted(cell.options.items()))
-    return f"{cell.algorithm}{f'({options})' if options else ''}{''.join(f'+{p}' for p in cell.preparations)}"
+    return described(cell.algorithm, cell.options, cell.preparations)
 
 
 def groups_of(cells: Sequence[Planned]) -> Iterator[list[Planned]]:
@@ -167,7 +161,8 @@ def _cell(sweep: str, block: Block, problem: Problem, template: str, bound: Mapp
     device = way.kind if bound["device"] == "auto" else bound["device"]
     bound = {**bound, "device": device}
     axes = {name: bound[name] for name in dict.fromkeys([*variables_in(template), *varied])}
-    axes |= {"graph": template, "algorithm": bound["algorithm"], "device": device, **way.options}
+    options = {name: filled(value, bound) for name, value in way.options.items()}
+    axes |= {"graph": template, "algorithm": bound["algorithm"], "device": device, **options}
     axes |= {"prepare": prepare} if steps else {}
     cell = Cell(
         problem=problem.name,
@@ -176,7 +171,7 @@ def _cell(sweep: str, block: Block, problem: Problem, template: str, bound: Mapp
         device=device,
         source=bound["source"],
         preparations=steps,
-        options={name: str(filled(value, bound)) for name, value in way.options.items()},
+        options={name: str(value) for name, value in options.items()},
         verify=bound["verify"],
         index_bits=bound["index_bits"],
         input_format=bound["input_format"],
@@ -191,50 +186,3 @@ def _cell(sweep: str, block: Block, problem: Problem, template: str, bound: Mapp
     extras = [f"{name}={bound[name]}" for name in ("weights", "source", "seed", "index_bits") if name in varied]
     parts = [cell.problem, described_algorithm(cell), cell.device, problem.series(str(cell.graph)), *extras]
     return replace(cell, series=" · ".join(parts))
-
-
-def meets(conditions: Mapping[str, Any], bound: Mapping[str, Any]) -> bool:
-    """Tell whether values meet the conditions of a rule; a name without a value does not."""
-    return all(name in bound and matches(wanted, bound[name]) for name, wanted in conditions.items())
-
-
-def matches(wanted: Any, value: Any) -> bool:
-    """Tell whether a value meets a rule: one of a list, in a range that may be open (``22..``), or a pattern."""
-    if isinstance(wanted, list):
-        return any(matches(one, value) for one in wanted)
-    if isinstance(wanted, str):
-        ends = _OPEN.fullmatch(wanted.strip())
-        if ends and (ends[1] or ends[2]) and isinstance(value, int | float) and not isinstance(value, bool):
-            exact = Fraction(value)
-            return (not ends[1] or exact >= number(ends[1])) and (not ends[2] or exact <= number(ends[2]))
-        return fnmatchcase(str(value), wanted)
-    return bool(wanted == value)
-
-
-def paper_of(paper: Mapping[str, Any], planned: Planned) -> list[dict[str, Any]]:
-    """Return the ``paper`` field of a cell's record: an object for each table or figure that concerns it.
-
-    A point of ``[[paper.point]]`` gives ``kernel_s``, ``mteps``, or ``speedup`` with ``over`` what it is one; and
-    ``vertices`` or ``scale``; ``label`` and ``where`` name the paper's system and the place in its text, ``hardware``
-    that of the point where it is not the paper's.  Every other key is a condition on the cell, as in a rule of
-    ``[[skip]]``: the point is kept in the records of the cells that meet it.  The first object holds what the paper
-    says besides.
-    """
-    cell = planned.cell
-    known = {**cell.axes, "problem": cell.problem, "graph": str(cell.graph), "device": cell.device}
-    points: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
-    kept = (*VALUES, *SIZES, "over", "label", "where")
-    for point in paper.get("point", ()):
-        conditions = {name: wanted for name, wanted in point.items() if name not in (*kept, "hardware")}
-        if meets(conditions, known):
-            place = str(point.get("hardware", paper["hardware"])), str(point.get("where", ""))
-            points.setdefault(place, []).append({k: point[k] for k in kept if k in point})
-    said = {key: paper[key] for key in ("authors", "year", "note") if key in paper}
-    said |= {"claims": list(paper["claim"])} if paper.get("claim") else {}
-    if not points:
-        return [{"name": paper["title"], "hardware": paper["hardware"], "points": [], **said}]
-    objects = [
-        {"name": paper["title"], "hardware": hardware, "where": where, "points": found}
-        for (hardware, where), found in points.items()
-    ]
-    return [{**objects[0], **said}, *objects[1:]]

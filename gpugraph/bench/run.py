@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from gpugraph.bench.estimate import Budget, Prices
-from gpugraph.bench.plan import Plan, Planned, groups_of, paper_of
+from gpugraph.bench.paper import paper_of
+from gpugraph.bench.plan import Plan, Planned, groups_of
 from gpugraph.bench.process import Race, WorkerProcess
 from gpugraph.bench.store import Finished, Store
 from gpugraph.bench.sweep import Sweep
@@ -249,7 +250,7 @@ class Runner:
             "input": planned.cell.input.describe(),
         }
         if self._sweep.paper is not None:
-            record["paper"] = paper_of(self._sweep.paper, planned)
+            record["paper"] = paper_of(self._sweep.paper, planned.cell)
         record["environment"] = {**record.get("environment", {}), "command": command_line()}
         self._store.drop(lambda old: name_of(old) == record["cell"]["name"])
         self._store.append(record)

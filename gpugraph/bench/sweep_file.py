@@ -12,19 +12,10 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from gpugraph.bench.overrides import LIMITS, apply_settings
-from gpugraph.bench.sweep import (
-    AXES,
-    TEMPLATES,
-    Block,
-    Limits,
-    Rule,
-    Sweep,
-    Variant,
-    expand,
-    expand_words,
-    variables_in,
-)
+from gpugraph.bench.axes import AXES, LIMITS, TEMPLATES, apply_settings, expand, expand_words, variables_in
+from gpugraph.bench.findings import read_expectations, read_tables
+from gpugraph.bench.paper import read_paper
+from gpugraph.bench.sweep import Block, Limits, Rule, Sweep, Variant
 from gpugraph.bench.toml_file import Document
 from gpugraph.devices.discovery import parse_device
 from gpugraph.errors import InputError, placed, unknown_name
@@ -34,16 +25,24 @@ from gpugraph.measure.sampling import Sampling
 from gpugraph.problems.contract import PROBLEMS, TRANSFERS
 from gpugraph.quantities import parse_bytes, parse_seconds
 
-TOP = ("title", "about", "budget", "axes", "options", "cases", "skip", "limits", "sampling", "block", "paper", "peer")
-PAPER = ("title", "authors", "year", "hardware", "note", "point", "claim")
+TOP = (
+    "title",
+    "about",
+    "budget",
+    "axes",
+    "options",
+    "cases",
+    "skip",
+    "limits",
+    "sampling",
+    "block",
+    "paper",
+    "peer",
+    "table",
+    "expect",
+)
 BLOCK = ("name", "axes", "options", "cases", "skip", "limits")
 VARIANT = ("name", "device", "options", "prepare")
-
-VALUES = ("kernel_s", "mteps", "speedup")
-"""What a point of a paper may state."""
-
-SIZES = ("vertices", "scale")
-"""What may say how large its graph was."""
 
 
 def shipped() -> list[str]:
@@ -96,6 +95,7 @@ def read_sweep(
     peers = document.table(tables, "peer")
     with document.at("sampling"):
         sampling = sampling_settings(document.table(tables, "sampling"))
+    expectations = read_expectations(document)
     sweep = Sweep(
         name=name,
         title=tables.get("title", name),
@@ -104,8 +104,10 @@ def read_sweep(
         budget_s=seconds,
         sampling=sampling,
         peers={name: document.table(peers, "peer", name) for name in peers},
-        paper=_paper(document) if "paper" in tables else None,
+        paper=read_paper(document, expectations) if "paper" in tables else None,
         document=document,
+        tables=read_tables(document),
+        expectations=expectations,
     )
     _check_variables(sweep)
     return sweep
@@ -134,29 +136,6 @@ def _shown(path: Path) -> Path:
         return path.resolve().relative_to(Path.cwd())
     except ValueError:
         return path
-
-
-def _paper(document: Document) -> Mapping[str, Any]:
-    paper = document.table(document.tables, "paper")
-    document.check_keys(paper, PAPER, "paper")
-    points = document.list_of_tables(paper, "paper", "point")
-    for turn, point in enumerate(points):
-        if not any(key in point for key in VALUES):
-            remedy = f"give {', '.join(VALUES[:-1])} or {VALUES[-1]}"
-            where = document.where("paper", "point")
-            raise InputError(f"number {turn + 1} states no value", where=where, remedy=remedy)
-        for key in (*VALUES, *SIZES):
-            value = point.get(key, 1)
-            if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
-                where = document.where("paper", "point", key, turn=turn)
-                raise InputError(f"{value!r} is no number above 0", where=where)
-    claims = paper.get("claim", [])
-    if not isinstance(claims, list) or not all(isinstance(claim, str) for claim in claims):
-        raise InputError("is no list of texts", where=document.where("paper", "claim"), remedy='write claim = ["…"]')
-    for key in ("title", "hardware"):
-        if not isinstance(paper.get(key), str):
-            raise InputError(f"lacks '{key}'", where=document.where("paper"), remedy="name paper and hardware")
-    return paper
 
 
 # ------------------------------------------------------------------ blocks

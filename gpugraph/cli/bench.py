@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import shlex
 import sys
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import click
 
 from gpugraph.cli.options import command, defaults, peer_command
-from gpugraph.errors import InputError
+from gpugraph.errors import InputError, Regression
 
 if TYPE_CHECKING:
     from gpugraph.bench.bench import Bench
@@ -33,6 +35,12 @@ _BUDGET = f"For the cells of each device [default: the sweep's, else {defaults()
 @click.option(
     "--processes", metavar="N", type=click.IntRange(min=1), help="Spread a cell's samples over N worker processes."
 )
+@click.option(
+    "--runs",
+    metavar="N",
+    type=click.IntRange(min=2),
+    help="Run all of it N times, each held against the one before.",
+)
 @click.option("--energy", is_flag=True, help="Measure the energy of a run too.")
 @click.option("--list", "list_", is_flag=True, help="Show the cells and the memory each will need, and end.")
 @click.option("--dry-run", is_flag=True, help="Show what each cell will take of the budget, and end.")
@@ -48,6 +56,7 @@ def bench(
     retry: bool,
     cold: bool,
     processes: int | None,
+    runs: int | None,
     energy: bool,
     list_: bool,
     dry_run: bool,
@@ -63,12 +72,11 @@ def bench(
     Example:
       gpugraph bench --sweep scales --set scale=12..14 --save scales.jsonl
     """
+    from gpugraph.bench.axes import parse_settings
     from gpugraph.bench.bench import Bench
-    from gpugraph.bench.overrides import parse_settings
-    from gpugraph.bench.summary import plan_lines, price_lines
     from gpugraph.bench.sweep_file import read_sweep, shipped
-    from gpugraph.cli.output import check_destination, show, show_lines, tell
-    from gpugraph.cli.progress import Progress
+    from gpugraph.cli.output import show, show_lines
+    from gpugraph.report.sweep import plan_lines, price_lines
 
     if sweeps:
         show("\n".join(f"{name:<22} {read_sweep(name).title}" for name in shipped()))
@@ -76,29 +84,75 @@ def bench(
     seconds = None if budget is None else _seconds(budget, f"--budget {budget}")
     default_s = _seconds(defaults().budget, f"{defaults().origin}, bench.budget")
     sampled = {"cold": cold, "energy": energy, "processes": processes}
-    prepared = Bench(
-        read_sweep(sweep, parse_settings(settings), seconds, default_s),
-        save,
-        resume=resume,
-        retry=retry,
-        dry=list_ or dry_run,
-        peers=[name for text in peers for name in text.split(",") if name],
-        commands=commands,
-        sampled={name: value for name, value in sampled.items() if value},
-    )
-    if not (list_ or dry_run):
-        check_destination(prepared.path, append=True)
+    asked = read_sweep(sweep, parse_settings(settings), seconds, default_s)
+
+    def prepared(path: str | None) -> Bench:
+        return Bench(
+            asked,
+            path,
+            resume=resume,
+            retry=retry,
+            dry=list_ or dry_run,
+            peers=[name for text in peers for name in text.split(",") if name],
+            commands=commands,
+            sampled={name: value for name, value in sampled.items() if value},
+        )
+
+    if list_ or dry_run:
+        with _opened(prepared(save), quiet=quiet) as plan:
+            lines = plan_lines(plan.plan, plan.prices)
+            show_lines(lines if list_ else price_lines(plan.plan, plan.prices, plan.sweep.budget_s))
+    elif runs is None:
+        _run(prepared(save), quiet=quiet)
+    else:
+        _repeat(prepared, _numbered(save, runs), quiet=quiet)
+
+
+@contextlib.contextmanager
+def _opened(bench: Bench, *, quiet: bool) -> Iterator[Bench]:
+    """Open the devices of a bench, and tell what that has to tell."""
+    from gpugraph.cli.output import tell
+    from gpugraph.cli.progress import Progress
+
     with contextlib.ExitStack() as stack:
         with Progress(quiet=quiet) as progress:
             progress("opening the devices")
-            stack.enter_context(prepared)
-        tell(prepared.notices, quiet=quiet)
-        if list_:
-            show_lines(plan_lines(prepared.plan, prepared.prices))
-        elif dry_run:
-            show_lines(price_lines(prepared.plan, prepared.prices, prepared.sweep.budget_s))
-        else:
-            _run(prepared, quiet=quiet)
+            stack.enter_context(bench)
+        tell(bench.notices, quiet=quiet)
+        yield bench
+
+
+def _numbered(save: str | None, runs: int) -> list[str]:
+    """Return a file for each of several runs: ``mine-1.jsonl`` and so on."""
+    if save is None:
+        raise InputError("--runs needs files for its records", remedy="name one with --save: FILE-1.jsonl and so on")
+    stem, ending = os.path.splitext(save)
+    return [f"{stem}-{turn}{ending}" for turn in range(1, runs + 1)]
+
+
+def _repeat(prepared: Callable[[str], Bench], paths: Sequence[str], *, quiet: bool) -> None:
+    """Run a sweep once for each file, and hold each run against the one before.
+
+    Raises:
+        Regression: a run is slower than the one before.
+    """
+    from gpugraph.cli.output import check_destination, show
+    from gpugraph.measure.compare import compare
+    from gpugraph.measure.record_file import read_records
+    from gpugraph.report.comparison import tally
+
+    for path in paths:
+        check_destination(path, append=True)
+    worse: list[str] = []
+    for turn, path in enumerate(paths):
+        _run(prepared(path), quiet=quiet)
+        if turn:
+            comparison = compare(read_records([paths[turn - 1]])[0], read_records([path])[0])
+            worse += [path] if comparison.regressions else []
+            show(f"{path} against {paths[turn - 1]}: {tally(comparison)}")
+    if worse:
+        what = f"{len(worse)} of {len(paths) - 1} runs are slower than the one before"
+        raise Regression(what, where=worse[0], remedy="gpugraph compare BASE NEW shows which cells")
 
 
 def _seconds(text: str, where: str) -> float:
@@ -112,29 +166,36 @@ def _seconds(text: str, where: str) -> float:
 
 def _run(bench: Bench, *, quiet: bool) -> None:
     """Run the cells, show how they go and how they went."""
-    from gpugraph.bench.bench import judge
+    from gpugraph.bench.bench import judge, judge_findings
     from gpugraph.bench.live import watcher_for
-    from gpugraph.bench.summary import result_lines
-    from gpugraph.cli.output import show, show_lines, tell
+    from gpugraph.cli.output import check_destination, show, show_lines, tell
+    from gpugraph.measure.record import Record
     from gpugraph.quantities import counted
+    from gpugraph.report.sweep import finding_lines, result_lines
+    from gpugraph.report.terminal import page_width
 
-    store, path, total, title = bench.store, bench.path, len(bench.plan.cells), bench.sweep.title
-    assert store is not None
-    tell([f"left out, {number}: {reason}" for reason, number in bench.plan.left_out.most_common()], quiet=quiet)
-    if store.cut:
-        tell([f"{path}: a last line that was torn by a kill is cut off"], quiet=quiet)
-    tell([f"{counted(total, 'cell')} of '{title}' go to {path}"], quiet=quiet)
-    try:
-        with watcher_for(total, title, quiet=quiet) as watcher:
-            totals = bench.run(watcher)
-    except KeyboardInterrupt:
-        tell([f"{len(store.records)} of {total} cells are in {path}; go on with: {_again(bench.sweep.name, path)}"])
-        raise
-    if totals.resumed:
-        tell([f"finished before: {counted(totals.resumed, 'cell')}"], quiet=quiet)
-    show_lines(result_lines([record for _, record in totals.records] or store.records))
-    show(f"{path}: {counted(len(store.records), 'record')} — gpugraph report {path} -o report.html")
-    judge(totals)
+    check_destination(bench.path, append=True)
+    with _opened(bench, quiet=quiet):
+        store, path, total, title = bench.store, bench.path, len(bench.plan.cells), bench.sweep.title
+        assert store is not None
+        tell([f"left out, {number}: {reason}" for reason, number in bench.plan.left_out.most_common()], quiet=quiet)
+        if store.cut:
+            tell([f"{path}: a last line that was torn by a kill is cut off"], quiet=quiet)
+        tell([f"{counted(total, 'cell')} of '{title}' go to {path}"], quiet=quiet)
+        try:
+            with watcher_for(total, title, quiet=quiet) as watcher:
+                totals = bench.run(watcher)
+        except KeyboardInterrupt:
+            tell([f"{len(store.records)} of {total} cells are in {path}; go on with: {_again(bench.sweep.name, path)}"])
+            raise
+        if totals.resumed:
+            tell([f"finished before: {counted(totals.resumed, 'cell')}"], quiet=quiet)
+        show_lines(result_lines([record for _, record in totals.records] or store.records))
+        found = [Record.of(record) for record in store.records]
+        show_lines(finding_lines(bench.sweep, found, width=page_width()))
+        show(f"{path}: {counted(len(store.records), 'record')} — gpugraph report {path} -o report.html")
+        judge(totals)
+        judge_findings(bench.sweep, found)
 
 
 def _again(sweep: str, path: str) -> str:

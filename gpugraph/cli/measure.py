@@ -160,16 +160,16 @@ def _sampling(cell: Cell, target: str | None, max_seconds: float | None, *, cold
 
 def _printer(style: str) -> Callable[[Record], None]:
     """Return what prints a record on standard output in one of the four styles, all of it imported."""
-    from gpugraph.terminal import page_width
+    from gpugraph.report.terminal import page_width
 
     if style == "json":
         return lambda record: show(record.to_json())
     if style == "csv":
-        from gpugraph.report.csv import csv
+        from gpugraph.report.markdown_csv import csv
 
         return lambda record: show(csv([record]))
     if style == "markdown":
-        from gpugraph.report.markdown import markdown
+        from gpugraph.report.markdown_csv import markdown
 
         return lambda record: show(markdown([record]))
     from gpugraph.report.table import table

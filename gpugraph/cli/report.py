@@ -17,10 +17,21 @@ _STYLES = {".html": "html", ".htm": "html", ".md": "markdown", ".csv": "csv", ".
 @click.option("-o", "--output", metavar="FILE", help="Write it to a file: .html, .md, .csv or .txt.")
 @click.option("--format", "style", metavar="text|html|markdown|csv", help="How to show it [default: by FILE, or text].")
 @click.option("--title", metavar="TEXT", help="Title of the page.")
-def report(results: tuple[str, ...], output: str | None, style: str | None, title: str | None, quiet: bool) -> None:
+@click.option("--sweep", metavar="NAME|FILE", help="Show the tables of a sweep, and what comes of its expectations.")
+@click.option("--template", metavar="FILE", help="Fill the records into a Markdown text of your own.")
+def report(
+    results: tuple[str, ...],
+    output: str | None,
+    style: str | None,
+    title: str | None,
+    sweep: str | None,
+    template: str | None,
+    quiet: bool,
+) -> None:
     """Show files of records: a summary here, a table for a paper, or one page of HTML with all figures.
 
-    The page needs nothing but itself and opens without a network.
+    The page needs nothing but itself and opens without a network. With --template, what is shown is a page of your own
+    with tables and verdicts of sweeps in it (docs/report.md).
 
     Example:
       gpugraph report results.jsonl -o report.html
@@ -30,9 +41,11 @@ def report(results: tuple[str, ...], output: str | None, style: str | None, titl
     from gpugraph.files import atomic_write
     from gpugraph.measure.record_file import read_records
     from gpugraph.quantities import counted
-    from gpugraph.terminal import page_width, plain
+    from gpugraph.report.terminal import page_width, plain
 
-    style = _style(style, output)
+    if sum(one is not None for one in (style, sweep, template)) > 1:
+        raise InputError("--format, --sweep and --template each say what to show", remedy="give one of them")
+    style = "sweep" if sweep else "template" if template else _style(style, output)
     if output is not None:
         check_destination(output)
         if any(os.path.exists(output) and os.path.exists(p) and os.path.samefile(output, p) for p in results):
@@ -46,16 +59,29 @@ def report(results: tuple[str, ...], output: str | None, style: str | None, titl
         rows, notices = read_records(results)
         tell(notices, quiet=quiet)
         progress("making the report")
-        if style == "html":
+        if template is not None:
+            from gpugraph.report.template import fill
+
+            text = fill(template, rows)
+        elif sweep is not None:
+            from gpugraph.bench.sweep_file import read_sweep
+            from gpugraph.report.sweep import finding_lines
+
+            asked = read_sweep(sweep)
+            if not (asked.tables or asked.expectations):
+                raise InputError("has neither [[table]] nor [[expect]]", where=asked.path, remedy="see docs/bench.md")
+            lines = finding_lines(asked, rows, width=page_width())
+            text = plain(lines)
+        elif style == "html":
             from gpugraph.report.page import TITLE, page
 
             text = page(rows, title=title or TITLE, notices=notices)
         elif style == "markdown":
-            from gpugraph.report.markdown import markdown
+            from gpugraph.report.markdown_csv import markdown
 
             text = markdown(rows)
         elif style == "csv":
-            from gpugraph.report.csv import csv
+            from gpugraph.report.markdown_csv import csv
 
             text = csv(rows)
         else:
@@ -67,7 +93,7 @@ def report(results: tuple[str, ...], output: str | None, style: str | None, titl
         with atomic_write(output, "w") as stream:
             stream.write(text + "\n")
         show_written(output, f"{style}, {counted(len(rows), 'cell')}")
-    elif style == "text":
+    elif style in ("text", "sweep"):
         show_lines(lines)
     else:
         show(text)

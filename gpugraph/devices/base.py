@@ -10,9 +10,11 @@ an event recorded on a stream: another stream, or the host, waits until all that
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any, Protocol
 
+import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from gpugraph.clock import Clock
@@ -117,6 +119,8 @@ class Device(Protocol):
     multiprocessors: int
     shared_bytes_per_block: int
     """The most shared memory that a block can have, static and dynamic together."""
+    closed: bool
+    """``close`` was called: the arrays are gone."""
 
     def empty(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> Array:
         """Return an uninitialised array on the device."""
@@ -136,6 +140,29 @@ class Device(Protocol):
 
     def upload(self, array: NDArray[Any]) -> Array:
         """Return a copy of a host array on the device."""
+        ...
+
+    def upload_file(self, file: int, offset: int, count: int, dtype: DTypeLike) -> Array:
+        """Return (count,) elements of an open file from byte ``offset`` on, read and copied by turns.
+
+        Args:
+            file: its descriptor.
+            offset: where they begin.
+            count: how many.
+            dtype: of the elements.
+
+        Raises:
+            EOFError: the file ends before the last of them.
+            OSError: it cannot be read.
+        """
+        ...
+
+    def sort(self, words: Array) -> None:
+        """Put (k,) uint64 into ascending order, in place; takes as much memory again while it does.
+
+        Raises:
+            OutOfMemory: that is not there.
+        """
         ...
 
     def stage(self, array: NDArray[Any]) -> NDArray[Any]:
@@ -229,6 +256,21 @@ BLOCKS_PER_MULTIPROCESSOR = 16
 def covering_grid(device: Device, threads: int, block: int) -> int:
     """Return the number of blocks for a grid-stride kernel that has ``threads`` threads' worth of work."""
     return max(1, min(-(-threads // block), device.multiprocessors * BLOCKS_PER_MULTIPROCESSOR))
+
+
+def read_exactly(file: int, target: NDArray[np.uint8], offset: int) -> None:
+    """Fill an array of bytes with those of an open file from ``offset`` on; other threads may read it too.
+
+    Raises:
+        EOFError: the file ends before.
+        OSError: it cannot be read.
+    """
+    view = target.data
+    while len(view):
+        read = os.preadv(file, [view], offset)
+        if not read:
+            raise EOFError(f"the file ends at byte {offset}")
+        view, offset = view[read:], offset + read
 
 
 def check_copy(target: Any, source: Any) -> None:

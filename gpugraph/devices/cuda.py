@@ -27,6 +27,7 @@ from gpugraph.errors import GpuGraphError, unknown_name
 
 _SMALL = 64 << 10  # bytes of the pinned buffer that read-backs and small downloads go through
 _FILL_BLOCK = 256
+_SORT_SLACK = 16  # a radix sort holds a second list, and counts of digits, well below one such part of it
 _TO_HOST, _ON_DEVICE = 2, 3  # cudaMemcpyKind
 
 _FAILED: list[Any] = []
@@ -45,6 +46,7 @@ class CudaDevice:
     """
 
     kind = "cuda"
+    closed = False
 
     def __init__(self, index: int = 0, *, profile: bool = False):
         self.cupy = import_cupy()
@@ -117,6 +119,26 @@ class CudaDevice:
                 self._runtime.memcpyAsync(
                     target.data.ptr, source.data.ptr, source.nbytes, _ON_DEVICE, self._stream_pointer
                 )
+
+    def upload_file(self, file: int, offset: int, count: int, dtype: DTypeLike) -> Array:
+        """Return (count,) elements of an open file, read by several threads into two pinned buffers by turns.
+
+        Raises:
+            EOFError: the file ends before the last of them.
+            OSError: it cannot be read.
+        """
+        made = self._memory.array(count, dtype)
+        with translated(self.label, "copying to the device"):
+            self._transfers.file_to_device(made.data.ptr, file, offset, made.nbytes if count else 0)
+        return made
+
+    def sort(self, words: Array) -> None:
+        """Put (k,) uint64 into ascending order, in place, by CuPy's radix sort; it works in memory of this device's."""
+        self._contiguous(words)
+        if words.size:
+            self.require(words.nbytes + words.nbytes // _SORT_SLACK + _SMALL)
+            with translated(self.label, "sorting"), self._memory.for_cupy(), self.stream:
+                words.sort()
 
     def stage(self, array: NDArray[Any]) -> NDArray[Any]:
         """Return a copy of the array in pinned memory, from which ``upload`` runs at the speed of the bus.
@@ -294,6 +316,8 @@ class CudaDevice:
 
     def close(self) -> None:
         """Wait for the GPU, then free every array and buffer; nothing of this device may be used afterwards."""
+        self.closed = True
+        self.closed = True
         try:
             self.interrupts.stop()
             for pointer in (self._stream_pointer, *(int(copies.stream.ptr) for copies in self._copy_streams)):

@@ -60,6 +60,14 @@ class DeviceMemory:
         """
         shape = (shape,) if isinstance(shape, int) else tuple(map(int, shape))
         size = max(1, math.prod(shape) * np.dtype(dtype).itemsize)
+        return self._cupy.ndarray(shape, np.dtype(dtype), self._block(size))
+
+    def for_cupy(self) -> Any:
+        """Return a context in which CuPy's own functions take their memory from here too."""
+        return self._cupy.cuda.using_allocator(lambda size: self._block(max(1, int(size))))
+
+    def _block(self, size: int) -> Any:
+        """Return CuPy's pointer to fresh memory, freed when the last reference to it goes."""
         runtime = self._runtime
         with translated(self._device, f"allocating {size:,} bytes"):
             runtime.setDevice(self._index)
@@ -74,8 +82,7 @@ class DeviceMemory:
         self.allocated += size
         self.peak = max(self.peak, self.allocated)
         memory = self._cupy.cuda.memory
-        block = memory.UnownedMemory(pointer, size, owner, self._index)
-        return self._cupy.ndarray(shape, np.dtype(dtype), memory.MemoryPointer(block, 0))
+        return memory.MemoryPointer(memory.UnownedMemory(pointer, size, owner, self._index), 0)
 
     def release(self, pointer: int, size: int) -> None:
         """Give memory back to the driver; called by the allocations themselves."""

@@ -54,6 +54,7 @@ def _cell(weight: str) -> str:
 
 
 DEFINE_SETS: dict[str, DefineSets] = {
+    "arcs_at.cu": product(INDEX_BITS=(32, 64)),
     "boruvka.cu": [
         *_TYPES,
         *product(LANES=(4, 8, 16, 32), SORTED=(0, 1), HAS_IDS=(0, 1)),
@@ -65,6 +66,8 @@ DEFINE_SETS: dict[str, DefineSets] = {
     "boruvka_prim.cu": product(INDEX_BITS=(32, 64), WEIGHT=("uint32", "uint64")),
     "boruvka_scan.cu": [{**types, "HAS_IDS": has} for types in _TYPES for has in (0, 1)],
     "boruvka_streamed.cu": _TYPES,
+    "build.cu": product(INDEX_BITS=(32, 64)),
+    "check.cu": product(INDEX_BITS=(32, 64)),
     "components.cu": product(INDEX_BITS=(32, 64)),
     "delta_stepping.cu": _DISTANCES,
     "dijkstra.cu": [*_DISTANCES, *({**types, "ATOMIC": 0} for types in _DISTANCES if types["INDEX_BITS"] == 32)],
@@ -77,6 +80,8 @@ DEFINE_SETS: dict[str, DefineSets] = {
     "dijkstra_pull.cu": _DISTANCES,
     "fill.cu": [{}],
     "filter_boruvka.cu": _TYPES,
+    "generate.cu": product(INDEX_BITS=(32, 64)),
+    "generate_knn.cu": product(INDEX_BITS=(32, 64)),
     "harish_narayanan.cu": [types for types in _DISTANCES if types["INDEX_BITS"] == 32],
     "prim.cu": [
         *({**types, "PAIRS": 0} for types in _TYPES),

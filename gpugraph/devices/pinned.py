@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from gpugraph.devices.base import read_exactly
 from gpugraph.devices.cuda_streams import Events
 from gpugraph.host import usable_cores
 
@@ -84,6 +85,8 @@ Bytes = NDArray[np.uint8]
 
 CHUNK = 16 << 20
 """Bytes of one of the two buffers that unstaged arrays pass through."""
+FILE_CHUNK = 32 << 20
+"""Bytes of one of the two buffers that files pass through: many threads take a while to be set going."""
 _SLICE = 2 << 20  # bytes a thread copies at once: large beside its overhead, small beside a chunk
 _KEPT_WASTE = 2  # a free block is taken for a request down to this fraction of its size
 
@@ -200,7 +203,7 @@ class Transfers:
         self._copy = ParallelCopy()
         pages = PinnedPages(runtime, self._copy.in_parallel)
         self.pool = PinnedPool(pages.allocate, pages.free)
-        self._ring: list[tuple[Bytes, Any]] = []
+        self._rings: dict[int, list[tuple[Bytes, Any]]] = {}
         self._in_flight: list[Any] = []
 
     def stage(self, array: NDArray[Any]) -> NDArray[Any]:
@@ -244,6 +247,23 @@ class Transfers:
             self._to(target + at, buffer.ctypes.data, part.size)
             event.record(self._stream)
 
+    def file_to_device(self, target: int, file: int, offset: int, size: int) -> None:
+        """Copy bytes of an open file to device memory: threads fill one buffer while the other is on the bus.
+
+        Raises:
+            EOFError, OSError: see ``read_exactly``.
+        """
+        for at, buffer, event in self._chunks(size, FILE_CHUNK):
+            event.synchronize()
+            part = buffer[: min(FILE_CHUNK, size - at)]
+
+            def read(start: int, stop: int, part: Bytes = part, begin: int = offset + at) -> None:
+                read_exactly(file, part[start:stop], begin + start)
+
+            self._copy.in_parallel(read, part.size)
+            self._to(target + at, buffer.ctypes.data, part.size)
+            event.record(self._stream)
+
     def to_host(self, array: NDArray[Any], source: int) -> None:
         """Copy device memory over a contiguous array and wait for it."""
         target = as_bytes(array)
@@ -260,7 +280,7 @@ class Transfers:
 
     def close(self) -> None:
         """Free the buffers and end the threads; the stream must be idle."""
-        self._ring.clear()
+        self._rings.clear()
         self._in_flight.clear()
         self._copy.close()
         self.pool.close()
@@ -275,12 +295,12 @@ class Transfers:
         event.synchronize()
         self._copy(target[at : at + part.size], part)
 
-    def _chunks(self, size: int) -> Iterator[tuple[int, Bytes, Any]]:
-        """Yield (offset, buffer, event) for each chunk, the two buffers in turns."""
-        if not self._ring:
-            self._ring = [(self.pool.take(CHUNK), self._events.take()) for _ in range(2)]
-        for turn, at in enumerate(range(0, size, CHUNK)):
-            yield at, *self._ring[turn % 2]
+    def _chunks(self, size: int, step: int = CHUNK) -> Iterator[tuple[int, Bytes, Any]]:
+        """Yield (offset, buffer, event) for each chunk of ``step`` bytes, two buffers of that size in turns."""
+        if size and step not in self._rings:
+            self._rings[step] = [(self.pool.take(step), self._events.take()) for _ in range(2)]
+        for turn, at in enumerate(range(0, size, step)):
+            yield at, *self._rings[step][turn % 2]
 
     def _to(self, target: int, source: int, size: int) -> None:
         self._runtime.memcpyAsync(target, source, size, 1, self._stream.ptr)

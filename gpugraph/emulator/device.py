@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from gpugraph.clock import Clock, HostClock, HostStopwatch
-from gpugraph.devices.base import Array, Defines, Mark, Stopwatch
+from gpugraph.devices.base import Array, Defines, Mark, Stopwatch, read_exactly
 from gpugraph.emulator.arguments import MAX_SHARED_BYTES, MAX_THREADS
 from gpugraph.emulator.memory import HostCopies, HostMark, Memory
 from gpugraph.emulator.module import SimtKernel, SimtModule
@@ -97,6 +97,7 @@ class EmulatedDevice:
     kind = "emulated"
     multiprocessors = MULTIPROCESSORS
     shared_bytes_per_block = MAX_SHARED_BYTES
+    closed = False
 
     def __init__(
         self, seed: int = 0, sanitize: bool | None = None, races: bool = False, threads: int | None = None
@@ -143,6 +144,16 @@ class EmulatedDevice:
                 f"cannot copy {source.size} elements of {source.dtype} over {target.size} of {target.dtype}"
             )
         np.copyto(target, source.reshape(target.shape))
+
+    def upload_file(self, file: int, offset: int, count: int, dtype: DTypeLike) -> Array:
+        """Return (count,) elements of an open file from byte ``offset`` on."""
+        made = self._memory.allocate(count, dtype)
+        read_exactly(file, made.view(np.uint8), offset)
+        return made
+
+    def sort(self, words: Array) -> None:
+        """Put (k,) uint64 into ascending order, in place."""
+        words.sort()
 
     def stage(self, array: NDArray[Any]) -> NDArray[Any]:
         """Return the array itself: there is no faster memory to upload from."""
@@ -267,5 +278,6 @@ class EmulatedDevice:
 
     def close(self) -> None:
         """Forget the kernels; arrays go with the last reference to them."""
+        self.closed = True
         self._kernels.clear()
         self._modules.clear()

@@ -77,15 +77,7 @@ def build(
     require_memory(_bytes_to_build(arcs), f"{source or name}: {len(arcs.tails)} arcs")
     weights = np.ones(len(arcs.tails), np.uint32) if arcs.weights is None else arcs.weights
     rows = sort_arcs(arcs.tails, arcs.heads, weights, arcs.vertices, mirrored=arcs.one_sided, report=report)
-    notes = list(arcs.notes)
     negative = _negative_loops(arcs, weights) if rows.loops else []
-    if rows.loops:
-        of_these = f", {len(negative)} of negative weight" if len(negative) else ""
-        notes.append(f"dropped {counted(rows.loops, 'self loop')}{of_these}")
-    if rows.merged:
-        # Both arcs of an edge that was listed once merge together: they count as one.
-        merged = counted(rows.merged // 2, "parallel edge") if arcs.one_sided else counted(rows.merged, "parallel arc")
-        notes.append(f"merged {merged}")
     graph = CSRGraph(
         offsets=rows.offsets,
         targets=rows.targets,
@@ -94,7 +86,7 @@ def build(
         name=name,
         source=source or name,
         vertex_names=arcs.vertex_names,
-        notes=tuple(notes),
+        notes=(*arcs.notes, *notes_of(rows.loops, len(negative), rows.merged, arcs.one_sided)),
         negative_loop=int(arcs.tails[negative[0]]) if len(negative) else None,
     )
     if arcs.one_sided or arcs.directed:
@@ -103,7 +95,26 @@ def build(
         return graph
     if arcs.directed is None:
         return replace(graph, directed=True)
-    raise _asymmetric(graph)
+    raise asymmetric(graph)
+
+
+def notes_of(loops: int, negative: int, merged: int, mirrored: bool) -> list[str]:
+    """Return what building dropped and merged, a sentence each.
+
+    Args:
+        loops: self loops dropped.
+        negative: how many of them had a negative weight.
+        merged: arcs merged into a parallel one.
+        mirrored: both arcs of an edge that was listed once merge together: they count as one.
+    """
+    notes = []
+    if loops:
+        of_these = f", {negative} of negative weight" if negative else ""
+        notes.append(f"dropped {counted(loops, 'self loop')}{of_these}")
+    if merged:
+        what = counted(merged // 2, "parallel edge") if mirrored else counted(merged, "parallel arc")
+        notes.append(f"merged {what}")
+    return notes
 
 
 def _negative_loops(arcs: ArcList, weights: NDArray[Any]) -> NDArray[np.int64] | list[int]:
@@ -120,7 +131,7 @@ def _bytes_to_build(arcs: ArcList) -> int:
     return stored * (8 + word + target_dtype(arcs.vertices).itemsize + word) + 16 * arcs.vertices
 
 
-def _asymmetric(graph: CSRGraph) -> InputError:
+def asymmetric(graph: CSRGraph) -> InputError:
     """Return the error that names the first edge whose two arcs differ."""
     arc, tail, back = first_asymmetry(graph.offsets, graph.targets, weight_words(graph.weights)[0])
     u, v = graph.name_of(tail), graph.name_of(int(graph.targets[arc]))

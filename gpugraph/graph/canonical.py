@@ -92,6 +92,8 @@ def canonical_ids_at(graph: CSRGraph, positions: NDArray[Any]) -> NDArray[np.int
     wide = np.ascontiguousarray(positions, np.int64)
     if graph.directed:
         return wide.copy()
+    if graph.on_device is not None and graph.on_device.usable:
+        return graph.on_device.canonical_ids(wide)
     tails = np.searchsorted(graph.offsets, wide, side="right") - 1
     return np.asarray(_ids_at(graph.offsets, graph.targets, tails, wide))
 

@@ -13,14 +13,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.errors import shown
+
+if TYPE_CHECKING:
+    from gpugraph.graph.device_rows import DeviceRows
 
 WEIGHT_DTYPES = ("uint32", "int32", "uint64", "int64", "float32", "float64")
 
@@ -62,6 +65,8 @@ def freeze(holder: Any) -> None:
 class CSRGraph:
     """A weighted graph as compressed sparse rows; its arrays are read-only.
 
+    A graph that was made on a device lies there; each of its arrays comes to the host when something asks for it.
+
     Attributes:
         offsets: (n+1,) int64; the arcs of v are positions [offsets[v], offsets[v+1]).
         targets: (arcs,) int32 (int64 from 2^31 vertices on); ascending inside a row.
@@ -76,6 +81,7 @@ class CSRGraph:
         stored_digest: the digest the file carries, or None; ``digest`` is always computed.
         negative_loop: the first vertex whose self loop of negative weight was dropped, or None: a forest does not miss
             it, but no path through it is shortest.
+        on_device: the same arrays on a device that holds them too, or None.
     """
 
     offsets: Offsets
@@ -88,19 +94,49 @@ class CSRGraph:
     notes: tuple[str, ...] = field(default=())
     stored_digest: str | None = None
     negative_loop: int | None = None
+    on_device: DeviceRows | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
         freeze(self)
 
+    @classmethod
+    def lying_on(cls, rows: DeviceRows, **told: Any) -> CSRGraph:
+        """Return the graph of arrays on a device, none of which is copied to the host yet.
+
+        Args:
+            rows: the arrays.
+            told: the other attributes, by name; ``directed`` at least.
+        """
+        graph = object.__new__(cls)
+        defaults = {f.name: f.default for f in fields(cls) if f.default is not MISSING}
+        graph.__dict__.update(defaults | told | {"on_device": rows})
+        return graph
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Return an array that is not on the host yet; called only for what an instance lacks."""
+            rows = self.__dict__.get("on_device")
+            if rows is None or name not in ("offsets", "targets", "weights"):
+                raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+            array = rows.on_host(name).view()
+            array.flags.writeable = False
+            return self.__dict__.setdefault(name, array)
+
     @property
     def vertices(self) -> int:
         """Number of vertices, n."""
-        return len(self.offsets) - 1
+        return len(self.offsets) - 1 if self.on_device is None else self.on_device.vertices
 
     @property
     def arcs(self) -> int:
         """Number of stored arcs (twice the edges of an undirected graph)."""
-        return len(self.targets)
+        return len(self.targets) if self.on_device is None else self.on_device.arcs
+
+    @property
+    def weight_dtype(self) -> np.dtype[Any]:
+        """The dtype of the weights; asking for it copies nothing."""
+        return self.weights.dtype if self.on_device is None else np.dtype(self.on_device.weights.dtype)
 
     @property
     def edges(self) -> int:
@@ -109,8 +145,9 @@ class CSRGraph:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the three arrays on the host."""
-        return int(self.offsets.nbytes + self.targets.nbytes + self.weights.nbytes)
+        """Bytes of the three arrays on the host, if they are all there."""
+        word = target_dtype(self.vertices).itemsize + self.weight_dtype.itemsize
+        return 8 * (self.vertices + 1) + self.arcs * word
 
     @cached_property
     def degrees(self) -> NDArray[np.int64]:
@@ -122,10 +159,18 @@ class CSRGraph:
     @cached_property
     def digest(self) -> str:
         """Order-free fingerprint of the graph's arcs, weights and kind (see ``digest.py``)."""
+        if self.on_device is not None and self.on_device.usable:
+            from gpugraph.graph.device_check import digest_on_device
+
+            return digest_on_device(self)
         from gpugraph.graph.digest import graph_digest
 
-        code = 2 * WEIGHT_DTYPES.index(self.weights.dtype.name) + int(self.directed)
-        return graph_digest(self.offsets, self.targets, self.weights, code)
+        return graph_digest(self.offsets, self.targets, self.weights, self.digest_code)
+
+    @property
+    def digest_code(self) -> int:
+        """The kind of graph as its digest has it."""
+        return 2 * WEIGHT_DTYPES.index(self.weight_dtype.name) + int(self.directed)
 
     @cached_property
     def numbers(self) -> dict[Any, int]:
@@ -160,7 +205,12 @@ class CSRGraph:
 
     def renamed(self, **changes: Any) -> CSRGraph:
         """Return the same arrays with other ``name``, ``source``, ``notes`` or ``vertex_names``."""
-        return replace(self, **changes)
+        if self.on_device is None:
+            return replace(self, **changes)
+        graph = object.__new__(type(self))
+        kept = {name: value for name, value in self.__dict__.items() if name not in ("numbers", "printed_names")}
+        graph.__dict__.update(kept | changes)
+        return graph
 
     def describe(self) -> dict[str, Any]:
         """Return the ``graph`` object of a record."""
@@ -171,6 +221,6 @@ class CSRGraph:
             "arcs": self.arcs,
             "edges": self.edges,
             "directed": self.directed,
-            "weight_dtype": str(self.weights.dtype),
+            "weight_dtype": str(self.weight_dtype),
             "digest": self.digest,
         }

@@ -125,8 +125,10 @@ def _rmat(values: Values) -> Size:
 
 
 def _random(values: Values) -> Size:
-    m = samples_of_random(values)
-    return Size(values["n"], m, 2 * m)
+    n, m = values["n"], samples_of_random(values) + (values["n"] - 1 if values["hub"] else 0)
+    if (values["among"] or n) > n:
+        raise InputError(f"edges cannot be among {values['among']} of {n} vertices", remedy=f"among={n} or less")
+    return Size(n, m, 2 * m)
 
 
 def _ssca2(values: Values) -> Size:
@@ -173,12 +175,20 @@ def _tree(values: Values) -> Size:
     return Size(values["n"], values["n"] - 1, 2 * (values["n"] - 1))
 
 
+def _star(values: Values) -> Size:
+    if values["hub"] >= values["n"]:
+        remedy = f"number vertices from 0 to {values['n'] - 1}"
+        raise InputError(f"there is no vertex {values['hub']} among {values['n']}", remedy=remedy)
+    return _tree(values)
+
+
 def _counterexample(values: Values) -> Size:
     arcs = 2 * (values["n"] - 2)
     return Size(values["n"], arcs, 2 * arcs)
 
 
 _N = Parameter("n", "vertices", required=True)
+_SHUFFLED = Parameter("shuffled", "vertices in random order, the first stays vertex 0", "flag", default=False)
 _SCALE = Parameter("scale", "log2 of the vertices", required=True, low=0, high=40)
 _WIDTH, _HEIGHT = Parameter("width", "columns", required=True), Parameter("height", "rows", required=True)
 
@@ -229,6 +239,8 @@ FAMILIES: dict[str, Family] = {
                 Parameter("m", "edges drawn"),
                 Parameter("deg", "average degree: m = n * deg / 2", "decimal", low=Fraction(0)),
                 Parameter("ef", "edges drawn per vertex: m = n * ef", "decimal", low=Fraction(0)),
+                Parameter("among", "vertices that edges are drawn between, the first so many"),
+                Parameter("hub", "vertex 0 is joined to all others besides", "flag", default=False),
             ),
             _random,
             "uniform",
@@ -284,8 +296,35 @@ FAMILIES: dict[str, Family] = {
             _dense,
             "structured",
         ),
-        Family("path", "a path of n vertices", "path:500", ("n",), (_N,), _tree, "structured"),
-        Family("star", "vertex 0 joined to all others", "star:500", ("n",), (_N,), _tree, "structured"),
+        Family("path", "a path of n vertices", "path:500", ("n",), (_N, _SHUFFLED), _tree, "structured"),
+        Family(
+            "ramp",
+            "a path whose i-th edge weighs i",
+            "ramp:500",
+            ("n",),
+            (_N, Parameter("falling", "the first edge weighs most", "flag", default=False), _SHUFFLED),
+            _tree,
+            "structured",
+            weighted=False,
+        ),
+        Family(
+            "caterpillar",
+            "a path of half the vertices, each with a leaf",
+            "caterpillar:500",
+            ("n",),
+            (_N,),
+            _tree,
+            "structured",
+        ),
+        Family(
+            "star",
+            "one vertex joined to all others",
+            "star:500",
+            ("n",),
+            (_N, Parameter("hub", "which", default=0, low=0)),
+            _star,
+            "structured",
+        ),
         Family(
             "counterexample",
             "the graph on which atomics-free relaxation goes wrong",

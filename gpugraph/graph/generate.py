@@ -5,21 +5,26 @@ weigh the same.  With h = hash64(hash64(seed + 99) ^ (((u << 32) | (u >> 32)) ^ 
 undirected edge and u → v a directed arc, the weight is
 
     LO + high_product(h, HI − LO + 1)                whole numbers, then converted to the dtype
+    HI where h >> 63 is 1, else LO                   one of the two
     LO + (HI − LO) * ((h >> 11) * 2^-53)             reals, each operation rounded to float64, then to the dtype
 """
 
 from __future__ import annotations
 
 import importlib
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.compiled import njit
+from gpugraph.devices.base import Device
+from gpugraph.errors import OutOfMemory
 from gpugraph.graph.build import ArcList, build
 from gpugraph.graph.chunks import Progress, Runner
 from gpugraph.graph.csr import CSRGraph, target_dtype
+from gpugraph.graph.device_generate import can_generate, generate_on_device
 from gpugraph.graph.families import FAMILIES
 from gpugraph.graph.generators.hashing import hash64, high_product
 from gpugraph.graph.spec import Spec, WeightRange, parse_spec
@@ -29,17 +34,21 @@ _BUILD_STARTS = 0.6
 """The fraction of the whole at which the arcs are drawn and the rows begin to be built."""
 
 
-def generate(spec: Spec | str, progress: Progress | None = None) -> CSRGraph:
+def generate(spec: Spec | str, progress: Progress | None = None, device: Device | None = None) -> CSRGraph:
     """Return the graph of a spec.
 
     Args:
         spec: the spec, parsed or as text.
         progress: called with the fraction done, in 0..1, and what is being done, a few times a second at most.
+        device: makes the graph, and keeps it, if it can; the host does where it cannot.
 
     Raises:
         InputError: not a spec, or a graph that does not fit in memory (before anything is allocated).
     """
     parsed = parse_spec(spec) if isinstance(spec, str) else spec
+    if device is not None and can_generate(parsed):
+        with suppress(OutOfMemory):
+            return generate_on_device(parsed, device, lambda: generate(parsed))
     require_memory(parsed.estimate_bytes(), parsed.text)
     family = FAMILIES[parsed.family]
     values = dict(parsed.values)
@@ -107,7 +116,10 @@ def hashed_weights(
             end = min(at + _BLOCK, stop)
             values = buffer[: end - at]
             _hashes(tails, heads, at, end, directed, np.uint64(seed), values)
-            if weights.whole:
+            if weights.ends:
+                two = np.array([int(low), int(high)] if weights.whole else [float(low), float(high)], weights.dtype)
+                out[at:end] = two[(values >> np.uint64(63)).astype(np.int64)]
+            elif weights.whole:
                 _scale_whole(values, np.uint64(int(low) % 2**64), np.uint64((int(high - low) + 1) % 2**64))
                 # Read as signed where there are negative ones, so that reals are converted right.
                 out[at:end] = values.view(np.int64) if low < 0 else values

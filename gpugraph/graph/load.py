@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.clock import HostClock
 from gpugraph.compression import strip_suffix
-from gpugraph.errors import GraphFormatError, InputError, OutOfMemory
+from gpugraph.devices.base import Device
+from gpugraph.errors import GraphFormatError, InputError, OutOfMemory, unreadable
 from gpugraph.files import atomic_write
 from gpugraph.graph import formats
 from gpugraph.graph.build import ArcList, build
@@ -21,6 +23,10 @@ from gpugraph.graph.check import ensure_checked, first_asymmetry
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.formats.base import Format
 from gpugraph.graph.formats.input_file import Progress, Source
+from gpugraph.graph.view import MAX_NARROW_ARCS
+
+if TYPE_CHECKING:
+    from gpugraph.graph.device_rows import DeviceRows
 
 
 def load_file(
@@ -32,6 +38,7 @@ def load_file(
     check: bool = True,
     clock: HostClock | None = None,
     progress: Progress | None = None,
+    device: Device | None = None,
 ) -> CSRGraph:
     """Return the graph of a file.
 
@@ -45,6 +52,7 @@ def load_file(
             formats are checked while they are read.
         clock: what the phases ``load``, ``build`` and ``check`` are timed by.
         progress: called with the bytes read and the bytes there are, while text is read.
+        device: builds the rows of what is listed, and holds and checks those of a ``.csr``, where it can.
 
     Raises:
         InputError: no such file or format, or it may not be read.
@@ -55,7 +63,7 @@ def load_file(
     clock = HostClock() if clock is None else clock
     with Source(path, progress, keep_ids=keep_ids) as source:
         try:
-            graph = _loaded(source, form, clock)
+            graph = _loaded(source, form, clock, None if symmetrize else device)
             if check or symmetrize:
                 with clock.phase("check"):
                     ensure_checked(graph)
@@ -71,21 +79,74 @@ def load_file(
     return graph
 
 
-def _loaded(source: Source, form: Format | None, clock: HostClock) -> CSRGraph:
+def _loaded(source: Source, form: Format | None, clock: HostClock, device: Device | None) -> CSRGraph:
     """Read and build."""
     with clock.phase("load"):
         form = form or formats.recognise(source)
         content = form.read(source)
     if not isinstance(content, ArcList):
-        return replace(content, name=stem(source.name))
+        graph = replace(content, name=stem(source.name))
+        if device is not None and 0 < graph.vertices < 2**31:
+            _place(graph, source, device, clock)
+        return graph
     with clock.phase("build"):
-        return _built(content, source, form)
+        return _built(content, source, form, device)
 
 
-def _built(arcs: ArcList, source: Source, form: Format) -> CSRGraph:
-    """Build, and point at the file and the line where the two arcs of an edge differ."""
+def _place(graph: CSRGraph, source: Source, device: Device, clock: HostClock) -> None:
+    """Copy a graph that a file holds as rows to a device, if it has the room, and check it there.
+
+    Raises:
+        GraphFormatError: it is damaged, or ends before its last weight by now.
+    """
+    from gpugraph.graph.device_check import check_on_device
+
     try:
-        return build(arcs, name=stem(source.name), source=source.path)
+        with clock.phase("transfer"):
+            object.__setattr__(graph, "on_device", _copied(graph, source, device))
+        with clock.phase("check"):
+            check_on_device(graph)
+    except OutOfMemory:
+        object.__setattr__(graph, "on_device", None)
+
+
+def _copied(graph: CSRGraph, source: Source, device: Device) -> DeviceRows:
+    """Return the rows on a device: straight from a file that is mapped, else from the host's memory."""
+    from gpugraph.graph.device_rows import DeviceRows, narrow_offsets
+
+    device.require(graph.nbytes + 4 * (graph.vertices + 1))
+    arrays = (graph.offsets, graph.targets, graph.weights)
+    with source.descriptor() as file:
+        if file is None:
+            copies = [device.upload(array) for array in arrays]
+        else:
+            begin = source.data.ctypes.data
+            try:
+                copies = [device.upload_file(file, a.ctypes.data - begin, len(a), a.dtype) for a in arrays]
+            except EOFError:
+                raise GraphFormatError(
+                    f"cut short while it was read: {graph.vertices} vertices and {graph.arcs} arcs ask for "
+                    f"{len(source.data)} bytes, the file has {os.fstat(file).st_size}",
+                    path=source.path,
+                    remedy="fetch or write it again",
+                ) from None
+            except OSError as error:
+                raise unreadable(source.path, error) from error
+    offsets = copies[0] if graph.arcs >= MAX_NARROW_ARCS else narrow_offsets(device, copies[0], graph.arcs)
+    return DeviceRows(device, offsets, copies[1], copies[2], lambda: graph)
+
+
+def _built(arcs: ArcList, source: Source, form: Format, device: Device | None) -> CSRGraph:
+    """Build, and point at the file and the line where the two arcs of an edge differ."""
+    name, path = stem(source.name), source.path
+    try:
+        if device is not None:
+            from gpugraph.graph.device_build import build_on_device, can_build
+
+            if can_build(arcs):
+                with suppress(OutOfMemory):
+                    return build_on_device(arcs, device, name=name, source=path)
+        return build(arcs, name=name, source=path)
     except InputError as error:
         line = None
         if form.line_of_vertex is not None:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gpugraph.clock import HostClock
+from gpugraph.devices.base import Device
 from gpugraph.graph.build import build
 from gpugraph.graph.build import symmetrize as symmetrized
 from gpugraph.graph.csr import CSRGraph
@@ -26,6 +27,7 @@ def open_graph(
     keep_ids: bool = False,
     clock: HostClock | None = None,
     progress: Callable[[str], None] = lambda what: None,
+    device: Device | None = None,
 ) -> CSRGraph:
     """Return the graph behind ``source``, checked, after the changes asked for.
 
@@ -39,12 +41,14 @@ def open_graph(
         keep_ids: a file that only lists ids has the vertices 0 to the largest, whether or not all occur.
         clock: what the phases ``load``, ``build`` and ``check`` are timed by.
         progress: called with a few words whenever something new begins.
+        device: a GPU that will work on the graph: it makes, or builds and checks it, and keeps it, where it can.
 
     Raises:
         InputError: nothing of that kind, or damaged.
     """
     clock = HostClock() if clock is None else clock
-    graph = _opened(source, input_format, keep_ids, clock, progress)
+    maker = device if weights == "file" and not symmetrize else None
+    graph = _opened(source, input_format, keep_ids, clock, progress, maker)
     with clock.phase("build"):
         if weights != "file":
             from gpugraph.graph.weights import transform_weights
@@ -58,13 +62,18 @@ def open_graph(
 
 
 def _opened(
-    source: Any, input_format: str | None, keep_ids: bool, clock: HostClock, progress: Callable[[str], None]
+    source: Any,
+    input_format: str | None,
+    keep_ids: bool,
+    clock: HostClock,
+    progress: Callable[[str], None],
+    device: Device | None,
 ) -> CSRGraph:
     """Return the graph as its source has it."""
     if isinstance(source, CSRGraph):
         return source
     if isinstance(source, str | os.PathLike):
-        return _open_text(os.fsdecode(source), input_format, keep_ids, clock, progress)
+        return _open_text(os.fsdecode(source), input_format, keep_ids, clock, progress, device)
     from gpugraph.graph.from_python import arcs_of_object
 
     with clock.phase("build"):
@@ -72,7 +81,12 @@ def _opened(
 
 
 def _open_text(
-    text: str, input_format: str | None, keep_ids: bool, clock: HostClock, progress: Callable[[str], None]
+    text: str,
+    input_format: str | None,
+    keep_ids: bool,
+    clock: HostClock,
+    progress: Callable[[str], None],
+    device: Device | None,
 ) -> CSRGraph:
     from gpugraph.graph.spec import is_spec
 
@@ -80,10 +94,10 @@ def _open_text(
         from gpugraph.graph.generate import generate
 
         with clock.phase("build"):
-            return generate(text, progress=lambda fraction, what: progress(f"{what} {fraction:.0%}"))
+            return generate(text, lambda fraction, what: progress(f"{what} {fraction:.0%}"), device)
     from gpugraph.graph.load import load_file
 
     def reading(done: int, whole: int) -> None:
         progress(f"reading {text} {done / max(whole, 1):.0%}")
 
-    return load_file(text, input_format=input_format, keep_ids=keep_ids, clock=clock, progress=reading)
+    return load_file(text, input_format=input_format, keep_ids=keep_ids, clock=clock, progress=reading, device=device)

@@ -8,10 +8,11 @@ Every family takes, besides its own parameters (``families.py``),
     seed=N        the seed of every draw, 1 unless given
     w=LO..HI      weights uniform in LO..HI: whole numbers, both ends included, or reals where an end has a
                   decimal point; 1..1048576 unless given
+    w=LO/HI       one of the two, half of the weights each
     w=unit        every weight 1
     dtype=NAME    uint32, int32, uint64, int64, float32 or float64; the narrowest that fits unless given
 
-except that ``knn`` and ``counterexample`` have weights of their own.  Whole numbers may be written ``2^20``.
+except that ``knn``, ``ramp`` and ``counterexample`` have weights of their own.  Whole numbers may be written ``2^20``.
 """
 
 from __future__ import annotations
@@ -44,12 +45,14 @@ class WeightRange:
         low, high: both ends; exact.
         whole: whole numbers, else reals.
         dtype: one of ``WEIGHT_DTYPES``.
+        ends: nothing between the two.
     """
 
     low: Fraction
     high: Fraction
     whole: bool
     dtype: str
+    ends: bool = False
 
 
 @dataclass(frozen=True)
@@ -215,19 +218,20 @@ def _weights(family: Family, text: str | None, dtype: str | None) -> WeightRange
         raise InputError(f"'{family.name}' has weights of its own", remedy="leave out w=")
     if not family.weighted:
         return WeightRange(Fraction(1), Fraction(2**31 - 1), True, dtype or "uint32")
-    low_text, dots, high_text = (text or "1..1048576").partition("..")
+    ends_only = "/" in (text or "")
+    low_text, dots, high_text = (text or "1..1048576").partition("/" if ends_only else "..")
     if text == "unit":
         low_text, dots, high_text = "1", "..", "1"
     ends = [_decimal(end) if re.search("[.eE]", end) else _whole(end) for end in (low_text, high_text)]
     if not dots or ends[0] is None or ends[1] is None:
-        raise InputError(f"w takes LO..HI or unit, not '{text}'", remedy="e.g. w=1..255")
+        raise InputError(f"w takes LO..HI, LO/HI or unit, not '{text}'", remedy="e.g. w=1..255")
     low, high = Fraction(ends[0]), Fraction(ends[1])
     if low > high:
-        raise InputError(f"the weights {text} end before they begin", remedy=f"write w={high_text}..{low_text}")
+        raise InputError(f"the weights {text} end before they begin", remedy=f"write w={high_text}{dots}{low_text}")
     whole = not re.search(r"[.e]", low_text + high_text, re.IGNORECASE)
     if whole and not (low >= -(2**63) and high < (2**63 if low < 0 else 2**64)):
         raise InputError(f"the weights {text} need more than 64 bits", remedy="choose a smaller range")
-    return WeightRange(low, high, whole, _fitting(low, high, whole, dtype))
+    return WeightRange(low, high, whole, _fitting(low, high, whole, dtype), ends_only and low < high)
 
 
 def _fitting(low: Fraction, high: Fraction, whole: bool, dtype: str | None) -> str:
@@ -254,9 +258,13 @@ def _canonical(family: Family, values: dict[str, Any], seed: int, weights: Weigh
     if seed != 1:
         parts.append(f"seed={seed}")
     usual = _weights(family, None, None)
-    if (weights.low, weights.high, weights.whole) != (usual.low, usual.high, usual.whole):
+    if (weights.low, weights.high, weights.whole, weights.ends) != (usual.low, usual.high, usual.whole, False):
         ends = (_written(end) if weights.whole else repr(float(end)) for end in (weights.low, weights.high))
-        parts.append("w=unit" if weights.low == weights.high == 1 and weights.whole else f"w={'..'.join(ends)}")
+        parts.append(
+            "w=unit"
+            if weights.low == weights.high == 1 and weights.whole
+            else f"w={('/' if weights.ends else '..').join(ends)}"
+        )
     if weights.dtype != _default_dtype(family, weights):
         parts.append(f"dtype={weights.dtype}")
     return f"{family.name}:{','.join(parts)}" if parts else family.name

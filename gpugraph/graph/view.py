@@ -21,7 +21,7 @@ What comes out does not depend on the order in which they are named.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from gpugraph.devices.base import Array, Device
 from gpugraph.errors import InputError, unknown_name
 from gpugraph.graph.canonical import canonical_ids, canonical_ids_at
-from gpugraph.graph.csr import CSRGraph, freeze
+from gpugraph.graph.csr import CSRGraph, freeze, target_dtype
 
 if TYPE_CHECKING:
     from gpugraph.graph.compress import CompressedTargets
@@ -70,36 +70,68 @@ class GraphView:
     vertex_origin: NDArray[Any] | None = None
     edge_ids: NDArray[Any] | None = None
     compressed: CompressedTargets | None = None
+    _index: np.dtype[Any] | None = None
 
     def __post_init__(self) -> None:
         freeze(self)
 
+    @classmethod
+    def _plain(cls, graph: CSRGraph, index: np.dtype[Any]) -> GraphView:
+        """Return the view of a graph as it is; arrays that lie on a device come to the host when asked for."""
+        view = object.__new__(cls)
+        view.__dict__.update({f.name: f.default for f in fields(cls) if f.default is not MISSING})
+        view.__dict__.update(graph=graph, _index=index)
+        return view
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Return an array of a plain view; called only for what an instance lacks."""
+            if "graph" not in self.__dict__ or name not in ("offsets", "targets", "weights"):
+                raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+            array = getattr(self.graph, name)
+            if name == "offsets":
+                array = array.astype(self._index, copy=False).view()
+                array.flags.writeable = False
+            return self.__dict__.setdefault(name, array)
+
     @property
     def vertices(self) -> int:
         """Number of vertices, n."""
-        return len(self.offsets) - 1
+        return len(self.offsets) - 1 if self._index is None else self.graph.vertices
 
     @property
     def arcs(self) -> int:
         """Number of arcs."""
-        return len(self.targets)
+        return len(self.targets) if self._index is None else self.graph.arcs
+
+    @property
+    def index_dtype(self) -> np.dtype[Any]:
+        """The dtype of an arc index in device code; asking for it copies nothing."""
+        return self.offsets.dtype if self._index is None else self._index
+
+    @property
+    def weight_dtype(self) -> np.dtype[Any]:
+        """The dtype of the weights; asking for it copies nothing."""
+        return self.weights.dtype if self._index is None else self.graph.weight_dtype
 
     @property
     def index_bits(self) -> int:
         """Width of an arc index in device code: 32 or 64."""
-        return self.offsets.dtype.itemsize * 8
+        return self.index_dtype.itemsize * 8
 
     @property
     def weight_bytes(self) -> int:
         """Bytes of one weight."""
-        return self.weights.itemsize
+        return self.weight_dtype.itemsize
 
     @property
     def nbytes(self) -> int:
         """Bytes of the arrays that a device needs: offsets, targets, weights and edge ids where there are some."""
         ids = 0 if self.edge_ids is None else self.edge_ids.nbytes
-        targets = self.targets.nbytes if self.compressed is None else self.compressed.nbytes
-        return int(self.offsets.nbytes + targets + self.weights.nbytes + ids)
+        word = target_dtype(self.vertices).itemsize
+        targets = self.arcs * word if self.compressed is None else self.compressed.nbytes
+        return self.index_dtype.itemsize * (self.vertices + 1) + targets + self.arcs * self.weight_bytes + ids
 
     @classmethod
     def of(cls, graph: CSRGraph, preparations: tuple[str, ...] = (), index_bits: int | None = None) -> GraphView:
@@ -119,6 +151,8 @@ class GraphView:
             if name not in PREPARATIONS:
                 raise unknown_name("preparation", name, PREPARATIONS)
         index = _index_dtype(graph, index_bits)
+        if not chosen:
+            return cls._plain(graph, index)
         offsets, targets, weights = graph.offsets, graph.targets, graph.weights
         arc_origin: NDArray[Any] | None = None
         vertex_origin: NDArray[Any] | None = None
@@ -166,6 +200,11 @@ class GraphView:
         if self.edge_ids is not None:
             return np.asarray(self.edge_ids[arc_positions], np.int64)
         return canonical_ids_at(self.graph, arc_positions)
+
+    def bring_to_host(self) -> None:
+        """Copy to the host what is not there, so that no later step has to."""
+        for name in ("offsets", "targets", "weights"):
+            getattr(self, name)
 
     def original_vertices(self, vertices: NDArray[Any]) -> NDArray[np.int64]:
         """Return the CSRGraph's numbers of the view's ``vertices``; a negative one (no vertex) stays."""
@@ -248,16 +287,27 @@ class ResidentView:
     @property
     def index_dtype(self) -> np.dtype[np.signedinteger]:
         """The dtype of an arc index in device code."""
-        return self.host.offsets.dtype
+        return self.host.index_dtype
 
     @property
     def nbytes(self) -> int:
         """Bytes the view takes on the device."""
         return self.host.nbytes
 
+    def own(self, device: Device) -> ResidentView:
+        """Return the view with arrays of its own, for whom one does not trust with those that others work on."""
+
+        def copied(array: Array) -> Array:
+            made = device.empty(array.shape, array.dtype)
+            device.copy(made, array)
+            return made
+
+        arrays = {name: getattr(self, name) for name in ("offsets", "targets", "weights")}
+        return replace(self, **{name: copied(array) for name, array in arrays.items()})
+
 
 def make_resident(view: GraphView, device: Device) -> tuple[ResidentView, float, float]:
-    """Copy a view to a device.
+    """Copy a view to a device, or take the arrays of a graph that lies there already.
 
     Returns:
         The resident view, the seconds of staging (the copy into pinned memory) and of the transfer.
@@ -265,6 +315,11 @@ def make_resident(view: GraphView, device: Device) -> tuple[ResidentView, float,
     Raises:
         OutOfMemory: it does not fit; nothing was allocated.
     """
+    rows = view.graph.on_device
+    if rows is not None and rows.device is device and rows.usable and not view.preparations:
+        wide = rows.index_dtype == view.index_dtype
+        offsets = rows.offsets if wide else device.upload(view.offsets)
+        return ResidentView(view, offsets, rows.targets, rows.weights, None), 0.0, 0.0
     device.require(view.nbytes)
     start = time.perf_counter()
     ids = [] if view.edge_ids is None else [view.edge_ids]

@@ -194,7 +194,7 @@ def _phases(run: CellRun, h2d_s: list[float]) -> dict[str, float]:
     if run.cell.transfers == "separate":
         stage_s, bus_s = run.placed.stage_s, median(h2d_s or [0.0])
         account.move("transfer", "stage", stage_s)
-        account.move("transfer", "h2d", bus_s)
+        account.move("transfer", "h2d", bus_s + run.placed.seconds.get("transfer", 0.0))
         account.move("transfer", "prepare", account.seconds.get("transfer", 0.0))  # the allocation
         seconds |= {name: account.seconds.get(name, 0.0) for name in ("stage", "h2d", "prepare")}
         seconds.pop("transfer", None)

@@ -78,7 +78,7 @@ class CellRun:
         check_counts(cell)
         self._flush = opened.flush if sampling.cold else None
         self.problem = problem = load_problem(cell.problem)
-        input_ = inputs.open(cell, problem, account, progress)
+        input_ = inputs.open(cell, problem, account, progress, device)
         graph = input_.graph
         self.algorithm = algorithm = resolve_algorithm(cell, problem, graph, device.kind)
         self.options = parse_options(algorithm, cell.options)

@@ -60,8 +60,10 @@ class Inputs:
         self._opened: OrderedDict[tuple[Any, ...], Placed] = OrderedDict()
         self._placed: weakref.WeakValueDictionary[tuple[Any, ...], Placed] = weakref.WeakValueDictionary()
 
-    def open(self, cell: Cell, problem: Problem, account: Account, progress: Progress) -> Placed:
+    def open(self, cell: Cell, problem: Problem, account: Account, progress: Progress, device: Any = None) -> Placed:
         """Return the input that a cell names, opened; the account is told what that took, now or when it was done.
+
+        A GPU that will work on it makes it, and keeps it, if it can.
 
         Raises:
             InputError: it cannot be read, or the problem does not take it.
@@ -72,7 +74,8 @@ class Inputs:
             self._make_room()
             progress(f"loading {cell.input.path or getattr(cell.graph, 'name', type(cell.graph).__name__)}")
             before = account.until_now()
-            graph = problem.open(cell.input, account, progress)
+            maker = None if device is None or device.kind == "cpu" else device
+            graph = problem.open(cell.input, account, progress, maker)
             with account.phase("build"):
                 graph = problem.admit(graph)
             seconds = {name: s - before.get(name, 0.0) for name, s in account.until_now().items() if name in OPENING}
@@ -126,7 +129,10 @@ class Inputs:
             found = self._viewed(opened, cell, problem, account, progress)
             if there:
                 progress("copying the graph to the device")
-                _copy(found, problem, device, transfers, account)
+                _copy(found, problem, device, transfers, account, shared=shared)
+            elif hasattr(found.view, "bring_to_host"):
+                with account.phase("prepare"):
+                    found.view.bring_to_host()
             if shared or not there:
                 self._placed[key] = found
         else:
@@ -153,11 +159,11 @@ class Inputs:
         self._opened.clear()
 
 
-OPENING = ("load", "build", "check")
-"""The phases until an input is there."""
+OPENING = ("load", "build", "check", "transfer")
+"""The phases until an input is there; rows that a file holds go to a device as they are read."""
 
 
-def _copy(placed: Placed, problem: Problem, device: Any, transfers: int, account: Account) -> None:
+def _copy(placed: Placed, problem: Problem, device: Any, transfers: int, account: Account, *, shared: bool) -> None:
     """Copy a view to a device, again and again; what the copies took beyond the median of one is ``sampling``."""
     before = live_bytes(device)
     stage_s, h2d_s, whole_s = list[float](), list[float](), list[float]()
@@ -171,7 +177,9 @@ def _copy(placed: Placed, problem: Problem, device: Any, transfers: int, account
             whole_s.append(time.perf_counter() - start)
             stage_s.append(staging_s)
             h2d_s.append(bus_s)
-    placed.device_bytes = live_bytes(device) - before
+        if not shared and stage_s[0] + h2d_s[0] == 0.0 and hasattr(placed.subject, "own"):
+            placed.subject = placed.subject.own(device)
+    placed.device_bytes = live_bytes(device) - before or int(placed.subject.nbytes)
     placed.stage_s, placed.h2d_s, placed.transfer_s = median(stage_s), h2d_s, median(whole_s)
     account.until_now()
     account.move("sampling", "transfer", placed.transfer_s)

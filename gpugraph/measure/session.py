@@ -140,7 +140,7 @@ class Session:
         problem = load_problem(cell.problem)
         opened = self.device(cell)
         with code_cache.told_to(progress):
-            graph = self._inputs.open(cell, problem, Account(), progress).graph
+            graph = self._inputs.open(cell, problem, Account(), progress, opened.device).graph
         algorithm = self._resolved(cell, graph, opened.device.kind)
         return cell_id(
             cell,

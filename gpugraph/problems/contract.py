@@ -219,8 +219,13 @@ class Problem(Protocol):
         """Return a file or spec with what makes it large left open: ``rmat:{scale},ef=8``."""
         ...
 
-    def open(self, input_: Input, clock: HostClock, progress: Callable[[str], None]) -> Any:
-        """Return the input itself; ``clock`` times ``load``, ``build`` and ``check``."""
+    def open(
+        self, input_: Input, clock: HostClock, progress: Callable[[str], None], device: Device | None = None
+    ) -> Any:
+        """Return the input itself; ``clock`` times ``load``, ``build`` and ``check``.
+
+        A GPU that will work on it may be told to, and then makes it, and keeps it, if it can.
+        """
         ...
 
     def view(self, graph: Any, preparations: Sequence[str], index_bits: int | None) -> Any:

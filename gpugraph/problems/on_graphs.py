@@ -58,8 +58,14 @@ class OnGraphs:
         """Return a spec with what makes it large left open; a file's own name."""
         return series_of(source)
 
-    def open(self, input_: Input, clock: HostClock, progress: Callable[[str], None]) -> CSRGraph:
-        """Return the graph; ``clock`` times ``load``, ``build`` and ``check``."""
+    def open(
+        self, input_: Input, clock: HostClock, progress: Callable[[str], None], device: Device | None = None
+    ) -> CSRGraph:
+        """Return the graph, ``load``, ``build`` and ``check`` timed by ``clock``; ``device`` makes it if it can.
+
+        Raises:
+            InputError: nothing of that kind, or damaged.
+        """
         from gpugraph.graph.sources import open_graph
 
         return open_graph(
@@ -71,6 +77,7 @@ class OnGraphs:
             keep_ids=input_.keep_ids,
             clock=clock,
             progress=progress,
+            device=device,
         )
 
     def view(self, graph: CSRGraph, preparations: Sequence[str], index_bits: int | None) -> GraphView:

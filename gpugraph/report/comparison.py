@@ -9,8 +9,8 @@ from gpugraph.measure.compare import VERDICTS, Compared, Comparison
 from gpugraph.measure.record import Record
 from gpugraph.measure.record_shape import jsonable
 from gpugraph.quantities import counted, duration, percent
-from gpugraph.report.markdown import row as markdown_row
-from gpugraph.terminal import Line, columns, field
+from gpugraph.report.markdown_csv import grid
+from gpugraph.report.terminal import Line, columns, field
 
 HEADER = ("problem", "graph", "algorithm", "device", "base", "new", "new/base", "95 % interval", "verdict")
 _RIGHT = (4, 5, 6, 7)
@@ -54,17 +54,17 @@ def comparison_lines(comparison: Comparison, *, width: int = 80) -> list[Line]:
 
 def comparison_markdown(comparison: Comparison) -> str:
     """Return a comparison as a Markdown table with its summary beneath."""
-    lines = [markdown_row(HEADER), markdown_row(["---:" if i in _RIGHT else "---" for i in range(len(HEADER))])]
+    rows = []
     for cell in comparison.cells:
         cells = _cells(cell)
         cells[-1] = f"**{cell.verdict}**" if cell in comparison.regressions else cell.verdict
-        lines.append(markdown_row([*cells[:-1], cells[-1] + (f": {cell.reason}" if cell.reason else "")]))
+        rows.append([*cells[:-1], cells[-1] + (f": {cell.reason}" if cell.reason else "")])
     notes = [f"{tally(comparison)}; threshold {percent(comparison.threshold)}"]
     if comparison.geometric_mean is not None:
         notes.append(f"Geometric mean of the ratios: {_mean(comparison)}")
     notes += [f"Not paired: {text}" for text in _unpaired(comparison)]
     notes += [text[0].upper() + text[1:] for text in comparison.notices]
-    return "\n".join([*lines, *(f"\n{note}." for note in [*notes, _MEANING])])
+    return "\n".join([*grid(HEADER, rows, _RIGHT), *(f"\n{note}." for note in [*notes, _MEANING])])
 
 
 def comparison_json(comparison: Comparison) -> dict[str, Any]:

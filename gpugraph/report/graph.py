@@ -8,7 +8,7 @@ from typing import Any
 
 from gpugraph.graph.properties import Degrees, GraphProperties
 from gpugraph.quantities import count, counted, in_units
-from gpugraph.terminal import Line, field
+from gpugraph.report.terminal import Line, field
 
 BAR_WIDTH = 30
 

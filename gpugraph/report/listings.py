@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gpugraph.quantities import duration, in_units, value
-from gpugraph.terminal import Line, field, indented
+from gpugraph.report.terminal import Line, field, indented
 
 
 def catalogue(algorithms: Sequence[Mapping[str, Any]], *, width: int = 80) -> list[Line]:

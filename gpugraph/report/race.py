@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gpugraph.quantities import count, counted
-from gpugraph.terminal import Line, columns, field, indented
+from gpugraph.report.terminal import Line, columns, field, indented
 
 BAR_WIDTH = 30
 SHOWN_ANSWERS = 8

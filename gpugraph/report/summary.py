@@ -15,7 +15,7 @@ from gpugraph.report.charts.curves import LOG_BEYOND
 from gpugraph.report.charts.panels import Panel, panels
 from gpugraph.report.page_text import headlines, lead
 from gpugraph.report.papers import Published, published
-from gpugraph.terminal import Line, indented
+from gpugraph.report.terminal import Line, indented
 
 SHOWN_FAILURES = 12
 

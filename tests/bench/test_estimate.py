@@ -17,6 +17,7 @@ from gpugraph.measure.sampling import Sampling
 from gpugraph.problems.on_graphs import size_of
 from gpugraph.problems.registry import find_algorithm, load_problem
 from gpugraph.problems.scan.array import open_array
+from tests.report.canned import mst_record
 
 
 @pytest.mark.parametrize("preparations", [(), ("sort-adjacency",), ("renumber", "rank-weights"), ("rank-weights",)])
@@ -41,3 +42,15 @@ def test_a_mistake_in_what_an_algorithm_declares_is_not_passed_over(monkeypatch)
     monkeypatch.setattr(estimate, "resolve_algorithm", lambda *a: wrong)
     with pytest.raises(AttributeError, match="degrees"):
         Prices(Sampling()).need(cell)
+
+
+def test_what_a_graph_of_one_edge_takes_is_not_scaled_up_by_the_arcs():
+    def planned(graph):
+        return Planned(Cell("mst", graph, "boruvka", "cpu"), "cpu", size_of(graph), Limits())
+
+    record = mst_record(algorithm="boruvka", outcome="ok", device={"kind": "cpu"}, phases_s={"kernel": 7e-4})
+    record["graph"] = {"name": "random:n=65536,m=1", "vertices": 65536, "arcs": 2, "edges": 1}
+    prices = Prices(Sampling(), [record])
+    assert prices.need(planned("rmat:12")).basis == "results"
+    assert prices.need(planned("rmat:16")).seconds < 10
+    assert prices.need(planned("rmat:18")).seconds > prices.need(planned("rmat:16")).seconds

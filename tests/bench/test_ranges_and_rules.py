@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpugraph.bench.plan import matches
-from gpugraph.bench.sweep import expand, expand_words
+from gpugraph.bench.axes import expand, expand_words, matches
 from gpugraph.errors import InputError
 
 

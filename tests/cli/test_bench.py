@@ -348,3 +348,28 @@ def test_what_a_guest_marks_on_its_clock_cannot_spoil_the_file(folder):
     write_sweep(folder, "./mine.py:back", "kruskal")
     succeed("bench", "--sweep", "t.toml", "--save", "r.jsonl", "--set", "n=30")
     assert outcomes("r.jsonl") == {"./mine.py:back path:30": "refused", "kruskal path:30": "ok"}
+
+
+def test_a_bench_shows_its_tables_and_ends_with_4_where_an_expectation_is_not_met(folder):
+    write_sweep(folder, "kruskal", "boruvka")
+    asked = (
+        (folder / "t.toml").read_text()
+        + """
+[[table]]
+title = "side by side"
+each = { algorithm = "kruskal" }
+with.other = { algorithm = "boruvka" }
+columns = { graph = "graph", rounds = "other.rounds", times = "kernel / other.kernel" }
+[[expect]]
+text = "a path is large"
+value = "vertices"
+LIMIT
+"""
+    )
+    for limit, code, verdict in (("least = 35", 4, "no "), ("least = 30", 0, "yes "), ("stated = 30", 0, "yes, more ")):
+        (folder / "t.toml").write_text(asked.replace("LIMIT", limit + ("\nwhere = 'section 1'" * (limit[0] == "s"))))
+        outcome = run("bench", "--sweep", "t.toml", "--save", f"{code}{limit[0]}.jsonl")
+        assert outcome.code == code
+        assert "side by side\ngraph" in outcome.out
+        assert f"\n{verdict}" in outcome.out or limit[0] == "s"
+    assert "a path is large (section 1, 30)" in outcome.out

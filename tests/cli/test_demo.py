@@ -11,7 +11,7 @@ import pytest
 from gpugraph.errors import DeviceUnavailable
 from gpugraph.problems.sssp import race_demo
 from gpugraph.report.race import race_page
-from gpugraph.terminal import plain
+from gpugraph.report.terminal import plain
 from tests.cli.runner import refuse, run, succeed
 from tests.emulator.compiler import needs_compiler
 

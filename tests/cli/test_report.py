@@ -50,6 +50,21 @@ def test_csv_and_markdown_have_a_line_for_every_cell_failed_ones_too(results):
     assert any("out of memory: needs 151 GB" in line for line in lines)
 
 
+def test_the_tables_of_a_sweep_are_shown_and_written(results, tmp_path):
+    shown = succeed("report", results, "--sweep", "scales").out
+    assert "forests on a GPU\ngraph" in shown
+    assert succeed("report", results, "--sweep", "scales", "-o", tmp_path / "t.txt").out.startswith(str(tmp_path))
+    assert (tmp_path / "t.txt").read_text("utf-8").strip() == shown.strip()
+
+
+def test_a_template_is_filled_and_written(results, tmp_path):
+    (tmp_path / "p.j2").write_text('# Forests\n\n{{ table("scales", "forests on a GPU", records="results") }}\n')
+    shown = succeed("report", results, "--template", tmp_path / "p.j2").out
+    assert shown.startswith("# Forests\n\n| graph | algorithm |")
+    succeed("report", results, "--template", tmp_path / "p.j2", "-o", tmp_path / "p.md")
+    assert (tmp_path / "p.md").read_text("utf-8") == shown
+
+
 def test_the_page_has_its_title_and_the_names_of_its_files(results, tmp_path):
     succeed("report", results, "-o", tmp_path / "r.html", "--title", "Night run")
     page = (tmp_path / "r.html").read_text("utf-8")
@@ -76,6 +91,10 @@ def test_a_figure_is_written_in_every_format(results, tmp_path, ending):
         (["report", "r.jsonl", "-o", "r.jsonl", "--format", "csv"], "would be overwritten"),
         (["report", "none.jsonl"], "none.jsonl"),
         (["report"], "RESULTS"),
+        (["report", "r.jsonl", "--sweep", "scals"], "did you mean 'scales'?"),
+        (["report", "r.jsonl", "--sweep", "smoke"], "has neither [[table]] nor [[expect]]"),
+        (["report", "r.jsonl", "--sweep", "scales", "--format", "csv"], "each say what to show"),
+        (["report", "r.jsonl", "--template", "none.md.j2"], "none.md.j2: cannot be read: no such file"),
         (["report", "folder"], "folder"),
         (["plot", "r.jsonl", "-o", "f.gif"], "ending of a figure"),
         (["plot", "r.jsonl", "-o", "f.svg", "--x", "scael"], "did you mean 'scale'?"),

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gc
+import tempfile
 from itertools import pairwise
 from typing import Any
 
@@ -133,6 +134,27 @@ def test_closing_leaves_nothing_pinned(transfers: Any) -> None:
     transfers.close()
     gc.collect()
     assert transfers.cupy.pinned == {}
+
+
+@settings(deadline=None, max_examples=20)
+@given(st.integers(0, 90_000), st.integers(0, 200))
+def test_a_file_comes_to_the_device_whole_through_two_small_buffers(size: int, offset: int) -> None:
+    content = np.random.default_rng(size).integers(0, 256, offset + size, np.uint8)
+    with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryFile() as file:
+        patch.setattr(pinned, "FILE_CHUNK", 10_000)
+        patch.setattr(pinned, "_SLICE", 3_000)
+        file.write(content.tobytes())
+        file.flush()
+        cupy = FakeCupy()
+        transfers = Transfers(cupy.cuda.runtime, Events(cupy.cuda.Event), cupy.cuda.Stream(True))
+        device = np.zeros(size, np.uint8)
+        transfers.file_to_device(device.ctypes.data, file.fileno(), offset, size)
+        assert np.array_equal(device, content[offset:])
+        assert len(cupy.pinned) == (2 if size else 0)
+        longer = np.zeros(size + 1, np.uint8)
+        with pytest.raises(EOFError, match=f"ends at byte {offset + size}"):
+            transfers.file_to_device(longer.ctypes.data, file.fileno(), offset, size + 1)
+        transfers.close()
 
 
 @pytest.mark.parametrize("refused", [False, True])

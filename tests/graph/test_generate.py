@@ -46,6 +46,8 @@ SMALL = {
     "complete": "complete:6",
     "dense": "dense:n=12,density=0.5",
     "path": "path:5",
+    "ramp": "ramp:5",
+    "caterpillar": "caterpillar:5",
     "star": "star:5",
     "counterexample": "counterexample:9",
 }
@@ -263,6 +265,48 @@ def test_knn_joins_every_point_to_its_nearest():
     np.fill_diagonal(apart, np.inf)
     nearest = 1 + np.floor(apart.min(axis=1))
     assert sorted(np.minimum.reduceat(graph.weights, graph.offsets[:-1])) == sorted(nearest)
+
+
+def edges_of(graph):
+    """Return the edges of a graph with their weights."""
+    tails = np.repeat(np.arange(graph.vertices), graph.degrees)
+    listed = zip(tails.tolist(), graph.targets.tolist(), graph.weights.tolist(), strict=True)
+    return {(u, v): w for u, v, w in listed if u < v}
+
+
+def test_hard_inputs_are_of_the_shape_that_their_names_say():
+    assert edges_of(generate("ramp:4")) == {(0, 1): 1, (1, 2): 2, (2, 3): 3}
+    assert edges_of(generate("ramp:4,falling=yes")) == {(0, 1): 3, (1, 2): 2, (2, 3): 1}
+    assert edges_of(generate("caterpillar:5,w=unit")).keys() == {(0, 1), (1, 2), (0, 3), (1, 4)}
+    assert edges_of(generate("star:4,hub=2")).keys() == {(0, 2), (1, 2), (2, 3)}
+    hub = generate("random:n=64,m=100,hub=yes")
+    assert hub.degrees[0] == 63
+    assert generate("random:n=64,m=100,among=8").degrees[8:].max() == 0
+
+
+def test_a_shuffled_path_is_a_path_that_begins_at_vertex_0():
+    for spec in ("path:1000,shuffled=yes", "ramp:1000,shuffled=yes"):
+        graph = generate(spec)
+        assert sorted(graph.degrees)[:3] == [1, 1, 2]
+        assert graph.degrees[0] == 1
+        assert graph.edges == 999
+    edges, place, seen, weights = edges_of(graph), 0, {0}, []
+    while len(seen) < 1000:  # from vertex 0 on the ramp's weights are 1, 2, 3, …
+        row = graph.targets[graph.offsets[place] : graph.offsets[place + 1]].tolist()
+        (following,) = [other for other in row if other not in seen]
+        weights.append(edges[min(place, following), max(place, following)])
+        place = following
+        seen.add(place)
+    assert weights == list(range(1, 1000))
+
+
+@pytest.mark.parametrize("dtype", ["uint32", "uint64", "int64", "float64"])
+def test_weights_may_be_one_of_two(dtype):
+    graph = generate(f"random:n=2000,deg=8,w=1/2147483648,dtype={dtype}")
+    values, counts = np.unique(graph.weights, return_counts=True)
+    assert values.tolist() == [1, 2**31]
+    assert 0.45 < counts[0] / counts.sum() < 0.55
+    assert parse_spec(graph.name).text == graph.name
 
 
 def test_the_counterexample_offers_different_sums_to_its_last_vertex():

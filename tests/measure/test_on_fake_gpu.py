@@ -23,6 +23,12 @@ FOUR = Sampling.fixed(4, 1)
 CELL = Cell("mst", "grid:5x5", "puppet", "cuda", phases=False, verify="reference")
 
 
+@pytest.fixture(autouse=True)
+def the_host_makes_the_graphs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fake GPU runs no kernels, those that make graphs among them."""
+    monkeypatch.setattr("gpugraph.graph.generate.can_generate", lambda spec: False)
+
+
 @pytest.fixture
 def cupy(monkeypatch: pytest.MonkeyPatch) -> FakeCupy:
     fake = FakeCupy()

@@ -18,6 +18,7 @@ from tests.emulator.compiler import needs_compiler
 from tests.measure.fakes import FakeTime, Puppet
 from tests.measure.runs import SIX, cell, measure, puppets
 from tests.report.canned import mst_record
+from tests.zoo import zoo
 
 
 @pytest.fixture
@@ -84,7 +85,7 @@ def test_the_phases_of_competing_cells_are_their_own(monkeypatch: pytest.MonkeyP
 
 @needs_compiler
 def test_staging_is_told_from_the_bus_only_where_that_is_asked_for() -> None:
-    some = replace(cell("boruvka"), device="emulated", verify="none")
+    some = replace(cell("boruvka"), graph=zoo("random"), device="emulated", verify="none")
     together = run_cell(some, sampling=Sampling.fixed(1, 0)).data["phases_s"]
     separate = run_cell(replace(some, transfers="separate"), sampling=Sampling.fixed(1, 0)).data["phases_s"]
     assert together["transfer"] > 0

@@ -8,6 +8,7 @@ import stat
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import cached_property
 from typing import IO, Any
 
@@ -184,6 +185,19 @@ class Source:
         except OSError:
             # A strict system refuses to promise memory for a private copy of a very large file.
             return np.asarray(np.memmap(self._file, np.uint8, "r"))
+
+    @contextmanager
+    def descriptor(self) -> Iterator[int | None]:
+        """Open the file for others to read what ``data`` maps; None where ``data`` is a copy in memory."""
+        if self.codec is not None or self._held is not None:
+            yield None
+            return
+        try:
+            raw = open(self._file, "rb", buffering=0)  # noqa: SIM115
+        except OSError as error:
+            raise unreadable(self.path, error) from error
+        with raw:
+            yield raw.fileno()
 
     def field(self, offset: int, dtype: str, what: str) -> int:
         """Return the integer of ``dtype`` at byte ``offset``.

@@ -1,4 +1,6 @@
-"""Graphs of a plain structure: ``grid``, ``road``, ``complete``, ``dense``, ``path``, ``star``, ``counterexample``.
+"""Graphs of a plain structure.
+
+``grid``, ``road``, ``complete``, ``dense``, ``path``, ``ramp``, ``caterpillar``, ``star`` and ``counterexample``.
 
 grid, road
     Vertex y * width + x is joined to its right and to its lower neighbour.  ``road`` is a grid with most of its
@@ -9,6 +11,9 @@ dense
     m = max(n − 1, ⌊density * n(n − 1)/2⌋) edges: the path 0, 1, …, n − 1, and of the (n − 1)(n − 2)/2 other pairs
     those numbered nth_distinct(hash64(seed + 21), k, (n − 1)(n − 2)/2), k = 0, 1, …; pair number
     p = r(r + 1)/2 + c, 0 ≤ c ≤ r, joins c and r + 2.  Connected, and exact in its number of edges.
+
+path, ramp
+    Shuffled, vertex 0 comes first, and 1 + nth_distinct(hash64(seed + 41), i, n − 1), i = 0, 1, …, behind it.
 
 counterexample
     Vertex 0 → every i of 1..n−2 with weight 1 → n − 1 with weight i: in one round all of them offer the last
@@ -76,16 +81,43 @@ def arcs_of_dense(values: Values, seed: int, run: Runner) -> Any:
     return tails, heads, None
 
 
+@njit
+def _shuffle(start: int, stop: int, n: int, seed: Any, order: Any) -> None:
+    """Write which vertices stand at the places [start, stop) behind vertex 0."""
+    k1, k2 = shuffle_keys(hash64(seed + np.uint64(41)))
+    bits = bit_width(np.uint64(max(n - 2, 0)))
+    for i in range(start, stop):
+        order[i + 1] = 1 + np.int64(nth_distinct(k1, k2, np.uint64(i), np.uint64(n - 1), bits))
+
+
 def arcs_of_path(values: Values, seed: int, run: Runner) -> Any:
     """Return the edges of ``path``, one-sided."""
     n = values["n"]
-    return np.arange(n - 1, dtype=run.index), np.arange(1, n, dtype=run.index), None
+    order = np.arange(n, dtype=run.index)
+    if values["shuffled"]:
+        run(lambda lo, hi: _shuffle(lo, hi, n, np.uint64(seed), order), n - 1, "shuffling vertices")
+    return order[:-1], order[1:], None
+
+
+def arcs_of_ramp(values: Values, seed: int, run: Runner) -> Any:
+    """Return the edges of ``ramp``, one-sided."""
+    tails, heads, _ = arcs_of_path(values, seed, run)
+    n = values["n"]
+    return tails, heads, np.arange(n - 1, 0, -1) if values["falling"] else np.arange(1, n)
+
+
+def arcs_of_caterpillar(values: Values, seed: int, run: Runner) -> Any:
+    """Return the edges of ``caterpillar``, one-sided."""
+    n = values["n"]
+    spine = np.arange((n + 1) // 2, dtype=run.index)
+    legs = np.arange(len(spine), n, dtype=run.index)
+    return np.concatenate([spine[:-1], spine[: len(legs)]]), np.concatenate([spine[1:], legs]), None
 
 
 def arcs_of_star(values: Values, seed: int, run: Runner) -> Any:
     """Return the edges of ``star``, one-sided."""
-    n = values["n"]
-    return np.zeros(n - 1, run.index), np.arange(1, n, dtype=run.index), None
+    leaves = np.delete(np.arange(values["n"], dtype=run.index), values["hub"])
+    return np.full_like(leaves, values["hub"]), leaves, None
 
 
 def arcs_of_counterexample(values: Values, seed: int, run: Runner) -> Any:

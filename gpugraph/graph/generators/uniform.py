@@ -2,7 +2,8 @@
 
 random
     Edge i, with r = hash64(hash64(seed) + i), joins high_product(r, n) and
-    high_product(hash64(r ^ 0x1234567), n).  Loops and repeats are left to the builder.
+    high_product(hash64(r ^ 0x1234567), n).  Loops and repeats are left to the builder.  With ``among=`` that takes
+    the place of n; with ``hub=yes`` the edges from vertex 0 to all others come behind.
     This is the G(n, m) of GTgraph.
 
 regular
@@ -38,10 +39,11 @@ def _random(start: int, stop: int, n: Any, seed: Any, tails: Any, heads: Any) ->
 
 def arcs_of_random(values: Values, seed: int, run: Runner) -> Any:
     """Return the edges of ``random``, one-sided: m of them."""
-    m = samples_of_random(values)
-    tails, heads = run.empty(m)
-    n = np.uint64(values["n"])
+    m, spokes = samples_of_random(values), values["n"] - 1 if values["hub"] else 0
+    tails, heads = run.empty(m + spokes)
+    n = np.uint64(values["among"] or values["n"])
     run(lambda lo, hi: _random(lo, hi, n, np.uint64(seed), tails, heads), m, "drawing edges")
+    tails[m:], heads[m:] = 0, np.arange(1, spokes + 1)
     return tails, heads, None
 
 

@@ -35,8 +35,19 @@ def edge_endpoints(graph: CSRGraph, edges: NDArray[Any]) -> tuple[NDArray[np.int
     if graph.arcs == 0:
         return np.zeros(len(edges), np.int64), np.zeros(len(edges), np.int64)
     inside = np.clip(edges, 0, graph.arcs - 1)
+    if graph.on_device is not None and graph.on_device.usable:
+        u, v, _ = graph.on_device.ends_and_weights(inside)
+        return u.astype(np.int64), v.astype(np.int64)
     tails = np.searchsorted(graph.offsets, inside, side="right") - 1
     return tails.astype(np.int64, copy=False), graph.targets[inside].astype(np.int64)
+
+
+def edge_weights(graph: CSRGraph, edges: NDArray[Any]) -> NDArray[Any]:
+    """Return the (k,) weights of the arcs at the positions ``edges``, all inside the graph."""
+    if graph.on_device is not None and graph.on_device.usable:
+        return graph.on_device.ends_and_weights(edges)[2]
+    weights: NDArray[Any] = graph.weights[edges]
+    return weights
 
 
 def edge_ids(graph: CSRGraph, u: NDArray[Any], v: NDArray[Any]) -> NDArray[np.int64]:
@@ -65,7 +76,7 @@ def describe_edge(graph: CSRGraph, edge: int) -> str:
     named = ""
     if graph.vertex_names is not None:
         named = f", in the file ({graph.name_of(u)}, {graph.name_of(v)}),"
-    return f"edge ({u}, {v}){named} of weight {graph.weights[edge].item()}"
+    return f"edge ({u}, {v}){named} of weight {edge_weights(graph, np.array([edge]))[0].item()}"
 
 
 @njit
@@ -97,9 +108,12 @@ class Forest:
 
         Nothing is checked: ids outside the graph weigh nothing here, and the certificate names them.
         """
-        ascending = np.sort(edges.astype(np.int64, copy=False), kind="stable")
+        if graph.on_device is not None and graph.on_device.usable and not (edges < 0).any():
+            ascending = graph.on_device.ascending(edges)
+        else:
+            ascending = np.sort(edges.astype(np.int64, copy=False), kind="stable")
         inside = ascending[np.searchsorted(ascending, 0) : np.searchsorted(ascending, graph.arcs)]
-        return cls(graph, ascending, exact_sum(graph.weights[inside]), graph.vertices - len(ascending))
+        return cls(graph, ascending, exact_sum(edge_weights(graph, inside)), graph.vertices - len(ascending))
 
     def endpoints(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the edges' endpoints (u, v): two (tree_edges,) int64 arrays, u < v, ascending by (u, v)."""

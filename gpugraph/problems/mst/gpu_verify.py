@@ -17,7 +17,7 @@ from gpugraph.devices.base import Device, covering_grid
 from gpugraph.exact import exact_sum
 from gpugraph.graph.view import ResidentView
 from gpugraph.problems.contract import Verdict
-from gpugraph.problems.mst.forest import Forest, edge_endpoints
+from gpugraph.problems.mst.forest import Forest, edge_endpoints, edge_weights
 from gpugraph.problems.mst.gpu_forest import merge_launches
 from gpugraph.problems.mst.verify import check_ids, check_totals, describe_closing, describe_violation
 
@@ -51,7 +51,7 @@ def certify(view: ResidentView, device: Device, forest: Forest) -> Verdict:
     graph = view.host.graph
     wrong = _refute(_Certificate(view, device, forest.edges))
     if wrong is None:
-        total = exact_sum(graph.weights[forest.edges])
+        total = exact_sum(edge_weights(graph, forest.edges))
         wrong = check_totals(graph, forest, total, graph.vertices - len(forest.edges))
     if wrong is not None:
         return Verdict("failed", "certificate", wrong)

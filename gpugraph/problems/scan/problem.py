@@ -118,8 +118,10 @@ class Scan(ScannedFiles):
             return os.path.basename(source)
         return re.sub(r"(?<=[:,])(n|size)=[^,]+", r"\1={\1}", source)
 
-    def open(self, input_: Input, clock: HostClock, progress: Callable[[str], None]) -> ArrayInput:
-        """Return the array; ``clock`` times ``load`` or ``build``."""
+    def open(
+        self, input_: Input, clock: HostClock, progress: Callable[[str], None], device: Device | None = None
+    ) -> ArrayInput:
+        """Return the array, on the host; ``clock`` times ``load`` or ``build``."""
         made = (input_.path or "").startswith("array:") and "file=" not in (input_.path or "")
         with clock.phase("build" if made else "load"):
             return open_array(input_.source)

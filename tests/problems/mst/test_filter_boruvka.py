@@ -11,6 +11,7 @@ from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.generate import generate
 from gpugraph.graph.view import GraphView, make_resident
 from gpugraph.problems.mst.gpu_forest import fetch_forest
+from gpugraph.problems.mst.gpu_verify import certify
 from tests.problems.gpu_cases import expected, run_on
 from tests.zoo import Edge, undirected
 
@@ -139,3 +140,16 @@ def test_it_has_no_race_beyond_those_explained_in_the_kernel(name: str) -> None:
     result, _ = run_on(device, "mst", "filter-boruvka", graph)
     np.testing.assert_array_equal(result.edges, expected("mst", graph, ()).edges)
     assert device.races() == []
+
+
+def test_the_forest_of_a_graph_made_on_the_device_is_found_and_finished_without_a_copy_on_the_host() -> None:
+    device = EmulatedDevice()
+    graph = generate("rmat:8,w=1..9", device=device)
+    result, _ = run_on(device, "mst", "filter-boruvka", graph)
+    told = result.summary()
+    assert not {"offsets", "targets", "weights"} & set(graph.__dict__)
+    on_host = generate("rmat:8,w=1..9")
+    assert told == expected("mst", on_host, ()).summary()
+    assert result.fingerprint() == expected("mst", on_host, ()).fingerprint()
+    assert certify(make_resident(GraphView.of(graph), device)[0], device, result).passed
+    assert not {"offsets", "targets", "weights"} & set(graph.__dict__)

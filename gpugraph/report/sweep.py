@@ -1,4 +1,4 @@
-"""What a bench prints: the cells of a plan and what they need, and at the end how they went."""
+"""What a bench prints: the cells of a plan and what they need; at the end how they went, and what came of the sweep."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gpugraph.bench.estimate import Prices
+from gpugraph.bench.formula import figure
 from gpugraph.bench.plan import Plan, Planned, described_algorithm, groups_of
+from gpugraph.bench.sweep import Sweep
 from gpugraph.measure.columns import Labelled, columns_of
 from gpugraph.measure.record import Record
 from gpugraph.problems.column import BENCH
 from gpugraph.quantities import count, counted, in_seconds, in_units, rate
-from gpugraph.terminal import Line, columns
+from gpugraph.report.terminal import Line, columns, field
 
 MOST_ROWS = 60
 """More cells than this are summed up by series; those that did not go well are still shown each."""
@@ -84,7 +86,7 @@ def _often(ended: tuple[str, int]) -> tuple[int, str]:
 
 
 def _table(rows: Sequence[Record]) -> list[Line]:
-    cells = [Labelled(row, _algorithm(row), row.device_kind) for row in sorted(rows, key=_order)]
+    cells = [Labelled(row, figure(row, "described"), row.device_kind) for row in sorted(rows, key=_order)]
     shown = columns_of(BENCH, cells)
     lines = [[column.show(cell) for column in shown] for cell in cells]
     return columns([c.title for c in shown], lines, right=[i for i, c in enumerate(shown) if c.number])
@@ -96,14 +98,6 @@ def _order(row: Record) -> tuple[Any, ...]:
 
 def _arcs(row: Record) -> int | None:
     return row.shape.graph.arcs
-
-
-def _algorithm(row: Record) -> str:
-    """Return the algorithm with the options that its sweep set."""
-    set_ = {name: value for name, value in row.parameters.items() if name in row.axes and name != "preparations"}
-    options = ",".join(f"{name}={value}" for name, value in sorted(set_.items()))
-    steps = "".join(f"+{step}" for step in row.parameters.get("preparations") or ())
-    return f"{row.algorithm}{f'({options})' if options else ''}{steps}"
 
 
 def _charts(rows: Sequence[Record]) -> list[Line]:
@@ -121,3 +115,24 @@ def _charts(rows: Sequence[Record]) -> list[Line]:
         bars = "".join(BARS[min(int(figure / top * len(BARS)), len(BARS) - 1)] for _, figure in points)
         lines.append([name, bars, f"{rate(points[0][1])} … {rate(points[-1][1])}", rate(max(f for _, f in points))])
     return [*columns(["series, small graphs first", "MTEPS", "from … to", "best"], lines, right=(3,)), []]
+
+
+def finding_lines(sweep: Sweep, records: Sequence[Record], *, width: int = 100) -> list[Line]:
+    """Return the tables of a sweep, and what came of its expectations."""
+    lines: list[Line] = []
+    for table in sweep.tables:
+        if rows := table.rows(records):
+            lines += [[], [(table.title, "bold")], *columns(list(table.columns), rows, right=flush_right(rows))]
+    for finding in [expectation.find(records) for expectation in sweep.expectations]:
+        beside = f" ({', '.join(filter(None, (finding.where, finding.stated)))})"
+        style = "dim" if finding.verdict == "–" else "bold red" if finding.failed else "bold green"
+        lines += [] if lines and lines[-1] else [[]]
+        lines += field(finding.verdict, finding.text + beside, width=width, style=style)
+        lines += field("", finding.ours, width=width, style="dim")
+    return lines
+
+
+def flush_right(rows: Sequence[Sequence[str]]) -> list[int]:
+    """Return the columns that hold nothing but numbers, or dashes in their place."""
+    several = range(len(rows[0]) if rows else 0)
+    return [i for i in several if all(row[i] == "–" or row[i][:1].isdigit() or row[i][:1] == "-" for row in rows)]

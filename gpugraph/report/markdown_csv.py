@@ -1,12 +1,14 @@
-"""Records as a Markdown table, with the definition of MTEPS beneath it."""
+"""Records as tables in Markdown, with the definition of MTEPS beneath, and in CSV."""
 
 from __future__ import annotations
 
+import csv as _csv
+import io
 from collections.abc import Sequence
 
-from gpugraph.measure.columns import Labelled, columns_of
+from gpugraph.measure.columns import Labelled, columns_of, plain
 from gpugraph.measure.record import EMULATED, Record
-from gpugraph.problems.column import MARKDOWN
+from gpugraph.problems.column import CSV, MARKDOWN
 from gpugraph.report.cells import label, speedups
 from gpugraph.report.papers import COLUMNS, Published, published
 
@@ -17,9 +19,10 @@ def markdown(rows: Sequence[Record]) -> str:
     """Return the records as a table, a line each; MTEPS only where the result is verified."""
     shown = [Labelled.alone(one) for one in rows]
     columns = columns_of(MARKDOWN, shown)
-    lines = [row([column.title for column in columns])]
-    lines.append(row(["---:" if column.number else "---" for column in columns]))
-    lines += [row([column.show(one) for column in columns]) for one in shown]
+    right = [i for i, column in enumerate(columns) if column.number]
+    lines = grid(
+        [column.title for column in columns], [[column.show(one) for column in columns] for one in shown], right
+    )
     definitions = {(one.shape.mteps.definition or "") for one in rows} - {""}
     notes = sorted(definitions)
     if notes and any(one.transfers for one in rows):
@@ -42,8 +45,13 @@ def _paper(paper: Published) -> list[str]:
     """Return what a paper states, beside ours, and what it claims."""
     lines = [f"**{escaped(paper.title)}.** {escaped(paper.about)}"]
     if paper.figures:
-        lines += ["", row(COLUMNS), row(["---"] * len(COLUMNS)), *(row(figure) for figure in paper.figures)]
+        lines += ["", *grid(COLUMNS, paper.figures)]
     return lines + (["", *(f"- {escaped(claim)}" for claim in paper.claims)] if paper.claims else [])
+
+
+def grid(header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> list[str]:
+    """Return the lines of a Markdown table; the columns in ``right`` are set flush right."""
+    return [row(header), row(["---:" if i in right else "---" for i in range(len(header))]), *map(row, rows)]
 
 
 def row(cells: Sequence[str]) -> str:
@@ -54,3 +62,17 @@ def row(cells: Sequence[str]) -> str:
 def escaped(text: str) -> str:
     """Return a text on one line, with what Markdown would take for a table or for HTML escaped."""
     return " ".join(text.replace("|", "\\|").replace("<", "\\<").split())
+
+
+def csv(records: Sequence[Record]) -> str:
+    """Return the records as CSV with a header; columns of results, axes and parameters are those of all together.
+
+    A cell that gave no number has its outcome and its message, and nothing in the columns of numbers.
+    """
+    cells = [Labelled.alone(record) for record in records]
+    columns = columns_of(CSV, cells)
+    text = io.StringIO()
+    writer = _csv.writer(text, lineterminator="\n")
+    writer.writerow([column.name for column in columns])
+    writer.writerows([plain(column.value(cell)) for column in columns] for cell in cells)
+    return text.getvalue().rstrip("\n")

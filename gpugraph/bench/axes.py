@@ -1,0 +1,248 @@
+"""The axes of a sweep: their values, ranges, templates with variables, conditions on them, and ``--set``.
+
+==================  ============================================================
+``16..24``          every whole number, both ends included
+``16..24 step 2``   every second one; reals too: ``0.1..0.5 step 0.1``
+``1..64 x2``        1, 2, 4, …, 64; any factor above 1
+``2^10..2^20 x4``   ends may be written as powers of two
+==================  ============================================================
+
+A text that stands alone may be a range; inside a list every text is what it is, so that ``["1..255"]`` can be a range
+of weights.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from fnmatch import fnmatchcase
+from fractions import Fraction
+from typing import Any
+
+from gpugraph.bench.toml_file import Document
+from gpugraph.errors import InputError, unknown_name
+from gpugraph.measure.sampling import Sampling
+from gpugraph.problems.contract import PROBLEMS
+
+AXES: dict[str, list[Any]] = {
+    "problem": [PROBLEMS[0]],
+    "graph": [],
+    "weights": ["file"],
+    "input_format": [None],
+    "symmetrize": [False],
+    "keep_ids": [False],
+    "seed": [1],
+    "source": [None],
+    "device": ["auto"],
+    "algorithm": ["auto"],
+    "prepare": ["none"],
+    "index_bits": [None],
+    "verify": ["auto"],
+    "transfers": ["together"],
+}
+"""The axes that every sweep has, with their values where a sweep names none; any other is a variable of templates."""
+
+TEMPLATES = ("graph", "weights", "source", "prepare")
+"""Axes whose values may hold variables; those of options may too."""
+
+MOST_VALUES = 4096
+"""More values on one axis than this are taken for a slip of the pen."""
+
+NUMBER = r"(?:[+-]?\d+(?:\.\d+)?|2\^\d{1,2})"
+_RANGE = re.compile(rf"({NUMBER})\s*\.\.\s*({NUMBER})(?:\s+step\s+({NUMBER})|\s*x\s*({NUMBER}))?")
+
+
+def expand(value: Any) -> list[Any]:
+    """Return the values that an axis takes: of a range, of a list, or the one value.
+
+    Raises:
+        InputError: a range without end, without members or with more than ``MOST_VALUES``; an empty list.
+    """
+    if isinstance(value, list):
+        if not value:
+            raise InputError("is an empty list", remedy="leave the axis out, or give it a value")
+        return list(value)
+    if isinstance(value, str) and (match := _RANGE.fullmatch(value.strip())):
+        return _members(value, match)
+    if isinstance(value, str) and re.fullmatch(rf"{NUMBER}\s*\.\..*|.*\.\.\s*{NUMBER}", value.strip()):
+        raise InputError(f"'{value}' is no range", remedy="write 16..24, 16..24 step 2 or 1..64 x2")
+    return [value]
+
+
+def expand_words(text: str) -> list[Any]:
+    """Return the values that a text of the command line gives: numbers, names and ranges between commas."""
+    return [value for word in text.split(",") for value in expand(_plain(word.strip()))]
+
+
+def _members(text: str, match: re.Match[str]) -> list[Any]:
+    first, last = number(match[1]), number(match[2])
+    step, factor = number(match[3] or "1"), number(match[4] or "0")
+    if first > last:
+        raise InputError(f"'{text}' ends before it begins", remedy=f"write {match[2]}..{match[1]}")
+    if match[4]:
+        if factor <= 1 or first <= 0:
+            raise InputError(f"'{text}' never ends", remedy="a factor above 1 and a first value above 0, e.g. 1..64 x2")
+    elif step <= 0:
+        raise InputError(f"'{text}' never ends", remedy="a step above 0, e.g. 16..24 step 2")
+    values: list[Any] = []
+    value = first
+    while value <= last:
+        if len(values) == MOST_VALUES:
+            raise InputError(f"'{text}' has more than {MOST_VALUES} values", remedy="take a wider step")
+        values.append(int(value) if value.denominator == 1 else float(value))
+        value = value * factor if match[4] else value + step
+    return values
+
+
+def number(text: str) -> Fraction:
+    """Return the number that a range names, ``24`` or ``2^10``."""
+    return Fraction(2 ** int(text[2:])) if text.startswith("2^") else Fraction(text)
+
+
+def _plain(word: str) -> Any:
+    """Return a word as the number it is, else as it is."""
+    if re.fullmatch(r"[+-]?\d+", word):
+        return int(word)
+    if re.fullmatch(r"[+-]?\d+\.\d+(?:[eE][+-]?\d+)?", word):
+        return float(word)
+    return word
+
+
+_VARIABLE = re.compile(r"\{(\w+)\}")
+
+
+def variables_in(template: Any) -> list[str]:
+    """Return the names of the variables in a template."""
+    return _VARIABLE.findall(template) if isinstance(template, str) else []
+
+
+def filled(template: Any, bound: Mapping[str, Any]) -> Any:
+    """Return a template with the values of its variables."""
+    return _VARIABLE.sub(lambda match: str(bound[match[1]]), template) if isinstance(template, str) else template
+
+
+def described(algorithm: str, options: Mapping[str, Any], preparations: Sequence[str]) -> str:
+    """Return an algorithm with its options and preparations: ``boruvka(delta=8)+rank-weights``."""
+    told = ",".join(f"{name}={value}" for name, value in sorted(options.items()))
+    return f"{algorithm}{f'({told})' if told else ''}{''.join(f'+{step}' for step in preparations)}"
+
+
+# ------------------------------------------------------------------ conditions
+
+_OPEN = re.compile(rf"({NUMBER})?\s*\.\.\s*({NUMBER})?")
+
+
+def meets(conditions: Mapping[str, Any], bound: Mapping[str, Any]) -> bool:
+    """Tell whether values meet the conditions of a rule; a name without a value does not."""
+    return all(name in bound and matches(wanted, bound[name]) for name, wanted in conditions.items())
+
+
+def matches(wanted: Any, value: Any) -> bool:
+    """Tell whether a value meets a rule: one of a list, in a range that may be open (``22..``), or a pattern."""
+    if isinstance(wanted, list):
+        return any(matches(one, value) for one in wanted)
+    if isinstance(wanted, str):
+        ends = _OPEN.fullmatch(wanted.strip())
+        if ends and (ends[1] or ends[2]) and isinstance(value, int | float) and not isinstance(value, bool):
+            exact = Fraction(value)
+            return (not ends[1] or exact >= number(ends[1])) and (not ends[2] or exact <= number(ends[2]))
+        return fnmatchcase(str(value), wanted)
+    return bool(wanted == value)
+
+
+# ------------------------------------------------------------------ what the command line puts in their place
+
+WHOLE = ("graph", "source", "weights", "verify", "input_format")
+"""Axes whose values hold commas or dots of their own: ``--set`` takes the text as one value, and may be repeated."""
+
+LIMITS = ("time", "memory", "load")
+
+
+def parse_settings(texts: Sequence[str]) -> dict[str, list[Any]]:
+    """Return what ``--set NAME=VALUE`` gave, by name; a name given again adds values.
+
+    A value that begins with ``[`` or a quotation mark is TOML; else commas separate values, numbers and ranges are
+    read as such, and the text of a graph, a source or weights is one value.
+
+    Raises:
+        InputError: no equals sign, or no value.
+    """
+    settings: dict[str, list[Any]] = {}
+    for text in texts:
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not equals or not name or not value:
+            raise InputError(f"--set '{text}' is not AXIS=VALUES", remedy="for example --set scale=16..20")
+        try:
+            settings.setdefault(name, []).extend(_values(name, value))
+        except InputError as error:
+            raise InputError(error.what, where=f"--set {text}", remedy=error.remedy) from None
+    return settings
+
+
+def _values(name: str, text: str) -> list[Any]:
+    if text[0] in "[\"'{":
+        try:
+            value = tomllib.loads(f"value = {text}")["value"]
+        except tomllib.TOMLDecodeError as error:
+            raise InputError(f"is no TOML: {error}", remedy='for example --set graph=["rmat:10", "path:500"]') from None
+        return value if isinstance(value, list) else [value]
+    if name in WHOLE or name.startswith(("limits.", "sampling.")):
+        return [text]
+    return expand_words(text)
+
+
+def apply_settings(document: Document, settings: Mapping[str, list[Any]]) -> None:
+    """Put settings in the place of what the file of a sweep says, in every block.
+
+    Raises:
+        InputError: the sweep has no such axis; the nearest is suggested.
+    """
+    tables, path = document.tables, document.path
+    document.overridden = frozenset(settings)
+    own = [block for block in tables.get("block", []) if isinstance(block, dict)]
+    declared = {key for table in (tables, *own) for part in _parts(table) for key in part}
+    for name, values in settings.items():
+        head, dot, tail = name.rpartition(".")
+        if head in ("limits", "sampling"):
+            known = LIMITS if head == "limits" else [f.name for f in fields(Sampling)]
+            if tail not in known:
+                raise unknown_name(f"setting of '{head}'", tail, known)
+            tables.setdefault(head, {})[tail] = values[-1]
+            for block in own:
+                block.get(head, {}).pop(tail, None)
+        elif dot and head not in declared:
+            for table in (tables, *own):
+                table.get("options", {}).get(head, {}).pop(tail, None)
+            tables.setdefault("options", {}).setdefault(head, {})[tail] = values
+        elif name in AXES or name in declared:
+            tables.setdefault("axes", {})[name] = values
+            for table in own:
+                table.get("axes", {}).pop(name, None)
+            for table in (tables, *own):
+                table["cases"] = _without(table.get("cases", []), name)
+        elif owners := [head for table in (tables, *own) for head in _owners(table, name)]:
+            remedy = f"write --set {owners[0]}.{name}=…"
+            raise InputError(f"'{name}' is no axis of {path} but an option of {owners[0]}", remedy=remedy)
+        else:
+            raise unknown_name(f"axis of {path}", name, {*AXES, *declared})
+
+
+def _parts(table: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the tables whose keys are axes or variables."""
+    axes, cases = table.get("axes", {}), table.get("cases", [])
+    return [part for part in (axes, *(cases if isinstance(cases, list) else [])) if isinstance(part, dict)]
+
+
+def _owners(table: Mapping[str, Any], option: str) -> list[str]:
+    """Return the algorithms for which a table has an axis of that option."""
+    options = table.get("options", {})
+    return [name for name, own in options.items() if isinstance(own, dict) and option in own]
+
+
+def _without(cases: Any, name: str) -> Any:
+    if not isinstance(cases, list):
+        return cases
+    left = [{k: v for k, v in case.items() if k != name} for case in cases if isinstance(case, dict)]
+    return [case for i, case in enumerate(left) if case not in left[:i]]

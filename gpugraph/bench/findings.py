@@ -1,0 +1,295 @@
+"""What a sweep's records are to show: ``[[table]]`` and ``[[expect]]`` of its file, worked out from records.
+
+Both take figures of cells: ``each`` says of which, ``with.NAME`` which others stand beside each of them, a formula what
+is made of them.  docs/bench.md describes the file.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from gpugraph.bench.axes import variables_in
+from gpugraph.bench.formula import NAMES, Conditions, Formula, NotMeasured, beside, meets
+from gpugraph.bench.toml_file import Document
+from gpugraph.errors import InputError, unknown_name
+from gpugraph.measure.record import Record
+from gpugraph.quantities import duration, percent, value
+
+NEAR = 0.25
+"""A figure this near to the stated one is the same."""
+
+SAME = 0.02
+"""Times that differ by less are the same where one is said to be the shorter."""
+
+MOST_TOLD = 2
+"""Of more figures than this the least and the greatest are told."""
+
+UNITS = {"%": 100.0, "ms": 1e3, "µs": 1e6, "ns": 1e9}
+"""What a figure is multiplied by to be shown in a unit; in any other it is shown as it is."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """Which cells a table or an expectation is about.
+
+    Attributes:
+        each: conditions on the cells that get a line.
+        others: by name, how the cells beside each of them differ from it.
+    """
+
+    each: Conditions
+    others: Mapping[str, Conditions]
+
+    def cells(self, records: Sequence[Record]) -> list[tuple[Record, dict[str, list[Record]]]]:
+        """Return the cells with those beside them, in the order of the records."""
+        found = [one for one in records if meets(one, self.each)]
+        return [(one, {name: beside(one, named, records) for name, named in self.others.items()}) for one in found]
+
+
+@dataclass(frozen=True)
+class Table(Question):
+    """``[[table]]``: a line for each cell.
+
+    Attributes:
+        title: what stands above it.
+        columns: by title, the formula.
+    """
+
+    title: str
+    columns: Mapping[str, Formula]
+
+    def rows(self, records: Sequence[Record]) -> list[list[str]]:
+        """Return the lines; what was not measured is a dash."""
+        return [
+            [_shown(formula, record, groups) for formula in self.columns.values()]
+            for record, groups in self.cells(records)
+        ]
+
+
+def _shown(formula: Formula, record: Record, groups: Mapping[str, Sequence[Record]]) -> str:
+    try:
+        return number(formula.of(record, groups))
+    except NotMeasured:
+        return "–"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What came of an expectation.
+
+    Attributes:
+        text, where: as the sweep says them.
+        stated: what is expected, in words.
+        ours: what was measured, in words.
+        verdict: ``"yes"``, ``"yes, more"``, ``"less"``, ``"no"``, ``"no, the same"``, ``"unclear"`` or ``"–"``.
+    """
+
+    text: str
+    where: str
+    stated: str
+    ours: str
+    verdict: str
+
+    @property
+    def failed(self) -> bool:
+        """Whether it was measured and is not so."""
+        return self.verdict.startswith(("no", "less"))
+
+
+@dataclass(frozen=True)
+class Expectation(Question):
+    """``[[expect]]``: a figure of each cell, and where it must lie.
+
+    Attributes:
+        text: what is expected, a sentence.
+        where: its place in a paper.
+        formula: the figure.
+        unit: it is shown in.
+        least, most: its bounds.
+        stated: the figure that somebody states, which ours may differ from by a quarter.
+        says: what is expected, in words, where that is more than the number.
+    """
+
+    text: str
+    where: str
+    formula: Formula
+    unit: str = ""
+    least: float | None = None
+    most: float | None = None
+    stated: float | None = None
+    says: str = ""
+
+    def find(self, records: Sequence[Record]) -> Finding:
+        """Return what the records say of it."""
+        try:
+            found = [(record, groups, *self._value(record, groups)) for record, groups in self.cells(records)]
+            if not found:
+                raise NotMeasured("no such cell")
+        except NotMeasured as reason:
+            return self._finding(f"not measured: {reason}", "–")
+        verdict = self.judge([one[2] for one in found], [one[3] for one in found])
+        several = len({record.algorithm for record, *_ in found}) > 1
+        if many := len(found) > MOST_TOLD:
+            found.sort(key=lambda one: one[2])
+            found = [found[0], found[-1]]
+        told = []
+        for record, groups, ours, spread in found:
+            name = f"{record.graph_name}{f' by {record.algorithm}' if several else ''}: " if len(found) > 1 else ""
+            told.append(name + self._worded(ours) + (f" ± {percent(spread / abs(ours))}" if spread and ours else ""))
+            told[-1] += _times(self.formula, record, groups)
+        return self._finding(f"from {told[0]} to {told[1]}" if many else "; ".join(told), verdict)
+
+    def kept(self, ours: str, values: Sequence[float]) -> Finding:
+        """Return what figures say of it that were measured before there were records."""
+        return self._finding(ours, self.judge(values))
+
+    def judge(self, values: Sequence[float], spreads: Sequence[float] | None = None) -> str:
+        """Return the verdict on figures: the worst of theirs.
+
+        Args:
+            values: the figures.
+            spreads: half the width of the interval that each is known to lie in.
+        """
+        verdicts = map(self._judge, values, spreads or [0.0] * len(values))
+        return max(verdicts, key=_WORSE.index)
+
+    def _judge(self, ours: float, spread: float) -> str:
+        if self.stated is not None:
+            if abs(ours / self.stated - 1) <= NEAR:
+                return "yes"
+            return "yes, more" if ours > self.stated else "less" if ours > 1 else "no"
+        if self.least == 1 and self.most is None and abs(ours - 1) <= SAME:
+            return "no, the same"
+        for bound in (self.least, self.most):
+            if bound is not None and abs(ours - bound) < spread:
+                return "unclear"
+        low = self.least is None or ours >= self.least
+        return "yes" if low and (self.most is None or ours <= self.most) else "no"
+
+    def _value(self, record: Record, groups: Mapping[str, Sequence[Record]]) -> tuple[float, float]:
+        """Return the figure of a cell and half the width of its interval, the kernels' intervals carried through."""
+        ours = self.formula.of(record, groups)
+        if isinstance(ours, str):
+            raise NotMeasured(f"{self.formula.text} is no number")
+        known = {id(one): one.half_width for one in (record, *(o for group in groups.values() for o in group))}
+        moved = [self.formula.of(record, groups, {one: 1 + half}) - ours for one, half in known.items() if half]
+        return ours, math.hypot(*moved)
+
+    def _worded(self, figure: float) -> str:
+        if self.unit == "%":
+            return percent(figure)
+        unit = f" {self.unit}" if self.unit else ""
+        return number(figure * UNITS.get(self.unit, 1.0)) + unit
+
+    def _finding(self, ours: str, verdict: str) -> Finding:
+        bounds = [f"{word} {self._worded(b)}" for word, b in (("at least", self.least), ("at most", self.most)) if b]
+        stated = self.says or (self._worded(self.stated) if self.stated is not None else " and ".join(bounds))
+        return Finding(self.text, self.where, stated, ours, verdict)
+
+
+_WORSE = ("yes, more", "yes", "less", "unclear", "no, the same", "no")
+
+
+def _times(formula: Formula, record: Record, groups: Mapping[str, Sequence[Record]]) -> str:
+    """Return the times that a ratio is of, where it is one of two cells."""
+    pairs = [(name, group[0]) for name, group in groups.items() if len(group) == 1 and f"{name}.kernel" in formula.text]
+    if not pairs:
+        return ""
+    told = [f"{name} {duration(one.kernel_s or 0.0)}" for name, one in pairs]
+    return f" ({', '.join([*told, duration(record.kernel_s or 0.0)])})"
+
+
+def number(found: Any) -> str:
+    """Return a figure as a table has it: whole numbers in full, others to four digits."""
+    if isinstance(found, float) and math.isfinite(found):
+        return (
+            f"{found:,.0f}"
+            if abs(found) >= 1000
+            else f"{found:.4g}"
+            if abs(found) >= 1e-4 or not found
+            else f"{found:.3e}"
+        )
+    return value(found)
+
+
+# ------------------------------------------------------------------ the file
+
+Made = TypeVar("Made")
+
+TABLE = ("title", "each", "with", "columns")
+EXPECT = ("text", "where", "each", "with", "value", "unit", "least", "most", "stated", "says")
+
+
+def read_tables(document: Document) -> list[Table]:
+    """Return what ``[[table]]`` of a sweep's file asks for.
+
+    Raises:
+        InputError: anything in it that makes no sense; the message names file, line and key.
+    """
+    return _read(document, "table", TABLE, ("title", "columns"), _table)
+
+
+def read_expectations(document: Document) -> list[Expectation]:
+    """Return what ``[[expect]]`` of a sweep's file asks for.
+
+    Raises:
+        InputError: anything in it that makes no sense; the message names file, line and key.
+    """
+    return _read(document, "expect", EXPECT, ("text", "value"), _expectation)
+
+
+def _read(
+    document: Document,
+    name: str,
+    known: Sequence[str],
+    needed: Sequence[str],
+    make: Callable[[Mapping[str, Any]], Made],
+) -> list[Made]:
+    """Return what is made of each table of a list; what is wrong with one gets its place."""
+    found = []
+    for turn, table in enumerate(document.list_of_tables(document.tables, name)):
+        document.check_keys(table, known, name, turn=turn)
+        with document.at(name, needed[0] if needed[0] in table else next(iter(table), ""), turn=turn):
+            for key in needed:
+                if key not in table:
+                    raise InputError(f"lacks '{key}'", remedy="see docs/bench.md")
+            found.append(make(table))
+    return found
+
+
+def _table(table: Mapping[str, Any]) -> Table:
+    each, others = _question(table)
+    columns = table["columns"]
+    if not isinstance(columns, dict) or not columns:
+        raise InputError("its columns are no table", remedy='write columns = { "kernel, ms" = "kernel * 1e3" }')
+    return Table(each, others, str(table["title"]), {k: Formula(str(v), others) for k, v in columns.items()})
+
+
+def _expectation(table: Mapping[str, Any]) -> Expectation:
+    said: dict[str, Any] = {key: table[key] for key in ("least", "most", "stated") if key in table}
+    for key, one in said.items():
+        if isinstance(one, bool) or not isinstance(one, int | float):
+            raise InputError(f"its {key} {one!r} is no number", remedy="write e.g. least = 1.5")
+    if not said or said.get("stated") == 0:
+        raise InputError("it says nothing of the figure", remedy="give least, most or stated")
+    each, others = _question(table)
+    said |= {key: str(table.get(key, "")) for key in ("where", "unit", "says")}
+    return Expectation(each, others, str(table["text"]), formula=Formula(str(table["value"]), others), **said)
+
+
+def _question(table: Mapping[str, Any]) -> tuple[Conditions, Mapping[str, Conditions]]:
+    """Return ``each`` and ``with`` of a table, checked."""
+    each, others = table.get("each", {}), table.get("with", {})
+    if not isinstance(each, dict) or not isinstance(others, dict):
+        raise InputError("'each' and 'with' are no tables", remedy='write each = { algorithm = "prim" }')
+    for name, conditions in others.items():
+        if not isinstance(conditions, dict) or not name.isidentifier():
+            raise InputError(f"with.{name} is no table", remedy='write with.plain = { prepare = "none" }')
+        for text in conditions.values():
+            for variable in variables_in(text):
+                if variable not in NAMES:
+                    raise unknown_name("variable", variable, NAMES)
+    return each, others

@@ -1,0 +1,256 @@
+"""Formulas over the figures of records, ``plain.kernel / kernel`` for instance, and conditions on them."""
+
+from __future__ import annotations
+
+import ast
+import math
+import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from statistics import fmean
+from typing import Any
+
+from gpugraph.bench.axes import described, filled, matches
+from gpugraph.errors import InputError, unknown_name
+from gpugraph.measure.record import Record
+from gpugraph.problems.column import at
+
+Conditions = Mapping[str, Any]
+
+
+class NotMeasured(Exception):
+    """A figure that the records do not hold; the message says why."""
+
+
+# ------------------------------------------------------------------ figures of a cell
+
+
+def _published(record: Record) -> float | None:
+    """Return the least time that the sweep's ``[[paper.point]]`` state for the cell."""
+    papers = record.data.get("paper")
+    points = [point for one in papers or () for point in one.get("points", ())] if isinstance(papers, list) else []
+    size = record.shape.graph.vertices
+    times = [one["kernel_s"] for one in points if one.get("kernel_s") and one.get("vertices", size) == size]
+    return min(times, default=None)
+
+
+def _scale(record: Record) -> float | int | None:
+    scale = record.scale
+    return int(scale) if scale is not None and scale.is_integer() else scale
+
+
+def _prepared(record: Record) -> str:
+    return "+".join(record.parameters.get("preparations") or ()) or "none"
+
+
+def _timed(record: Record) -> float | None:
+    return None if record.device_kind == "emulated" else record.kernel_s
+
+
+def _described(record: Record) -> str:
+    varied = {name: text for name, text in record.parameters.items() if name in record.axes and name != "preparations"}
+    return described(record.algorithm, varied, record.parameters.get("preparations") or ())
+
+
+NAMES: dict[str, Callable[[Record], Any]] = {
+    "graph": lambda record: record.graph_name,
+    "problem": lambda record: record.problem,
+    "algorithm": lambda record: record.algorithm,
+    "described": _described,
+    "device": lambda record: record.device_kind,
+    "prepare": _prepared,
+    "kernel": _timed,
+    "precision": lambda record: record.half_width,
+    "mteps": lambda record: record.mteps,
+    "end_to_end": lambda record: record.end_to_end,
+    "roof": lambda record: record.share,
+    "scale": _scale,
+    "vertices": lambda record: record.shape.graph.vertices,
+    "arcs": lambda record: record.shape.graph.arcs,
+    "edges": lambda record: record.shape.graph.edges,
+    "verdict": lambda record: record.verdict,
+    "published": _published,
+}
+"""What formulas and conditions know by a short name; any field of a record stands under its own, with dots."""
+
+FIELDS = (
+    "phases_s", "kernel_phases_s", "rounds", "counters", "peak_device_bytes", "predecessors_s", "throughput", "traffic",
+    "energy", "result", "sampling", "parameters",
+)  # fmt: skip
+"""Fields of a record that a formula may begin with."""
+
+
+def figure(record: Record, name: str) -> Any:
+    """Return what a name stands for in a record, None where it has nothing."""
+    if name in NAMES:
+        return NAMES[name](record)
+    for table in (record.axes, record.parameters):
+        if name in table:
+            return table[name]
+    return at(record.data, name)
+
+
+def meets(record: Record, conditions: Conditions) -> bool:
+    """Tell whether a record meets conditions, which are those of a rule of ``[[skip]]``."""
+    return all(_matches(record, name, wanted) for name, wanted in conditions.items())
+
+
+def _matches(record: Record, name: str, wanted: Any) -> bool:
+    if name == "graph":  # by its name, and as the sweep asks for it
+        asked = (record.graph_name, (record.shape.cell.input or {}).get("graph"), record.axes.get("graph"))
+        return any(matches(wanted, one) for one in asked if one is not None)
+    found = figure(record, name)
+    return found is not None and (matches(wanted, found) or str(found) == str(wanted))
+
+
+_KEPT = ("source", "weights", "seed", "index_bits")
+
+
+def beside(record: Record, named: Conditions, records: Iterable[Record]) -> list[Record]:
+    """Return the cells that stand beside one: as it is in all but what is named.
+
+    Where another graph, algorithm or device is named, what only goes with the first of them need not be the same.
+    """
+    wanted = {key: filled(text, _Bound(record)) for key, text in named.items()}
+    kept = ["problem", "graph", "algorithm", *(name for name in _KEPT if name in record.axes)]
+    options: set[str] = set()
+    if not {"algorithm", "device"} & named.keys():
+        kept += ["device", "prepare"]
+        options = record.parameters.keys() - named.keys() - {"preparations"}
+    same = [name for name in kept if name not in named]
+    return [
+        one
+        for one in records
+        if all(figure(one, name) == figure(record, name) for name in same)
+        and all(one.parameters.get(name) == record.parameters[name] for name in options)
+        and meets(one, wanted)
+    ]
+
+
+class _Bound(Mapping[str, Any]):
+    """The values of variables, as a record has them."""
+
+    def __init__(self, record: Record):
+        self._record = record
+
+    def __getitem__(self, name: str) -> Any:
+        return figure(self._record, name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(NAMES)
+
+    def __len__(self) -> int:
+        return len(NAMES)
+
+
+# ------------------------------------------------------------------ formulas
+
+_OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.USub: operator.neg,
+}
+_FUNCTIONS: dict[str, Callable[[Sequence[float]], float]] = {"min": min, "max": max, "sum": math.fsum, "mean": fmean}
+
+
+class Formula:
+    """Arithmetic over the figures of cells: ``+ - * /``, brackets, numbers, ``min``, ``max``, ``sum`` and ``mean``.
+
+    Args:
+        text: the formula.
+        groups: names of the cells beside; ``NAME.figure`` is a figure of theirs, of several cells a list.
+
+    Raises:
+        InputError: it is none, or begins with a name that is unknown; the nearest is suggested.
+    """
+
+    def __init__(self, text: str, groups: Iterable[str] = ()):
+        self.text, self._groups = text, frozenset(groups)
+        try:
+            self._tree = ast.parse(text, mode="eval").body
+        except (SyntaxError, ValueError):
+            raise InputError(f"'{text}' is no formula", remedy="write e.g. plain.kernel / kernel") from None
+        self._check(self._tree)
+
+    def _check(self, node: ast.AST) -> None:
+        if isinstance(node, ast.BinOp | ast.UnaryOp) and type(node.op) in _OPERATORS:
+            for part in (node.left, node.right) if isinstance(node, ast.BinOp) else (node.operand,):
+                self._check(part)
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args and not node.keywords:
+            if node.func.id not in _FUNCTIONS:
+                raise unknown_name("function of a formula", node.func.id, _FUNCTIONS)
+            for part in node.args:
+                self._check(part)
+        elif isinstance(node, ast.Name | ast.Attribute):
+            head, *rest = _path(node)
+            if head in self._groups and rest:
+                head = rest[0]
+            if head not in (*NAMES, *FIELDS):
+                raise unknown_name("name in a formula", head, {*NAMES, *FIELDS, *self._groups})
+        elif not (isinstance(node, ast.Constant) and type(node.value) in (int, float)):
+            raise InputError(f"'{self.text}' is no formula", remedy="write e.g. plain.kernel / kernel")
+
+    def of(
+        self, record: Record, groups: Mapping[str, Sequence[Record]], longer: Mapping[int, float] | None = None
+    ) -> Any:
+        """Return the value for a cell: a number, or a text where the formula is the name of one.
+
+        Args:
+            record: the cell.
+            groups: the cells beside, by name.
+            longer: by identity of a record, what its kernel's time is multiplied by.
+
+        Raises:
+            NotMeasured: a figure is not there, or there are several where one is needed.
+        """
+
+        def value_of(node: ast.AST) -> Any:
+            if isinstance(node, ast.Constant):
+                return node.value
+            try:
+                if isinstance(node, ast.Call):
+                    assert isinstance(node.func, ast.Name)
+                    several = [self._single(one) for part in node.args for one in _listed(value_of(part))]
+                    return _FUNCTIONS[node.func.id](several)
+                if isinstance(node, ast.BinOp | ast.UnaryOp):
+                    parts = (node.left, node.right) if isinstance(node, ast.BinOp) else (node.operand,)
+                    return _OPERATORS[type(node.op)](*(self._single(value_of(part)) for part in parts))
+            except ArithmeticError:
+                raise NotMeasured(f"{self.text} divides by 0 or is out of range") from None
+            head, *rest = _path(node)
+            grouped = head in self._groups and bool(rest)
+            name = ".".join(rest if grouped else [head, *rest])
+            found = [_needed(one, name, longer or {}) for one in (groups[head] if grouped else [record])]
+            if not found:
+                raise NotMeasured(f"no cell for '{head}' of {record.graph_name}")
+            return found[0] if len(found) == 1 else found
+
+        shown = value_of(self._tree)
+        return shown if isinstance(shown, str) else self._single(shown)
+
+    def _single(self, found: Any) -> float:
+        if isinstance(found, bool) or not isinstance(found, int | float):
+            several = f"stands for {len(found)} figures" if isinstance(found, list) else "is no number"
+            raise NotMeasured(f"a part of {self.text} {several}")
+        return found
+
+
+def _path(node: ast.AST) -> list[str]:
+    if isinstance(node, ast.Attribute):
+        return [*_path(node.value), node.attr]
+    return [node.id] if isinstance(node, ast.Name) else [""]
+
+
+def _needed(record: Record, name: str, longer: Mapping[int, float]) -> Any:
+    found = figure(record, name)
+    if isinstance(found, Mapping):
+        found = list(found.values())
+    if found is None or (isinstance(found, dict) and "absent" in found):
+        why = f"{record.outcome}: {record.message}" if not record.ok else f"has no '{name}'"
+        raise NotMeasured(f"{record.algorithm} on {record.graph_name} {why}")
+    return found * longer.get(id(record), 1.0) if name == "kernel" else found
+
+
+def _listed(found: Any) -> list[float]:
+    return found if isinstance(found, list) else [found]

@@ -1,0 +1,217 @@
+"""From arcs to a CSRGraph on a device: what ``build.py`` does on the host, with the same result to the bit.
+
+The kernels and the way arcs take through them are in ``cuda_kernels/build.cu``.  Where sorting all keys at once needs
+more memory than the device has, the vertices are cut into ranges, and the rows of one range after the other are made:
+the arcs are drawn, or read, anew for each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpugraph.devices.base import Array, Device, covering_grid
+from gpugraph.errors import OutOfMemory
+from gpugraph.graph.build import ArcList, asymmetric, build, notes_of
+from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.device_rows import BLOCK, DeviceRows
+from gpugraph.graph.view import MAX_NARROW_ARCS
+
+FILE = "build.cu"
+TILE = 8 * BLOCK  # as in build.cu
+KEYS, LOOPS, NEGATIVE, FIRST_NEGATIVE = range(4)  # as in arc_keys.cuh
+NOTHING = 2**64 - 1
+MOST_ITEMS = 2**33
+"""An item's number stands beside a vertex in one word."""
+_BINS = 1 << 16
+"""Ranges of vertices whose arcs are counted."""
+_ROOM = 0.95
+"""The share of the free memory that may be taken: allocations are rounded up."""
+_KEY_BYTES = 17
+"""A key, its place in the second list of the sort, and what else that takes."""
+
+Emit = Callable[[tuple[Any, ...]], None]
+"""``emit(sink)`` launches what draws all edges; ``sink`` is the arguments that say where they go (arc_keys.cuh)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Arcs as rows on a device; see ``SortedArcs``.
+
+    Attributes:
+        negative: self loops of negative weight among those dropped.
+        first_negative: the vertex of the first of them, or None.
+    """
+
+    offsets: Array
+    targets: Array
+    loops: int
+    merged: int
+    negative: int
+    first_negative: int | None
+
+
+def rows_on_device(
+    device: Device, vertices: int, most: int | None, mirrored: bool, emit: Emit, held_per_arc: int
+) -> Rows:
+    """Return the rows of all arcs that ``emit`` draws.
+
+    Args:
+        device: where.
+        vertices: n, in 1..2^31 − 1.
+        most: no more arcs than this are drawn, and not many fewer; None where that has to be counted.
+        mirrored: every edge stands for both its arcs.
+        emit: draws the arcs, as often as it is called.
+        held_per_arc: bytes that the caller will allocate for each arc afterwards.
+
+    Raises:
+        OutOfMemory: they do not fit on the device.
+    """
+    head_bits = max(1, (vertices - 1).bit_length())
+    counters = device.upload(np.array([0, 0, 0, NOTHING], np.uint64))
+
+    def draw(out: Array, shift: int, first: int, last: int) -> None:
+        emit((out, np.int32(shift), np.int32(mirrored), np.int32(head_bits), np.int64(first), np.int64(last), counters))
+
+    free = int(_ROOM * device.memory()[0]) - 8 * (vertices + 1)
+    ranges = [] if most is None else [(0, vertices, most)]
+    if most is None or _KEY_BYTES * most > free:
+        shift = max(0, head_bits - _BINS.bit_length() + 1)
+        bins = device.full(((vertices - 1) >> shift) + 1, 0, np.uint64)
+        draw(bins, shift, 0, vertices)
+        counts = device.download(bins).astype(np.int64)
+        most = int(counts.sum())
+        # Beside the keys of one range lie the targets of all, and in the end their weights instead of keys.
+        held = 0 if _KEY_BYTES * most <= free else 4 * most
+        _fits(device, vertices, most, (4 + held_per_arc) * most, free)
+        ranges = _cut(counts, shift, vertices, max((free - held) // _KEY_BYTES, 1))
+        _fits(device, vertices, most, held + _KEY_BYTES * max(count for *_, count in ranges), free)
+    assert most is not None
+    offsets = device.empty(vertices + 1, np.int32 if most < MAX_NARROW_ARCS else np.int64)
+    defines: dict[str, str | int] = {"INDEX_BITS": 8 * offsets.dtype.itemsize}
+    targets = device.empty(most, np.int32) if len(ranges) > 1 else None
+    base = drawn = 0
+    keys = device.empty(max(count for *_, count in ranges), np.uint64)
+    for first, last, _ in ranges:
+        device.fill(counters[KEYS : KEYS + 1], 0)
+        draw(keys, -1, first, last)
+        count = int(device.read(counters, KEYS))
+        drawn += count
+        if count == 0:
+            device.fill(offsets[first : last + 1], base)
+            continue
+        found = keys[:count]
+        device.sort(found)
+        tiles = -(-count // TILE)
+        firsts = device.empty(tiles, np.uint32)
+        device.kernel(FILE, "build_count", defines)(tiles, BLOCK, (np.int64(count), found, firsts))
+        ends = base + np.cumsum(device.download(firsts), dtype=np.int64)
+        slots = device.upload(np.concatenate([[base], ends[:-1]]))
+        base = int(ends[-1])
+        targets = device.empty(base, np.int32) if targets is None else targets
+        where = (np.int32(head_bits), np.int64(first), np.int64(last), offsets, targets)
+        device.kernel(FILE, "build_rows", defines)(tiles, BLOCK, (np.int64(count), found, slots, *where))
+    told = device.download(counters)
+    at = int(told[FIRST_NEGATIVE])
+    if targets is None:
+        targets = device.empty(0, np.int32)
+    return Rows(
+        offsets,
+        targets[:base],
+        int(told[LOOPS]),
+        drawn - base,
+        int(told[NEGATIVE]),
+        None if at == NOTHING else at % 2**31,
+    )
+
+
+def _fits(device: Device, vertices: int, arcs: int, needed: int, free: int) -> None:
+    if needed > free:
+        raise OutOfMemory(
+            f"a graph of {vertices} vertices and about {arcs} arcs takes {needed:,} bytes to make, {max(free, 0):,} "
+            "are free",
+            where=device.name,
+            remedy="ask for a smaller graph",
+        )
+
+
+def _cut(counts: NDArray[np.int64], shift: int, vertices: int, most: int) -> list[tuple[int, int, int]]:
+    """Return ranges of vertices, (first, last, arcs), of at most ``most`` arcs where a bin has no more."""
+    ranges, begin, inside = [], 0, 0
+    for bin_, count in enumerate(counts.tolist()):
+        if inside and inside + count > most:
+            ranges.append((begin << shift, bin_ << shift, inside))
+            begin, inside = bin_, 0
+        inside += count
+    return [*ranges, (begin << shift, vertices, inside)]
+
+
+def can_build(arcs: ArcList) -> bool:
+    """Tell whether a device can build the graph of an arc list, if it has the memory."""
+    return 0 < arcs.vertices < 2**31 and 0 < len(arcs.tails) < MOST_ITEMS
+
+
+def build_on_device(arcs: ArcList, device: Device, *, name: str = "graph", source: str = "") -> CSRGraph:
+    """Return the graph of an arc list, made on the device that will search it; see ``build.build``.
+
+    The list is kept, so that the host can make the graph too once the device is closed.
+
+    Raises:
+        InputError: declared undirected and an edge's two arcs have unequal weights, or one is missing.
+        OutOfMemory: the device has no room for it.
+    """
+    from gpugraph.graph.device_check import is_symmetric_on_device
+
+    rows, weights = _rows_and_weights(arcs, device)
+    notes = (*arcs.notes, *notes_of(rows.loops, rows.negative, rows.merged, arcs.one_sided))
+    there = DeviceRows(device, rows.offsets, rows.targets, weights, lambda: build(arcs))
+    graph = CSRGraph.lying_on(
+        there,
+        directed=bool(arcs.directed),
+        name=name,
+        source=source or name,
+        vertex_names=arcs.vertex_names,
+        notes=notes,
+        negative_loop=rows.first_negative,
+    )
+    if arcs.one_sided or arcs.directed or is_symmetric_on_device(graph):
+        return graph
+    if arcs.directed is None:
+        graph.__dict__["directed"] = True
+        return graph
+    raise asymmetric(graph)
+
+
+def _rows_and_weights(arcs: ArcList, device: Device) -> tuple[Rows, Array]:
+    """Return the rows of an arc list and their (arcs,) weights, of parallel arcs the lightest."""
+    count, mirrored = len(arcs.tails), arcs.one_sided
+    dtype = np.dtype(np.uint32) if arcs.weights is None else arcs.weights.dtype
+    word, real = dtype.itemsize, dtype.kind == "f"
+    sign = 0 if dtype.kind == "u" else 1 << (8 * word - 1)
+    device.require(count * (8 + (0 if arcs.weights is None else word)))
+    ends = tuple(device.upload(np.ascontiguousarray(side, np.int32)) for side in (arcs.tails, arcs.heads))
+    listed = device.upload(np.zeros(0, dtype) if arcs.weights is None else np.ascontiguousarray(arcs.weights))
+    flags = np.int32(word), np.int32(real), np.int32(arcs.weights is not None and sign != 0)
+
+    def launch(name: str, defines: dict[str, str | int], threads: int, *args: Any) -> None:
+        device.kernel(FILE, name, defines)(covering_grid(device, threads, BLOCK), BLOCK, args)
+
+    def emit(sink: tuple[Any, ...]) -> None:
+        launch("build_list", {"INDEX_BITS": 32}, count, np.int64(count), *sink, *ends, listed, *flags)
+
+    rows = rows_on_device(device, arcs.vertices, count * (1 + mirrored), mirrored, emit, word)
+    made = int(rows.targets.size)
+    if arcs.weights is None:
+        return rows, device.full(made, 1, dtype)
+    words = device.full(made, 2 ** (8 * word) - 1, f"u{word}")
+    defines: dict[str, str | int] = {"INDEX_BITS": 8 * rows.offsets.dtype.itemsize}
+    order = np.uint64(sign), np.int32(real)
+    listing = (np.int64(count), np.int32(mirrored), *ends, listed)
+    launch(f"build_lightest_{word}_bytes", defines, count, *listing, *order, rows.offsets, rows.targets, words)
+    if sign:
+        launch(f"build_restore_{word}_bytes", defines, made, np.int64(made), *order, words)
+    return rows, words.view(dtype)

@@ -1,0 +1,148 @@
+"""Pages of documentation made of records: a Markdown text in which tables and verdicts of sweeps are filled in.
+
+The text is a Jinja2 template, which knows four functions; docs/report.md describes them.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from gpugraph.bench.findings import Finding
+from gpugraph.bench.sweep import Sweep
+from gpugraph.bench.sweep_file import read_sweep
+from gpugraph.errors import InputError, placed, unknown_name
+from gpugraph.measure.record import Record
+from gpugraph.report.markdown_csv import grid
+from gpugraph.report.sweep import flush_right
+
+VERDICTS = ("claim, its place", "stated", "ours", "holds?")
+
+
+def fill(path: str, records: Sequence[Record]) -> str:
+    """Return the page that a template makes of records.
+
+    Raises:
+        InputError: the template cannot be read, or asks for what is not there; the message names the line where it can.
+    """
+    from jinja2 import StrictUndefined, TemplateError
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    page = _Page(Path(path), records)
+    known = ImmutableSandboxedEnvironment(undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True)
+    functions: dict[str, Callable[..., Any]] = {
+        "table": page.table,
+        "verdicts": page.verdicts,
+        "origin": page.origin,
+        "measured": page.measured,
+    }
+    try:
+        rendered: str = known.from_string(_text(path)).render(functions)
+    except InputError as error:
+        raise placed(error, path) from None
+    except TemplateError as error:
+        line = getattr(error, "lineno", None)
+        where = f"{path} line {line}" if line else path
+        raise InputError(
+            f"{error.message}", where=where, remedy="correct the template; docs/report.md has what it knows"
+        ) from None
+    except TypeError as error:
+        raise InputError(str(error), where=path, remedy="see docs/report.md") from None
+    return rendered.rstrip("\n")
+
+
+def _text(path: str | Path) -> str:
+    try:
+        return Path(path).read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = (error.strerror or "") if isinstance(error, OSError) else "it is not UTF-8"
+        raise InputError(f"cannot be read: {why.lower()}", where=path, remedy="name a text in UTF-8") from None
+
+
+class _Page:
+    """What a template can ask for.
+
+    Args:
+        path: the template's; files are named from its folder.
+        records: what the page is made of.
+    """
+
+    def __init__(self, path: Path, records: Sequence[Record]):
+        self._folder, self._records = path.parent, records
+        self._sweeps: dict[str, Sweep] = {}
+
+    def table(self, sweep: str, title: str, records: str | None = None) -> str:
+        """Return a ``[[table]]`` of a sweep."""
+        tables = {one.title: one for one in self._sweep(sweep).tables}
+        if title not in tables:
+            raise unknown_name(f"table of '{sweep}'", title, tables)
+        rows = tables[title].rows(self._of(sweep, records))
+        if not rows:
+            raise InputError(f"no record is in the table '{title}' of '{sweep}'", remedy="name the file that has them")
+        return "\n".join(grid(list(tables[title].columns), rows, flush_right(rows)))
+
+    def verdicts(self, sweep: str, records: str | None = None, kept: str | None = None) -> str:
+        """Return what comes of the expectations of a sweep; of those without records what ``kept`` tells, if anything.
+
+        Args:
+            sweep: its name, or its file.
+            records: name of the file of records, without its ending; without it, all that are of the sweep.
+            kept: a TOML file of figures that were measured before there were records.
+        """
+        found = self._of(sweep, records)
+        figures = _figures(self._folder / kept, sweep) if kept else {}
+        rows = []
+        for expectation in self._sweep(sweep).expectations:
+            finding = expectation.find(found)
+            if finding.verdict == "–" and (one := figures.get(expectation.text)):
+                finding = expectation.kept(one["ours"], one["values"])
+            rows.append(_row(finding))
+        if unknown := figures.keys() - {one.text for one in self._sweep(sweep).expectations}:
+            raise unknown_name(f"expectation of '{sweep}'", sorted(unknown)[0], figures)
+        return "\n".join(grid(VERDICTS, rows))
+
+    def measured(self, sweep: str, kind: str = "") -> bool:
+        """Tell whether there are records of a sweep, on a kind of device if one is named."""
+        return any(kind in ("", row.device_kind) for row in self._of(sweep, None))
+
+    def origin(self, records: str) -> str:
+        """Return in a sentence on what, when and by which command a file's records were measured."""
+        rows = self._of("", records)
+        devices = dict.fromkeys(
+            row.device + (f", {row.data['device'].get('threads')} threads" if row.device_kind == "cpu" else "")
+            for row in rows
+            if row.shape.device.name
+        )
+        days = sorted({str(row.data.get("time", ""))[:10] for row in rows} - {""})
+        return f"{len(rows)} cells, {' and '.join(devices)}, {' to '.join(dict.fromkeys((days[0], days[-1])))}"
+
+    def _sweep(self, name: str) -> Sweep:
+        if name not in self._sweeps:
+            self._sweeps[name] = read_sweep(name)
+        return self._sweeps[name]
+
+    def _of(self, sweep: str, records: str | None) -> list[Record]:
+        """Return the records of a file, or those of a sweep."""
+        if records is None:
+            return [row for row in self._records if row.shape.cell.sweep == sweep]
+        files = {Path(row.file).name.partition(".")[0] for row in self._records if row.file}
+        if records not in files:
+            raise unknown_name("file of records", records, files)
+        return [row for row in self._records if row.file and Path(row.file).name.partition(".")[0] == records]
+
+
+def _figures(path: Path, sweep: str) -> dict[str, Any]:
+    """Return the figures of a sweep that a file keeps, by the text of the expectation."""
+    try:
+        listed = tomllib.loads(_text(path))[sweep]
+        return {one["text"]: {"ours": one["ours"], "values": one["values"]} for one in listed}
+    except (tomllib.TOMLDecodeError, KeyError, TypeError) as error:
+        remedy = f'write [["{sweep}"]] with text, ours and values'
+        raise InputError(f"holds no figures of '{sweep}': {error}", where=path, remedy=remedy) from None
+
+
+def _row(finding: Finding) -> list[str]:
+    place = f" ({finding.where})" if finding.where else ""
+    return [finding.text + place, finding.stated, finding.ours, finding.verdict]

@@ -1,0 +1,186 @@
+"""What a sweep's tables and expectations say of records."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gpugraph.bench.bench import judge_findings
+from gpugraph.bench.findings import Expectation
+from gpugraph.bench.formula import Formula, NotMeasured, beside
+from gpugraph.bench.sweep_file import read_sweep
+from gpugraph.errors import InputError, Regression
+from gpugraph.measure.record import Record
+from tests.report.canned import mst_record
+
+
+def cell(algorithm="boruvka", seconds=1.0, graph="rmat:4", device="cuda", half=0.0, prepare=(), **more) -> Record:
+    data = mst_record(algorithm=algorithm, phases_s={"kernel": seconds}, outcome="ok")
+    data |= {"device": {"kind": device, "name": device}, "confidence_s": {}}
+    data["graph"] = {"name": graph, "vertices": 16, "arcs": 64, "edges": 32}
+    data["confidence_s"] = {"kernel": [seconds * (1 - half), seconds * (1 + half)]} if half else {}
+    data["parameters"] = {"preparations": list(prepare), "repeat": 1, **more.pop("parameters", {})}
+    data["cell"] = {"axes": more.pop("axes", {}), "sweep": "t"}
+    return Record.of({**data, **more})
+
+
+def expect(value="plain.kernel / kernel", **more) -> Expectation:
+    named = {
+        "each": {"prepare": "sort-adjacency"},
+        "others": {"plain": {"prepare": "none"}},
+        "text": "is so",
+        "where": "",
+    }
+    named |= {key: more.pop(key) for key in list(more) if key in named}
+    return Expectation(formula=Formula(value, named["others"]), **named, **more)
+
+
+SORTED = cell(prepare=("sort-adjacency",), seconds=1.0)
+
+
+@given(a=st.integers(1, 99), b=st.integers(1, 99), c=st.integers(1, 99))
+def test_a_formula_is_the_arithmetic_that_it_spells(a, b, c):
+    record = cell(seconds=float(a), rounds=b, counters={"count": c})
+    for text in ("kernel + rounds * counters.count", "(kernel - rounds) / counters.count", "-kernel * 2 - 1"):
+        names = {"kernel": float(a), "rounds": b, "counters": type("C", (), {"count": c})}
+        assert Formula(text).of(record, {}) == pytest.approx(eval(text, {}, names))
+
+
+def test_a_formula_takes_several_cells_and_whole_tables_into_its_functions():
+    groups = {"all": [cell(seconds=s) for s in (4.0, 2.0, 6.0)]}
+    record = cell(kernel_phases_s={"find": 3.0, "merge": 1.0})
+    told = {text: Formula(text, groups).of(record, groups) for text in ("min(all.kernel)", "mean(all.kernel)", "graph")}
+    assert told == {"min(all.kernel)": 2.0, "mean(all.kernel)": 4.0, "graph": "rmat:4"}
+    assert Formula("kernel_phases_s.find / sum(kernel_phases_s)").of(record, {}) == 0.75
+    assert Formula("max(all.kernel, kernel * 9)", groups).of(record, groups) == 9.0
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("kernl * 2", "did you mean 'kernel'?"),
+        ("medain(kernel)", "function"),
+        ("plian.kernel / kernel", "did you mean 'plain'?"),
+        ("kernel ** 2", "is no formula"),
+        ("kernel if 1 else 2", "is no formula"),
+        ("__import__('os')", "unknown function of a formula '__import__'"),
+        ("kernel.__class__.__mro__ + ", "is no formula"),
+        ("'text'", "is no formula"),
+        ("True", "is no formula"),
+    ],
+)
+def test_what_is_no_formula_is_refused(text, hint):
+    with pytest.raises(InputError) as error:
+        Formula(text, ["plain"])
+    assert hint in str(error.value)
+
+
+def test_what_records_do_not_hold_is_not_measured_and_says_why():
+    for text, why in (
+        ("counters.passes", "has no 'counters.passes'"),
+        ("kernel / (arcs - 64)", "divides by 0"),
+        ("all.kernel * 2", "stands for 2 figures"),
+        ("none.kernel", "no cell for 'none'"),
+        ("kernel * graph", "is no number"),
+    ):
+        with pytest.raises(NotMeasured, match=why):
+            Formula(text, ["all", "none"]).of(cell(), {"all": [cell(), cell()], "none": []})
+    with pytest.raises(NotMeasured, match="timeout: too long"):
+        Formula("kernel").of(cell(outcome="timeout", message="too long"), {})
+
+
+def test_a_cell_beside_is_like_the_other_but_for_what_is_named():
+    one = cell("prim", parameters={"blocks": 2, "threads": 64})
+    others = [
+        one,
+        cell("prim", parameters={"blocks": 4, "threads": 64}),
+        cell("prim", parameters={"blocks": 4, "threads": 32}),
+        cell("prim", device="cpu"),
+        cell("prim", graph="rmat:5", parameters={"blocks": 2, "threads": 64}),
+        cell("heap", device="cpu"),
+    ]
+    assert beside(one, {}, others) == [one]
+    assert beside(one, {"blocks": 4}, others) == [others[1]]
+    assert beside(one, {"blocks": "*", "threads": "*"}, others) == others[:3]
+    assert beside(one, {"device": "cpu"}, others) == [others[3]]
+    assert beside(one, {"algorithm": "heap"}, others) == [others[5]]
+    assert beside(one, {"graph": "rmat:*"}, others) == [one, others[4]]
+    assert beside(one, {"graph": "rmat:{scale}", "device": "cpu"}, others) == [others[3]]
+
+
+@pytest.mark.parametrize(
+    ("plain", "limits", "verdict"),
+    [
+        (2.0, {"least": 1}, "yes"),
+        (1.01, {"least": 1}, "no, the same"),
+        (0.5, {"least": 1}, "no"),
+        (3.0, {"most": 2.5}, "no"),
+        (3.0, {"least": 2, "most": 3}, "yes"),
+        (2.4, {"stated": 2}, "yes"),
+        (3.0, {"stated": 2}, "yes, more"),
+        (1.2, {"stated": 2}, "less"),
+        (0.9, {"stated": 2}, "no"),
+    ],
+)
+def test_a_verdict_is_that_of_the_figure(plain, limits, verdict):
+    assert expect(**limits).find([SORTED, cell(seconds=plain)]).verdict == verdict
+
+
+def test_a_bound_within_the_interval_is_unclear():
+    noisy = cell(seconds=2.0, half=0.3)
+    assert expect(least=2.2).find([SORTED, noisy]).verdict == "unclear"
+    assert expect(least=1.2).find([SORTED, noisy]).verdict == "yes"
+    assert "± 30 %" in expect(least=1.2).find([SORTED, noisy]).ours
+
+
+def test_of_several_cells_the_worst_decides_and_the_ends_are_told():
+    times = {"rmat:4": 2.0, "rmat:5": 0.5, "rmat:6": 3.0, "rmat:7": 1.5}
+    records = [cell(prepare=("sort-adjacency",), graph=graph) for graph in times]
+    records += [cell(seconds=seconds, graph=graph) for graph, seconds in times.items()]
+    finding = expect(least=1, unit="times").find(records)
+    assert finding.verdict == "no"
+    assert finding.ours == "from rmat:5: 0.5 times (plain 500 ms, 1.000 s) to rmat:6: 3 times (plain 3.000 s, 1.000 s)"
+
+
+def test_what_was_not_measured_has_no_verdict_and_times_of_the_emulated_device_are_none():
+    assert expect(least=1).find([]).verdict == "–"
+    assert "no cell for 'plain'" in expect(least=1).find([SORTED]).ours
+    emulated = cell(prepare=("sort-adjacency",), device="emulated")
+    assert "has no 'kernel'" in expect("kernel", least=1, others={}).find([emulated]).ours
+
+
+def test_only_an_expectation_that_is_no_papers_claim_ends_a_bench_with_an_error():
+    sweep = type("Sweep", (), {"expectations": [expect(least=1, where="section 3")]})
+    judge_findings(sweep, [SORTED, cell(seconds=0.5)])
+    sweep.expectations.append(expect(least=1))
+    with pytest.raises(Regression, match=r"is so: 0\.5 .*at least 1 was expected"):
+        judge_findings(sweep, [SORTED, cell(seconds=0.5)])
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "[[expect]]\ntext = 'a'\nvalue = 'kernl'\nleast = 1",
+            "line 3, expect.text: unknown name in a formula 'kernl'",
+        ),
+        ("[[expect]]\ntext = 'a'\nvalue = 'kernel'", "line 3, expect.text: it says nothing of the figure"),
+        ("[[expect]]\nvalue = 'kernel'\nleast = 1", "lacks 'text'"),
+        ("[[expect]]\ntext = 'a'\nvalue = 'kernel'\nleast = 'x'", "its least 'x' is no number"),
+        (
+            "[[expect]]\ntext = 'a'\nvlaue = 'kernel'\nleast = 1",
+            "line 4, expect.vlaue: unknown key 'vlaue' — did you mean",
+        ),
+        ("[[table]]\ntitle = 'a'\ncolumns = {}", "its columns are no table"),
+        ("[[table]]\ntitle = 'a'\ncolumns = { a = 'graph' }\nwith.b = { graph = 'x:{scal}' }", "did you mean 'scale'?"),
+        ("[[table]]\ntitle = 'a'\ncolumns = { a = 'graph' }\neach = 3", "'each' and 'with' are no tables"),
+    ],
+)
+def test_a_file_that_asks_for_nonsense_is_refused_with_its_place(tmp_path, text, said):
+    path = tmp_path / "s.toml"
+    path.write_text(f"axes.graph = 'path:4'\n{text}\n")
+    with pytest.raises(InputError) as error:
+        read_sweep(str(path))
+    assert str(path) in str(error.value)
+    assert said in str(error.value)

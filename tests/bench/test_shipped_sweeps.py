@@ -1,0 +1,216 @@
+"""The sweeps that come with gpugraph: what they name, state and expect, and each of them run small."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gpugraph.bench.axes import parse_settings
+from gpugraph.bench.paper import paper_of
+from gpugraph.bench.plan import Plan, Planned, described_algorithm, expand_sweep
+from gpugraph.bench.sweep_file import read_sweep, shipped
+from gpugraph.measure.cell import parse_options
+from gpugraph.measure.record import Record
+from gpugraph.measure.sampling import Sampling
+from gpugraph.measure.session import Session
+from gpugraph.problems.registry import algorithms, find_algorithm
+from gpugraph.report.papers import stated
+from tests.report.canned import mst_record
+
+PAPERS = [name for name in shipped() if name.startswith("papers/")]
+KINDS = {"auto": "cuda", "cuda": "cuda", "cpu": "cpu"}
+HARD = ("n=32", "last=31", "scale=5", "side=4", "few=8", "most=7", "half=16", "rows=4")
+SMALL = {
+    "cliffs/mst": HARD[:6],
+    "cliffs/sssp": (*HARD[:3], *HARD[4:]),
+    "families": ("graph=grid:4x4",),
+    "figures/components": ("graph=rmat:5",),
+    "figures/hybrid": ("scale=6",),
+    "figures/mst": ("graph=rmat:6",),
+    "figures/prim": ("graph=dense:n=16,density=0.5", "prim-persistent.blocks=2", "prim-persistent.threads=32"),
+    "figures/scan": ("size=2KiB", "length=16", "n=16", "sparse=32", "edges=120", "scale=5", "side=4"),
+    "figures/sssp": ("graph=rmat:5,w=1..255", "source=max-degree"),
+    "papers/kolganov2015": ("scale=6", "share=0.25", "memory=1MB", "size=2KiB"),
+    "papers/martin2009": ("n=48", "degree=9"),
+    "papers/sun2013": ("size=2KiB", "length=16", "n=16", "sparse=32", "edges=120"),
+    "papers/wang2011": ("n=16", "ef=2"),
+    "scales": ("scale=5",),
+    "selftest": ("graph=grid:4x4",),
+    "smoke": ("graph=grid:4x4",),
+    "sources": ("scale=5", "source=random:2", "graph=rmat:{scale}"),
+    "weights": ("scale=5",),
+}
+"""What makes a sweep small enough for the emulated device."""
+
+SYSTEMS = {
+    "papers/kolganov2015": "boruvka boruvka-hybrid boruvka-streamed",
+    "papers/sun2013": """
+        reduce-then-scan reduce-then-scan-multilevel scan-then-propagate brent-kung sklansky kogge-stone look-back cub
+        cpu segmented-min boruvka-scan boruvka-prim""",
+    "papers/wang2011": "prim prim-naive prim-persistent",
+    "papers/martin2009": """
+        u-cpu u-hybrid-1 u-hybrid-2 u-hybrid-3 u-gpu u-gpu-2min u-gpu-plus f-cpu f-gpu-no-atomic dijkstra
+        dijkstra-fibonacci matrix-u-cpu matrix-f-cpu matrix-u-gpu matrix-f-gpu matrix-f-gpu-no-atomic""",
+}
+ON_PURPOSE = ("f-gpu-no-atomic", "matrix-f-gpu-no-atomic")
+
+
+def plan_of(name: str, *settings: str) -> Plan:
+    return expand_sweep(read_sweep(name, parse_settings(settings)), KINDS)
+
+
+def test_every_sweep_that_is_shipped_is_tried_small():
+    assert set(shipped()) == set(SMALL)
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_a_sweep_runs_every_system_of_its_paper_by_registered_names(name):
+    named = {planned.cell.algorithm for planned in plan_of(name).cells}
+    assert set(SYSTEMS[name].split()) <= named
+    assert named <= {algorithm.name for algorithm in algorithms()} | {"auto"}
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_a_sweep_names_the_paper_its_hardware_and_its_claims(name):
+    paper = read_sweep(name).paper
+    assert paper is not None
+    assert paper["claim"]
+    assert {"title", "authors", "year", "hardware", "note"} <= paper.keys()
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_every_stated_figure_has_its_place_its_size_and_cells_that_it_stands_beside(name):
+    sweep = read_sweep(name)
+    assert sweep.paper is not None
+    cells = plan_of(name).cells
+    for point in sweep.paper.get("point", ()):
+        assert point["where"]
+        assert "scale" in point or "vertices" in point
+        assert ("speedup" in point) == ("over" in point)
+        alone = {**sweep.paper, "point": [point]}
+        assert any(paper_of(alone, planned.cell)[0]["points"] for planned in cells), point
+
+
+def test_a_stated_rate_reaches_the_row_of_a_report_with_its_own_hardware():
+    paper = read_sweep("papers/kolganov2015").paper
+    assert paper is not None
+    cells = plan_of("papers/kolganov2015", "scale=25").cells
+    ssca2 = next(p for p in cells if p.cell.algorithm == "boruvka" and str(p.cell.graph).startswith("ssca2"))
+    row = Record.of({**mst_record(), "paper": paper_of(paper, ssca2.cell)})
+    told = {(value.scale, value.mteps, value.hardware.partition(" (")[0]) for value in stated(row)}
+    assert (25.0, 3000.0, "Tesla K40") in told
+    assert (23.0, 3200.0, "GeForce GTX Titan") in told
+
+
+def test_sizes_of_the_hybrid_sweep_are_those_of_the_papers_table():
+    doubles = [p for p in plan_of("papers/kolganov2015", "scale=16").cells if str(p.cell.graph).startswith("rmat")]
+    assert {p.size.arcs for p in doubles} == {2_097_152}
+    assert {p.size.weight_bytes for p in doubles} == {8}
+
+
+def one_of_each(cells: list[Planned]) -> list[Planned]:
+    """Return a cell of each algorithm on each kind of device, the one with the most options and preparations."""
+    chosen: dict[tuple[str, str, str], Planned] = {}
+    for planned in sorted(cells, key=lambda p: len(described_algorithm(p.cell))):
+        if planned.cell.algorithm != "cub":  # CuPy's own, on a GPU alone
+            chosen[planned.cell.problem, planned.cell.algorithm, planned.kind] = planned
+    return list(chosen.values())
+
+
+def small_records(name: str) -> list[Record]:
+    """Run a small form of a sweep, a cell of each algorithm or, of a few algorithms, all of them."""
+    records: list[Record] = []
+
+    def finished(index: int, record: Record) -> None:
+        records.append(placed(record.data, chosen[index]))
+
+    def failed(index: int, error: Exception) -> Any:
+        raise error
+
+    places = {"cuda": "emulated", "cpu": "cpu"}
+    planned = plan_of(name, *SMALL[name]).cells
+    chosen = planned if len(planned) <= 24 else one_of_each(planned)
+    cells = [replace(p.cell, device=places[p.kind]) for p in chosen]
+    with Session() as session:
+        session.measure(cells, Sampling.fixed(1, 0), lambda what: None, finished, failed)
+    assert len(records) == len(chosen)
+    return records
+
+
+def placed(data: Mapping[str, Any], planned: Planned) -> Record:
+    """Return a record as the bench stores it, of the device that its sweep names."""
+    cell = {"axes": dict(planned.cell.axes), "input": planned.cell.input.describe(), "sweep": planned.cell.sweep}
+    return Record.of({**data, "cell": cell, "device": {**data["device"], "kind": planned.kind}})
+
+
+@pytest.mark.parametrize("name", shipped())
+def test_a_small_form_of_every_sweep_runs_is_verified_and_fills_its_tables(name):
+    records = small_records(name)
+    if name in SYSTEMS:
+        assert len({record.algorithm for record in records}) >= len(SYSTEMS[name].split()) - 1
+    for record in records:
+        assert record.status == ("passed" if record.algorithm not in ON_PURPOSE else "skipped"), record.algorithm
+    for table in read_sweep(name).tables:
+        rows = table.rows(records)
+        assert rows or "array" in table.title, table.title
+        empty = {title for title, *cells in zip(table.columns, *rows, strict=True) if set(cells) == {"–"}}
+        assert empty <= MAY_BE_EMPTY, table.title
+
+
+MAY_BE_EMPTY = {
+    "best peer ms",
+    "ratio",
+    "of the roof, %",
+    "of the rate of a copy, %",
+    "MTEPS",
+    "MTEPS end to end",
+    "± %",
+    "spread",
+    "heavy edges",
+    "heavy rounds",
+}
+"""Columns of what a small graph, or the emulated device, has not."""
+
+
+@pytest.mark.parametrize("name", [name for name in shipped() if read_sweep(name).expectations])
+def test_every_expectation_finds_the_cells_that_it_is_about(name):
+    records = [made_up(planned) for planned in plan_of(name).cells]
+    for expectation in read_sweep(name).expectations:
+        finding = expectation.find(records)
+        assert finding.verdict != "–", f"{finding.text}: {finding.ours}"
+
+
+def made_up(planned: Planned) -> Record:
+    """Return the record that a cell of a plan would have, with made-up figures."""
+    cell, size = planned.cell, planned.size
+    algorithm = find_algorithm(cell.problem, cell.algorithm, planned.kind)
+    parts = dict.fromkeys(("find_min", "renumber"), 0.001)
+    parameters = {**parse_options(algorithm, cell.options), "preparations": list(cell.preparations), "index_bits": 32}
+    data = mst_record(problem=cell.problem, algorithm=algorithm.name, parameters=parameters, kernel_phases_s=parts)
+    data |= {
+        "outcome": "ok",
+        "device": {"kind": planned.kind, "name": planned.kind, "threads": 1},
+        "graph": {"name": str(cell.graph), "vertices": size.vertices, "arcs": size.arcs, "edges": size.arcs // 2},
+        "traffic": {"share": 0.9},
+        "throughput": {"total_s": 0.1, "transfers_share": 0.9, "h2d_gb_s": 10.0, "d2h_gb_s": 10.0},
+        "counters": {"compression_percent": 290},
+        "rounds": 7,
+    }
+    sweep = read_sweep(str(cell.sweep))
+    return placed(data | ({"paper": paper_of(sweep.paper, cell)} if sweep.paper else {}), planned)
+
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_sweep_that_a_page_names_is_shipped(page):
+    named = set(re.findall(r"--sweep ([a-z]+(?:/[a-z0-9]+)?)(?![\w/.])", page.read_text("utf-8")))
+    assert named <= {*shipped(), "papers"}, page.name
+    assert not re.findall(r"docs/measure\S*", page.read_text("utf-8"))

@@ -1,0 +1,116 @@
+"""Rows built on a device are those that the host builds, and what is said of them too."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gpugraph.devices.discovery import select_device
+from gpugraph.emulator.device import EmulatedDevice
+from gpugraph.errors import InputError
+from gpugraph.graph.build import ArcList, build
+from gpugraph.graph.csr import WEIGHT_DTYPES, CSRGraph
+from gpugraph.graph.device_build import build_on_device, can_build
+from gpugraph.graph.device_rows import DeviceRows
+from tests.emulator.compiler import needs_compiler
+from tests.graph.test_device_generate import Small, assert_same
+from tests.zoo import UNDIRECTED, zoo
+
+KINDS = [{"directed": False, "one_sided": True}, {"directed": True}, {"directed": None}]
+
+
+def generate_nothing() -> CSRGraph:
+    raise AssertionError("nobody asks for it")
+
+
+def listed(n: int, ends: list[tuple[int, int]], dtype: str | None, seed: int, **kind: bool | None) -> ArcList:
+    """Return arcs with a few different weights, zeros of both signs among the reals."""
+    tails, heads = np.array(ends, np.int64).reshape(-1, 2).T
+    weights = None
+    if dtype is not None:
+        weights = np.random.default_rng(seed).integers(0 if dtype[0] == "u" else -3, 4, len(tails)).astype(dtype)
+        if dtype[0] == "f":
+            weights[weights == 1] = -0.0
+            weights[weights == 2] = np.inf
+    return ArcList(tails, heads, weights, n, **kind)  # type: ignore[arg-type]
+
+
+@needs_compiler
+@settings(deadline=None, max_examples=80)
+@given(st.data())
+def test_any_list_of_arcs_gives_the_rows_of_the_host(data: st.DataObject) -> None:
+    n = data.draw(st.integers(1, 40))
+    vertex = st.integers(0, n - 1)
+    ends = data.draw(st.lists(st.tuples(vertex, vertex), min_size=1, max_size=80))
+    dtype = data.draw(st.sampled_from([None, *WEIGHT_DTYPES]))
+    arcs = listed(n, ends, dtype, data.draw(st.integers(0, 9)), **data.draw(st.sampled_from(KINDS)))
+    assert_same(build_on_device(arcs, EmulatedDevice()), build(arcs))
+
+
+@needs_compiler
+@pytest.mark.parametrize("dtype", [None, "float32", "int64"])
+def test_tiles_long_runs_and_ranges_of_vertices_are_put_together(dtype: str | None) -> None:
+    rng = np.random.default_rng(4)
+    for n, k in ((3, 5000), (20_000, 300), (300, 4400)):
+        arcs = listed(n, rng.integers(0, n, (k, 2)).tolist(), dtype, 1, directed=False, one_sided=True)
+        for device in (EmulatedDevice(), Small()):
+            made = build_on_device(arcs, device) if n * 8 < device.memory()[0] / 2 else None
+            if made is not None:
+                assert_same(made, build(arcs))
+
+
+@needs_compiler
+@pytest.mark.parametrize("weight", [4, None])
+def test_an_edge_whose_arcs_differ_is_refused_in_the_words_of_the_host(weight: int | None) -> None:
+    tails, heads, weights = [0, 1, 1, 2], [1, 0, 2, 1], [7, 7, 9, weight]
+    arcs = ArcList(*(np.array(a[: 4 if weight else 3]) for a in (tails, heads, weights)), 3, directed=False)
+    said = []
+    for make in (lambda: build(arcs, name="a"), lambda: build_on_device(arcs, EmulatedDevice(), name="a")):
+        with pytest.raises(InputError) as caught:
+            make()
+        said.append(str(caught.value))
+    assert said[0] == said[1]
+
+
+def test_a_list_without_arcs_or_with_numbers_of_64_bits_is_left_to_the_host() -> None:
+    nothing = np.zeros(0, np.int64)
+    assert not can_build(ArcList(nothing, nothing, None, 5))
+    assert not can_build(ArcList(nothing[:1], nothing[:1], None, 2**31))
+
+
+@needs_compiler
+@pytest.mark.parametrize("bits", [32, 64])
+def test_what_is_looked_up_on_a_device_is_what_the_host_has(bits: int) -> None:
+    device = EmulatedDevice(races=True)
+    for name in UNDIRECTED:
+        graph = zoo(name)
+        if not graph.arcs:
+            continue
+        offsets = device.upload(graph.offsets.astype(f"int{bits}"))
+        targets, weights = device.upload(graph.targets), device.upload(graph.weights)
+        rows = DeviceRows(device, offsets, targets, weights, generate_nothing)
+        at = np.random.default_rng(1).permutation(graph.arcs)
+        tails = np.repeat(np.arange(graph.vertices), graph.degrees)
+        u, v, w = rows.ends_and_weights(at)
+        assert (u.tolist(), v.tolist()) == (tails[at].tolist(), graph.targets[at].tolist())
+        assert w.tolist() == graph.weights[at].tolist()
+        ids = rows.canonical_ids(at)
+        assert np.array_equal(np.minimum(u, v), tails[ids])
+        assert np.array_equal(np.maximum(u, v), graph.targets[ids])
+        assert rows.ascending(ids).tolist() == sorted(ids.tolist())
+    assert device.races() == []
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("dtype", [None, *WEIGHT_DTYPES])
+def test_a_gpu_builds_the_rows_of_the_host(dtype: str | None) -> None:
+    ends = np.random.default_rng(1).integers(0, 5000, (200_000, 2)).tolist()
+    device, _ = select_device("cuda")
+    try:
+        for kind in KINDS:
+            arcs = listed(5000, ends, dtype, 1, **kind)
+            assert_same(build_on_device(arcs, device), build(arcs))
+    finally:
+        device.close()
