@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from gpugraph.graph.load import save_file
+from tests.emulator.compiler import needs_compiler
 from tests.zoo import zoo
 
 SLOW = {
@@ -61,8 +62,13 @@ def test_a_run_on_a_cpu_imports_what_it_compiles_with_and_nothing_else(source: s
     assert loaded_by(command("mst", source, "--device", "cpu", "--repeat", 1, "--quiet")) == {"numba", "llvmlite"}
 
 
-def test_a_run_on_a_device_imports_no_library(tmp_path: Path) -> None:
-    save_file(zoo("random"), tmp_path / "g.csr")
-    words = ("mst", tmp_path / "g.csr", "--device", "emulated", "--repeat", 1, "--verify", "none", "--quiet")
-    # A file is checked, and its forest finished, by compiled code on the host.
-    assert loaded_by(command(*words)) <= {"numba", "llvmlite"}
+@needs_compiler
+@pytest.mark.parametrize("problem", ["mst", "sssp", "components"])
+@pytest.mark.parametrize("source", ["rmat:6", "file"])
+def test_a_run_on_a_device_imports_no_compiler_and_no_library(problem: str, source: str, tmp_path: Path) -> None:
+    if source == "file":
+        source = str(tmp_path / "g.csr")
+        save_file(zoo("random"), source)
+    # Its graph is made or checked, searched and its result finished on the device; a GPU also makes the certificate.
+    words = (problem, source, "--device", "emulated", "--repeat", 1, "--verify", "none", "--quiet")
+    assert loaded_by(command(*words)) == set()
