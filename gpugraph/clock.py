@@ -135,11 +135,6 @@ class Account(HostClock):
         self._at = time.perf_counter() if since is None else since
         self._compiled = 0.0 if since is not None else compile_seconds()
 
-    @classmethod
-    def of_process(cls) -> Account:
-        """Return the account of this process from its beginning on, which was its ``start``."""
-        return cls("start", process_began())
-
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
         """Give what passes inside to the phase ``name``, but for what other phases inside take."""

@@ -9,6 +9,13 @@ import sys
 _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGALRM")
 
 
+class Command:
+    """The command that this process was started for."""
+
+    began: float | None = None
+    """When, on the clock of ``time.perf_counter``; None where a program calls the command line itself."""
+
+
 class Interruption(KeyboardInterrupt):
     """A signal asked the process to end: all that is under way is unwound, and nothing half-written stays.
 
@@ -26,7 +33,9 @@ def main() -> None:
     try:
         _take_signals()
         from gpugraph.cli.supervised import guest_in, supervise
+        from gpugraph.clock import process_began
 
+        Command.began = process_began()
         guest = guest_in(sys.argv[1:]) if hasattr(os, "fork") else None
         if guest is not None:
             supervise(_main, guest)

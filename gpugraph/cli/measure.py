@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gpugraph.cli import Command
 from gpugraph.cli.options import bundle, command, defaults, graph_options, output_options, run_options
 from gpugraph.cli.output import check_destination, diverted, show, show_lines, tell
 from gpugraph.errors import InputError, VerificationFailed, unknown_name
@@ -69,7 +70,7 @@ def measure(
     from gpugraph.measure.cell import Cell
     from gpugraph.measure.run_cell import run_cell
 
-    account, print_record = Account.of_process(), _printer(style)
+    account, print_record = Account("start", Command.began), _printer(style)
     if graph is None:
         graph = defaults().graph
         tell([f"no graph given: taking {graph}, the default of {defaults().origin}"], quiet=quiet)

@@ -39,9 +39,6 @@ def supervise(command: Callable[[], None], guest: str) -> NoReturn:
         command: the command.
         guest: the algorithm to blame.
     """
-    from gpugraph.clock import process_began
-
-    process_began()  # the child knows it by this, and counts from there
     reader, writer = os.pipe()
     parent = os.getpid()
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, [getattr(signal, name) for name in _SIGNALS])
