@@ -21,7 +21,15 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 def njit(function: Function) -> Function:
     """Compile a sequential function."""
-    return _compiled(function, parallel=False)
+    return _compiled(function)
+
+
+def plain_njit(function: Function) -> Function:
+    """Compile a sequential function that allocates nothing and counts no references.
+
+    Every count of a reference to an array is a cache line that threads take from each other.
+    """
+    return _compiled(function, _nrt=False)
 
 
 def parallel_njit(function: Function) -> Function:
@@ -29,18 +37,18 @@ def parallel_njit(function: Function) -> Function:
     return _compiled(function, parallel=True)
 
 
-def _compiled(function: Function, *, parallel: bool) -> Function:
+def _compiled(function: Function, **options: bool) -> Function:
     if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
         return function
-    return cast(Function, Compiled(function, parallel))
+    return cast(Function, Compiled(function, options))
 
 
 class Compiled:
     """A function that Numba compiles when it is first called."""
 
-    def __init__(self, function: Callable[..., Any], parallel: bool):
+    def __init__(self, function: Callable[..., Any], options: dict[str, bool]):
         functools.update_wrapper(self, function)
-        self._function, self._parallel = function, parallel
+        self._function, self._options = function, options
         self._made: Any = None
         self._under_way: Any = None
 
@@ -61,15 +69,14 @@ class Compiled:
             if self._made is None and self._under_way is not None:  # it calls itself, or what it calls does
                 return self._under_way
             if self._made is None:
-                numba_cache = _numba()
-                self._under_way = numba_cache.dispatcher_of(self._function, parallel=self._parallel)
+                self._under_way = _numba().dispatcher_of(self._function, self._options)
                 names = self._function.__globals__
                 for name in self._function.__code__.co_names:  # Numba knows only what is its own
                     value: Any = names.get(name)
                     if isinstance(value, Compiled):
                         names[name] = value.dispatcher
-                    elif any(value is one for one in _NUMBAS):
-                        names[name] = getattr(numba_cache, value.__name__)
+                    elif isinstance(value, FromNumba):
+                        names[name] = value.make()
                 self._made = self._under_way  # not before: another thread would call what does not know its callees
             return self._made
 
@@ -77,56 +84,23 @@ class Compiled:
 _MAKING = threading.RLock()
 
 
-# ------------------------------------------------------------------ what Numba puts something of its own in place of
-
-
-def _parallel_range(*bounds: int) -> range:
-    """Return the range of a loop that runs on all threads."""
-    return range(*bounds)
-
-
-def compare_and_swap(array: Any, index: int, expected: Any, desired: Any) -> Any:
-    """Set ``array[index]`` to ``desired`` if it is ``expected``; return what it was before, in one atomic step.
+class FromNumba:
+    """Stands for an object of Numba's until compiled code needs it.
 
     Args:
-        array: (n,) integers that threads share.
-        index: 0 to n−1; not checked.
-        expected: cast to the array's dtype.
-        desired: likewise.
+        make: returns the object.
     """
-    before = array[index]
-    if before == expected:
-        array[index] = desired
-    return before
+
+    def __init__(self, make: Callable[[], Any]):
+        self.make = functools.cache(make)
+
+    def __call__(self, *args: Any) -> Any:
+        """Call it, where nothing is compiled."""
+        return self.make()(*args)
 
 
-def fetch_min(array: Any, index: int, value: Any) -> Any:
-    """Lower ``array[index]`` to ``value`` if that is less; return what it was before, in one atomic step.
-
-    Args:
-        array: (n,) integers that threads share, signed or unsigned.
-        index: 0 to n−1; not checked.
-        value: cast to the array's dtype.
-    """
-    before = array[index]
-    array[index] = min(before, value)
-    return before
-
-
-def load_now(array: Any, index: int) -> Any:
-    """Return ``array[index]`` as it is now: read from memory, whatever the compiler has seen of it before.
-
-    Args:
-        array: (n,) integers that threads share.
-        index: 0 to n−1; not checked.
-    """
-    return array[index]
-
-
-_parallel_range.__name__ = "prange"
-prange = cast(type[range], _parallel_range)
-
-_NUMBAS = (prange, compare_and_swap, fetch_min, load_now)
+prange = cast(type[range], FromNumba(lambda: _numba().numba.prange))
+"""The range of a loop that runs on all threads."""
 
 
 # ------------------------------------------------------------------ threads
@@ -138,10 +112,12 @@ def _numba() -> Any:
 
 
 def threads() -> int:
-    """Return how many threads parallel loops run on."""
-    if "gpugraph.numba_cache" in sys.modules:
-        return int(_numba().numba.get_num_threads())
-    return int(os.environ.get("NUMBA_NUM_THREADS") or usable_cores())
+    """Return how many threads parallel work runs on: what was set, else as many as the process may use processors."""
+    asked = os.environ.get("NUMBA_NUM_THREADS")
+    if "gpugraph.numba_cache" not in sys.modules:
+        return int(asked or usable_cores())
+    count = int(_numba().numba.get_num_threads())
+    return count if asked else min(count, usable_cores())
 
 
 def set_threads(count: int) -> None:

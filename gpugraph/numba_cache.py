@@ -1,8 +1,5 @@
 """Numba's side of ``compiled.py``: what it compiles is kept in the cache of compiled code, and its time is counted.
 
-Numba has no atomic operations of its own for the CPU; ours are intrinsics as its documentation of extending describes
-("Low-level extension API", section ``@intrinsic``).
-
 Only ``compiled.py`` imports this, when a function is first called: to import Numba takes longer than many a run.
 """
 
@@ -20,25 +17,24 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numba
 import numpy as np
-from llvmlite import ir
-from numba.core import cgutils, event, serialize, types
+from numba.core import event, serialize
 from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
 from numba.core.dispatcher import Dispatcher
-from numba.core.errors import TypingError
+from numba.core.extending import _Intrinsic
 from numba.core.runtime.nrt import rtsys
-from numba.extending import intrinsic
 
 from gpugraph import code_cache
 
 
-def dispatcher_of(function: Callable[..., Any], *, parallel: bool) -> Any:
+def dispatcher_of(function: Callable[..., Any], options: dict[str, bool]) -> Any:
     """Return what compiles a function for each signature that it is called with, and finds what is in the cache."""
-    made: Any = numba.njit(nogil=True, parallel=parallel)(function)
+    decorate: Any = numba.njit
+    made = decorate(nogil=True, **options)(function)
     if isinstance(made, Dispatcher):  # not where Numba is switched off
         made._cache = _Cache(made)  # type: ignore[attr-defined]
     return made
@@ -100,6 +96,8 @@ def _source(function: Any, above: tuple[Any, ...] = ()) -> str:
         if isinstance(value, Dispatcher):
             if value is not function and value not in above:
                 parts.append(f"{name}: {_source(value, (*above, function))}")
+        elif isinstance(value, _Intrinsic):
+            parts.append(f"{name}: {_file_digest(value._defn.__code__.co_filename)}")
         elif isinstance(value, int | float | str | tuple | np.generic):
             parts.append(f"{name} = {value!r}")
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
@@ -139,73 +137,3 @@ event.register("numba:compiler_lock", _COMPILE_TIME)  # type: ignore[no-untyped-
 def compile_seconds() -> float:
     """Return the seconds that this process has spent so far: importing Numba, compiling, loading what was compiled."""
     return _COMPILE_TIME.seconds
-
-
-# ------------------------------------------------------------------ what stands for the functions of ``compiled.py``
-
-prange = numba.prange
-
-
-def _intrinsic(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return an intrinsic whose callers, compiled code, need not give the typing context."""
-    return cast(Callable[..., Any], intrinsic(function))
-
-
-def _element_pointer(context: Any, builder: Any, array_type: Any, array: Any, index_type: Any, index: Any) -> Any:
-    from numba.np.arrayobj import make_array  # slow to import
-
-    wide = context.cast(builder, index, index_type, types.intp)
-    held = make_array(array_type)(context, builder, array)  # type: ignore[no-untyped-call]
-    get_pointer: Any = cgutils.get_item_pointer
-    return get_pointer(context, builder, array_type, held, [wide], wraparound=False)
-
-
-def _check(array: Any, index: Any) -> None:
-    if not isinstance(array, types.Array) or array.ndim != 1 or not isinstance(array.dtype, types.Integer):
-        raise TypingError("atomics work on one-dimensional arrays of integers")
-    if not isinstance(index, types.Integer):
-        raise TypingError("the index is no integer")
-
-
-@_intrinsic
-def compare_and_swap(typing_context: Any, array: Any, index: Any, expected: Any, desired: Any) -> Any:
-    """See ``compiled.py``."""
-    _check(array, index)
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        array_type, index_type, expected_type, desired_type = signature.args
-        pointer = _element_pointer(context, builder, array_type, args[0], index_type, args[1])
-        old = context.cast(builder, args[2], expected_type, array_type.dtype)
-        new = context.cast(builder, args[3], desired_type, array_type.dtype)
-        pair = builder.cmpxchg(pointer, old, new, "acq_rel", "monotonic")
-        return builder.extract_value(pair, 0)
-
-    return array.dtype(array, index, expected, desired), generate
-
-
-@_intrinsic
-def fetch_min(typing_context: Any, array: Any, index: Any, value: Any) -> Any:
-    """See ``compiled.py``."""
-    _check(array, index)
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        array_type, index_type, value_type = signature.args
-        pointer = _element_pointer(context, builder, array_type, args[0], index_type, args[1])
-        new = context.cast(builder, args[2], value_type, array_type.dtype)
-        return builder.atomic_rmw("min" if array_type.dtype.signed else "umin", pointer, new, "monotonic")
-
-    return array.dtype(array, index, value), generate
-
-
-@_intrinsic
-def load_now(typing_context: Any, array: Any, index: Any) -> Any:
-    """See ``compiled.py``."""
-    _check(array, index)
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        array_type, index_type = signature.args
-        pointer = _element_pointer(context, builder, array_type, args[0], index_type, args[1])
-        size = array_type.dtype.bitwidth // 8
-        return builder.load_atomic(pointer, "monotonic", size, typ=ir.IntType(array_type.dtype.bitwidth))
-
-    return array.dtype(array, index), generate

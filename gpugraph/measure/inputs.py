@@ -71,7 +71,7 @@ class Inputs:
         key = _key(cell)
         found = self._opened.get(key)
         if found is None:
-            self._make_room()
+            self._make_room(device)
             progress(f"loading {cell.input.path or getattr(cell.graph, 'name', type(cell.graph).__name__)}")
             before = account.until_now()
             maker = None if device is None or device.kind == "cpu" else device
@@ -86,12 +86,14 @@ class Inputs:
         self._opened.move_to_end(key)
         return found
 
-    def _make_room(self) -> None:
-        """Forget the graphs used longest ago: all but the last, and that too where memory is short."""
+    def _make_room(self, device: Any) -> None:
+        """Forget the graphs used longest ago: all but the last, and that too where memory is short, here or there."""
         while len(self._opened) >= KEPT:
             self._opened.popitem(last=False)
         kept = sum(int(getattr(opened.graph, "nbytes", 0)) for opened in self._opened.values())
-        if available_memory() < 4 * kept:
+        there = [opened.graph.on_device for opened in self._opened.values() if getattr(opened.graph, "on_device", None)]
+        short = any(rows.device is device and device.memory()[0] < 4 * rows.nbytes for rows in there)
+        if short or available_memory() < 4 * kept:
             self._opened.clear()
 
     def peek(self, cell: Cell) -> Any:
@@ -123,7 +125,7 @@ class Inputs:
         """
         there = resident and device.kind != "cpu"
         prepared = (cell.preparations, cell.index_bits)
-        key = (id(opened.graph), problem.name, prepared, id(device) if there else None)
+        key = (id(opened.graph), problem.name, prepared, id(device), there)
         found = self._placed.get(key) if shared or not there else None
         if found is None:
             found = self._viewed(opened, cell, problem, account, progress)
@@ -132,7 +134,7 @@ class Inputs:
                 _copy(found, problem, device, transfers, account, shared=shared)
             elif hasattr(found.view, "bring_to_host"):
                 with account.phase("prepare"):
-                    found.view.bring_to_host()
+                    found.view.bring_to_host(leave=device if device.kind != "cpu" else None)
             if shared or not there:
                 self._placed[key] = found
         else:
@@ -179,7 +181,7 @@ def _copy(placed: Placed, problem: Problem, device: Any, transfers: int, account
             h2d_s.append(bus_s)
         if not shared and stage_s[0] + h2d_s[0] == 0.0 and hasattr(placed.subject, "own"):
             placed.subject = placed.subject.own(device)
-    placed.device_bytes = live_bytes(device) - before or int(placed.subject.nbytes)
+    placed.device_bytes = max(live_bytes(device) - before, int(getattr(placed.subject, "nbytes", 0)))
     placed.stage_s, placed.h2d_s, placed.transfer_s = median(stage_s), h2d_s, median(whole_s)
     account.until_now()
     account.move("sampling", "transfer", placed.transfer_s)

@@ -51,7 +51,7 @@ def cpu_algorithm(
         def compile_(view: GraphView, device: Any, **chosen: Any) -> None:
             from gpugraph.clock import NullClock
 
-            tiny = _tiny_like(view)
+            tiny = tiny_like(view)
             (query,) = load_problem(problem).queries(tiny.graph, {"source": 0})
             function(tiny, NullClock(), *query, **chosen)
 
@@ -77,7 +77,7 @@ def cpu_algorithm(
     return decorate
 
 
-def _tiny_like(view: GraphView) -> GraphView:
+def tiny_like(view: GraphView) -> GraphView:
     """Return a view of the path 0–1–2 with the dtypes of ``view``."""
     import numpy as np
 

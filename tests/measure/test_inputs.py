@@ -1,0 +1,75 @@
+"""Graphs that lie on a device: kept while there is room, and never handed to a stranger."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gpugraph.clock import Account
+from gpugraph.devices.cpu import CpuDevice
+from gpugraph.emulator.device import EmulatedDevice
+from gpugraph.measure.cell import Cell
+from gpugraph.measure.inputs import Inputs
+from gpugraph.problems.registry import load_problem
+from tests.emulator.compiler import needs_compiler
+
+pytestmark = needs_compiler
+
+
+def quiet(what: str) -> None:
+    """Take progress."""
+
+
+@pytest.mark.parametrize(("free", "kept"), [(1 << 40, True), (100_000, False)])
+def test_a_graph_makes_room_for_the_next_where_the_device_is_short_of_memory(
+    free: int, kept: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    device, inputs, problem = EmulatedDevice(), Inputs(), load_problem("mst")
+    cells = [Cell("mst", f"rmat:{scale}", device="emulated") for scale in (8, 7)]
+    inputs.open(cells[0], problem, Account(), quiet, device)
+    monkeypatch.setattr(EmulatedDevice, "memory", lambda self: (free, free))
+    inputs.open(cells[1], problem, Account(), quiet, device)
+    assert (inputs.peek(cells[0]) is not None) is kept
+    assert inputs.peek(cells[1]) is not None
+
+
+def test_a_stranger_gets_arrays_of_its_own_and_the_others_those_of_the_graph() -> None:
+    device, inputs, problem = EmulatedDevice(), Inputs(), load_problem("mst")
+    cell = Cell("mst", "rmat:6", device="emulated")
+    opened = inputs.open(cell, problem, Account(), quiet, device)
+    graph = opened.graph
+    ours, theirs = (
+        inputs.place(opened, cell, problem, device, Account(), quiet, resident=True, shared=s) for s in (True, False)
+    )
+    assert ours.subject.targets is graph.on_device.targets
+    for name in ("offsets", "targets", "weights"):
+        mine, own = getattr(ours.subject, name), getattr(theirs.subject, name)
+        assert np.array_equal(mine, own)
+        assert not np.shares_memory(mine, own)
+    assert ours.device_bytes == graph.on_device.nbytes
+    assert "targets" not in graph.__dict__
+
+
+def test_a_graph_made_on_a_device_is_on_the_host_before_a_cpu_is_timed() -> None:
+    inputs, problem = Inputs(), load_problem("mst")
+    cell = Cell("mst", "rmat:6", device="emulated")
+    graph = inputs.open(cell, problem, Account(), quiet, EmulatedDevice()).graph
+    opened = inputs.open(Cell("mst", "rmat:6", device="cpu"), problem, Account(), quiet, CpuDevice())
+    assert opened.graph is graph
+    inputs.place(opened, cell, problem, CpuDevice(), Account(), quiet, resident=True)
+    assert {"offsets", "targets", "weights"} <= set(graph.__dict__)
+
+
+def test_an_algorithm_that_streams_the_graph_has_the_device_to_itself() -> None:
+    device, inputs, problem = EmulatedDevice(), Inputs(), load_problem("mst")
+    cell = Cell("mst", "rmat:8", device="emulated")
+    opened = inputs.open(cell, problem, Account(), quiet, device)
+    graph = opened.graph
+    digest = graph.digest
+    placed = inputs.place(opened, cell, problem, device, Account(), quiet, resident=False)
+    assert placed.subject.graph is graph
+    assert graph.on_device is None
+    assert device.peak_bytes() > 0
+    device.reset_peak()
+    assert device.peak_bytes() == 0
+    assert (graph.digest, graph.vertices, graph.weight_dtype) == (digest, 256, np.uint32)
