@@ -87,7 +87,7 @@ def tiny_like(view: GraphView) -> GraphView:
     path = CSRGraph(
         offsets=np.array([0, 1, 3, 4], view.graph.offsets.dtype),
         targets=np.array([1, 0, 2, 1], view.graph.targets.dtype),
-        weights=np.array([1, 1, 2, 2], view.graph.weights.dtype),
+        weights=np.array([1, 1, 2, 2], view.graph.weight_dtype),
         directed=False,
         name=view.graph.name,
     )
