@@ -16,11 +16,10 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any
 
 import numpy as np
-from numba.core import types
 
 from gpugraph.atomics import fetch_add, load_now
 from gpugraph.clock import NullClock
-from gpugraph.compiled import plain_njit, threads
+from gpugraph.compiled import FromNumba, plain_njit, threads
 
 _ARRIVED, _EPOCH, _STOP = 0, 16, 32
 COUNTERS = 48
@@ -32,7 +31,15 @@ _LENGTH = COUNTERS + 32 * STRIDE
 _SPINS = 256
 _LEAST = 1 << 15
 """Fewer items are done by one thread before another is awake."""
-_yield = types.ExternalFunction("sched_yield", types.int32())
+
+
+def _sched_yield() -> Any:
+    from numba.core import types
+
+    return types.ExternalFunction("sched_yield", types.int32())
+
+
+_yield = FromNumba(_sched_yield)
 
 
 @plain_njit

@@ -94,7 +94,7 @@ def info(graph: str, style: str, quiet: bool, **changes: Any) -> None:
     from gpugraph.cli.progress import Progress
     from gpugraph.graph.properties import properties
     from gpugraph.graph.sources import open_graph
-    from gpugraph.measure.record import json_text
+    from gpugraph.measure.record_shape import json_text
     from gpugraph.report.graph import graph_figures, graph_json
 
     with Progress(quiet=quiet) as progress:

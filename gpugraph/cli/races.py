@@ -34,6 +34,7 @@ def races(
 
     from gpugraph.cli.output import show, tell
     from gpugraph.cli.progress import Progress
+    from gpugraph.clock import HostClock
     from gpugraph.problems.contract import Input
     from gpugraph.problems.registry import load_problem
 
@@ -44,7 +45,7 @@ def races(
     asked = {"source": source, "seed": told["seed"]}
     with Progress(quiet=quiet) as progress:
         progress(f"loading {graph}")
-        opened = solved.admit(solved.open(Input(problem, graph, form, **told), {}, progress))
+        opened = solved.admit(solved.open(Input(problem, graph, form, **told), HostClock(), progress))
         queries = solved.queries(opened, asked)
         algorithm = _algorithm(problem, solved.auto(opened, "emulated") if algo == "auto" else algo)
         found: dict[tuple[Any, ...], Any] = {}

@@ -15,8 +15,8 @@ from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.errors import InputError
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView, ResidentView, make_resident
-from gpugraph.measure.cell import run_cell
-from gpugraph.measure.record import Cell
+from gpugraph.measure.cell import Cell
+from gpugraph.measure.run_cell import run_cell
 from gpugraph.problems.mst.gpu_forest import fetch_forest
 from tests.problems.gpu_cases import expected, run_on
 from tests.problems.mst.helpers import random_graph

@@ -239,8 +239,8 @@ def test_nothing_is_allocated_where_there_is_no_room(name: str, monkeypatch: pyt
 @pytest.mark.parametrize("name", ON_GPU)
 @pytest.mark.parametrize("spec", ["regular:n=20000,in=7,w=1..10", "rmat:12,dtype=float32", "dense:n=900,density=0.3"])
 def test_it_is_verified_both_ways_on_a_gpu(name: str, spec: str) -> None:
-    from gpugraph.measure.cell import run_cell
-    from gpugraph.measure.record import Cell
+    from gpugraph.measure.cell import Cell
+    from gpugraph.measure.run_cell import run_cell
 
     if name.startswith("matrix") and "n=20000" in spec:
         spec = spec.replace("20000", "3000")

@@ -12,8 +12,8 @@ import gpugraph
 import gpugraph.problems.sssp.gpu_delta_stepping as delta_stepping
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView, make_resident
-from gpugraph.measure.cell import run_cell
-from gpugraph.measure.record import Cell
+from gpugraph.measure.cell import Cell
+from gpugraph.measure.run_cell import run_cell
 from tests.problems.sssp.delta_stepping_graphs import PATHS, fan, hub_at_the_end_of_a_chain, layers, search, wide_range
 
 pytestmark = pytest.mark.gpu

@@ -11,8 +11,8 @@ from gpugraph.devices.cuda_source import find_source
 from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.generate import generate
-from gpugraph.measure.cell import run_cell
-from gpugraph.measure.record import Cell
+from gpugraph.measure.cell import Cell
+from gpugraph.measure.run_cell import run_cell
 from gpugraph.problems.registry import algorithms, load_problem
 from gpugraph.problems.sssp.gpu_harish_narayanan import state_bytes
 from tests.emulator.compiler import needs_compiler
