@@ -7,13 +7,14 @@ lightest stays), sorts rows, adds reverse arcs where edges were listed once, and
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.errors import InputError
+from gpugraph.errors import InputError, OutOfMemory
 from gpugraph.graph.canonical import weight_words
 from gpugraph.graph.check import first_asymmetry, is_symmetric
 from gpugraph.graph.csr import CSRGraph, target_dtype
@@ -152,18 +153,27 @@ def symmetrize(graph: CSRGraph) -> CSRGraph:
     """
     if not graph.directed:
         return graph
+    if graph.on_device is not None and graph.on_device.usable and graph.arcs:
+        from gpugraph.graph.device_build import symmetrize_on_device
+
+        with suppress(OutOfMemory):
+            return symmetrize_on_device(graph)
     rows = sort_arcs(arc_tails(graph), graph.targets, graph.weights, graph.vertices, mirrored=True)
     single, unequal = len(rows.targets) - graph.arcs, rows.unequal // 2
-    said = f"{counted(single, 'edge')} had one arc only, {unequal} had unequal arcs (the lighter won)"
     return replace(
         graph,
         offsets=rows.offsets,
         targets=rows.targets,
         weights=rows.weights,
         directed=False,
-        notes=(*graph.notes, f"symmetrised: {said}"),
+        notes=(*graph.notes, symmetrized_note(single, unequal)),
         stored_digest=None,
     )
+
+
+def symmetrized_note(single: int, unequal: int) -> str:
+    """Return what became of a directed graph: how many edges had one arc only, and how many unequal ones."""
+    return f"symmetrised: {counted(single, 'edge')} had one arc only, {unequal} had unequal arcs (the lighter won)"
 
 
 def arc_tails(graph: CSRGraph) -> NDArray[Any]:
