@@ -24,6 +24,9 @@ from gpugraph.host import require_memory
 VERTEX_BYTES = 64
 """About the memory that a vertex takes, arcs or none, while a graph is loaded and then worked on."""
 
+ASSUMED = "the file does not say whether its lines are arcs or edges: taken as arcs; --undirected takes them as edges"
+"""What is told of a directed graph whose format is one for both; symmetrised, there is nothing more to tell."""
+
 ARC_BYTES = 32
 """About the memory that an arc takes on its way from a list into a graph, the list not counted."""
 
@@ -166,14 +169,15 @@ def symmetrize(graph: CSRGraph) -> CSRGraph:
         targets=rows.targets,
         weights=rows.weights,
         directed=False,
-        notes=(*graph.notes, symmetrized_note(single, unequal)),
+        notes=symmetrized_notes(graph.notes, single, unequal),
         stored_digest=None,
     )
 
 
-def symmetrized_note(single: int, unequal: int) -> str:
-    """Return what became of a directed graph: how many edges had one arc only, and how many unequal ones."""
-    return f"symmetrised: {counted(single, 'edge')} had one arc only, {unequal} had unequal arcs (the lighter won)"
+def symmetrized_notes(notes: tuple[str, ...], single: int, unequal: int) -> tuple[str, ...]:
+    """Return a directed graph's notes once it is undirected: ``single`` edges had one arc only."""
+    said = f"{counted(single, 'edge')} had one arc only, {unequal} had unequal arcs (the lighter won)"
+    return (*(note for note in notes if note != ASSUMED), f"symmetrised: {said}")
 
 
 def arc_tails(graph: CSRGraph) -> NDArray[Any]:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from gpugraph.devices.base import Array, Device, covering_grid
 from gpugraph.errors import OutOfMemory
-from gpugraph.graph.build import ArcList, asymmetric, build, notes_of, symmetrize, symmetrized_note
+from gpugraph.graph.build import ArcList, asymmetric, build, notes_of, symmetrize, symmetrized_notes
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.device_rows import ARCS_PER_THREAD, BLOCK, DeviceRows
 from gpugraph.graph.view import MAX_NARROW_ARCS
@@ -249,6 +249,6 @@ def symmetrize_on_device(graph: CSRGraph) -> CSRGraph:
         name=graph.name,
         source=graph.source,
         vertex_names=graph.vertex_names,
-        notes=(*graph.notes, symmetrized_note(single, int(device.read(unequal)))),
+        notes=symmetrized_notes(graph.notes, single, int(device.read(unequal))),
         negative_loop=graph.negative_loop,
     )
