@@ -93,6 +93,15 @@ def test_any_directed_graph_becomes_the_undirected_one_of_the_host(data: st.Data
     assert np.array_equal(later.weights, host.weights)
 
 
+@needs_compiler
+def test_no_kernel_that_builds_has_a_race() -> None:
+    device, rng = EmulatedDevice(seed=5, races=True), np.random.default_rng(2)
+    for dtype in ("int32", "float64"):
+        arcs = listed(40, rng.integers(0, 40, (3000, 2)).tolist(), dtype, 3, directed=None)
+        assert_same(symmetrize(build_on_device(arcs, device)), symmetrize(build(arcs)))
+    assert device.races() == []
+
+
 def test_a_list_without_arcs_or_with_numbers_of_64_bits_is_left_to_the_host() -> None:
     nothing = np.zeros(0, np.int64)
     assert not can_build(ArcList(nothing, nothing, None, 5))
