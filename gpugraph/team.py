@@ -33,8 +33,9 @@ _SPINS, _YIELDS, _NAP_US = 256, 64, 50
 """How often one that waits only looks, then lets others run, and how long it sleeps each time after that."""
 _LEAST = 1 << 15
 """Fewer items are done by one thread before another is awake."""
-_yield = types.ExternalFunction("sched_yield", types.int32())
-_sleep = types.ExternalFunction("usleep", types.int32(types.uint32))
+_int32: Any = types.int32
+_yield = types.ExternalFunction("sched_yield", _int32())
+_sleep = types.ExternalFunction("usleep", _int32(types.uint32))
 
 
 @plain_njit

@@ -38,7 +38,7 @@ GRAPHS = {
     "components": "rmat:18 rmat:20 random:n=1048576,m=8388608 grid:1024x1024 road:1024x1024 ssca2:18",
 }
 ALGORITHMS = {"mst": "boruvka", "sssp": "delta-stepping", "components": "afforest"}
-ROUNDS, RUNS = 3, 4
+ROUNDS, RUNS = 2, 3
 Times = tuple[list[float], float]
 
 
