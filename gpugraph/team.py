@@ -34,8 +34,8 @@ _SPINS, _YIELDS, _NAP_US = 256, 64, 50
 _LEAST = 1 << 15
 """Fewer items are done by one thread before another is awake."""
 _int32: Any = types.int32
-_yield = types.ExternalFunction("sched_yield", _int32())
-_sleep = types.ExternalFunction("usleep", _int32(types.uint32))
+_yield: Any = types.ExternalFunction("sched_yield", _int32())
+_sleep: Any = types.ExternalFunction("usleep", _int32(types.uint32))
 
 
 @plain_njit
