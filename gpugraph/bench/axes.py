@@ -253,3 +253,31 @@ def _without(cases: Any, name: str) -> Any:
         return cases
     left = [{k: v for k, v in case.items() if k != name} for case in cases if isinstance(case, dict)]
     return [case for i, case in enumerate(left) if case not in left[:i]]
+
+
+def sampling_settings(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of the sampling, checked by making one.
+
+    Raises:
+        InputError: an unknown one, or a value it does not take.
+    """
+    kinds = {f.name: type(f.default) for f in fields(Sampling)}
+    found: dict[str, Any] = {}
+    for key, value in table.items():
+        if key not in kinds:
+            raise unknown_name("setting of 'sampling'", key, kinds)
+        found[key] = _typed(key, value, kinds[key])
+    Sampling(**found)
+    return found
+
+
+def _typed(key: str, value: Any, kind: type) -> Any:
+    """Return a value as a setting's own type; the command line gives texts."""
+    if isinstance(value, str):
+        (value,) = expand_words(value) if "," not in value else [value]
+        value = {"true": True, "yes": True, "false": False, "no": False}.get(value, value)
+    if kind is float and type(value) is int:
+        value = float(value)
+    if type(value) is not kind:
+        raise InputError(f"{key} takes {kind.__name__}, not {value!r}")
+    return value

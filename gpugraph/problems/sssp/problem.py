@@ -63,7 +63,7 @@ class ShortestPaths(DistancesFiles, ByPeers, OnGraphs):
             raise InputError(
                 f"{loop}: paths through it have no least length", where=graph.source or graph.name, remedy=remedy
             )
-        if graph.weights.dtype.kind == "u" or not graph.arcs or not graph.weights.min() < 0:
+        if not graph.has_negative_weight:
             return graph
         arc = int(np.argmax(graph.weights < 0))
         tail = int(np.searchsorted(graph.offsets, arc, side="right")) - 1
@@ -94,7 +94,7 @@ class ShortestPaths(DistancesFiles, ByPeers, OnGraphs):
         from_reached = int(graph.degrees[result.reached].sum())
         if graph.directed:
             return from_reached
-        if graph.weights.dtype.kind != "f" or result.reached.all():
+        if graph.weight_dtype.kind != "f" or result.reached.all():
             return from_reached // 2
         # Only an infinite edge, or a sum beyond the floats, leads from reached to unreached; it has one arc here.
         heads = result.reached[graph.targets]
@@ -107,7 +107,7 @@ class ShortestPaths(DistancesFiles, ByPeers, OnGraphs):
 
     def accept(self, graph: CSRGraph, query: tuple[Any, ...], returned: Any) -> Distances:
         """Return the distances that (n,) distance words (``distances.py``) stand for, or those of a Distances."""
-        source, n, weights = int(query[0]), (graph.vertices,), graph.weights.dtype
+        source, n, weights = int(query[0]), (graph.vertices,), graph.weight_dtype
         wanted = f"the {graph.vertices} distances as"
         if isinstance(returned, Distances):
             own = distance_dtype(weights).name
