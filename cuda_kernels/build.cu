@@ -2,10 +2,10 @@
 From arcs in any order to the rows of a graph: sorted by target, without loops and parallel arcs, of which the lightest
 stays.
 
-An arc becomes the key tail << bits | head (arc_keys.cuh); sorted, equal keys are parallel arcs and lie side by side, and
-the first of each run is an arc of the graph.  Tiles of the sorted list count their firsts, the host adds the counts up,
-and then every tile knows where its arcs go.  Weights do not travel with the keys: each arc of the list looks itself up
-in its finished row, which is sorted, and lowers the weight that it finds there.  So the sort moves 8 bytes an arc,
+An arc becomes the key tail << bits | head (arc_keys.cuh); sorted, equal keys are parallel arcs and lie side by side,
+and the first of each run is an arc of the graph.  Tiles of the sorted list count their firsts, the host adds the counts
+up, and then every tile knows where its arcs go.  Weights do not travel with the keys: each arc of the list looks itself
+up in its finished row, which is sorted, and lowers the weight that it finds there.  So the sort moves 8 bytes an arc,
 whatever the weights are, and how many parallel arcs there are does not matter.
 
     tails, heads, weights (k)   arcs as they were listed
@@ -24,8 +24,8 @@ build_restore_N_bytes for weights that were listed.
 Where tails are taken range by range, `keys` holds those of one range, counted from `first`, and all but build_list run
 once a range, each writing on behind the last.
 
-Source: sorting by keys and taking the first of each run is the common way to build rows; the lookup in place of a second
-sort is ours.
+Source: sorting by keys and taking the first of each run is the common way to build rows; the lookup in place of a
+second sort is ours.
 */
 #include "arc_keys.cuh"
 
@@ -169,7 +169,8 @@ __device__ __forceinline__ void restore(int64 arcs, uint64 sign, int32 real, Wor
     }
 }
 
-// Launch: any grid; words are ~0.  Writes words, by atomicMin: of parallel arcs the lightest stays, whoever comes first.
+// Launch: any grid; words are ~0.  Writes words, by atomicMin: of parallel arcs the lightest stays, whoever comes
+// first.
 extern "C" __global__ void build_lightest_4_bytes(int64 items, int32 mirrored, const int32* __restrict__ tails,
                                                   const int32* __restrict__ heads, const uint32* __restrict__ weights,
                                                   uint64 sign, int32 real, const index_t* __restrict__ offsets,

@@ -1,8 +1,8 @@
 /*
 What a graph must be before compiled code trusts it, and its digest, in one reading of the rows.
 
-Whether every arc has its reverse with equal weight is answered by a signed sum of hashes, in two lanes: arcs u -> v with
-u < v count positive, the others negative, each hashed as the undirected edge it belongs to.  A sum other than zero
+Whether every arc has its reverse with equal weight is answered by a signed sum of hashes, in two lanes: arcs u -> v
+with u < v count positive, the others negative, each hashed as the undirected edge it belongs to.  A sum other than zero
 proves that some arc has none; zero proves that each has, up to a chance of 2^-128.  The digest sums, in two lanes, a
 hash of each arc as it stands.  All sums are modulo 2^64 and the same in whatever order they are made
 (gpugraph/graph/check.py and digest.py, which do it on the host, and say what is wrong where something is).
@@ -11,7 +11,8 @@ hash of each arc as it stands.  All sums are modulo 2^64 and the same in whateve
     found           words of 64 bits: FALL, the first row that ends before it begins; BAD, the first arc that no graph
                     holds, ~0 if there is none; DIGEST, two words; BALANCE, the signed sum, two words
 
-Kernels: check_negative alone; in launch order, check_narrow for the offsets of a file, where 32 bits are enough; check_offsets; then, where no row falls, check_arcs.
+Kernels: check_negative alone; in launch order, check_narrow for the offsets of a file, where 32 bits are enough;
+check_offsets; then, where no row falls, check_arcs.
 */
 #include "counter_random.cuh"
 
@@ -19,8 +20,8 @@ enum { FALL, BAD, DIGEST, BALANCE = DIGEST + 2 };
 
 constexpr int TILE = 1024;  // consecutive arcs that a warp takes
 
-// Launch: any grid.  Writes narrow (n+1), each by one thread: -1 for what lies outside [0, arcs], which then either falls
-// or is no beginning and no end.
+// Launch: any grid.  Writes narrow (n+1), each by one thread: -1 for what lies outside [0, arcs], which then either
+// falls or is no beginning and no end.
 extern "C" __global__ void check_narrow(int64 count, int64 arcs, const int64* __restrict__ wide, int32* narrow) {
     for (int64 i = grid_thread(); i < count; i += grid_threads()) {
         const int64 offset = wide[i];
@@ -49,9 +50,9 @@ __device__ __forceinline__ uint64 warp_sum(uint64 value) {
     return value;
 }
 
-// Launch: any grid of whole warps; the offsets ascend from 0 to the number of arcs.  `infinity` is the greatest word that
-// a weight may be, its sign apart; `sign` the sign bit of a real weight, which alone is -0.0, or 0.  Writes found[BAD],
-// by atomicMin, and the sums, by one atomic a warp and lane.
+// Launch: any grid of whole warps; the offsets ascend from 0 to the number of arcs.  `infinity` is the greatest word
+// that a weight may be, its sign apart; `sign` the sign bit of a real weight, which alone is -0.0, or 0.  Writes
+// found[BAD], by atomicMin, and the sums, by one atomic a warp and lane.
 extern "C" __global__ void check_arcs(int32 vertices, int64 arcs, const index_t* __restrict__ offsets,
                                       const int32* __restrict__ targets, const void* __restrict__ weights, int32 bytes,
                                       uint64 infinity, uint64 sign, uint64* found) {
@@ -89,8 +90,8 @@ extern "C" __global__ void check_arcs(int32 vertices, int64 arcs, const index_t*
     }
 }
 
-// Launch: any grid; a word with the sign bit is below zero, for no weight is -0.0.  Writes *found, 1 if there is one, by
-// atomicOr.
+// Launch: any grid; a word with the sign bit is below zero, for no weight is -0.0.  Writes *found, 1 if there is one,
+// by atomicOr.
 extern "C" __global__ void check_negative(int64 arcs, const void* __restrict__ weights, int32 bytes, uint32* found) {
     bool below = false;
     for (int64 at = grid_thread(); at < arcs && !below; at += grid_threads()) {

@@ -11,7 +11,8 @@ the same bit for bit whoever makes it.  All arithmetic is on unsigned 64-bit int
 The host's side, which gives the same bits, is gpugraph/graph/generators/hashing.py.
 
 Source: G. L. Steele, D. Lea, C. H. Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014; J. Black,
-P. Rogaway, "Ciphers with arbitrary finite domains", CT-RSA 2002, section 3 (walking along a cycle back into the domain).
+P. Rogaway, "Ciphers with arbitrary finite domains", CT-RSA 2002, section 3 (walking along a cycle back into the
+domain).
 */
 #ifndef GPUGRAPH_COUNTER_RANDOM_CUH
 #define GPUGRAPH_COUNTER_RANDOM_CUH

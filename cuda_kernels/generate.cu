@@ -1,6 +1,6 @@
 /*
-Random and structured graphs, made on the device: the edges of a family as sorting keys, and the weights of the arcs once
-they stand in rows.
+Random and structured graphs, made on the device: the edges of a family as sorting keys, and the weights of the arcs
+once they stand in rows.
 
 Each family is one function from a number to an edge.  Numbers are dealt to threads, nobody waits for anybody, and what
 comes out does not depend on who drew it: the draws are hashes of (seed, number) (counter_random.cuh).  build.cu sorts
@@ -61,7 +61,8 @@ template <typename Real>
 __device__ __forceinline__ Real as_real(const WeightRule& rule, uint64 bits) {
     if (!rule.whole) return static_cast<Real>(__longlong_as_double(static_cast<int64>(bits)));
     if (rule.ends) {
-        const float64 wide = rule.is_signed ? static_cast<float64>(static_cast<int64>(bits)) : static_cast<float64>(bits);
+        const auto whole = static_cast<int64>(bits);
+        const float64 wide = rule.is_signed ? static_cast<float64>(whole) : static_cast<float64>(bits);
         return static_cast<Real>(wide);
     }
     return rule.is_signed ? static_cast<Real>(static_cast<int64>(bits)) : static_cast<Real>(bits);
@@ -168,7 +169,8 @@ extern "C" __global__ void generate_regular(SINK_PARAMETERS, int64 n, int64 degr
 
 // ------------------------------------------------------------------ plain structures
 
-// Pair number r(r+1)/2 + c, 0 <= c <= r, is (c, r).  The square root only has to land near: the two loops make it exact.
+// Pair number r(r+1)/2 + c, 0 <= c <= r, is (c, r).  The square root only has to land near: the two loops make it
+// exact.
 __device__ __forceinline__ void numbered_pair(int64 p, int64& c, int64& r) {
     r = static_cast<int64>((sqrt(8.0 * static_cast<float64>(p) + 1.0) - 1.0) / 2.0);
     while (r * (r + 1) / 2 > p) r--;
@@ -222,8 +224,8 @@ extern "C" __global__ void generate_dense(SINK_PARAMETERS, int64 n, uint64 seed)
 
 enum { PATH, SHUFFLED_PATH, STAR, CATERPILLAR };
 
-// Trees of n vertices: a path in the order of the numbers or in a random one that begins with 0; all vertices around the
-// one called `hub`; or a path of half the vertices, each with a leaf.
+// Trees of n vertices: a path in the order of the numbers or in a random one that begins with 0; all vertices around
+// the one called `hub`; or a path of half the vertices, each with a leaf.
 extern "C" __global__ void generate_tree(SINK_PARAMETERS, int32 shape, int64 n, int64 hub, uint64 seed) {
     const uint64 others = static_cast<uint64>(n - 1);
     const Shuffle order(hash64(seed + 41), bit_width(static_cast<uint64>(n > 2 ? n - 2 : 0)));

@@ -117,8 +117,8 @@ extern "C" __global__ void generate_knn_edges(int64 items, uint64* out, int32 co
     put_all(Sink{out, count_shift, mirrored, head_bits, first, last, counters}, items, draw, NeverNegative());
 }
 
-// Launch: any grid, a warp for each row in turn.  Writes every weight, by one thread; no atomics.  The words are those of
-// any integer type of their width; reals are converted.
+// Launch: any grid, a warp for each row in turn.  Writes every weight, by one thread; no atomics.  The words are those
+// of any integer type of their width; reals are converted.
 extern "C" __global__ void generate_knn_weights(int64 n, const index_t* __restrict__ offsets,
                                                 const int32* __restrict__ targets, const float32* __restrict__ x,
                                                 const float32* __restrict__ y, int32 bytes, int32 real,

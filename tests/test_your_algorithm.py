@@ -100,7 +100,7 @@ def test_what_cannot_be_written_is_told(
         ("mst", "return [0, 2]", None),
         ("mst", "return [(0, 2), (1, 2)]", "the pair (0, 2), which is no edge"),
         ("mst", "return [(0, 1), (1, 7)]", "the pair (1, 7), which is no edge"),
-        ("mst", "return []", "is missing"),
+        ("mst", "return []", "joins two trees"),
         ("mst", "return ['a']", "run returned a list, not the edges of a forest"),
         ("sssp", "return [0, 1, 2]", None),
         ("sssp", "return [0.0, 1.0, 2.0]", None),

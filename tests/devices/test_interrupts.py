@@ -87,9 +87,9 @@ def path(n: int, weight: int = 1) -> GraphView:
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_delta_stepping_stops_when_asked(seed: int) -> None:
     device = EmulatedDevice(seed=seed)
-    state = delta_stepping.prepare(make_resident(path(5000), device)[0], device)
+    state = delta_stepping.State(make_resident(path(5000), device)[0], device)
     words = device.download(delta_stepping.run(state, NullClock(), 0))
-    assert device.read(state.control, delta_stepping.COUNTERS["rounds"]) <= 2
+    assert device.read(state.control, delta_stepping.FILE["ROUNDS"]) <= 2
     assert words[-1] == 2**32 - 1
 
 
@@ -244,12 +244,12 @@ def test_a_kernel_that_fails_while_it_is_waited_for_is_told(device: CudaDevice, 
 def test_ctrl_c_ends_a_search_on_a_gpu_which_then_searches_again() -> None:
     """A path of four million vertices takes some seconds."""
     gpu = CudaDevice(0)
-    state = delta_stepping.prepare(make_resident(path(1 << 22), gpu)[0], gpu)
+    state = delta_stepping.State(make_resident(path(1 << 22), gpu)[0], gpu)
     threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):
         delta_stepping.run(state, NullClock(), 0)
     assert gpu.download(state.distance)[-1] == 2**32 - 1  # it had not come to the end
-    again = delta_stepping.prepare(make_resident(path(10_000), gpu)[0], gpu)
+    again = delta_stepping.State(make_resident(path(10_000), gpu)[0], gpu)
     assert gpu.download(delta_stepping.run(again, NullClock(), 0)).tolist() == list(range(10_000))
     gpu.close()
 

@@ -14,8 +14,14 @@ import gpugraph.problems.mst.gpu_filter_boruvka as filter_boruvka
 from gpugraph.adapters.batch import GraphBatch
 from gpugraph.adapters.mst_many import on_gpu as mst_many_on_gpu
 from gpugraph.emulator.device import EmulatedDevice, EmulatedKernel
-from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.build import ArcList, build, symmetrize
+from gpugraph.graph.csr import WEIGHT_DTYPES, CSRGraph
+from gpugraph.graph.device_build import build_on_device
+from gpugraph.graph.device_generate import can_generate
+from gpugraph.graph.device_rows import DeviceRows, narrow_offsets
+from gpugraph.graph.families import FAMILIES
 from gpugraph.graph.generate import generate
+from gpugraph.graph.spec import parse_spec
 from gpugraph.graph.view import GraphView, make_resident
 from gpugraph.problems.components.gpu_verify import certify as certify_components
 from gpugraph.problems.components.labels import Components
@@ -112,6 +118,13 @@ def check_distances(device: Device) -> None:
             np.testing.assert_array_equal(found.distance, expected("sssp", graph, (0,)).distance)
 
 
+def check_races_shown(device: Device) -> None:
+    """Lower distances without atomics; on a path no two threads meet, so that nothing is lost."""
+    for name in ("f-gpu-no-atomic", "matrix-f-gpu-no-atomic"):
+        found, _ = run_on(device, "sssp", name, generate("path:40"), query=(0,))
+        np.testing.assert_array_equal(found.distance, expected("sssp", generate("path:40"), (0,)).distance)
+
+
 def check_delta_stepping(device: Device) -> None:
     """Step locally and widely, relax hubs, pull across the horizon, push across it, and start again in 64 bits."""
     path = [(i, i + 1, 2**31) for i in range(300)]
@@ -141,6 +154,35 @@ def check_components(device: Device) -> None:
         assert certify_components(view, device, found).passed
         wrong = Components.of(graph, found.labels * 0)
         assert certify_components(view, device, wrong).passed == (found.components == 1)
+
+
+def check_graphs(device: Device) -> None:
+    """Make graphs of every family, rows of lists, and undirected graphs of directed ones; check and look them up."""
+    texts = ["rmat:6,w=-9..9", "ssca2:6,w=0.0..1.0", "random:n=64,m=100", "random:n=64,m=100,hub=yes", "grid:9x7"]
+    texts += ["regular:n=50,in=7", "road:9x7,dtype=float64", "knn:n=90,k=4", "complete:30,w=1..9", "star:90"]
+    texts += ["dense:n=30,density=0.5", "path:90,shuffled=yes", "caterpillar:90"]
+    assert {text.partition(":")[0] for text in texts} == {
+        name for name, family in FAMILIES.items() if can_generate(parse_spec(family.example))
+    }
+    for text in texts:
+        made = generate(text, device=device)
+        assert made.digest == generate(text).digest
+        assert made.has_negative_weight == generate(text).has_negative_weight
+    rng = np.random.default_rng(1)
+    for dtype in (None, *WEIGHT_DTYPES):
+        tails, heads = rng.integers(0, 40, (2, 3000))
+        weights = None if dtype is None else rng.integers(0, 9, 3000).astype(dtype)
+        arcs = ArcList(tails, heads, weights, 40, directed=True)
+        assert symmetrize(build_on_device(arcs, device)).digest == symmetrize(build(arcs)).digest
+    for bits in (32, 64):
+        graph = zoo("random-ties")
+        offsets = device.upload(graph.offsets.astype(np.int64))
+        held = narrow_offsets(device, offsets, graph.arcs) if bits == 32 else offsets
+        rows = DeviceRows(device, held, device.upload(graph.targets), device.upload(graph.weights), lambda: zoo("grid"))
+        at = rng.permutation(graph.arcs)
+        ids = rows.canonical_ids(at)
+        assert rows.ascending(ids).tolist() == sorted(ids.tolist())
+        assert rows.ends_and_weights(at)[1].tolist() == graph.targets[at].tolist()
 
 
 def check_scans(device: Device) -> None:
@@ -183,8 +225,10 @@ def main() -> None:
         check_many_forests,
         check_certificates,
         check_distances,
+        check_races_shown,
         check_delta_stepping,
         check_components,
+        check_graphs,
         check_scans,
         check_tools,
     ):

@@ -119,9 +119,9 @@ def _first_fault(graph: CSRGraph, source: int, result: Distances) -> str | None:
 def _describe(graph: CSRGraph, distance: NDArray[Any], arc: tuple[int, int, int], fault: str) -> str:
     """Return a sentence on an arc (tail, head, position)."""
     tail, head, at = arc
-    ends = f"{graph.label(tail)} → {graph.label(head)}"
-    held = f"distances {distance[tail]} and {distance[head]}"
-    return f"the arc {ends} of weight {graph.weights[at]} {fault}: its ends have {held}"
+    names = graph.label(tail), graph.label(head)
+    ends = f"vertex {names[0]} is {_in_words(distance[tail])}, vertex {names[1]} is {_in_words(distance[head])}"
+    return f"the arc {names[0]} → {names[1]} of weight {graph.weights[at]} {fault}: {ends}"
 
 
 # ------------------------------------------------------------------ oracle

@@ -1,6 +1,6 @@
 """Figures of docs/performance/cpu.md: our algorithms on the CPU beside other people's programs, interleaved.
 
-    python docs/measure/cpu_figures.py mst|sssp|components [GRAPH …]
+    python docs/performance/cpu_peers.py mst|sssp|components [GRAPH …]
 
 The programs of docs/peers.md must be on the PATH: pbbs-mst, pasgal-sssp, gapbs-sssp, gapbs-cc.
 For each graph and program the table has the least and the median time of a run, and the processor time (user and

@@ -1,4 +1,4 @@
-"""What the interfaces for other libraries cost on a CPU: ``python docs/measure/adapters.py [rmat:16]``.
+"""What the interfaces for other libraries cost on a CPU: ``python docs/performance/interfaces.py [rmat:16]``.
 
 Every figure is the least of several runs, those of the libraries that are compared taken in turns; needs networkx and
 igraph.
