@@ -153,7 +153,11 @@ def run_options(function: Decorated) -> Decorated:
     return bundle(
         click.option("--algo", default="auto", show_default=True, metavar="NAME", help="See `gpugraph algos`."),
         click.option(
-            "--device", default="auto", show_default=True, metavar="DEVICE", help="auto, cuda[:i], cpu or emulated."
+            "--device",
+            default="auto",
+            show_default=True,
+            metavar="DEVICE",
+            help="auto, cuda[:i], cpu or emulated; several: cuda:0,1, cuda:all, cpu*4.",
         ),
         peer_command,
         click.option("--repeat", type=int, default=defaults().repeat, show_default=True, help="Samples to take."),

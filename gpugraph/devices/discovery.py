@@ -112,7 +112,7 @@ def _gpus() -> list[dict[str, Any]]:
     from gpugraph.devices.cuda_runtime import gpu_count, import_cupy
 
     try:
-        _check_installed()
+        check_installed()
         count = gpu_count(import_cupy())
     except DeviceUnavailable as missing:
         return [_unusable("cuda", "cuda", missing)]
@@ -150,7 +150,7 @@ def _unusable(device: str, kind: str, missing: DeviceUnavailable) -> dict[str, A
     return {"device": device, "kind": kind, "name": None, "usable": False, "detail": str(missing)}
 
 
-def _check_installed() -> None:
+def check_installed() -> None:
     """Say in a moment that CuPy is not installed, without importing anything for it."""
     from gpugraph.devices.nvrtc import INSTALL
 
@@ -163,7 +163,7 @@ def _check_installed() -> None:
 
 
 def _cuda(index: int, profile: bool) -> Any:
-    _check_installed()
+    check_installed()
     from gpugraph.devices.cuda import CudaDevice
 
     return CudaDevice(index, profile=profile)

@@ -63,6 +63,7 @@ DEFINE_SETS: dict[str, DefineSets] = {
         *product(LANES=(4, 32), SORTED=(0, 1), HAS_IDS=(0, 1), COMPRESSED=(1,)),
         *product(INDEX_BITS=(64,), WEIGHT=("float64",), LANES=(32,), SORTED=(0,), HAS_IDS=(0, 1), COMPRESSED=(1,)),
     ],
+    "boruvka_distributed.cu": _TYPES,
     "boruvka_prim.cu": product(INDEX_BITS=(32, 64), WEIGHT=("uint32", "uint64")),
     "boruvka_scan.cu": [{**types, "HAS_IDS": has} for types in _TYPES for has in (0, 1)],
     "boruvka_streamed.cu": _TYPES,
@@ -70,6 +71,7 @@ DEFINE_SETS: dict[str, DefineSets] = {
     "check.cu": product(INDEX_BITS=(32, 64)),
     "components.cu": product(INDEX_BITS=(32, 64)),
     "delta_stepping.cu": _DISTANCES,
+    "delta_stepping_distributed.cu": _DISTANCES,
     "dijkstra.cu": [*_DISTANCES, *({**types, "ATOMIC": 0} for types in _DISTANCES if types["INDEX_BITS"] == 32)],
     "dijkstra_matrix.cu": [
         *({**types, "CELL": _cell(str(types["WEIGHT"]))} for types in _DISTANCES if types["INDEX_BITS"] == 32),

@@ -14,6 +14,7 @@ from gpugraph.measure.record import Cell, Record
 from gpugraph.measure.resolve import check_counts
 from gpugraph.measure.sampling import Sampling
 from gpugraph.measure.session import Session
+from gpugraph.ranks.world import world
 
 
 def run_cell(cell: Cell, progress: Progress = lambda what: None, sampling: Sampling | None = None) -> Record:
@@ -32,6 +33,11 @@ def run_cell(cell: Cell, progress: Progress = lambda what: None, sampling: Sampl
         DeviceUnavailable, OutOfMemory: the device cannot do it.
     """
     check_counts(cell)
+    comm = world()
+    if comm is not None:
+        from gpugraph.measure.on_ranks import run_on_ranks
+
+        return run_on_ranks(cell, comm, progress, sampling or Sampling.fixed(cell.repeat, cell.warmup))
     if sampling is None:
         sampling = replace(Sampling.fixed(cell.repeat, cell.warmup), bandwidth=cell.phases)
     if cell.profile:
