@@ -81,6 +81,9 @@ def parse_device(text: str) -> tuple[str, int]:
     Raises:
         InputError: ``text`` names no device.
     """
+    if "*" in text or "," in text or text.strip().lower().endswith(":all"):
+        remedy = "name one; several are for the commands that solve a problem, e.g. gpugraph mst rmat:20 --device cpu*4"
+        raise InputError("several devices cannot be opened by one process", where=f"--device {text}", remedy=remedy)
     kind, colon, rest = text.strip().lower().partition(":")
     if kind not in KINDS:
         raise unknown_name("device", text, KINDS)
