@@ -9,6 +9,7 @@ the keys and makes the rows; repeats merge there, which no weight minds, since w
     h = hash64(hash64(seed + 99) ^ (((u << 32) | (u >> 32)) ^ v))     u < v, or u -> v where arcs are directed
     LO + high_product(h, HI - LO + 1)              whole numbers, then converted to the type of the weights
     LO + (HI - LO) * ((h >> 11) * 2^-53)           reals, each operation rounded to float64, then converted
+    HI where h >> 63 is 1, else LO                 one of the two, converted by way of float64
 
 The families' formulas, and where they are from, stand in gpugraph/graph/generators/, a file for each kind; the host
 makes the same graphs there.
@@ -34,9 +35,10 @@ struct WeightRule {
     uint64 type;
     uint64 directed;
     uint64 whole;      // else reals
+    uint64 ends;       // LO and HI alone
     uint64 is_signed;  // LO is below zero
     uint64 low, span;  // of whole numbers, as two's complement; a span of 0 stands for 2^64
-    float64 real_low, real_span;
+    float64 real_low, real_high, real_span;
 };
 
 // The 64 bits of a weight: of whole numbers the number, of reals the float64.
@@ -47,7 +49,10 @@ __device__ __forceinline__ uint64 hashed_weight(const WeightRule& rule, uint64 u
         v = swap;
     }
     const uint64 h = hash64(hash64(rule.seed + 99) ^ (((u << 32) | (u >> 32)) ^ v));
+    const bool at_high = rule.ends && h >> 63 != 0;
+    if (rule.whole && rule.ends) return at_high ? rule.low + rule.span - 1 : rule.low;
     if (rule.whole) return rule.low + (rule.span != 0 ? high_product(h, rule.span) : h);
+    if (rule.ends) return static_cast<uint64>(__double_as_longlong(at_high ? rule.real_high : rule.real_low));
     const float64 unit = static_cast<float64>(h >> 11) * 0x1p-53;
     return static_cast<uint64>(__double_as_longlong(rule.real_low + rule.real_span * unit));
 }
@@ -55,6 +60,10 @@ __device__ __forceinline__ uint64 hashed_weight(const WeightRule& rule, uint64 u
 template <typename Real>
 __device__ __forceinline__ Real as_real(const WeightRule& rule, uint64 bits) {
     if (!rule.whole) return static_cast<Real>(__longlong_as_double(static_cast<int64>(bits)));
+    if (rule.ends) {
+        const float64 wide = rule.is_signed ? static_cast<float64>(static_cast<int64>(bits)) : static_cast<float64>(bits);
+        return static_cast<Real>(wide);
+    }
     return rule.is_signed ? static_cast<Real>(static_cast<int64>(bits)) : static_cast<Real>(bits);
 }
 
@@ -216,11 +225,29 @@ extern "C" __global__ void generate_dense(SINK_PARAMETERS, int64 n, uint64 seed)
     put_all(SINK, items, draw, NeverNegative());
 }
 
-// A path, or a star around vertex 0.
-extern "C" __global__ void generate_tree(SINK_PARAMETERS, int32 star) {
+enum { PATH, SHUFFLED_PATH, STAR, CATERPILLAR };
+
+// Trees of n vertices: a path in the order of the numbers or in a random one that begins with 0; all vertices around the
+// one called `hub`; or a path of half the vertices, each with a leaf.
+extern "C" __global__ void generate_tree(SINK_PARAMETERS, int32 shape, int64 n, int64 hub, uint64 seed) {
+    const uint64 others = static_cast<uint64>(n - 1);
+    const Shuffle order(hash64(seed + 41), bit_width(static_cast<uint64>(n > 2 ? n - 2 : 0)));
+    const auto at = [&](int64 place) {
+        if (shape == PATH || place == 0) return place;
+        return 1 + static_cast<int64>(nth_distinct(order, static_cast<uint64>(place - 1), others));
+    };
     const auto draw = [&](int64 i, int64& tail, int64& head) {
-        tail = star ? 0 : i;
-        head = i + 1;
+        const int64 spine = (n + 1) / 2;
+        if (shape == STAR) {
+            tail = hub;
+            head = i < hub ? i : i + 1;
+        } else if (shape == CATERPILLAR) {
+            tail = i < spine - 1 ? i : i - (spine - 1);
+            head = i + 1;
+        } else {
+            tail = at(i);
+            head = at(i + 1);
+        }
         return true;
     };
     put_all(SINK, items, draw, NeverNegative());

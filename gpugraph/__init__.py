@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     import os
     from typing import Any
 
+    from gpugraph import csgraph
+    from gpugraph.adapters.calls import last_call
+    from gpugraph.adapters.mst_many import mst_many
+    from gpugraph.adapters.on import on
     from gpugraph.graph.csr import CSRGraph
     from gpugraph.measure.record import Record
     from gpugraph.problems.contract import Verdict
@@ -29,7 +33,38 @@ if TYPE_CHECKING:
     from gpugraph.problems.scan.scanned import Scanned
     from gpugraph.problems.sssp.distances import Distances
 
-__all__ = ["__version__", "generate", "load", "mst", "scan", "sssp", "to_networkx", "verify"]
+__all__ = [
+    "__version__",
+    "csgraph",
+    "generate",
+    "last_call",
+    "load",
+    "mst",
+    "mst_many",
+    "on",
+    "scan",
+    "sssp",
+    "to_networkx",
+    "verify",
+]
+
+_ADAPTERS = {
+    "last_call": "gpugraph.adapters.calls",
+    "mst_many": "gpugraph.adapters.mst_many",
+    "on": "gpugraph.adapters.on",
+}
+"""Name → where it is."""
+
+
+def __getattr__(name: str) -> Any:
+    """Return what the adapters offer, imported when it is first asked for."""
+    from importlib import import_module
+
+    if name == "csgraph":
+        return import_module("gpugraph.csgraph")
+    if name in _ADAPTERS:
+        return getattr(import_module(_ADAPTERS[name]), name)
+    raise AttributeError(f"module 'gpugraph' has no attribute {name!r}")
 
 
 def load(

@@ -1,14 +1,13 @@
 """Numba's decorators as gpugraph uses them: compiled once, kept in the cache of compiled code, free of the GIL.
 
-Everything compiled goes through here, so that the options stand in one place and mypy sees typed decorators.  Beside
-them stand atomic operations on NumPy arrays, for threads that share one: Numba has none of its own for the CPU, and
-these are intrinsics as its documentation of extending describes ("Low-level extension API", section ``@intrinsic``).
+Everything compiled goes through here, so that the options stand in one place and mypy sees typed decorators.
 """
 
 from __future__ import annotations
 
 import functools
 import hashlib
+import os
 import pickle
 import sys
 import threading
@@ -19,15 +18,14 @@ from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
-from llvmlite import ir
-from numba.core import cgutils, event, serialize, types
+from numba.core import event, serialize
 from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
 from numba.core.dispatcher import Dispatcher
-from numba.core.errors import TypingError
-from numba.extending import intrinsic
+from numba.core.extending import _Intrinsic
 
 from gpugraph import code_cache
+from gpugraph.host import usable_cores
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -39,13 +37,22 @@ def njit(function: Function) -> Function:
     return _compiled(function)
 
 
+def plain_njit(function: Function) -> Function:
+    """Compile a sequential function that allocates nothing and counts no references.
+
+    Every count of a reference to an array is a cache line that threads take from each other.
+    """
+    return _compiled(function, _nrt=False)
+
+
 def parallel_njit(function: Function) -> Function:
     """Compile a function whose one ``prange`` loop runs on all threads."""
     return _compiled(function, parallel=True)
 
 
-def _compiled(function: Function, *, parallel: bool = False) -> Function:
-    made: Any = numba.njit(nogil=True, parallel=parallel)(function)
+def _compiled(function: Function, **options: bool) -> Function:
+    decorate: Any = numba.njit
+    made = decorate(nogil=True, **options)(function)
     if isinstance(made, Dispatcher):  # not where NUMBA_DISABLE_JIT leaves the function as it is
         made._cache = _Cache(made)  # type: ignore[attr-defined]
     return cast(Function, made)
@@ -104,6 +111,8 @@ def _source(function: Any, above: tuple[Any, ...] = ()) -> str:
         if isinstance(value, Dispatcher):
             if value is not function and value not in above:
                 parts.append(f"{name}: {_source(value, (*above, function))}")
+        elif isinstance(value, _Intrinsic):
+            parts.append(f"{name}: {_file_digest(value._defn.__code__.co_filename)}")
         elif isinstance(value, int | float | str | tuple | np.generic):
             parts.append(f"{name} = {value!r}")
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
@@ -146,99 +155,11 @@ def compile_seconds() -> float:
 
 
 def threads() -> int:
-    """Return how many threads parallel loops run on."""
-    return int(numba.get_num_threads())
+    """Return how many threads parallel work runs on: what was set, else as many as the process may use processors."""
+    count = int(numba.get_num_threads())
+    return count if "NUMBA_NUM_THREADS" in os.environ else min(count, usable_cores())
 
 
 def set_threads(count: int) -> None:
     """Let parallel loops run on ``count`` threads from now on."""
     numba.set_num_threads(count)
-
-
-# ------------------------------------------------------------------ atomic operations on arrays
-
-
-def _intrinsic(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return an intrinsic whose callers, compiled code, need not give the typing context."""
-    return cast(Callable[..., Any], intrinsic(function))
-
-
-def _element_pointer(context: Any, builder: Any, array_type: Any, array: Any, index_type: Any, index: Any) -> Any:
-    from numba.np.arrayobj import make_array  # slow to import
-
-    wide = context.cast(builder, index, index_type, types.intp)
-    held = make_array(array_type)(context, builder, array)  # type: ignore[no-untyped-call]
-    get_pointer: Any = cgutils.get_item_pointer
-    return get_pointer(context, builder, array_type, held, [wide], wraparound=False)
-
-
-def _check(array: Any, index: Any) -> None:
-    if not isinstance(array, types.Array) or array.ndim != 1 or not isinstance(array.dtype, types.Integer):
-        raise TypingError("atomics work on one-dimensional arrays of integers")
-    if not isinstance(index, types.Integer):
-        raise TypingError("the index is no integer")
-
-
-@_intrinsic
-def compare_and_swap(typing_context: Any, array: Any, index: Any, expected: Any, desired: Any) -> Any:
-    """Set ``array[index]`` to ``desired`` if it is ``expected``; return what it was before, in one atomic step.
-
-    Args:
-        typing_context: of Numba.
-        array: (n,) integers.
-        index: 0 to n−1; not checked.
-        expected: cast to the array's dtype.
-        desired: likewise.
-    """
-    _check(array, index)
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        array_type, index_type, expected_type, desired_type = signature.args
-        pointer = _element_pointer(context, builder, array_type, args[0], index_type, args[1])
-        old = context.cast(builder, args[2], expected_type, array_type.dtype)
-        new = context.cast(builder, args[3], desired_type, array_type.dtype)
-        pair = builder.cmpxchg(pointer, old, new, "acq_rel", "monotonic")
-        return builder.extract_value(pair, 0)
-
-    return array.dtype(array, index, expected, desired), generate
-
-
-@_intrinsic
-def fetch_min(typing_context: Any, array: Any, index: Any, value: Any) -> Any:
-    """Lower ``array[index]`` to ``value`` if that is less; return what it was before, in one atomic step.
-
-    Args:
-        typing_context: of Numba.
-        array: (n,) integers, signed or unsigned.
-        index: 0 to n−1; not checked.
-        value: cast to the array's dtype.
-    """
-    _check(array, index)
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        array_type, index_type, value_type = signature.args
-        pointer = _element_pointer(context, builder, array_type, args[0], index_type, args[1])
-        new = context.cast(builder, args[2], value_type, array_type.dtype)
-        return builder.atomic_rmw("min" if array_type.dtype.signed else "umin", pointer, new, "monotonic")
-
-    return array.dtype(array, index, value), generate
-
-
-@_intrinsic
-def load_now(typing_context: Any, array: Any, index: Any) -> Any:
-    """Return ``array[index]`` as it is now: read from memory, whatever the compiler has seen of it before.
-
-    Args:
-        typing_context: of Numba.
-        array: (n,) integers.
-        index: 0 to n−1; not checked.
-    """
-    _check(array, index)
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        array_type, index_type = signature.args
-        pointer = _element_pointer(context, builder, array_type, args[0], index_type, args[1])
-        size = array_type.dtype.bitwidth // 8
-        return builder.load_atomic(pointer, "monotonic", size, typ=ir.IntType(array_type.dtype.bitwidth))
-
-    return array.dtype(array, index), generate

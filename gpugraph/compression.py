@@ -66,12 +66,12 @@ def _is_zstd(head: bytes, path: str | os.PathLike[str]) -> bool:
 def open_reader(stream: IO[bytes], codec: str | None) -> IO[bytes]:
     """Return a stream of the decompressed bytes of ``stream``, all its parts one after another.
 
-    Reading it raises OSError, EOFError, zlib.error or lzma.LZMAError where the data are damaged or cut short.
+    Reading it raises OSError, EOFError, or an error of the library's own where the data are damaged or cut short.
     """
     if codec is None:
         return stream
     if codec == "gzip":
-        return cast(IO[bytes], gzip.GzipFile(fileobj=stream, mode="rb"))
+        return cast(IO[bytes], _gzip_reader()(fileobj=stream, mode="rb"))
     if codec == "bzip2":
         return cast(IO[bytes], io.BufferedReader(_Parts(stream, bz2.BZ2Decompressor), _BLOCK))
     if codec == "xz":
@@ -79,6 +79,15 @@ def open_reader(stream: IO[bytes], codec: str | None) -> IO[bytes]:
     import pyarrow
 
     return cast(IO[bytes], pyarrow.CompressedInputStream(pyarrow.PythonFile(stream, mode="r"), "zstd"))
+
+
+def _gzip_reader() -> Any:
+    """Return ISA-L's reader of gzip, several times as fast as zlib's, or that where there is no ISA-L."""
+    try:
+        from isal import igzip
+    except ImportError:
+        return gzip.GzipFile
+    return igzip.IGzipFile
 
 
 def _xz() -> lzma.LZMADecompressor:

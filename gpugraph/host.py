@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import math
 import os
 import platform
 from collections.abc import Iterator
@@ -27,8 +29,27 @@ def processor_name() -> str:
 
 
 def usable_cores() -> int:
-    """Return how many processors this process may run on."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
+    """Return how many processors this process may keep busy: those it may run on, or what a quota on time leaves."""
+    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
+    return max(1, math.ceil(min(allowed, _quota())))
+
+
+@functools.cache
+def _quota() -> float:
+    """Return how many processors' time the process's control groups have; infinity without a limit."""
+    quota = math.inf
+    for groups, controller, names in (
+        (_GROUPS, "", ("cpu.max",)),
+        (_GROUPS / "cpu", "cpu", ("cpu.cfs_quota_us", "cpu.cfs_period_us")),
+    ):
+        for group in _folders(groups, controller):
+            try:
+                time, period = (float(word) for name in names for word in (group / name).read_text().split())
+            except (OSError, ValueError):  # no such file, or "max", which is no number
+                continue
+            if time > 0 and period > 0:
+                quota = min(quota, time / period)
+    return quota
 
 
 def total_memory() -> int:
@@ -86,22 +107,33 @@ def _available() -> int:
 
 def _control_groups() -> Iterator[tuple[int, int]]:
     """Yield (limit, bytes left) of the process's control groups, from its own up to the root, that have a limit."""
+    for groups, controller, names in (
+        (_GROUPS, "", ("memory.max", "memory.current", "inactive_file")),
+        (_GROUPS / "memory", "memory", ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")),
+    ):
+        for group in _folders(groups, controller):
+            if (figures := _limit_and_room(group, *names)) is not None:
+                yield figures
+
+
+def _folders(root: Path, controller: str) -> Iterator[Path]:
+    """Yield the folders of the process's control group and of those around it.
+
+    Args:
+        root: of the hierarchy.
+        controller: of version 1, which has a hierarchy for each; empty for version 2.
+    """
     try:
-        lines = _OWN_GROUP.read_text().splitlines()
+        lines = [line.split(":", 2) for line in _OWN_GROUP.read_text().splitlines()]
     except OSError:
         lines = []
-    # "0::/a/b" in version 2; "9:memory:/a/b" in version 1, which lies in a folder of its own.
-    version_2 = [line[3:] for line in lines if line.startswith("0::")]
-    version_1 = [line.split(":", 2)[2] for line in lines if line.partition(":")[2].startswith("memory:")]
-    for root, own, names in (
-        (_GROUPS, version_2, ("memory.max", "memory.current", "inactive_file")),
-        (_GROUPS / "memory", version_1, ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")),
-    ):
-        folder = root / (own[0] if own else "").strip("/")
-        # Inside a container the path may be that of the host; the root is then the container's own group.
-        for group in (folder, *folder.parents):
-            if group.is_relative_to(root) and (figures := _limit_and_room(group, *names)) is not None:
-                yield figures
+    # "0::/a/b" in version 2; "9:memory:/a/b" in version 1, where controllers that share a hierarchy stand in a list.
+    own = [line[2] for line in lines if len(line) == 3 and controller in line[1].split(",")]
+    folder = root / (own[0] if own else "").strip("/")
+    # Inside a container the path may be that of the host; the root is then the container's own group.
+    for group in (folder, *folder.parents):
+        if group.is_relative_to(root):
+            yield group
 
 
 def _limit_and_room(group: Path, limit_name: str, used_name: str, cache_name: str) -> tuple[int, int] | None:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from gpugraph.bench.estimate import Prices
+from gpugraph.bench.formula import NAMES
 from gpugraph.bench.store import Finished, Store
 from gpugraph.errors import InputError
 from gpugraph.measure.record import Cell
@@ -102,7 +103,37 @@ def hostile_lines(count: int | None = None, seed: int = 1) -> list[tuple[str, by
     return [*LINES.items(), *found][:count]
 
 
-COMMANDS = ("report", "report html", "report markdown", "report csv", "compare", "plot", "plot kernel", "resume")
+COMMANDS = (
+    "report",
+    "report html",
+    "report markdown",
+    "report csv",
+    "report sweep",
+    "compare",
+    "plot",
+    "plot kernel",
+    "resume",
+)
+
+
+SWEEP = """
+axes.graph = "rmat:16"
+[[table]]
+title = "all"
+with.cpu = { device = "cpu", graph = "rmat:{scale}" }
+[table.columns]
+COLUMNS
+"ratio" = "cpu.kernel / kernel"
+"phases" = "sum(kernel_phases_s) / max(cpu.mteps, mteps)"
+"counted" = "counters.a * rounds + throughput.kernel_gb_s - peak_device_bytes"
+[[expect]]
+text = "it is fast"
+each = { scale = "16..", device = ["c*"], "sampling.processes" = "*", verdict = "v*" }
+with.cpu = { algorithm = "kruskal" }
+value = "cpu.kernel / kernel + precision"
+least = 1
+"""
+"""Asks for every figure that a formula knows by name."""
 
 
 def feed(line: bytes, folder: Path, command: str, *, alone: bool = False) -> Outcome:
@@ -110,6 +141,9 @@ def feed(line: bytes, folder: Path, command: str, *, alone: bool = False) -> Out
     path, good = folder / "r.jsonl", json.dumps(cell("mst", "kruskal", "cpu", 16)).encode()
     path.write_bytes(line + b"\n" if alone else b"\n".join([good, line, good, b""]))
     base, _, what = command.partition(" ")
+    if what == "sweep":
+        (folder / "s.toml").write_text(SWEEP.replace("COLUMNS", "\n".join(f'"{name}" = "{name}"' for name in NAMES)))
+        return run("report", path, "-o", folder / "r.txt", "--sweep", folder / "s.toml")
     if base == "report":
         return run("report", path, "-o", folder / "r.out", "--format", what or "text")
     if base == "compare":

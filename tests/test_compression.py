@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import bz2
+import gzip
 import io
 import lzma
 import struct
+import sys
 
 import numpy as np
 import pyarrow as pa
@@ -62,3 +64,18 @@ def test_the_frames_that_pzstd_begins_with_are_passed_over() -> None:
     assert (codec_of_content(far[:50]), codec_of_content(far[:50], "a.zst")) == (None, "zstd")
     assert codec_of_content(far) == "zstd"
     assert codec_of_content(struct.pack("<II", 0x184D2A50, 4) + b"no frame") is None
+
+
+@pytest.mark.parametrize("library", ["isal", "zlib"])
+def test_both_readers_of_gzip_refuse_the_same_damage(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if library == "zlib":
+        monkeypatch.setitem(sys.modules, "isal", None)
+    one, two = gzip.compress(NOISE), gzip.compress(b"1 2\n" * 1000)
+    for whole in (one + two, one + bytes(20) + two, one + two + bytes(3)):
+        assert unpacked(whole, "gzip") == NOISE + b"1 2\n" * 1000
+    wrong_sum = two[:-8] + bytes(4) + two[-4:]
+    wrong_size = two[:-4] + bytes(4)
+    for damaged in (one[:-3], one + two[:5], two + b"no gzip", wrong_sum, wrong_size, two[:12] + b"\xff" + two[13:]):
+        with pytest.raises(Exception, match=r"gzip|CRC|length|ended|decompressing|deflate") as caught:
+            unpacked(damaged, "gzip")
+        assert type(caught.value).__name__ in ("BadGzipFile", "EOFError", "error", "IsalError")

@@ -66,6 +66,32 @@ def test_work_that_needs_more_is_out_of_memory(monkeypatch: pytest.MonkeyPatch) 
         host.require_memory(2**21, "that", "buy some")
 
 
+@pytest.mark.parametrize(
+    ("own", "files", "cores"),
+    [
+        ("0::/slice/job\n", {"slice/job/cpu.max": "max 100000", "slice/cpu.max": "250000 100000"}, 3),
+        ("0::/\n", {"cpu.max": "50000 100000"}, 1),
+        ("4:cpuacct,cpu:/x\n", {"cpu/cpu.cfs_quota_us": "200000", "cpu/cpu.cfs_period_us": "100000"}, 2),
+        ("4:cpu:/\n", {"cpu/cpu.cfs_quota_us": "-1", "cpu/cpu.cfs_period_us": "100000"}, 8),
+        ("4:cpu:/\n", {"cpu/cpu.cfs_quota_us": "many", "cpu/cpu.cfs_period_us": "100000"}, 8),
+        ("", {}, 8),
+    ],
+)
+def test_a_quota_on_time_leaves_so_many_processors(
+    groups: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own: str, files: dict[str, str], cores: int
+) -> None:
+    monkeypatch.setattr(host.os, "sched_getaffinity", lambda _: set(range(8)), raising=False)
+    (tmp_path / "own").write_text(own)
+    for name, content in files.items():
+        (groups / name).parent.mkdir(parents=True, exist_ok=True)
+        (groups / name).write_text(f"{content}\n")
+    host._quota.cache_clear()
+    try:
+        assert host.usable_cores() == cores
+    finally:
+        host._quota.cache_clear()
+
+
 def test_this_machine_has_sensible_figures() -> None:
     assert 1 << 26 < host.available_memory() <= host.total_memory() < 1 << 50
     assert host.usable_cores() >= 1

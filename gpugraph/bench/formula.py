@@ -27,7 +27,7 @@ class NotMeasured(Exception):
 def _published(record: Record) -> float | None:
     """Return the least time that the sweep's ``[[paper.point]]`` state for the cell."""
     papers = record.data.get("paper")
-    points = [point for one in papers or () for point in one.get("points", ())] if isinstance(papers, list) else []
+    points = [point for one in papers or () for point in one.get("points") or ()] if isinstance(papers, list) else []
     size = record.shape.graph.vertices
     times = [one["kernel_s"] for one in points if one.get("kernel_s") and one.get("vertices", size) == size]
     return min(times, default=None)
@@ -42,10 +42,6 @@ def _prepared(record: Record) -> str:
     return "+".join(record.parameters.get("preparations") or ()) or "none"
 
 
-def _timed(record: Record) -> float | None:
-    return None if record.device_kind == "emulated" else record.kernel_s
-
-
 def _described(record: Record) -> str:
     varied = {name: text for name, text in record.parameters.items() if name in record.axes and name != "preparations"}
     return described(record.algorithm, varied, record.parameters.get("preparations") or ())
@@ -58,7 +54,7 @@ NAMES: dict[str, Callable[[Record], Any]] = {
     "described": _described,
     "device": lambda record: record.device_kind,
     "prepare": _prepared,
-    "kernel": _timed,
+    "kernel": lambda record: record.kernel_s,
     "precision": lambda record: record.half_width,
     "mteps": lambda record: record.mteps,
     "end_to_end": lambda record: record.end_to_end,
@@ -79,8 +75,14 @@ FIELDS = (
 """Fields of a record that a formula may begin with."""
 
 
+TIMES = ("kernel", "phases_s", "kernel_phases_s", "throughput", "traffic", "predecessors_s")
+"""What says nothing where the device is emulated."""
+
+
 def figure(record: Record, name: str) -> Any:
-    """Return what a name stands for in a record, None where it has nothing."""
+    """Return what a name stands for in a record, None where it has nothing, or a time of the emulated device."""
+    if record.device_kind == "emulated" and name.partition(".")[0] in TIMES:
+        return None
     if name in NAMES:
         return NAMES[name](record)
     for table in (record.axes, record.parameters):

@@ -65,7 +65,8 @@ def bench(
 ) -> None:
     """Run a sweep: many cells, each verified, one line of a file for each as it ends.
 
-    A sweep is a TOML file of axes (docs/bench.md); smoke, scales, families, weights and sources come with gpugraph.
+    A sweep is a TOML file of axes, and of what is to come of them (docs/bench.md); --sweeps lists those that come with
+    gpugraph.
     A kill loses at most the running cell, --resume goes on. Cells run in a process of their own, with limits of time
     and memory; what fails, hangs or does not fit is a row that says so.
 

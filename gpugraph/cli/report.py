@@ -43,9 +43,13 @@ def report(
     from gpugraph.quantities import counted
     from gpugraph.report.terminal import page_width, plain
 
-    if sum(one is not None for one in (style, sweep, template)) > 1:
-        raise InputError("--format, --sweep and --template each say what to show", remedy="give one of them")
-    style = "sweep" if sweep else "template" if template else _style(style, output)
+    if template is not None and (sweep or style):
+        raise InputError("--template says all that is shown", remedy="leave --format and --sweep out")
+    style = "template" if template else _style(style, output)
+    if sweep is not None and style not in ("text", "markdown"):
+        raise InputError(
+            f"--sweep is shown as text or Markdown, not {style}", remedy="-o FILE.md, or --format markdown"
+        )
     if output is not None:
         check_destination(output)
         if any(os.path.exists(output) and os.path.exists(p) and os.path.samefile(output, p) for p in results):
@@ -65,13 +69,13 @@ def report(
             text = fill(template, rows)
         elif sweep is not None:
             from gpugraph.bench.sweep_file import read_sweep
-            from gpugraph.report.sweep import finding_lines
+            from gpugraph.report.sweep import finding_lines, finding_markdown
 
             asked = read_sweep(sweep)
             if not (asked.tables or asked.expectations):
                 raise InputError("has neither [[table]] nor [[expect]]", where=asked.path, remedy="see docs/bench.md")
             lines = finding_lines(asked, rows, width=page_width())
-            text = plain(lines)
+            text = plain(lines) if style == "text" else finding_markdown(asked, rows)
         elif style == "html":
             from gpugraph.report.page import TITLE, page
 
@@ -93,7 +97,7 @@ def report(
         with atomic_write(output, "w") as stream:
             stream.write(text + "\n")
         show_written(output, f"{style}, {counted(len(rows), 'cell')}")
-    elif style in ("text", "sweep"):
+    elif style == "text":
         show_lines(lines)
     else:
         show(text)

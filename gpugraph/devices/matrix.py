@@ -85,6 +85,7 @@ DEFINE_SETS: dict[str, DefineSets] = {
     "generate.cu": product(INDEX_BITS=(32, 64)),
     "generate_knn.cu": product(INDEX_BITS=(32, 64)),
     "harish_narayanan.cu": [types for types in _DISTANCES if types["INDEX_BITS"] == 32],
+    "mst_many.cu": product(INDEX_BITS=(64,)),
     "prim.cu": [
         *({**types, "PAIRS": 0} for types in _TYPES),
         *product(INDEX_BITS=(32,), WEIGHT=("uint32", "int32", "float32"), PAIRS=(1,)),

@@ -179,8 +179,13 @@ def counted(number: int, noun: str) -> str:
 def narrow_weights(weights: NDArray[Any]) -> NDArray[Any]:
     """Return integer weights in the narrowest of uint32, int32, int64, uint64 that holds them all."""
     low, high = (int(weights.min()), int(weights.max())) if len(weights) else (0, 0)
+    return weights.astype(narrowest(low, high))
+
+
+def narrowest(low: int, high: int) -> np.dtype[Any]:
+    """Return the narrowest of uint32, int32, int64, uint64 that holds all whole numbers from ``low`` to ``high``."""
     for dtype in (np.uint32, np.int32, np.int64, np.uint64):
         info = np.iinfo(dtype)
         if info.min <= low and high <= info.max:
-            return weights.astype(dtype)
-    raise InputError("an integer weight needs more than 64 bits", remedy="scale the weights, or write them as reals")
+            return np.dtype(dtype)
+    raise InputError("an integer weight needs more than 64 bits")

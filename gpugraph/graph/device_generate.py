@@ -23,6 +23,25 @@ from gpugraph.graph.spec import Spec
 
 FILE, KNN = "generate.cu", "generate_knn.cu"
 _MASK = 2**64 - 1
+_PATH, _SHUFFLED_PATH, _STAR, _CATERPILLAR = range(4)  # as in generate.cu
+
+_KEYS = {
+    "rmat": "scale ef a b c",
+    "ssca2": "scale deg clique inter",
+    "random": "n m deg ef among hub",
+    "regular": "n in out",
+    "grid": "width height",
+    "road": "width height",
+    "knn": "n k",
+    "complete": "n",
+    "dense": "n density",
+    "path": "n shuffled",
+    "star": "n hub",
+    "caterpillar": "n",
+}
+"""The families that devices make, and all of their parameters: a graph with another one is left to the host."""
+_WEIGHTS = {"low", "high", "whole", "dtype", "ends"}
+"""What tells where weights lie, all of it."""
 
 
 class _Family:
@@ -75,8 +94,15 @@ class _Family:
         self._add("generate_rmat", v["ef"] << v["scale"], self.rule, np.int32(v["scale"]), self.seed, *limits)
 
     def _random(self) -> None:
-        n = np.int64(self.values["n"])
-        self._add("generate_random", samples_of_random(self.values), self.rule, n, self.seed)
+        n = self.values["n"]
+        among = np.int64(self.values["among"] or n)
+        self._add("generate_random", samples_of_random(self.values), self.rule, among, self.seed)
+        if self.values["hub"]:
+            self._tree(_STAR)
+
+    def _tree(self, shape: int, hub: int = 0) -> None:
+        n = self.values["n"]
+        self._add("generate_tree", n - 1, np.int32(shape), np.int64(n), np.int64(hub), self.seed)
 
     def _regular(self) -> None:
         (degree, into), n = degree_of_regular(self.values), self.values["n"]
@@ -101,10 +127,13 @@ class _Family:
         self._add("generate_dense", edges_of_dense(self.values), np.int64(self.values["n"]), self.seed)
 
     def _path(self) -> None:
-        self._add("generate_tree", self.values["n"] - 1, np.int32(0))
+        self._tree(_SHUFFLED_PATH if self.values["shuffled"] else _PATH)
 
     def _star(self) -> None:
-        self._add("generate_tree", self.values["n"] - 1, np.int32(1))
+        self._tree(_STAR, self.values["hub"])
+
+    def _caterpillar(self) -> None:
+        self._tree(_CATERPILLAR)
 
     def _ssca2(self) -> None:
         scale = self.values["scale"]
@@ -160,7 +189,7 @@ def _launch_over_arcs(device: Device, file: str, name: str, rows: Rows, *args: A
 
 
 def weight_rule(spec: Spec) -> NDArray[np.uint64]:
-    """Return the (9,) words of a spec's ``WeightRule``."""
+    """Return the (11,) words of a spec's ``WeightRule``."""
     weights = spec.weights
     low, high = weights.low, weights.high
     whole = weights.whole
@@ -169,11 +198,12 @@ def weight_rule(spec: Spec) -> NDArray[np.uint64]:
         WEIGHT_DTYPES.index(weights.dtype),
         int(FAMILIES[spec.family].directed and dict(spec.values).get("directed", True)),
         int(whole),
+        int(weights.ends),
         int(low < 0),
         int(low) % 2**64 if whole else 0,
         (int(high - low) + 1) % 2**64 if whole else 0,
     ]
-    reals = np.array([float(low), float(high) - float(low)]).view(np.uint64)
+    reals = np.array([float(low), float(high), float(high) - float(low)]).view(np.uint64)
     return np.concatenate([np.array(words, np.uint64), reals])
 
 
@@ -210,10 +240,12 @@ def _hash64(z: Any) -> Any:
 
 def can_generate(spec: Spec) -> bool:
     """Tell whether a device can make the graph of a spec, if it has the memory."""
-    small = spec.vertices < 2**31 and spec.size.samples < MOST_ITEMS
-    if spec.family == "ssca2":
-        small = small and largest_clique(dict(spec.values)) < 2**31
-    return small and hasattr(_Family, f"_{spec.family}")
+    known = _KEYS.get(spec.family, "").split()
+    if not {key for key, _ in spec.values} <= set(known) or not set(vars(spec.weights)) <= _WEIGHTS:
+        return False
+    if spec.family == "ssca2" and largest_clique(dict(spec.values)) >= 2**31:
+        return False
+    return bool(known) and spec.vertices < 2**31 and spec.size.samples < MOST_ITEMS
 
 
 def generate_on_device(spec: Spec, device: Device, remake: Callable[[], CSRGraph]) -> CSRGraph:

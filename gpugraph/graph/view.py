@@ -201,10 +201,17 @@ class GraphView:
             return np.asarray(self.edge_ids[arc_positions], np.int64)
         return canonical_ids_at(self.graph, arc_positions)
 
-    def bring_to_host(self) -> None:
-        """Copy to the host what is not there, so that no later step has to."""
-        for name in ("offsets", "targets", "weights"):
-            getattr(self, name)
+    def bring_to_host(self, leave: Device | None = None) -> None:
+        """Copy to the host what is not there, so that no later step has to.
+
+        Args:
+            leave: a device whose memory is wanted for something else: the graph's copy there is given up.
+        """
+        for holder in (self.graph, self):
+            for name in ("offsets", "targets", "weights"):
+                getattr(holder, name)
+        if self.graph.on_device is not None and self.graph.on_device.device is leave:
+            object.__setattr__(self.graph, "on_device", None)
 
     def original_vertices(self, vertices: NDArray[Any]) -> NDArray[np.int64]:
         """Return the CSRGraph's numbers of the view's ``vertices``; a negative one (no vertex) stays."""

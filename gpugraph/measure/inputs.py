@@ -83,7 +83,7 @@ class Inputs:
         key = _key(cell)
         found = self._loaded.get(key)
         if found is None:
-            self._make_room()
+            self._make_room(device)
             progress(f"loading {cell.input.path or getattr(cell.graph, 'name', type(cell.graph).__name__)}")
             phases = dict.fromkeys(PHASES, 0.0)
             maker = None if device is None or device.kind == "cpu" else device
@@ -95,12 +95,14 @@ class Inputs:
         self._loaded.move_to_end(key)
         return found
 
-    def _make_room(self) -> None:
-        """Forget the graphs used longest ago: all but the last, and that too where memory is short."""
+    def _make_room(self, device: Any) -> None:
+        """Forget the graphs used longest ago: all but the last, and that too where memory is short, here or there."""
         while len(self._loaded) >= KEPT:
             self._loaded.popitem(last=False)
         kept = sum(int(getattr(loaded.graph, "nbytes", 0)) for loaded in self._loaded.values())
-        if available_memory() < 4 * kept:
+        there = [loaded.graph.on_device for loaded in self._loaded.values() if getattr(loaded.graph, "on_device", None)]
+        short = any(rows.device is device and device.memory()[0] < 4 * rows.nbytes for rows in there)
+        if short or available_memory() < 4 * kept:
             self._loaded.clear()
 
     def peek(self, cell: Cell) -> Any:
@@ -140,7 +142,7 @@ class Inputs:
         """
         if device.kind == "cpu" or not resident:
             if hasattr(viewed.view, "bring_to_host"):
-                viewed.view.bring_to_host()
+                viewed.view.bring_to_host(leave=device if device.kind != "cpu" else None)
             return Placed(viewed.view, 0.0, [], 0, viewed)
         key = (id(viewed), problem.name, id(device))
         found = self._placed.get(key) if shared else None
@@ -157,7 +159,7 @@ class Inputs:
                 h2d_s.append(transfer_s)
             if not shared and first_s + transfer_s == 0.0 and hasattr(subject, "own"):
                 subject = subject.own(device)
-            taken = live_bytes(device) - before or int(subject.nbytes)
+            taken = max(live_bytes(device) - before, int(getattr(subject, "nbytes", 0)))
             found = Placed(subject, median(stage_s), h2d_s, taken, viewed)
             if shared:
                 self._placed[key] = found

@@ -53,7 +53,7 @@ def cpu_algorithm(
             from gpugraph.clock import NullClock
             from gpugraph.graph.view import GraphView
 
-            tiny = GraphView.of(_tiny_like(view.graph), index_bits=view.index_bits)
+            tiny = GraphView.of(tiny_like(view.graph), index_bits=view.index_bits)
             (query,) = load_problem(problem).queries(tiny.graph, {"source": 0})
             function(tiny, NullClock(), *query, **chosen)
 
@@ -79,7 +79,7 @@ def cpu_algorithm(
     return decorate
 
 
-def _tiny_like(graph: CSRGraph) -> CSRGraph:
+def tiny_like(graph: CSRGraph) -> CSRGraph:
     """Return the path 0–1–2 with the dtypes of ``graph``."""
     import numpy as np
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gpugraph.bench.estimate import Prices
+from gpugraph.bench.findings import Finding, Table
 from gpugraph.bench.formula import figure
 from gpugraph.bench.plan import Plan, Planned, described_algorithm, groups_of
 from gpugraph.bench.sweep import Sweep
@@ -14,6 +15,7 @@ from gpugraph.measure.columns import Labelled, columns_of
 from gpugraph.measure.record import Record
 from gpugraph.problems.column import BENCH
 from gpugraph.quantities import count, counted, in_seconds, in_units, rate
+from gpugraph.report.markdown_csv import grid
 from gpugraph.report.terminal import Line, columns, field
 
 MOST_ROWS = 60
@@ -130,6 +132,27 @@ def finding_lines(sweep: Sweep, records: Sequence[Record], *, width: int = 100) 
         lines += field(finding.verdict, finding.text + beside, width=width, style=style)
         lines += field("", finding.ours, width=width, style="dim")
     return lines
+
+
+def finding_markdown(sweep: Sweep, records: Sequence[Record]) -> str:
+    """Return the same in Markdown."""
+    tables = [(table, table_markdown(table, records)) for table in sweep.tables]
+    parts = [f"**{table.title}**\n\n{text}" for table, text in tables if text]
+    findings = [expectation.find(records) for expectation in sweep.expectations]
+    return "\n\n".join([*parts, verdicts_markdown(findings)] if findings else parts)
+
+
+def table_markdown(table: Table, records: Sequence[Record]) -> str:
+    """Return a table of a sweep in Markdown, nothing where no record belongs there."""
+    rows = table.rows(records)
+    return "\n".join(grid(list(table.columns), rows, flush_right(rows))) if rows else ""
+
+
+def verdicts_markdown(findings: Sequence[Finding]) -> str:
+    """Return what came of expectations as a table in Markdown."""
+    places = [f" ({one.where})" if one.where else "" for one in findings]
+    rows = [(one.text + place, one.stated, one.ours, one.verdict) for one, place in zip(findings, places, strict=True)]
+    return "\n".join(grid(("claim, its place", "stated", "ours", "holds?"), rows))
 
 
 def flush_right(rows: Sequence[Sequence[str]]) -> list[int]:

@@ -15,10 +15,7 @@ from gpugraph.bench.sweep import Sweep
 from gpugraph.bench.sweep_file import read_sweep
 from gpugraph.errors import InputError, placed, unknown_name
 from gpugraph.measure.record import Record
-from gpugraph.report.markdown_csv import grid
-from gpugraph.report.sweep import flush_right
-
-VERDICTS = ("claim, its place", "stated", "ours", "holds?")
+from gpugraph.report.sweep import table_markdown, verdicts_markdown
 
 
 def fill(path: str, records: Sequence[Record]) -> str:
@@ -78,10 +75,10 @@ class _Page:
         tables = {one.title: one for one in self._sweep(sweep).tables}
         if title not in tables:
             raise unknown_name(f"table of '{sweep}'", title, tables)
-        rows = tables[title].rows(self._of(sweep, records))
-        if not rows:
+        text = table_markdown(tables[title], self._of(sweep, records))
+        if not text:
             raise InputError(f"no record is in the table '{title}' of '{sweep}'", remedy="name the file that has them")
-        return "\n".join(grid(list(tables[title].columns), rows, flush_right(rows)))
+        return text
 
     def verdicts(self, sweep: str, records: str | None = None, kept: str | None = None) -> str:
         """Return what comes of the expectations of a sweep; of those without records what ``kept`` tells, if anything.
@@ -93,15 +90,15 @@ class _Page:
         """
         found = self._of(sweep, records)
         figures = _figures(self._folder / kept, sweep) if kept else {}
-        rows = []
+        rows: list[Finding] = []
         for expectation in self._sweep(sweep).expectations:
             finding = expectation.find(found)
             if finding.verdict == "–" and (one := figures.get(expectation.text)):
                 finding = expectation.kept(one["ours"], one["values"])
-            rows.append(_row(finding))
+            rows.append(finding)
         if unknown := figures.keys() - {one.text for one in self._sweep(sweep).expectations}:
             raise unknown_name(f"expectation of '{sweep}'", sorted(unknown)[0], figures)
-        return "\n".join(grid(VERDICTS, rows))
+        return verdicts_markdown(rows)
 
     def measured(self, sweep: str, kind: str = "") -> bool:
         """Tell whether there are records of a sweep, on a kind of device if one is named."""
@@ -141,8 +138,3 @@ def _figures(path: Path, sweep: str) -> dict[str, Any]:
     except (tomllib.TOMLDecodeError, KeyError, TypeError) as error:
         remedy = f'write [["{sweep}"]] with text, ours and values'
         raise InputError(f"holds no figures of '{sweep}': {error}", where=path, remedy=remedy) from None
-
-
-def _row(finding: Finding) -> list[str]:
-    place = f" ({finding.where})" if finding.where else ""
-    return [finding.text + place, finding.stated, finding.ours, finding.verdict]

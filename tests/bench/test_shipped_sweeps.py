@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from gpugraph.bench.axes import parse_settings
+from gpugraph.bench.estimate import Prices
 from gpugraph.bench.paper import paper_of
 from gpugraph.bench.plan import Plan, Planned, described_algorithm, expand_sweep
 from gpugraph.bench.sweep_file import read_sweep, shipped
@@ -20,6 +21,8 @@ from gpugraph.measure.sampling import Sampling
 from gpugraph.measure.session import Session
 from gpugraph.problems.registry import algorithms, find_algorithm
 from gpugraph.report.papers import stated
+from gpugraph.report.sweep import plan_lines, price_lines
+from gpugraph.report.terminal import plain
 from tests.report.canned import mst_record
 
 PAPERS = [name for name in shipped() if name.startswith("papers/")]
@@ -203,6 +206,16 @@ def made_up(planned: Planned) -> Record:
     }
     sweep = read_sweep(str(cell.sweep))
     return placed(data | ({"paper": paper_of(sweep.paper, cell)} if sweep.paper else {}), planned)
+
+
+@pytest.mark.parametrize("name", shipped())
+def test_every_sweep_can_be_listed_and_priced(name):
+    sweep = read_sweep(name)
+    plan, prices = plan_of(name), Prices(Sampling(**sweep.sampling))
+    listed, priced = plain(plan_lines(plan, prices)), plain(price_lines(plan, prices, sweep.budget_s))
+    assert f"\n{len(plan.cells):,} cells" in listed
+    assert f"\n{len(plan.cells):,} cells" in priced
+    assert "cuda: about" in priced or "cpu: about" in priced
 
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -180,7 +180,8 @@ def test_the_default_budget_is_that_of_the_configuration(folder):
 
 def test_the_shipped_sweeps_are_listed_with_their_titles():
     told = succeed("bench", "--sweeps").out
-    assert [line.split()[0] for line in told.splitlines()][:5] == ["families", "scales", "smoke", "sources", "weights"]
+    listed = [line.split()[0] for line in told.splitlines()]
+    assert listed[:6] == ["families", "scales", "selftest", "smoke", "sources", "weights"]
 
 
 @pytest.mark.parametrize(

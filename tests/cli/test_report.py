@@ -55,6 +55,12 @@ def test_the_tables_of_a_sweep_are_shown_and_written(results, tmp_path):
     assert "forests on a GPU\ngraph" in shown
     assert succeed("report", results, "--sweep", "scales", "-o", tmp_path / "t.txt").out.startswith(str(tmp_path))
     assert (tmp_path / "t.txt").read_text("utf-8").strip() == shown.strip()
+    marked = succeed("report", results, "--sweep", "scales", "--format", "markdown").out
+    assert "**forests on a GPU**\n\n| graph | algorithm |" in marked
+    assert (
+        "| claim, its place | stated | ours | holds? |"
+        in succeed("report", results, "--sweep", "figures/mst", "--format", "markdown").out
+    )
 
 
 def test_a_template_is_filled_and_written(results, tmp_path):
@@ -93,7 +99,9 @@ def test_a_figure_is_written_in_every_format(results, tmp_path, ending):
         (["report"], "RESULTS"),
         (["report", "r.jsonl", "--sweep", "scals"], "did you mean 'scales'?"),
         (["report", "r.jsonl", "--sweep", "smoke"], "has neither [[table]] nor [[expect]]"),
-        (["report", "r.jsonl", "--sweep", "scales", "--format", "csv"], "each say what to show"),
+        (["report", "r.jsonl", "--sweep", "scales", "--format", "csv"], "text or Markdown, not csv"),
+        (["report", "r.jsonl", "--sweep", "scales", "-o", "r.html"], "text or Markdown, not html"),
+        (["report", "r.jsonl", "--template", "p.j2", "--format", "csv"], "--template says all that is shown"),
         (["report", "r.jsonl", "--template", "none.md.j2"], "none.md.j2: cannot be read: no such file"),
         (["report", "folder"], "folder"),
         (["plot", "r.jsonl", "-o", "f.gif"], "ending of a figure"),

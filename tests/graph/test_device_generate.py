@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,10 @@ SPECS = """
     regular:n=50,in=7,w=1..10 regular:n=30,out=4,seed=9 regular:n=2,in=1 grid:30x11 grid:1x1 grid:1x5 grid:7x1
     road:20x15,w=1..1000 road:1x9 complete:40 complete:1 complete:2 dense:n=60,density=0.5
     dense:n=1,density=0.5 dense:n=9,density=1 path:50 path:1 star:50,w=0.0..1.0,dtype=float32 star:1 ssca2:8
+    random:n=90,m=200,among=20,hub=yes random:n=1,m=2,hub=yes,w=-3/-2 path:60,shuffled=yes path:2,shuffled=yes
+    star:50,hub=17,w=1/9 star:9,hub=8 caterpillar:41 caterpillar:40,w=-0.1/0.7 caterpillar:1 caterpillar:2
+    rmat:6,w=9007199791611905/18446744073709551615,dtype=float32 rmat:6,w=0.1/0.3,dtype=float32
+    rmat:6,w=0/18446744073709551615 rmat:6,w=-9223372036854775808/9223372036854775807
     ssca2:0 ssca2:1 ssca2:7,clique=1 ssca2:8,inter=1 ssca2:6,inter=0,clique=90 knn:n=300,k=8 knn:n=2,k=9
     knn:n=500,k=3,dtype=float64 knn:n=90,k=89,dtype=float32
 """
@@ -75,8 +80,10 @@ def specs(draw: Any) -> str:
                 f"road:{draw(whole(1, 20))}x{draw(whole(1, 20))}",
                 f"complete:{draw(whole(1, 30))}",
                 f"dense:n={draw(whole(1, 30))},density=0.{draw(whole(0, 99))}",
-                f"path:{draw(whole(1, 90))}",
-                f"star:{draw(whole(1, 90))}",
+                f"path:{draw(whole(1, 90))},shuffled={draw(st.sampled_from(['yes', 'no']))}",
+                f"star:{draw(whole(20, 90))},hub={draw(whole(0, 19))}",
+                f"caterpillar:{draw(whole(1, 90))}",
+                f"random:n={draw(whole(20, 60))},m={draw(whole(1, 99))},among={draw(whole(1, 20))},hub=yes",
                 f"ssca2:{draw(whole(0, 7))},clique={draw(whole(1, 30))},inter=0.{draw(whole(0, 99))}",
                 f"knn:n={draw(whole(2, 120))},k={draw(whole(1, 12))}",
             ]
@@ -86,7 +93,8 @@ def specs(draw: Any) -> str:
     kind = draw(st.sampled_from(["usual", "whole", "real"]))
     if kind != "usual" and not family.startswith("knn"):
         low, high = sorted((draw(whole(-(2**40), 2**40)), draw(whole(-(2**40), 2**40))))
-        text += f",w={low}..{high}" if kind == "whole" else f",w={low / 2**20!r}..{high / 2**20!r}"
+        to = draw(st.sampled_from(["..", "/"]))
+        text += f",w={low}{to}{high}" if kind == "whole" else f",w={low / 2**20!r}{to}{high / 2**20!r}"
         wide = ["float32", "float64"] + (["int64"] if kind == "whole" else [])
         text += f",dtype={draw(st.sampled_from(wide))}"
     return text
@@ -182,10 +190,11 @@ def test_every_family_but_those_made_to_be_hard_can_be_made_on_a_device() -> Non
     examples = {name: parse_spec(family.example) for name, family in FAMILIES.items()}
     assert {name for name, spec in examples.items() if not can_generate(spec)} == {
         "counterexample",
-        "caterpillar",
         "ramp",
     }
     assert not can_generate(parse_spec("random:n=2^31,m=5"))
+    for spec in (examples["rmat"], examples["star"]):
+        assert not can_generate(replace(spec, values=(*spec.values, ("unheard_of", 1))))
     assert len(WEIGHT_DTYPES) == 6  # as generate.cu has them
 
 

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 
 import gpugraph.problems.mst.gpu_filter_boruvka as filter_boruvka
+from gpugraph.adapters.mst_many import GraphBatch
+from gpugraph.adapters.mst_many import on_gpu as mst_many_on_gpu
 from gpugraph.emulator.device import EmulatedDevice, EmulatedKernel
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.generate import generate
@@ -75,6 +77,13 @@ def check_forests(device: Device) -> None:
         right = expected("mst", graph, ())
         found, _ = run_on(device, "mst", name, graph, **more)
         np.testing.assert_array_equal(found.edges, right.edges)
+
+
+def check_many_forests(device: Device) -> None:
+    """Find the forests of several graphs in one launch."""
+    batch = GraphBatch.of([zoo("random-ties"), zoo("isolated-vertices"), zoo("float64"), zoo("no-vertex")])
+    for i, found in enumerate(mst_many_on_gpu(batch, device)):
+        np.testing.assert_array_equal(found.edges, expected("mst", batch.graph(i), ()).edges)
 
 
 def check_certificates(device: Device) -> None:
@@ -171,6 +180,7 @@ def main() -> None:
     assert device.build == "sanitize"
     for check in (
         check_forests,
+        check_many_forests,
         check_certificates,
         check_distances,
         check_delta_stepping,

@@ -102,7 +102,7 @@ def test_a_forest_and_distances_of_a_csr_are_those_of_its_spec(tmp_path: Path) -
     ],
 )
 def test_what_ranks_cannot_do_is_said_in_one_line(words: tuple[str, ...], code: int, message: str) -> None:
-    run = command(*words)
+    run = command(*words, "-q")  # no progress, which slow machines show
     assert run.returncode == code, run.stderr
     (line,) = run.stderr.splitlines()
     assert line.startswith("gpugraph: error: ")
@@ -114,7 +114,7 @@ def test_ranks_of_different_versions_are_refused(tmp_path: Path) -> None:
     (tmp_path / "older.py").write_text(
         "import gpugraph; gpugraph.__version__ = '0.0.1'; from gpugraph.cli import main; main()"
     )
-    words = ["mst", "rmat:5", "--device", "cpu"]
+    words = ["mst", "rmat:5", "--device", "cpu", "-q"]
     new = [sys.executable, "-m", "mpi4py", "-m", "gpugraph", *words]
     old = [sys.executable, "-m", "mpi4py", str(tmp_path / "older.py"), *words]
     run = ended([str(MPIEXEC), "-n", "1", *new, ":", "-n", "1", *old])
@@ -127,7 +127,7 @@ def test_an_mpi_that_is_missing_is_named_with_its_remedy(tmp_path: Path) -> None
     (tmp_path / "mpi4py.py").write_text("raise ImportError('no such module')")
     promised = {**environment(), "PMI_SIZE": "2", "PMI_RANK": "0"}
     promised["PYTHONPATH"] = f"{tmp_path}:{promised['PYTHONPATH']}"
-    words = [sys.executable, "-m", "gpugraph", "mst", "rmat:5", "--device", "cpu"]
+    words = [sys.executable, "-m", "gpugraph", "mst", "rmat:5", "--device", "cpu", "-q"]
     run = subprocess.run(words, capture_output=True, text=True, cwd=ROOT, env=promised, timeout=60)
     assert run.returncode == 3
     assert "pip install 'gpugraph[mpi]'" in run.stderr

@@ -60,7 +60,7 @@ def test_damage_in_one_ranks_part_is_told_of_once(place: str, tmp_path: Path) ->
     else:
         content[-4:] = struct.pack("<I", 77)
     path.write_bytes(content)
-    run = own_ranks(3, "cpu", "gpugraph", "mst", str(path), "--device", "cpu*3")
+    run = own_ranks(3, "cpu", "gpugraph", "mst", str(path), "--device", "cpu*3", "-q")
     assert run.returncode == 2
     (line,) = run.stderr.splitlines()
     assert "graph.csr" in line

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.errors import GraphFormatError
-from gpugraph.graph.build import narrow_weights
+from gpugraph.graph.build import narrowest
+from gpugraph.graph.formats.number_lines import Piece
 
 
 @dataclass
@@ -36,6 +37,15 @@ class Columns:
         self.count += len(tails)
         self.low, self.high = min(self.low, low), max(self.high, high)
 
+    def take(self, piece: Piece) -> None:
+        """Append what a piece of a block lists."""
+        self.tails.append(piece.tails)
+        self.heads.append(piece.heads)
+        if piece.weights is not None:
+            self.weights.append(piece.weights)
+        self.count += len(piece.tails)
+        self.low, self.high = min(self.low, piece.low), max(self.high, piece.high)
+
     def ids(self, base: int = 0) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return tails and heads, less ``base``."""
         tails, heads = (np.concatenate(c) if c else np.zeros(0, np.int32) for c in (self.tails, self.heads))
@@ -58,11 +68,12 @@ class Columns:
                 if any(int(float(x)) != x for x in large.tolist()):
                     raise rounded_weights(path)
             return np.concatenate([w.astype(np.float64) for w in self.weights])
-        if kinds == {"i", "u"}:
-            if any(w.dtype.kind == "i" and int(w.min()) < 0 for w in self.weights):
-                raise wide_weights(path)
-            return narrow_weights(np.concatenate([w.astype(np.uint64) for w in self.weights]))
-        return narrow_weights(np.concatenate(self.weights) if self.weights else np.zeros(0, np.uint32))
+        if not self.weights:
+            return np.zeros(0, np.uint32)
+        low, high = min(int(w.min()) for w in self.weights), max(int(w.max()) for w in self.weights)
+        if low < 0 and high >= 2**63:
+            raise wide_weights(path)
+        return np.concatenate(self.weights, dtype=narrowest(low, high), casting="unsafe")
 
 
 def wide_weights(path: str, line: int | None = None) -> GraphFormatError:

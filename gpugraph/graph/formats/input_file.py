@@ -134,10 +134,11 @@ class Source:
         lines = self._lines()
         number = 1
         ahead = self._reader.submit(next, lines, None)
-        while (block := ahead.result()) is not None:
+        while (found := ahead.result()) is not None:
             ahead = self._reader.submit(next, lines, None)
+            block, ends = found
             yield number, block
-            number += block.count(b"\n")
+            number += ends
 
     @cached_property
     def _reader(self) -> ThreadPoolExecutor:
@@ -155,19 +156,21 @@ class Source:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _lines(self) -> Iterator[bytes]:
+    def _lines(self) -> Iterator[tuple[bytes, int]]:
+        """Yield whole lines, and how many of them end."""
         begun: list[bytes] = []
         for i, piece in enumerate(self.chunks()):
             chunk = piece.removeprefix(b"\xef\xbb\xbf") if i == 0 else piece
             cut = chunk.rfind(b"\n") + 1
             if cut:
-                yield b"".join([*begun, chunk[:cut]])
+                block = b"".join([*begun, chunk[:cut]])
+                yield block, int(np.count_nonzero(np.frombuffer(block, np.uint8) == ord("\n")))
                 begun = [chunk[cut:]]
             else:
                 begun.append(chunk)
                 self.require(4 * len(begun) * len(chunk))
         if last := b"".join(begun):
-            yield last
+            yield last, 0
 
     @cached_property
     def data(self) -> NDArray[np.uint8]:

@@ -1,7 +1,7 @@
-"""Lines of numbers: the fast path through pyarrow, and the slow one that finds the bad line.
+"""Lines of numbers: the fast ways for blocks of lines, and the slow one that finds the bad line.
 
-Blocks of whole lines are normalised (one space between fields) and handed to pyarrow's CSV parser.  A block
-it cannot take goes line by line through Python, which either reads it after all or names the line.
+Most blocks are taken by ``number_lines.py``.  Others are normalised (one space between fields) and handed to pyarrow's
+CSV parser.  A block it cannot take goes line by line through Python, which either reads it after all or names the line.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from gpugraph.graph.build import ARC_BYTES
 from gpugraph.graph.formats.columns import Columns, rounded_weights, wide_weights
 from gpugraph.graph.formats.input_file import Block
 from gpugraph.graph.formats.lines import INTEGER, count_of, data_lines, integer, shown, tidy, words_of
+from gpugraph.graph.formats.number_lines import parse_block
 from gpugraph.host import require_memory
 
 _LONG_WHOLE = re.compile(rb"(?<![\d.])\d{16,}(?![\d.eE])")
@@ -65,10 +66,13 @@ def read_rows(blocks: Iterable[Block], rows: Rows, path: str) -> Columns:
     """
     columns = Columns()
     for number, block in blocks:
-        parsed = _fast(block, rows)
-        if parsed is None:
-            parsed = _slow(block, number, rows, path)
-        columns.add(*parsed)
+        pieces = parse_block(block, **vars(rows))
+        if pieces is not None:
+            for piece in pieces:
+                columns.take(piece)
+        else:
+            parsed = _fast(block, rows)
+            columns.add(*(_slow(block, number, rows, path) if parsed is None else parsed))
         require_memory(ARC_BYTES * columns.count, f"{path}: {columns.count} arcs so far")
     return columns
 

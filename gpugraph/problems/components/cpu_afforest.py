@@ -6,75 +6,152 @@
 4. rest: every arc of the rows outside of the giant joins two trees; an arc that leaves the giant is found from there.
 5. flatten once more: the root of a tree is its smallest vertex.
 
-All steps run on all threads.  Trees are joined by compare-and-swap on the larger root; a vertex's ancestors only ever
-change to other ancestors, so that a stale read is one too.
+All steps run on a team of threads.  Trees are joined by compare-and-swap on the larger root; a vertex's ancestors only
+ever change to other ancestors, so that a stale read is one too.
 
 Source: Sutton, Ben-Nun and Barak 2018, Optimizing parallel graph connectivity computation via subgraph sampling.
 """
 
 from __future__ import annotations
 
+import hashlib
+import time
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.clock import Clock
-from gpugraph.compiled import compare_and_swap, load_now, njit, threads
-from gpugraph.graph.chunks import balanced_ranges, even_ranges, in_threads
+from gpugraph.atomics import compare_and_swap, cycles, fetch_add, load_now
+from gpugraph.clock import NullClock
+from gpugraph.compiled import plain_njit
 from gpugraph.graph.view import GraphView
+from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.components.labels import Components
-from gpugraph.problems.registry import cpu_algorithm
+from gpugraph.problems.registry import register, tiny_like
+from gpugraph.team import COUNTERS, STRIDE, add_phases, join, meet, release, run_team, share_of, team_size
 
 _SAMPLES = 1024
-_RANGES_PER_THREAD = 8
+_ROWS = 512
+"""Rows that a thread takes at a time."""
+_NEXT, _NEXT_AGAIN, _GIANT = (COUNTERS + i * STRIDE for i in range(3))
+_PHASES = ("start", "sample", "flatten", "rest")
 
 
-@cpu_algorithm(
-    "components",
-    "afforest",
-    summary="Afforest: join two arcs of every row, then the rows outside of the giant component",
-    authors="M. Sutton, T. Ben-Nun, A. Barak",
-    year=2018,
-    section="Optimizing parallel graph connectivity computation via subgraph sampling",
+@dataclass(frozen=True, eq=False)
+class State:
+    """What a run needs: the graph, the (n,) parents of its vertices, and the cycles of each phase."""
+
+    view: GraphView
+    parent: NDArray[Any]
+    spent: NDArray[np.int64]
+    size: int
+
+
+def prepare(view: GraphView, device: Any, *, size: int | None = None) -> State:
+    """Return the state of runs on a graph."""
+    parent = np.empty(view.vertices, view.targets.dtype)
+    return State(view, parent, np.zeros(len(_PHASES), np.int64), size or team_size(view.vertices + view.arcs))
+
+
+def run(state: State, clock: NullClock) -> NDArray[Any]:
+    """Return (n,) the smallest vertex of each vertex's component; the next run overwrites it."""
+    graph = state.view.graph
+    start = time.perf_counter()
+    run_team(_afforest, graph.offsets, graph.targets, state.parent, state.spent, size=state.size)
+    add_phases(clock, _PHASES, state.spent, time.perf_counter() - start)
+    return state.parent
+
+
+def compile_(view: GraphView, device: Any) -> None:
+    """Compile all that a run needs."""
+    run(prepare(GraphView.of(tiny_like(view.graph), index_bits=view.index_bits), device), NullClock())
+
+
+ALGORITHM = register(
+    Algorithm(
+        problem="components",
+        name="afforest",
+        devices=("cpu",),
+        summary="Afforest: join two arcs of every row, then the rows outside of the giant component",
+        authors="M. Sutton, T. Ben-Nun, A. Barak",
+        year=2018,
+        section="Optimizing parallel graph connectivity computation via subgraph sampling",
+        prepare=prepare,
+        run=run,
+        fetch=lambda state, handle: handle.copy(),
+        finish=lambda state, raw: Components.of(state.view.graph, raw),
+        digest=lambda raw: hashlib.sha256(raw.data).hexdigest(),
+        compile=compile_,
+        version=2,
+    )
 )
-def afforest(view: GraphView, clock: Clock) -> Components:
-    """Return the components of the graph behind ``view``."""
-    offsets, targets = view.offsets, view.targets
-    parent = np.empty(view.vertices, targets.dtype)
-    vertices = even_ranges(view.vertices, _RANGES_PER_THREAD * threads())
-    with clock.phase("start"):
-        in_threads(lambda start, stop: _start(offsets, targets, parent, start, stop), vertices)
-    with clock.phase("sample"):
-        in_threads(lambda start, stop: _join_second(offsets, targets, parent, start, stop), vertices)
-    with clock.phase("flatten"):
-        in_threads(lambda start, stop: _flatten(parent, start, stop), vertices)
-        giant = _giant(parent)
-    with clock.phase("rest"):
-        rows = balanced_ranges(offsets, _RANGES_PER_THREAD * threads())
-        in_threads(lambda start, stop: _join_rows(offsets, targets, parent, giant, start, stop), rows)
-    with clock.phase("flatten"):
-        in_threads(lambda start, stop: _flatten(parent, start, stop), vertices)
-    return Components.of(view.graph, parent)
 
 
-def _giant(parent: NDArray[Any]) -> int:
-    """Return the most frequent root among vertices that lie evenly spread, or −1 where there are no vertices."""
-    if len(parent) == 0:
-        return -1
-    roots, votes = np.unique(parent[np.linspace(0, len(parent) - 1, _SAMPLES).astype(np.int64)], return_counts=True)
-    return int(roots[np.argmax(votes)])
-
-
-@njit
-def _start(offsets: Any, targets: Any, parent: Any, start: int, stop: int) -> None:
-    for v in range(start, stop):
+@plain_njit
+def _afforest(control: Any, rank: int, size: int, offsets: Any, targets: Any, parent: Any, spent: Any) -> None:
+    """Write the roots of all vertices into ``parent``."""
+    n = len(parent)
+    first, last = share_of(n, rank, size)
+    marks = cycles()
+    for v in range(first, last):
         parent[v] = v
         if offsets[v] < offsets[v + 1] and targets[offsets[v]] < v:
             parent[v] = targets[offsets[v]]
+    meet(control, size)
+    if rank == 0:
+        spent[0], marks = cycles() - marks, cycles()
+    while True:
+        start = fetch_add(control, _NEXT, _ROWS)
+        if start >= n:
+            break
+        for v in range(start, min(start + _ROWS, n)):
+            if offsets[v] + 1 < offsets[v + 1]:
+                _join(parent, parent.dtype.type(v), targets[offsets[v] + 1])
+    meet(control, size)
+    if rank == 0:
+        spent[1], marks = cycles() - marks, cycles()
+    _flatten(parent, first, last)
+    if size == 1 or join(control, size):
+        control[_GIANT] = _giant(parent)
+        if size > 1:
+            release(control)
+    giant = control[_GIANT]
+    if rank == 0:
+        spent[2], marks = cycles() - marks, cycles()
+    while True:
+        start = fetch_add(control, _NEXT_AGAIN, _ROWS)
+        if start >= n:
+            break
+        for v in range(start, min(start + _ROWS, n)):
+            if load_now(parent, v) != giant:
+                for arc in range(offsets[v], offsets[v + 1]):
+                    _join(parent, parent.dtype.type(v), targets[arc])
+    meet(control, size)
+    if rank == 0:
+        spent[3], marks = cycles() - marks, cycles()
+    _flatten(parent, first, last)
+    meet(control, size)
+    if rank == 0:
+        spent[2] += cycles() - marks
 
 
-@njit
+@plain_njit
+def _giant(parent: Any) -> int:
+    """Return the most frequent root among vertices that lie evenly spread, if it has half of them, else any.
+
+    Source: Boyer and Moore 1991, MJRTY, a fast majority vote algorithm.
+    """
+    giant, votes = -1, 0
+    step = max(1, len(parent) // _SAMPLES)
+    for v in range(0, len(parent), step):
+        if votes == 0:
+            giant = parent[v]
+        votes += 1 if parent[v] == giant else -1
+    return giant
+
+
+@plain_njit
 def _root(parent: Any, v: Any) -> Any:
     """Return the root of ``v``'s tree as it is now, halving the path to it."""
     above = load_now(parent, v)
@@ -87,7 +164,7 @@ def _root(parent: Any, v: Any) -> Any:
     return v
 
 
-@njit
+@plain_njit
 def _join(parent: Any, u: Any, v: Any) -> None:
     """Join the trees of two vertices: the larger root is hung on the smaller."""
     a, b = _root(parent, u), _root(parent, v)
@@ -98,22 +175,7 @@ def _join(parent: Any, u: Any, v: Any) -> None:
         a, b = _root(parent, high), _root(parent, low)
 
 
-@njit
-def _join_second(offsets: Any, targets: Any, parent: Any, start: int, stop: int) -> None:
-    for v in range(start, stop):
-        if offsets[v] + 1 < offsets[v + 1]:
-            _join(parent, parent.dtype.type(v), targets[offsets[v] + 1])
-
-
-@njit
-def _join_rows(offsets: Any, targets: Any, parent: Any, giant: int, start: int, stop: int) -> None:
-    for v in range(start, stop):
-        if load_now(parent, v) != giant:
-            for arc in range(offsets[v], offsets[v + 1]):
-                _join(parent, parent.dtype.type(v), targets[arc])
-
-
-@njit
+@plain_njit
 def _flatten(parent: Any, start: int, stop: int) -> None:
     """Hang vertices on their roots, and nobody else: who halves the paths of others may undo what they have found."""
     for v in range(start, stop):

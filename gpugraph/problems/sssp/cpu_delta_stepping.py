@@ -1,69 +1,120 @@
 """Delta-stepping: vertices settle a bucket of distances at a time, all threads together.
 
-A bucket is emptied in rounds: the arcs of all its vertices are relaxed, and those that fall back into it make
-the next round.  Small rounds run on one thread.  A large one runs in two phases without atomics: every thread
-lists the improvements that its share of the arcs offers, then every thread takes those for the vertices that
-it owns.  Unlike in the paper, light and heavy arcs are relaxed together: with buckets as narrow as chosen here
-few vertices come twice, and the arcs need not be sorted first.
+``buckets.py`` describes how.  Unlike in the paper, light and heavy arcs are relaxed together: with buckets as narrow as
+chosen here few vertices come twice, and the arcs need not be sorted first.  How many buckets make a step is decided
+anew each time by how much waits in them, so that a wide graph settles in order and a long one in few steps.
+Distances of integers run in 32 bits, and once more in 64 where they may not fit.
 
-Source: Meyer & Sanders, Δ-stepping: a parallelizable shortest path algorithm (2003), §2.
+Source: Meyer & Sanders, Δ-stepping: a parallelizable shortest path algorithm (2003), §2; buckets of a thread's own and
+their fusion as in Zhang et al., Optimizing ordered graph algorithms with GraphIt (2020).
 """
 
 from __future__ import annotations
 
+import hashlib
 import math
-from concurrent.futures import ThreadPoolExecutor
+import time
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.clock import Clock
-from gpugraph.compiled import threads
+from gpugraph.clock import NullClock
+from gpugraph.compiled import njit
 from gpugraph.errors import InputError
+from gpugraph.graph.chunks import even_ranges, in_threads
 from gpugraph.graph.view import GraphView
-from gpugraph.problems.algorithm import Option
-from gpugraph.problems.registry import cpu_algorithm
-from gpugraph.problems.sssp.arcs import Arcs
-from gpugraph.problems.sssp.buckets import advance, gather, move, part_of, scatter
-from gpugraph.problems.sssp.distances import Distances
-from gpugraph.problems.sssp.tight_arcs import refuse_wrapped
+from gpugraph.problems.algorithm import Algorithm, Option
+from gpugraph.problems.registry import register
+from gpugraph.problems.sssp import buckets
+from gpugraph.problems.sssp.arcs import Arcs, distance_dtype, unreached
+from gpugraph.problems.sssp.distances import Distances, distances_from_words
+from gpugraph.team import add_phases, run_team, team_size
 
-BINS = 256
-SHARE = 1 << 17
-"""Arcs a thread relaxes before the improvements are taken: its lists stay in cache."""
-PARALLEL_FROM = 1 << 14
-"""A round of fewer arcs is done sooner than the threads are called."""
-_SAMPLE = 1 << 16
+_SAMPLE = 1 << 14
+_OWN_COLUMNS = 32
 
 
-@cpu_algorithm(
-    "sssp",
-    "delta-stepping",
-    summary="parallel buckets of tentative distances, their width chosen from the graph",
-    authors="Meyer, Sanders",
-    year=2003,
-    section="§2",
-    options=(Option("delta", float, 0.0, "width of a bucket; 0 chooses it from the mean weight and degree"),),
-)
-def delta_stepping(view: GraphView, clock: Clock, source: int, *, delta: float = 0.0) -> Distances:
-    """Return the distances from ``source``.
+@dataclass(eq=False)
+class State:
+    """What a search needs, allocated once.
+
+    Attributes:
+        view: the graph's.
+        arcs: its arrays in the types that compiled code is made for.
+        heaviest: no weight is greater; of reals 0.
+        delta: width of a bucket.
+        arrays: by the dtype of distances, the arrays of ``buckets.py``.
+        size: how many threads.
+    """
+
+    view: GraphView
+    arcs: Arcs
+    heaviest: int
+    delta: float
+    arrays: dict[np.dtype[Any], dict[str, NDArray[Any]]]
+    size: int
+
+    def arrays_for(self, dtype: np.dtype[Any]) -> dict[str, NDArray[Any]]:
+        """Return the arrays for distances of a dtype."""
+        if dtype not in self.arrays:
+            self.arrays.clear()
+            self.arrays[dtype] = _arrays(self.arcs, dtype, self.size)
+        return self.arrays[dtype]
+
+
+def prepare(view: GraphView, device: Any, *, delta: float = 0.0, size: int | None = None) -> State:
+    """Return the state of searches on a graph.
 
     Raises:
-        InputError: a distance needs more than 64 bits, or ``delta`` is negative or not finite.
+        InputError: ``delta`` is negative or not finite.
     """
     if not (math.isfinite(delta) and delta >= 0):
         raise InputError(f"option 'delta' is {delta}", remedy="give a positive width, or 0 to have it chosen")
-    arcs = Arcs.of(view)
-    # At a quarter of all arcs a round is large for its graph, however small that is.
-    limit = min(PARALLEL_FROM, len(arcs.targets) // 4)
-    distance = BucketSearch(arcs, delta or chosen_delta(arcs), threads(), limit).run(clock, source)
-    refuse_wrapped(view.graph, source, distance)
-    return Distances(view.graph, source, distance)
+    arcs = Arcs.of(view.graph)
+    heaviest = 0
+    if arcs.weights.dtype.kind == "u":
+        heaviest = max(in_threads(lambda low, high: _heaviest(arcs.weights, low, high), even_ranges(len(arcs.targets))))
+    state = State(
+        view, arcs, int(heaviest), delta or chosen_delta(arcs), {}, size or team_size(view.vertices + view.arcs)
+    )
+    state.arrays_for(_narrow(state))
+    return state
+
+
+def _narrow(state: State) -> np.dtype[Any]:
+    """Return the dtype that distances are tried in first."""
+    wide = distance_dtype(state.arcs.weights.dtype)
+    return np.dtype(np.uint32) if wide.kind == "u" and state.heaviest < 2**28 else wide
+
+
+def _arrays(arcs: Arcs, dtype: np.dtype[Any], size: int) -> dict[str, NDArray[Any]]:
+    n, index = arcs.vertices, arcs.targets.dtype
+    blocks = 2 * n // buckets.BLOCK + size * (buckets.BINS + 2) + 2
+    longest = max(in_threads(lambda low, high: _longest_row(arcs.offsets, low, high), even_ranges(n)))
+    pieces = len(arcs.targets) // buckets.PIECE if size > 1 and longest > buckets.HUB else 0
+    return {
+        "distance": np.empty(n, dtype),
+        "base": np.empty(1, dtype),
+        "window": np.empty(2, np.float64),
+        "leasts": np.empty(size, dtype),
+        "heads": np.empty((size, buckets.BINS + 1), np.int32),
+        "counts": np.empty((size, buckets.BINS + 1), np.int64),
+        "vertices": np.empty((blocks, buckets.BLOCK), index),
+        "away": np.empty((blocks, buckets.BLOCK), dtype),
+        "following": np.empty(blocks, np.int32),
+        "shared": np.empty(blocks, np.int32),
+        "filled": np.empty(blocks, np.int32),
+        "hubs": np.empty(pieces, index),
+        "hub_away": np.empty(pieces, dtype),
+        "hub_from": np.empty(pieces, np.int64),
+        "own": np.empty((size, _OWN_COLUMNS), np.int64),
+    }
 
 
 def chosen_delta(arcs: Arcs) -> float:
-    """Return a bucket width for the graph: an eighth of mean finite weight over mean degree.
+    """Return a bucket width for the graph: mean finite weight over mean degree.
 
     With random weights that settles a vertex about once (the paper's Θ(1/d)); tried on R-MAT graphs and grids,
     wider buckets relax arcs again and narrower ones make rounds too small to share.
@@ -72,86 +123,99 @@ def chosen_delta(arcs: Arcs) -> float:
     sample = sample[np.isfinite(sample)]
     top = float(sample.max(initial=0.0))
     mean = top * float(np.mean(sample / top)) if top > 0 else 1.0  # the sum of large weights would overflow
-    return mean / max(1.0, len(arcs.targets) / max(1, arcs.vertices)) / 8
+    return mean / max(1.0, len(arcs.targets) / max(1, arcs.vertices))
 
 
-class BucketSearch:
-    """The state of one run; ``buckets.py`` describes the arrays.
+def run(state: State, clock: NullClock, source: int) -> NDArray[Any]:
+    """Return (n,) distances from ``source``: uint32, uint64 or reals; the next run overwrites them."""
+    dtype = _narrow(state)
+    distance = _search(state, clock, source, dtype)
+    if dtype == np.uint32:
+        farthest = max(in_threads(lambda low, high: _farthest(distance, low, high), even_ranges(len(distance))))
+        if int(farthest) + state.heaviest >= int(unreached(dtype)):
+            distance = _search(state, clock, source, np.dtype(np.uint64))
+    return distance
 
-    Args:
-        delta: width of a bucket, above 0.
-        parts: threads to use.
-        limit: a round of more arcs than this is run by all of them.
+
+def _search(state: State, clock: NullClock, source: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+    arcs, arrays = state.arcs, state.arrays_for(dtype)
+    # Kept off the ends of float64, so that the product with any distance is a number.
+    arrays["window"][:] = 1 / min(max(state.delta, 1e-300), 1e300), 0
+    none = unreached(dtype)
+    start = time.perf_counter()
+    run_team(buckets.search, arcs.offsets, arcs.targets, arcs.weights, source, none, *arrays.values(), size=state.size)
+    own = arrays["own"]
+    clock.count("rounds", int(own[0, buckets.ROUNDS]))
+    clock.count("relaxations", int(own[:, buckets.RELAXED].sum()))
+    spent = own[0, [buckets.IN_STEPS, buckets.IN_WINDOW]]
+    add_phases(clock, ("relax", "move_window"), spent, time.perf_counter() - start)
+    return arrays["distance"]
+
+
+def finish(state: State, raw: NDArray[Any], source: int) -> Distances:
+    """Return the distances.
+
+    Raises:
+        InputError: one needs more than 64 bits.
     """
+    graph = state.view.graph
+    if raw.dtype.kind == "f":
+        return Distances(graph, source, raw)
+    return distances_from_words(graph, source, raw, overflowed=raw.dtype == np.uint64)
 
-    def __init__(self, arcs: Arcs, delta: float, parts: int, limit: int):
-        self.arcs = arcs
-        self.parts = parts
-        self.limit = limit if parts > 1 else np.iinfo(np.int64).max
-        n = arcs.vertices
-        index = arcs.targets.dtype
-        self.distance = arcs.unreached()
-        self.heads = np.full((parts, BINS + 1), -1, np.int64)
-        self.links = np.full((n, 2), -1, index)
-        self.base = np.zeros(1, self.distance.dtype)
-        # Kept off the ends of float64, so that the product with any distance is a number.
-        self.scale = np.array([1 / min(max(delta, 1e-300), 1e300), 1.0])
-        self.frontier = np.empty(n, index)
-        self.starts = np.zeros(n + 1, np.int64)
-        self.share = min(SHARE, max(1, len(arcs.targets)))
-        self.found = np.empty((2, parts, self.share), index)
-        self.found_distance = np.empty((2, parts, self.share), self.distance.dtype)
-        self.cuts = np.zeros((parts, parts + 1), np.int64)
 
-    def run(self, clock: Clock, source: int) -> NDArray[Any]:
-        """Return the distances from ``source``."""
-        self.distance[source] = 0
-        part = part_of(source, self.parts)
-        move(source, self.distance, self.base, self.scale, part, self.heads, self.links)
-        counts = np.zeros(2, np.int64)
-        bucket = 0
-        with ThreadPoolExecutor(self.parts) as pool:
-            while True:
-                with clock.phase("small_rounds"):
-                    bucket, size = self._advance(bucket, counts)
-                if size == 0:
-                    break
-                self._relax_in_threads(pool, clock, size)
-        clock.count("rounds", int(counts[0]))
-        clock.count("relaxations", int(counts[1]))
-        return self.distance
+def compile_(view: GraphView, device: Any, **options: Any) -> None:
+    """Compile all that a run may need."""
+    from gpugraph.problems.registry import tiny_like
 
-    def _advance(self, bucket: int, counts: NDArray[Any]) -> tuple[int, int]:
-        """Run small rounds until a large one is due; return the bucket and the size of that frontier."""
-        a = self.arcs
-        return advance(
-            a.offsets, a.targets, a.weights, self.distance, self.base, self.scale, self.heads, self.links,
-            self.frontier, self.starts, bucket, self.limit, counts,
-        )  # fmt: skip
+    tiny = GraphView.of(tiny_like(view.graph), index_bits=view.index_bits)
+    state = prepare(tiny, device, **options)
+    finish(state, run(state, NullClock(), 0), 0)
+    _search(state, NullClock(), 0, distance_dtype(state.arcs.weights.dtype))
 
-    def _relax_in_threads(self, pool: ThreadPoolExecutor, clock: Clock, size: int) -> None:
-        """Relax the arcs of the first ``size`` vertices of the frontier, a share per thread at a time."""
-        total = int(self.starts[size])
-        step = self.share * self.parts
-        for first in range(0, total, step):
-            length = min(step, total - first)
-            cuts = [first + length * part // self.parts for part in range(self.parts + 1)]
-            with clock.phase("scatter"):
-                list(pool.map(lambda part, c=cuts: self._scatter(size, part, c[part], c[part + 1]), range(self.parts)))
-            with clock.phase("gather"):
-                list(pool.map(self._gather, range(self.parts)))
 
-    def _scatter(self, size: int, thread: int, first: int, last: int) -> None:
-        a = self.arcs
-        scratch, lists = self.found[:, thread]
-        scratch_distance, list_distance = self.found_distance[:, thread]
-        scatter(
-            a.offsets, a.targets, a.weights, self.distance, self.frontier, self.starts, size, first, last,
-            scratch, scratch_distance, lists, list_distance, self.cuts[thread],
-        )  # fmt: skip
+ALGORITHM = register(
+    Algorithm(
+        problem="sssp",
+        name="delta-stepping",
+        devices=("cpu",),
+        summary="parallel buckets of tentative distances, a step as wide as it takes to keep all threads at work",
+        authors="Meyer, Sanders",
+        year=2003,
+        section="§2",
+        options=(Option("delta", float, 0.0, "width of a bucket; 0 chooses it from the mean weight and degree"),),
+        prepare=prepare,
+        run=run,
+        fetch=lambda state, handle: handle.copy(),
+        finish=finish,
+        digest=lambda raw: hashlib.sha256(raw.data).hexdigest(),
+        compile=compile_,
+        version=2,
+    )
+)
 
-    def _gather(self, part: int) -> None:
-        gather(
-            self.distance, self.base, self.scale, self.heads, self.links, part,
-            self.found[1], self.found_distance[1], self.cuts,
-        )  # fmt: skip
+
+@njit
+def _heaviest(weights: Any, low: int, high: int) -> Any:
+    most = weights.dtype.type(0)
+    for i in range(low, high):
+        most = max(most, weights[i])
+    return most
+
+
+@njit
+def _farthest(distance: Any, low: int, high: int) -> Any:
+    """Return the greatest distance but one: that which stands for none."""
+    most = np.uint32(0)
+    for v in range(low, high):
+        if distance[v] != np.uint32(0xFFFFFFFF):
+            most = max(most, distance[v])
+    return most
+
+
+@njit
+def _longest_row(offsets: Any, low: int, high: int) -> int:
+    most = 0
+    for v in range(low, high):
+        most = max(most, offsets[v + 1] - offsets[v])
+    return most

@@ -55,7 +55,7 @@ def test_arrow_is_never_handed_an_object_of_pythons(tmp_path: Path, monkeypatch:
             yield number, block
 
     monkeypatch.setattr(Source, "blocks", keep)
-    for name, text in (("a.gr", "p sp 3 1\na 1 2 3\n"), ("a.graph", "2 1\n2\n1\n"), ("a.wel", "0 1 5\n")):
+    for name, text in (("a.gr", "p sp 3 1\na 1 , 2 3\n"), ("a.graph", "2 1\n2\n1\n"), ("a.wel", "0 , 1 5\n")):
         (tmp_path / name).write_text(text)
         load_file(tmp_path / name)
     assert len(held) == 3

@@ -18,8 +18,7 @@ from gpugraph.graph.view import GraphView, make_resident
 from gpugraph.measure.cell import run_cell
 from gpugraph.measure.check import check_result
 from gpugraph.measure.record import Cell
-from gpugraph.problems.components import gpu_hook, gpu_verify
-from gpugraph.problems.components.cpu_afforest import afforest
+from gpugraph.problems.components import cpu_afforest, gpu_hook, gpu_verify
 from gpugraph.problems.components.labels import Components
 from gpugraph.problems.components.peers import canonical
 from gpugraph.problems.components.verify import check_against_reference, check_certificate, reference_labels
@@ -45,6 +44,11 @@ def solved(graph: CSRGraph, device: Any, index_bits: int | None = None) -> Compo
     return gpu_hook.finish(state, gpu_hook.fetch(state, gpu_hook.run(state, NullClock())))
 
 
+def afforest(graph: CSRGraph, size: int | None = None) -> Components:
+    state = cpu_afforest.prepare(GraphView.of(graph), None, size=size)
+    return cpu_afforest.ALGORITHM.finish(state, cpu_afforest.run(state, NullClock()))
+
+
 def admitted(name: str) -> CSRGraph:
     return PROBLEM.admit(CHAINS[name] if name in CHAINS else zoo(name))
 
@@ -52,8 +56,9 @@ def admitted(name: str) -> CSRGraph:
 @pytest.mark.parametrize("name", [*ZOO, *CHAINS])
 def test_afforest_labels_every_vertex_by_the_smallest_of_its_component(name):
     graph = admitted(name)
-    found = afforest(GraphView.of(graph), NullClock())
-    assert found.labels.tolist() == reference_labels(graph).tolist()
+    for size in (1, 2, 5):
+        found = afforest(graph, size)
+        assert found.labels.tolist() == reference_labels(graph).tolist()
     assert check_certificate(graph, found).passed
 
 
@@ -72,7 +77,7 @@ def test_any_graph_falls_into_the_components_that_networkx_finds(n, pairs, seed)
     expected = np.empty(n, np.int64)
     for members in networkx.connected_components(other):
         expected[list(members)] = min(members)
-    assert afforest(GraphView.of(graph), NullClock()).labels.tolist() == expected.tolist()
+    assert afforest(graph).labels.tolist() == expected.tolist()
 
 
 @needs_compiler
@@ -145,18 +150,18 @@ def test_a_directed_graph_has_the_components_that_hang_together_whichever_way_ar
 @pytest.mark.parametrize("ending", ["csv", "npz"])
 def test_a_written_result_is_read_back_and_an_altered_one_refused(tmp_path, ending):
     graph = zoo("two-components")
-    found, path = afforest(GraphView.of(graph), NullClock()), tmp_path / f"labels.{ending}"
+    found, path = afforest(graph), tmp_path / f"labels.{ending}"
     write_result(found, path)
     assert check_result(graph, path).passed
     write_result(Components.of(graph, np.arange(9)), path)
     assert not check_result(graph, path).passed
-    write_result(afforest(GraphView.of(zoo("path")), NullClock()), path)
+    write_result(afforest(zoo("path")), path)
     assert "vertices" in check_result(graph, path).detail
 
 
 def test_networkx_gets_the_component_of_every_node():
     graph = zoo("two-components")
-    made = gpugraph.to_networkx(afforest(GraphView.of(graph), NullClock()))
+    made = gpugraph.to_networkx(afforest(graph))
     assert made.nodes(data="component")[7] == 5
 
 

@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from gpugraph.clock import HostClock, NullClock
 from gpugraph.errors import InputError
+from gpugraph.graph.build import ArcList, build
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView
 from gpugraph.problems.registry import algorithms, find_algorithm, load_problem
@@ -23,7 +25,7 @@ from gpugraph.problems.sssp import (
     frontier_dijkstra_cpu,
 )
 from gpugraph.problems.sssp.arcs import Arcs
-from gpugraph.problems.sssp.cpu_delta_stepping import BucketSearch, chosen_delta, delta_stepping
+from gpugraph.problems.sssp.cpu_delta_stepping import chosen_delta, prepare, run
 from gpugraph.problems.sssp.distances import Distances
 from gpugraph.problems.sssp.verify import reference_distances
 from tests.problems.sssp.small_graphs import (
@@ -106,35 +108,68 @@ def test_drawn_graphs_are_solved_exactly(graph: CSRGraph, data: st.DataObject) -
 @given(
     graph=graphs(),
     delta=st.sampled_from([1e-310, 1e-9, 0.1, 1.0, 3.0, 2.0**40, 1e300, 1.7e308]),
-    parts=st.integers(1, 3),
-    limit=st.sampled_from([0, 1, 3]),
-    share=st.sampled_from([1, 2, 1 << 17]),
+    size=st.integers(1, 3),
 )
-def test_delta_stepping_is_right_for_any_width_and_any_split(
-    graph: CSRGraph, delta: float, parts: int, limit: int, share: int
+def test_delta_stepping_is_right_for_any_width_and_any_number_of_threads(
+    graph: CSRGraph, delta: float, size: int
 ) -> None:
     right = expected_distances(graph, 0)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cpu_delta_stepping, "SHARE", share)
-        patch.setattr(cpu_delta_stepping, "BINS", 3)
-        found = BucketSearch(Arcs.of(graph), delta, parts, limit).run(NullClock(), 0)
-    np.testing.assert_array_equal(found, right)
+    state = prepare(GraphView.of(graph), None, delta=delta, size=size)
+    for _ in range(2):  # a state is good for many runs
+        np.testing.assert_array_equal(cpu_delta_stepping.finish(state, run(state, NullClock(), 0), 0).distance, right)
 
 
-def test_delta_stepping_shares_vertices_of_all_parts() -> None:
-    n = 500  # parts are dealt in runs of 64 vertices
+def by_threads(graph: CSRGraph, source: int, size: int, delta: float = 0.0) -> tuple[NDArray[Any], dict[str, int]]:
+    clock = NullClock()
+    state = prepare(GraphView.of(graph), None, delta=delta, size=size)
+    return cpu_delta_stepping.finish(state, run(state, clock, source), source).distance, clock.counters
+
+
+@pytest.mark.parametrize("dtype", ["uint32", "int64", "float32", "float64"])
+@pytest.mark.parametrize("size", [1, 2, 5])
+def test_threads_share_what_is_wide_and_rows_that_are_long(size: int, dtype: str) -> None:
+    n, hub = 30_000, 12_345  # a row of more arcs than one thread takes, beside many short ones
     rng = np.random.default_rng(3)
-    graph = undirected(n, [(int(u), int(v), int(w)) for u, v, w in rng.integers(0, n, (4000, 3))])
-    right, _ = reference_distances(graph, 7)
-    for parts in (1, 2, 5):
-        found = BucketSearch(Arcs.of(graph), chosen_delta(Arcs.of(graph)), parts, 100).run(NullClock(), 7)
-        np.testing.assert_array_equal(found, right)
+    ends, weights = rng.integers(0, n, (60_000, 2)), rng.integers(0, 1000, 60_000)
+    spokes = np.stack([np.full(n, hub), np.arange(n)], axis=1)
+    u, v = np.concatenate([ends, spokes]).T
+    w = np.concatenate([weights, rng.integers(300, 2000, n)]).astype(dtype)
+    graph = build(ArcList(u, v, w, n, False, one_sided=True))
+    assert graph.degrees[hub] > buckets.HUB
+    for source in (7, hub):
+        found, _ = by_threads(graph, source, size)
+        np.testing.assert_array_equal(found, reference_distances(graph, source)[0])
+
+
+@pytest.mark.parametrize("size", [1, 3])
+def test_a_pool_that_runs_dry_costs_time_and_no_distance(size: int) -> None:
+    # Every vertex of the path lowers all leaves once more: far more pairs than vertices wait beyond the window.
+    path, leaves = 150, 1500
+    tails = np.concatenate([np.arange(path - 1), np.repeat(np.arange(path), leaves)])
+    heads = np.concatenate([np.arange(1, path), np.tile(np.arange(path, path + leaves), path)])
+    weights = np.concatenate([np.ones(path - 1), np.repeat(10_000 - 2 * np.arange(path), leaves)])
+    graph = build(ArcList(tails, heads, weights.astype(np.uint32), path + leaves, True))
+    found, counters = by_threads(graph, 0, size, delta=1.0)
+    np.testing.assert_array_equal(found, reference_distances(graph, 0)[0])
+    assert found[path:].tolist() == [10_000 - path + 1] * leaves
+    assert counters["relaxations"] >= graph.arcs
+
+
+def test_sums_beyond_32_bits_of_light_arcs_are_exact_too() -> None:
+    n, weight = 40, 2**28 - 1
+    graph = undirected(n, [(i, i + 1, weight) for i in range(n - 1)])
+    assert by_threads(graph, 0, 1)[0].tolist() == [i * weight for i in range(n)]
+    edge = 2**32 - 1  # the word that stands for none is a distance of this graph
+    graph = undirected(17, [(i, i + 1, weight) for i in range(16)] + [(16, 0, 2**28 - 1)])
+    assert by_threads(graph, 0, 2)[0].max() == 8 * weight
+    graph = undirected(18, [(i, i + 1, weight) for i in range(16)] + [(16, 17, edge - 16 * weight)])
+    assert by_threads(graph, 0, 2)[0][17] == edge
 
 
 @pytest.mark.parametrize("delta", [-1.0, float("nan"), float("inf")])
 def test_a_width_that_is_none_is_refused(delta: float) -> None:
     with pytest.raises(InputError, match="'delta'"):
-        delta_stepping(GraphView.of(zoo("path")), NullClock(), 0, delta=delta)
+        prepare(GraphView.of(zoo("path")), None, delta=delta)
 
 
 def test_the_chosen_width_is_positive_and_finite_whatever_the_weights() -> None:
@@ -146,10 +181,11 @@ def test_the_chosen_width_is_positive_and_finite_whatever_the_weights() -> None:
 
 def test_rounds_relaxations_and_phases_are_reported() -> None:
     clock = HostClock()
-    delta_stepping(GraphView.of(zoo("grid")), clock, 0)
+    run(prepare(GraphView.of(zoo("grid")), None, size=2), clock, 0)
     assert clock.counters["rounds"] > 0
     assert clock.counters["relaxations"] >= zoo("grid").arcs
-    assert set(clock.seconds) <= {"small_rounds", "scatter", "gather"}
+    assert "relax" in clock.seconds
+    assert set(clock.seconds) <= {"relax", "move_window"}
 
 
 def test_weights_spread_over_sixty_orders_of_magnitude_do_not_slow_delta_stepping_down() -> None:
@@ -157,10 +193,9 @@ def test_weights_spread_over_sixty_orders_of_magnitude_do_not_slow_delta_steppin
     edges = [(i, i + 1, 1.0) for i in range(n - 1)]
     edges += [(0, n + i, 10.0 ** (i % 60 + 1)) for i in range(n)]
     graph = undirected(2 * n, edges, "float64")
-    clock = NullClock()
-    result = delta_stepping(GraphView.of(graph), clock, 0, delta=0.25)
-    np.testing.assert_array_equal(result.distance, reference_distances(graph, 0)[0])
-    assert clock.counters["relaxations"] < 4 * graph.arcs
+    found, counters = by_threads(graph, 0, 2, delta=0.25)
+    np.testing.assert_array_equal(found, reference_distances(graph, 0)[0])
+    assert counters["relaxations"] < 4 * graph.arcs
 
 
 @pytest.mark.parametrize("algorithm", EXACT)

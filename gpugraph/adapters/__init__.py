@@ -1,0 +1,1 @@
+"""Other libraries' interfaces to gpugraph, and a graph held ready for many calls."""

@@ -1,0 +1,1 @@
+"""The NetworkX backend: ``nx.minimum_spanning_tree(G, backend="gpugraph")``."""

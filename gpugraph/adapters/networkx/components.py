@@ -1,0 +1,67 @@
+"""Connected components of NetworkX graphs, in the order in which their first nodes come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
+
+from gpugraph.adapters import calls
+from gpugraph.adapters.networkx.graph import ConvertedGraph, device, named
+from gpugraph.adapters.on import OnDevice
+from gpugraph.graph.build import ArcList
+from gpugraph.problems.components.labels import Components
+
+
+def connected_components(G: ConvertedGraph) -> Iterator[set[Any]]:
+    """Yield the nodes of each component."""
+    with calls.call("networkx.connected_components", G.device_kind):
+        found = _found(G)
+        with calls.phase("back"):
+            order = np.argsort(found.labels, kind="stable")
+            nodes = list(named(G.nodes, order))
+            cuts = [*np.searchsorted(found.labels[order], found.roots).tolist(), len(nodes)]
+    for start, stop in pairwise(cuts):
+        yield set(nodes[start:stop])
+
+
+def number_connected_components(G: ConvertedGraph) -> int:
+    """Return the number of components."""
+    with calls.call("networkx.number_connected_components", G.device_kind):
+        return _found(G).components
+
+
+def is_connected(G: ConvertedGraph) -> bool:
+    """Tell whether there is one component."""
+    if len(G) == 0:
+        raise nx.NetworkXPointlessConcept("Connectivity is undefined for the null graph.")
+    with calls.call("networkx.is_connected", G.device_kind):
+        return _found(G).components == 1
+
+
+def node_connected_component(G: ConvertedGraph, n: Any) -> set[Any]:
+    """Return the nodes of the component of a node."""
+    if n not in G:
+        raise KeyError(n)
+    with calls.call("networkx.node_connected_component", G.device_kind):
+        labels: NDArray[np.int64] = _found(G).labels
+        with calls.phase("back"):
+            return set(named(G.nodes, np.flatnonzero(labels == labels[G.number[n]])))
+
+
+weakly_connected_components = connected_components
+number_weakly_connected_components = number_connected_components
+is_weakly_connected = is_connected
+
+
+def _found(graph: ConvertedGraph) -> Components:
+    def made() -> OnDevice:
+        tails, heads = graph.edge_ends
+        return OnDevice(ArcList(tails, heads, None, len(graph), False, one_sided=True), device())
+
+    held: OnDevice = graph.kept("components", made)
+    return held.components()

@@ -1,0 +1,253 @@
+"""A NetworkX graph as arrays: arcs in the order of its adjacency, weights read when a function asks for them.
+
+Vertices are numbered as ``list(G)`` has them, and edges as ``list(G.edges)``, so that what comes first there comes
+first here.  What has no exact value in 64 bits is declined, and NetworkX computes it.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache, cached_property
+from itertools import chain, compress
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpugraph.adapters import calls
+from gpugraph.adapters.searches import Rows
+from gpugraph.devices.discovery import select_device
+from gpugraph.graph.csr import target_dtype
+
+
+class Declined(NotImplementedError):
+    """What gpugraph cannot hold exactly; NetworkX tries the next backend, or computes it itself."""
+
+
+class ConvertedGraph:
+    """A NetworkX graph in arrays.
+
+    Attributes:
+        original: the graph, for its attributes.
+        nodes: its nodes, in its order.
+        offsets: (n+1,) int64.
+        targets: (arcs,) int32 or int64; an undirected edge is two arcs, parallel edges are one.
+        data: (arcs,) what the adjacency holds: an edge's attributes, of a multigraph those of each key.
+    """
+
+    __networkx_backend__ = "gpugraph"
+
+    def __init__(self, graph: Any):
+        self.original = graph
+        self.directed, self.multigraph = bool(graph.is_directed()), bool(graph.is_multigraph())
+        adjacency = graph._adj if type(graph._adj) is dict else _seen_through(graph)
+        self.nodes: list[Any] = list(adjacency)
+        rows = list(adjacency.values())
+        n = len(rows)
+        self.offsets = np.zeros(n + 1, np.int64)
+        np.cumsum(np.fromiter(map(len, rows), np.int64, n), out=self.offsets[1:])
+        heads: Iterator[Any] = chain.from_iterable(rows)
+        if not self.plain:
+            heads = map(self.number.__getitem__, heads)
+        self.targets: NDArray[Any] = np.fromiter(heads, target_dtype(n), int(self.offsets[-1]))
+        self.data: list[Any] = list(chain.from_iterable(row.values() for row in rows))
+        self._weights: dict[Any, NDArray[Any]] = {}
+        self._kept: dict[Any, Any] = {}
+
+    @cached_property
+    def plain(self) -> bool:
+        """True where the nodes are the numbers 0, 1, 2, … in that order."""
+        return set(map(type, self.nodes)) <= {int} and self.nodes == list(range(len(self.nodes)))
+
+    @cached_property
+    def number(self) -> dict[Any, int]:
+        """Node → vertex."""
+        return {node: i for i, node in enumerate(self.nodes)}
+
+    @cached_property
+    def tails(self) -> NDArray[Any]:
+        """(arcs,) the vertex of each arc's row."""
+        return np.repeat(np.arange(len(self.nodes), dtype=self.targets.dtype), np.diff(self.offsets))
+
+    def __contains__(self, node: object) -> bool:
+        try:
+            return node in self.number
+        except TypeError:
+            return False
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def is_directed(self) -> bool:
+        """Tell whether arcs lead one way, as NetworkX asks."""
+        return self.directed
+
+    def is_multigraph(self) -> bool:
+        """Tell whether edges have keys, as NetworkX asks."""
+        return self.multigraph
+
+    # ------------------------------------------------------------------ weights
+
+    def rows(self, weight: Any) -> Rows:
+        """Return the arcs with their weights.
+
+        Args:
+            weight: an edge attribute, which counts 1 where it is missing; a function of two nodes and the attributes,
+                which hides an edge by returning None; or None: every arc counts 1.
+
+        Raises:
+            Declined: a weight is no number of 64 bits.
+        """
+        with calls.phase("convert"):
+            if callable(weight):
+                return self._by_function(weight)
+            return Rows(self.offsets, self.targets, None if weight is None else self.weights(weight))
+
+    @cached_property
+    def reversed(self) -> ConvertedGraph:
+        """The graph with every arc turned round; an undirected one itself."""
+        return ConvertedGraph(self.original.reverse(copy=False)) if self.directed else self
+
+    def weights(self, name: Any) -> NDArray[Any]:
+        """Return (arcs,) int64 or float64: an attribute of every arc, of parallel edges the least."""
+        if name not in self._weights:
+            if self.multigraph:
+                values = [min([attributes.get(name, 1) for attributes in keyed.values()]) for keyed in self.data]
+            else:
+                values = attribute(self.data, name)
+            self._weights[name] = summable(numbers(values), len(self.nodes))
+        return self._weights[name]
+
+    def _by_function(self, weight: Callable[[Any, Any, Any], Any]) -> Rows:
+        tails, heads = (named(self.nodes, ends) for ends in (self.tails, self.targets))
+        values = list(map(weight, tails, heads, self.data))
+        shown = np.fromiter((value is not None for value in values), bool, len(values))
+        before = np.concatenate((np.zeros(1, np.int64), np.cumsum(shown)))
+        kept = [value for value in values if value is not None]
+        return Rows(before[self.offsets], self.targets[shown], summable(numbers(kept), len(self.nodes)))
+
+    # ------------------------------------------------------------------ edges
+
+    @cached_property
+    def _forward(self) -> NDArray[np.bool_]:
+        """(arcs,) the arc of each edge that ``list(G.edges)`` shows."""
+        return np.ones(len(self.targets), bool) if self.directed else self.targets >= self.tails
+
+    @cached_property
+    def edge_ends(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Tails and heads of the edges, parallel ones counted once."""
+        return self.tails[self._forward], self.targets[self._forward]
+
+    @cached_property
+    def edges(self) -> tuple[NDArray[Any], NDArray[Any], list[Any] | None, list[Any]]:
+        """Tails, heads, keys (None where there are none) and attributes of each edge, as ``list(G.edges)`` has them."""
+        tails, heads = self.edge_ends
+        data = list(compress(self.data, self._forward.tolist()))
+        if not self.multigraph:
+            return tails, heads, None, data
+        counts = np.fromiter(map(len, data), np.int64, len(data))
+        keys = list(chain.from_iterable(data))
+        attributes = list(chain.from_iterable(keyed.values() for keyed in data))
+        return np.repeat(tails, counts), np.repeat(heads, counts), keys, attributes
+
+    def edge_weights(self, name: Any) -> NDArray[Any]:
+        """Return (edges,) int64 or float64: an attribute of each edge; it may be NaN."""
+        return numbers(attribute(self.edges[3], name))
+
+    def kept(self, key: Any, make: Callable[[], Any]) -> Any:
+        """Return what ``make`` returned when it was first asked for under a key, on the device of today."""
+        key = (key, device())
+        if key not in self._kept:
+            with calls.phase("convert"):
+                self._kept[key] = make()
+        return self._kept[key]
+
+    @property
+    def device_kind(self) -> str:
+        """The kind of the device that computes."""
+        return device_kind(device())
+
+
+def _seen_through(graph: Any) -> dict[Any, dict[Any, Any]]:
+    """Return the adjacency of a view, whose parts filter what they show each time they are asked."""
+    shown = {node: dict(row.items()) for node, row in graph.adjacency()}
+    if graph.is_multigraph():
+        for row in shown.values():
+            row.update({head: dict(keyed.items()) for head, keyed in row.items()})
+    return shown
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Make many objects without the garbage collector going through all of a large graph again and again."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
+def device() -> str:
+    """Return the device that ``networkx.config.backends.gpugraph.device`` names."""
+    import networkx
+
+    return str(getattr(networkx.config.backends.get("gpugraph"), "device", "auto"))
+
+
+@cache
+def device_kind(name: str) -> str:
+    """Return the kind of the device that a name opens."""
+    opened, _ = select_device(name)
+    opened.close()
+    return str(opened.kind)
+
+
+def attribute(data: list[dict[Any, Any]], name: Any) -> list[Any]:
+    """Return an attribute of every edge, 1 where it is missing."""
+    try:
+        return list(map(itemgetter(name), data))
+    except KeyError:
+        return [attributes.get(name, 1) for attributes in data]
+
+
+def numbers(values: list[Any]) -> NDArray[Any]:
+    """Return numbers as int64 or float64, exactly.
+
+    Raises:
+        Declined: there is one that is neither, or an integer that has no exact value there.
+    """
+    kinds = set(map(type, values))
+    whole = {kind for kind in kinds if issubclass(kind, int | np.integer | np.bool_)}
+    if strange := {kind for kind in kinds - whole if not issubclass(kind, float | np.floating)}:
+        raise Declined(f"an edge's weight is a {next(iter(strange)).__name__}")
+    try:
+        if whole == kinds:
+            return np.fromiter(values, np.int64, len(values))
+        real = np.fromiter(values, np.float64, len(values))
+    except OverflowError:
+        raise Declined("an edge's weight needs more than 64 bits") from None
+    if whole and (np.abs(real[np.isfinite(real)]) >= 2.0**53).any():
+        raise Declined("integers beside floats are beyond what floats hold exactly")
+    return real
+
+
+def summable(weights: NDArray[Any], vertices: int) -> NDArray[Any]:
+    """Return weights all of whose sums along paths fit; raise Declined for others, and for NaN."""
+    if not len(weights):
+        return weights
+    if weights.dtype.kind == "f":
+        if np.isnan(weights).any():
+            raise Declined("an edge's weight is not a number")
+    elif max(abs(int(weights.min())), int(weights.max())) * (vertices + 1) >= 2**62:
+        raise Declined("lengths of paths may need more than 64 bits")
+    return weights
+
+
+def named(nodes: list[Any], vertices: NDArray[Any]) -> Iterator[Any]:
+    """Return the nodes of vertices."""
+    return map(nodes.__getitem__, vertices.tolist())

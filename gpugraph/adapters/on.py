@@ -1,0 +1,373 @@
+"""A graph held ready on a device: set up once, asked many times.
+
+>>> with gpugraph.on(graph, device="cpu") as g:
+...     forest = g.mst()
+...     paths = g.sssp(17)
+...     length, way = g.path(17, 25)
+
+No record is made and nothing runs for trial; a result is verified where that is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from functools import cached_property
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpugraph.adapters import calls
+from gpugraph.adapters.both_ends import shortest_between
+from gpugraph.adapters.inputs import input_positions, opened
+from gpugraph.adapters.searches import Rows, search
+from gpugraph.clock import NullClock
+from gpugraph.errors import InputError, VerificationFailed, unknown_name
+from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.view import GraphView
+from gpugraph.problems.algorithm import Algorithm
+from gpugraph.problems.components.labels import Components
+from gpugraph.problems.contract import METHODS_OF_A_RUN
+from gpugraph.problems.mst.forest import Forest
+from gpugraph.problems.registry import find_algorithm, load_problem
+from gpugraph.problems.sssp.arcs import distance_dtype, unreached
+from gpugraph.problems.sssp.distances import Distances
+from gpugraph.problems.sssp.start_vertex import resolve_sources
+
+
+@dataclass(frozen=True, eq=False)
+class _Ready:
+    """An algorithm set up on a graph: the graph as its problem takes it, what lies on the device, the state."""
+
+    algorithm: Algorithm
+    graph: CSRGraph
+    subject: Any
+    state: Any
+
+
+class OnDevice:
+    """A graph on a device; use it as a context manager, or call ``close``.
+
+    Not for several threads at once: the searches of one graph share their arrays.
+
+    Attributes:
+        graph: the graph as it was given, as rows.
+        device: what computes (``gpugraph.devices.base.Device``, or the CPU).
+    """
+
+    def __init__(self, source: Any, device: str = "auto"):
+        from gpugraph.devices.discovery import select_device
+
+        self.device, self.note = select_device(device)
+        with calls.call("on", self.device.kind), calls.phase("convert"):
+            self.graph, self._arcs = opened(source)
+        self._admitted: dict[str, CSRGraph] = {}
+        self._placed: dict[tuple[int, bool], Any] = {}
+        self._ready: dict[Hashable, _Ready] = {}
+        self._positions: dict[int, NDArray[np.int64]] = {}
+        self._closed = False
+
+    def __enter__(self) -> OnDevice:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Free what lies on the device; results on the host stay."""
+        if not self._closed:
+            self._closed = True
+            self._ready.clear()
+            self._placed.clear()
+            self.device.close()
+
+    # ------------------------------------------------------------------ questions
+
+    def mst(self, *, algo: str = "auto", verify: str = "none", on_device: bool = False, **options: Any) -> Any:
+        """Return the minimum spanning forest; of a directed graph the lighter arc of a pair counts.
+
+        Args:
+            algo: a name from ``gpugraph algos``.
+            verify: as for ``gpugraph.mst``.
+            on_device: return the device's own array instead of a ``Forest``: (tree_edges,) positions of arcs in the
+                rows of the undirected graph, one of each edge, in any order; the caller's to keep.
+            options: of the algorithm.
+
+        Raises:
+            VerificationFailed, InputError, OutOfMemory: as for ``gpugraph.mst``.
+        """
+        ready = self._prepared("mst", algo, options)
+        with calls.call("mst", self.device.kind):
+            handle = self._run(ready)
+            if on_device:
+                return self._kept_forest(ready, handle)
+            forest: Forest = self._finished(ready, handle)
+        return self._verified(forest, verify)
+
+    def components(self, *, algo: str = "auto", verify: str = "none", **options: Any) -> Components:
+        """Return the connected components; of a directed graph the weakly connected ones."""
+        ready = self._prepared("components", algo, options)
+        with calls.call("components", self.device.kind):
+            found: Components = self._finished(ready, self._run(ready))
+        checked: Components = self._verified(found, verify)
+        return checked
+
+    def sssp(
+        self,
+        source: Any = None,
+        *,
+        target: Any = None,
+        cutoff: float | None = None,
+        predecessors: bool = False,
+        algo: str = "auto",
+        verify: str = "none",
+        on_device: bool = False,
+        **options: Any,
+    ) -> Any:
+        """Return the shortest distances from a source, or a list of them for a list of sources.
+
+        Args:
+            source: as for ``gpugraph.sssp``: a vertex, a node of a NetworkX graph, ``"name:17"``, …; or a list of them.
+            target: a vertex; those farther from the source than this one count as not reached.
+            cutoff: those farther than this count as not reached.
+            predecessors: also return the canonical predecessors.
+            algo: a name from ``gpugraph algos``.
+            verify: as for ``gpugraph.sssp``; not together with ``target`` or ``cutoff``.
+            on_device: return the device's own array instead of ``Distances``: (n,) distances in the weights' floating
+                type, or words of 32 or 64 bits; the largest means not reached.  The caller's to keep.
+            options: of the algorithm.
+
+        Raises:
+            VerificationFailed, InputError, OutOfMemory: as for ``gpugraph.sssp``.
+        """
+        several = isinstance(source, list | tuple | np.ndarray) and not self._is_node(source)
+        sources = [vertex for one in (source if several else [source]) for vertex in self._vertices(one)]
+        limited = target is not None or cutoff is not None
+        if limited and (verify != "none" or on_device):
+            raise InputError("a search that ends early is neither verified nor left on the device")
+        goal = None if target is None else self._vertex(target)
+        if limited and self.device.kind == "cpu" and algo == "auto":
+            found = [self._until(vertex, goal, cutoff) for vertex in sources]
+        else:
+            ready = self._prepared("sssp", algo, options)
+            found = [self._distances(ready, vertex, on_device) for vertex in sources]
+            if limited:
+                found = [_within(one, goal, cutoff) for one in found]
+        if predecessors and not on_device:
+            found = [self._with_predecessors(one) for one in found]
+        if verify != "none":
+            found = [self._verified(one, verify) for one in found]
+        random = isinstance(source, str) and len(found) > 1
+        return found if several or random else found[0]
+
+    def path(self, source: Any, target: Any) -> tuple[int | float, list[Any]]:
+        """Return the length of a shortest path and its vertices, by the names that they have in the input.
+
+        On a CPU the search ends at the target; among edges with whole weights it begins at both ends.
+
+        Raises:
+            InputError: no such vertex, or no path.
+        """
+        start, goal = self._vertex(source), self._vertex(target)
+        self._admit("sssp")
+        with calls.call("path", self.device.kind):
+            found = self._path(start, goal)
+        if found is None:
+            raise InputError(f"no path leads from {self.graph.label(start)} to {self.graph.label(goal)}")
+        length, vertices = found
+        names = self.graph.vertex_names
+        return length, vertices if names is None else names[vertices].tolist()
+
+    def input_positions(self, forest: Forest) -> NDArray[np.int64]:
+        """Return (tree_edges,) int64: where each edge of a forest of ``mst`` stands in the input.
+
+        That is the position in the arrays of a matrix or of rows, or in ``list(G.edges)``: attributes that are kept
+        beside the input are taken from there.  Of an edge that the input has in both directions it is the lighter arc,
+        of equal ones the arc from the smaller vertex, or else the first.
+        """
+        key = id(forest.graph)
+        if key not in self._positions:
+            self._positions[key] = input_positions(self._arcs(), forest.graph)
+        return self._positions[key][forest.edges]
+
+    # ------------------------------------------------------------------ how
+
+    def _admit(self, problem: str) -> CSRGraph:
+        """Return the graph as a problem takes it; raise InputError where it cannot."""
+        if problem not in self._admitted:
+            undirected = next((g for g in self._admitted.values() if not g.directed and problem != "sssp"), None)
+            self._admitted[problem] = undirected or load_problem(problem).admit(self.graph)
+        return self._admitted[problem]
+
+    def _prepared(self, problem: str, algo: str, options: dict[str, Any]) -> _Ready:
+        """Return an algorithm set up on the graph, as it was left by the first call that needed it."""
+        if self._closed:
+            raise InputError("the graph was given back", remedy="ask inside the with statement")
+        key = (problem, algo, tuple(sorted(options.items())))
+        if key not in self._ready:
+            with calls.call("on", self.device.kind):
+                self._ready[key] = self._prepare(problem, algo, options)
+        return self._ready[key]
+
+    def _prepare(self, problem: str, algo: str, options: dict[str, Any]) -> _Ready:
+        with calls.phase("convert"):
+            graph = self._admit(problem)
+        name = load_problem(problem).auto(graph, self.device.kind) if algo == "auto" else algo
+        algorithm = find_algorithm(problem, name, self.device.kind)
+        known = {option.name: option for option in algorithm.options}
+        for option in options.keys() - known.keys():
+            raise unknown_name(f"option of '{name}'", option, known)
+        chosen = {n: option.parse(options[n]) if n in options else option.default for n, option in known.items()}
+        place = (id(graph), algorithm.resident)
+        if place not in self._placed:
+            view = GraphView.of(graph)
+            on_host = self.device.kind == "cpu" or not algorithm.resident
+            with calls.phase("copy"):
+                self._placed[place] = view if on_host else load_problem(problem).to_device(view, self.device)[0]
+        subject = self._placed[place]
+        if algorithm.compile is not None:
+            algorithm.compile(subject, self.device, **chosen)
+        return _Ready(algorithm, graph, subject, algorithm.prepare(subject, self.device, **chosen))
+
+    def _run(self, ready: _Ready, *query: Any) -> Any:
+        with calls.phase("kernel"):
+            handle = ready.algorithm.run(ready.state, NullClock(), *query)
+            self.device.synchronize()
+        return handle
+
+    def _finished(self, ready: _Ready, handle: Any, *query: Any) -> Any:
+        with calls.phase("back"):
+            return ready.algorithm.finish(ready.state, ready.algorithm.fetch(ready.state, handle), *query)
+
+    def _distances(self, ready: _Ready, source: int, on_device: bool) -> Any:
+        with calls.call("sssp", self.device.kind):
+            handle = self._run(ready, source)
+            if not on_device:
+                return self._finished(ready, handle, source)
+            if self.device.kind == "cpu":
+                return handle.distance
+            real = ready.graph.weights.dtype.kind == "f"
+            return self._kept(handle.view(ready.graph.weights.dtype) if real else handle)
+
+    def _kept_forest(self, ready: _Ready, handle: Any) -> Any:
+        if isinstance(handle, Forest):
+            return handle.edges
+        return self._kept(handle[: int(self.device.read(ready.state.forest_edges))])
+
+    def _kept(self, array: Any) -> Any:
+        """Return a copy on the device: the next call writes over the algorithm's own array."""
+        copy = self.device.empty(array.shape, array.dtype)
+        self.device.copy(copy, array)
+        return copy
+
+    @cached_property
+    def _rows(self) -> tuple[Rows, np.dtype[Any]]:
+        """Return the graph as rows that a search takes whose sums are certain to fit, and the dtype of distances."""
+        graph = self._admit("sssp")
+        weights, dtype = graph.weights, distance_dtype(graph.weights.dtype)
+        if dtype.kind == "u":
+            if graph.arcs and int(weights.max()) * graph.vertices >= 2**63:
+                raise InputError("distances may need more than 63 bits", remedy="search without target and cutoff")
+            weights = weights.astype(np.int64, copy=False)
+        return Rows(graph.offsets, graph.targets, weights), dtype
+
+    def _path(self, start: int, goal: int) -> tuple[int | float, list[int]] | None:
+        """Return the length and the vertices of a shortest path, or None."""
+        if self.device.kind != "cpu":
+            paths = self._with_predecessors(self.sssp(f"index:{start}"))
+            assert paths.predecessor is not None
+            before, reached, length = paths.predecessor, paths.reached[goal], paths.distance[goal]
+        else:
+            rows, dtype = self._rows
+            with calls.phase("kernel"):
+                if not self.graph.directed and dtype.kind == "u":  # floats are added up from the source on
+                    found = shortest_between(rows, rows, start, goal) if start != goal else (0, [start])
+                    return None if found is None else (dtype.type(found[0]).item(), found[1])
+                one_sided = search(rows, [start], goal)
+            before, reached = one_sided.before, one_sided.place[goal] >= 0
+            length = one_sided.distance[goal].astype(dtype)
+        if not reached:
+            return None
+        vertices = [goal]
+        while vertices[-1] != start:
+            vertices.append(int(before[vertices[-1]]))
+        return length.item(), vertices[::-1]
+
+    def _until(self, source: int, goal: int | None, cutoff: float | None) -> Distances:
+        """Return the distances of the vertices up to a goal or a cutoff, by a search that ends there."""
+        with calls.call("sssp"):
+            with calls.phase("kernel"):
+                rows, dtype = self._rows
+                found = search(rows, [source], goal, cutoff, ties=True)
+            with calls.phase("back"):
+                distance = np.full(rows.vertices, unreached(dtype), dtype)
+                distance[found.order] = found.distance[found.order]
+                return _within(Distances(self._admit("sssp"), source, distance), goal, cutoff)
+
+    def _with_predecessors(self, distances: Distances) -> Distances:
+        for ready in self._ready.values():
+            if self.device.kind == "cuda" and ready.algorithm.problem == "sssp" and ready.algorithm.resident:
+                return distances.with_predecessors(ready.subject, self.device)
+        return distances.with_predecessors()
+
+    def _verified(self, result: Any, method: str) -> Any:
+        if method == "none":
+            return result
+        if method not in METHODS_OF_A_RUN:
+            raise unknown_name("verification method", method, METHODS_OF_A_RUN)
+        from gpugraph.measure.check import check_result
+
+        verdict = check_result(result.graph, result, method)
+        if not verdict.passed:
+            raise VerificationFailed(verdict.detail, where="gpugraph.on")
+        return result
+
+    # ------------------------------------------------------------------ vertices
+
+    def _is_node(self, source: Any) -> bool:
+        names = self.graph.vertex_names
+        if names is None or names.dtype != object:
+            return False
+        try:
+            return source in self.graph.numbers
+        except TypeError:
+            return False
+
+    def _vertices(self, source: Any) -> list[int]:
+        if type(source) is int and self.graph.vertex_names is None and 0 <= source < self.graph.vertices:
+            return [source]
+        return resolve_sources(self.graph, {"source": source})
+
+    def _vertex(self, source: Any) -> int:
+        (vertex,) = self._vertices(source)
+        return vertex
+
+
+def _within(distances: Distances, goal: int | None, cutoff: float | None) -> Distances:
+    """Return distances with all that lies beyond a goal or a cutoff not reached."""
+    distance = distances.distance.copy()
+    none = unreached(distance.dtype)
+    if goal is not None:
+        distance[distance > distance[goal]] = none
+    if cutoff is not None:
+        distance[distance.astype(np.float64) > cutoff] = none
+    return Distances(distances.graph, distances.source, distance)
+
+
+def on(graph: Any, device: str = "auto") -> OnDevice:
+    """Return a graph held ready on a device for many calls.
+
+    Args:
+        graph: anything ``gpugraph.load`` takes; arrays of other libraries that speak DLPack or
+            ``__cuda_array_interface__`` are taken too.  What is laid out as rows already, 32-bit targets ascending and
+            without repeats or loops, is shared and not copied: it must not change meanwhile.
+        device: ``"auto"``, ``"cuda[:i]"``, ``"cpu"`` or ``"emulated"``.
+
+    Raises:
+        InputError, DeviceUnavailable, OutOfMemory: it cannot be held.
+    """
+    return OnDevice(graph, device)

@@ -1,0 +1,90 @@
+"""``gpugraph.csgraph`` against ``scipy.sparse.csgraph``."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from scipy.sparse import csgraph as scipys
+
+import gpugraph
+from gpugraph import csgraph
+
+ENTRIES = st.sampled_from([0.0, 0.0, 0.0, 1.0, 2.0, 2.5, 7.0])
+
+
+@pytest.fixture(autouse=True, params=["cpu"])
+def on_the_cpu(request, monkeypatch):
+    monkeypatch.setattr(csgraph, "DEVICE", request.param)
+
+
+@st.composite
+def matrices(draw: st.DrawFn) -> np.ndarray:
+    n = draw(st.integers(1, 7))
+    return np.array(draw(st.lists(st.lists(ENTRIES, min_size=n, max_size=n), min_size=n, max_size=n)))
+
+
+@settings(deadline=None, max_examples=40)
+@given(matrices(), st.booleans())
+def test_a_dense_or_sparse_graph_gives_scipy_s_results(dense, as_sparse):
+    graph = sparse.csr_array(dense) if as_sparse else dense
+    assert csgraph.minimum_spanning_tree(graph).sum() == scipys.minimum_spanning_tree(graph).sum()
+    for directed in (True, False):
+        number, labels = csgraph.connected_components(graph, directed)
+        assert number == scipys.connected_components(graph, directed, return_labels=False)
+        np.testing.assert_array_equal(labels, scipys.connected_components(graph, directed)[1])
+        for named in ({}, {"unweighted": True}, {"indices": 0}, {"indices": [-1, 0]}, {"limit": 3.0}):
+            expected = scipys.dijkstra(graph, directed, **named)
+            found, before = csgraph.dijkstra(graph, directed, return_predecessors=True, **named)
+            np.testing.assert_array_equal(found, expected)
+            np.testing.assert_array_equal(
+                before == -9999, scipys.dijkstra(graph, directed, return_predecessors=True, **named)[1] == -9999
+            )
+            assert found.dtype == expected.dtype
+            assert before.dtype == np.int32
+        np.testing.assert_array_equal(
+            csgraph.shortest_path(graph, directed=directed), scipys.shortest_path(graph, directed=directed)
+        )
+
+
+def test_edges_stay_where_the_input_has_them():
+    graph = sparse.csr_array(np.array([[0, 0, 3.0], [2.0, 0, 0], [1.0, 2.0, 0]]))
+    tree = csgraph.minimum_spanning_tree(graph)
+    np.testing.assert_array_equal(tree.toarray(), [[0, 0, 0], [2.0, 0, 0], [1.0, 0, 0]])
+    assert type(tree) is type(graph)
+    assert type(csgraph.minimum_spanning_tree(sparse.csr_matrix(graph))) is sparse.csr_matrix
+
+
+def test_what_is_not_ours_scipy_does():
+    negative = sparse.csr_array(np.array([[0, 1.0, 0], [0, 0, -2.0], [0, 0, 0]]))
+    np.testing.assert_array_equal(csgraph.shortest_path(negative, "BF"), scipys.shortest_path(negative, "BF"))
+    assert csgraph.connected_components(negative, connection="strong")[0] == 3
+    nearest = csgraph.dijkstra(abs(negative), indices=[0, 2], min_only=True)
+    np.testing.assert_array_equal(nearest, [0, 1, 0])
+    with pytest.raises(ValueError, match="unrecognized method"):
+        csgraph.shortest_path(negative, "quick")
+
+
+def test_what_scipy_refuses_is_refused():
+    with pytest.raises(ValueError, match="shape"):
+        csgraph.dijkstra(sparse.csr_array((2, 3)))
+    with pytest.raises(ValueError, match="out of range"):
+        csgraph.dijkstra(sparse.csr_array((2, 2)), indices=2)
+
+
+def test_a_masked_graph_is_read_as_scipy_reads_it():
+    masked = np.ma.masked_array(np.array([[0, 0.0], [5.0, 0]]), mask=[[True, False], [False, True]])
+    np.testing.assert_array_equal(csgraph.dijkstra(masked), scipys.dijkstra(masked))
+
+
+@pytest.mark.parametrize("on_the_cpu", ["emulated"], indirect=True)
+def test_a_gpu_gives_the_same_distances():
+    graph = sparse.random_array((12, 12), density=0.2, rng=np.random.default_rng(1))
+    for directed in (True, False):
+        found, before = csgraph.dijkstra(graph, directed, return_predecessors=True, indices=[0, 5])
+        np.testing.assert_array_equal(found, scipys.dijkstra(graph, directed, indices=[0, 5]))
+        reached = before >= 0
+        assert reached.sum() == np.isfinite(found).sum() - 2
+    assert gpugraph.last_call().function == "csgraph.dijkstra"

@@ -1,0 +1,218 @@
+"""The NetworkX backend against NetworkX itself: the same edges, paths and numbers in the same order."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import networkx as nx
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from networkx.utils import backends
+
+import gpugraph
+from gpugraph.adapters.networkx import backend, graph
+from gpugraph.adapters.networkx.backend import can_run, convert_from_nx, convert_to_nx, should_run
+from gpugraph.adapters.networkx.graph import Declined
+from gpugraph.adapters.networkx.info import FUNCTIONS
+
+KINDS = (nx.Graph, nx.MultiGraph, nx.DiGraph, nx.MultiDiGraph)
+NODES = st.sampled_from(["a", "b", 3, 4.5, (1, 2), frozenset({7}), None.__class__, "h", -1, True])
+
+
+def here(name: str, G: Any, *arguments: Any, **named: Any) -> Any:
+    return getattr(backend, name)(convert_from_nx(G), *arguments, **named)
+
+
+def there(name: str, G: Any, *arguments: Any, **named: Any) -> Any:
+    return getattr(nx, name).orig_func(G, *arguments, **named)
+
+
+def outcome(function: Any, *arguments: Any, **named: Any) -> Any:
+    """Return what came back, generators as lists, lengths with their order; or the error."""
+    try:
+        return told(function(*arguments, **named))
+    except (nx.NetworkXException, ValueError) as error:
+        return type(error), str(error)
+
+
+def told(value: Any) -> Any:
+    if isinstance(value, nx.Graph):
+        return type(value), value.graph, dict(value.nodes(data=True)), value._adj, list(value.edges)
+    if isinstance(value, dict | backend.paths.Paths):
+        lists = any(isinstance(one, list) for one in value.values())  # NetworkX orders those by when they were begun
+        return dict(value) if lists else [(key, told(one)) for key, one in value.items()]
+    if isinstance(value, tuple):
+        return tuple(map(told, value))
+    return [told(one) for one in value] if hasattr(value, "__next__") else value
+
+
+@st.composite
+def graphs(draw: st.DrawFn, kinds: tuple[type, ...] = KINDS, low: int = 0) -> nx.Graph:
+    G = draw(st.sampled_from(kinds))()
+    G.graph["name"] = "any"
+    weights = draw(st.sampled_from([st.integers(low, 6), st.floats(low, 3, width=16), st.sampled_from([1, 2.5])]))
+    for node in draw(st.lists(NODES, max_size=4)):
+        G.add_node(node, seen=True)
+    for u, v, w, has in draw(st.lists(st.tuples(NODES, NODES, weights, st.booleans()), max_size=16)):
+        G.add_edge(u, v, **({"weight": w, "kept": [w]} if has else {"kept": []}))
+    return G
+
+
+@settings(deadline=None, max_examples=60)
+@given(graphs((nx.Graph, nx.MultiGraph)), st.booleans(), st.booleans())
+def test_forests_are_kruskal_s_to_the_last_tie(G, keys, data):
+    for name in ("minimum_spanning_edges", "maximum_spanning_edges"):
+        named = {"algorithm": "kruskal", "keys": keys, "data": data}
+        assert outcome(here, name, G, **named) == outcome(there, name, G, **named)
+    for name in ("minimum_spanning_tree", "maximum_spanning_tree"):
+        assert outcome(here, name, G) == outcome(there, name, G)
+        assert outcome(here, name, G, weight="missing") == outcome(there, name, G, weight="missing")
+
+
+@settings(deadline=None, max_examples=40)
+@given(graphs((nx.Graph, nx.MultiGraph)), st.data())
+def test_a_partition_is_respected(G, data):
+    marks = [nx.EdgePartition.OPEN, nx.EdgePartition.INCLUDED, nx.EdgePartition.EXCLUDED]
+    for *_, attributes in G.edges(data=True):
+        attributes["partition"] = data.draw(st.sampled_from(marks))
+    for minimum in (True, False):
+        mine, yours = (outcome(how, "partition_spanning_tree", G, minimum) for how in (here, there))
+        assert mine == yours
+
+
+@settings(deadline=None, max_examples=60)
+@given(graphs(), st.data())
+def test_paths_predecessors_and_their_order_are_networkx_s(G, data):
+    nodes = [*G, "no node"]
+    source, target = data.draw(st.sampled_from(nodes)), data.draw(st.sampled_from([None, *nodes]))
+    cutoff = data.draw(st.sampled_from([None, 0, 1.5, 3, math.inf]))
+
+    def hide(u: Any, v: Any, attributes: Any) -> float | None:
+        return None if v == "b" else len(repr((u, v)))
+
+    weight = data.draw(st.sampled_from(["weight", "missing", None, hide]))
+    asked = [
+        ("single_source_dijkstra", (source,), {"target": target, "cutoff": cutoff, "weight": weight}),
+        ("single_source_dijkstra_path", (source,), {"cutoff": cutoff, "weight": weight}),
+        ("multi_source_dijkstra_path_length", (list(G)[:3],), {"cutoff": cutoff, "weight": weight}),
+        ("dijkstra_predecessor_and_distance", (source,), {"cutoff": cutoff, "weight": weight}),
+        ("dijkstra_path_length", (source, "no node" if target is None else target), {"weight": weight}),
+        ("single_source_shortest_path_length", (source,), {"cutoff": cutoff}),
+        ("single_source_shortest_path", (source,), {"cutoff": cutoff}),
+        ("single_target_shortest_path", (source,), {"cutoff": cutoff}),
+        ("single_target_shortest_path_length", (source,), {"cutoff": cutoff}),
+        ("predecessor", (source,), {"cutoff": None if cutoff == math.inf else cutoff, "return_seen": True}),
+    ]
+    for name, given_, named in asked:
+        assert outcome(here, name, G, *given_, **named) == outcome(there, name, G, *given_, **named), name
+
+
+@settings(deadline=None, max_examples=60)
+@given(graphs(low=-1), st.data())
+def test_negative_weights_and_cycles_are_found(G, data):
+    source = data.draw(st.sampled_from([*G, "no node"]))
+    for name in ("single_source_bellman_ford", "bellman_ford_predecessor_and_distance"):
+        mine, yours = (outcome(how, name, G, source) for how in (here, there))
+        assert mine == yours, name
+    assert backend.negative_edge_cycle(convert_from_nx(G)) == there("negative_edge_cycle", G.copy())
+    dijkstra = [outcome(how, "single_source_dijkstra", G, source) for how in (here, there)]
+    assert dijkstra[0] == dijkstra[1]
+
+
+@settings(deadline=None, max_examples=60)
+@given(graphs(low=-1), st.data())
+def test_the_path_of_a_pair_is_networkx_s(G, data):
+    source, target = (data.draw(st.sampled_from([*G, "no node"])) for _ in range(2))
+
+    def hide(u: Any, v: Any, attributes: Any) -> float | None:
+        return None if v == "b" else len(repr((u, v)))
+
+    for name in ("bidirectional_dijkstra", "bidirectional_shortest_path", "shortest_path", "has_path"):
+        assert outcome(here, name, G, source, target) == outcome(there, name, G, source, target), name
+    for weight in ("weight", None, hide):
+        mine, yours = (outcome(how, "bidirectional_dijkstra", G, source, target, weight) for how in (here, there))
+        assert mine == yours
+        mine, yours = (outcome(how, "dijkstra_path_length", G, source, target, weight) for how in (here, there))
+        assert mine == yours
+    assert outcome(here, "johnson", G) == outcome(there, "johnson", G)
+
+
+@settings(deadline=None, max_examples=40)
+@given(graphs())
+def test_components_come_in_the_order_of_their_first_nodes(G):
+    weakly = "weakly_" if G.is_directed() else ""
+    mine, yours = (outcome(how, f"{weakly}connected_components", G) for how in (here, there))
+    assert mine == yours
+    assert here(f"number_{weakly}connected_components", G) == len(yours)
+    assert outcome(here, f"is_{weakly}connected", G) == outcome(there, f"is_{weakly}connected", G)
+
+
+def test_a_path_is_made_when_it_is_looked_up():
+    G = nx.path_graph(1000)
+    lengths, paths = here("single_source_dijkstra", G, 0)
+    assert not isinstance(paths, dict)
+    assert paths[999] == list(range(1000))
+    assert len(paths) == len(lengths) == 1000
+    with pytest.raises(KeyError):
+        paths[1000]
+
+
+@pytest.mark.parametrize("weight", [2**63, 10**30, "4", None, 1j, [1]])
+def test_weights_that_no_64_bits_hold_are_left_to_networkx(weight):
+    G = nx.Graph([(0, 1, {"weight": weight})])
+    with pytest.raises(Declined):
+        here("minimum_spanning_tree", G)
+    with pytest.raises(Declined):
+        here("single_source_dijkstra", G, 0)
+
+
+def test_integers_beside_floats_must_be_exact():
+    G = nx.Graph([(0, 1, {"weight": 2**53 + 1}), (1, 2, {"weight": 0.5})])
+    with pytest.raises(Declined):
+        here("single_source_dijkstra", G, 0)
+
+
+def test_every_function_of_the_list_is_there_and_none_else_can_run():
+    for name in FUNCTIONS:
+        assert callable(getattr(backend, name))
+        assert name in backends._registered_algorithms
+        assert can_run(name, (), {}) is True
+    assert can_run("pagerank", (), {}) == "gpugraph has no pagerank"
+    assert "Floyd" in can_run("average_shortest_path_length", (), {"method": "floyd-warshall"})
+
+
+def test_small_graphs_and_single_pairs_stay_with_networkx():
+    small, large = nx.path_graph(20), nx.complete_graph(200)
+    assert "19 edges" in should_run("minimum_spanning_tree", (small,), {})
+    assert should_run("minimum_spanning_tree", (large,), {}) is True
+    assert "one pair" in should_run("dijkstra_path", (large, 0, 1), {})
+    assert "one pair" in should_run("shortest_path", (large, 0), {"target": 1})
+    assert should_run("shortest_path", (large, 0), {"weight": "weight"}) is True
+    large.__networkx_cache__["backends"] = {"gpugraph": {"any": convert_from_nx(large)}}
+    assert should_run("dijkstra_path", (large, 0, 1), {}) is True
+
+
+def test_a_converted_graph_leads_back_to_its_own():
+    G = nx.Graph()
+    converted = convert_from_nx(G)
+    assert convert_to_nx(converted) is G
+    assert convert_from_nx(converted) is converted
+    assert convert_to_nx({1: 2}) == {1: 2}
+
+
+def test_a_gpu_finds_the_same_lengths_and_forests(monkeypatch):
+    G = nx.gnm_random_graph(40, 90, seed=3)
+    for i, (u, v) in enumerate(G.edges):
+        G[u][v]["weight"] = (i * 7) % 11 + 1
+    expected = there("single_source_dijkstra_path_length", G, 0)
+    forest = outcome(there, "minimum_spanning_tree", G)
+    monkeypatch.setattr(graph, "device", lambda: "emulated")
+    monkeypatch.setattr(backend.paths, "device", lambda: "emulated")
+    monkeypatch.setattr(backend.trees, "device", lambda: "emulated")
+    lengths, paths = here("single_source_dijkstra", G, 0)
+    assert lengths == expected
+    assert gpugraph.last_call().device == "emulated"
+    assert all(nx.path_weight(G, paths[node], "weight") == expected[node] for node in expected)
+    assert outcome(here, "minimum_spanning_tree", G) == forest

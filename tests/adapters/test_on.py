@@ -1,0 +1,218 @@
+"""A graph held ready: right answers, in the input's own terms, however often it is asked."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import networkx as nx
+import numpy as np
+import pytest
+from scipy import sparse
+
+import gpugraph
+from gpugraph.errors import InputError, VerificationFailed
+from gpugraph.graph.build import ArcList
+from tests.zoo import ZOO, directed, has_negative_weights, undirected, zoo
+
+DEVICES = ("cpu", "emulated")
+
+
+@pytest.mark.parametrize("name", ZOO)
+def test_it_gives_what_the_single_calls_give(name):
+    graph = zoo(name)
+    with gpugraph.on(graph, "cpu") as g:
+        for _ in range(2):
+            assert g.mst(verify="both").fingerprint() == gpugraph.mst(graph, device="cpu").fingerprint()
+            assert g.components(verify="both").components == g.mst().components
+        if graph.vertices and not has_negative_weights(graph):
+            for source in (0, graph.vertices - 1):
+                expected = gpugraph.sssp(graph, source, device="cpu", predecessors=True)
+                found = g.sssp(source, predecessors=True, verify="certificate")
+                assert found.fingerprint() == expected.fingerprint()
+
+
+@pytest.mark.parametrize("name", ["grid", "random", "two-components", "directed-random", "float64"])
+def test_a_search_that_ends_early_knows_all_up_to_its_end(name):
+    graph = zoo(name) if name in ZOO else zoo("triangle")
+    with gpugraph.on(graph, "cpu") as g:
+        whole = g.sssp(0)
+        far = np.sort(whole.distance[whole.reached])
+        limit = far[len(far) // 2].item()
+        target = int(np.flatnonzero(whole.distance == limit)[0])
+        for found in (g.sssp(0, cutoff=limit), g.sssp(0, target=target), g.sssp(0, cutoff=limit, algo="dijkstra")):
+            near = whole.distance <= limit
+            np.testing.assert_array_equal(found.reached, near & whole.reached)
+            np.testing.assert_array_equal(found.distance[found.reached], whole.distance[found.reached])
+        length, way = g.path(0, target)
+        assert length == limit
+        assert (way[0], way[-1]) == (0, target)
+        steps = pairwise(way)
+        weights = {(u, int(v)): w for u in way for v, w in _row(graph, u)}
+        assert sum(weights[u, v] for u, v in steps) == pytest.approx(length)
+
+
+def _row(graph, u):
+    arcs = slice(graph.offsets[u], graph.offsets[u + 1])
+    return zip(graph.targets[arcs].tolist(), graph.weights[arcs].tolist(), strict=True)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("name", ["grid", "float64", "all-zero", "directed-random"])
+def test_the_path_of_a_pair_is_as_long_as_the_distance(name, device):
+    graph = zoo(name)
+    with gpugraph.on(graph, device) as g:
+        for source in (0, graph.vertices // 2):
+            whole = gpugraph.sssp(graph, source, device="cpu")
+            for target in np.flatnonzero(whole.reached)[:: max(1, graph.vertices // 6)].tolist():
+                length, way = g.path(source, target)
+                assert length == whole.distance[target]
+                assert (way[0], way[-1]) == (source, target)
+                weights = {(u, int(v)): w for u in way for v, w in _row(graph, u)}
+                assert sum(weights[step] for step in pairwise(way)) == pytest.approx(length)
+
+
+def test_no_path_and_no_vertex_are_said():
+    with gpugraph.on(undirected(3, [(0, 1, 5)]), "cpu") as g:
+        with pytest.raises(InputError, match="no path leads from 0 to 2"):
+            g.path(0, 2)
+        with pytest.raises(InputError, match="source 7 is not a vertex"):
+            g.sssp(7)
+        assert not g.sssp(0, target=2).reached[2]
+        with pytest.raises(InputError, match="tree"):
+            g.mst(tree=1)
+    with pytest.raises(InputError, match="given back"):
+        g.mst()
+
+
+def test_several_sources_give_a_list_and_a_node_that_is_a_tuple_does_not():
+    G = nx.Graph([((0, 1), (0, 2), {"weight": 4}), ((0, 2), "end", {"weight": 1})])
+    with gpugraph.on(G, "cpu") as g:
+        assert g.sssp((0, 1)).distance.max() == 5
+        several = g.sssp([(0, 1), "end"])
+        assert [one.distance.max() for one in several] == [5, 5]
+        assert g.path((0, 1), "end") == (5, [(0, 1), (0, 2), "end"])
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_arrays_stay_on_the_device_where_that_is_asked_for(device):
+    graph = zoo("triangle")
+    with gpugraph.on(graph, device) as g:
+        words = g.sssp(0, on_device=True)
+        again = g.sssp(1, on_device=True)
+        assert np.from_dlpack(words).tolist() == g.sssp(0).distance.tolist()
+        assert np.from_dlpack(again).tolist() == g.sssp(1).distance.tolist()
+        arcs = np.from_dlpack(g.mst(on_device=True))
+        assert sorted(graph.weights[arcs].tolist()) == sorted(graph.weights[g.mst().edges].tolist())
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_edges_lead_back_to_the_input(device):
+    rng = np.random.default_rng(5)
+    tails, heads, weights = rng.integers(0, 12, 60), rng.integers(0, 12, 60), rng.integers(1, 5, 60).astype(np.uint32)
+    for is_directed, one_sided in ((True, False), (False, True)):
+        with gpugraph.on(ArcList(tails, heads, weights, 12, is_directed, one_sided), device) as g:
+            forest = g.mst()
+            at = g.input_positions(forest)
+            u, v = forest.endpoints()
+            np.testing.assert_array_equal(np.minimum(tails[at], heads[at]), u)
+            np.testing.assert_array_equal(np.maximum(tails[at], heads[at]), v)
+            np.testing.assert_array_equal(weights[at], forest.graph.weights[forest.edges])
+            assert len(set(at.tolist())) == len(at)
+    G = nx.Graph()
+    G.add_weighted_edges_from([("d", "a", 3), ("a", "b", 1), ("b", "d", 2)])
+    with gpugraph.on(G, device) as g:
+        edges = list(G.edges(data="weight"))
+        assert {edges[i] for i in g.input_positions(g.mst())} == {("a", "b", 1), ("d", "b", 2)}
+
+
+def test_arrays_that_are_rows_already_are_shared():
+    graph = zoo("equal-triangle")
+    rows = (graph.offsets, graph.targets.copy(), graph.weights.astype(np.float64))
+    with gpugraph.on(rows, "cpu") as g:
+        assert np.shares_memory(g.graph.targets, rows[1])
+        assert np.shares_memory(g.graph.weights, rows[2])
+        assert not g.graph.directed
+    matrix = sparse.csr_array((rows[2], rows[1], graph.offsets.astype(np.int32)), shape=(3, 3))
+    with gpugraph.on(matrix, "cpu") as g:
+        assert np.shares_memory(g.graph.weights, matrix.data)
+        assert g.mst().total_weight == gpugraph.mst(matrix, device="cpu").total_weight
+
+
+def test_arrays_of_other_libraries_are_taken_through_dlpack():
+    class Foreign:
+        """An array of which only DLPack is known."""
+
+        def __init__(self, array: np.ndarray):
+            self.array = array
+
+        def __dlpack__(self, **named):
+            return self.array.__dlpack__(**named)
+
+        def __dlpack_device__(self):
+            return self.array.__dlpack_device__()
+
+    class OnGpu(Foreign):
+        """An array on a GPU, as CuPy has it."""
+
+        __cuda_array_interface__ = property(lambda self: {})
+
+        def get(self):
+            return self.array.copy()
+
+    graph = zoo("equal-triangle")
+    for kind in (Foreign, OnGpu):
+        rows = tuple(map(kind, (graph.offsets.copy(), graph.targets.copy(), graph.weights.copy())))
+        with gpugraph.on(rows, "cpu") as g:
+            assert np.shares_memory(g.graph.targets, rows[1].array) == (kind is Foreign)
+            assert g.mst().total_weight == 10
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        ([0, 2, 3, 4], [2, 1, 0, 0], [1, 1, 1, 1]),  # a row that does not ascend
+        ([0, 2, 3, 4], [0, 1, 0, 0], [1, 1, 1, 1]),  # a loop
+        ([0, 2, 2, 2], [1, 1], [3, 2]),  # a repeat
+        ([0, 1, 1, 1], [1], [-0.0]),
+    ],
+)
+def test_rows_that_are_none_yet_are_mended_in_a_copy(rows):
+    offsets, targets, weights = np.array(rows[0]), np.array(rows[1], np.int32), np.array(rows[2])
+    before = targets.copy()
+    with gpugraph.on((offsets, targets, weights), "cpu") as g:
+        assert not np.shares_memory(g.graph.targets, targets)
+        np.testing.assert_array_equal(targets, before)
+        assert (
+            g.mst(verify="both").fingerprint() == gpugraph.mst((offsets, targets, weights), device="cpu").fingerprint()
+        )
+
+
+def test_a_directed_graph_is_searched_along_its_arcs_and_spanned_without_them():
+    with gpugraph.on(directed(3, [(0, 1, 4), (1, 0, 2), (1, 2, 9)]), "cpu") as g:
+        assert g.sssp(0).distance.tolist() == [0, 4, 13]
+        assert not g.sssp(2).reached[0]
+        assert g.mst().total_weight == 11
+        assert g.components().components == 1
+
+
+def test_a_wrong_result_is_told(monkeypatch):
+    from gpugraph.problems.mst.forest import Forest
+
+    with gpugraph.on(zoo("triangle"), "cpu") as g:
+        ready = g._prepared("mst", "auto", {})
+        wrong = Forest.of(ready.graph, np.array([0]))
+        monkeypatch.setattr(g, "_finished", lambda *_: wrong)
+        with pytest.raises(VerificationFailed):
+            g.mst(verify="certificate")
+        assert g.mst() is wrong
+
+
+def test_the_phases_of_the_last_call_are_told():
+    with gpugraph.on(zoo("triangle"), "emulated") as g:
+        g.sssp(0)
+        call = gpugraph.last_call()
+        assert (call.function, call.device) == ("sssp", "emulated")
+        assert list(call.seconds) == ["convert", "copy", "kernel", "back"]
+        assert call.seconds["kernel"] > 0
+        assert call.seconds["copy"] == 0  # it lay there already
+        assert str(call).startswith("sssp on emulated: convert 0.000 ms, copy 0.000 ms, kernel ")

@@ -1,0 +1,70 @@
+"""Graphs that lie on a device: kept while there is room, and never handed to a stranger."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gpugraph.devices.cpu import CpuDevice
+from gpugraph.emulator.device import EmulatedDevice
+from gpugraph.measure.inputs import Inputs
+from gpugraph.measure.record import Cell
+from gpugraph.problems.registry import load_problem
+from tests.emulator.compiler import needs_compiler
+
+pytestmark = needs_compiler
+
+
+def quiet(what: str) -> None:
+    """Take progress."""
+
+
+@pytest.mark.parametrize(("free", "kept"), [(1 << 40, True), (100_000, False)])
+def test_a_graph_makes_room_for_the_next_where_the_device_is_short_of_memory(
+    free: int, kept: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    device, inputs, problem = EmulatedDevice(), Inputs(), load_problem("mst")
+    cells = [Cell("mst", f"rmat:{scale}", device="emulated") for scale in (8, 7)]
+    inputs.load(cells[0], problem, quiet, device)
+    monkeypatch.setattr(EmulatedDevice, "memory", lambda self: (free, free))
+    inputs.load(cells[1], problem, quiet, device)
+    assert (inputs.peek(cells[0]) is not None) is kept
+    assert inputs.peek(cells[1]) is not None
+
+
+def test_a_stranger_gets_arrays_of_its_own_and_the_others_those_of_the_graph() -> None:
+    device, inputs, problem = EmulatedDevice(), Inputs(), load_problem("mst")
+    cell = Cell("mst", "rmat:6", device="emulated")
+    graph = inputs.load(cell, problem, quiet, device).graph
+    viewed = inputs.view(cell, problem, graph, quiet)
+    ours, theirs = (inputs.place(viewed, problem, device, quiet, resident=True, shared=s) for s in (True, False))
+    assert ours.subject.targets is graph.on_device.targets
+    for name in ("offsets", "targets", "weights"):
+        mine, own = getattr(ours.subject, name), getattr(theirs.subject, name)
+        assert np.array_equal(mine, own)
+        assert not np.shares_memory(mine, own)
+    assert ours.device_bytes == graph.on_device.nbytes
+    assert "targets" not in graph.__dict__
+
+
+def test_a_graph_made_on_a_device_is_on_the_host_before_a_cpu_is_timed() -> None:
+    inputs, problem = Inputs(), load_problem("mst")
+    cell = Cell("mst", "rmat:6", device="emulated")
+    graph = inputs.load(cell, problem, quiet, EmulatedDevice()).graph
+    assert inputs.load(Cell("mst", "rmat:6", device="cpu"), problem, quiet, CpuDevice()).graph is graph
+    inputs.place(inputs.view(cell, problem, graph, quiet), problem, CpuDevice(), quiet, resident=True)
+    assert {"offsets", "targets", "weights"} <= set(graph.__dict__)
+
+
+def test_an_algorithm_that_streams_the_graph_has_the_device_to_itself() -> None:
+    device, inputs, problem = EmulatedDevice(), Inputs(), load_problem("mst")
+    cell = Cell("mst", "rmat:8", device="emulated")
+    graph = inputs.load(cell, problem, quiet, device).graph
+    digest = graph.digest
+    placed = inputs.place(inputs.view(cell, problem, graph, quiet), problem, device, quiet, resident=False)
+    assert placed.subject.graph is graph
+    assert graph.on_device is None
+    assert device.peak_bytes() > 0
+    device.reset_peak()
+    assert device.peak_bytes() == 0
+    assert (graph.digest, graph.vertices, graph.weight_dtype) == (digest, 256, np.uint32)
