@@ -7,10 +7,11 @@ help:        ## this list
 install:     ## the package, its tests' and its linters' needs, editable
 	$(PYTHON) -m pip install -e '.[test,lint]'
 
-lint:        ## ruff and mypy, strict on the package
+lint:        ## ruff, mypy, strict on the package, and hadolint for the Dockerfile
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m ruff format --check .
 	$(PYTHON) -m mypy
+	"$$($(PYTHON) -c 'import sysconfig; print(sysconfig.get_path("scripts"))')/hadolint" Dockerfile
 
 format:      ## let ruff put the code in order
 	$(PYTHON) -m ruff check --fix .

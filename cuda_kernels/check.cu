@@ -11,7 +11,7 @@ hash of each arc as it stands.  All sums are modulo 2^64 and the same in whateve
     found           words of 64 bits: FALL, the first row that ends before it begins; BAD, the first arc that no graph
                     holds, ~0 if there is none; DIGEST, two words; BALANCE, the signed sum, two words
 
-Kernels, in launch order: check_narrow for the offsets of a file, where 32 bits are enough; check_offsets; then, where no row falls, check_arcs.
+Kernels: check_negative alone; in launch order, check_narrow for the offsets of a file, where 32 bits are enough; check_offsets; then, where no row falls, check_arcs.
 */
 #include "counter_random.cuh"
 
@@ -92,4 +92,14 @@ extern "C" __global__ void check_arcs(int32 vertices, int64 arcs, const index_t*
         atomicAdd(&found[BALANCE], b0);
         atomicAdd(&found[BALANCE + 1], b1);
     }
+}
+
+// Launch: any grid; a word with the sign bit is below zero, for no weight is -0.0.  Writes *found, 1 if there is one, by
+// atomicOr.
+extern "C" __global__ void check_negative(int64 arcs, const void* __restrict__ weights, int32 bytes, uint32* found) {
+    bool below = false;
+    for (int64 at = grid_thread(); at < arcs && !below; at += grid_threads()) {
+        below = bytes == 4 ? static_cast<const int32*>(weights)[at] < 0 : static_cast<const int64*>(weights)[at] < 0;
+    }
+    if (below) atomicOr(found, 1u);
 }

@@ -75,6 +75,9 @@ def load(
     seed: int = 1,
     symmetrize: bool = False,
     keep_ids: bool = False,
+    vertices: int | None = None,
+    directed: bool | None = None,
+    columns: str = "",
 ) -> CSRGraph:
     """Return a graph, after the changes asked for.
 
@@ -90,17 +93,29 @@ def load(
         seed: of uniform weights.
         symmetrize: make a directed graph undirected; the lighter arc of a pair wins.
         keep_ids: an edge list has the vertices 0 to the largest id, whether or not all occur; else those that occur.
+        vertices: how many there are, those without an edge included, where a file does not say it.
+        directed: True: the lines of a file that does not say it are arcs; False: edges; None: arcs, unless every one
+            has its reverse.
+        columns: of a table, ``"src,dst,weight"``: the names of its columns, or their numbers from 1 on.
 
     Raises:
         InputError: it cannot be read; the message says why and what to do.
     """
-    _expect(str, weights=weights, **({} if input_format is None else {"input_format": input_format}))
-    _expect(int, seed=seed)
-    _expect(bool, symmetrize=symmetrize, keep_ids=keep_ids)
+    _expect(str, weights=weights, columns=columns, **({} if input_format is None else {"input_format": input_format}))
+    _expect(int, seed=seed, **({} if vertices is None else {"vertices": vertices}))
+    _expect(bool, symmetrize=symmetrize, keep_ids=keep_ids, **({} if directed is None else {"directed": directed}))
     from gpugraph.graph.sources import open_graph
 
     return open_graph(
-        source, input_format=input_format, weights=weights, seed=int(seed), symmetrize=symmetrize, keep_ids=keep_ids
+        source,
+        input_format=input_format,
+        weights=weights,
+        seed=int(seed),
+        symmetrize=symmetrize,
+        keep_ids=keep_ids,
+        vertices=vertices,
+        directed=directed,
+        columns=columns,
     )
 
 

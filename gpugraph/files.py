@@ -1,7 +1,7 @@
 """Files: written whole or not at all, and found where they travel with the package.
 
-``cuda_kernels/`` and ``configs/`` lie inside the package in a wheel; in an editable install and in a plain source
-checkout they lie beside it.
+``cuda_kernels/``, ``configs/`` and of ``docs/`` what users read lie inside the package in a wheel; in an editable
+install and in a plain source checkout they lie beside it.
 """
 
 from __future__ import annotations
@@ -172,7 +172,7 @@ _PACKAGE = Path(__file__).resolve().parent
 
 
 def resource_dir(name: str) -> Path:
-    """Return the directory ``name`` ("cuda_kernels" or "configs").
+    """Return the directory ``name`` ("cuda_kernels", "configs" or "docs").
 
     Raises:
         GpuGraphError: the installation is incomplete.

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import jsonschema
 import pytest
+
+from gpugraph.measure.record import Record
+
+os.environ["GPUGRAPH_CONFIG"] = ""  # not whatever the user of this machine likes
 
 
 def gpu_trouble() -> str | None:
@@ -23,3 +34,29 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if marked and (trouble := gpu_trouble()):
         for item in marked:
             item.add_marker(pytest.mark.skip(reason=trouble))
+
+
+_SCHEMA = Path(__file__).resolve().parents[1] / "docs" / "record.schema.json"
+_VALIDATOR = jsonschema.Draft202012Validator(json.loads(_SCHEMA.read_text("utf-8")))
+
+
+@pytest.fixture(autouse=True)
+def _every_record_fits_the_published_schema(monkeypatch: pytest.MonkeyPatch) -> None:
+    written, store = Record.to_json, sys.modules.get("gpugraph.bench.store")
+
+    def checked(record: Record, *, indent: int | None = None) -> str:
+        text = written(record, indent=indent)
+        _VALIDATOR.validate(json.loads(text))
+        return text
+
+    monkeypatch.setattr(Record, "to_json", checked)
+    if store is not None:
+        line_of = store.json_text
+
+        def checked_line(data: Any, **style: Any) -> str:
+            text = str(line_of(data, **style))
+            if "problem" in data and "algorithm" in data:
+                _VALIDATOR.validate(json.loads(text))
+            return text
+
+        monkeypatch.setattr(store, "json_text", checked_line)

@@ -19,7 +19,7 @@ from scipy import sparse
 from scipy.sparse import csgraph as scipys
 
 import gpugraph
-from gpugraph.adapters.mst_many import GraphBatch
+from gpugraph.adapters.batch import GraphBatch
 from gpugraph.adapters.networkx import backend
 from gpugraph.graph.csr import CSRGraph
 

@@ -33,7 +33,7 @@ from gpugraph.problems.registry import find_algorithm, load_problem
 
 GRAPHS = {
     "mst": "rmat:18 rmat:20 random:n=1048576,m=8388608 grid:1024x1024 knn:n=1048576,k=8 road:2048x2048 ssca2:18",
-    "sssp": "rmat:18,w=1..255 rmat:20,w=1..255 random:n=1048576,m=3670016,w=1..255 knn:n=1048576,k=8,w=1..1000 "
+    "sssp": "rmat:18,w=1..255 rmat:20,w=1..255 random:n=1048576,m=3670016,w=1..255 knn:n=1048576,k=8 "
     "road:1024x1024,w=1..1000 road:2048x2048,w=1..1000 ssca2:18,inter=0.5,w=1..255",
     "components": "rmat:18 rmat:20 random:n=1048576,m=8388608 grid:1024x1024 road:1024x1024 ssca2:18",
 }

@@ -42,6 +42,7 @@ class _Thread(threading.local):
         self.call: Call | None = None
         self.depth = 0
         self.converted = 0.0
+        self.inside = 0.0  # seconds of the phases inside the one under way
 
 
 _thread = _Thread()
@@ -64,20 +65,21 @@ def call(function: str, device: str = "cpu") -> Iterator[Call]:
 
 @contextmanager
 def phase(name: str) -> Iterator[None]:
-    """Add the time of what follows to a phase of the call under way; what precedes the call is its ``convert``."""
+    """Add the time of what follows to a phase of the call under way; what precedes the call is its ``convert``.
+
+    The time of a phase inside is that phase's alone.
+    """
+    outside, _thread.inside = _thread.inside, 0.0
     start = time.perf_counter()
     try:
         yield
     finally:
-        add(name, time.perf_counter() - start)
-
-
-def add(name: str, seconds: float) -> None:
-    """Add seconds to a phase of the call under way."""
-    if _thread.depth and _thread.call is not None:
-        _thread.call.seconds[name] += seconds
-    else:
-        _thread.converted += seconds
+        whole = time.perf_counter() - start
+        own, _thread.inside = whole - _thread.inside, outside + whole
+        if _thread.depth and _thread.call is not None:
+            _thread.call.seconds[name] += own
+        else:
+            _thread.converted += own
 
 
 def last_call() -> Call | None:

@@ -33,6 +33,9 @@ AXES: dict[str, list[Any]] = {
     "input_format": [None],
     "symmetrize": [False],
     "keep_ids": [False],
+    "vertices": [None],
+    "directed": [None],
+    "columns": [""],
     "seed": [1],
     "source": [None],
     "device": ["auto"],
@@ -153,7 +156,10 @@ def matches(wanted: Any, value: Any) -> bool:
 
 # ------------------------------------------------------------------ what the command line puts in their place
 
-WHOLE = ("graph", "source", "weights", "verify", "input_format")
+BOOLEANS = ("symmetrize", "keep_ids", "directed")
+"""Axes whose values are ``true`` and ``false``."""
+
+WHOLE = ("graph", "source", "weights", "verify", "input_format", "columns")
 """Axes whose values hold commas or dots of their own: ``--set`` takes the text as one value, and may be repeated."""
 
 LIMITS = ("time", "memory", "load")
@@ -187,6 +193,8 @@ def _values(name: str, text: str) -> list[Any]:
         except tomllib.TOMLDecodeError as error:
             raise InputError(f"is no TOML: {error}", remedy='for example --set graph=["rmat:10", "path:500"]') from None
         return value if isinstance(value, list) else [value]
+    if name in BOOLEANS and (words := text.split(",")) and {*words} <= {"true", "false"}:
+        return [word == "true" for word in words]
     if name in WHOLE or name.startswith(("limits.", "sampling.")):
         return [text]
     return expand_words(text)
@@ -245,3 +253,31 @@ def _without(cases: Any, name: str) -> Any:
         return cases
     left = [{k: v for k, v in case.items() if k != name} for case in cases if isinstance(case, dict)]
     return [case for i, case in enumerate(left) if case not in left[:i]]
+
+
+def sampling_settings(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of the sampling, checked by making one.
+
+    Raises:
+        InputError: an unknown one, or a value it does not take.
+    """
+    kinds = {f.name: type(f.default) for f in fields(Sampling)}
+    found: dict[str, Any] = {}
+    for key, value in table.items():
+        if key not in kinds:
+            raise unknown_name("setting of 'sampling'", key, kinds)
+        found[key] = _typed(key, value, kinds[key])
+    Sampling(**found)
+    return found
+
+
+def _typed(key: str, value: Any, kind: type) -> Any:
+    """Return a value as a setting's own type; the command line gives texts."""
+    if isinstance(value, str):
+        (value,) = expand_words(value) if "," not in value else [value]
+        value = {"true": True, "yes": True, "false": False, "no": False}.get(value, value)
+    if kind is float and type(value) is int:
+        value = float(value)
+    if type(value) is not kind:
+        raise InputError(f"{key} takes {kind.__name__}, not {value!r}")
+    return value

@@ -12,13 +12,13 @@ from types import TracebackType
 from typing import Any
 
 from gpugraph.bench.available import PEER
+from gpugraph.bench.axes import sampling_settings
 from gpugraph.bench.estimate import Prices
 from gpugraph.bench.plan import Plan, expand_sweep
 from gpugraph.bench.process import WorkerDied, WorkerProcess
 from gpugraph.bench.run import Runner, Totals, Watcher
 from gpugraph.bench.store import Store, dated_name, latest_name, read_records
 from gpugraph.bench.sweep import Sweep
-from gpugraph.bench.sweep_file import sampling_settings
 from gpugraph.errors import DeviceUnavailable, GpuGraphError, InputError, Regression, VerificationFailed
 from gpugraph.measure.record import Record
 from gpugraph.measure.sampling import Sampling

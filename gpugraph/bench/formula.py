@@ -5,14 +5,15 @@ from __future__ import annotations
 import ast
 import math
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
-from gpugraph.bench.axes import described, filled, matches
+from gpugraph.bench.axes import described, filled, matches, variables_in
 from gpugraph.errors import InputError, unknown_name
 from gpugraph.measure.record import Record
 from gpugraph.problems.column import at
+from gpugraph.problems.registry import algorithms
 
 Conditions = Mapping[str, Any]
 
@@ -104,6 +105,23 @@ def _matches(record: Record, name: str, wanted: Any) -> bool:
     return found is not None and (matches(wanted, found) or str(found) == str(wanted))
 
 
+def check_conditions(conditions: Conditions, known: Iterable[str]) -> None:
+    """Refuse conditions on what no record has.
+
+    Args:
+        conditions: by name.
+        known: axes and options of the sweep; those of all algorithms are known as well.
+
+    Raises:
+        InputError: the first of them; the nearest right name is suggested.
+    """
+    for name in conditions:
+        if name not in {*NAMES, *known} and name.partition(".")[0] not in (*FIELDS, "device", "graph"):
+            names = {*NAMES, *known, *(option.name for algorithm in algorithms() for option in algorithm.options)}
+            if name not in names:
+                raise unknown_name("condition", name, names)
+
+
 _KEPT = ("source", "weights", "seed", "index_bits")
 
 
@@ -112,7 +130,8 @@ def beside(record: Record, named: Conditions, records: Iterable[Record]) -> list
 
     Where another graph, algorithm or device is named, what only goes with the first of them need not be the same.
     """
-    wanted = {key: filled(text, _Bound(record)) for key, text in named.items()}
+    known = {name: figure(record, name) for text in named.values() for name in variables_in(text)}
+    wanted = {key: filled(text, known) for key, text in named.items()}
     kept = ["problem", "graph", "algorithm", *(name for name in _KEPT if name in record.axes)]
     options: set[str] = set()
     if not {"algorithm", "device"} & named.keys():
@@ -126,22 +145,6 @@ def beside(record: Record, named: Conditions, records: Iterable[Record]) -> list
         and all(one.parameters.get(name) == record.parameters[name] for name in options)
         and meets(one, wanted)
     ]
-
-
-class _Bound(Mapping[str, Any]):
-    """The values of variables, as a record has them."""
-
-    def __init__(self, record: Record):
-        self._record = record
-
-    def __getitem__(self, name: str) -> Any:
-        return figure(self._record, name)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(NAMES)
-
-    def __len__(self) -> int:
-        return len(NAMES)
 
 
 # ------------------------------------------------------------------ formulas

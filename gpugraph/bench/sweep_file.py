@@ -8,12 +8,20 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from gpugraph.bench.axes import AXES, LIMITS, TEMPLATES, apply_settings, expand, expand_words, variables_in
+from gpugraph.bench.axes import (
+    AXES,
+    LIMITS,
+    TEMPLATES,
+    apply_settings,
+    expand,
+    sampling_settings,
+    variables_in,
+)
 from gpugraph.bench.findings import read_expectations, read_tables
+from gpugraph.bench.formula import check_conditions
 from gpugraph.bench.paper import read_paper
 from gpugraph.bench.sweep import Block, Limits, Rule, Sweep, Variant
 from gpugraph.bench.toml_file import Document
@@ -21,27 +29,11 @@ from gpugraph.devices.discovery import parse_device
 from gpugraph.errors import InputError, placed, unknown_name
 from gpugraph.files import resource_dir
 from gpugraph.graph.view import PREPARATIONS
-from gpugraph.measure.sampling import Sampling
 from gpugraph.problems.contract import PROBLEMS
 from gpugraph.quantities import parse_bytes, parse_seconds
 
-TOP = (
-    "title",
-    "about",
-    "budget",
-    "axes",
-    "options",
-    "cases",
-    "skip",
-    "limits",
-    "sampling",
-    "block",
-    "paper",
-    "peer",
-    "table",
-    "expect",
-)
 BLOCK = ("name", "axes", "options", "cases", "skip", "limits")
+TOP = ("title", "about", "budget", "sampling", "block", "paper", "peer", "table", "expect", *BLOCK[1:])
 VARIANT = ("name", "device", "options", "prepare")
 
 
@@ -110,7 +102,20 @@ def read_sweep(
         expectations=expectations,
     )
     _check_variables(sweep)
+    _check_conditions(sweep)
     return sweep
+
+
+def _check_conditions(sweep: Sweep) -> None:
+    """Refuse conditions of tables and expectations on what neither the sweep nor a record has."""
+    known = {name for block in sweep.blocks for names in (block.axes, *block.cases) for name in names}
+    known |= {name for block in sweep.blocks for options in block.options.values() for name in options}
+    known |= {name for block in sweep.blocks for variant in block.variants() for name in variant.options}
+    for kind, questions in (("table", sweep.tables), ("expect", sweep.expectations)):
+        for turn, question in enumerate(questions):
+            for key, conditions in (("each", question.each), *(("with", one) for one in question.others.values())):
+                with sweep.document.at(kind, key, turn=turn):
+                    check_conditions(conditions, known)
 
 
 def _check_variables(sweep: Sweep) -> None:
@@ -202,6 +207,8 @@ def _axis(name: str, value: Any) -> list[Any]:
     known = {
         "symmetrize": (bool,),
         "keep_ids": (bool,),
+        "vertices": (int,),
+        "directed": (bool,),
         "seed": (int,),
         "index_bits": (int,),
         "source": (str, int),
@@ -290,31 +297,3 @@ def _limits(document: Document, table: Mapping[str, Any]) -> Limits:
             with document.at("limits", key):
                 limits[name] = parse(table[key])
     return Limits(**limits)
-
-
-def sampling_settings(table: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of the sampling, checked by making one.
-
-    Raises:
-        InputError: an unknown one, or a value it does not take.
-    """
-    kinds = {f.name: type(f.default) for f in fields(Sampling)}
-    found: dict[str, Any] = {}
-    for key, value in table.items():
-        if key not in kinds:
-            raise unknown_name("setting of 'sampling'", key, kinds)
-        found[key] = _typed(key, value, kinds[key])
-    Sampling(**found)
-    return found
-
-
-def _typed(key: str, value: Any, kind: type) -> Any:
-    """Return a value as a setting's own type; the command line gives texts."""
-    if isinstance(value, str):
-        (value,) = expand_words(value) if "," not in value else [value]
-        value = {"true": True, "yes": True, "false": False, "no": False}.get(value, value)
-    if kind is float and type(value) is int:
-        value = float(value)
-    if type(value) is not kind:
-        raise InputError(f"{key} takes {kind.__name__}, not {value!r}")
-    return value

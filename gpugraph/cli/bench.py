@@ -83,7 +83,7 @@ def bench(
         show("\n".join(f"{name:<22} {read_sweep(name).title}" for name in shipped()))
         return
     seconds = None if budget is None else _seconds(budget, f"--budget {budget}")
-    default_s = _seconds(defaults().budget, f"{defaults().origin}, bench.budget")
+    default_s = _seconds(defaults().budget, f"{defaults().origins['bench.budget']}, bench.budget")
     sampled = {"cold": cold, "energy": energy, "processes": processes}
     asked = read_sweep(sweep, parse_settings(settings), seconds, default_s)
 

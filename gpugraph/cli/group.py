@@ -11,9 +11,12 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 import click
+from click.shell_completion import shell_complete
 
 from gpugraph import __version__
 from gpugraph.cli import Interruption
+from gpugraph.cli.completion import VARIABLE
+from gpugraph.cli.layout import sections, write_example
 from gpugraph.cli.options import help_text, problem_command
 from gpugraph.cli.output import silence, warnings_as_notices
 from gpugraph.errors import (
@@ -42,6 +45,11 @@ COMMANDS = {
     "devices": "lists",
     "verify": "verify",
     "demo": "demo",
+    "help": "help",
+    "new": "new",
+    "races": "races",
+    "config": "config",
+    "completion": "config",
 }
 """Name → the file that has it, in the order of a first session."""
 
@@ -62,6 +70,22 @@ class LazyGroup(click.Group):
         command: click.Command = getattr(importlib.import_module(f"gpugraph.cli.{COMMANDS[cmd_name]}"), cmd_name)
         return command
 
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write what gpugraph is, with an example first."""
+        text, _, example = (self.help or "").partition("\n\b\nExample:")
+        first, _, rest = text.partition("\n\n")
+        write_example(formatter, first, example)
+        formatter.write_paragraph()
+        with formatter.indentation():
+            formatter.write_text(rest.strip())
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands in sections."""
+        for title, names in sections(self.list_commands(ctx)).items():
+            found = [(name, self.get_command(ctx, name)) for name in names]
+            with formatter.section(title):
+                formatter.write_dl([(name, one.get_short_help_str(limit=60)) for name, one in found if one is not None])
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
@@ -75,6 +99,8 @@ class LazyGroup(click.Group):
     ) -> NoReturn:
         """Run and exit: every way out of the command line leads through the boundary."""
         words = list(sys.argv[1:] if args is None else args) or ["--help"]
+        if instruction := os.environ.get(VARIABLE):
+            sys.exit(shell_complete(self, {}, "gpugraph", VARIABLE, instruction))
         for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
             if getattr(sys, name) is None:  # closed by the shell (>&-); in this order no other file takes its number
                 setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115  open until the end

@@ -50,7 +50,7 @@ def measure(
 
     if graph is None:
         graph = defaults().graph
-        tell([f"no graph given: taking {graph}, the default of {defaults().origin}"], quiet=quiet)
+        tell([f"no graph given: taking {graph}, the default of {defaults().origins['default.graph']}"], quiet=quiet)
     _check_outputs(problem, graph, output, save)
     algo = _with_commands(algo, commands)
     _check_algorithm(problem, algo)

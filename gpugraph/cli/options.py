@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import inspect
+import os
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-from gpugraph.errors import InputError, unknown_name
+from gpugraph.cli.layout import GroupedCommand
+from gpugraph.errors import InputError, placed, unknown_name
 from gpugraph.files import resource_dir
 from gpugraph.problems.contract import METHODS_OF_A_RUN
 from gpugraph.problems.registry import command_of
 
 _KEYS: dict[str, dict[str, type]] = {
-    "default": {"graph": str},
+    "default": {"graph": str, "device": str},
     "measure": {"repeat": int, "warmup": int, "verify": str},
     "bench": {"budget": str},
 }
@@ -30,51 +32,88 @@ class Defaults:
 
     Attributes:
         graph: a path or a spec.
+        device: as ``--device`` takes it.
         repeat: samples.
         warmup: runs before the first sample.
         verify: the method of verification.
         budget: of a sweep's cells on each device, as ``--budget`` takes it.
-        origin: the file that says so.
+        origins: ``"table.key"`` → the file that says so.
     """
 
     graph: str
+    device: str
     repeat: int
     warmup: int
     verify: str
     budget: str
-    origin: str
+    origins: Mapping[str, str]
 
 
 @cache
 def defaults() -> Defaults:
-    """Return the defaults of the installation."""
-    return read_defaults(resource_dir("configs") / "default.toml")
+    """Return the defaults: of the installation, and in their place those of the user's own file."""
+    return read_defaults(resource_dir("configs") / "default.toml", users_file())
 
 
-def read_defaults(path: Path) -> Defaults:
-    """Return the defaults that a file gives.
+def users_file() -> Path | None:
+    """Return where the user's own defaults stand, if they do; None where there are to be none.
+
+    ``$GPUGRAPH_CONFIG`` names the file, or none if it is empty; else it is ``gpugraph/config.toml`` in
+    ``$XDG_CONFIG_HOME`` or ``~/.config``.
+    """
+    chosen, shared = os.environ.get("GPUGRAPH_CONFIG"), os.environ.get("XDG_CONFIG_HOME", "")
+    if chosen is not None:
+        return Path(chosen) if chosen else None
+    try:
+        folder = Path(shared) if os.path.isabs(shared) else Path.home() / ".config"
+    except RuntimeError:  # a user without a home
+        return None
+    return folder / "gpugraph" / "config.toml"
+
+
+def read_defaults(path: Path, users: Path | None = None) -> Defaults:
+    """Return the defaults that a file gives, and in their place those of a user's, which need not be there.
 
     Raises:
-        InputError: it cannot be read, or a key is unknown, missing or of the wrong type.
+        InputError: one cannot be read, or a key is unknown, missing or of the wrong type.
     """
+    values, origins = _read_keys(path), {}
+    missing = [f"{table}.{key}" for table, keys in _KEYS.items() for key in keys if f"{table}.{key}" not in values]
+    if missing:
+        raise InputError(f"lacks {', '.join(missing)}", where=path, remedy="reinstall gpugraph")
+    origins.update(dict.fromkeys(values, f"configs/{path.name}"))
+    if users is not None and users.exists():
+        own = _read_keys(users)
+        values.update(own)
+        origins.update(dict.fromkeys(own, str(users)))
+    if values["measure.verify"] not in METHODS_OF_A_RUN:
+        raise placed(
+            unknown_name("verification method", values["measure.verify"], METHODS_OF_A_RUN), origins["measure.verify"]
+        )
+    return Defaults(**{name.split(".")[1]: value for name, value in values.items()}, origins=origins)
+
+
+def _read_keys(path: Path) -> dict[str, Any]:
+    """Return ``"table.key"`` → value of a file of defaults."""
     try:
         tables = tomllib.loads(path.read_text("utf-8"))
     except (OSError, ValueError) as error:
-        raise InputError(f"cannot be read: {error}", where=path) from None
+        raise InputError(f"cannot be read: {error}", where=path, remedy="mend it; see docs/config.md") from None
     values: dict[str, Any] = {}
     for table, content in tables.items():
         if table not in _KEYS or not isinstance(content, dict):
-            raise unknown_name(f"table in {path}", table, _KEYS)
+            raise placed(unknown_name("table", table, _KEYS), str(path))
         for key, value in content.items():
             if key not in _KEYS[table]:
-                raise unknown_name(f"key in [{table}] of {path}", key, _KEYS[table])
-            if type(value) is not _KEYS[table][key]:
-                raise InputError(f"{table}.{key} is {value!r}, not of type {_KEYS[table][key].__name__}", where=path)
-            values[key] = value
-    missing = [f"{table}.{key}" for table, keys in _KEYS.items() for key in keys if key not in values]
-    if missing:
-        raise InputError(f"lacks {', '.join(missing)}", where=path)
-    return Defaults(**values, origin=f"configs/{path.name}")
+                raise placed(unknown_name(f"key in [{table}]", key, _KEYS[table]), str(path))
+            kind = _KEYS[table][key]
+            if type(value) is not kind:
+                noun = {str: "a text in quotation marks", int: "a whole number"}[kind]
+                raise InputError(
+                    f"{table}.{key} is {value!r}, not of type {kind.__name__}", where=path, remedy=f"give {noun}"
+                )
+            values[f"{table}.{key}"] = value
+    return values
 
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
@@ -92,8 +131,17 @@ def named(
             raise unknown_name(kind, value, names)
         return value
 
+    def offer(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+        return [name for name in names if name.startswith(incomplete)]
+
     return click.option(
-        *declarations, metavar="|".join(names), default=default, show_default=True, callback=check, help=help
+        *declarations,
+        metavar="|".join(names),
+        default=default,
+        show_default=True,
+        callback=check,
+        shell_complete=offer,
+        help=help,
     )
 
 
@@ -115,16 +163,35 @@ def help_text(docstring: str | None) -> str:
 
 def command(function: Callable[..., None]) -> click.Command:
     """Make a command of a function, with the options that every command has."""
-    made = click.command(help=help_text(function.__doc__))(function)
+    made = click.command(cls=GroupedCommand, help=help_text(function.__doc__))(function)
     made.params.append(click.Option(["-q", "--quiet"], is_flag=True, help="No progress and no notices."))
     made.params.append(
         click.Option(["--debug"], is_flag=True, expose_value=False, help="Show the whole trace of an error.")
     )
+    for parameter in made.params:
+        parameter.shell_complete = partial(_complete, parameter, parameter.shell_complete)  # type: ignore[method-assign]
     return made
+
+
+def _complete(
+    parameter: click.Parameter, otherwise: Callable[..., list[Any]], context: click.Context, incomplete: str
+) -> list[Any]:
+    """Return what a shell may offer for a parameter."""
+    from gpugraph.cli.completion import complete
+
+    found = complete(parameter, context, incomplete)
+    return otherwise(context, incomplete) if found is None else found
 
 
 input_options = bundle(
     click.option("--input-format", metavar="FORMAT", help="Format of the file, where content and name do not tell."),
+    click.option(
+        "--columns", metavar="A,B[,C]", default="", help="Of a table: tails, heads and weights, e.g. src,dst,weight."
+    ),
+    click.option("--directed/--undirected", default=None, help="Lines are arcs, or edges, where a file does not say."),
+    click.option(
+        "--vertices", type=click.IntRange(0), metavar="N", help="How many there are, where a file does not say."
+    ),
     click.option("--keep-ids", is_flag=True, help="An edge list has the vertices 0 to the largest id, all of them."),
     click.option("--symmetrize", is_flag=True, help="Make a directed graph undirected; the lighter arc wins."),
     click.option(
@@ -154,7 +221,7 @@ def run_options(function: Decorated) -> Decorated:
         click.option("--algo", default="auto", show_default=True, metavar="NAME", help="See `gpugraph algos`."),
         click.option(
             "--device",
-            default="auto",
+            default=defaults().device,
             show_default=True,
             metavar="DEVICE",
             help="auto, cuda[:i], cpu or emulated; several: cuda:0,1, cuda:all, cpu*4.",

@@ -22,7 +22,7 @@ _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 def guest_in(words: Sequence[str]) -> str | None:
     """Return the user's own algorithm that a command line names, in a file or of an installed package, or None."""
     named = None
-    for word, following in zip(words, [*words[1:], ""], strict=True):
+    for word, following in zip(words, [*words[1:], ""], strict=False):
         if word == "--algo" or word.startswith("--algo="):
             named = following if word == "--algo" else word.removeprefix("--algo=")
     if not named or named == "auto" or named.startswith("peer:"):

@@ -138,6 +138,7 @@ class CudaDevice:
         if words.size:
             self.require(words.nbytes + words.nbytes // _SORT_SLACK + _SMALL)
             with translated(self.label, "sorting"), self._memory.for_cupy(), self.stream:
+                self._runtime.setDevice(self.index)
                 words.sort()
 
     def stage(self, array: NDArray[Any]) -> NDArray[Any]:

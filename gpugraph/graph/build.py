@@ -23,6 +23,9 @@ from gpugraph.host import require_memory
 VERTEX_BYTES = 64
 """About the memory that a vertex takes, arcs or none, while a graph is loaded and then worked on."""
 
+ASSUMED = "the file does not say whether its lines are arcs or edges: taken as arcs; --undirected takes them as edges"
+"""What is told of a directed graph whose format is one for both; symmetrised, there is nothing more to tell."""
+
 ARC_BYTES = 32
 """About the memory that an arc takes on its way from a list into a graph, the list not counted."""
 
@@ -161,7 +164,7 @@ def symmetrize(graph: CSRGraph) -> CSRGraph:
         targets=rows.targets,
         weights=rows.weights,
         directed=False,
-        notes=(*graph.notes, f"symmetrised: {said}"),
+        notes=(*(note for note in graph.notes if note != ASSUMED), f"symmetrised: {said}"),
         stored_digest=None,
     )
 

@@ -143,6 +143,17 @@ class CSRGraph:
         """Number of undirected edges; of a directed graph, its number of arcs."""
         return self.arcs if self.directed else self.arcs // 2
 
+    @cached_property
+    def has_negative_weight(self) -> bool:
+        """Whether a weight is below zero."""
+        if self.weight_dtype.kind == "u" or not self.arcs:
+            return False
+        if self.on_device is not None and self.on_device.usable:
+            from gpugraph.graph.device_check import has_negative_weight
+
+            return has_negative_weight(self)
+        return bool(self.weights.min() < 0)
+
     @property
     def nbytes(self) -> int:
         """Bytes of the three arrays on the host, if they are all there."""

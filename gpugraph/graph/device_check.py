@@ -69,6 +69,18 @@ def is_symmetric_on_device(graph: CSRGraph) -> bool:
     return found is not None and not found[BALANCE:].any()
 
 
+def has_negative_weight(graph: CSRGraph) -> bool:
+    """Tell whether a weight is below zero."""
+    rows = _rows(graph)
+    dtype, device = np.dtype(rows.weights.dtype), rows.device
+    if dtype.kind == "u":
+        return False
+    found = device.full(1, 0, np.uint32)
+    threads = -(-rows.arcs // ARCS_PER_THREAD)
+    rows.launch(FILE, "check_negative", threads, np.int64(rows.arcs), rows.weights, np.int32(dtype.itemsize), found)
+    return bool(device.read(found))
+
+
 def check_on_device(graph: CSRGraph) -> None:
     """Check everything that ``check_structure`` checks, of the copy that lies on a device.
 

@@ -69,7 +69,7 @@ def _indices(values: Any, what: str) -> NDArray[Any]:
     return array if len(array) else np.zeros(0, np.int64)
 
 
-def _weights(values: Any, name: Callable[[int], str]) -> NDArray[Any]:
+def weights_of(values: Any, name: Callable[[int], str]) -> NDArray[Any]:
     """Return weights in a type that graphs hold, exactly.
 
     Args:
@@ -150,7 +150,7 @@ def _arcs_of_rows(offsets: Any, targets: Any, weights: Any) -> ArcList:
         )
     if len(targets) and (int(targets.min()) < 0 or int(targets.max()) >= vertices):
         raise InputError(f"a target lies outside [0, {vertices})", remedy="number the vertices from 0")
-    plain = None if weights is None else _weights(weights, _by_position)
+    plain = None if weights is None else weights_of(weights, _by_position)
     if plain is not None and len(plain) != len(targets):
         raise InputError(
             f"{len(plain)} weights for {len(targets)} targets", remedy="give one weight for each target, or None"
@@ -190,7 +190,7 @@ def _arcs_of_matrix(matrix: Any) -> ArcList:
             raise InputError(
                 f"an index of the matrix lies outside [0, {n})", remedy="correct the index, or make the matrix larger"
             )
-        arcs = ArcList(tails, heads, _weights(coo.data, _by_position), n)
+        arcs = ArcList(tails, heads, weights_of(coo.data, _by_position), n)
     # Formats that cannot repeat an entry do not say whether they do.
     return arcs if getattr(matrix, "has_canonical_format", True) else summed(arcs, pattern=matrix.dtype == bool)
 
@@ -248,7 +248,7 @@ def _arcs_of_networkx(graph: Any) -> ArcList:
     def name(i: int) -> str:
         return f"the weight of the edge {printed(flat[3 * i])} - {printed(flat[3 * i + 1])}"
 
-    weights = _weights(flat[2::3], name)
+    weights = weights_of(flat[2::3], name)
     plain = set(map(type, nodes)) <= {int} and nodes == list(range(len(nodes)))
     names = None if plain else np.fromiter(nodes, object, len(nodes))
     directed = bool(graph.is_directed())

@@ -16,13 +16,13 @@ from gpugraph.devices.base import Device
 from gpugraph.errors import GraphFormatError, InputError, OutOfMemory, unreadable
 from gpugraph.files import atomic_write
 from gpugraph.graph import formats
-from gpugraph.graph.build import ArcList, build
+from gpugraph.graph.build import ASSUMED, ArcList, build
 from gpugraph.graph.build import symmetrize as symmetrized
 from gpugraph.graph.canonical import weight_words
 from gpugraph.graph.check import ensure_checked, first_asymmetry
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.formats.base import Format
-from gpugraph.graph.formats.input_file import Progress, Source
+from gpugraph.graph.formats.input_file import Progress, Reading, Source
 from gpugraph.graph.view import MAX_NARROW_ARCS
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def load_file(
     *,
     input_format: str | None = None,
     symmetrize: bool = False,
-    keep_ids: bool = False,
+    told: Reading | None = None,
     check: bool = True,
     phases: dict[str, float] | None = None,
     progress: Progress | None = None,
@@ -46,7 +46,7 @@ def load_file(
         path: a file, compressed or not, or ``"-"`` for standard input.
         input_format: the name of a format; default: recognised by content, else by name.
         symmetrize: make a directed graph undirected; the lighter arc of a pair wins.
-        keep_ids: a file that only lists ids has the vertices 0 to the largest, whether or not all occur.
+        told: what the user says of a file that does not say it itself.
         check: check the whole structure of gpugraph's own ``.csr``.  Without it the file is only mapped, which
             takes no time at any size, and ``check_structure`` has to run before any algorithm does.  All other
             formats are checked while they are read.
@@ -61,7 +61,7 @@ def load_file(
     """
     form = formats.named(input_format) if input_format else None
     clock = HostClock()
-    with Source(path, progress, keep_ids=keep_ids) as source:
+    with Source(path, progress, told) as source:
         try:
             graph = _loaded(source, form, clock, None if symmetrize else device)
             if check or symmetrize:
@@ -87,13 +87,34 @@ def _loaded(source: Source, form: Format | None, clock: HostClock, device: Devic
     with clock.phase("load"):
         form = form or formats.recognise(source)
         content = form.read(source)
+    _check_told(source, content, form)
     if not isinstance(content, ArcList):
         graph = replace(content, name=stem(source.name))
         if device is not None and 0 < graph.vertices < 2**31:
             _place(graph, source, device, clock)
         return graph
+    open_ = content.directed is None and not content.one_sided
     with clock.phase("build"):
-        return _built(content, source, form, device)
+        if open_ and source.directed is not None:
+            content = replace(content, directed=source.directed, one_sided=not source.directed)
+        graph = _built(content, source, form, device)
+    if open_ and source.directed is None and graph.directed and form.ids == "any":  # a list, no matrix
+        return graph.renamed(notes=(*graph.notes, ASSUMED))
+    return graph
+
+
+def _check_told(source: Source, content: ArcList | CSRGraph, form: Format) -> None:
+    """Refuse what the user says of a file that says otherwise."""
+    if source.vertices not in (None, content.vertices):
+        what = f"has {content.vertices} vertices, not the {source.vertices} of --vertices"
+        raise InputError(what, where=source.path, remedy="leave --vertices out")
+    if source.columns and form.name not in ("table", "parquet"):
+        raise InputError(f"{form.title} has no columns to choose", where=source.path, remedy="leave --columns out")
+    says = False if isinstance(content, ArcList) and content.one_sided else content.directed
+    if says is not None and source.directed not in (None, says):
+        kind, option = ("directed", "--undirected") if says else ("undirected", "--directed")
+        remedy = f"leave {option} out" + ("; --symmetrize makes it undirected" if says else "")
+        raise InputError(f"says itself that the graph is {kind}", where=source.path, remedy=remedy)
 
 
 def _place(graph: CSRGraph, source: Source, device: Device, clock: HostClock) -> None:

@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from gpugraph.clock import HostClock
 from gpugraph.devices.base import Device
+from gpugraph.errors import InputError
 from gpugraph.graph.build import build
 from gpugraph.graph.build import symmetrize as symmetrized
 from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.formats.input_file import Reading
+from gpugraph.graph.spec import is_spec
 
 
 def open_graph(
@@ -25,6 +29,9 @@ def open_graph(
     seed: int = 1,
     symmetrize: bool = False,
     keep_ids: bool = False,
+    vertices: int | None = None,
+    directed: bool | None = None,
+    columns: str = "",
     phases: dict[str, float] | None = None,
     progress: Callable[[str], None] = lambda what: None,
     device: Device | None = None,
@@ -39,6 +46,10 @@ def open_graph(
         seed: of ``uniform`` weights.
         symmetrize: make a directed graph undirected; the lighter arc of a pair wins.
         keep_ids: a file that only lists ids has the vertices 0 to the largest, whether or not all occur.
+        vertices: how many there are, where a file does not say it.
+        directed: True: a file's lines are arcs; False: they are edges; None: what the file says, or arcs unless each
+            has its reverse.
+        columns: of a table, ``"src,dst,weight"``: the names of its columns, or their numbers from 1 on.
         phases: the seconds of ``load`` and ``build`` are added here.
         progress: called with a few words whenever something new begins.
         device: a GPU that will work on the graph: it makes, or builds and checks it, and keeps it, where it can.
@@ -48,7 +59,8 @@ def open_graph(
     """
     clock = HostClock()
     maker = device if weights == "file" and not symmetrize else None
-    graph = _opened(source, input_format, keep_ids, clock, progress, maker)
+    told = Reading(keep_ids, vertices, directed, columns)
+    graph = _opened(source, input_format, told, clock, progress, maker)
     with clock.phase("build"):
         if weights != "file":
             from gpugraph.graph.weights import transform_weights
@@ -67,16 +79,21 @@ def open_graph(
 def _opened(
     source: Any,
     input_format: str | None,
-    keep_ids: bool,
+    told: Reading,
     clock: HostClock,
     progress: Callable[[str], None],
     device: Device | None,
 ) -> CSRGraph:
     """Return the graph as its source has it."""
+    text = os.fsdecode(source) if isinstance(source, str | os.PathLike) else None
+    made = text is not None and input_format is None and not os.path.exists(text) and is_spec(text)
+    if (text is None or made) and replace(told, keep_ids=False) != Reading():
+        what = "says all of itself; --directed, --undirected, --vertices and --columns are for files"
+        raise InputError(what, where=text or type(source).__name__, remedy="leave the option out")
     if isinstance(source, CSRGraph):
         return source
     if isinstance(source, str | os.PathLike):
-        return _open_text(os.fsdecode(source), input_format, keep_ids, clock, progress, device)
+        return _open_text(os.fsdecode(source), input_format, told, clock, progress, device)
     from gpugraph.graph.from_python import arcs_of_object
 
     with clock.phase("build"):
@@ -86,13 +103,11 @@ def _opened(
 def _open_text(
     text: str,
     input_format: str | None,
-    keep_ids: bool,
+    told: Reading,
     clock: HostClock,
     progress: Callable[[str], None],
     device: Device | None,
 ) -> CSRGraph:
-    from gpugraph.graph.spec import is_spec
-
     if input_format is None and not os.path.exists(text) and is_spec(text):
         from gpugraph.graph.generate import generate
 
@@ -103,6 +118,4 @@ def _open_text(
     def reading(done: int, whole: int) -> None:
         progress(f"reading {text} {done / max(whole, 1):.0%}")
 
-    return load_file(
-        text, input_format=input_format, keep_ids=keep_ids, phases=clock.seconds, progress=reading, device=device
-    )
+    return load_file(text, input_format=input_format, told=told, phases=clock.seconds, progress=reading, device=device)

@@ -62,6 +62,8 @@ class Cell:
         weights: replaces the weights: ``"unit"``, ``"abs"``, ``"hash:LO..HI"`` or ``"uniform:LO..HI"``; ``"file"``
             keeps them.
         keep_ids: an edge list has the vertices 0 to the largest id.
+        vertices, directed, columns: of a file that does not say them, as ``gpugraph.graph.sources.open_graph`` takes
+            them.
         symmetrize: make a directed graph undirected before anything else.
         predecessors: also return the canonical predecessors of shortest paths.
         phases: also time the algorithm's inner phases, in runs of their own.
@@ -87,6 +89,9 @@ class Cell:
     weights: str = "file"
     symmetrize: bool = False
     keep_ids: bool = False
+    vertices: int | None = None
+    directed: bool | None = None
+    columns: str = ""
     predecessors: bool = False
     phases: bool = True
     profile: bool = False
@@ -99,7 +104,8 @@ class Cell:
     def input(self) -> Input:
         """What it is measured on."""
         seed = self.seed if self.weights.startswith("uniform") else None
-        return Input(self.problem, self.graph, self.input_format, self.weights, self.symmetrize, self.keep_ids, seed)
+        read = {name: getattr(self, name) for name in ("keep_ids", "vertices", "directed", "columns")}
+        return Input(self.problem, self.graph, self.input_format, self.weights, self.symmetrize, seed=seed, **read)
 
 
 @dataclass(frozen=True, eq=False)

@@ -67,7 +67,7 @@ class Input:
     Attributes:
         source: a path, a spec, or an object.
         seed: of random weights; None where they are not random.
-        keep_ids: an edge list has the vertices 0 to the largest id.
+        keep_ids, vertices, directed, columns: as ``open_graph`` takes them.
     """
 
     problem: str
@@ -77,6 +77,9 @@ class Input:
     symmetrize: bool = False
     keep_ids: bool = False
     seed: int | None = None
+    vertices: int | None = None
+    directed: bool | None = None
+    columns: str = ""
 
     @property
     def path(self) -> str | None:
@@ -103,13 +106,15 @@ class Input:
     def describe(self) -> dict[str, Any]:
         """Return the ``cell.input`` object of a record: equal for equal inputs, unequal once a file has changed."""
         stamp = self.stamp()
+        defaults = {"keep_ids": False, "vertices": None, "directed": None, "columns": ""}
+        said = {name: getattr(self, name) for name, default in defaults.items() if getattr(self, name) != default}
         return {
             "graph": str(self.source),
             "stamp": None if stamp is None else stamp[:2],
             "weights": self.weights,
             "format": self.format,
             "symmetrize": self.symmetrize,
-            **({"keep_ids": True} if self.keep_ids else {}),
+            **said,
             "seed": self.seed,
         }
 

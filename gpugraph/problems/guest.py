@@ -8,9 +8,10 @@
   and ``section``, or
 * a plain function ``f(view, clock, *query)`` over NumPy arrays, for the CPU.
 
-What ``run`` returns is by default the (device) array of canonical edge ids of the forest, of the distance words (see
-``sssp/distances.py``), or of the scan; ``fetch`` and ``finish`` are needed only for something else.  Phases,
-verification, both devices and records come for free.
+What ``run`` returns is by default, for a forest, the ids of its edges or pairs of vertices; for shortest paths, the
+distances, infinity where there is no path, or distance words (see ``sssp/distances.py``); for components, a label for
+each vertex; for a scan, the array: as a list, or an array on the host or the device.  ``fetch`` and ``finish`` are
+needed only for something else.  Phases, verification, both devices and records come for free.
 
 Nothing of a guest is trusted: whatever it raises is told in one line, and what it returns becomes a result of
 gpugraph's own (``Problem.accept``).  Where guests come from says ``guest_sources.py``.
@@ -220,6 +221,14 @@ def _threw(error: BaseException, name: str, home: str | None, path: str | None) 
 
 
 # ------------------------------------------------------------------ what a guest returns
+
+
+def numbers(returned: Any) -> Any:
+    """Return a list or a tuple of numbers, or of pairs of them, as an array; anything else as it is."""
+    if isinstance(returned, list | tuple):
+        array = np.array(returned if len(returned) else np.zeros(0, np.int64))
+        return array if array.dtype.kind in "iuf" else returned
+    return returned
 
 
 def plain_array(returned: Any, dtypes: str, shape: tuple[int, ...] | None, wanted: str, remedy: str) -> NDArray[Any]:

@@ -88,7 +88,7 @@ def tiny_like(graph: CSRGraph) -> CSRGraph:
     return CSRGraph(
         offsets=np.array([0, 1, 3, 4], graph.offsets.dtype),
         targets=np.array([1, 0, 2, 1], graph.targets.dtype),
-        weights=np.array([1, 1, 2, 2], graph.weights.dtype),
+        weights=np.array([1, 1, 2, 2], graph.weight_dtype),
         directed=False,
         name=graph.name,
     )

@@ -1,10 +1,11 @@
 """Pages of documentation made of records: a Markdown text in which tables and verdicts of sweeps are filled in.
 
-The text is a Jinja2 template, which knows four functions; docs/report.md describes them.
+The text is a Jinja2 template, which knows five functions; docs/report.md describes them.
 """
 
 from __future__ import annotations
 
+import shlex
 import tomllib
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -34,6 +35,7 @@ def fill(path: str, records: Sequence[Record]) -> str:
         "verdicts": page.verdicts,
         "origin": page.origin,
         "measured": page.measured,
+        "command": page.command,
     }
     try:
         rendered: str = known.from_string(_text(path)).render(functions)
@@ -105,7 +107,7 @@ class _Page:
         return any(kind in ("", row.device_kind) for row in self._of(sweep, None))
 
     def origin(self, records: str) -> str:
-        """Return in a sentence on what, when and by which command a file's records were measured."""
+        """Return how many cells a file has, on what they were measured, and when."""
         rows = self._of("", records)
         devices = dict.fromkeys(
             row.device + (f", {row.data['device'].get('threads')} threads" if row.device_kind == "cpu" else "")
@@ -113,7 +115,13 @@ class _Page:
             if row.shape.device.name
         )
         days = sorted({str(row.data.get("time", ""))[:10] for row in rows} - {""})
-        return f"{len(rows)} cells, {' and '.join(devices)}, {' to '.join(dict.fromkeys((days[0], days[-1])))}"
+        return f"{len(rows)} cells, {' and '.join(devices)}, {' to '.join(dict.fromkeys(days[:1] + days[-1:]))}"
+
+    def command(self, records: str) -> str:
+        """Return the commands that measured a file's records, a line each."""
+        told = [(row.data.get("environment") or {}).get("command") or () for row in self._of("", records)]
+        words = [[str(word) for word in one] for one in dict.fromkeys(map(tuple, told)) if one]
+        return "\n".join(shlex.join(["gpugraph", *one[one.index("bench") :]]) for one in words if "bench" in one)
 
     def _sweep(self, name: str) -> Sweep:
         if name not in self._sweeps:

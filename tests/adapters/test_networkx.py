@@ -13,9 +13,11 @@ from networkx.utils import backends
 
 import gpugraph
 from gpugraph.adapters.networkx import backend, graph
+from gpugraph.adapters.networkx import paths as paths_module
 from gpugraph.adapters.networkx.backend import can_run, convert_from_nx, convert_to_nx, should_run
 from gpugraph.adapters.networkx.graph import Declined
 from gpugraph.adapters.networkx.info import FUNCTIONS
+from gpugraph.adapters.networkx.paths import Paths
 
 KINDS = (nx.Graph, nx.MultiGraph, nx.DiGraph, nx.MultiDiGraph)
 NODES = st.sampled_from(["a", "b", 3, 4.5, (1, 2), frozenset({7}), None.__class__, "h", -1, True])
@@ -40,7 +42,7 @@ def outcome(function: Any, *arguments: Any, **named: Any) -> Any:
 def told(value: Any) -> Any:
     if isinstance(value, nx.Graph):
         return type(value), value.graph, dict(value.nodes(data=True)), value._adj, list(value.edges)
-    if isinstance(value, dict | backend.paths.Paths):
+    if isinstance(value, dict | Paths):
         lists = any(isinstance(one, list) for one in value.values())  # NetworkX orders those by when they were begun
         return dict(value) if lists else [(key, told(one)) for key, one in value.items()]
     if isinstance(value, tuple):
@@ -209,7 +211,7 @@ def test_a_gpu_finds_the_same_lengths_and_forests(monkeypatch):
     expected = there("single_source_dijkstra_path_length", G, 0)
     forest = outcome(there, "minimum_spanning_tree", G)
     monkeypatch.setattr(graph, "device", lambda: "emulated")
-    monkeypatch.setattr(backend.paths, "device", lambda: "emulated")
+    monkeypatch.setattr(paths_module, "device", lambda: "emulated")
     monkeypatch.setattr(backend.trees, "device", lambda: "emulated")
     lengths, paths = here("single_source_dijkstra", G, 0)
     assert lengths == expected

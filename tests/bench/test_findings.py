@@ -173,6 +173,15 @@ def test_only_an_expectation_that_is_no_papers_claim_ends_a_bench_with_an_error(
             "[[expect]]\ntext = 'a'\nvlaue = 'kernel'\nleast = 1",
             "line 4, expect.vlaue: unknown key 'vlaue' — did you mean",
         ),
+        (
+            "[[expect]]\ntext = 'a'\nvalue = 'kernel'\nleast = 1\neach = { algoritm = 'x' }",
+            "line 6, expect.each: unknown condition 'algoritm' — did you mean 'algorithm'?",
+        ),
+        (
+            "[[expect]]\ntext = 'a'\nvalue = 'kernel'\nleast = 1\n"
+            "[[expect]]\ntext = 'b'\nvalue = 'b.kernel'\nleast = 1\nwith.b = { layuot = 'csr' }",
+            "line 10, expect.with: unknown condition 'layuot' — did you mean 'layout'?",
+        ),
         ("[[table]]\ntitle = 'a'\ncolumns = {}", "its columns are no table"),
         ("[[table]]\ntitle = 'a'\ncolumns = { a = 'graph' }\nwith.b = { graph = 'x:{scal}' }", "did you mean 'scale'?"),
         ("[[table]]\ntitle = 'a'\ncolumns = { a = 'graph' }\neach = 3", "'each' and 'with' are no tables"),

@@ -401,3 +401,15 @@ def test_a_bad_device_of_a_block_is_found_in_its_line(plan):
     text = 'title = "t"\n[[block]]\naxes.graph = "path:4"\n[[block]]\naxes.graph = "path:5"\naxes.device = "gpu"\n'
     with pytest.raises(InputError, match=r"s\.toml.*device.*unknown device 'gpu'"):
         plan(text)
+
+
+def test_what_a_file_does_not_say_is_an_axis_too(plan: Make, tmp_path: Path) -> None:
+    graph = tmp_path / "own.csv"
+    graph.write_text("src,dst,weight\n0,1,3\n1,2,4\n")
+    settings = ("columns=src,dst,weight", "directed=true,false", "vertices=9", f"graph={graph}")
+    made = [p.cell for p in plan('[axes]\nproblem = "mst"\nalgorithm = "kruskal"\ndevice = "cpu"\n', *settings).cells]
+    assert {(cell.columns, cell.vertices, cell.directed) for cell in made} == {
+        ("src,dst,weight", 9, True),
+        ("src,dst,weight", 9, False),
+    }
+    assert len({cell.input for cell in made}) == 2

@@ -133,7 +133,7 @@ def test_devices_measures_a_gpu_and_reports_one_that_fails(monkeypatch):
 
 
 def test_the_defaults_name_a_small_graph():
-    assert defaults().origin == "configs/default.toml"
+    assert set(defaults().origins.values()) == {"configs/default.toml"}
     assert succeed("info", defaults().graph).code == 0
 
 
@@ -145,7 +145,7 @@ def test_the_defaults_name_a_small_graph():
         ("repeat = 1", "unknown table"),
         ("[measure]\nrepeat = 'five'", "measure.repeat is 'five', not of type int"),
         ("[measure]\nrepeat = true", "not of type int"),
-        ("[default]\ngraph = 'a'", "lacks measure.repeat"),
+        ("[default]\ngraph = 'a'", "lacks default.device, measure.repeat"),
         ("[bench]\nbudget = 600", "bench.budget is 600, not of type str"),
         ("[default", "cannot be read"),
     ],

@@ -287,7 +287,8 @@ def test_a_full_standard_output_is_one_line():
             [sys.executable, "-m", "gpugraph", "algos"], stdout=full, stderr=subprocess.PIPE, text=True, cwd=ROOT
         )
     assert done.returncode == 2
-    assert done.stderr == "gpugraph: error: cannot write to standard output: no space left on device\n"
+    said = "cannot write to standard output: no space left on device — free some space, or write to another place"
+    assert done.stderr == f"gpugraph: error: {said}\n"
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")

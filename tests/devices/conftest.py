@@ -30,8 +30,9 @@ def install(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
 
 
 @pytest.fixture
-def cupy(install: Callable[..., Any]) -> FakeCupy:
-    """A fake CuPy with one GPU; kernels are compiled by the real compiler."""
+def cupy(install: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> FakeCupy:
+    """A fake CuPy with one GPU; kernels are compiled by the real compiler, and none runs, so the host makes graphs."""
     nvrtc.compiler()
+    monkeypatch.setattr("gpugraph.graph.generate.can_generate", lambda spec: False)
     fake: FakeCupy = install(FakeCupy())
     return fake

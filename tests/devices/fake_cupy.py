@@ -5,10 +5,12 @@ Kernels are recorded, not run, but for the fill kernels.  Copies take effect at 
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import math
+from collections.abc import Iterator
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -34,6 +36,38 @@ class FakeArray:
     def __getitem__(self, key: Any) -> FakeArray:
         return FakeArray(None, None, self.memptr, self.host[key])
 
+    def sort(self) -> None:
+        room = FakeCupy.allocator(self.nbytes)
+        assert FakeStream.entered, "CuPy sorts on the current stream"
+        FakeCupy.sorted_in.append(room.ptr)
+        self.host.sort()
+
+
+class FakeStream:
+    ptr = 77
+    entered: ClassVar[list[FakeStream]] = []
+
+    def __init__(self, cupy: FakeCupy):
+        self.synchronize, self.wait_event = cupy._synchronize, cupy.waits.append
+
+    def use(self) -> None:
+        pass
+
+    def __enter__(self) -> None:
+        self.entered.append(self)
+
+    def __exit__(self, *_: object) -> None:
+        self.entered.pop()
+
+
+@contextlib.contextmanager
+def using_allocator(allocator: Any) -> Iterator[None]:
+    FakeCupy.allocator = staticmethod(allocator)
+    try:
+        yield
+    finally:
+        FakeCupy.allocator = None
+
 
 class FakeFunction:
     ptr = 1234
@@ -54,6 +88,8 @@ class FakeCupy:
     """Stands for the module ``cupy``; put it into ``sys.modules`` under that name."""
 
     __version__ = "0.fake"
+    allocator: Any = None
+    sorted_in: ClassVar[list[int]] = []
 
     def __init__(self, gpus: int = 1, free_bytes: int = 1 << 30, status: int = 0):
         self.ndarray = FakeArray
@@ -103,9 +139,8 @@ class FakeCupy:
             memory=memory,
             driver=SimpleNamespace(occupancyMaxActiveBlocksPerMultiprocessor=lambda function, block, shared: 2),
             Device=lambda index: SimpleNamespace(compute_capability="90"),
-            Stream=lambda non_blocking: SimpleNamespace(
-                ptr=77, use=lambda: None, synchronize=self._synchronize, wait_event=self.waits.append
-            ),
+            Stream=lambda non_blocking: FakeStream(self),
+            using_allocator=using_allocator,
             Event=lambda disable_timing=False: SimpleNamespace(
                 record=lambda stream: None, synchronize=lambda: self._synchronize(0), done=True
             ),

@@ -112,6 +112,32 @@ def test_uploads_copies_reads_and_downloads_agree(device: CudaDevice) -> None:
     assert type(found) is np.float64
 
 
+def test_words_are_sorted_in_memory_of_the_devices_own_that_is_free_again(device: CudaDevice, cupy: FakeCupy) -> None:
+    words = np.random.default_rng(1).integers(0, 2**64, 5000, np.uint64)
+    there = device.upload(words)
+    before = device.allocated_bytes()
+    device.reset_peak()
+    device.sort(there)
+    assert device.download(there).tolist() == sorted(words.tolist())
+    assert device.allocated_bytes() == before
+    assert device.peak_bytes() >= before + words.nbytes
+    device.sort(device.empty(0, np.uint64))
+    cupy.free_bytes = words.nbytes
+    with pytest.raises(OutOfMemory):
+        device.sort(there)
+
+
+def test_a_file_comes_to_the_device_and_one_that_ends_before_is_told(device: CudaDevice, tmp_path: Path) -> None:
+    values = np.arange(70_000, dtype=np.uint32)
+    (tmp_path / "f").write_bytes(b"head" + values.tobytes())
+    with (tmp_path / "f").open("rb") as file:
+        there = device.upload_file(file.fileno(), 4, len(values), np.uint32)
+        assert np.array_equal(device.download(there), values)
+        assert device.upload_file(file.fileno(), 4, 0, np.uint32).size == 0
+        with pytest.raises(EOFError):
+            device.upload_file(file.fileno(), 8, len(values), np.uint32)
+
+
 def test_empty_arrays_go_there_and_back(device: CudaDevice) -> None:
     array = device.upload(np.zeros((0, 3), np.int32))
     device.fill(array, 7)

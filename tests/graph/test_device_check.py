@@ -22,7 +22,7 @@ from gpugraph.graph.formats.input_file import Source
 from gpugraph.graph.generate import generate
 from gpugraph.graph.load import load_file, save_file
 from tests.emulator.compiler import needs_compiler
-from tests.zoo import ZOO, directed, undirected, zoo
+from tests.zoo import ZOO, directed, has_negative_weights, undirected, zoo
 
 pytestmark = needs_compiler
 
@@ -46,6 +46,7 @@ def test_every_graph_of_the_zoo_is_sound_and_has_its_digest(narrow: bool) -> Non
         graph = placed(zoo(name), device, narrow)
         check_on_device(graph)
         assert graph.digest == zoo(name).digest
+        assert graph.has_negative_weight == has_negative_weights(zoo(name))
         assert is_symmetric_on_device(graph) or graph.directed
     assert device.races() == []
 

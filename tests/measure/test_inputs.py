@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import gpugraph
 from gpugraph.devices.cpu import CpuDevice
 from gpugraph.emulator.device import EmulatedDevice
+from gpugraph.graph.device_rows import DeviceRows
 from gpugraph.measure.inputs import Inputs
 from gpugraph.measure.record import Cell
 from gpugraph.problems.registry import load_problem
@@ -68,3 +70,25 @@ def test_an_algorithm_that_streams_the_graph_has_the_device_to_itself() -> None:
     device.reset_peak()
     assert device.peak_bytes() == 0
     assert (graph.digest, graph.vertices, graph.weight_dtype) == (digest, 256, np.uint32)
+
+
+@pytest.mark.parametrize(
+    ("solve", "algorithm"),
+    [("mst", "filter-boruvka"), ("mst", "prim-persistent"), ("sssp", "delta-stepping"), ("sssp", "dijkstra")],
+)
+@pytest.mark.parametrize("weights", ["w=1..9", "w=0.0..1.0"])
+def test_no_arc_comes_to_the_host_where_nothing_there_asks(
+    solve: str, algorithm: str, weights: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copied: list[str] = []
+    whole = DeviceRows.on_host
+
+    def noted(self: DeviceRows, name: str) -> np.ndarray:
+        copied.append(name)
+        return whole(self, name)
+
+    monkeypatch.setattr(DeviceRows, "on_host", noted)
+    graph = f"regular:n=200,out=5,{weights}" if solve == "sssp" else f"rmat:7,{weights}"
+    more = {"source": 3} if solve == "sssp" else {}
+    getattr(gpugraph, solve)(graph, algo=algorithm, device="emulated", verify="none", **more)
+    assert set(copied) <= {"offsets"}  # of which degrees are made

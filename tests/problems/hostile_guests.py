@@ -175,11 +175,11 @@ GUESTS = [
         READ_ONLY,
     ),
     # ------------------------------------------------------------------ what it returns
-    _returns("returns nothing", "None", "run returned a NoneType, not the ids of edges"),
+    _returns("returns nothing", "None", "run returned a NoneType, not the edges of a forest"),
     _returns("returns infinite ids", "np.full(24, np.inf)", "run returned float64 of shape (24,)"),
     _returns("returns objects", "np.array([[], {}, view], object)", "run returned object of shape (3,)"),
     _returns("returns a matrix", "np.zeros((4, 6), np.int64)", "run returned int64 of shape (4, 6)"),
-    _returns("returns a list", "list(range(24))", "run returned a list"),
+    _returns("returns a list", "['a', 'b']", "run returned a list"),
     _returns("returns dates", "np.zeros(24, 'M8[s]')", "run returned datetime64[s] of shape (24,)"),
     _returns("returns a mask", "np.ones(24, bool)", "run returned bool of shape (24,)"),
     _returns("returns a scalar", "np.int64(4)", "run returned a int64"),
@@ -243,7 +243,7 @@ GUESTS = [
         "own_seconds told nan, which is no time",
     ),
     _returns("too few distances", "np.zeros(24, np.uint64)", "not the 25 distances", problem="sssp"),
-    _returns("distances as floats", "np.full(25, np.nan)", "not the 25 distances", problem="sssp"),
+    _returns("distances as floats", "np.full(25, np.nan)", "the distance nan of vertex 0", problem="sssp"),
     _returns(
         "a Distances of the wrong type",
         "Distances(view.graph, source, np.zeros(25))",

@@ -156,6 +156,7 @@ def test_what_does_not_fit_exits_3_with_both_figures(
     monkeypatch.setattr("gpugraph.emulator.memory.require_memory", require)
     monkeypatch.setattr("gpugraph.emulator.memory._NEVER_SHORT", 1 << 18)
     monkeypatch.setattr(view_module, "make_resident", placed)
+    monkeypatch.setattr("gpugraph.graph.generate.can_generate", lambda spec: False)  # the host makes it
     monkeypatch.setattr(EmulatedDevice, "empty", lambda *a: made.append(1) or allocate(*a))
     told = refuse(3, problem, GRAPH, "--algo", name, "--device", "emulated")
     assert "emulated device: needs about " in told

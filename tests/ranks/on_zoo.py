@@ -53,7 +53,8 @@ def complaint(comm: HostComm, device: Any, problem_name: str, graph: CSRGraph, s
         return str(verdict.detail)
     alone: Any = next(a for a in algorithms(problem_name) if a.devices == ("cpu",))
     host = problem.view(admitted, (), None)
-    right = alone.finish(None, alone.run((host, {}), NullClock(), *query), *query)
+    state = alone.prepare(host, select_device("cpu")[0], **{option.name: option.default for option in alone.options})
+    right = alone.finish(state, alone.fetch(state, alone.run(state, NullClock(), *query)), *query)
     if result.summary() != right.summary():
         return f"{result.summary()}, not {right.summary()}"
     if comm.size == 1 and problem.reference(admitted, query, result).status == "failed":

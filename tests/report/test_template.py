@@ -22,6 +22,13 @@ def test_a_page_is_what_its_template_makes_of_the_stored_records(template):
     assert command in " ".join(page.split())
 
 
+def test_the_command_of_a_file_is_the_one_in_its_records(tmp_path):
+    (tmp_path / "p.j2").write_text("{{ command('scales-cpu16') }}; {{ origin('scales-cpu16') }}")
+    told = fill(str(tmp_path / "p.j2"), read_records([str(DOCS / "records" / "scales-cpu16.jsonl")])[0])
+    assert told.startswith("gpugraph bench --sweep scales --set scale=16..20 --set device=cpu")
+    assert told.endswith("; 20 cells, Intel(R) Xeon(R) Processor, 16 threads, 2026-11-22")
+
+
 def test_figures_that_were_kept_give_way_to_records(tmp_path):
     (tmp_path / "k.toml").write_text('[["s.toml"]]\ntext = "is so"\nours = "long ago"\nvalues = [0.5]\n')
     sweep = tmp_path / "s.toml"

@@ -6,18 +6,19 @@ from collections.abc import Mapping
 from typing import Any
 
 from gpugraph.adapters import calls
-from gpugraph.adapters.networkx import components, paths, trees
+from gpugraph.adapters.networkx import components, trees, unweighted, weighted
 from gpugraph.adapters.networkx.graph import ConvertedGraph
 from gpugraph.adapters.networkx.info import FUNCTIONS
 
+PARTS = (trees, weighted, unweighted, components)
 for _name in FUNCTIONS:
-    globals()[_name] = next(getattr(part, _name) for part in (trees, paths, components) if hasattr(part, _name))
+    globals()[_name] = next(getattr(part, _name) for part in PARTS if hasattr(part, _name))
 
 START_US = 400.0
 """What a call costs at least, in microseconds."""
-CONVERSION_US = {trees: 0.35, paths: 0.45, components: 0.2}
+CONVERSION_US = {trees: 0.35, weighted: 0.45, unweighted: 0.2, components: 0.2}
 """What the conversion of an edge costs, for each kind of function."""
-NETWORKX_US = {trees: 4.0, paths: 1.3, components: 0.18}
+NETWORKX_US = {trees: 4.0, weighted: 1.3, unweighted: 0.25, components: 0.18}
 """What NetworkX takes for an edge: for a forest, for paths from one source, for components."""
 PAIRS = {"dijkstra_path", "dijkstra_path_length", "bidirectional_dijkstra", "bidirectional_shortest_path", "has_path"}
 """Functions that ask for the path of one pair, where NetworkX's search ends early."""
@@ -51,7 +52,7 @@ def should_run(name: str, arguments: tuple[Any, ...], named: Mapping[str, Any]) 
     if isinstance(graph, ConvertedGraph) or graph is None:
         return True
     edges = sum(map(len, graph._adj.values())) // (1 if graph.is_directed() else 2)
-    kind = next(part for part in (trees, paths, components) if hasattr(part, name))
+    kind = next(part for part in (trees, weighted, unweighted, components) if hasattr(part, name))
     sources = len(graph) if name.startswith(("all_pairs", "johnson", "average")) else 1
     networkx_ms = NETWORKX_US[kind] * edges * sources / 1e3
     converted = bool(getattr(graph, "__networkx_cache__", {}).get("backends", {}).get("gpugraph"))

@@ -18,10 +18,15 @@ from gpugraph.graph.formats.metis import FORMAT as METIS
 from gpugraph.graph.formats.native import FORMAT as NATIVE
 from gpugraph.graph.formats.npz import FORMAT as NPZ
 from gpugraph.graph.formats.pbbs import FORMAT as PBBS
+from gpugraph.graph.formats.tables import GML, GRAPHML, NETWORKX, PARQUET, TABLE, has_words
 
 FORMATS: tuple[Format, ...] = (
     GUNROCK,
     NATIVE,
+    PARQUET,
+    GRAPHML,
+    GML,
+    NETWORKX,
     NPZ,
     MATRIX_MARKET,
     PBBS,
@@ -45,7 +50,7 @@ def named(name: str) -> Format:
     Raises:
         InputError: there is none; the message suggests the nearest.
     """
-    known = {form.name: form for form in (*FORMATS, PLAIN, COUNTED)}
+    known = {form.name: form for form in (*FORMATS, PLAIN, COUNTED, TABLE)}
     wanted = name.lower().lstrip(".")
     if form := known.get(_ALIASES.get(wanted, wanted)):
         return form
@@ -75,8 +80,10 @@ def recognise(source: Source) -> Format:
     binary = looks_binary(head)
     by_name = [form for form in FORMATS if source.extension in form.extensions]
     by_name.sort(key=lambda form: form.binary is not binary)
+    if source.columns and by_name[:1] in ([], [EDGE_LIST]):
+        return TABLE
     if by_name:
-        return by_name[0]
+        return TABLE if by_name[0] is EDGE_LIST and has_words(source) else by_name[0]
     fitting = [form for form in FORMATS if form.binary and form.fits(source)] if binary else []
     if len(fitting) == 1:
         return fitting[0]

@@ -64,6 +64,8 @@ def read(source: Source, counted: bool | None = None) -> ArcList:
         blocks, counted = after(blocks, found[0][0]), False
     found, blocks = peek(blocks, _COMMENTS, 3)
     vertices, promised, skip = _counts_on_top(source.path, found, counted)
+    if vertices is None and source.vertices is not None:
+        vertices = source.vertices
     blocks = after(blocks, skip)
     data = [(number, fields) for number, fields in found if number > skip]
     width = len(data[0][1]) if data else 2
@@ -72,7 +74,7 @@ def read(source: Source, counted: bool | None = None) -> ArcList:
             f"{count_of(data[0][1])}; an edge list has 'u v' or 'u v weight'",
             path=source.path,
             line=data[0][0],
-            remedy="keep two or three columns, or name the format with --input-format",
+            remedy="say which columns to take, e.g. --columns 1,2,3, or name the format with --input-format",
         )
     separators = b",\t" if source.extension == ".tsv" else b","
     rows = Rows(weighted=width == 3, high=ANY_ID if vertices is None else vertices, separators=separators)

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cached_property
 from typing import IO, Any
 
@@ -29,29 +30,49 @@ Block = tuple[int, bytes]
 """The 1-based number of the first line, and the lines."""
 
 
+@dataclass(frozen=True)
+class Reading:
+    """What a user says of a graph file that does not say it itself.
+
+    Attributes:
+        keep_ids: a file that only lists ids has the vertices 0 to the largest, whether or not all occur.
+        vertices: how many there are, those without an edge included; None where that is not said.
+        directed: every line is an arc; False: an edge, both ways; None: an edge list in which every arc has its reverse
+            is undirected, any other directed.
+        columns: of a table, ``"src,dst,weight"``: names, or numbers from 1 on; ``""``: the first two or three.
+    """
+
+    keep_ids: bool = False
+    vertices: int | None = None
+    directed: bool | None = None
+    columns: str = ""
+
+
 class Source:
     """One graph file, which can be read from its beginning any number of times; a context manager.
 
     Args:
         path: a file, or ``"-"`` for standard input.
         progress: called now and then while text or compressed data are read.
-        keep_ids: see below.
+        told: what the user says of it.
 
     Attributes:
         path: the name used in messages.
         name: the file name without its compression suffix.
         extension: the end of ``name`` in lower case, e.g. ``".gr"``.
         codec: how the file is compressed, or None.
-        keep_ids: a file that only lists ids has the vertices 0 to the largest, whether or not all occur.
+        keep_ids, vertices, directed, columns: see ``Reading``.
 
     Raises:
         InputError: there is no such file, it is a folder, or it may not be read.
         GraphFormatError: the file is empty.
     """
 
-    def __init__(self, path: str | os.PathLike[str], progress: Progress | None = None, *, keep_ids: bool = False):
+    def __init__(self, path: str | os.PathLike[str], progress: Progress | None = None, told: Reading | None = None):
         given = os.fsdecode(path)
-        self.keep_ids = keep_ids
+        told = told or Reading()
+        self.keep_ids, self.vertices = told.keep_ids, told.vertices
+        self.directed, self.columns = told.directed, told.columns
         self._progress = progress
         self._held: bytes | None = None
         self._file = given

@@ -126,7 +126,9 @@ def _afforest(control: Any, rank: int, size: int, offsets: Any, targets: Any, pa
         for v in range(start, min(start + _ROWS, n)):
             if load_now(parent, v) != giant:
                 for arc in range(offsets[v], offsets[v + 1]):
-                    _join(parent, parent.dtype.type(v), targets[arc])
+                    # Mostly the two hang on one vertex already.
+                    if load_now(parent, targets[arc]) != load_now(parent, v):
+                        _join(parent, parent.dtype.type(v), targets[arc])
     meet(control, size)
     if rank == 0:
         spent[3], marks = cycles() - marks, cycles()

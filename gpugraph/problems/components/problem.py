@@ -15,7 +15,7 @@ from gpugraph.problems.components.on_ranks import LabelsOnRanks
 from gpugraph.problems.components.peers import ByPeers
 from gpugraph.problems.components.result_files import LabelsFiles
 from gpugraph.problems.contract import Problem, Verdict
-from gpugraph.problems.guest import plain_array
+from gpugraph.problems.guest import numbers, plain_array
 from gpugraph.problems.on_graphs import OnGraphs
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class ConnectedComponents(LabelsFiles, ByPeers, LabelsOnRanks, OnGraphs):
 
     def accept(self, graph: CSRGraph, query: tuple[Any, ...], returned: Any) -> Components:
         """Return the components of the labels in an array, or of Components."""
-        labels = returned.labels if isinstance(returned, Components) else returned
+        labels = returned.labels if isinstance(returned, Components) else numbers(returned)
         remedy = "return of each vertex the smallest vertex of its component, an array of integers"
         return Components.of(graph, plain_array(labels, "i u", (graph.vertices,), "a label for each vertex", remedy))
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from gpugraph.errors import OutOfMemory
+import numpy as np
+
+from gpugraph.errors import InputError, OutOfMemory
 from gpugraph.graph.build import symmetrize
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.column import Column, result_column
 from gpugraph.problems.contract import Problem, Verdict
-from gpugraph.problems.guest import plain_array
+from gpugraph.problems.guest import numbers, plain_array
 from gpugraph.problems.mst import COMMAND
-from gpugraph.problems.mst.forest import Forest
+from gpugraph.problems.mst.forest import Forest, edge_ids
 from gpugraph.problems.mst.on_ranks import ForestOnRanks
 from gpugraph.problems.mst.peers import ByPeers
 from gpugraph.problems.mst.result_files import ForestFiles
@@ -59,10 +61,18 @@ class MinimumSpanningForest(ForestFiles, ByPeers, ForestOnRanks, OnGraphs):
         return "filter-boruvka" if device_kind == "cuda" else "boruvka"
 
     def accept(self, graph: CSRGraph, query: tuple[Any, ...], returned: Any) -> Forest:
-        """Return the forest of the canonical edge ids in an array, or of a Forest."""
-        edges = returned.edges if isinstance(returned, Forest) else returned
-        remedy = "return the ids of the forest's edges, each the position of its arc u->v with u < v"
-        return Forest.of(graph, plain_array(edges, "i u", None, "the ids of edges", remedy))
+        """Return the forest of the canonical edge ids in an array, of pairs of vertices, or of a Forest."""
+        edges = returned.edges if isinstance(returned, Forest) else numbers(returned)
+        remedy = "return pairs of vertices, or the ids of the forest's edges: the places of their arcs u->v with u < v"
+        if isinstance(edges, np.ndarray) and edges.ndim == 2 and edges.shape[1] == 2:
+            pairs = plain_array(edges, "i u", edges.shape, "pairs of vertices", remedy)
+            inside = ((pairs >= 0) & (pairs < graph.vertices)).all(axis=1)
+            ids = np.full(len(pairs), -1, np.int64)
+            ids[inside] = edge_ids(graph, pairs[inside, 0], pairs[inside, 1])
+            for u, v in pairs[ids < 0][:1].tolist():
+                raise InputError(f"run returned the pair ({u}, {v}), which is no edge of the graph", remedy=remedy)
+            edges = ids
+        return Forest.of(graph, plain_array(edges, "i u", None, "the edges of a forest", remedy))
 
     def reference(self, graph: CSRGraph, query: tuple[Any, ...], result: Forest, by: str = "") -> Verdict:
         """Compare with SciPy's forest, edge for edge."""

@@ -38,9 +38,9 @@ BINS = 256
 BLOCK = 64
 KEPT = 1000
 """A thread keeps so many pairs of a bucket to itself, before it gives others a part."""
-WORTH = 1024
+WORTH = 2048
 """A step takes so many buckets that each thread has this many pairs."""
-HUB, PIECE = 1 << 13, 1 << 12
+HUB, PIECE = 1 << 12, 1 << 11
 """Rows of more arcs than the first are shared out by pieces of the second."""
 
 # Counters of ``control``.

@@ -125,7 +125,7 @@ def distances_from_words(graph: CSRGraph, source: int, words: NDArray[Any], over
     Raises:
         InputError: a vertex can be reached only by paths longer than 64 bits hold.
     """
-    dtype = distance_dtype(graph.weights.dtype)
+    dtype = distance_dtype(graph.weight_dtype)
     not_reached = words == np.iinfo(words.dtype).max
     if dtype.kind == "f":
         return Distances(graph, source, np.where(not_reached, dtype.type(np.inf), words.view(dtype)))

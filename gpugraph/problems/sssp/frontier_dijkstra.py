@@ -73,7 +73,7 @@ class State:
         host_view = view.host if isinstance(view, ResidentView) else view
         self.graph, self.strategy, self.device = host_view.graph, strategy, device
         self.cells = Cells.of(self.graph) if strategy.matrix else None
-        weights = self.graph.weights.dtype
+        weights = self.graph.weight_dtype
         self.float_dtype = weights if weights.kind == "f" else None
         self.narrow = (self.cells.dtype if self.cells else weights).itemsize * 8
         self.device_side: DeviceSide | None = None

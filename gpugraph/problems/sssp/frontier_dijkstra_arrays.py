@@ -92,9 +92,9 @@ class Cells:
     @classmethod
     def of(cls, graph: CSRGraph) -> Cells:
         """Return the elements that the weights of ``graph`` need."""
-        kind, width = graph.weights.dtype.kind, graph.weights.dtype.itemsize
+        kind, width = graph.weight_dtype.kind, graph.weight_dtype.itemsize
         if kind == "f":
-            return cls(graph.vertices, graph.weights.dtype, graph.weights.dtype.type(np.inf), False)
+            return cls(graph.vertices, graph.weight_dtype, graph.weight_dtype.type(np.inf), False)
         dtype = np.dtype(f"u{width}")
         taken = kind == "u" and bool(graph.arcs) and graph.weights.max() == np.iinfo(dtype).max
         if taken and width == 4:

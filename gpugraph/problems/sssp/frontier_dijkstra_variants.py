@@ -132,7 +132,7 @@ def compile_host_code(graph: CSRGraph, strategy: Strategy) -> None:
 
 def _three_vertices(graph: CSRGraph) -> CSRGraph:
     """Return the arcs 0 → 1 → 2 with the dtypes of ``graph``, and its greatest weight, on which a cell depends."""
-    weights = np.zeros(2, graph.weights.dtype)
+    weights = np.zeros(2, graph.weight_dtype)
     weights[0] = graph.weights.max(initial=0)
     return CSRGraph(
         offsets=np.array([0, 1, 2, 2], graph.offsets.dtype),

@@ -104,7 +104,7 @@ class TightArcs:
 def suits(view: ResidentView, graph: CSRGraph, distance: NDArray[Any]) -> bool:
     """Tell whether the view holds the very graph that distances belong to, and they are of its size and type."""
     whole = view.host.graph is graph and not view.host.preparations
-    return whole and distance.shape == (graph.vertices,) and distance.dtype == distance_dtype(graph.weights.dtype)
+    return whole and distance.shape == (graph.vertices,) and distance.dtype == distance_dtype(graph.weight_dtype)
 
 
 def load_kernel(view: ResidentView, device: Device, name: str, *, cooperative: bool = False) -> Kernel:

@@ -63,7 +63,7 @@ class PeerDistances(Distances):
         verdict = verdict_of(verdicts, method)
         if verdict.passed and self.graph.notes and self.graph.notes[-1] == _WIDENED:
             return replace(verdict, detail=f"{verdict.detail}; {_WIDENED}")
-        if not verdict.passed and self.printed and self.graph.weights.dtype.kind == "f":
+        if not verdict.passed and self.printed and self.graph.weight_dtype.kind == "f":
             right, by = right_distances(
                 self.graph, self.source, "reference" if method == "reference" else "certificate"
             )
@@ -92,7 +92,7 @@ def distances_of(
     Raises:
         PeerRefused: the true distances reach beyond what the peer's float64 can hold.
     """
-    own = distance_dtype(graph.weights.dtype)
+    own = distance_dtype(graph.weight_dtype)
     fault = _fault(graph, values)
     if values.dtype == np.float64 and own == np.float32:
         graph = replace(graph, weights=graph.weights.astype(np.float64), notes=(*graph.notes, _WIDENED))
@@ -110,7 +110,7 @@ def _fault(graph: CSRGraph, values: NDArray[Any]) -> str | None:
     if values.shape != (graph.vertices,):
         return f"it returned distances of shape {values.shape}, not ({graph.vertices},)"
     wrong = np.isnan(values) | (values < 0) if values.dtype.kind == "f" else np.zeros(len(values), bool)
-    if graph.weights.dtype.kind in "iu" and values.dtype.kind == "f":
+    if graph.weight_dtype.kind in "iu" and values.dtype.kind == "f":
         wrong |= np.isfinite(values) & (values != np.floor(values))
     if not wrong.any():
         return None
@@ -165,7 +165,7 @@ def listed_distances(file: ResultFile, graph: CSRGraph, source: int) -> PeerDist
             where=file.by,
             remedy="write a line 'vertex distance' for each vertex that is reached",
         )
-    own = distance_dtype(graph.weights.dtype)
+    own = distance_dtype(graph.weight_dtype)
     found = _told(columns[min(1, len(columns) - 1)], no_path, own, file.by) if columns else np.empty(0, own)
     values = np.full(graph.vertices, unreached(found.dtype), found.dtype)
     values[vertices] = found
@@ -208,7 +208,7 @@ def _scipy(matrix: Any, source: int) -> Any:
 
 
 def _networkx_prepared(graph: CSRGraph, threads: int, method: str) -> tuple[Any, np.dtype[Any]]:
-    return libraries.networkx_graph(graph), graph.weights.dtype
+    return libraries.networkx_graph(graph), graph.weight_dtype
 
 
 def _networkx(structure: tuple[Any, Any], source: int) -> dict[int, int | float]:

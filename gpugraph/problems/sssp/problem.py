@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gpugraph.clock import working_seconds
-from gpugraph.errors import InputError, OutOfMemory
+from gpugraph.errors import GpuGraphWarning, InputError, OutOfMemory
+from gpugraph.graph.build import ASSUMED
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.column import Column, result_column
 from gpugraph.problems.contract import Problem, Verdict
-from gpugraph.problems.guest import plain_array
+from gpugraph.problems.guest import numbers, plain_array
 from gpugraph.problems.on_graphs import OnGraphs
 from gpugraph.problems.sssp import COMMAND
-from gpugraph.problems.sssp.arcs import distance_dtype
+from gpugraph.problems.sssp.arcs import distance_dtype, unreached
 from gpugraph.problems.sssp.distances import Distances, distances_from_words
 from gpugraph.problems.sssp.on_ranks import DistancesOnRanks
 from gpugraph.problems.sssp.peers import ByPeers
@@ -61,7 +64,7 @@ class ShortestPaths(DistancesFiles, ByPeers, DistancesOnRanks, OnGraphs):
             raise InputError(
                 f"{loop}: paths through it have no least length", where=graph.source or graph.name, remedy=remedy
             )
-        if graph.weights.dtype.kind == "u" or not graph.arcs or not graph.weights.min() < 0:
+        if not graph.has_negative_weight:
             return graph
         arc = int(np.argmax(graph.weights < 0))
         tail = int(np.searchsorted(graph.offsets, arc, side="right")) - 1
@@ -92,7 +95,7 @@ class ShortestPaths(DistancesFiles, ByPeers, DistancesOnRanks, OnGraphs):
         from_reached = int(graph.degrees[result.reached].sum())
         if graph.directed:
             return from_reached
-        if graph.weights.dtype.kind != "f" or result.reached.all():
+        if graph.weight_dtype.kind != "f" or result.reached.all():
             return from_reached // 2
         # Only an infinite edge, or a sum beyond the floats, leads from reached to unreached; it has one arc here.
         heads = result.reached[graph.targets]
@@ -105,7 +108,7 @@ class ShortestPaths(DistancesFiles, ByPeers, DistancesOnRanks, OnGraphs):
 
     def accept(self, graph: CSRGraph, query: tuple[Any, ...], returned: Any) -> Distances:
         """Return the distances that (n,) distance words (``distances.py``) stand for, or those of a Distances."""
-        source, n, weights = int(query[0]), (graph.vertices,), graph.weights.dtype
+        source, n, weights = int(query[0]), (graph.vertices,), graph.weight_dtype
         wanted = f"the {graph.vertices} distances as"
         if isinstance(returned, Distances):
             own = distance_dtype(weights).name
@@ -114,9 +117,12 @@ class ShortestPaths(DistancesFiles, ByPeers, DistancesOnRanks, OnGraphs):
             if before is not None:
                 before = plain_array(before, "int64", n, "the predecessors as int64", "return -1 where there is none")
             return Distances(graph, source, distance, before)
+        returned = numbers(returned)
+        if isinstance(returned, np.ndarray) and returned.dtype.kind in "if":
+            return Distances(graph, source, _plain_distances(graph, returned))
         widths = (4, 8) if weights.kind in "iu" else (weights.itemsize,)
         names = [f"uint{8 * width}" for width in widths]
-        remedy = "return words that compare as the distances do, the largest: unreached"
+        remedy = "return the distances as numbers, infinity where there is no path"
         words = plain_array(returned, " ".join(names), n, f"{wanted} {' or '.join(names)}", remedy)
         return distances_from_words(graph, source, words)
 
@@ -135,6 +141,7 @@ class ShortestPaths(DistancesFiles, ByPeers, DistancesOnRanks, OnGraphs):
         Raises:
             InputError: the algorithm's result has none.
         """
+        _tell_reached(result)
         if not cell.predecessors:
             return None
         progress("predecessors")
@@ -172,6 +179,41 @@ class ShortestPaths(DistancesFiles, ByPeers, DistancesOnRanks, OnGraphs):
             return certify(view, device, int(query[0]), result)
         except OutOfMemory:
             return None
+
+
+def _tell_reached(result: Any) -> None:
+    """Warn where few vertices may be reached because a file's lines were taken for arcs."""
+    if not isinstance(result, Distances) or ASSUMED not in result.graph.notes:
+        return
+    n, reached = result.graph.vertices, int(np.count_nonzero(result.reached))
+    if reached < n:
+        warnings.warn(f"{reached} of {n} vertices were reached along the arcs", GpuGraphWarning, stacklevel=2)
+
+
+def _plain_distances(graph: CSRGraph, returned: NDArray[Any]) -> NDArray[Any]:
+    """Return distances that came as reals, or as signed integers, in the graph's own type; infinity is unreached.
+
+    Raises:
+        InputError: one is below 0, no number, or not exactly one of that type.
+    """
+    own, remedy = (
+        distance_dtype(graph.weights.dtype),
+        "return the distances as numbers, infinity where there is no path",
+    )
+    wanted = f"the {graph.vertices} distances as numbers"
+    given = plain_array(returned, "i float32 float64", (graph.vertices,), wanted, remedy)
+    far = np.isinf(given) & (given > 0) if given.dtype.kind == "f" else np.zeros(len(given), bool)
+    near = np.where(far, 0, given)
+    with np.errstate(invalid="ignore", over="ignore"):
+        held = near.astype(own)
+        bad = ~(near >= 0) | (held.astype(near.dtype) != near)
+    if near.dtype.kind == "f" and own.kind == "u":
+        bad |= near > 2.0**53  # beyond it a float64 stands for several whole numbers
+    for v in np.flatnonzero(bad)[:1]:
+        what = f"run returned the distance {near[v]} of vertex {graph.label(int(v))}, which no {own} is exactly"
+        raise InputError(what, remedy=f"return the distances in {own}")
+    held[far] = unreached(own)
+    return held
 
 
 PROBLEM: Problem = ShortestPaths()

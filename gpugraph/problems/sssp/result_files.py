@@ -82,7 +82,7 @@ class DistancesFiles:
     def claimed(self, graph: CSRGraph, claim: DistancesClaim, path: PathLike) -> Distances:
         """Return the distances of the graph that a file claims, vertex by vertex."""
         files.check_size(graph, claim)
-        n, dtype = graph.vertices, distance_dtype(graph.weights.dtype)
+        n, dtype = graph.vertices, distance_dtype(graph.weight_dtype)
         distance, predecessor = claim.distance, claim.predecessor
         if len(distance) != n or (predecessor is not None and len(predecessor) != n):
             raise MismatchError(f"the file has {len(distance)} vertices, the graph has {n}")

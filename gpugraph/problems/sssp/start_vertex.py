@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.errors import InputError, shown, unknown_name
+from gpugraph.errors import GpuGraphWarning, InputError, shown, unknown_name
 from gpugraph.graph.csr import CSRGraph, printed
 
 DEFAULT = "max-degree"
@@ -39,6 +40,7 @@ def resolve_sources(graph: CSRGraph, parameters: Mapping[str, Any]) -> list[int]
         if _has_nodes(graph):
             remedy = "name:ID is the node printed so, index:N the vertex of that number"
             raise InputError(f"{shown(source)} is not a node of the graph", where=graph.name, remedy=remedy)
+        _tell_apart(graph, number)
         return [_by_number(graph, number)]
     if source is not None and not isinstance(source, str):
         what = f"the source {shown(source)} is neither a node of the graph, nor a number, nor a text"
@@ -57,6 +59,8 @@ def resolve_sources(graph: CSRGraph, parameters: Mapping[str, Any]) -> list[int]
         return _at_random(graph, _whole(rest, "the K of --source random:K"), _seed(parameters))
     if _has_nodes(graph):
         raise _unknown(graph, text)
+    if graph.vertex_names is not None and text in graph.numbers:
+        raise InputError(f"unknown source '{text}'", where=graph.name, remedy=f"did you mean 'name:{text}'?")
     raise unknown_name("source", text, _FORMS)
 
 
@@ -87,12 +91,26 @@ def _as_integer(source: Any) -> int | None:
 
 def _by_number(graph: CSRGraph, vertex: int) -> int:
     if not 0 <= vertex < graph.vertices:
+        own = (
+            "" if graph.vertex_names is None else f"; the file's own ids are asked for by name: --source name:{vertex}"
+        )
         raise InputError(
             f"source {shown(vertex)} is not a vertex",
             where=graph.name,
-            remedy=f"vertices run from 0 to {graph.vertices - 1}",
+            remedy=f"vertices run from 0 to {graph.vertices - 1}{own}",
         )
     return vertex
+
+
+def _tell_apart(graph: CSRGraph, vertex: int) -> None:
+    """Warn where a number is a vertex and, as the file has it, the id of another."""
+    names = graph.vertex_names
+    if names is None or names.dtype.kind not in "iu" or not 0 <= vertex < graph.vertices:
+        return
+    at = int(np.searchsorted(names, vertex))
+    if at < len(names) and names[at] == vertex != names[vertex]:
+        what = f"source {vertex} is what the file calls {names[vertex]}; what it calls {vertex} is name:{vertex}"
+        warnings.warn(what, GpuGraphWarning, stacklevel=2)
 
 
 def _is_whole(text: str) -> bool:

@@ -104,7 +104,7 @@ def refuse_wrapped(graph: CSRGraph, source: int, distance: NDArray[Any]) -> None
         return
     none = unreached(distance.dtype)
     farthest = int(np.max(distance, where=distance != none, initial=0))
-    if farthest + int(np.iinfo(graph.weights.dtype).max) < none or farthest + int(graph.weights.max()) < none:
+    if farthest + int(np.iinfo(graph.weight_dtype).max) < none or farthest + int(graph.weights.max()) < none:
         return
     wraps = survey(graph, distance, source).wraps
     if wraps is not None:

@@ -52,7 +52,7 @@ def malformed(graph: CSRGraph, source: int, result: Distances) -> str | None:
     if result.source != source:
         return f"the result is for source {result.source}, not {source}"
     for name, array, dtype in (
-        ("distances", result.distance, distance_dtype(graph.weights.dtype)),
+        ("distances", result.distance, distance_dtype(graph.weight_dtype)),
         ("predecessors", result.predecessor, np.dtype(np.int64)),
     ):
         if array is None:

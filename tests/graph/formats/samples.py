@@ -11,6 +11,7 @@ import numpy as np
 
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.formats import FORMATS
+from gpugraph.graph.formats.input_file import Reading
 from gpugraph.graph.load import load_file
 
 ARCS = [(0, 1, 5), (0, 2, 7), (1, 0, 5), (2, 0, 7)]
@@ -29,7 +30,8 @@ def load_text(folder: Path, name: str, text: str | bytes, **options: Any) -> CSR
     """Return the graph of a file with this content."""
     path = folder / name
     path.write_bytes(text.encode() if isinstance(text, str) else text)
-    return load_file(path, **options)
+    told = {name: options.pop(name) for name in ("keep_ids", "directed") if name in options}
+    return load_file(path, told=Reading(**told), **options)
 
 
 def packed(dtype: str, *values: int | float) -> bytes:

@@ -1,4 +1,4 @@
-"""A user's own algorithm: gpugraph sssp rmat:10 --algo docs/examples/bellman_ford.py:driver --device emulated."""
+"""Shortest paths by a kernel: gpugraph sssp rmat:8 --algo sssp_cuda.py:driver --device emulated."""
 
 from pathlib import Path
 

@@ -1,0 +1,21 @@
+# gpugraph with CUDA 13's libraries from Python packages: the host needs NVIDIA's driver and container toolkit alone.
+#   docker build -t gpugraph .
+#   docker run --rm --gpus all -v "$PWD":/work gpugraph mst rmat:20
+# Without --gpus all the algorithms for the CPU run.
+FROM python:3.12-slim-bookworm AS build
+WORKDIR /src
+COPY . .
+RUN python -m pip wheel --no-cache-dir --no-deps -w /dist .
+
+FROM python:3.12-slim-bookworm
+ARG CUDA=cuda13
+RUN apt-get update \
+    && apt-get install -y --no-install-recommends g++=4:12.2.0-3 \
+    && rm -rf /var/lib/apt/lists/* \
+    && useradd --create-home --uid 1000 gpugraph
+COPY --from=build /dist /dist
+RUN python -m pip install --no-cache-dir "$(ls /dist/*.whl)[${CUDA},report]" && rm -r /dist
+USER 1000
+WORKDIR /work
+ENTRYPOINT ["gpugraph"]
+CMD ["--help"]

@@ -1,0 +1,61 @@
+"""``gpugraph config`` and ``gpugraph completion``: what suits the program to its user."""
+
+from __future__ import annotations
+
+import click
+
+from gpugraph.cli.completion import SHELLS, VARIABLE
+from gpugraph.cli.options import command, defaults, table_or_json, users_file
+from gpugraph.errors import unknown_name
+
+
+@command
+@click.option("--path", is_flag=True, help="Print where your own defaults stand, and end.")
+@table_or_json
+def config(path: bool, style: str, quiet: bool) -> None:
+    """Show the defaults, and which file each comes from.
+
+    Your own stand in a TOML file, by default ~/.config/gpugraph/config.toml, of which only what differs is needed:
+    a table [measure] with repeat = 20, for instance. $GPUGRAPH_CONFIG names another file.
+
+    Example:
+      gpugraph config
+    """
+    import json
+
+    from gpugraph.cli.output import show, tell
+
+    own, found = users_file(), defaults()
+    if path:
+        show("none" if own is None else str(own))
+        return
+    values = {name: getattr(found, name.split(".")[1]) for name in found.origins}
+    if style == "json":
+        told = {name: {"value": value, "origin": found.origins[name]} for name, value in values.items()}
+        show(json.dumps(told, ensure_ascii=False))
+        return
+    show("\n".join(f"{name:<16} {json.dumps(value):<12} {found.origins[name]}" for name, value in values.items()))
+    if own is not None and not own.exists():
+        tell([f"your own defaults may stand in {own}"], quiet=quiet)
+
+
+@command
+@click.argument("shell", metavar="|".join(SHELLS))
+def completion(shell: str, quiet: bool) -> None:
+    """Print what makes a shell complete commands, options, algorithms, sweeps and files.
+
+    For bash, add to ~/.bashrc: source <(gpugraph completion bash)
+
+    Example:
+      gpugraph completion bash
+    """
+    from click.shell_completion import get_completion_class
+
+    from gpugraph.cli.output import show
+
+    if shell not in SHELLS:
+        raise unknown_name("shell", shell, SHELLS)
+    made = get_completion_class(shell)
+    assert made is not None
+    writer = made(click.get_current_context().find_root().command, {}, "gpugraph", VARIABLE)
+    show(writer.source_template % writer.source_vars())  # source() would ask the bash at hand for its version

@@ -1,0 +1,96 @@
+"""``gpugraph races``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from gpugraph.cli.options import command, input_options, table_or_json
+from gpugraph.errors import InputError, VerificationFailed, unknown_name
+from gpugraph.problems.contract import PROBLEMS
+
+
+@command
+@click.argument("problem", metavar="|".join(PROBLEMS))
+@click.argument("graph")
+@input_options
+@click.option("--algo", default="auto", show_default=True, metavar="NAME", help="One with kernels, or FILE.py:OBJECT.")
+@click.option("--source", metavar="SOURCE", help="Of shortest paths [default: max-degree].")
+@click.option("--runs", type=click.IntRange(1), default=5, show_default=True, help="Schedules, each of another seed.")
+@table_or_json
+def races(
+    problem: str, graph: str, algo: str, source: str | None, runs: int, style: str, quiet: bool, **told: Any
+) -> None:
+    """Hunt data races of an algorithm's kernels on the emulated device, and name their lines.
+
+    Every run shuffles threads and blocks in another way, and its result is checked. A race that is meant says why in
+    a comment, race-allowed: REASON, and is not shown. The exit code is 1 if there is another, or a result is wrong.
+
+    Example:
+      gpugraph races sssp rmat:6 --algo delta-stepping
+    """
+    import json
+
+    from gpugraph.cli.output import show, tell
+    from gpugraph.cli.progress import Progress
+    from gpugraph.problems.contract import Input
+    from gpugraph.problems.registry import load_problem
+
+    if problem not in PROBLEMS:
+        raise unknown_name("problem", problem, PROBLEMS)
+    solved = load_problem(problem)
+    form = told.pop("input_format")
+    asked = {"source": source, "seed": told["seed"]}
+    with Progress(quiet=quiet) as progress:
+        progress(f"loading {graph}")
+        opened = solved.admit(solved.open(Input(problem, graph, form, **told), {}, progress))
+        queries = solved.queries(opened, asked)
+        algorithm = _algorithm(problem, solved.auto(opened, "emulated") if algo == "auto" else algo)
+        found: dict[tuple[Any, ...], Any] = {}
+        wrong = []
+        for seed in range(1, runs + 1):
+            progress(f"{algorithm.name}: schedule {seed} of {runs}")
+            verdicts, met = _run(solved, algorithm, opened, queries, seed)
+            found = {(race.kernel, race.lines): race for race in met if race.allowed is None} | found
+            wrong += [f"schedule {seed}: {verdict.detail}" for verdict in verdicts if verdict.status == "failed"]
+    tell(getattr(opened, "notes", ()), quiet=quiet)
+    lines = [str(race) for race in found.values()]
+    if style == "json":
+        show(json.dumps({"algorithm": algorithm.name, "runs": runs, "races": lines, "wrong": wrong}))
+    else:
+        count = f"{len(lines)} {'race' if len(lines) == 1 else 'races'}, {len(wrong)} wrong results"
+        show("\n".join([f"{algorithm.name}: {count} in {runs} schedules", *lines, *wrong]))
+    if lines or wrong:
+        what = lines[0] if lines else wrong[0]
+        raise VerificationFailed(what, where=algorithm.name, remedy="let an atomic or a barrier order the two accesses")
+
+
+def _algorithm(problem: str, name: str) -> Any:
+    """Return an algorithm that runs on the emulated device, of ours or a user's own."""
+    from gpugraph.problems.guest_sources import is_file, load_guest
+    from gpugraph.problems.registry import find_algorithm
+
+    if name.startswith("peer:"):
+        raise InputError("a peer has no kernels of ours", where=name, remedy="name an algorithm of: gpugraph algos")
+    return load_guest(name, problem, "emulated") if is_file(name) else find_algorithm(problem, name, "emulated")
+
+
+def _run(solved: Any, algorithm: Any, graph: Any, queries: Any, seed: int) -> tuple[list[Any], list[Any]]:
+    """Return the verdicts of all queries under one schedule, and the races met."""
+    from gpugraph.clock import NullClock
+    from gpugraph.devices.discovery import race_detector
+
+    device = race_detector(seed)
+    try:
+        view, _, _ = solved.to_device(solved.view(graph, (), None), device)
+        options = {option.name: option.default for option in algorithm.options}
+        state = algorithm.prepare(view, device, **options)
+        verdicts = []
+        for query in queries:
+            raw = algorithm.fetch(state, algorithm.run(state, NullClock(), *query))
+            result = algorithm.finish(state, raw, *query)
+            verdicts.append(solved.reference(graph, query, result))
+        return verdicts, device.races()
+    finally:
+        device.close()

@@ -1,0 +1,366 @@
+"""Tables with named columns, lists whose ids are words, and graphs as NetworkX writes them.
+
+``--columns src,dst,weight`` picks the columns of a CSV, of a list of any width or of a Parquet file, by their names or
+by their numbers from 1 on.  Ids are whole numbers or any text; vertices are numbered in the ascending order of their
+ids, which stay their names.  GraphML and GML are read by NetworkX.
+"""
+
+from __future__ import annotations
+
+import ast
+import csv
+import io
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpugraph.errors import GraphFormatError, InputError, placed, reading, unknown_name
+from gpugraph.graph.build import ArcList, narrow_weights
+from gpugraph.graph.formats.base import Format, check_vertices, refuse_nan
+from gpugraph.graph.formats.columns import rounded_weights
+from gpugraph.graph.formats.input_file import HEAD_BYTES, Source
+from gpugraph.graph.formats.lines import tidy
+from gpugraph.graph.from_python import arcs_of_object, weights_of
+
+_COMMENTS = b"#%"
+_COMMENT = re.compile(rb"(?m)^[ \t]*[#%][^\n]*\n?")
+_SAMPLE = 100
+"""Lines that are looked at to tell words from numbers."""
+_HEADERS = re.compile(
+    r"(src|source|from|tail|u|start|node_?1|id_?1)[\W_]*(id|node)?[,\s]+(dst|dest|destination|target|to|head|v|end|node_?2|id_?2)\b",
+    re.IGNORECASE,
+)
+_REMEDY = "give two or three columns: --columns src,dst,weight"
+_NETWORKX = re.compile(rb"(?:[#%][^\n]*\n)*[^\n#%{\x00-\x08]+[ \t][^\n{\x00-\x08]*\{[^\n]*\}[ \t\r]*(?:\n|\Z)")
+_ATTRIBUTES = re.compile(r"(\S+)[ \t]+(\S+)[ \t]+(\{.*\})\s*")
+_BYTES_OF_OBJECTS = 60
+"""About the memory of a NetworkX graph for each byte of its file."""
+
+
+def has_words(source: Source) -> bool:
+    """Tell whether a list of edges calls its vertices by words: each of its first lines, column names aside, does."""
+    text = tidy(_COMMENT.sub(b"", source.head), b"")
+    lines = [line.split() for line in text.split(b"\n")[: _SAMPLE + 1] if line]
+    if len(source.head) >= HEAD_BYTES:
+        lines = lines[:-1]  # which may be cut
+    if len(lines) > 1 and all(re.match(rb"[A-Za-z_]", word) for word in lines[0]):
+        lines = lines[1:]
+    words = [[re.search(rb"[^\W\d_]", word) is not None for word in line[:2]] for line in lines if len(line) in (2, 3)]
+    return bool(words) and len(words) == len(lines) and all(map(any, words))
+
+
+def read_table(source: Source) -> ArcList:
+    """Read a table of text: the columns that ``--columns`` names, else the first two or three.
+
+    Raises:
+        GraphFormatError: there is no such column, a line has another number of fields, or a weight is no number.
+    """
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    text = _COMMENT.sub(b"", source.data.tobytes().removeprefix(b"\xef\xbb\xbf")).lstrip(b"\r\n")
+    first = text.split(b"\n", 1)[0]
+    delimiter = next((mark for mark in "\t;," if mark.encode() in first), " ")
+    if delimiter == " ":
+        text = tidy(text, b"").lstrip(b"\n")
+        first = text.split(b"\n", 1)[0]
+    if not first.strip():
+        raise GraphFormatError("lists no edges", path=source.path, remedy="fetch or write it again")
+    with reading(source.path, "mend its first line"):
+        fields = next(csv.reader([first.decode("utf-8", "replace").strip()], delimiter=delimiter))
+    names, wanted = _header(source, [field.strip() for field in fields])
+    if names is None:
+        names = [str(i + 1) for i in range(len(fields))]
+    else:
+        text = text.partition(b"\n")[2]
+    wanted = _chosen(source, names, wanted)
+    with reading(source.path, "mend that line; a row counts from the first below the names"):
+        table = (
+            arrow_csv.read_csv(
+                io.BytesIO(text),
+                arrow_csv.ReadOptions(column_names=names),
+                arrow_csv.ParseOptions(delimiter=delimiter),
+                arrow_csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), include_columns=wanted),
+            )
+            if text.strip()
+            else pa.table({name: pa.array([], pa.string()) for name in wanted})
+        )
+    return _arcs_of_columns(source, [table[name] for name in wanted])
+
+
+def read_parquet(source: Source) -> ArcList:
+    """Read a Parquet file: the columns that ``--columns`` names, else the first two or three.
+
+    Raises:
+        GraphFormatError: it is damaged, or there is no such column.
+    """
+    from pyarrow import parquet
+
+    with reading(source.path, "fetch or write it again"):
+        file = parquet.ParquetFile(io.BytesIO(source.data.tobytes()))
+        names = [field.name for field in file.schema_arrow]
+    wanted = _chosen(source, names, [name for name in source.columns.split(",") if name])
+    source.require(sum(file.metadata.row_group(i).total_byte_size for i in range(file.num_row_groups)))
+    with reading(source.path, "fetch or write it again"):
+        table = file.read(columns=wanted)
+    return _arcs_of_columns(source, [table[name] for name in wanted])
+
+
+def _header(source: Source, fields: Sequence[str]) -> tuple[list[str] | None, list[str]]:
+    """Return the names of the columns, None where the first line is an edge, and those that were asked for."""
+    wanted = [name.strip() for name in source.columns.split(",")] if source.columns else []
+    titled = _HEADERS.match(",".join(fields)) is not None
+    if wanted and all(name.isdigit() for name in wanted):
+        at = [int(name) - 1 for name in wanted if 0 < int(name) <= len(fields)]
+        titled |= len(at) == 3 and not _is_number(fields[at[2]])
+        return (list(fields), [fields[i] for i in at]) if titled and len(at) == len(wanted) else (None, wanted)
+    if wanted:
+        return list(fields), wanted
+    if titled or (len(fields) > 2 and not _is_number(fields[2])):
+        return list(fields), []
+    if source.extension in (".csv", ".tsv") and len(fields) == 2:
+        raise GraphFormatError(
+            f"'{','.join(fields)}' may be an edge, or the names of the columns",
+            path=source.path,
+            line=1,
+            remedy=f"say which: --columns 1,2 if it is an edge, --columns {','.join(fields)} if not",
+        )
+    return None, []
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _chosen(source: Source, names: Sequence[str], wanted: Sequence[str]) -> list[str]:
+    """Return the names of two or three columns."""
+    if not wanted:
+        if len(names) not in (2, 3):
+            few = ", ".join(names[:8]) + ("…" if len(names) > 8 else "")
+            what = f"has {len(names)} columns: {few}"
+            raise GraphFormatError(what, path=source.path, remedy=f"say which of them: --columns {','.join(names[:3])}")
+        return list(names)
+    for name in wanted:
+        if name not in names:
+            raise placed(unknown_name("column", name, names), source.path)
+    if len(wanted) not in (2, 3) or len(set(wanted)) < len(wanted):
+        raise InputError(f"--columns {','.join(wanted)} makes no edges", where=source.path, remedy=_REMEDY)
+    return list(wanted)
+
+
+def _arcs_of_columns(source: Source, columns: Sequence[Any]) -> ArcList:
+    """Return the arcs of Arrow's columns: two of ids, and one of weights where there is one."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for place, column in enumerate(columns):
+        absent = column.is_null()
+        if pa.types.is_string(column.type):
+            absent = pc.or_(absent, pc.fill_null(pc.equal(column, ""), True))
+        if pc.any(absent).as_py():
+            row = int(np.argmax(absent.to_numpy())) + 1
+            what = f"row {row} has nothing in column {place + 1} of those taken"
+            raise GraphFormatError(what, path=source.path, remedy="fill it in, or leave the row out")
+    weights = _weights(source, columns[2]) if len(columns) == 3 else None
+    return _arcs(source, _ids(source, columns[:2]), weights)
+
+
+def _ids(source: Source, columns: Sequence[Any]) -> NDArray[Any] | tuple[list[str], NDArray[np.int64]]:
+    """Return ids, tails before heads, as (2k,) int64; of words those there are, ascending, and their (2k,) numbers."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    both = pa.chunked_array([chunk for column in columns for chunk in column.cast(_common(columns)).chunks])
+    if pa.types.is_string(both.type):
+        both = pc.utf8_trim_whitespace(both)
+        if len(both) and pc.all(pc.match_substring_regex(both, r"^\+?\d{1,18}$")).as_py():
+            both = pc.cast(pc.utf8_ltrim(both, "+"), pa.int64())
+    if not pa.types.is_string(both.type):
+        numbers: NDArray[np.int64] = both.to_numpy()
+        if len(numbers) and int(numbers.min()) < 0:
+            raise GraphFormatError(f"a negative vertex id: {int(numbers.min())}", path=source.path, remedy="mend it")
+        return numbers
+    coded = both.combine_chunks().dictionary_encode()
+    words = np.array(coded.dictionary.to_pylist() or [""], str)[: len(coded.dictionary)]
+    order = np.argsort(words)
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    return words[order].tolist(), place[coded.indices.to_numpy()]
+
+
+def _common(columns: Sequence[Any]) -> Any:
+    """Return the type that two columns of ids are taken as: int64, or text where either is no whole number."""
+    import pyarrow as pa
+
+    return pa.int64() if all(pa.types.is_integer(column.type) for column in columns) else pa.string()
+
+
+def _weights(source: Source, column: Any) -> NDArray[Any]:
+    """Return a column of weights: whole numbers in the narrowest type, reals as float64 (float32 as it is).
+
+    Raises:
+        GraphFormatError: one is no number, or would have to be rounded.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        column = pc.utf8_trim_whitespace(column)
+        for kind in (pa.int64(), pa.uint64(), pa.float64()):
+            try:
+                cast = pc.cast(column, kind)
+            except pa.ArrowInvalid:
+                continue
+            if kind == pa.float64():
+                whole = pc.filter(column, pc.match_substring_regex(column, r"^[+-]?\d{16,}$"))
+                if any(int(float(word)) != int(word) for word in whole.to_pylist()):
+                    raise rounded_weights(source.path)
+            column = cast
+            break
+        else:
+            place, word = next((i, w) for i, w in enumerate(column.to_pylist()) if not _is_number(w))
+            what = f"row {place + 1}: the weight '{word[:32]}' is not a number"
+            raise GraphFormatError(what, path=source.path, remedy="mend it, or name another column with --columns")
+    numbers = column.to_numpy()
+    if numbers.dtype.kind not in "iuf":
+        what = f"weights of type {column.type}"
+        raise GraphFormatError(what, path=source.path, remedy="name a column of numbers with --columns")
+    if numbers.dtype.kind in "iu":
+        return narrow_weights(numbers)
+    weights: NDArray[Any] = numbers.astype(np.float32 if numbers.dtype == np.float32 else np.float64)
+    refuse_nan(source.path, weights)
+    return weights
+
+
+def _arcs(
+    source: Source, ids: NDArray[Any] | tuple[list[str], NDArray[np.int64]], weights: NDArray[Any] | None
+) -> ArcList:
+    """Return arcs of ids, tails before heads; those that are no numbers 0…n−1 stay the vertices' names."""
+    names: NDArray[Any] | None
+    if isinstance(ids, tuple):
+        names, numbers = np.array(ids[0], str), ids[1]
+        if source.keep_ids or source.vertices is not None:
+            what = "--keep-ids and --vertices are for ids that are numbers, these are words"
+            raise InputError(what, where=source.path, remedy="leave the option out")
+    elif source.keep_ids or source.vertices is not None:
+        names, numbers = None, ids
+    else:
+        names, numbers = np.unique(ids, return_inverse=True)
+        names = None if np.array_equal(names, np.arange(len(names))) else names
+    largest = int(numbers.max(initial=-1)) + 1
+    vertices = largest if names is None else len(names)
+    if names is None and source.vertices is not None:
+        vertices, base = source.vertices, int(largest > source.vertices and int(numbers.min(initial=1)) > 0)
+        if largest - base > vertices:
+            what = f"has the id {largest - 1}, but {vertices} vertices are told"
+            raise InputError(what, where=source.path, remedy="give a larger --vertices")
+        numbers, names = numbers - base, np.arange(1, vertices + 1) if base else None
+    check_vertices(source.path, vertices, remedy="check the ids, or use a machine with more")
+    half = len(numbers) // 2
+    return ArcList(numbers[:half], numbers[half:], weights, vertices, vertex_names=names)
+
+
+# ------------------------------------------------------------------ as NetworkX writes them
+
+
+def read_attributes(source: Source) -> ArcList:
+    """Read NetworkX's list of edges, ``u v {'weight': 3}``; an edge without a weight weighs 1.
+
+    Raises:
+        GraphFormatError: a line is none of these.
+    """
+    import pyarrow as pa
+
+    ends: list[list[str]] = [[], []]
+    weights: list[Any] = []
+    text = source.data.tobytes().decode("utf-8", "replace").removeprefix("\ufeff")
+    for number, line in enumerate(text.splitlines(), 1):
+        bare = line.strip()
+        if not bare or bare[0] in "#%":
+            continue
+        found = _ATTRIBUTES.fullmatch(bare)
+        try:
+            if found is None:
+                raise ValueError("is no edge of the form u v {'weight': 3}")
+            attributes = ast.literal_eval(found[3])
+            weights.append(attributes.get("weight", 1) if isinstance(attributes, dict) else None)
+        except (ValueError, SyntaxError, MemoryError, RecursionError) as error:
+            what = str(error) if found is None else f"'{found[3][:50]}' are no attributes"
+            raise GraphFormatError(what, path=source.path, line=number, remedy="mend that line") from None
+        for column, word in zip(ends, found.groups(), strict=False):
+            column.append(word)
+    columns = [pa.chunked_array([pa.array(column, pa.string())]) for column in ends]
+    try:
+        numbers = weights_of(weights, lambda i: f"the weight of edge {i + 1}")
+    except InputError as error:
+        raise placed(error, source.path) from error
+    return _arcs(source, _ids(source, columns), numbers)
+
+
+def _read_by_networkx(source: Source, reader: str) -> ArcList:
+    """Return the arcs of a graph that a function of NetworkX reads."""
+    try:
+        import networkx
+    except ImportError:
+        what = "NetworkX, which reads this format, is not installed"
+        raise InputError(what, where=source.path, remedy="pip install networkx, or convert the file") from None
+    source.require(_BYTES_OF_OBJECTS * len(source.data))
+    stream = io.BytesIO(source.data.tobytes())
+    with reading(source.path, "mend it, or write it again with NetworkX or igraph"):
+        graph = getattr(networkx, reader)(stream)
+    try:
+        arcs = arcs_of_object(graph)
+    except InputError as error:
+        raise placed(error, source.path) from error
+    names = [] if arcs.vertex_names is None else arcs.vertex_names.tolist()
+    for kind in (int, str):
+        if names and all(type(name) is kind for name in names):
+            own = np.array(names)
+            return replace(arcs, vertex_names=own) if own.dtype.kind in "iU" and (own[1:] > own[:-1]).all() else arcs
+    return arcs
+
+
+def _is_gml(head: bytes) -> bool:
+    return re.match(rb"(?:\s|#[^\n]*\n|[A-Za-z]\w*\s+(?:\"[^\"]*\"|[\d.]+)\s)*graph\s*\[", head) is not None
+
+
+TABLE = Format(name="table", title="table with named columns", extensions=(), read=read_table, ids="any")
+PARQUET = Format(
+    name="parquet",
+    title="Parquet table",
+    extensions=(".parquet", ".pq"),
+    read=read_parquet,
+    ids="any",
+    sniff=lambda head: head.startswith(b"PAR1"),
+    binary=True,
+)
+NETWORKX = Format(
+    name="networkx",
+    title="NetworkX's edge list with attributes",
+    extensions=(),
+    read=read_attributes,
+    ids="any",
+    sniff=lambda head: _NETWORKX.match(head) is not None,
+)
+GRAPHML = Format(
+    name="graphml",
+    title="GraphML",
+    extensions=(".graphml",),
+    read=lambda source: _read_by_networkx(source, "read_graphml"),
+    sniff=lambda head: b"<graphml" in head[:2048],
+)
+GML = Format(
+    name="gml",
+    title="GML",
+    extensions=(".gml",),
+    read=lambda source: _read_by_networkx(source, "read_gml"),
+    sniff=_is_gml,
+)

@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from gpugraph.cli.options import read_defaults, users_file
+from gpugraph.errors import InputError
+from tests.cli.runner import succeed
+
+ROOT = Path(__file__).resolve().parents[2]
+SHIPPED = ROOT / "configs" / "default.toml"
+PAGE = (ROOT / "docs" / "config.md").read_text("utf-8")
+
+
+def gpugraph(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run the program in a process of its own, which reads the user's file."""
+    kept = {name: value for name, value in os.environ.items() if name not in ("GPUGRAPH_CONFIG", "XDG_CONFIG_HOME")}
+    return subprocess.run(
+        [sys.executable, "-m", "gpugraph", *words], capture_output=True, text=True, cwd=ROOT, env=kept | variables
+    )
+
+
+def test_every_default_is_shown_with_its_file():
+    shown = json.loads(succeed("config", "--format", "json").out)
+    shipped = tomllib.loads(SHIPPED.read_text())
+    assert {name: one["value"] for name, one in shown.items()} == {
+        f"{table}.{key}": value for table, keys in shipped.items() for key, value in keys.items()
+    }
+    assert {one["origin"] for one in shown.values()} == {"configs/default.toml"}
+    assert re.search(r"^measure.repeat +5 +configs/default.toml$", succeed("config").out, re.MULTILINE)
+
+
+def test_the_users_file_goes_before_the_installations(tmp_path: Path):
+    own = tmp_path / "gpugraph" / "config.toml"
+    own.parent.mkdir()
+    own.write_text('[default]\ngraph = "path:9"\ndevice = "cpu"\n[measure]\nrepeat = 3\n')
+    shown = gpugraph("config", XDG_CONFIG_HOME=str(tmp_path))
+    assert re.search(rf'^default.graph +"path:9" +{own}$', shown.stdout, re.MULTILINE)
+    assert re.search(r"^measure.warmup +1 +configs/default.toml$", shown.stdout, re.MULTILINE)
+    solved = gpugraph("mst", "--format", "json", XDG_CONFIG_HOME=str(tmp_path))
+    record = json.loads(solved.stdout)
+    assert (record["graph"]["vertices"], len(record["samples_s"]["kernel"])) == (9, 3)
+    assert f"taking path:9, the default of {own}" in solved.stderr
+    assert gpugraph("config", "--path", GPUGRAPH_CONFIG="/elsewhere.toml").stdout == "/elsewhere.toml\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("[measure]\nrepaet = 3\n", "unknown key in [measure] 'repaet' — did you mean 'repeat'?"),
+        ("[mesure]\nrepeat = 3\n", "did you mean 'measure'?"),
+        ("[measure]\nrepeat = '3'\n", "not of type int — give a whole number"),
+        ("[measure]\nverify = 'certifcate'\n", "did you mean 'certificate'?"),
+        ("[measure\n", "cannot be read"),
+    ],
+)
+def test_a_mistake_in_it_is_told_with_the_file(text: str, says: str, tmp_path: Path):
+    own = tmp_path / "mine.toml"
+    own.write_text(text)
+    with pytest.raises(InputError) as refused:
+        read_defaults(SHIPPED, own)
+    assert str(refused.value).startswith(str(own))
+    assert says in str(refused.value)
+
+
+def test_where_the_users_file_is_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    assert users_file() is None  # as the tests have it
+    monkeypatch.delenv("GPUGRAPH_CONFIG")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_CONFIG_HOME", "not/absolute")
+    assert users_file() == tmp_path / ".config" / "gpugraph" / "config.toml"
+
+
+def test_the_example_of_the_page_is_one(tmp_path: Path):
+    (text,) = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
+    (tmp_path / "mine.toml").write_text(text)
+    found = read_defaults(SHIPPED, tmp_path / "mine.toml")
+    assert set(found.origins.values()) == {str(tmp_path / "mine.toml")}

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.cli.runner import refuse, run, succeed
+from tests.emulator.compiler import needs_compiler
+
+EXAMPLE = Path(__file__).resolve().parents[2] / "docs" / "examples" / "sssp_cuda.py"
+
+
+@needs_compiler
+def test_the_algorithm_that_loses_updates_is_caught_and_the_line_is_named() -> None:
+    words = ("races", "sssp", "counterexample:64", "--source", "0", "--runs", "2", "--format", "json")
+    caught = run(*words, "--algo", "harish-narayanan")
+    shown = json.loads(caught.out)
+    assert caught.code == 1
+    assert shown["races"]
+    assert re.search(r"harish_narayanan.cu:\d+", caught.err)
+    ours = json.loads(succeed(*words, "--algo", "dijkstra").out)
+    assert (ours["races"], ours["wrong"], ours["runs"]) == ([], [], 2)
+
+
+@needs_compiler
+def test_a_race_in_an_algorithm_of_the_users_own_is_named_unless_it_says_why(tmp_path: Path) -> None:
+    driver, kernel = tmp_path / "own.py", tmp_path / "own.cu"
+    driver.write_text(EXAMPLE.read_text())
+    text = EXAMPLE.with_suffix(".cu").read_text()
+    kernel.write_text(text)
+    words = ("races", "sssp", "rmat:5", "--algo", f"{driver}:driver", "--runs", "2")
+    assert "own:driver: 0 races, 0 wrong results in 2 schedules" in succeed(*words).out
+    kernel.write_text(text.replace("  // race-allowed: all write 1", ""))
+    caught = run(*words)
+    assert caught.code == 1
+    assert re.search(r"write at own.cu:\d+ .* races with", caught.out)
+
+
+@needs_compiler
+def test_a_wrong_result_is_told_with_its_schedule(tmp_path: Path) -> None:
+    driver = tmp_path / "own.py"
+    driver.write_text(
+        EXAMPLE.read_text().replace("return distance", "device.fill(distance, 7)\n                return distance")
+    )
+    (tmp_path / "own.cu").write_text(EXAMPLE.with_suffix(".cu").read_text())
+    caught = run("races", "sssp", "path:4", "--algo", f"{driver}:driver", "--runs", "1")
+    assert caught.code == 1
+    assert "schedule 1: " in caught.out
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("sspp", "path:3"), "did you mean 'sssp'?"),
+        (("mst", "path:3", "--algo", "kruskal"), "use --device cpu"),
+        (("mst", "path:3", "--algo", "peer:scipy"), "a peer has no kernels of ours"),
+        (("mst", "path:3", "--runs", "0"), "0 is not in the range"),
+    ],
+)
+def test_what_has_no_kernels_is_refused(words: tuple[str, ...], says: str) -> None:
+    assert says in refuse(2, "races", *words)

@@ -1,0 +1,226 @@
+from __future__ import annotations
+
+import io
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pyarrow import parquet
+
+import gpugraph
+from gpugraph.errors import GpuGraphError, GpuGraphWarning, InputError
+from gpugraph.graph.build import ASSUMED
+from gpugraph.graph.check import check_structure
+from gpugraph.graph.csr import CSRGraph
+from tests.cli.runner import succeed
+from tests.graph.formats.samples import arcs
+
+WIDE = 'source,target,cost,note\n10,20,1.5,x\n20,30,2,"a, b"\n30,10,3,z\n'
+
+
+def named(graph: CSRGraph) -> list[tuple[Any, Any, Any]]:
+    """Return the arcs by the file's own ids."""
+    return [(graph.name_of(u), graph.name_of(v), weight) for u, v, weight in arcs(graph)]
+
+
+def load(folder: Path, name: str, text: str, **told: Any) -> CSRGraph:
+    path = folder / name
+    path.write_text(text)
+    return gpugraph.load(path, **told)
+
+
+@pytest.mark.parametrize("columns", ["source,target,cost", "1,2,3"])
+def test_columns_are_taken_by_name_or_by_number(tmp_path: Path, columns: str) -> None:
+    graph = load(tmp_path, "a.csv", WIDE, columns=columns)
+    assert named(graph) == [(10, 20, 1.5), (20, 30, 2.0), (30, 10, 3.0)]
+    assert graph.weights.dtype == np.float64
+    assert [weight for *_, weight in named(load(tmp_path, "a.csv", WIDE, columns="target,source"))] == [1, 1, 1]
+
+
+def test_a_list_without_names_is_wide_too(tmp_path: Path) -> None:
+    graph = load(tmp_path, "a.txt", "# u v time weight\n0  1 99 7\n1\t2 98 8\n", columns="1,2,4")
+    assert arcs(graph) == [(0, 1, 7), (1, 2, 8)]
+    assert graph.weights.dtype == np.uint32
+
+
+def test_columns_of_a_parquet_file(tmp_path: Path) -> None:
+    table = pa.table(
+        {"src": [1, 5, 9], "dst": [5, 9, 1], "w": pa.array([1, 2, 2**63], pa.uint64()), "t": ["x", "y", "z"]}
+    )
+    parquet.write_table(table, tmp_path / "a.parquet")
+    graph = gpugraph.load(tmp_path / "a.parquet", columns="src,dst,w")
+    assert named(graph) == [(1, 5, 1), (5, 9, 2), (9, 1, 2**63)]
+    with pytest.raises(InputError, match="has 4 columns: src, dst, w, t — say which of them: --columns src,dst,w"):
+        gpugraph.load(tmp_path / "a.parquet")
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.csv", "a.tsv"])
+def test_ids_may_be_words(tmp_path: Path, name: str) -> None:
+    mark = {".csv": ",", ".tsv": "\t"}.get(name[-4:], " ")
+    text = "zoe bob 3\nbob al 4\n".replace(" ", mark)
+    graph = load(tmp_path, name, text)
+    assert named(graph) == [("bob", "al", 4), ("zoe", "bob", 3)]
+    assert graph.vertex_names is not None
+    assert graph.vertex_names.tolist() == ["al", "bob", "zoe"]
+    assert gpugraph.sssp(graph, "name:zoe", device="cpu").distance.tolist() == [7, 3, 0]
+
+
+def test_two_words_on_top_of_a_csv_are_not_guessed_at(tmp_path: Path) -> None:
+    text = "amy,bob\nbob,cid\n"
+    with pytest.raises(InputError, match="'amy,bob' may be an edge, or the names of the columns"):
+        load(tmp_path, "a.csv", text)
+    assert len(arcs(load(tmp_path, "a.csv", text, columns="1,2"))) == 2
+    assert named(load(tmp_path, "a.csv", text, columns="amy,bob")) == [("bob", "cid", 1)]
+
+
+def test_a_word_among_numbers_is_a_mistake_and_no_vertex(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="line 2: the vertex id 'x' is not an integer"):
+        load(tmp_path, "a.txt", "0 1\nx 2\n2 3\n")
+
+
+@pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph])
+@pytest.mark.parametrize("form", ["graphml", "gml", "edgelist"])
+def test_what_networkx_writes_is_read(tmp_path: Path, kind: type, form: str) -> None:
+    written = kind()
+    written.add_weighted_edges_from([("b", "a", 2), ("a", "c", 5)])
+    written.add_edge("c", "d")
+    path = str(tmp_path / f"g.{form}")
+    getattr(nx, f"write_{form}")(written, path)
+    # Its lists do not say whether they are directed.
+    told = {} if form != "edgelist" else {"directed": written.is_directed()}
+    graph = gpugraph.load(path, **told)
+    assert graph.directed is written.is_directed()
+    edges = {(u, v) for u, v, _ in named(graph)}
+    assert edges == {("b", "a"), ("a", "c"), ("c", "d")} | (
+        set() if graph.directed else {("a", "b"), ("c", "a"), ("d", "c")}
+    )
+    assert sorted(set(graph.weights.tolist())) == [1, 2, 5]
+    assert graph.notes == ()
+
+
+def test_lines_are_arcs_or_edges_as_the_user_says(tmp_path: Path) -> None:
+    text, both = "0 1 3\n2 1 4\n", "0 1 3\n1 0 3\n"
+    assumed = load(tmp_path, "a.wel", text)
+    assert assumed.directed
+    assert assumed.notes == (ASSUMED,)
+    assert load(tmp_path, "a.wel", text, directed=True).notes == ()
+    edges = load(tmp_path, "a.wel", text, directed=False)
+    assert (edges.directed, arcs(edges)) == (False, [(0, 1, 3), (1, 0, 3), (1, 2, 4), (2, 1, 4)])
+    assert not load(tmp_path, "a.wel", both).directed
+    assert load(tmp_path, "a.wel", both, directed=True).directed
+    (note,) = load(tmp_path, "a.wel", text, symmetrize=True).notes
+    assert note.startswith("symmetrised: ")
+
+
+def test_what_a_file_says_of_itself_is_not_overruled(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="says itself that the graph is undirected — leave --directed out"):
+        load(tmp_path, "a.graph", "2 1\n2\n1\n", directed=True)
+    with pytest.raises(InputError, match="says all of itself"):
+        gpugraph.load("path:4", directed=True)
+    with pytest.raises(InputError, match=r"METIS \.graph has no columns to choose"):
+        load(tmp_path, "a.graph", "2 1\n2\n1\n", columns="1,2")
+
+
+def test_the_number_of_vertices_may_be_told(tmp_path: Path) -> None:
+    assert load(tmp_path, "a.el", "0 1\n1 2\n", vertices=9).vertices == 9
+    assert load(tmp_path, "a.csv", WIDE, columns="1,2", vertices=40).vertices == 40
+    with pytest.raises(InputError, match="line 2: the vertex id 5 is out of range"):
+        load(tmp_path, "a.el", "0 1\n1 5\n", vertices=3)
+    with pytest.raises(InputError, match="has the id 30, but 20 vertices are told — give a larger --vertices"):
+        load(tmp_path, "a.csv", WIDE, columns="1,2", vertices=20)
+    with pytest.raises(InputError, match="has 2 vertices, not the 3 of --vertices"):
+        load(tmp_path, "a.graph", "2 1\n2\n1\n", vertices=3)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told", "says"),
+    [
+        ("a.csv", WIDE, {"columns": "source,target,price"}, "unknown column 'price'"),
+        ("a.csv", WIDE, {"columns": "source"}, "makes no edges"),
+        ("a.csv", WIDE, {"columns": "source,target,note"}, "row 1: the weight 'x' is not a number"),
+        ("a.csv", "src,dst\n1,\n", {"columns": "src,dst"}, "row 1 has nothing in column 2"),
+        ("a.csv", "src,dst\n1,2,3\n", {"columns": "src,dst"}, "is damaged"),
+        ("a.csv", "src,dst\n-1,2\n", {"columns": "src,dst,w"}, "unknown column 'w'"),
+        ("a.txt", "", {"columns": "1,2"}, "empty"),
+        ("a.csv", "src,d\rst\n1,2\n", {"columns": "src,dst"}, "is damaged: new-line character"),
+        ("a.txt", "# nothing\n", {"columns": "1,2"}, "lists no edges"),
+        ("a.wel", "x y 1e40\ny z nan\n", {}, "not a number"),
+        ("a.wel", "x y 0.5\ny z 9007199254740993\n", {}, "which would round them"),
+        ("a.edgelist", "a b {'weight': 3}\na b {open('x')}\n", {}, "line 2: '{open\\('x'\\)}' are no attributes"),
+        ("a.edgelist", "a b {'weight': 'x'}\n", {}, "the weight of edge 1 is 'x'"),
+        ("a.gml", "graph [ node [ id 1 ] edge [ source 1 target 2 ] ]", {}, "is damaged"),
+        ("a.graphml", "<graphml", {}, "is damaged"),
+    ],
+)
+def test_what_is_no_graph_is_refused(tmp_path: Path, name: str, text: str, told: dict[str, str], says: str) -> None:
+    with pytest.raises(GpuGraphError, match=says) as refused:
+        load(tmp_path, name, text, **told)
+    assert refused.value.remedy
+
+
+def test_a_source_of_a_file_with_its_own_ids_explains_itself(tmp_path: Path) -> None:
+    text = "1 2 3\n2 5 4\n"
+    graph = load(tmp_path, "a.wel", text, directed=True)
+    with pytest.raises(InputError, match="asked for by name: --source name:5"):
+        gpugraph.sssp(graph, 5, device="cpu")
+    with pytest.warns(GpuGraphWarning, match="source 1 is what the file calls 2; what it calls 1 is name:1"):
+        assert gpugraph.sssp(graph, 1, device="cpu").distance.tolist()[1] == 0
+    words = load(tmp_path, "b.wel", "al bo 3\n", directed=True)
+    with pytest.raises(InputError, match="did you mean 'name:al'"):
+        gpugraph.sssp(words, "al", device="cpu")
+
+
+def test_how_many_vertices_were_reached_is_told_where_the_kind_of_graph_was_assumed(tmp_path: Path) -> None:
+    (tmp_path / "a.wel").write_text("0 1 3\n2 1 4\n")
+    words = ("sssp", tmp_path / "a.wel", "--source", 0, "--device", "cpu")
+    told = succeed(*words).err
+    assert f"{ASSUMED}\n" in told
+    assert "2 of 3 vertices were reached along the arcs\n" in told
+    for option in ("--directed", "--undirected"):
+        assert "reached" not in succeed(*words, option).err
+
+
+def _samples() -> dict[str, tuple[bytes, dict[str, Any]]]:
+    graph = nx.Graph()
+    graph.add_weighted_edges_from([("b", "a", 2), ("a", "c", 5)])
+    table, stream = pa.table({"src": [1, 5], "dst": [5, 9], "w": [1.5, 2.5], "t": ["x", "y"]}), io.BytesIO()
+    parquet.write_table(table, stream)
+    return {
+        "a.csv": (WIDE.encode(), {"columns": "source,target,cost"}),
+        "b.csv": (WIDE.encode(), {"columns": "1,2,3"}),
+        "a.txt": (b"zoe bob 3\nbob al 4\n", {}),
+        "a.parquet": (stream.getvalue(), {"columns": "src,dst,w"}),
+        "a.graphml": ("\n".join(nx.generate_graphml(graph)).encode(), {}),
+        "a.gml": ("\n".join(nx.generate_gml(graph)).encode(), {}),
+        "a.edgelist": ("\n".join(nx.generate_edgelist(graph)).encode(), {}),
+    }
+
+
+SAMPLES = _samples()
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    edits=st.lists(st.tuples(st.integers(0, 4000), st.integers(0, 4), st.binary(max_size=6)), min_size=1, max_size=4)
+)
+def test_changed_files_load_or_are_refused_with_a_remedy(name: str, edits: list[tuple[int, int, bytes]]) -> None:
+    data, told = SAMPLES[name]
+    for place, gone, new in edits:
+        at = place % (len(data) + 1)
+        data = data[:at] + new + data[at + gone :]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / name
+        path.write_bytes(data)
+        remedy: str | None = "none is needed"
+        try:
+            check_structure(gpugraph.load(path, **told))
+        except GpuGraphError as error:
+            remedy = error.remedy
+        assert remedy

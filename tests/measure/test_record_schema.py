@@ -1,0 +1,71 @@
+"""The published schema of records: what passes and what does not; what tests write is held to it (conftest)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from gpugraph.measure.record import Record
+from gpugraph.measure.record_shape import json_schema
+from tests.cli.runner import succeed
+
+ROOT = Path(__file__).resolve().parents[2]
+PUBLISHED = ROOT / "docs" / "record.schema.json"
+STORED = [*sorted((ROOT / "docs" / "records").glob("*.jsonl")), ROOT / "tests" / "report" / "real.jsonl"]
+GOOD: dict[str, Any] = {"schema": 1, "problem": "mst", "algorithm": "kruskal"}
+
+
+def validate(data: Any) -> None:
+    jsonschema.Draft202012Validator(json.loads(PUBLISHED.read_text("utf-8"))).validate(data)
+
+
+def test_the_published_schema_is_that_of_the_program() -> None:
+    own = json.dumps(json_schema(), indent=1, ensure_ascii=False) + "\n"
+    assert PUBLISHED.read_text("utf-8") == own, (
+        "run: python -c 'import json; from gpugraph.measure.record_shape import json_schema; "
+        "print(json.dumps(json_schema(), indent=1, ensure_ascii=False))' > docs/record.schema.json"
+    )
+    jsonschema.Draft202012Validator.check_schema(json.loads(own))
+
+
+@pytest.mark.parametrize("file", STORED, ids=lambda file: file.name)
+def test_stored_records_fit(file: Path) -> None:
+    lines = [json.loads(line) for line in file.read_text("utf-8").splitlines() if line.strip()]
+    records = [data for data in lines if "problem" in data]
+    assert records
+    for data in records:
+        validate(data)
+
+
+def test_a_record_of_every_kind_of_cell_fits() -> None:
+    for words in (("mst", "path:9"), ("sssp", "path:9", "--source", "random:2"), ("scan", "--size", "1KiB")):
+        data = json.loads(succeed(*words, "--device", "cpu", "--format", "json").out)
+        validate(data)
+        assert data["outcome"] == "ok"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"problem": None},
+        {"schema": 2},
+        {"outcome": "splendid"},
+        {"samples_s": {"kernel": [-1.0]}},
+        {"samples_s": {"kernel": "fast"}},
+        {"graph": {"vertices": 1.5}},
+        {"confidence_s": {"kernel": [1.0]}},
+        {"paper": {"scale": 0}},
+        {"verification": {"status": 1}},
+    ],
+)
+def test_what_the_program_refuses_the_schema_refuses(change: dict[str, Any]) -> None:
+    validate(GOOD)
+    validate(GOOD | {"verification": None, "anything": "else"})
+    with pytest.raises(jsonschema.ValidationError):
+        validate(GOOD | change)
+    with pytest.raises(ValueError, match=r"schema|problem|outcome|kernel|vertices|scale|status"):
+        Record.of(GOOD | change)
