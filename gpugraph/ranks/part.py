@@ -123,6 +123,11 @@ class GraphPart:
         """Number of undirected edges of the graph; of a directed one, its arcs."""
         return self.arcs if self.directed else self.arcs // 2
 
+    @property
+    def weight_dtype(self) -> np.dtype[Any]:
+        """The dtype of a weight."""
+        return self.weights.dtype
+
     @cached_property
     def degrees(self) -> NDArray[np.int64]:
         """(rows,) out-degrees of the vertices that are here."""
