@@ -30,16 +30,16 @@ test-gpu:    ## the tests that need a GPU
 	$(PYTHON) -m pytest -m gpu
 
 matrix:      ## every kernel, every define set, every architecture, within its budget of registers (half an hour)
-	$(PYTHON) -m gpugraph.devices.matrix
+	$(PYTHON) -m tests.devices.compile_matrix
 	$(MAKE) matrix-volta
 
 matrix-volta: ## of that what CUDA 12 alone compiles, with its compiler in an environment of its own
 	$(PYTHON) -m venv build/cuda12
 	build/cuda12/bin/python -m pip install -q . 'cuda-bindings==12.*' 'nvidia-cuda-nvrtc-cu12==12.*'
-	build/cuda12/bin/python -m gpugraph.devices.matrix --arch sm_70
+	build/cuda12/bin/python -m tests.devices.compile_matrix --arch sm_70
 
 budget:      ## measure anew the registers that each kernel may use
-	$(PYTHON) -m gpugraph.devices.matrix --write
+	$(PYTHON) -m tests.devices.compile_matrix --write
 
 wheel:       ## build the wheel into dist/
 	$(PYTHON) -m pip wheel --no-deps -w dist .

@@ -100,7 +100,7 @@ __device__ __forceinline__ int first_outgoing(int32* other, bool outgoing, unsig
 #if SHUFFLES
     const unsigned votes = __ballot_sync(group, outgoing);
     if (votes == 0) return LANES;
-    const int winner = __ffs(static_cast<int>(votes)) - 1;
+    const int winner = first_lane(votes);
     *other = __shfl_sync(group, *other, winner);
     return winner - (lane_id() - lane);
 #else
@@ -182,13 +182,14 @@ extern "C" __global__ void boruvka_find_min_segments(int32 round, const uint32* 
                                                      const uint8* __restrict__ base_byte,
                                                      const uint8* __restrict__ base_bits,
                                                      const index_t* __restrict__ kept_shift,
-                                                     const weight_t* __restrict__ weights,
+                                                     const weight_t* __restrict__ weights, int32 weight_kind,
                                                      const index_t* __restrict__ edge_ids,
                                                      const int32* __restrict__ tree, index_t* lower,
                                                      const index_t* __restrict__ upper,
                                                      const int32* __restrict__ vertex, weight_key_t* segment_key,
                                                      index_t* segment_id, int32* segment_other) {
     const Neighbours graph = {targets, base, base_byte, base_bits, kept_shift};
+    const KeyMap key_of(weight_kind);
     const int lane = threadIdx.x % LANES;
     const unsigned group = (LANES == WARP ? FULL_MASK : (1u << (LANES % WARP)) - 1) << (lane_id() - lane);
     for (int64 s = grid_thread() / LANES; s < segments[round]; s += grid_threads() / LANES) {
@@ -213,12 +214,12 @@ extern "C" __global__ void boruvka_find_min_segments(int32 round, const uint32* 
             }
 #else
             if (other == own) continue;
-            const Candidate found = {order_key(weights[arc]), HAS_IDS ? edge_ids[arc] : arc, arc, other};
+            const Candidate found = {key_of(weights[arc]), HAS_IDS ? edge_ids[arc] : arc, arc, other};
             if (lighter(found, best)) best = found;
 #endif
         }
 #if SORTED
-        if (best.other != NO_TREE) best.key = order_key(weights[best.arc]);
+        if (best.other != NO_TREE) best.key = key_of(weights[best.arc]);
 #else
         best = group_lightest(best, group);
 #endif

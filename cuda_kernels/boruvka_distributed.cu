@@ -11,7 +11,8 @@ From there on all ranks do the same to the same arrays: hook, cut cycles of two,
 own edges inside a tree (filter).  A tree that nobody claims has no edge left and takes no part any more.
 
 Arrays of a rank, m of them its edges, t the trees of the round, n the vertices:
-    offsets (n + 1,), targets, weights (arcs,)      its share of the edges as a graph, both arcs of each
+    offsets (n + 1,), targets, weights (arcs,)      its share of the edges as a graph, both arcs of each; weights come
+                                                    as unsigned words, weight_kind tells what they are
     tail, head (m,) int32                           the trees at both ends
     key (m,) weight_key_t, at (m,) uint32           the order key of the weight, and what ties are broken by: the arc's
                                                     position in that graph
@@ -35,23 +36,16 @@ constexpr uint64 NO_CLAIM = 0xffffffffffffffffull;
 extern "C" __global__ void boruvka_distributed_list_forest(uint32 edges, const index_t* __restrict__ forest, int32 n,
                                                            const index_t* __restrict__ offsets,
                                                            const int32* __restrict__ targets,
-                                                           const weight_t* __restrict__ weights, int32* tail,
-                                                           int32* head, weight_key_t* key, uint32* at) {
+                                                           const weight_t* __restrict__ weights, int32 weight_kind,
+                                                           int32* tail, int32* head, weight_key_t* key, uint32* at) {
+    const KeyMap key_of(weight_kind);
     for (int64 i = grid_thread(); i < edges; i += grid_threads()) {
         const index_t arc = forest[i];
-        int32 u = 0, end = n;  // the last row that begins at or before the arc
-        while (end - u > 1) {
-            const int32 middle = u + (end - u) / 2;
-            if (offsets[middle] <= arc) {
-                u = middle;
-            } else {
-                end = middle;
-            }
-        }
+        const int32 u = row_of_arc(offsets, arc, 0, n - 1);
         const int32 v = targets[arc];
         tail[i] = u;
         head[i] = v;
-        key[i] = order_key(weights[arc]);
+        key[i] = key_of(weights[arc]);
         at[i] = static_cast<uint32>(u < v ? arc : find_arc(targets, offsets[v], offsets[v + 1], u));
     }
 }
@@ -191,7 +185,7 @@ extern "C" __global__ void boruvka_distributed_number(uint32 trees, const uint64
             if (w < warp) mine += of_warps[w];
             before += of_warps[w];
         }
-        if (c < trees) number[c] = live ? static_cast<int32>(mine + __popc(here & ((1u << lane_id()) - 1))) : -1;
+        if (c < trees) number[c] = live ? static_cast<int32>(mine + __popc(here & lanes_before())) : -1;
         __syncthreads();
     }
 }

@@ -18,20 +18,13 @@ scanned to where each tree's segment begins (prefix_scan.cu), and every arc is p
 Invariants.  Every listed arc joins two different trees, so every segment has a lightest arc.  Edges compare by (weight,
 id), a total order, so the order of arcs inside a segment, which varies from run to run, does not matter.
 
-Defines beside those of common.cuh:
-    HAS_IDS  0 | 1   edge_ids gives the id of every arc (rows or vertices were rearranged)
-
 Source: Y. Sun, K. Skadron, "Prefix scan and minimum spanning tree with OpenCL", 2013, section 4.  There the CPU does
 all but find-min-edge; section 6 asks for the rest.
 */
 #include "common.cuh"
 
-#ifndef HAS_IDS
-#define HAS_IDS 0
-#endif
-
 constexpr bool PACKED = INDEX_BITS == 32 && sizeof(weight_key_t) == 4;
-constexpr int LISTED = 256;  // consecutive arcs that a warp lists at a time
+constexpr int LISTED = 256;  // consecutive arcs that a warp lists at a time: its share of a grid that covers all
 constexpr int32 DROPPED = -1;
 
 // ------------------------------------------------------------------ helpers
@@ -40,41 +33,38 @@ constexpr int32 DROPPED = -1;
 // mostly that is one for the whole warp.  Returns the lane's place.  All 32 lanes must call; DROPPED takes no part.
 __device__ __forceinline__ count_t add_one(count_t* counts, int32 tree) {
     const unsigned same = __match_any_sync(FULL_MASK, tree);
-    const int leader = __ffs(static_cast<int>(same)) - 1;
+    const int leader = first_lane(same);
     count_t base = 0;
     if (tree != DROPPED && lane_id() == leader) base = atomicAdd(&counts[tree], static_cast<count_t>(__popc(same)));
     base = __shfl_sync(FULL_MASK, base, leader);
-    return base + __popc(same & ((1u << lane_id()) - 1));
+    return base + __popc(same & lanes_before());
 }
 
 // ------------------------------------------------------------------ kernels, in launch order
 
-// Every vertex is a tree, and its row a segment.
+// Every vertex is a tree, and its row a segment.  An edge's id is in `edge_ids` where rows or vertices were rearranged
+// (`has_ids`), else the position of its arc from the smaller end.
 // Launch: any grid of whole warps; `head` is all 0.  Writes tail, other, key, id, head, ends, trees[0].
 extern "C" __global__ void boruvka_scan_list_arcs(int32 vertices, index_t arcs, const index_t* __restrict__ offsets,
                                                   const int32* __restrict__ targets,
-                                                  const weight_t* __restrict__ weights,
-                                                  const index_t* __restrict__ edge_ids, int32* tail, int32* other,
-                                                  weight_key_t* key, index_t* id, uint8* head, count_t* ends,
-                                                  uint32* trees) {
+                                                  const weight_t* __restrict__ weights, int32 weight_kind,
+                                                  int32 has_ids, const index_t* __restrict__ edge_ids, int32* tail,
+                                                  int32* other, weight_key_t* key, index_t* id, uint8* head,
+                                                  count_t* ends, uint32* trees) {
+    const KeyMap key_of(weight_kind);
     if (grid_thread() == 0) trees[0] = vertices;
     for (int64 v = grid_thread(); v < vertices; v += grid_threads()) {
         ends[v] = static_cast<count_t>(offsets[v + 1]);
         if (offsets[v] < offsets[v + 1]) head[offsets[v]] = 1;
     }
-    for (int64 first = grid_thread() / WARP * LISTED; first < arcs; first += grid_threads() / WARP * LISTED) {
-        const int64 last = first + LISTED < arcs ? first + LISTED - 1 : arcs - 1;
-        const int32 low = row_of_arc(offsets, static_cast<index_t>(first), 0, vertices - 1);
-        const int32 high = row_of_arc(offsets, static_cast<index_t>(last), low, vertices - 1);
-        for (int64 i = first + lane_id(); i <= last; i += WARP) {
-            const index_t arc = static_cast<index_t>(i);
-            const int32 u = row_of_arc(offsets, arc, low, high), v = targets[arc];
-            tail[arc] = u;
-            other[arc] = v;
-            key[arc] = order_key(weights[arc]);
-            id[arc] = HAS_IDS ? edge_ids[arc] : u < v ? arc : find_arc(targets, offsets[v], offsets[v + 1], u);
-        }
-    }
+    walk_arcs<LISTED>(offsets, vertices, 0, arcs, [&](int32 u, index_t arc, bool there) {
+        if (!there) return;
+        const int32 v = targets[arc];
+        tail[arc] = u;
+        other[arc] = v;
+        key[arc] = key_of(weights[arc]);
+        id[arc] = has_ids ? edge_ids[arc] : u < v ? arc : find_arc(targets, offsets[v], offsets[v + 1], u);
+    });
 }
 
 // Every tree with a lightest arc learns where it leads; `link` and the keys were reset by boruvka_reset_trees.

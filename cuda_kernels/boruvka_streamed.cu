@@ -68,7 +68,7 @@ __device__ __forceinline__ bool chosen(int32 tree, uint64 key, uint64 id, const 
     return key == best_key[tree] && (PACKED || id == best_id[tree]);
 }
 
-// A warp's walk over its spans of a chunk: what its lane has in hand.
+// An edge that passes by.
 struct Passing {
     index_t at;  // position in the chunk
     int32 a, b;  // labels of both ends; equal where there is no edge or it is inside a tree
@@ -79,19 +79,9 @@ template <typename Body>
 __device__ __forceinline__ void for_edges_of_chunk(index_t first, index_t count, int32 vertices,
                                                    const index_t* __restrict__ rows, const int32* __restrict__ heads,
                                                    const int32* __restrict__ label, Body body) {
-    for (int64 start = grid_thread() / WARP * SPAN; start < count; start += grid_threads() / WARP * SPAN) {
-        const int64 end = start + SPAN < count ? start + SPAN : static_cast<int64>(count);
-        const int32 top = row_of_arc(rows, first + static_cast<index_t>(start), 0, vertices - 1);
-        const int32 bottom = row_of_arc(rows, first + static_cast<index_t>(end - 1), top, vertices - 1);
-        for (int64 base = start; base < end; base += WARP) {
-            Passing edge = {static_cast<index_t>(base + lane_id()), 0, 0};
-            if (edge.at < end) {
-                edge.a = label[row_of_arc(rows, first + edge.at, top, bottom)];
-                edge.b = label[heads[edge.at]];
-            }
-            body(edge);
-        }
-    }
+    walk_arcs<SPAN>(rows, vertices, first, count, [&](int32 u, index_t at, bool there) {
+        body(Passing{at, there ? label[u] : 0, there ? label[heads[at]] : 0});
+    });
 }
 
 // ------------------------------------------------------------------ kernels, in launch order
@@ -120,14 +110,15 @@ extern "C" __global__ void streamed_reset_trees(int32 round, const uint32* __res
 extern "C" __global__ void streamed_pass_chunk(index_t first, index_t count, index_t numbers, int32 vertices,
                                                const index_t* __restrict__ rows,
                                                const int32* __restrict__ heads, const weight_t* __restrict__ weights,
-                                               const int32* __restrict__ label, uint32 capacity, uint64* ends,
-                                               uint64* key, uint64* id, uint64* best_key, uint64* best_id,
-                                               uint32* control) {
+                                               int32 weight_kind, const int32* __restrict__ label, uint32 capacity,
+                                               uint64* ends, uint64* key, uint64* id, uint64* best_key,
+                                               uint64* best_id, uint32* control) {
+    const KeyMap key_of(weight_kind);
     for_edges_of_chunk(first, count, vertices, rows, heads, label, [&](const Passing& edge) {
         const bool outgoing = edge.a != edge.b;
         if (!__any_sync(FULL_MASK, outgoing)) return;
         const index_t number = numbers + first + edge.at;
-        const uint64 mine = outgoing ? first_key(order_key(weights[edge.at]), number) : NONE;
+        const uint64 mine = outgoing ? first_key(key_of(weights[edge.at]), number) : NONE;
         if (outgoing) {
             offer(edge.a, mine, best_key, best_id);
             offer(edge.b, mine, best_key, best_id);
@@ -149,13 +140,14 @@ extern "C" __global__ void streamed_pass_chunk(index_t first, index_t count, ind
 // Launch: any grid of whole warps.  Lowers best_id.
 extern "C" __global__ void streamed_settle_chunk(index_t first, index_t count, index_t numbers, int32 vertices,
                                                  const index_t* __restrict__ rows, const int32* __restrict__ heads,
-                                                 const weight_t* __restrict__ weights,
+                                                 const weight_t* __restrict__ weights, int32 weight_kind,
                                                  const int32* __restrict__ label,
                                                  const uint64* __restrict__ best_key, uint64* best_id) {
+    const KeyMap key_of(weight_kind);
     for_edges_of_chunk(first, count, vertices, rows, heads, label, [&](const Passing& edge) {
         if (edge.a == edge.b) return;
         const uint64 number = static_cast<uint64>(numbers + first + edge.at);
-        const uint64 mine = static_cast<uint64>(order_key(weights[edge.at]));
+        const uint64 mine = static_cast<uint64>(key_of(weights[edge.at]));
         if (mine == best_key[edge.a]) lower_to(&best_id[edge.a], number);
         if (mine == best_key[edge.b]) lower_to(&best_id[edge.b], number);
     });
@@ -166,13 +158,15 @@ extern "C" __global__ void streamed_settle_chunk(index_t first, index_t count, i
 // Launch: any grid of whole warps.  Writes link.
 extern "C" __global__ void streamed_link_chunk(index_t first, index_t count, index_t numbers, int32 vertices,
                                                const index_t* __restrict__ rows, const int32* __restrict__ heads,
-                                               const weight_t* __restrict__ weights, const int32* __restrict__ label,
+                                               const weight_t* __restrict__ weights, int32 weight_kind,
+                                               const int32* __restrict__ label,
                                                const uint64* __restrict__ best_key,
                                                const uint64* __restrict__ best_id, int32* link) {
+    const KeyMap key_of(weight_kind);
     for_edges_of_chunk(first, count, vertices, rows, heads, label, [&](const Passing& edge) {
         if (edge.a == edge.b) return;
         const index_t number = numbers + first + edge.at;
-        const uint64 mine = first_key(order_key(weights[edge.at]), number);
+        const uint64 mine = first_key(key_of(weights[edge.at]), number);
         if (chosen(edge.a, mine, static_cast<uint64>(number), best_key, best_id)) link[edge.a] = edge.b;
         if (chosen(edge.b, mine, static_cast<uint64>(number), best_key, best_id)) link[edge.b] = edge.a;
     });
@@ -298,7 +292,7 @@ extern "C" __global__ void streamed_rename_list(uint32 share, uint32* kept, uint
         const unsigned stays = __ballot_sync(FULL_MASK, a != b);
         if (lane_id() == 0) warp_total[warp] = static_cast<uint32>(__popc(stays));
         __syncthreads();  // and all of this portion has been read: what is written now lies before the next
-        uint32 slot = left + __popc(stays & ((1u << lane_id()) - 1));
+        uint32 slot = left + __popc(stays & lanes_before());
         for (int w = 0; w < BLOCK / WARP; ++w) {
             if (w < warp) slot += warp_total[w];
             left += warp_total[w];

@@ -14,6 +14,9 @@ whatever the weights are, and how many parallel arcs there are does not matter.
     slots (tiles)               where the first of them goes
     offsets (n+1)  targets      the rows
     words (arcs)                weights as words that compare as unsigned numbers do, ~0 at the start; then as they are
+    unequal (1)                 edges of a directed graph whose two arcs differ in weight
+
+A directed graph that is to be undirected lists its arcs by build_tails, and tells what differs by build_unequal.
 
 Kernels, in launch order: build_list (or generate_*), sort, build_count, build_rows; build_lightest_N_bytes,
 build_restore_N_bytes for weights that were listed.
@@ -188,4 +191,44 @@ extern "C" __global__ void build_restore_4_bytes(int64 arcs, uint64 sign, int32 
 
 extern "C" __global__ void build_restore_8_bytes(int64 arcs, uint64 sign, int32 real, uint64* words) {
     restore(arcs, sign, real, words);
+}
+
+// ------------------------------------------------------------------ undirected graphs of directed ones
+
+constexpr int ARC_TILE = 1024;  // consecutive arcs that a warp takes, so that no row, however long, falls to one alone
+
+// Visit every arc with its row, whole warps at a time.
+template <typename Visit>
+__device__ __forceinline__ void visit_arcs(int32 vertices, int64 arcs, const index_t* __restrict__ offsets,
+                                           Visit visit) {
+    for (int64 begin = grid_thread() / WARP * ARC_TILE; begin < arcs; begin += grid_threads() / WARP * ARC_TILE) {
+        const int64 end = begin + ARC_TILE < arcs ? begin + ARC_TILE : arcs;
+        int32 u = row_of_arc(offsets, static_cast<index_t>(begin), 0, vertices - 1);
+        const int32 last = row_of_arc(offsets, static_cast<index_t>(end - 1), u, vertices - 1);
+        for (int64 at = begin + lane_id(); at < end; at += WARP) {
+            u = row_of_arc(offsets, static_cast<index_t>(at), u, last);
+            visit(u, at);
+        }
+    }
+}
+
+// Launch: any grid of whole warps.  Writes tails, each by one thread; no atomics.
+extern "C" __global__ void build_tails(int32 vertices, int64 arcs, const index_t* __restrict__ offsets, int32* tails) {
+    visit_arcs(vertices, arcs, offsets, [&](int32 u, int64 at) { tails[at] = u; });
+}
+
+// Launch: any grid of whole warps; weights are words of 4 or 8 bytes.  Writes *unequal, by atomicAdd.
+extern "C" __global__ void build_unequal(int32 vertices, int64 arcs, const index_t* __restrict__ offsets,
+                                         const int32* __restrict__ targets, const void* __restrict__ weights,
+                                         int32 bytes, uint64* unequal) {
+    visit_arcs(vertices, arcs, offsets, [&](int32 u, int64 at) {
+        const int32 v = targets[at];
+        if (u > v) return;
+        const int64 back = find_arc(targets, offsets[v], offsets[v + 1], u);
+        if (back < 0) return;
+        const bool differ = bytes == 4
+                                ? static_cast<const uint32*>(weights)[at] != static_cast<const uint32*>(weights)[back]
+                                : static_cast<const uint64*>(weights)[at] != static_cast<const uint64*>(weights)[back];
+        if (differ) atomicAdd(unequal, 1ull);
+    });
 }

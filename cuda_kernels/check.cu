@@ -17,7 +17,7 @@ Kernels: check_negative alone; in launch order, check_narrow for the offsets of 
 
 enum { FALL, BAD, DIGEST, BALANCE = DIGEST + 2 };
 
-constexpr int TILE = 1024;  // consecutive arcs that a warp takes, so that no row, however long, falls to one alone
+constexpr int TILE = 1024;  // consecutive arcs that a warp takes
 
 // Launch: any grid.  Writes narrow (n+1), each by one thread: -1 for what lies outside [0, arcs], which then either falls
 // or is no beginning and no end.
@@ -56,34 +56,29 @@ extern "C" __global__ void check_arcs(int32 vertices, int64 arcs, const index_t*
                                       const int32* __restrict__ targets, const void* __restrict__ weights, int32 bytes,
                                       uint64 infinity, uint64 sign, uint64* found) {
     Lanes digest = {0, 0}, balance = {0, 0};
-    for (int64 begin = grid_thread() / WARP * TILE; begin < arcs; begin += grid_threads() / WARP * TILE) {
-        const int64 end = begin + TILE < arcs ? begin + TILE : arcs;
-        int32 u = row_of_arc(offsets, static_cast<index_t>(begin), 0, vertices - 1);
-        const int32 last = row_of_arc(offsets, static_cast<index_t>(end - 1), u, vertices - 1);
-        for (int64 at = begin + lane_id(); at < end; at += WARP) {
-            u = row_of_arc(offsets, static_cast<index_t>(at), u, last);
-            const int32 v = targets[at];
-            const uint64 word =
-                bytes == 4 ? static_cast<const uint32*>(weights)[at] : static_cast<const uint64*>(weights)[at];
-            const bool unordered = at > offsets[u] && v <= targets[at - 1];
-            if (v < 0 || v >= vertices || v == u || unordered || (word & ~sign) > infinity ||
-                (sign != 0 && word == sign)) {
-                atomicMin(&found[BAD], static_cast<uint64>(at));
-                continue;
-            }
-            const Lanes arc = arc_lanes(static_cast<uint64>(u), static_cast<uint64>(v), word);
-            digest.first += arc.first;
-            digest.second += arc.second;
-            if (u < v) {
-                balance.first += arc.first;
-                balance.second += arc.second;
-            } else {
-                const Lanes edge = arc_lanes(static_cast<uint64>(v), static_cast<uint64>(u), word);
-                balance.first -= edge.first;
-                balance.second -= edge.second;
-            }
+    walk_arcs<TILE>(offsets, vertices, 0, static_cast<index_t>(arcs), [&](int32 u, index_t at, bool there) {
+        if (!there) return;
+        const int32 v = targets[at];
+        const uint64 word =
+            bytes == 4 ? static_cast<const uint32*>(weights)[at] : static_cast<const uint64*>(weights)[at];
+        const bool unordered = at > offsets[u] && v <= targets[at - 1];
+        if (v < 0 || v >= vertices || v == u || unordered || (word & ~sign) > infinity ||
+            (sign != 0 && word == sign)) {
+            atomicMin(&found[BAD], static_cast<uint64>(at));
+            return;
         }
-    }
+        const Lanes arc = arc_lanes(static_cast<uint64>(u), static_cast<uint64>(v), word);
+        digest.first += arc.first;
+        digest.second += arc.second;
+        if (u < v) {
+            balance.first += arc.first;
+            balance.second += arc.second;
+        } else {
+            const Lanes edge = arc_lanes(static_cast<uint64>(v), static_cast<uint64>(u), word);
+            balance.first -= edge.first;
+            balance.second -= edge.second;
+        }
+    });
     const uint64 d0 = warp_sum(digest.first), d1 = warp_sum(digest.second);
     const uint64 b0 = warp_sum(balance.first), b1 = warp_sum(balance.second);
     if (lane_id() == 0) {

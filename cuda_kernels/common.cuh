@@ -64,6 +64,23 @@ __device__ __forceinline__ uint64 order_key(float64 w) {
 
 typedef decltype(order_key(weight_t())) weight_key_t;
 constexpr weight_key_t NO_KEY = static_cast<weight_key_t>(-1);
+constexpr weight_key_t TOP_BIT = static_cast<weight_key_t>(1) << (8 * sizeof(weight_key_t) - 1);
+
+// The same where one build serves all types of a width: weights come as unsigned words, of what kind they are comes as
+// an argument of the kernel (in the driver: weight_kind), and masks made of it do what order_key does.
+enum WeightKind { UNSIGNED, SIGNED, REAL };
+
+struct KeyMap {
+    weight_key_t sign, flip;
+
+    __device__ __forceinline__ explicit KeyMap(int32 kind)
+        : sign(kind == UNSIGNED ? 0 : TOP_BIT), flip(kind == REAL ? TOP_BIT - 1 : 0) {}
+
+    __device__ __forceinline__ weight_key_t operator()(weight_key_t word) const {
+        const weight_key_t negative = static_cast<weight_key_t>(0) - (word >> (8 * sizeof(weight_key_t) - 1));
+        return word ^ sign ^ (negative & flip);
+    }
+};
 
 // ------------------------------------------------------------------ ranges
 
@@ -71,7 +88,21 @@ constexpr weight_key_t NO_KEY = static_cast<weight_key_t>(-1);
 __device__ __forceinline__ int64 grid_thread() { return static_cast<int64>(blockIdx.x) * blockDim.x + threadIdx.x; }
 __device__ __forceinline__ int64 grid_threads() { return static_cast<int64>(gridDim.x) * blockDim.x; }
 
+// The tiles of this block where n elements are cut into tiles of TILE: an even share of all, consecutive ones.
+struct Range {
+    int64 first, last;
+};
+template <int TILE>
+__device__ __forceinline__ Range own_tiles(int64 n) {
+    const int64 tiles = (n + TILE - 1) / TILE;
+    return {tiles * blockIdx.x / gridDim.x, tiles * (blockIdx.x + 1) / gridDim.x};
+}
+
 __device__ __forceinline__ int lane_id() { return threadIdx.x % WARP; }
+
+// A bit for each lane before this one; and the first of the lanes that have a bit in a mask.
+__device__ __forceinline__ unsigned lanes_before() { return (1u << lane_id()) - 1; }
+__device__ __forceinline__ int first_lane(unsigned lanes) { return __ffs(static_cast<int>(lanes)) - 1; }
 
 // ------------------------------------------------------------------ warp primitives
 
@@ -82,16 +113,31 @@ __device__ __forceinline__ uint32 warp_append(uint32* counter, bool asks) {
     uint32 base = 0;
     if (lane_id() == 0 && askers != 0) base = atomicAdd(counter, static_cast<uint32>(__popc(askers)));
     base = __shfl_sync(FULL_MASK, base, 0);
-    return base + __popc(askers & ((1u << lane_id()) - 1));
+    return base + __popc(askers & lanes_before());
+}
+
+// Note the vertex of every lane whose row is a hub's, too long for a warp.  All 32 lanes must call.
+__device__ __forceinline__ void note_hubs(int32* hubs, uint32* count, bool is_hub, int32 v) {
+    if (!__any_sync(FULL_MASK, is_hub)) return;
+    const uint32 slot = warp_append(count, is_hub);
+    if (is_hub) hubs[slot] = v;
+}
+
+// Kogge-Stone over the lanes of a warp: in step k every lane adds what stands 2^k lanes before it.  Returns the sum of
+// the values up to and with the lane's own.  All 32 lanes must call.
+template <typename T>
+__device__ __forceinline__ T warp_scan(T value) {
+#pragma unroll
+    for (int offset = 1; offset < WARP; offset *= 2) {
+        const T below = __shfl_up_sync(FULL_MASK, value, offset);
+        if (lane_id() >= offset) value += below;
+    }
+    return value;
 }
 
 // Reserve `count` consecutive slots for every lane.  All 32 lanes must call.  Returns the lane's first slot.
 __device__ __forceinline__ uint32 warp_reserve(uint32* counter, uint32 count) {
-    uint32 inclusive = count;
-    for (int offset = 1; offset < WARP; offset *= 2) {
-        const uint32 below = __shfl_up_sync(FULL_MASK, inclusive, offset);
-        if (lane_id() >= offset) inclusive += below;
-    }
+    const uint32 inclusive = warp_scan(count);
     uint32 base = 0;
     if (lane_id() == WARP - 1 && inclusive != 0) base = atomicAdd(counter, inclusive);
     return __shfl_sync(FULL_MASK, base, WARP - 1) + inclusive - count;
@@ -127,10 +173,9 @@ __device__ __forceinline__ void prefetch_line(const void* address) {
 
 // ------------------------------------------------------------------ rows
 
-// Position of `target` in the ascending range targets[begin, end), or -1.
-__device__ __forceinline__ index_t find_arc(const int32* __restrict__ targets, index_t begin, index_t end,
-                                            int32 target) {
-    const index_t stop = end;
+// First position in the ascending range targets[begin, end) that is not below `target`.
+__device__ __forceinline__ index_t lower_bound(const int32* __restrict__ targets, index_t begin, index_t end,
+                                               int32 target) {
     while (begin < end) {
         const index_t middle = begin + (end - begin) / 2;
         if (targets[middle] < target) {
@@ -139,7 +184,14 @@ __device__ __forceinline__ index_t find_arc(const int32* __restrict__ targets, i
             end = middle;
         }
     }
-    return begin < stop && targets[begin] == target ? begin : static_cast<index_t>(-1);
+    return begin;
+}
+
+// Position of `target` in the ascending range targets[begin, end), or -1.
+__device__ __forceinline__ index_t find_arc(const int32* __restrict__ targets, index_t begin, index_t end,
+                                            int32 target) {
+    const index_t at = lower_bound(targets, begin, end, target);
+    return at < end && targets[at] == target ? at : static_cast<index_t>(-1);
 }
 
 // The row of an arc, known to lie in [low, high]: the last that begins at or before it.
@@ -153,6 +205,26 @@ __device__ __forceinline__ int32 row_of_arc(const index_t* __restrict__ offsets,
         }
     }
     return low;
+}
+
+// Visit the arcs [first, first + count) of a graph together with their rows: visit(u, at, there) for the arc first + at
+// of row u.  A warp takes TILE consecutive arcs at a time, so that no row, however long, falls to one alone, and finds
+// the rows of the first and the last of them; a lane finds its own between these.  All lanes of a warp call together; a
+// lane that has no arc is not `there`.
+template <int TILE, typename Visit>
+__device__ __forceinline__ void walk_arcs(const index_t* __restrict__ offsets, int32 vertices, index_t first,
+                                          index_t count, Visit visit) {
+    for (int64 begin = grid_thread() / WARP * TILE; begin < count; begin += grid_threads() / WARP * TILE) {
+        const int64 end = begin + TILE < count ? begin + TILE : static_cast<int64>(count);
+        int32 u = row_of_arc(offsets, first + static_cast<index_t>(begin), 0, vertices - 1);
+        const int32 last = row_of_arc(offsets, first + static_cast<index_t>(end - 1), u, vertices - 1);
+        for (int64 portion = begin; portion < end; portion += WARP) {
+            const index_t at = static_cast<index_t>(portion + lane_id());
+            const bool there = at < end;
+            if (there) u = row_of_arc(offsets, first + at, u, last);
+            visit(u, at, there);
+        }
+    }
 }
 
 // ------------------------------------------------------------------ waiting

@@ -204,7 +204,7 @@ components_hook(int32 vertices, const index_t* __restrict__ offsets, const int32
         if (length < SHORT_ROW) join_row(targets, parent, static_cast<int32>(v), near, begin, end, 1);
         unsigned waiting = __ballot_sync(FULL_MASK, length >= SHORT_ROW && length < HUB_ROW);
         for (; waiting != 0; waiting &= waiting - 1) {
-            const int owner = __ffs(static_cast<int>(waiting)) - 1;
+            const int owner = first_lane(waiting);
             const index_t row_begin = __shfl_sync(FULL_MASK, begin, owner);
             const index_t row_end = __shfl_sync(FULL_MASK, end, owner);
             const int32 row_near = __shfl_sync(FULL_MASK, near, owner);
@@ -212,11 +212,7 @@ components_hook(int32 vertices, const index_t* __restrict__ offsets, const int32
             join_row(targets, parent, u, row_near, row_begin + lane_id(), row_end, WARP);
             __syncwarp();
         }
-        const bool is_hub = length >= HUB_ROW;
-        if (__any_sync(FULL_MASK, is_hub)) {
-            const uint32 slot = warp_append(&control[HUB_COUNT], is_hub);
-            if (is_hub) hubs[slot] = static_cast<int32>(v);
-        }
+        note_hubs(hubs, &control[HUB_COUNT], length >= HUB_ROW, static_cast<int32>(v));
     }
     barrier();
 

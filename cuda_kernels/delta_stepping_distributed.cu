@@ -8,7 +8,7 @@ vertices of other ranks are packed by owner (pack), exchanged, and taken (receiv
 messages, the least far distance of all ranks begins the next bucket (least), whose vertices become near (split).
 
 Arrays:
-    offsets (rows + 1,), targets, weights (arcs,)   the rows
+    offsets (rows + 1,) int64, targets, weights (arcs,)   the rows
     distance (n,) distance_t                        UNREACHED at first
     marks (n,) uint32                               in which of the lists a vertex is: NEAR, FAR, OUT
     near, next, far, far_out (rows,) int32          own vertices; next: those of the next phase
@@ -25,7 +25,7 @@ et al. 2014, Scalable single source shortest path algorithms for massively paral
 #include "distance_words.cuh"
 
 constexpr uint32 NEAR = 1, FAR = 2, OUT = 4;
-constexpr int NEXT_COUNT = 0, FAR_COUNT = 1, OUT_COUNT = 2, OVERFLOWED = 3, BY_OWNER = 4;
+enum Count { NEXT_COUNT, FAR_COUNT, OUT_COUNT, OVERFLOWED, BY_OWNER };
 
 __device__ __forceinline__ int owner_of(int32 v, const int32* cuts, int ranks) {
     int low = 0, high = ranks;
@@ -54,7 +54,7 @@ __device__ __forceinline__ void enter(int32 v, distance_t length, distance_t lim
 // Launch: any grid, blocks of whole warps; a warp for every near vertex.
 // Writes: distance, marks by atomics; next, far, out, slots by atomicAdd; counts.
 extern "C" __global__ void delta_stepping_distributed_relax(
-    uint32 size, const int32* __restrict__ near, int32 first, int32 last, const index_t* __restrict__ offsets,
+    uint32 size, const int32* __restrict__ near, int32 first, int32 last, const int64* __restrict__ offsets,
     const int32* __restrict__ targets, const weight_t* __restrict__ weights, distance_t limit, distance_t* distance,
     uint32* marks, int32* next, int32* far, int32* out, uint32* counts, const int32* __restrict__ cuts, int32 ranks) {
     const int64 warps = grid_threads() / WARP;
@@ -67,7 +67,7 @@ extern "C" __global__ void delta_stepping_distributed_relax(
         __syncwarp();
         const distance_t length = *static_cast<volatile distance_t*>(distance + v);  // race-allowed: only falls
         const int32 row = v - first;
-        for (index_t arc = offsets[row] + lane_id(); arc < offsets[row + 1]; arc += WARP) {
+        for (int64 arc = offsets[row] + lane_id(); arc < offsets[row + 1]; arc += WARP) {
             const distance_t sum = extended(length, weights[arc]);
             if (sum == UNREACHED) {
                 if (SUMS_OVERFLOW) atomicOr(counts + OVERFLOWED, 1u);

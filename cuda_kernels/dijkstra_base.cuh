@@ -22,6 +22,16 @@ __device__ __forceinline__ distance_t extended(distance_t length, weight_t w, ui
     return sum;
 }
 
+// Lower a distance.
+template <bool ATOMIC>
+__device__ __forceinline__ void lower_distance(distance_t* cell, distance_t offered) {
+    if (ATOMIC) {
+        lower_to(cell, offered);
+    } else {
+        if (offered < *cell) *cell = offered;  // another lane may write a lower one between look and write
+    }
+}
+
 // Step 3 for one vertex: the frontier is resolved, and what is unresolved at the least distance is the new frontier.
 __device__ __forceinline__ void advance(int64 v, const distance_t* __restrict__ distance, distance_t least,
                                         state_t* state) {

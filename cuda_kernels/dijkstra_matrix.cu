@@ -11,7 +11,6 @@ Start, minimum and update are dijkstra.cu's.
 Defines beside those of dijkstra_base.cuh:
     CELL    uint32 | uint64 | float32 | float64   an element of the matrix: the weight as an unsigned integer or
                                                   as it is; twice as wide if a weight equals the NO_ARC of 32 bits
-    ATOMIC  1 | 0                                 0 lowers a distance by a look and a write: wrong on purpose
 
 Source: P. J. Martin, R. Torres, A. Gavilanes, "CUDA solutions for the SSSP problem", ICCS 2009, section 5.
 */
@@ -19,9 +18,6 @@ Source: P. J. Martin, R. Torres, A. Gavilanes, "CUDA solutions for the SSSP prob
 
 #ifndef CELL
 #define CELL uint32
-#endif
-#ifndef ATOMIC
-#define ATOMIC 1
 #endif
 
 typedef CELL cell_t;
@@ -89,10 +85,9 @@ extern "C" __global__ void matrix_pull(int32 vertices, const cell_t* __restrict_
 // Step 1, relax, from the frontier: thread t goes along the row of its vertex.  The block brings a tile of TILE columns
 // into shared memory, row by row and of frontier rows only, with the states of its columns; then each thread takes
 // its row of the tile, beginning at its own lane, so that a warp lowers different distances at a time.
-// Launch: splits * ceil(vertices / ROWS) blocks of ROWS threads; a group of rows has `splits` blocks, which take the
-// tiles in turns.  Lowers distance, by atomicMin unless ATOMIC is 0.
-extern "C" __global__ void matrix_push(int32 vertices, int32 splits, const cell_t* __restrict__ matrix,
-                                       const state_t* __restrict__ state, distance_t* distance, uint32* overflow) {
+template <bool ATOMIC>
+__device__ __forceinline__ void push_rows(int32 vertices, int32 splits, const cell_t* __restrict__ matrix,
+                                          const state_t* __restrict__ state, distance_t* distance, uint32* overflow) {
     __shared__ cell_t tile[ROWS * TILE];
     __shared__ bool is_frontier[ROWS];
     __shared__ bool is_open[TILE];
@@ -116,13 +111,22 @@ extern "C" __global__ void matrix_push(int32 vertices, int32 splits, const cell_
             if (!is_open[at]) continue;
             const cell_t w = tile[threadIdx.x * TILE + at];
             if (!is_arc(w)) continue;
-            const distance_t offered = extended(length, w, overflow);
-#if ATOMIC
-            lower_to(&distance[first + at], offered);
-#else
-            if (offered < distance[first + at]) distance[first + at] = offered;
-#endif
+            lower_distance<ATOMIC>(&distance[first + at], extended(length, w, overflow));
         }
         __syncthreads();  // before the next tile overwrites this one
     }
+}
+
+// Launch: splits * ceil(vertices / ROWS) blocks of ROWS threads; a group of rows has `splits` blocks, which take the
+// tiles in turns.  Lowers distance.
+extern "C" __global__ void matrix_push(int32 vertices, int32 splits, const cell_t* __restrict__ matrix,
+                                       const state_t* __restrict__ state, distance_t* distance, uint32* overflow) {
+    push_rows<true>(vertices, splits, matrix, state, distance, overflow);
+}
+
+// The same without atomics: a lower distance may be lost.
+extern "C" __global__ void matrix_push_no_atomic(int32 vertices, int32 splits, const cell_t* __restrict__ matrix,
+                                                 const state_t* __restrict__ state, distance_t* distance,
+                                                 uint32* overflow) {
+    push_rows<false>(vertices, splits, matrix, state, distance, overflow);
 }

@@ -90,22 +90,17 @@ struct HashedNegative {
     }
 };
 
-constexpr int ARC_TILE = 1024;  // consecutive arcs that a warp takes, so that no row, however long, falls to one alone
+constexpr int ARC_TILE = 1024;  // consecutive arcs that a warp takes
 
 // Launch: any grid of whole warps.  Writes: every weight, by one thread; no atomics.
 extern "C" __global__ void generate_weights(int32 vertices, int64 arcs, const index_t* __restrict__ offsets,
                                             const int32* __restrict__ targets, const WeightRule* __restrict__ rule,
                                             void* weights) {
     const WeightRule how = *rule;
-    for (int64 begin = grid_thread() / WARP * ARC_TILE; begin < arcs; begin += grid_threads() / WARP * ARC_TILE) {
-        const int64 end = begin + ARC_TILE < arcs ? begin + ARC_TILE : arcs;
-        int32 u = row_of_arc(offsets, static_cast<index_t>(begin), 0, vertices - 1);
-        const int32 last = row_of_arc(offsets, static_cast<index_t>(end - 1), u, vertices - 1);
-        for (int64 at = begin + lane_id(); at < end; at += WARP) {
-            u = row_of_arc(offsets, static_cast<index_t>(at), u, last);
-            store_weight(how, weights, at, hashed_weight(how, static_cast<uint64>(u), static_cast<uint64>(targets[at])));
-        }
-    }
+    walk_arcs<ARC_TILE>(offsets, vertices, 0, static_cast<index_t>(arcs), [&](int32 u, index_t at, bool there) {
+        if (!there) return;
+        store_weight(how, weights, at, hashed_weight(how, static_cast<uint64>(u), static_cast<uint64>(targets[at])));
+    });
 }
 
 // ------------------------------------------------------------------ edges drawn at random

@@ -32,17 +32,6 @@ parallel prefix scan with decoupled look-back", 2016 (look-back).
 #include "prefix_scan/look_back.cuh"
 #include "prefix_scan/tile.cuh"
 
-// ------------------------------------------------------------------ helpers
-
-// The tiles of this block: an even share of all, consecutive ones.
-struct Range {
-    int64 first, last;
-};
-__device__ __forceinline__ Range own_tiles(int64 n) {
-    const int64 tiles = (n + TILE - 1) / TILE;
-    return {tiles * blockIdx.x / gridDim.x, tiles * (blockIdx.x + 1) / gridDim.x};
-}
-
 // ------------------------------------------------------------------ kernels, in launch order
 
 // Upsweep: every block adds up its range.
@@ -50,7 +39,7 @@ __device__ __forceinline__ Range own_tiles(int64 n) {
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
 scan_sums(int64 n, const element_t* source, element_t* sums) {
     __shared__ WarpSums shared;
-    const Range range = own_tiles(n);
+    const Range range = own_tiles<TILE>(n);
     element_t mine = 0;
     for (int64 tile = range.first; tile < range.last; ++tile) {
         Items items;
@@ -73,7 +62,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
 scan_tiles(int64 n, int32 exclusive, const element_t* source, element_t* target, int32 has_prefixes,
            const element_t* prefixes, int32 has_totals, element_t* totals) {
     __shared__ Workspace shared;
-    const Range range = own_tiles(n);
+    const Range range = own_tiles<TILE>(n);
     element_t prefix = has_prefixes ? prefixes[blockIdx.x] : element_t(0);
     int turn = 0;
     for (int64 tile = range.first; tile < range.last; ++tile) {

@@ -86,13 +86,14 @@ __device__ __forceinline__ void block_lightest(const Candidates& list, weight_ke
 #if PAIRS
 extern "C" __global__ void prim_pack_pairs(int32 vertices, index_t arcs, const index_t* __restrict__ offsets,
                                            const int32* __restrict__ targets, const weight_t* __restrict__ weights,
-                                           int2* vertex_pairs, int2* arc_pairs) {
+                                           int32 weight_kind, int2* vertex_pairs, int2* arc_pairs) {
+    const KeyMap key_of(weight_kind);
     for (int64 v = grid_thread(); v < vertices; v += grid_threads()) {
         vertex_pairs[v] = make_int2(static_cast<int>(offsets[v + 1] - offsets[v]), static_cast<int>(offsets[v]));
     }
     for (int64 arc = grid_thread(); arc < arcs; arc += grid_threads()) {
         // The weight travels as its order-preserving key: nothing else is ever done with it.
-        arc_pairs[arc] = make_int2(targets[arc], static_cast<int>(order_key(weights[arc])));
+        arc_pairs[arc] = make_int2(targets[arc], static_cast<int>(key_of(weights[arc])));
     }
 }
 #endif
@@ -117,10 +118,13 @@ extern "C" __global__ void prim_compare_update(int32 vertices, int32 step,
                                                const int2* __restrict__ arc_pairs,
 #else
                                                const index_t* __restrict__ offsets, const int32* __restrict__ targets,
-                                               const weight_t* __restrict__ weights,
+                                               const weight_t* __restrict__ weights, int32 weight_kind,
 #endif
                                                const int32* __restrict__ current, int32* from,
                                                const int32* __restrict__ to, weight_key_t* weight) {
+#if !PAIRS
+    const KeyMap key_of(weight_kind);
+#endif
     const int32 c = *current;
     for (int64 i = step + grid_thread(); i < vertices - 1; i += grid_threads()) {
         const int32 v = to[i];
@@ -143,7 +147,7 @@ extern "C" __global__ void prim_compare_update(int32 vertices, int32 step,
 #else
         const index_t arc = find_arc(targets, offsets[c], offsets[c + 1], v);
         if (arc < 0) continue;
-        const weight_key_t key = order_key(weights[arc]);
+        const weight_key_t key = key_of(weights[arc]);
 #endif
         const uint64 old = from[i] == NO_VERTEX ? ~0ull : endpoints(from[i], v);
         if (key < weight[i] || (key == weight[i] && endpoints(c, v) < old)) {

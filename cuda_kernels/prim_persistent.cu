@@ -60,21 +60,7 @@ __device__ __forceinline__ T* carve(unsigned char*& free, int64 count) {
     return array;
 }
 
-// First position in the ascending range targets[begin, end) that is not below `vertex`.
-__device__ __forceinline__ index_t lower_bound(const int32* __restrict__ targets, index_t begin, index_t end,
-                                               int32 vertex) {
-    while (begin < end) {
-        const index_t middle = begin + (end - begin) / 2;
-        if (targets[middle] < vertex) {
-            begin = middle + 1;
-        } else {
-            end = middle;
-        }
-    }
-    return begin;
-}
-
-// The same for a whole row of a graph of `vertices`, searched from where the vertex would stand if targets were spread
+// lower_bound() in a whole row of a graph of `vertices`, from where the vertex would stand were targets spread
 // evenly: on dense rows that is a line or two away, and a line is loaded once.
 __device__ __forceinline__ index_t lower_bound_near(const int32* __restrict__ targets, index_t begin, index_t end,
                                                     int32 vertex, int32 vertices) {
@@ -90,15 +76,6 @@ __device__ __forceinline__ index_t lower_bound_near(const int32* __restrict__ ta
         if (high - low > reach) low = high - reach;
     }
     return lower_bound(targets, low, high, vertex);
-}
-
-// Ask for a line to be brought into the L2 cache.
-__device__ __forceinline__ void prefetch(const void* address) {
-#ifdef __CUDA_ARCH__
-    asm volatile("prefetch.L2 [%0];" ::"l"(address));
-#else
-    (void)address;
-#endif
 }
 
 // The block's share of every row.
@@ -140,9 +117,9 @@ __device__ __forceinline__ void prefetch_row(const index_t* __restrict__ offsets
                                              const weight_t* __restrict__ weights, int32 v) {
     const int64 end = offsets[v + 1], step = blockDim.x - WARP;
     for (int64 arc = offsets[v] + (threadIdx.x - WARP) * (LINE / 4); arc < end; arc += step * (LINE / 4)) {
-        prefetch(&targets[arc]);
-        prefetch(&weights[arc]);
-        if (sizeof(weight_t) == 8) prefetch(&weights[arc + LINE / 8 < end ? arc + LINE / 8 : arc]);
+        prefetch_line(&targets[arc]);
+        prefetch_line(&weights[arc]);
+        if (sizeof(weight_t) == 8) prefetch_line(&weights[arc + LINE / 8 < end ? arc + LINE / 8 : arc]);
     }
 }
 
@@ -153,13 +130,14 @@ __device__ __forceinline__ void prefetch_row(const index_t* __restrict__ offsets
 // forest is appended to by all, through the counter forest_edges.  `ahead` tells whether rows are prefetched.
 extern "C" __global__ void __launch_bounds__(MAX_THREADS, 1)
 prim_persistent(int32 vertices, const index_t* __restrict__ offsets, const int32* __restrict__ targets,
-                const weight_t* __restrict__ weights, int32 ahead, int32* parent, weight_key_t* key_store,
-                int32* from_store, int32* winner_store, uint64* slots, index_t* forest, uint32* forest_edges,
-                const uint32* stop) {
+                const weight_t* __restrict__ weights, int32 weight_kind, int32 ahead, int32* parent,
+                weight_key_t* key_store, int32* from_store, int32* winner_store, uint64* slots, index_t* forest,
+                uint32* forest_edges, const uint32* stop) {
     extern __shared__ __align__(16) unsigned char chip[];
     __shared__ int32 chosen;
     unsigned char* free = chip;
     const bool first_warp = threadIdx.x < WARP;
+    const KeyMap key_of(weight_kind);
 
     Tournament own;
     own.first = static_cast<int32>(static_cast<int64>(vertices) * blockIdx.x / gridDim.x);
@@ -199,7 +177,7 @@ prim_persistent(int32 vertices, const index_t* __restrict__ offsets, const int32
             for (int i = 0; i < ITEMS; ++i) {
                 const int64 arc = at + i * static_cast<int>(blockDim.x) + threadIdx.x;
                 target[i] = arc < end ? targets[arc] : NO_VERTEX;
-                key[i] = arc < end ? order_key(weights[arc]) : NO_KEY;
+                key[i] = arc < end ? key_of(weights[arc]) : NO_KEY;
             }
             if (leaves && first_warp) own.leave(v - own.first);
             leaves = false;

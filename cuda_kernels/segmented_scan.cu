@@ -25,17 +25,6 @@ and the ballot).
 */
 #include "segmented_scan/tile.cuh"
 
-// ------------------------------------------------------------------ helpers
-
-// The tiles of this block: an even share of all, consecutive ones.
-struct Range {
-    int64 first, last;
-};
-__device__ __forceinline__ Range own_tiles(int64 n) {
-    const int64 tiles = (n + TILE - 1) / TILE;
-    return {tiles * blockIdx.x / gridDim.x, tiles * (blockIdx.x + 1) / gridDim.x};
-}
-
 // ------------------------------------------------------------------ kernels, in launch order
 
 // Put the heads into the top bits of the keys.
@@ -54,7 +43,7 @@ segmented_reduce(int64 n, const weight_t* __restrict__ keys, const uint8* __rest
                  const index_t* __restrict__ ids, uint8* block_head, weight_key_t* block_key, index_t* block_index) {
     __shared__ WarpItems warps;
     __shared__ int last_head[2][WARPS];
-    const Range range = own_tiles(n);
+    const Range range = own_tiles<TILE>(n);
     Item mine = NO_ITEM;
     bool found = false;
     int turn = 0;
@@ -118,7 +107,7 @@ segmented_spine(int32 blocks, const index_t* __restrict__ ids, const uint8* __re
         const Item carry = carry_to_warp(warps, turn, sum, heads != 0, &prefix, ids);
         Item before = shuffled_up(sum, 1);
         if (lane_id() == 0) before = NO_ITEM;
-        if ((heads & ((1u << lane_id()) - 1)) == 0) before = lesser(carry, before, ids);
+        if ((heads & lanes_before()) == 0) before = lesser(carry, before, ids);
         if (b < blocks) {
             block_key[b] = before.key;
             block_index[b] = before.index;
@@ -140,7 +129,7 @@ segmented_scan(int64 n, const weight_t* __restrict__ keys, const uint8* __restri
                weight_t* minima, index_t* index) {
 #endif
     __shared__ WarpItems warps;
-    const Range range = own_tiles(n);
+    const Range range = own_tiles<TILE>(n);
     Item prefix = {block_key[blockIdx.x], block_index[blockIdx.x]};
     int turn = 0;
     for (int64 tile = range.first; tile < range.last; ++tile) {

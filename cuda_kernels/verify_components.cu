@@ -18,7 +18,7 @@ Source: P. Manne, M. M. A. Patwary, "A scalable parallel union-find algorithm fo
 */
 #include "common.cuh"
 
-constexpr int TILE = 1024;  // consecutive arcs that a warp takes, so that no row, however long, falls to one alone
+constexpr int TILE = 1024;  // consecutive arcs that a warp takes
 
 // ------------------------------------------------------------------ helpers
 
@@ -68,21 +68,14 @@ extern "C" __global__ void verify_components_check_arcs(int32 vertices, index_t 
                                                         const int32* __restrict__ labels, int32* up, uint64* wrong_arc,
                                                         uint32* joins) {
     uint32 joined = 0;
-    for (int64 begin = grid_thread() / WARP * TILE; begin < arcs; begin += grid_threads() / WARP * TILE) {
-        const int64 end = begin + TILE < arcs ? begin + TILE : arcs;
-        int32 u = row_of_arc(offsets, static_cast<index_t>(begin), 0, vertices - 1);
-        const int32 last = row_of_arc(offsets, static_cast<index_t>(end - 1), u, vertices - 1);
-        for (int64 at = begin + lane_id(); at < end; at += WARP) {
-            const index_t arc = static_cast<index_t>(at);
-            const int32 v = targets[arc];
-            u = row_of_arc(offsets, arc, u, last);
-            if (u < v) continue;
-            if (labels[u] != labels[v]) {
-                atomicMin(wrong_arc, static_cast<uint64>(arc));
-            } else if (join(up, u, v)) {
-                joined += 1;
-            }
+    walk_arcs<TILE>(offsets, vertices, 0, arcs, [&](int32 u, index_t arc, bool there) {
+        if (!there || u < targets[arc]) return;
+        const int32 v = targets[arc];
+        if (labels[u] != labels[v]) {
+            atomicMin(wrong_arc, static_cast<uint64>(arc));
+        } else if (join(up, u, v)) {
+            joined += 1;
         }
-    }
+    });
     if (joined != 0) atomicAdd(joins, joined);
 }

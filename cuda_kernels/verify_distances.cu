@@ -30,7 +30,7 @@ Source: L. R. Ford, "Network flow theory", RAND P-923, 1956 (the conditions).
 */
 #include "csr.cuh"
 
-constexpr int TILE = 1024;  // consecutive arcs that a warp takes, so that no row, however long, falls to one alone
+constexpr int TILE = 1024;  // consecutive arcs that a warp takes; a longer row is followed in pieces of so many
 constexpr uint64 NOTHING = ~0ull;
 
 // ------------------------------------------------------------------ distances
@@ -68,30 +68,18 @@ struct Solved : Graph {
     const distance_t* __restrict__ distance;
 };
 
-// Call visit(kind, u, v, arc) for every arc u->v; SLACK stands for a lane without one.  Lanes read consecutive arcs,
-// and all lanes call together.  A warp finds the rows of its tile's first and last arc, a lane its own between them.
+// Call visit(kind, u, v, arc) for every arc u->v, all lanes of a warp together; SLACK stands for a lane without one.
 template <typename Visit>
 __device__ __forceinline__ void for_each_arc(const Solved& graph, Visit visit) {
-    const int64 arcs = graph.arcs;
-    for (int64 begin = grid_thread() / WARP * TILE; begin < arcs; begin += grid_threads() / WARP * TILE) {
-        const int64 end = begin + TILE < arcs ? begin + TILE : arcs;
-        int32 u = row_of_arc(graph.offsets, static_cast<index_t>(begin), 0, graph.vertices - 1);
-        const int32 last = row_of_arc(graph.offsets, static_cast<index_t>(end - 1), u, graph.vertices - 1);
-        for (int64 first = begin; first < end; first += WARP) {
-            const int64 at = first + lane_id();
-            int32 kind = SLACK, v = 0;
-            if (at < end) {
-                const index_t arc = static_cast<index_t>(at);
-                u = row_of_arc(graph.offsets, arc, u, last);
-                const distance_t near = graph.distance[u];
-                if (reached(near)) {
-                    v = graph.targets[arc];
-                    kind = kind_of(near, graph.weights[arc], graph.distance[v]);
-                }
-            }
-            visit(kind, u, v, at);
+    walk_arcs<TILE>(graph.offsets, graph.vertices, 0, graph.arcs, [&](int32 u, index_t arc, bool there) {
+        int32 kind = SLACK, v = 0;
+        const distance_t near = graph.distance[u];
+        if (there && reached(near)) {
+            v = graph.targets[arc];
+            kind = kind_of(near, graph.weights[arc], graph.distance[v]);
         }
-    }
+        visit(kind, u, v, arc);
+    });
 }
 
 // Look at every arc: its head hangs on a nearer tail if it is tight, and it refutes the distances if it can be relaxed.
@@ -102,7 +90,8 @@ extern "C" __global__ void verify_distances_check_arcs(int32 vertices, index_t a
                                                        const weight_t* __restrict__ weights,
                                                        const distance_t* __restrict__ distance, uint64* hold,
                                                        uint64* relaxable, uint64* wraps) {
-    for_each_arc({{vertices, arcs, offsets, targets, weights}, distance}, [&](int32 kind, int32 u, int32 v, int64 arc) {
+    const Solved graph = {{vertices, arcs, offsets, targets, weights}, distance};
+    for_each_arc(graph, [&](int32 kind, int32 u, int32 v, index_t arc) {
         if (kind == NEARER) lower_to(&hold[v], static_cast<uint64>(u));
         if (kind == RELAXABLE) lower_to(relaxable, static_cast<uint64>(arc));
         if (kind == WRAPS) lower_to(wraps, static_cast<uint64>(arc));
@@ -149,7 +138,7 @@ extern "C" __global__ void verify_distances_begin_levels(int32 vertices, index_t
                                                          const distance_t* __restrict__ distance, uint64* hold,
                                                          uint64* items, uint32* found) {
     const Solved graph = {{vertices, arcs, offsets, targets, weights}, distance};
-    for_each_arc(graph, [&](int32 kind, int32 u, int32 v, int64) {
+    for_each_arc(graph, [&](int32 kind, int32 u, int32 v, index_t) {
         // Others may lower the tail's hold meanwhile, but never to level 0.
         const bool asks = kind == LEVEL && *static_cast<volatile uint64*>(&hold[u]) >> 32 == 0;  // race-allowed: so
         offer(graph, hold, items, &found[1], asks, 1, u, v);

@@ -32,7 +32,7 @@ takes O(log n) for each, but runs for all of them at once.
 */
 #include "common.cuh"
 
-constexpr int TILE = 1024;  // consecutive arcs that a warp takes, so that no row, however long, falls to one alone
+constexpr int TILE = 1024;  // consecutive arcs that a warp takes
 constexpr int JUMPS = 8;    // links followed in one launch of verify_forest_follow
 
 constexpr uint64 NO_KEY_YET = ~0ull;
@@ -60,9 +60,8 @@ struct alignas(8) Ends {
 
 // ------------------------------------------------------------------ helpers
 
-__device__ __forceinline__ uint64 bid_of(weight_t weight, uint32 edge) {
-    const uint64 key = order_key(weight);
-    return PACKED ? key << 32 | edge : key;
+__device__ __forceinline__ uint64 bid_of(weight_key_t key, uint32 edge) {
+    return PACKED ? static_cast<uint64>(key) << 32 | edge : key;
 }
 
 __device__ __forceinline__ uint32 chosen_edge(const Node& node) {
@@ -130,12 +129,13 @@ extern "C" __global__ void verify_forest_reset(int32 count, Node* level) {
 // Every edge bids at both its ends.
 // Launch: any grid.  Lowers level.key.
 extern "C" __global__ void verify_forest_bid(uint32 count, const int64* __restrict__ edges,
-                                             const weight_t* __restrict__ weights, const Ends* __restrict__ ends,
-                                             Node* level) {
+                                             const weight_t* __restrict__ weights, int32 weight_kind,
+                                             const Ends* __restrict__ ends, Node* level) {
+    const KeyMap key_of(weight_kind);
     for (int64 i = grid_thread(); i < count; i += grid_threads()) {
         const Ends at = ends[i];
         if (at.a == INSIDE) continue;
-        const uint64 bid = bid_of(weights[edges[i]], static_cast<uint32>(i));
+        const uint64 bid = bid_of(key_of(weights[edges[i]]), static_cast<uint32>(i));
         lower_to(&level[at.a].key, bid);
         lower_to(&level[at.b].key, bid);
     }
@@ -144,12 +144,13 @@ extern "C" __global__ void verify_forest_bid(uint32 count, const int64* __restri
 // Second pass of wide keys: the first of the edges of least weight.
 // Launch: any grid.  Lowers level.edge.
 extern "C" __global__ void verify_forest_break_ties(uint32 count, const int64* __restrict__ edges,
-                                                    const weight_t* __restrict__ weights,
+                                                    const weight_t* __restrict__ weights, int32 weight_kind,
                                                     const Ends* __restrict__ ends, Node* level) {
+    const KeyMap key_of(weight_kind);
     for (int64 i = grid_thread(); i < count; i += grid_threads()) {
         const Ends at = ends[i];
         if (at.a == INSIDE) continue;
-        const uint64 key = order_key(weights[edges[i]]);
+        const uint64 key = key_of(weights[edges[i]]);
         if (level[at.a].key == key) lower_to(&level[at.a].edge, static_cast<uint32>(i));
         if (level[at.b].key == key) lower_to(&level[at.b].edge, static_cast<uint32>(i));
     }
@@ -244,32 +245,26 @@ extern "C" __global__ void verify_forest_relabel(uint32 count, int32 above, cons
 // ------------------------------------------------------------------ the graph's edges
 
 // Find the first edge of the graph that joins two trees, or comes before the heaviest forest edge between its ends.
-// Lanes read consecutive arcs.  A warp finds the rows of its tile's first and last arc, a lane its own between them.
 // Launch: any grid of whole warps.  Lowers *violation.
 extern "C" __global__ void verify_forest_check_arcs(int32 vertices, index_t arcs, const index_t* __restrict__ offsets,
                                                     const int32* __restrict__ targets,
-                                                    const weight_t* __restrict__ weights,
+                                                    const weight_t* __restrict__ weights, int32 weight_kind,
                                                     const int64* __restrict__ edges, const Node* __restrict__ leaves,
                                                     const Node* __restrict__ inner, uint64* violation) {
-    for (int64 begin = grid_thread() / WARP * TILE; begin < arcs; begin += grid_threads() / WARP * TILE) {
-        const int64 end = begin + TILE < arcs ? begin + TILE : arcs;
-        int32 u = row_of_arc(offsets, static_cast<index_t>(begin), 0, vertices - 1);
-        const int32 last = row_of_arc(offsets, static_cast<index_t>(end - 1), u, vertices - 1);
-        for (int64 at = begin + lane_id(); at < end; at += WARP) {
-            const index_t arc = static_cast<index_t>(at);
-            const int32 v = targets[arc];
-            u = row_of_arc(offsets, arc, u, last);
-            if (u > v) continue;
-            const weight_key_t key = order_key(weights[arc]);
-            const Node heaviest = heaviest_between(leaves, inner, u, v);
-            bool refutes = heaviest.parent == NO_PARENT;
-            if (!refutes) {  // a forest edge finds itself, and does not come before itself
-                const uint64 least = PACKED ? heaviest.key >> 32 : heaviest.key;
-                refutes = key < least || (key == least && arc < edges[chosen_edge(heaviest)]);
-            }
-            if (refutes) lower_to(violation, static_cast<uint64>(arc));
+    const KeyMap key_of(weight_kind);
+    walk_arcs<TILE>(offsets, vertices, 0, arcs, [&](int32 u, index_t arc, bool there) {
+        if (!there) return;
+        const int32 v = targets[arc];
+        if (u > v) return;
+        const weight_key_t key = key_of(weights[arc]);
+        const Node heaviest = heaviest_between(leaves, inner, u, v);
+        bool refutes = heaviest.parent == NO_PARENT;
+        if (!refutes) {  // a forest edge finds itself, and does not come before itself
+            const uint64 least = PACKED ? heaviest.key >> 32 : heaviest.key;
+            refutes = key < least || (key == least && arc < edges[chosen_edge(heaviest)]);
         }
-    }
+        if (refutes) lower_to(violation, static_cast<uint64>(arc));
+    });
 }
 
 // Tell which forest edge is the heaviest between u and v; NO_EDGE if there is no path.

@@ -234,8 +234,8 @@ def _solve(
     """Return the record of one run whose result holds."""
     _expect(str, algo=algo, device=device, verify=verify)
     from gpugraph.errors import VerificationFailed
-    from gpugraph.measure.cell import run_cell
-    from gpugraph.measure.record import Cell
+    from gpugraph.measure.cell import Cell
+    from gpugraph.measure.run_cell import run_cell
 
     cell = Cell(problem, graph, algo, device, options=options, repeat=1, warmup=0, verify=verify, phases=False, **more)
     record = run_cell(cell)
@@ -258,12 +258,13 @@ def verify(
         The verdict; a failed one names the first counter-example.
     """
     _expect(str, method=method)
+    from gpugraph.clock import HostClock
     from gpugraph.measure.check import check_result
     from gpugraph.problems.contract import Input
     from gpugraph.problems.result_files import problem_of
 
     problem = problem_of(result)
-    data = load(graph) if problem is None else problem.open(Input(problem.name, graph), {}, lambda step: None)
+    data = load(graph) if problem is None else problem.open(Input(problem.name, graph), HostClock(), lambda step: None)
     return check_result(data, result, method)
 
 

@@ -1,22 +1,42 @@
-"""Clocks: what an algorithm marks its phases with, and what it costs to do so.
+"""Clocks: what an algorithm marks its phases with, and what it costs to do so; the account of a whole command.
 
 The headline run gets a ``NullClock``; inner phases are timed in runs of their own, by a ``HostClock`` or by a device's.
+An ``Account`` gives every second of a command to one phase.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import cache
 from itertools import pairwise
 from typing import Any, Protocol
 
 
+def compile_seconds() -> float:
+    """Return the seconds that this process has spent so far on Numba: importing it, compiling, loading what it made."""
+    made: Any = sys.modules.get("gpugraph.numba_cache")  # Numba itself takes a while to import: not for a clock
+    return made.compile_seconds() if hasattr(made, "compile_seconds") else 0.0
+
+
 def working_seconds() -> float:
     """Return the host's monotonic clock, which stands still while Numba compiles or loads what it compiled before."""
-    compiled = sys.modules.get("gpugraph.compiled")  # Numba itself takes a while to import: not for a clock
-    return time.perf_counter() - (compiled.compile_seconds() if compiled else 0.0)
+    return time.perf_counter() - compile_seconds()
+
+
+@cache
+def process_began() -> float:
+    """Return when this process began, on the clock of ``time.perf_counter``; where nothing tells, when first asked."""
+    now = time.perf_counter()
+    try:
+        with open("/proc/self/stat", "rb") as stat:
+            ticks = int(stat.read().rpartition(b")")[2].split()[19])
+        return now - max(time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK"), 0.0)
+    except (OSError, AttributeError, ValueError, IndexError):
+        return now
 
 
 class Clock(Protocol):
@@ -96,6 +116,61 @@ class HostClock(NullClock):
     def add_seconds(self, name: str, seconds: float) -> None:
         """Add a time that a kernel measured itself to the phase ``name``."""
         self.seconds[name] = self.seconds.get(name, 0.0) + seconds
+
+
+class Account(HostClock):
+    """Gives every second to one phase: one inside another stops the outer one's clock, so that no second counts twice.
+
+    What Numba takes, wherever it happens, goes to ``compile``.  Outside of all phases nothing is counted, unless there
+    is a phase that the account itself begins with.
+
+    Args:
+        first: the phase that everything belongs to which belongs to no other, or None.
+        since: when that phase began, on the clock of ``time.perf_counter``; now if not given.
+    """
+
+    def __init__(self, first: str | None = None, since: float | None = None):
+        super().__init__()
+        self._open = [] if first is None else [first]
+        self._at = time.perf_counter() if since is None else since
+        self._compiled = 0.0 if since is not None else compile_seconds()
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        """Give what passes inside to the phase ``name``, but for what other phases inside take."""
+        self._turn()
+        self._open.append(name)
+        try:
+            yield
+        finally:
+            self._turn()
+            self._open.pop()
+
+    def go_on_as(self, name: str) -> None:
+        """Give what belongs to no other phase to ``name`` from now on, if it was counted at all."""
+        self._turn()
+        self._open[:1] = [name] if self._open else []
+
+    def move(self, source: str, target: str, seconds: float) -> None:
+        """Give seconds of one phase to another, as many as there are."""
+        seconds = min(seconds, self.seconds.get(source, 0.0))
+        self.seconds[source] = self.seconds.get(source, 0.0) - seconds
+        self.add_seconds(target, seconds)
+
+    def until_now(self) -> dict[str, float]:
+        """Return the seconds of every phase so far; they add up to the time that was counted."""
+        self._turn()
+        return dict(self.seconds)
+
+    def _turn(self) -> None:
+        now, compiled = time.perf_counter(), compile_seconds()
+        if self._open:
+            passed = now - self._at
+            compiling = min(compiled - self._compiled, passed)
+            self.add_seconds(self._open[-1], passed - compiling)
+            if compiling > 0:
+                self.add_seconds("compile", compiling)
+        self._at, self._compiled = now, compiled
 
 
 class HostStopwatch:

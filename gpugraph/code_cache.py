@@ -14,10 +14,11 @@ import functools
 import hashlib
 import json
 import os
+import re
 import tempfile
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -50,7 +51,29 @@ def find(kind: str, name: str) -> Entry | None:
         name: with an extension, which no two names differ by alone.
     """
     folders = [folder for folder in (_users_folder(), *(Path(own.name) for own in _OWN)) if folder is not None]
-    return next((entry for folder in folders if (entry := _read(folder / kind / name)) is not None), None)
+    for folder in folders:
+        entry = _read(folder / kind / name)
+        if entry is not None:
+            return entry
+    for tell in _LISTENERS[-1:]:
+        tell(f"compiling {_DIGEST.split(name)[0]}, for this and later runs")
+    return None
+
+
+@contextlib.contextmanager
+def told_to(listener: Callable[[str], None]) -> Iterator[None]:
+    """Tell a listener in a few words what was not found while the block runs, and so will be compiled."""
+    _LISTENERS.append(listener)
+    try:
+        yield
+    finally:
+        _LISTENERS.remove(listener)
+
+
+_LISTENERS: list[Callable[[str], None]] = []
+
+_DIGEST = re.compile(r"[-.][0-9a-f]{16,}|\.\w+$")
+"""What follows the name of a function or a kernel in that of its file."""
 
 
 def keep(kind: str, name: str, content: bytes, facts: dict[str, Any] | None = None) -> Path:

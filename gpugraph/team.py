@@ -16,11 +16,10 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any
 
 import numpy as np
-from numba.core import types
 
 from gpugraph.atomics import fetch_add, load_now
 from gpugraph.clock import NullClock
-from gpugraph.compiled import plain_njit, threads
+from gpugraph.compiled import FromNumba, plain_njit, threads
 
 _ARRIVED, _EPOCH, _STOP = 0, 16, 32
 COUNTERS = 48
@@ -29,10 +28,25 @@ STRIDE = 16
 """Between counters that several threads write, so that they lie in cache lines of their own."""
 _LENGTH = COUNTERS + 32 * STRIDE
 
-_SPINS = 256
+_SPINS, _YIELDS, _NAP_US = 256, 64, 50
+"""How often one that waits only looks, then lets others run, and how long it sleeps each time after that."""
 _LEAST = 1 << 15
 """Fewer items are done by one thread before another is awake."""
-_yield = types.ExternalFunction("sched_yield", types.int32())
+
+
+def _sched_yield() -> Any:
+    from numba.core import types
+
+    return types.ExternalFunction("sched_yield", types.int32())
+
+
+def _usleep() -> Any:
+    from numba.core import types
+
+    return types.ExternalFunction("usleep", types.int32(types.uint32))
+
+
+_yield, _sleep = FromNumba(_sched_yield), FromNumba(_usleep)
 
 
 @plain_njit
@@ -47,8 +61,11 @@ def join(control: Any, size: int) -> bool:
     spins = 0
     while load_now(control, _EPOCH) == epoch:
         spins += 1
-        if spins > _SPINS:
-            _yield()  # where there are more threads than processors, the one waited for must get on
+        # Where there are more threads than processors, the one waited for must get on.
+        if spins > _SPINS + _YIELDS:
+            _sleep(_NAP_US)
+        elif spins > _SPINS:
+            _yield()
     return False
 
 

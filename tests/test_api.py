@@ -109,8 +109,8 @@ def test_a_wrong_result_is_an_exception(monkeypatch):
     from gpugraph.problems.contract import Verdict
     from gpugraph.problems.mst.problem import MinimumSpanningForest
 
-    wrong = Verdict("failed", "reference", "edge 1-2 is missing")
-    monkeypatch.setattr(MinimumSpanningForest, "reference", lambda *_: wrong)
+    wrong = Verdict("failed", "certificate", "edge 1-2 is missing")
+    monkeypatch.setattr(MinimumSpanningForest, "certificate", lambda *_: wrong)
     with pytest.raises(VerificationFailed, match="edge 1-2 is missing"):
         gpugraph.mst(zoo("random"), device="cpu")
     assert gpugraph.mst(zoo("random"), device="cpu", verify="none").components

@@ -3,9 +3,11 @@ from __future__ import annotations
 import time
 
 import numba
+import pytest
 
-from gpugraph.clock import HostClock
-from gpugraph.compiled import compile_seconds
+from gpugraph import clock as clocks
+from gpugraph.clock import Account, HostClock, compile_seconds, process_began
+from tests.measure.fakes import FakeTime
 
 
 def test_a_phase_counts_work_and_no_compilation():
@@ -22,3 +24,54 @@ def test_a_phase_counts_work_and_no_compilation():
     elapsed, compiled = time.perf_counter() - start, compile_seconds() - compiled_before
     assert compiled > 0
     assert 0.01 <= clock.seconds["work"] <= elapsed - compiled
+
+
+@pytest.fixture
+def fake(monkeypatch: pytest.MonkeyPatch) -> FakeTime:
+    """A clock that moves when it is told to, and on which nothing was compiled."""
+    made = FakeTime()
+    monkeypatch.setattr(clocks, "time", made)
+    monkeypatch.setattr(clocks, "compile_seconds", lambda: 0.0)
+    return made
+
+
+def test_an_account_gives_every_second_to_one_phase(fake: FakeTime) -> None:
+    account = Account("start", since=-1.0)
+    fake.now += 2
+    with account.phase("verify"):
+        fake.now += 4
+        with account.phase("finish"):
+            fake.now += 8
+        with account.phase("verify"):
+            fake.now += 16
+        fake.now += 32
+    fake.now += 64
+    account.go_on_as("close")
+    fake.now += 128
+    assert account.until_now() == {"start": 67, "verify": 52, "finish": 8, "close": 128}
+    assert sum(account.until_now().values()) == fake.now + 1
+
+
+def test_what_is_compiled_within_a_phase_is_counted_as_compiled(
+    fake: FakeTime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    account = Account("start")
+    with account.phase("kernel"):
+        fake.now += 5
+        monkeypatch.setattr(clocks, "compile_seconds", lambda: 3.0)
+    assert account.until_now() == {"start": 0, "kernel": 2, "compile": 3}
+
+
+def test_seconds_that_are_moved_stay_as_many_and_outside_of_all_phases_none_are_counted(fake: FakeTime) -> None:
+    account = Account()
+    fake.now += 100
+    with account.phase("sampling"):
+        fake.now += 5
+    account.move("sampling", "kernel", 2)
+    account.move("sampling", "d2h", 4)  # more than there is
+    assert account.until_now() == {"sampling": 0, "kernel": 2, "d2h": 3}
+
+
+def test_the_process_began_before_now_and_its_beginning_stays() -> None:
+    assert process_began() <= time.perf_counter()
+    assert process_began() == process_began()

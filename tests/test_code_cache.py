@@ -142,3 +142,15 @@ def test_writers_of_one_file_at_once_leave_it_vouched_for(folder: Path) -> None:
             found = code_cache.find("numba", "f.code")
             assert found is not None
             assert found.content in contents
+
+
+def test_what_is_not_there_and_so_will_be_compiled_is_named(folder: Path) -> None:
+    told: list[str] = []
+    code_cache.keep("numba", "here-0123456789abcdef.code", b"x")
+    with code_cache.told_to(told.append):
+        code_cache.find("numba", "here-0123456789abcdef.code")
+        code_cache.find("numba", "gpugraph.graph.build._rows-0123456789abcdef.code")
+        code_cache.find("cubins", "arcs_at-sm_100-2a38440ae91b554c45e7e462deb491ea.cubin")
+    code_cache.find("cubins", "later-0123456789abcdef.cubin")
+    later = ", for this and later runs"
+    assert told == [f"compiling gpugraph.graph.build._rows{later}", f"compiling arcs_at-sm_100{later}"]

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-from gpugraph import code_cache, compiled
+from gpugraph import code_cache, numba_cache
 from gpugraph.errors import GpuGraphWarning
 
 HELPER = "from gpugraph.compiled import njit\n@njit\ndef twice(x):\n    return 2 * x\n"
@@ -36,7 +37,7 @@ class Sources:
         self.helper, self.caller = HELPER, CALLER
 
     def load(self) -> ModuleType:
-        compiled._file_digest.cache_clear()
+        numba_cache._file_digest.cache_clear()
         self._import("compiled_helper", self.helper)
         return self._import("compiled_caller", self.caller.format(helper="compiled_helper"))
 
@@ -66,6 +67,24 @@ def test_a_second_process_finds_what_the_first_compiled(sources: Sources) -> Non
     second = sources.load()
     assert (second.forward(3), hits(second.forward)) == (7, 1)
     assert (second.forward(0.5), hits(second.forward)) == (2.0, 1)
+
+
+RECURSIVE = """
+from gpugraph.compiled import njit
+@njit
+def is_even(n):
+    return n == 0 or not is_even(n - 1)
+@njit
+def both(n):
+    return is_even(n), is_even(n + 1)
+"""
+
+
+def test_threads_that_call_a_function_for_the_first_time_at_once_find_all_that_it_calls(sources: Sources) -> None:
+    for _ in range(3):
+        module = sources._import("compiled_caller", RECURSIVE)
+        with ThreadPoolExecutor(8) as pool:
+            assert list(pool.map(module.both, [6] * 16)) == [(True, False)] * 16
 
 
 def test_a_parallel_function_is_found_again(sources: Sources) -> None:

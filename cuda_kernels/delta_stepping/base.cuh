@@ -178,11 +178,7 @@ __device__ __forceinline__ distance_t end_beyond(distance_t origin, distance_t e
 __device__ __noinline__ distance_t histogram_edge(Shared& shared, uint32 wanted) {
     static_assert(BINS <= BLOCK, "a thread looks after one bin");
     const int bin = threadIdx.x;
-    uint32 inclusive = bin < BINS ? shared.histogram[bin] : 0;
-    for (int offset = 1; offset < WARP; offset *= 2) {
-        const uint32 below = __shfl_up_sync(FULL_MASK, inclusive, offset);
-        if (lane_id() >= offset) inclusive += below;
-    }
+    uint32 inclusive = warp_scan(bin < BINS ? shared.histogram[bin] : 0);
     if (lane_id() == WARP - 1) shared.sums[bin / WARP] = inclusive;
     if (bin == 0) shared.edge = UNREACHED;
     __syncthreads();

@@ -52,7 +52,7 @@ struct Outbox {
     __device__ __forceinline__ void push_row(bool won, const Row& row, bool again) {
         const unsigned winners = __ballot_sync(FULL_MASK, won);
         if (winners == 0) return;
-        const unsigned below = (1u << lane_id()) - 1;
+        const unsigned below = lanes_before();
         const unsigned nears = __ballot_sync(FULL_MASK, won && row.length < shared.threshold);
         pushes += __popc(winners);
         repeats += __popc(__ballot_sync(FULL_MASK, again));
@@ -85,7 +85,7 @@ struct Outbox {
 
     // Put the rows of the lanes in `nears` into the block's queue; what finds no room there goes into the near queue.
     __device__ __forceinline__ void push_locally(unsigned nears, const Row& row) {
-        const unsigned below = (1u << lane_id()) - 1;
+        const unsigned below = lanes_before();
         uint32 slot = 0;
         if (lane_id() == 0) {
             slot = atomicAdd(&shared.local_count[(local_step + 1) % 3], static_cast<uint32>(__popc(nears)));
@@ -287,11 +287,7 @@ __device__ __forceinline__ void append_hubs(const Hubs& hubs, const Row& row, bo
     if (mask == 0) return;
     const uint64 pieces = is_hub ? static_cast<uint64>((row.end - row.begin + PIECE - 1) / PIECE) : 0;
     const uint64 mine = is_hub ? (1ull << HUB_SHIFT) + pieces : 0;
-    uint64 inclusive = mine;
-    for (int offset = 1; offset < WARP; offset *= 2) {
-        const uint64 below = __shfl_up_sync(FULL_MASK, inclusive, offset);
-        if (lane_id() >= offset) inclusive += below;
-    }
+    const uint64 inclusive = warp_scan(mine);
     uint64 base = 0;
     if (lane_id() == WARP - 1) base = atomicAdd(hubs.pieces, inclusive);
     base = __shfl_sync(FULL_MASK, base, WARP - 1) + inclusive - mine;
@@ -315,7 +311,7 @@ __device__ __forceinline__ Row relax_long_rows(Visit& visit, Row row, const Hubs
     if (is_hub) row.end = row.begin;
     unsigned waiting = __ballot_sync(FULL_MASK, row.end - row.begin >= LONG_ROW);
     for (; waiting != 0; waiting &= waiting - 1) {
-        const int owner = __ffs(static_cast<int>(waiting)) - 1;
+        const int owner = first_lane(waiting);
         const Row whole = {__shfl_sync(FULL_MASK, row.vertex, owner), __shfl_sync(FULL_MASK, row.length, owner),
                            __shfl_sync(FULL_MASK, row.begin, owner), __shfl_sync(FULL_MASK, row.end, owner)};
         relax_row(visit, whole);
@@ -330,11 +326,7 @@ template <typename Visit>
 __device__ __forceinline__ void relax_rows(Visit& visit, Row row, const Hubs& hubs) {
     row = relax_long_rows(visit, row, hubs);
     const uint32 mine = static_cast<uint32>(row.end - row.begin);
-    uint32 inclusive = mine;
-    for (int offset = 1; offset < WARP; offset *= 2) {
-        const uint32 below = __shfl_up_sync(FULL_MASK, inclusive, offset);
-        if (lane_id() >= offset) inclusive += below;
-    }
+    const uint32 inclusive = warp_scan(mine);
     const uint32 total = __shfl_sync(FULL_MASK, inclusive, WARP - 1);
     const index_t origin = row.begin - static_cast<index_t>(inclusive - mine);
 #pragma unroll 1

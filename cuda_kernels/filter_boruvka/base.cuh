@@ -125,11 +125,7 @@ __device__ __forceinline__ uint32 counter(uint64 word, int which) {
 
 // Sum of the words of all threads before this one; *total is that of the block.  All threads must call.
 __device__ __forceinline__ uint64 block_scan(Shared& shared, uint64 mine, uint64* total) {
-    uint64 inclusive = mine;
-    for (int offset = 1; offset < WARP; offset *= 2) {
-        const uint64 below = __shfl_up_sync(FULL_MASK, inclusive, offset);
-        if (lane_id() >= offset) inclusive += below;
-    }
+    const uint64 inclusive = warp_scan(mine);
     __syncthreads();
     if (lane_id() == WARP - 1) shared.counts[threadIdx.x / WARP] = inclusive;
     __syncthreads();
@@ -173,7 +169,7 @@ struct Gatherer {
     // All 32 lanes must call.
     __device__ __forceinline__ void add(bool found, const Edge& edge) {
         const unsigned finders = __ballot_sync(FULL_MASK, found);
-        if (found) shared.buffer[threadIdx.x / WARP][held + __popc(finders & ((1u << lane_id()) - 1))] = edge;
+        if (found) shared.buffer[threadIdx.x / WARP][held + __popc(finders & lanes_before())] = edge;
         held += __popc(finders);
     }
 };

@@ -79,7 +79,7 @@ __device__ void list_light_arcs(Shared& shared, const Graph& graph, const int32*
             const Pick mine = {order_key(weight[i]), portion + ahead};
             const bool light = ahead < graph.arcs - portion && !(threshold < mine);
             const unsigned lights = __ballot_sync(FULL_MASK, light);
-            if (light) positions[pending + __popc(lights & ((1u << lane_id()) - 1))] = mine.arc;
+            if (light) positions[pending + __popc(lights & lanes_before())] = mine.arc;
             pending += __popc(lights);
         }
         while (pending >= WARP) look_at(WARP);
@@ -142,18 +142,14 @@ __device__ void list_rows(const Graph& graph, const int32* __restrict__ label, i
         list_row<1>(graph, label, giant, static_cast<int32>(v), own, begin, short_end, 0, gatherer);
         for (unsigned waiting = __ballot_sync(FULL_MASK, length >= LISTED_ALONE && length < HUB_ROW); waiting != 0;
              waiting &= waiting - 1) {
-            const int owner = __ffs(static_cast<int>(waiting)) - 1;
+            const int owner = first_lane(waiting);
             const index_t row_begin = __shfl_sync(FULL_MASK, begin, owner);
             const index_t row_end = __shfl_sync(FULL_MASK, end, owner);
             const int32 row_own = __shfl_sync(FULL_MASK, own, owner);
             const int32 u = static_cast<int32>(first) + owner;
             list_row<WARP>(graph, label, giant, u, row_own, row_begin, row_end, lane_id(), gatherer);
         }
-        const bool is_hub = length >= HUB_ROW;
-        if (__any_sync(FULL_MASK, is_hub)) {
-            const uint32 slot = warp_append(hub_count, is_hub);
-            if (is_hub) hubs[slot] = static_cast<int32>(v);
-        }
+        note_hubs(hubs, hub_count, length >= HUB_ROW, static_cast<int32>(v));
     }
 }
 
@@ -180,7 +176,7 @@ __device__ int32 find_giant(Shared& shared, const Graph& graph, const int32* lab
             const int theirs = __shfl_xor_sync(FULL_MASK, most, offset);
             most = theirs > most ? theirs : most;
         }
-        const int winner = __ffs(static_cast<int>(__ballot_sync(FULL_MASK, votes == most))) - 1;
+        const int winner = first_lane(__ballot_sync(FULL_MASK, votes == most));
         if (lane_id() == winner) shared.giant = component;
     }
     __syncthreads();

@@ -56,7 +56,7 @@ __device__ void pick_row_minima(const Graph& graph, index_t* pick, int32* link, 
             unsigned mine = waiting;
             for (int group = 0; group < lane_id() / GROUP; ++group) mine &= mine - 1;
             for (int group = 0; group < WARP / GROUP; ++group) waiting &= waiting - 1;
-            const int owner = mine == 0 ? 0 : __ffs(static_cast<int>(mine)) - 1;
+            const int owner = mine == 0 ? 0 : first_lane(mine);
             const index_t row_begin = __shfl_sync(FULL_MASK, begin, owner);
             const index_t row_end = __shfl_sync(FULL_MASK, end, owner);
             Pick best = NO_PICK;
@@ -66,17 +66,13 @@ __device__ void pick_row_minima(const Graph& graph, index_t* pick, int32* link, 
         }
         for (waiting = __ballot_sync(FULL_MASK, length >= MEDIUM_ROW && length < HUB_ROW); waiting != 0;
              waiting &= waiting - 1) {
-            const int owner = __ffs(static_cast<int>(waiting)) - 1;
+            const int owner = first_lane(waiting);
             const index_t row_begin = __shfl_sync(FULL_MASK, begin, owner);
             const index_t row_end = __shfl_sync(FULL_MASK, end, owner);
             const Pick best = group_lightest<WARP>(lightest_arc<WARP>(graph, row_begin, row_end, lane_id()));
             if (lane_id() == 0) take_pick(graph, first + owner, best, pick, link);
         }
-        const bool is_hub = length >= HUB_ROW;
-        if (__any_sync(FULL_MASK, is_hub)) {
-            const uint32 slot = warp_append(hub_count, is_hub);
-            if (is_hub) hubs[slot] = static_cast<int32>(v);
-        }
+        note_hubs(hubs, hub_count, length >= HUB_ROW, static_cast<int32>(v));
     }
 }
 

@@ -92,7 +92,7 @@ __device__ __forceinline__ void look_back(Descriptor* descriptors, uint32 tiles,
 #pragma unroll
         for (int k = 0; k < LOOKS; ++k, row += WARP) {
             if (!all) continue;
-            const int ready = told[k] == FULL_MASK ? WARP : __ffs(static_cast<int>(~told[k])) - 1;
+            const int ready = told[k] == FULL_MASK ? WARP : first_lane(~told[k]);
             const element_t inclusive = warp_scan(lane_id() < ready ? sum[k] : element_t(0));
             const element_t preceding = __shfl_up_sync(FULL_MASK, inclusive, 1);
             const element_t prefix = before + (lane_id() == 0 ? element_t(0) : preceding);

@@ -100,16 +100,6 @@ __device__ __forceinline__ void add_to_tile(Items& items, element_t prefix) {
     }
 }
 
-// Kogge-Stone over the lanes of a warp: in step k every lane adds what stands 2^k lanes before it.  Inclusive.
-__device__ __forceinline__ element_t warp_scan(element_t value) {
-#pragma unroll
-    for (int offset = 1; offset < WARP; offset *= 2) {
-        const element_t below = __shfl_up_sync(FULL_MASK, value, offset);
-        if (lane_id() >= offset) value += below;
-    }
-    return value;
-}
-
 __device__ __forceinline__ element_t warp_sum(element_t value) {
 #pragma unroll
     for (int offset = WARP / 2; offset > 0; offset /= 2) value += __shfl_xor_sync(FULL_MASK, value, offset);

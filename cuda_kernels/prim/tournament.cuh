@@ -69,7 +69,7 @@ __device__ __forceinline__ int lightest_lane(const Candidate& candidate) {
     rivals = narrow(rivals, static_cast<uint32>(key));
     rivals = narrow(rivals, candidate.low());
     rivals = narrow(rivals, candidate.high());
-    return __ffs(static_cast<int>(rivals)) - 1;
+    return first_lane(rivals);
 }
 
 // The candidate of one lane, in every lane; of any lane if `lane` is -1, for then none has one.

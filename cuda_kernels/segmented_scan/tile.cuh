@@ -26,7 +26,6 @@ constexpr int WARPS = BLOCK / WARP;
 constexpr int WIDTH = 16 / static_cast<int>(sizeof(weight_t));
 constexpr int ROW = WARP * WIDTH;
 constexpr int TILE = BLOCK * VECTORS * WIDTH;
-constexpr weight_key_t TOP_BIT = static_cast<weight_key_t>(1) << (8 * sizeof(weight_key_t) - 1);
 constexpr index_t NOWHERE = -1;
 
 struct Item {
@@ -223,7 +222,7 @@ __device__ __forceinline__ void scan_tile(Items& items, WarpItems& warps, int tu
     for (int v = 0; v < VECTORS; ++v) {
         Item before = shuffled_up(sum[v], 1);
         if (lane_id() == 0) before = NO_ITEM;
-        if ((heads[v] & ((1u << lane_id()) - 1)) == 0) before = lesser(carry, before, ids);
+        if ((heads[v] & lanes_before()) == 0) before = lesser(carry, before, ids);
         bool open = true;
 #pragma unroll
         for (int e = 0; e < WIDTH; ++e) {

@@ -22,6 +22,7 @@ from gpugraph.adapters.batch import GraphBatch, in_shares
 from gpugraph.compiled import njit
 from gpugraph.devices.base import Device, Kernel
 from gpugraph.devices.discovery import select_device
+from gpugraph.devices.kernel_file import KernelFile, product
 from gpugraph.errors import InputError, VerificationFailed, unknown_name
 from gpugraph.graph.build import narrow_weights
 from gpugraph.graph.canonical import order_keys
@@ -29,7 +30,7 @@ from gpugraph.graph.preparations import rank_weights
 from gpugraph.problems.contract import METHODS_OF_A_RUN
 from gpugraph.problems.mst.forest import Forest
 
-FILE = "mst_many.cu"
+FILE = KernelFile("mst_many.cu", product(INDEX_BITS=(64,)))
 BLOCK = 128
 
 
@@ -279,4 +280,4 @@ def _sort(starts: Any, counts: Any, chosen: Any, low: int, high: int) -> None:
 
 def load_kernel(device: Device) -> Kernel:
     """Return the kernel, compiled if need be."""
-    return device.kernel(FILE, "mst_many", {"INDEX_BITS": 64})
+    return FILE.kernel(device, {"INDEX_BITS": 64})

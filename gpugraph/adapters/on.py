@@ -246,16 +246,15 @@ class OnDevice:
     def _distances(self, ready: _Ready, source: int, on_device: bool) -> Any:
         with calls.call("sssp", self.device.kind):
             handle = self._run(ready, source)
-            if not on_device:
-                return self._finished(ready, handle, source)
-            if self.device.kind == "cpu":
-                return handle.distance
+            if not on_device or self.device.kind == "cpu":
+                found = self._finished(ready, handle, source)
+                return found.distance if on_device else found
             real = ready.graph.weights.dtype.kind == "f"
             return self._kept(handle.view(ready.graph.weights.dtype) if real else handle)
 
     def _kept_forest(self, ready: _Ready, handle: Any) -> Any:
-        if isinstance(handle, Forest):
-            return handle.edges
+        if self.device.kind == "cpu":
+            return self._finished(ready, handle).edges
         return self._kept(handle[: int(self.device.read(ready.state.forest_edges))])
 
     def _kept(self, array: Any) -> Any:

@@ -14,7 +14,7 @@ from typing import Any
 from gpugraph.bench.process import WorkerDied, WorkerProcess
 from gpugraph.bench.sweep import Block, Sweep, Variant
 from gpugraph.errors import GpuGraphError, InputError, placed, unknown_name
-from gpugraph.measure.resolve import parse_options
+from gpugraph.measure.cell import parse_options
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.contract import PROBLEMS
 from gpugraph.problems.guest_sources import described_guest, installed, is_file

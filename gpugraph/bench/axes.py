@@ -43,6 +43,7 @@ AXES: dict[str, list[Any]] = {
     "prepare": ["none"],
     "index_bits": [None],
     "verify": ["auto"],
+    "transfers": ["together"],
 }
 """The axes that every sweep has, with their values where a sweep names none; any other is a variable of templates."""
 

@@ -17,11 +17,10 @@ from gpugraph.bench.available import PEER
 from gpugraph.bench.plan import Planned
 from gpugraph.errors import GpuGraphError
 from gpugraph.host import usable_cores
-from gpugraph.measure.record import Cell
+from gpugraph.measure.cell import Cell, resolve_algorithm
+from gpugraph.measure.check import REFERENCE_LIMIT
 from gpugraph.measure.record_shape import shape_of
-from gpugraph.measure.resolve import resolve_algorithm
 from gpugraph.measure.sampling import Sampling
-from gpugraph.measure.trial import REFERENCE_LIMIT
 from gpugraph.peers import LIBRARIES
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.contract import CertifiesOnDevice, Input, ViewSize
@@ -172,8 +171,8 @@ def view_size(planned: Planned) -> ViewSize:
 
 
 def _checked_per_s(problem: str, arcs: int, kind: str) -> float:
-    """Return how many arcs are checked in a second: by an oracle as long as they are few, then without one."""
-    if arcs <= 2 * REFERENCE_LIMIT:
+    """Return how many arcs are checked in a second: by an oracle where that is quicker, else without one."""
+    if arcs <= 2 * REFERENCE_LIMIT and load_problem(problem).quicker == "reference":
         return CHECKED_ARCS_PER_S
     if kind == "cuda" and isinstance(load_problem(problem), CertifiesOnDevice):
         return CHECKED_ON_DEVICE_ARCS_PER_S

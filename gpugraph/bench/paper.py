@@ -9,7 +9,7 @@ from gpugraph.bench.axes import meets
 from gpugraph.bench.findings import Expectation
 from gpugraph.bench.toml_file import Document
 from gpugraph.errors import InputError
-from gpugraph.measure.record import Cell
+from gpugraph.measure.cell import Cell
 
 PAPER = ("title", "authors", "year", "hardware", "note", "point", "claim")
 

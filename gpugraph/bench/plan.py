@@ -15,8 +15,7 @@ from gpugraph.bench.available import PEER, Available, Guests, Way
 from gpugraph.bench.axes import AXES, described, filled, meets, variables_in
 from gpugraph.bench.sweep import Block, Limits, Sweep, Variant
 from gpugraph.errors import InputError, placed
-from gpugraph.measure.identity import unopened_id
-from gpugraph.measure.record import Cell
+from gpugraph.measure.cell import Cell, unopened_id
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.contract import InputSize, Problem
 from gpugraph.problems.registry import load_problem
@@ -183,6 +182,7 @@ def _cell(sweep: str, block: Block, problem: Problem, template: str, bound: Mapp
         directed=bound["directed"],
         columns=bound["columns"],
         seed=bound["seed"],
+        transfers=bound["transfers"],
         axes={name: value for name, value in axes.items() if value is not None},
         sweep=sweep,
     )

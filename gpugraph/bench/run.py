@@ -20,8 +20,8 @@ from gpugraph.bench.store import Finished, Store
 from gpugraph.bench.sweep import Sweep
 from gpugraph.host import available_memory
 from gpugraph.measure.assemble import failed_record
+from gpugraph.measure.cell import unopened_id
 from gpugraph.measure.environment import command_line
-from gpugraph.measure.identity import unopened_id
 from gpugraph.problems.contract import Input
 from gpugraph.problems.guest_sources import told_of
 from gpugraph.quantities import in_units

@@ -27,11 +27,10 @@ from typing import Any
 
 from gpugraph.errors import GpuGraphError, InputError
 from gpugraph.files import atomic_write
-from gpugraph.measure.identity import cell_id, unopened_id
-from gpugraph.measure.record import Cell, Record, json_text
+from gpugraph.measure.cell import Cell, cell_id, parse_options, resolve_algorithm, unopened_id
+from gpugraph.measure.record import Record
 from gpugraph.measure.record_file import read_record_file
-from gpugraph.measure.record_shape import shape_of
-from gpugraph.measure.resolve import parse_options, resolve_algorithm
+from gpugraph.measure.record_shape import json_text, shape_of
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.registry import load_problem
 

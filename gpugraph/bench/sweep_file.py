@@ -29,7 +29,7 @@ from gpugraph.devices.discovery import parse_device
 from gpugraph.errors import InputError, placed, unknown_name
 from gpugraph.files import resource_dir
 from gpugraph.graph.view import PREPARATIONS
-from gpugraph.problems.contract import PROBLEMS
+from gpugraph.problems.contract import PROBLEMS, TRANSFERS
 from gpugraph.quantities import parse_bytes, parse_seconds
 
 BLOCK = ("name", "axes", "options", "cases", "skip", "limits")
@@ -219,6 +219,7 @@ def _axis(name: str, value: Any) -> list[Any]:
         "problem": _check_problem,
         "device": parse_device,
         "prepare": _check_preparation,
+        "transfers": _check_transfers,
     }.get(name, str)
     for one in values:
         check(one)
@@ -238,6 +239,11 @@ def _algorithms(value: Any) -> dict[str, list[Variant]]:
 def _check_problem(name: str) -> None:
     if name not in PROBLEMS:
         raise unknown_name("problem", name, PROBLEMS)
+
+
+def _check_transfers(text: str) -> None:
+    if text not in TRANSFERS:
+        raise unknown_name("way to time transfers", text, TRANSFERS)
 
 
 def _check_preparation(text: str) -> None:

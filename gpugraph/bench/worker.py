@@ -31,7 +31,8 @@ from dataclasses import fields
 from queue import SimpleQueue
 from typing import IO, Any
 
-from gpugraph.measure.record import Cell, json_text, jsonable
+from gpugraph.measure.cell import Cell
+from gpugraph.measure.record_shape import json_text, jsonable
 
 Send = Callable[..., None]
 

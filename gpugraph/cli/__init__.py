@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import sys
 
 _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGALRM")
+
+
+class Command:
+    """The command that this process was started for."""
+
+    began: float | None = None
+    """When, on the clock of ``time.perf_counter``; None where a program calls the command line itself."""
 
 
 class Interruption(KeyboardInterrupt):
@@ -25,8 +33,10 @@ def main() -> None:
     try:
         _take_signals()
         from gpugraph.cli.supervised import guest_in, supervise
+        from gpugraph.clock import process_began
         from gpugraph.ranks import world
 
+        Command.began = process_began()
         world.enter()
         guest = guest_in(sys.argv[1:]) if hasattr(os, "fork") else None
         if guest is not None:
@@ -41,7 +51,18 @@ def main() -> None:
             raise
         print(" ".join(["gpugraph: interrupted", *Interruption.latest.args]), file=sys.stderr)
     _ignore_signals()
-    sys.exit(code)  # type: ignore[arg-type]
+    _end(code)
+
+
+def _end(code: object) -> None:
+    """End the process: what was registered for its end runs, and nothing is taken apart that goes with it anyway."""
+    atexit._run_exitfuncs()  # of it the interpreter's own end would be the next to know
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError, AttributeError):  # closed, full, or not there: the boundary has told it
+            continue
+    os._exit(code if isinstance(code, int) else int(code is not None))
 
 
 def _main() -> None:

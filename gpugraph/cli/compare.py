@@ -27,8 +27,8 @@ def compare(base: str, new: str, threshold: str, style: str, quiet: bool) -> Non
     """
     from gpugraph.cli.output import show, show_lines, tell
     from gpugraph.measure.compare import compare as compare_rows
-    from gpugraph.measure.record import json_text
     from gpugraph.measure.record_file import read_records
+    from gpugraph.measure.record_shape import json_text
     from gpugraph.quantities import counted
     from gpugraph.report.comparison import comparison_json, comparison_lines, comparison_markdown, describe_cell
     from gpugraph.report.terminal import page_width

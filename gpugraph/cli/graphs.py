@@ -1,13 +1,16 @@
-"""``gpugraph generate``, ``convert`` and ``info``: graphs made, written elsewhere, and described."""
+"""``gpugraph generate``, ``convert``, ``info``, ``verify``: graphs made, written, described, held against a result."""
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import click
 
-from gpugraph.cli.options import command, input_options, table_or_json
+from gpugraph.cli.options import command, input_options, named, table_or_json
+from gpugraph.errors import InputError, VerificationFailed
 from gpugraph.graph.families import FAMILIES
+from gpugraph.problems.contract import METHODS
 
 
 @command
@@ -91,7 +94,7 @@ def info(graph: str, style: str, quiet: bool, **changes: Any) -> None:
     from gpugraph.cli.progress import Progress
     from gpugraph.graph.properties import properties
     from gpugraph.graph.sources import open_graph
-    from gpugraph.measure.record import json_text
+    from gpugraph.measure.record_shape import json_text
     from gpugraph.report.graph import graph_figures, graph_json
 
     with Progress(quiet=quiet) as progress:
@@ -104,3 +107,36 @@ def info(graph: str, style: str, quiet: bool, **changes: Any) -> None:
         show(json_text(graph_json(described, figures)))
     else:
         show_lines(graph_figures(described, figures))
+
+
+@command
+@click.argument("graph")
+@click.argument("result")
+@input_options
+@named("--method", kind="verification method", names=METHODS, default="auto", help="How to check it.")
+def verify(graph: str, result: str, method: str, quiet: bool, **changes: Any) -> None:
+    """Check a RESULT file, as -o writes it, against its GRAPH.
+
+    The file tells the problem. Give the options that changed the graph when the result was made. The exit code is
+    1 if the result does not hold.
+
+    Example:
+      gpugraph verify rmat:12 forest.npz --method both
+    """
+    from gpugraph.cli.output import show, tell
+    from gpugraph.cli.progress import Progress
+    from gpugraph.graph.sources import open_graph
+    from gpugraph.measure.check import check_result
+    from gpugraph.report.table import METHOD_NAMES
+
+    if not os.path.exists(result):
+        raise InputError("there is no such file", where=result, remedy="give a file that -o wrote")
+    with Progress(quiet=quiet) as progress:
+        progress(f"loading {graph}")
+        loaded = open_graph(graph, progress=progress, **changes)
+        progress(f"checking {result}")
+        verdict = check_result(loaded, result, method)
+    tell(loaded.notes, quiet=quiet)
+    if not verdict.passed:
+        raise VerificationFailed(verdict.detail, where=result)
+    show(f"{result}: {verdict.status} by {METHOD_NAMES.get(verdict.method, verdict.method)}: {verdict.detail}")

@@ -17,7 +17,8 @@ from gpugraph import __version__
 from gpugraph.cli import Interruption
 from gpugraph.cli.completion import VARIABLE
 from gpugraph.cli.layout import sections, write_example
-from gpugraph.cli.options import help_text, problem_command
+from gpugraph.cli.measure import problem_command
+from gpugraph.cli.options import help_text
 from gpugraph.cli.output import silence, warnings_as_notices
 from gpugraph.errors import (
     EXIT_DEFECT,
@@ -43,8 +44,8 @@ COMMANDS = {
     "info": "graphs",
     "algos": "lists",
     "devices": "lists",
-    "verify": "verify",
-    "demo": "demo",
+    "verify": "graphs",
+    "demo": "races",
     "help": "help",
     "new": "new",
     "races": "races",

@@ -4,21 +4,40 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from gpugraph.cli.options import defaults, parse_settings
+import click
+
+from gpugraph.cli import Command
+from gpugraph.cli.options import bundle, command, defaults, graph_options, output_options, run_options
 from gpugraph.cli.output import check_destination, diverted, show, show_lines, tell
-from gpugraph.cli.progress import Progress
 from gpugraph.errors import InputError, VerificationFailed, unknown_name
-from gpugraph.measure.record import Cell
-from gpugraph.measure.resolve import check_counts
-from gpugraph.measure.sampling import Sampling
+from gpugraph.problems.registry import command_of
 from gpugraph.quantities import parse_share
 
 if TYPE_CHECKING:
+    from gpugraph.measure.cell import Cell
     from gpugraph.measure.record import Record
+    from gpugraph.measure.sampling import Sampling
+
+
+def problem_command(problem: str) -> click.Command:
+    """Return the command that solves a problem: its own parameters amid those that all of them have."""
+    own = command_of(problem)
+
+    def solve(**options: Any) -> None:
+        for name in own.settings:
+            value = options.pop(name.replace("-", "_"))
+            if value is not None:
+                options["settings"] += (f"{name}={value}",)
+        measure(problem, **own.arrange(options))
+
+    solve.__name__, solve.__doc__ = problem, own.help
+    settings = (click.option(f"--{name}", metavar=metavar, help=text) for name, (metavar, text) in own.settings.items())
+    above = (graph_options,) if own.on_graph else ()
+    return command(bundle(*above, *own.options, run_options, *settings, output_options)(solve))
 
 
 def measure(
@@ -46,8 +65,12 @@ def measure(
     Raises:
         VerificationFailed: after everything was printed and saved.
     """
-    from gpugraph.measure.cell import run_cell
+    from gpugraph.cli.progress import Progress
+    from gpugraph.clock import Account
+    from gpugraph.measure.cell import Cell
+    from gpugraph.measure.run_cell import run_cell
 
+    account, print_record = Account("start", Command.began), _printer(style)
     if graph is None:
         graph = defaults().graph
         tell([f"no graph given: taking {graph}, the default of {defaults().origins['default.graph']}"], quiet=quiet)
@@ -67,7 +90,7 @@ def measure(
     sampling = _sampling(cell, target, max_seconds, cold=cold, energy=energy)
     with Progress(quiet=quiet) as progress:
         with diverted():
-            record = run_cell(cell, progress, sampling)
+            record = run_cell(cell, progress, sampling, account)
         troubles: list[InputError] = []
         if output is not None and record.status != "failed":
             from gpugraph.problems.result_files import write_result
@@ -75,6 +98,7 @@ def measure(
             progress(f"writing {output}")
             with _going_on(troubles):
                 write_result(record.result, output)
+    record = record.accounted(account)  # what follows writes the very figures
     tell(_notices(record, output), quiet=quiet)
     if save is not None:
         from gpugraph.bench.store import append_record
@@ -83,12 +107,29 @@ def measure(
             if append_record(record, save):
                 tell([f"{save}: a last line that was torn by a kill is cut off"], quiet=quiet)
     with _going_on(troubles):
-        print_record(record, style)
+        print_record(record)
     if record.status == "failed":
         where = f"{record.data['problem']} by {record.data['algorithm']} on {record.data['graph']['name']}"
         raise VerificationFailed(record.data["verification"]["detail"], where=where)
     if troubles:
         raise troubles[0]
+
+
+def parse_settings(settings: tuple[str, ...]) -> dict[str, str]:
+    """Return the parameters that ``--set NAME=VALUE`` gave.
+
+    Raises:
+        InputError: no equals sign, or a name given twice.
+    """
+    values: dict[str, str] = {}
+    for setting in settings:
+        name, equals, value = setting.partition("=")
+        if not equals or not name:
+            raise InputError(f"--set '{setting}' is not NAME=VALUE", remedy="for example --set delta=8")
+        if name in values:
+            raise InputError(f"--set gives '{name}' twice")
+        values[name] = value
+    return values
 
 
 @contextlib.contextmanager
@@ -106,6 +147,9 @@ def _sampling(cell: Cell, target: str | None, max_seconds: float | None, *, cold
     Raises:
         InputError: one of them makes no sense.
     """
+    from gpugraph.measure.cell import check_counts
+    from gpugraph.measure.sampling import Sampling
+
     check_counts(cell)
     sampling = Sampling.fixed(cell.repeat, cell.warmup)
     if target is not None:
@@ -115,20 +159,23 @@ def _sampling(cell: Cell, target: str | None, max_seconds: float | None, *, cold
     return replace(sampling, time_limit_s=limit, cold=cold, energy=energy, bandwidth=cell.phases)
 
 
-def print_record(record: Record, style: str) -> None:
-    """Print a record on standard output in one of the four styles."""
-    from gpugraph.report.markdown_csv import csv, markdown
-    from gpugraph.report.table import table
+def _printer(style: str) -> Callable[[Record], None]:
+    """Return what prints a record on standard output in one of the four styles, all of it imported."""
     from gpugraph.report.terminal import page_width
 
     if style == "json":
-        show(record.to_json())
-    elif style == "csv":
-        show(csv([record]))
-    elif style == "markdown":
-        show(markdown([record]))
-    else:
-        show_lines(table(record, width=page_width()))
+        return lambda record: show(record.to_json())
+    if style == "csv":
+        from gpugraph.report.markdown_csv import csv
+
+        return lambda record: show(csv([record]))
+    if style == "markdown":
+        from gpugraph.report.markdown_csv import markdown
+
+        return lambda record: show(markdown([record]))
+    from gpugraph.report.table import table
+
+    return lambda record: show_lines(table(record, width=page_width()))
 
 
 def _notices(record: Record, output: str | None) -> list[str]:

@@ -16,8 +16,7 @@ import click
 from gpugraph.cli.layout import GroupedCommand
 from gpugraph.errors import InputError, placed, unknown_name
 from gpugraph.files import resource_dir
-from gpugraph.problems.contract import METHODS_OF_A_RUN
-from gpugraph.problems.registry import command_of
+from gpugraph.problems.contract import METHODS_OF_A_RUN, TRANSFERS
 
 _KEYS: dict[str, dict[str, type]] = {
     "default": {"graph": str, "device": str},
@@ -244,7 +243,7 @@ def run_options(function: Decorated) -> Decorated:
             kind="verification method",
             names=METHODS_OF_A_RUN,
             default=defaults().verify,
-            help="auto: reference up to 2^22 edges, certificate above.",
+            help="auto: the reference or the certificate, whichever is quicker.",
         ),
         click.option(
             "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Parameter of the algorithm; repeatable."
@@ -254,6 +253,13 @@ def run_options(function: Decorated) -> Decorated:
         ),
         click.option("--index-bits", type=click.Choice(["32", "64"]), help="Of arc indices [default: what fits]."),
         click.option("--phases/--no-phases", default=True, show_default=True, help="Time the kernel's inner phases."),
+        named(
+            "--transfers",
+            kind="way to time transfers",
+            names=TRANSFERS,
+            default=TRANSFERS[0],
+            help="separate tells staging from the bus.",
+        ),
         click.option("--profile", is_flag=True, help="Run once, phases as NVTX ranges for a profiler."),
     )(function)
 
@@ -279,39 +285,3 @@ table_or_json = named(
     default="table",
     help="How to print it.",
 )
-
-
-def problem_command(problem: str) -> click.Command:
-    """Return the command that solves a problem: its own parameters amid those that all of them have."""
-    own = command_of(problem)
-
-    def solve(**options: Any) -> None:
-        from gpugraph.cli.measure import measure
-
-        for name in own.settings:
-            value = options.pop(name.replace("-", "_"))
-            if value is not None:
-                options["settings"] += (f"{name}={value}",)
-        measure(problem, **own.arrange(options))
-
-    solve.__name__, solve.__doc__ = problem, own.help
-    settings = (click.option(f"--{name}", metavar=metavar, help=text) for name, (metavar, text) in own.settings.items())
-    above = (graph_options,) if own.on_graph else ()
-    return command(bundle(*above, *own.options, run_options, *settings, output_options)(solve))
-
-
-def parse_settings(settings: tuple[str, ...]) -> dict[str, str]:
-    """Return the parameters that ``--set NAME=VALUE`` gave.
-
-    Raises:
-        InputError: no equals sign, or a name given twice.
-    """
-    values: dict[str, str] = {}
-    for setting in settings:
-        name, equals, value = setting.partition("=")
-        if not equals or not name:
-            raise InputError(f"--set '{setting}' is not NAME=VALUE", remedy="for example --set delta=8")
-        if name in values:
-            raise InputError(f"--set gives '{name}' twice")
-        values[name] = value
-    return values

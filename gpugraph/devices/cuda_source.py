@@ -70,7 +70,7 @@ def load_source(file: str | os.PathLike[str]) -> Source:
     """
     path = find_source(file)
     text = _flatten(path, [], {})
-    kernels = tuple(dict.fromkeys(_KERNEL.findall(_without_comments(text))))
+    kernels = tuple(dict.fromkeys(_KERNEL.findall(without_comments(text))))
     return Source(path, _display_name(path), text, kernels, ours=_is_ours(path))
 
 
@@ -85,7 +85,7 @@ def _display_name(path: Path) -> str:
     return path.as_posix()
 
 
-def _without_comments(text: str) -> str:
+def without_comments(text: str) -> str:
     """Return ``text`` with comments blanked and every line where it was."""
     return _TOKEN.sub(lambda m: m[0] if m[0][0] == '"' else re.sub(r"[^\n]", " ", m[0]), text)
 
@@ -98,7 +98,7 @@ def _flatten(path: Path, within: list[Path], guards: dict[Path, str]) -> str:
         raise InputError(f"cannot read the kernel file: {error}", where=path, remedy="check the path") from None
     name = _display_name(path).replace("\\", "\\\\").replace('"', '\\"')
     lines = [f'#line 1 "{name}"']
-    pairs = zip(text.split("\n"), _without_comments(text).split("\n"), strict=True)
+    pairs = zip(text.split("\n"), without_comments(text).split("\n"), strict=True)
     for number, (line, code) in enumerate(pairs, start=1):
         match = _INCLUDE.match(code)
         if match is None:

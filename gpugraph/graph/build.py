@@ -7,13 +7,14 @@ lightest stays), sorts rows, adds reverse arcs where edges were listed once, and
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.errors import InputError
+from gpugraph.errors import InputError, OutOfMemory
 from gpugraph.graph.canonical import weight_words
 from gpugraph.graph.check import first_asymmetry, is_symmetric
 from gpugraph.graph.csr import CSRGraph, target_dtype
@@ -155,18 +156,28 @@ def symmetrize(graph: CSRGraph) -> CSRGraph:
     """
     if not graph.directed:
         return graph
+    if graph.on_device is not None and graph.on_device.usable and graph.arcs:
+        from gpugraph.graph.device_build import symmetrize_on_device
+
+        with suppress(OutOfMemory):
+            return symmetrize_on_device(graph)
     rows = sort_arcs(arc_tails(graph), graph.targets, graph.weights, graph.vertices, mirrored=True)
     single, unequal = len(rows.targets) - graph.arcs, rows.unequal // 2
-    said = f"{counted(single, 'edge')} had one arc only, {unequal} had unequal arcs (the lighter won)"
     return replace(
         graph,
         offsets=rows.offsets,
         targets=rows.targets,
         weights=rows.weights,
         directed=False,
-        notes=(*(note for note in graph.notes if note != ASSUMED), f"symmetrised: {said}"),
+        notes=symmetrized_notes(graph.notes, single, unequal),
         stored_digest=None,
     )
+
+
+def symmetrized_notes(notes: tuple[str, ...], single: int, unequal: int) -> tuple[str, ...]:
+    """Return a directed graph's notes once it is undirected: ``single`` edges had one arc only."""
+    said = f"{counted(single, 'edge')} had one arc only, {unequal} had unequal arcs (the lighter won)"
+    return (*(note for note in notes if note != ASSUMED), f"symmetrised: {said}")
 
 
 def arc_tails(graph: CSRGraph) -> NDArray[Any]:

@@ -14,16 +14,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.devices.base import Array, Device, covering_grid
+from gpugraph.devices.base import Array, Defines, Device, covering_grid
+from gpugraph.devices.kernel_file import KernelFile
 from gpugraph.errors import OutOfMemory
-from gpugraph.graph.build import ArcList, asymmetric, build, notes_of
+from gpugraph.graph.build import ArcList, asymmetric, build, notes_of, symmetrize, symmetrized_notes
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.device_rows import BLOCK, DeviceRows
+from gpugraph.graph.device_rows import ARCS_PER_THREAD, BLOCK, INDICES, DeviceRows
 from gpugraph.graph.view import MAX_NARROW_ARCS
 
-FILE = "build.cu"
-TILE = 8 * BLOCK  # as in build.cu
-KEYS, LOOPS, NEGATIVE, FIRST_NEGATIVE = range(4)  # as in arc_keys.cuh
+FILE = KernelFile("build.cu", INDICES)
 NOTHING = 2**64 - 1
 MOST_ITEMS = 2**33
 """An item's number stands beside a vertex in one word."""
@@ -97,34 +96,34 @@ def rows_on_device(
     base = drawn = 0
     keys = device.empty(max(count for *_, count in ranges), np.uint64)
     for first, last, _ in ranges:
-        device.fill(counters[KEYS : KEYS + 1], 0)
+        device.fill(counters[FILE["KEYS"] : FILE["KEYS"] + 1], 0)
         draw(keys, -1, first, last)
-        count = int(device.read(counters, KEYS))
+        count = int(device.read(counters, FILE["KEYS"]))
         drawn += count
         if count == 0:
             device.fill(offsets[first : last + 1], base)
             continue
         found = keys[:count]
         device.sort(found)
-        tiles = -(-count // TILE)
+        tiles = -(-count // FILE["TILE"])
         firsts = device.empty(tiles, np.uint32)
-        device.kernel(FILE, "build_count", defines)(tiles, BLOCK, (np.int64(count), found, firsts))
+        FILE.kernel(device, defines, "count")(tiles, BLOCK, (np.int64(count), found, firsts))
         ends = base + np.cumsum(device.download(firsts), dtype=np.int64)
         slots = device.upload(np.concatenate([[base], ends[:-1]]))
         base = int(ends[-1])
         targets = device.empty(base, np.int32) if targets is None else targets
         where = (np.int32(head_bits), np.int64(first), np.int64(last), offsets, targets)
-        device.kernel(FILE, "build_rows", defines)(tiles, BLOCK, (np.int64(count), found, slots, *where))
+        FILE.kernel(device, defines, "rows")(tiles, BLOCK, (np.int64(count), found, slots, *where))
     told = device.download(counters)
-    at = int(told[FIRST_NEGATIVE])
+    at = int(told[FILE["FIRST_NEGATIVE"]])
     if targets is None:
         targets = device.empty(0, np.int32)
     return Rows(
         offsets,
         targets[:base],
-        int(told[LOOPS]),
+        int(told[FILE["LOOPS"]]),
         drawn - base,
-        int(told[NEGATIVE]),
+        int(told[FILE["NEGATIVE"]]),
         None if at == NOTHING else at % 2**31,
     )
 
@@ -188,30 +187,67 @@ def build_on_device(arcs: ArcList, device: Device, *, name: str = "graph", sourc
 
 def _rows_and_weights(arcs: ArcList, device: Device) -> tuple[Rows, Array]:
     """Return the rows of an arc list and their (arcs,) weights, of parallel arcs the lightest."""
-    count, mirrored = len(arcs.tails), arcs.one_sided
-    dtype = np.dtype(np.uint32) if arcs.weights is None else arcs.weights.dtype
+    word = 0 if arcs.weights is None else arcs.weights.dtype.itemsize
+    device.require(len(arcs.tails) * (8 + word))
+    tails, heads = (device.upload(np.ascontiguousarray(side, np.int32)) for side in (arcs.tails, arcs.heads))
+    listed = None if arcs.weights is None else device.upload(np.ascontiguousarray(arcs.weights))
+    return _listed(device, arcs.vertices, arcs.one_sided, (tails, heads), listed)
+
+
+def _listed(
+    device: Device, vertices: int, mirrored: bool, ends: tuple[Array, Array], weights: Array | None
+) -> tuple[Rows, Array]:
+    """Return the same of arcs whose tails, heads and weights (None: all 1) are on the device."""
+    count = int(ends[0].size)
+    dtype = np.dtype(np.uint32) if weights is None else np.dtype(weights.dtype)
     word, real = dtype.itemsize, dtype.kind == "f"
     sign = 0 if dtype.kind == "u" else 1 << (8 * word - 1)
-    device.require(count * (8 + (0 if arcs.weights is None else word)))
-    ends = tuple(device.upload(np.ascontiguousarray(side, np.int32)) for side in (arcs.tails, arcs.heads))
-    listed = device.upload(np.zeros(0, dtype) if arcs.weights is None else np.ascontiguousarray(arcs.weights))
-    flags = np.int32(word), np.int32(real), np.int32(arcs.weights is not None and sign != 0)
+    listed = device.empty(0, dtype) if weights is None else weights
+    flags = np.int32(word), np.int32(real), np.int32(weights is not None and sign != 0)
 
-    def launch(name: str, defines: dict[str, str | int], threads: int, *args: Any) -> None:
-        device.kernel(FILE, name, defines)(covering_grid(device, threads, BLOCK), BLOCK, args)
+    def launch(name: str, defines: Defines, threads: int, *args: Any) -> None:
+        FILE.kernel(device, defines, name)(covering_grid(device, threads, BLOCK), BLOCK, args)
 
     def emit(sink: tuple[Any, ...]) -> None:
-        launch("build_list", {"INDEX_BITS": 32}, count, np.int64(count), *sink, *ends, listed, *flags)
+        launch("list", {}, count, np.int64(count), *sink, *ends, listed, *flags)
 
-    rows = rows_on_device(device, arcs.vertices, count * (1 + mirrored), mirrored, emit, word)
+    rows = rows_on_device(device, vertices, count * (1 + mirrored), mirrored, emit, word)
     made = int(rows.targets.size)
-    if arcs.weights is None:
+    if weights is None:
         return rows, device.full(made, 1, dtype)
     words = device.full(made, 2 ** (8 * word) - 1, f"u{word}")
     defines: dict[str, str | int] = {"INDEX_BITS": 8 * rows.offsets.dtype.itemsize}
     order = np.uint64(sign), np.int32(real)
     listing = (np.int64(count), np.int32(mirrored), *ends, listed)
-    launch(f"build_lightest_{word}_bytes", defines, count, *listing, *order, rows.offsets, rows.targets, words)
+    launch(f"lightest_{word}_bytes", defines, count, *listing, *order, rows.offsets, rows.targets, words)
     if sign:
-        launch(f"build_restore_{word}_bytes", defines, made, np.int64(made), *order, words)
+        launch(f"restore_{word}_bytes", defines, made, np.int64(made), *order, words)
     return rows, words.view(dtype)
+
+
+def symmetrize_on_device(graph: CSRGraph) -> CSRGraph:
+    """Return the undirected graph of a directed one that lies on a device; see ``build.symmetrize``.
+
+    Raises:
+        OutOfMemory: the device has no room for it.
+    """
+    there = graph.on_device
+    assert there is not None
+    device, arcs = there.device, there.arcs
+    tails, unequal = device.empty(arcs, np.int32), device.full(1, 0, np.uint64)
+    sizes = np.int32(there.vertices), np.int64(arcs)
+    threads = -(-arcs // ARCS_PER_THREAD)
+    there.launch(FILE, "tails", threads, *sizes, there.offsets, tails)
+    word = np.int32(np.dtype(there.weights.dtype).itemsize)
+    there.launch(FILE, "unequal", threads, *sizes, there.offsets, there.targets, there.weights, word, unequal)
+    rows, weights = _listed(device, there.vertices, True, (tails, there.targets), there.weights)
+    single, remake = int(rows.targets.size) - arcs, there.remake
+    return CSRGraph.lying_on(
+        DeviceRows(device, rows.offsets, rows.targets, weights, lambda: symmetrize(remake())),
+        directed=False,
+        name=graph.name,
+        source=graph.source,
+        vertex_names=graph.vertex_names,
+        notes=symmetrized_notes(graph.notes, single, int(device.read(unequal))),
+        negative_loop=graph.negative_loop,
+    )

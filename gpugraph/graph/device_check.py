@@ -14,11 +14,9 @@ from numpy.typing import NDArray
 from gpugraph.errors import GraphFormatError
 from gpugraph.graph.check import check_structure
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.device_rows import ARCS_PER_THREAD, DeviceRows
+from gpugraph.graph.device_rows import ARCS_PER_THREAD, CHECK, DeviceRows
 from gpugraph.graph.digest import finish
 
-FILE = "check.cu"
-FALL, BAD, DIGEST, BALANCE = 0, 1, 2, 4  # as in check.cu
 NOTHING = 2**64 - 1
 
 
@@ -28,15 +26,15 @@ def _checked(rows: DeviceRows) -> NDArray[np.uint64] | None:
     found = device.upload(np.array([NOTHING, NOTHING, 0, 0, 0, 0], np.uint64))
     if int(device.read(rows.offsets, 0)) != 0 or int(device.read(rows.offsets, n)) != rows.arcs:
         return None
-    rows.launch(FILE, "check_offsets", n, np.int64(n), rows.offsets, found)
-    if int(device.read(found, FALL)) != NOTHING:
+    rows.launch(CHECK, "offsets", n, np.int64(n), rows.offsets, found)
+    if int(device.read(found, CHECK["FALL"])) != NOTHING:
         return None
     dtype = np.dtype(rows.weights.dtype)
     bits, real = 8 * dtype.itemsize, dtype.kind == "f"
     infinity = int(np.array(np.inf, dtype).view(f"u{dtype.itemsize}")[()]) if real else 2**bits - 1
     rows.launch(
-        FILE,
-        "check_arcs",
+        CHECK,
+        "arcs",
         -(-rows.arcs // ARCS_PER_THREAD),
         *(np.int32(n), np.int64(rows.arcs), rows.offsets, rows.targets, rows.weights, np.int32(dtype.itemsize)),
         *(np.uint64(infinity), np.uint64(1 << (bits - 1) if real else 0), found),
@@ -46,7 +44,7 @@ def _checked(rows: DeviceRows) -> NDArray[np.uint64] | None:
 
 
 def _digest(graph: CSRGraph, found: NDArray[np.uint64]) -> str:
-    sums = int(found[DIGEST]), int(found[DIGEST + 1])
+    sums = int(found[CHECK["DIGEST"]]), int(found[CHECK["DIGEST"] + 1])
     return finish(*sums, graph.vertices, graph.arcs, graph.digest_code)
 
 
@@ -58,7 +56,7 @@ def _rows(graph: CSRGraph) -> DeviceRows:
 def digest_on_device(graph: CSRGraph) -> str:
     """Return the digest of a graph that lies on a device, and is sound."""
     found = _checked(_rows(graph))
-    if found is None or int(found[BAD]) != NOTHING:
+    if found is None or int(found[CHECK["BAD"]]) != NOTHING:
         raise _differs(graph)
     return _digest(graph, found)
 
@@ -66,7 +64,7 @@ def digest_on_device(graph: CSRGraph) -> str:
 def is_symmetric_on_device(graph: CSRGraph) -> bool:
     """Tell whether every arc has its reverse with equal weight."""
     found = _checked(_rows(graph))
-    return found is not None and not found[BALANCE:].any()
+    return found is not None and not found[CHECK["BALANCE"] :].any()
 
 
 def has_negative_weight(graph: CSRGraph) -> bool:
@@ -77,7 +75,7 @@ def has_negative_weight(graph: CSRGraph) -> bool:
         return False
     found = device.full(1, 0, np.uint32)
     threads = -(-rows.arcs // ARCS_PER_THREAD)
-    rows.launch(FILE, "check_negative", threads, np.int64(rows.arcs), rows.weights, np.int32(dtype.itemsize), found)
+    rows.launch(CHECK, "negative", threads, np.int64(rows.arcs), rows.weights, np.int32(dtype.itemsize), found)
     return bool(device.read(found))
 
 
@@ -90,7 +88,11 @@ def check_on_device(graph: CSRGraph) -> None:
         GraphFormatError: what ``check_structure`` says, or that the copy is not what the file holds now.
     """
     found = _checked(_rows(graph))
-    if found is not None and int(found[BAD]) == NOTHING and (graph.directed or not found[BALANCE:].any()):
+    if (
+        found is not None
+        and int(found[CHECK["BAD"]]) == NOTHING
+        and (graph.directed or not found[CHECK["BALANCE"] :].any())
+    ):
         digest = _digest(graph, found)
         if graph.stored_digest in (None, digest):
             graph.__dict__["digest"] = digest

@@ -14,16 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.devices.base import Array, Device, covering_grid
+from gpugraph.devices.kernel_file import KernelFile
 from gpugraph.graph.build import notes_of
 from gpugraph.graph.csr import WEIGHT_DTYPES, CSRGraph
 from gpugraph.graph.device_build import MOST_ITEMS, Rows, rows_on_device
-from gpugraph.graph.device_rows import ARCS_PER_THREAD, BLOCK, DeviceRows
+from gpugraph.graph.device_rows import ARCS_PER_THREAD, BLOCK, INDICES, DeviceRows
 from gpugraph.graph.families import FAMILIES, degree_of_regular, edges_of_dense, largest_clique, samples_of_random
 from gpugraph.graph.spec import Spec
 
-FILE, KNN = "generate.cu", "generate_knn.cu"
+FILE, KNN = KernelFile("generate.cu", INDICES), KernelFile("generate_knn.cu", INDICES)
 _MASK = 2**64 - 1
-_PATH, _SHUFFLED_PATH, _STAR, _CATERPILLAR = range(4)  # as in generate.cu
 
 _KEYS = {
     "rmat": "scale ef a b c",
@@ -56,7 +56,7 @@ class _Family:
     def __init__(self, spec: Spec, device: Device):
         self.spec, self.device = spec, device
         self.values, self.seed = dict(spec.values), np.uint64(spec.seed)
-        self.launches: list[tuple[str, str, int, tuple[Any, ...]]] = []
+        self.launches: list[tuple[KernelFile, str, int, tuple[Any, ...]]] = []
         self.exact = True
         getattr(self, f"_{spec.family}")()
 
@@ -64,20 +64,20 @@ class _Family:
     def items(self) -> int:
         return sum(items for _, _, items, _ in self.launches)
 
-    def _add(self, name: str, items: int, *args: Any, file: str = FILE) -> None:
+    def _add(self, name: str, items: int, *args: Any, file: KernelFile = FILE) -> None:
         if items:
             self.launches.append((file, name, items, args))
 
     def emit(self, sink: tuple[Any, ...]) -> None:
         """Draw all edges."""
         for file, name, items, args in self.launches:
-            kernel = self.device.kernel(file, name, {"INDEX_BITS": 32})
+            kernel = file.kernel(self.device, None, name)
             kernel(covering_grid(self.device, items, BLOCK), BLOCK, (np.int64(items), *sink, *args))
 
     def weigh(self, rows: Rows) -> Array:
         """Return the (arcs,) weights of the rows: hashes of the edges."""
         weights = self.device.empty(rows.targets.size, self.spec.weights.dtype)
-        _launch_over_arcs(self.device, FILE, "generate_weights", rows, self.rule, weights)
+        _launch_over_arcs(self.device, FILE, "weights", rows, self.rule, weights)
         return weights
 
     @property
@@ -91,27 +91,27 @@ class _Family:
         v = self.values
         sums = (v["a"], v["a"] + v["b"], v["a"] + v["b"] + v["c"])
         limits = (np.uint32(int(p * 2**16 + Fraction(1, 2))) for p in sums)
-        self._add("generate_rmat", v["ef"] << v["scale"], self.rule, np.int32(v["scale"]), self.seed, *limits)
+        self._add("rmat", v["ef"] << v["scale"], self.rule, np.int32(v["scale"]), self.seed, *limits)
 
     def _random(self) -> None:
         n = self.values["n"]
         among = np.int64(self.values["among"] or n)
-        self._add("generate_random", samples_of_random(self.values), self.rule, among, self.seed)
+        self._add("random", samples_of_random(self.values), self.rule, among, self.seed)
         if self.values["hub"]:
-            self._tree(_STAR)
+            self._tree("STAR")
 
-    def _tree(self, shape: int, hub: int = 0) -> None:
+    def _tree(self, shape: str, hub: int = 0) -> None:
         n = self.values["n"]
-        self._add("generate_tree", n - 1, np.int32(shape), np.int64(n), np.int64(hub), self.seed)
+        self._add("tree", n - 1, np.int32(FILE[shape]), np.int64(n), np.int64(hub), self.seed)
 
     def _regular(self) -> None:
         (degree, into), n = degree_of_regular(self.values), self.values["n"]
-        self._add("generate_regular", n * degree, np.int64(n), np.int64(degree), np.int32(into), self.seed)
+        self._add("regular", n * degree, np.int64(n), np.int64(degree), np.int32(into), self.seed)
 
     def _lattice(self, road: bool) -> None:
         width, height = self.values["width"], self.values["height"]
         sizes = np.int64(width), np.int64(height)
-        self._add("generate_lattice", 2 * width * height, *sizes, np.int32(road), self.seed)
+        self._add("lattice", 2 * width * height, *sizes, np.int32(road), self.seed)
 
     def _grid(self) -> None:
         self._lattice(road=False)
@@ -121,19 +121,19 @@ class _Family:
 
     def _complete(self) -> None:
         n = self.values["n"]
-        self._add("generate_complete", n * (n - 1) // 2)
+        self._add("complete", n * (n - 1) // 2)
 
     def _dense(self) -> None:
-        self._add("generate_dense", edges_of_dense(self.values), np.int64(self.values["n"]), self.seed)
+        self._add("dense", edges_of_dense(self.values), np.int64(self.values["n"]), self.seed)
 
     def _path(self) -> None:
-        self._tree(_SHUFFLED_PATH if self.values["shuffled"] else _PATH)
+        self._tree("SHUFFLED_PATH" if self.values["shuffled"] else "PATH")
 
     def _star(self) -> None:
-        self._tree(_STAR, self.values["hub"])
+        self._tree("STAR", self.values["hub"])
 
     def _caterpillar(self) -> None:
-        self._tree(_CATERPILLAR)
+        self._tree("CATERPILLAR")
 
     def _ssca2(self) -> None:
         scale = self.values["scale"]
@@ -143,9 +143,9 @@ class _Family:
         np.cumsum(sizes * (sizes - 1) // 2, out=inside[1:])
         cliques, begins = np.int64(len(sizes)), self.device.upload(starts)
         common = (np.int32(scale), self.seed, cliques, begins)
-        self._add("generate_cliques", int(inside[-1]), *common, self.device.upload(inside))
+        self._add("cliques", int(inside[-1]), *common, self.device.upload(inside))
         limit = np.uint64(int(self.values["inter"] * 2**32))
-        self._add("generate_bridges", (1 << scale) * max(scale - 1, 0) if limit else 0, *common, limit)
+        self._add("bridges", (1 << scale) * max(scale - 1, 0) if limit else 0, *common, limit)
         self.exact = False
 
     def _knn(self) -> None:
@@ -159,7 +159,7 @@ class _Family:
         size, lines = np.int64(n), np.int64(cells)
 
         def launch(name: str, threads: int, *args: Any) -> None:
-            kernel = device.kernel(KNN, f"generate_knn_{name}", {"INDEX_BITS": 32})
+            kernel = KNN.kernel(device, None, name)
             kernel(covering_grid(device, threads, BLOCK), BLOCK, (size, *args))
 
         launch("points", n, lines, self.seed, order)
@@ -167,11 +167,11 @@ class _Family:
         launch("cells", cells * cells + 1, lines, order, starts)
         launch("place", n, self.seed, order, x, y)
         launch("nearest", n, np.int32(k), lines, starts, x, y, heads, best)
-        self._add("generate_knn_edges", n * k, np.int32(k), heads, file=KNN)
+        self._add("edges", n * k, np.int32(k), heads, file=KNN)
 
         def weigh(rows: Rows) -> Array:
             weights = device.empty(rows.targets.size, self.spec.weights.dtype)
-            kernel = device.kernel(KNN, "generate_knn_weights", {"INDEX_BITS": 8 * rows.offsets.dtype.itemsize})
+            kernel = KNN.kernel(device, {"INDEX_BITS": 8 * rows.offsets.dtype.itemsize}, "weights")
             word, real = np.int32(weights.dtype.itemsize), np.int32(weights.dtype.kind == "f")
             args = (size, rows.offsets, rows.targets, x, y, word, real, weights)
             kernel(covering_grid(device, 32 * n, BLOCK), BLOCK, args)
@@ -180,9 +180,9 @@ class _Family:
         self.weigh = weigh  # type: ignore[method-assign]
 
 
-def _launch_over_arcs(device: Device, file: str, name: str, rows: Rows, *args: Any) -> None:
+def _launch_over_arcs(device: Device, file: KernelFile, name: str, rows: Rows, *args: Any) -> None:
     if rows.targets.size:
-        kernel = device.kernel(file, name, {"INDEX_BITS": 8 * rows.offsets.dtype.itemsize})
+        kernel = file.kernel(device, {"INDEX_BITS": 8 * rows.offsets.dtype.itemsize}, name)
         sizes = np.int32(rows.offsets.size - 1), np.int64(rows.targets.size)
         grid = covering_grid(device, -(-rows.targets.size // ARCS_PER_THREAD), BLOCK)
         kernel(grid, BLOCK, (*sizes, rows.offsets, rows.targets, *args))

@@ -15,12 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.devices.base import Array, Device, covering_grid
+from gpugraph.devices.kernel_file import KernelFile, product
 from gpugraph.errors import OutOfMemory
 
 if TYPE_CHECKING:
     from gpugraph.graph.csr import CSRGraph
 
-_LOOKUP = "arcs_at.cu"
+INDICES = product(INDEX_BITS=(32, 64))
+CHECK, _LOOKUP = KernelFile("check.cu", INDICES), KernelFile("arcs_at.cu", INDICES)
 BLOCK = 256
 _PIECE = 1 << 22
 ARCS_PER_THREAD = 32
@@ -86,9 +88,9 @@ class DeviceRows:
             array = self.device.download(getattr(self, name))
         return array.astype(np.int64, copy=False) if name == "offsets" else array
 
-    def launch(self, file: str, name: str, threads: int, *args: Any) -> None:
+    def launch(self, file: KernelFile, name: str, threads: int, *args: Any) -> None:
         """Launch a kernel over about ``threads`` threads' worth of work."""
-        kernel = self.device.kernel(file, name, self.defines)
+        kernel = file.kernel(self.device, self.defines, name)
         kernel(covering_grid(self.device, threads, BLOCK), BLOCK, args)
 
     def canonical_ids(self, positions: NDArray[Any]) -> NDArray[np.int64]:
@@ -129,13 +131,13 @@ class DeviceRows:
             u, v, w = (device.empty(at.size, dtype) for dtype in (np.int32, np.int32, word))
             self._look_up("ends", at, u, v)
             size = np.int64(at.size), at, np.int32(word.itemsize)
-            self.launch(_LOOKUP, "arcs_at_weights", at.size, *size, self.weights, w)
+            self.launch(_LOOKUP, "weights", at.size, *size, self.weights, w)
             tails[part], heads[part], weights[part] = (device.download(array) for array in (u, v, w))
         return tails, heads, weights
 
     def _look_up(self, what: str, at: Array, *found: Array) -> None:
         sizes = np.int64(at.size), np.int32(self.vertices)
-        self.launch(_LOOKUP, f"arcs_at_{what}", at.size, *sizes, self.offsets, self.targets, at, *found)
+        self.launch(_LOOKUP, what, at.size, *sizes, self.offsets, self.targets, at, *found)
 
 
 def _pieces(count: int) -> list[slice]:
@@ -147,6 +149,6 @@ def narrow_offsets(device: Device, offsets: Array, arcs: int) -> Array:
     """Return (n+1,) int64 offsets in 32 bits; one that lies outside [0, arcs] becomes −1, and no check passes it."""
     count = int(offsets.size)
     narrow = device.empty(count, np.int32)
-    kernel = device.kernel("check.cu", "check_narrow", {"INDEX_BITS": 32})
+    kernel = CHECK.kernel(device, None, "narrow")
     kernel(covering_grid(device, count, BLOCK), BLOCK, (np.int64(count), np.int64(arcs), offsets, narrow))
     return narrow

@@ -36,7 +36,7 @@ def load_file(
     symmetrize: bool = False,
     told: Reading | None = None,
     check: bool = True,
-    phases: dict[str, float] | None = None,
+    clock: HostClock | None = None,
     progress: Progress | None = None,
     device: Device | None = None,
 ) -> CSRGraph:
@@ -50,7 +50,7 @@ def load_file(
         check: check the whole structure of gpugraph's own ``.csr``.  Without it the file is only mapped, which
             takes no time at any size, and ``check_structure`` has to run before any algorithm does.  All other
             formats are checked while they are read.
-        phases: the seconds of ``load`` and ``build`` are added here.
+        clock: what the phases ``load``, ``build`` and ``check`` are timed by.
         progress: called with the bytes read and the bytes there are, while text is read.
         device: builds the rows of what is listed, and holds and checks those of a ``.csr``, where it can.
 
@@ -60,12 +60,12 @@ def load_file(
         OutOfMemory: the graph does not fit into this machine's memory.
     """
     form = formats.named(input_format) if input_format else None
-    clock = HostClock()
+    clock = HostClock() if clock is None else clock
     with Source(path, progress, told) as source:
         try:
             graph = _loaded(source, form, clock, None if symmetrize else device)
             if check or symmetrize:
-                with clock.phase("load"):
+                with clock.phase("check"):
                     ensure_checked(graph)
             if symmetrize and graph.directed:
                 with clock.phase("build"):
@@ -76,9 +76,6 @@ def load_file(
                 where=source.path,
                 remedy="use a machine with more, or a smaller graph",
             ) from error
-    if phases is not None:
-        for name, seconds in clock.seconds.items():
-            phases[name] = phases.get(name, 0.0) + seconds
     return graph
 
 
@@ -126,8 +123,9 @@ def _place(graph: CSRGraph, source: Source, device: Device, clock: HostClock) ->
     from gpugraph.graph.device_check import check_on_device
 
     try:
-        with clock.phase("load"):
+        with clock.phase("transfer"):
             object.__setattr__(graph, "on_device", _copied(graph, source, device))
+        with clock.phase("check"):
             check_on_device(graph)
     except OutOfMemory:
         object.__setattr__(graph, "on_device", None)

@@ -32,7 +32,7 @@ def open_graph(
     vertices: int | None = None,
     directed: bool | None = None,
     columns: str = "",
-    phases: dict[str, float] | None = None,
+    clock: HostClock | None = None,
     progress: Callable[[str], None] = lambda what: None,
     device: Device | None = None,
 ) -> CSRGraph:
@@ -50,14 +50,14 @@ def open_graph(
         directed: True: a file's lines are arcs; False: they are edges; None: what the file says, or arcs unless each
             has its reverse.
         columns: of a table, ``"src,dst,weight"``: the names of its columns, or their numbers from 1 on.
-        phases: the seconds of ``load`` and ``build`` are added here.
+        clock: what the phases ``load``, ``build`` and ``check`` are timed by.
         progress: called with a few words whenever something new begins.
         device: a GPU that will work on the graph: it makes, or builds and checks it, and keeps it, where it can.
 
     Raises:
         InputError: nothing of that kind, or damaged.
     """
-    clock = HostClock()
+    clock = HostClock() if clock is None else clock
     maker = device if weights == "file" and not symmetrize else None
     told = Reading(keep_ids, vertices, directed, columns)
     graph = _opened(source, input_format, told, clock, progress, maker)
@@ -70,9 +70,6 @@ def open_graph(
         if symmetrize and graph.directed:
             progress("making the graph undirected")
             graph = symmetrized(graph)
-    if phases is not None:
-        for name, seconds in clock.seconds.items():
-            phases[name] = phases.get(name, 0.0) + seconds
     return graph
 
 
@@ -118,4 +115,4 @@ def _open_text(
     def reading(done: int, whole: int) -> None:
         progress(f"reading {text} {done / max(whole, 1):.0%}")
 
-    return load_file(text, input_format=input_format, told=told, phases=clock.seconds, progress=reading, device=device)
+    return load_file(text, input_format=input_format, told=told, clock=clock, progress=reading, device=device)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from gpugraph.errors import GpuGraphError, InputError, OutOfMemory, VerificationFailed, unknown_name
-from gpugraph.measure.identity import cell_id
-from gpugraph.measure.record import Cell, Record, jsonable
-from gpugraph.measure.record_shape import OUTCOMES, SCHEMA, shape_of
+from gpugraph.measure.cell import Cell, cell_id
+from gpugraph.measure.record import WAY_THERE, Record, ordered
+from gpugraph.measure.record_shape import OUTCOMES, SCHEMA, jsonable, shape_of
 from gpugraph.measure.statistics import (
     harmonic_mean,
     median,
@@ -21,42 +20,14 @@ from gpugraph.measure.statistics import (
     relative_half_width,
     spread_interval,
 )
+from gpugraph.problems.contract import Verdict
 
 if TYPE_CHECKING:
-    from gpugraph.measure.instruments import Throttle
-    from gpugraph.measure.sampling import Sampling
-    from gpugraph.measure.trial import Subject, Trial
+    from gpugraph.measure.cell_run import CellRun
     from gpugraph.problems.contract import Problem
 
 INTERVAL_SAMPLES = 3
 """Fewest samples from which an interval says anything."""
-
-
-@dataclass(frozen=True)
-class Finished:
-    """Everything that a record is made of; times in seconds, ``index_bits`` the width that the view took."""
-
-    cell: Cell
-    subject: Subject
-    options: dict[str, Any]
-    index_bits: int
-    sampling: Sampling
-    stopped_by: str
-    trials: list[Trial]
-    phases: dict[str, float]
-    h2d_s: list[float]
-    inner: dict[str, float]
-    inner_run_s: float | None
-    counters: dict[str, int]
-    throttle: Throttle
-    peak_bytes: int
-    energy: dict[str, Any]
-    traffic: dict[str, Any]
-    device: dict[str, Any]
-    gpu: dict[str, Any] | None
-    predecessors_s: float | None = None
-    spent_s: float = 0.0
-    processes: list[int] = field(default_factory=list)
 
 
 def _blank(cell: Cell, problem: Problem, outcome: str, message: str) -> dict[str, Any]:
@@ -105,65 +76,72 @@ def _blank(cell: Cell, problem: Problem, outcome: str, message: str) -> dict[str
     }
 
 
-def assemble(done: Finished) -> dict[str, Any]:
-    """Return the JSON object of a record (the names: docs/formats.md).
+def record_of(run: CellRun, stopped_by: str) -> Record:
+    """Return the record of a cell that has all its samples; makes the runs that inner phases and energy take.
 
     Raises:
         InputError: what a user's algorithm marked or counted makes a record that nobody could read again.
     """
-    cell, subject, trials = done.cell, done.subject, done.trials
-    algorithm, graph = subject.algorithm, subject.graph
-    counters = {**done.counters, **trials[0].counters}
-    described = graph.describe()
+    cell, account, trials = run.cell, run.account, run.trials
+    account.go_on_as("close")
+    run.processes.append(run.samples)
+    last = len(run.processes) >= run.sampling.processes
+    with account.phase("sampling"):
+        inner, inner_run_s, counters = run.inner_phases() if last else ({}, None, {})
+        energy = run.energy() if last else {"absent": "not measured yet"}
+    run.check_input()
+    with account.phase("finish"):
+        completed = run.problem.complete(trials[0].result, cell, run.resident, run.device, run.progress)
+        if completed is not None:
+            trials[0].result = completed[0]
+    h2d_s = _join(run)
+    with account.phase("check"):
+        described = run.placed.graph.describe()
+    with account.phase("finish"):
+        results = [trial.result.summary() for trial in trials]
+    phases = _phases(run, h2d_s)
+    counters = {**counters, **trials[0].counters}
     verdict = next((t.verdict for t in trials if not t.verdict.passed), trials[0].verdict)
     wrong = verdict.status == "failed"
-    data = _blank(cell, subject.problem, "wrong" if wrong else "ok", verdict.detail if wrong else "")
-    data["parameters"] |= {**done.options, "warmup": done.sampling.warmup, "index_bits": done.index_bits}
-    data["mteps"] |= _rates(done)
-    data["environment"] |= {} if done.gpu is None else {"gpu": done.gpu}
+    algorithm, gpu, device = run.algorithm, run.opened.gpu(), run.opened.description
+    data = _blank(cell, run.problem, "wrong" if wrong else "ok", verdict.detail if wrong else "")
+    index_bits = getattr(run.placed.view, "index_bits", 32)  # what is no graph has no arcs to index
+    data["parameters"] |= {**run.options, "warmup": run.sampling.warmup, "index_bits": index_bits}
+    data["mteps"] |= _rates(run, phases)
+    data["environment"] |= {} if gpu is None else {"gpu": gpu}
+    id_ = cell_id(cell, algorithm, run.options, graph_digest=described["digest"], device=device, cold=run.sampling.cold)
     data |= {
         "algorithm": algorithm.name,
         "algorithm_source": {"authors": algorithm.authors, "year": algorithm.year, "section": algorithm.section},
-        "device": done.device,
+        "device": device,
         "graph": described,
-        "cell": {
-            "id": cell_id(
-                cell,
-                algorithm,
-                done.options,
-                graph_digest=described["digest"],
-                device=done.device,
-                cold=done.sampling.cold,
-            ),
-            "series": cell.series,
-            "sweep": cell.sweep,
-            "axes": dict(cell.axes),
-        },
-        "phases_s": {name: max(seconds, 0.0) for name, seconds in done.phases.items()},  # clocks round
+        "cell": {"id": id_, "series": cell.series, "sweep": cell.sweep, "axes": dict(cell.axes)},
+        "phases_s": phases,
         "samples_s": {
             "kernel": [s for t in trials for s in t.kernel_s],
-            "h2d": done.h2d_s,
+            "h2d": h2d_s,
             "d2h": [s for t in trials for s in t.d2h_s],
         },
-        "confidence_s": _intervals(done),
-        "sampling": _sampling(done),
-        "kernel_phases_s": done.inner,
+        "confidence_s": _intervals(run, h2d_s, phases["kernel"]),
+        "sampling": _sampling(run, stopped_by, phases["kernel"]),
+        "kernel_phases_s": inner,
         "rounds": counters.pop("rounds", None),
         "counters": counters,
-        "peak_device_bytes": done.peak_bytes,
-        "energy": done.energy,
-        "traffic": done.traffic,
-        "result": trials[0].result.summary(),
+        "peak_device_bytes": max(run.setup_peak, *(trial.peak_bytes for trial in trials)),
+        "energy": energy,
+        "traffic": _traffic(run, phases["kernel"]),
+        "result": results[0],
         "verification": {"status": verdict.status, "method": verdict.method, "detail": verdict.detail},
     }
-    apart = {"predecessors_s": done.predecessors_s, "kernel_phases_run_s": done.inner_run_s}
+    apart = {"predecessors_s": None if completed is None else completed[1], "kernel_phases_run_s": inner_run_s}
     data |= {name: seconds for name, seconds in apart.items() if seconds is not None}
-    figures = getattr(subject.problem, "figures", None)
+    figures = getattr(run.problem, "figures", None)
     if figures is not None and data["mteps"]["kernel"] is not None:
-        data |= figures(graph, done.phases)
+        data |= figures(run.placed.graph, {**phases, "stage": run.placed.stage_s, "h2d": median(h2d_s or [0.0])})
     if len(trials) > 1:
         data["per_source"] = [
-            {**t.result.summary(), "kernel_s": median(t.kernel_s), "rounds": t.counters.get("rounds")} for t in trials
+            {**result, "kernel_s": median(t.kernel_s), "rounds": t.counters.get("rounds")}
+            for t, result in zip(trials, results, strict=True)
         ]
     plain: dict[str, Any] = jsonable(data)
     try:
@@ -171,72 +149,136 @@ def assemble(done: Finished) -> dict[str, Any]:
     except ValueError as error:
         remedy = "see what it marks and counts on its clock"
         raise InputError(f"what '{algorithm.name}' reports makes no record: {error}", remedy=remedy) from None
-    return plain
+    notices = [run.opened.notice] if run.opened.notice else []
+    notices += getattr(run.placed.graph, "notes", ())
+    return Record(plain, run.placed.graph, tuple(trial.result for trial in trials), tuple(notices))
 
 
-def _intervals(done: Finished) -> dict[str, list[float]]:
+def _join(run: CellRun) -> list[float]:
+    """Put the samples of earlier processes before this one's; return the seconds of all transfers.
+
+    Processes whose results differ make the cell wrong.
+    """
+    h2d_s, earlier = list(run.placed.h2d_s), run.earlier
+    if earlier is None:
+        return h2d_s
+    samples, each = earlier["samples_s"], sum(run.processes[:-1])
+    clocks = earlier["sampling"]["sm_clock_mhz"]
+    results = earlier.get("per_source") or [earlier["result"]]
+    for i, trial in enumerate(run.trials):
+        part = slice(i * each, (i + 1) * each)
+        trial.kernel_s[:0] = samples["kernel"][part]
+        trial.d2h_s[:0] = samples["d2h"][part]
+        if isinstance(clocks, list) and len(clocks) == len(samples["kernel"]):
+            trial.clocks_mhz[:0] = clocks[part]
+        found = jsonable(trial.result.summary())
+        if run.cell.verify != "none" and any(results[i][name] != value for name, value in found.items()):
+            process = len(run.processes)
+            detail = f"the result of process {process} differs from that of process {process - 1}"
+            trial.verdict = Verdict("failed", trial.verdict.method, detail)
+    h2d_s[:0] = samples["h2d"]
+    run.throttle.repeated += earlier["sampling"]["throttled_repeated"]
+    return h2d_s
+
+
+def _phases(run: CellRun, h2d_s: list[float]) -> dict[str, float]:
+    """Return ``phases_s``: of kernel, way back and way there the medians, of all else what it took here.
+
+    The account stays whole: what the runs took beside one median run is ``sampling``.
+    """
+    account, seconds = run.account, run.account.until_now()
+    for name, samples in (("kernel", [t.kernel_s for t in run.trials]), ("d2h", [t.d2h_s for t in run.trials])):
+        seconds[name] = median([second for group in samples for second in group])
+        account.move("sampling", name, seconds[name])
+    seconds["sampling"] = account.seconds["sampling"]
+    if run.cell.transfers == "separate":
+        stage_s, bus_s = run.placed.stage_s, median(h2d_s or [0.0])
+        account.move("transfer", "stage", stage_s)
+        account.move("transfer", "h2d", bus_s + run.placed.seconds.get("transfer", 0.0))
+        account.move("transfer", "prepare", account.seconds.get("transfer", 0.0))  # the allocation
+        seconds |= {name: account.seconds.get(name, 0.0) for name in ("stage", "h2d", "prepare")}
+        seconds.pop("transfer", None)
+    return ordered(seconds)
+
+
+def _intervals(run: CellRun, h2d_s: list[float], kernel_s: float) -> dict[str, list[float]]:
     """Return the interval of the median of every phase that has the samples for one."""
     groups = {
-        "h2d": [done.h2d_s],
-        "d2h": [t.d2h_s for t in done.trials] if done.device["kind"] != "cpu" else [],
+        "h2d": [h2d_s],
+        "d2h": [t.d2h_s for t in run.trials] if run.device.kind != "cpu" else [],
     }
     enough = {name: g for name, g in groups.items() if g and len(g[0]) >= INTERVAL_SAMPLES}
     told = {name: list(median_interval(g)) for name, g in enough.items()}
-    return told | ({"kernel": list(interval)} if (interval := _kernel_interval(done)) else {})
+    return told | ({"kernel": list(interval)} if (interval := _kernel_interval(run, kernel_s)) else {})
 
 
-def _kernel_interval(done: Finished) -> tuple[float, float] | None:
+def _kernel_interval(run: CellRun, kernel_s: float) -> tuple[float, float] | None:
     """Return the interval of the median kernel time; of several processes the one that they scatter in."""
-    groups = [t.kernel_s for t in done.trials]
-    if len(done.processes) > 1:
-        ends = [sum(done.processes[:i]) for i in range(len(done.processes) + 1)]
+    groups = [t.kernel_s for t in run.trials]
+    if len(run.processes) > 1:
+        ends = [sum(run.processes[:i]) for i in range(len(run.processes) + 1)]
         medians = [median([s for group in groups for s in group[low:high]]) for low, high in pairwise(ends)]
         if min(medians) > 0:
             low, high = spread_interval(medians)
-            return min(low, done.phases["kernel"]), max(high, done.phases["kernel"])
+            return min(low, kernel_s), max(high, kernel_s)
     return median_interval(groups) if len(groups[0]) >= INTERVAL_SAMPLES else None
 
 
-def _sampling(done: Finished) -> dict[str, Any]:
+def _sampling(run: CellRun, stopped_by: str, kernel_s: float) -> dict[str, Any]:
     """Return the ``sampling`` object; outliers are told of, by position in ``samples_s.kernel``, and never dropped."""
-    groups = [t.kernel_s for t in done.trials]
-    interval = _kernel_interval(done)
-    reached = None if interval is None else relative_half_width(interval, done.phases["kernel"])
+    groups, sampling = [t.kernel_s for t in run.trials], run.sampling
+    interval = _kernel_interval(run, kernel_s)
     firsts = [sum(map(len, groups[:i])) for i in range(len(groups))]
-    clocks: Any = [clock for t in done.trials for clock in t.clocks_mhz]
-    if done.throttle.absent is not None:
-        clocks = {"absent": done.throttle.absent}
+    clocks: Any = [clock for t in run.trials for clock in t.clocks_mhz]
+    if run.throttle.absent is not None:
+        clocks = {"absent": run.throttle.absent}
     return {
-        "target": done.sampling.target if done.sampling.adaptive else None,
-        "reached": reached,
-        "min_samples": done.sampling.min_samples,
-        "max_samples": done.sampling.max_samples,
-        "time_limit_s": done.sampling.time_limit_s,
-        "warmup": done.sampling.warmup,
-        "processes": done.processes or [len(groups[0])],
-        "stopped_by": done.stopped_by,
-        "spent_s": done.spent_s,
-        "cold": done.sampling.cold,
+        "target": sampling.target if sampling.adaptive else None,
+        "reached": None if interval is None else relative_half_width(interval, kernel_s),
+        "min_samples": sampling.min_samples,
+        "max_samples": sampling.max_samples,
+        "time_limit_s": sampling.time_limit_s,
+        "warmup": sampling.warmup,
+        "processes": run.processes,
+        "stopped_by": stopped_by,
+        "spent_s": run.spent_s,
+        "cold": sampling.cold,
         "outliers": [first + i for first, group in zip(firsts, groups, strict=True) for i in outliers(group)],
-        "throttled_repeated": done.throttle.repeated,
+        "throttled_repeated": run.throttle.repeated,
         "sm_clock_mhz": clocks,
     }
 
 
-def _rates(done: Finished) -> dict[str, Any]:
+def _rates(run: CellRun, phases: Mapping[str, float]) -> dict[str, Any]:
     """Return the figures of ``mteps``: harmonic means over the queries, absent where they would mislead.
 
     That is where anything is unverified, and on the emulated device, whose times are not performance.
     """
-    problem, graph, trials = done.subject.problem, done.subject.graph, done.trials
-    if done.device["kind"] == "emulated" or any(not t.verdict.passed for t in trials):
+    trials = run.trials
+    if run.device.kind == "emulated" or any(not t.verdict.passed for t in trials):
         return {}
-    transfer_s = done.phases["stage"] + done.phases["h2d"]
-    counts = [problem.work(graph, t.result) for t in trials]
+    there_s = sum(phases.get(name, 0.0) for name in WAY_THERE)
+    counts = [run.problem.work(run.placed.graph, t.result) for t in trials]
     kernel = [mteps(c, median(t.kernel_s)) for c, t in zip(counts, trials, strict=True)]
-    total = [mteps(c, transfer_s + median(t.kernel_s) + median(t.d2h_s)) for c, t in zip(counts, trials, strict=True)]
+    total = [mteps(c, there_s + median(t.kernel_s) + median(t.d2h_s)) for c, t in zip(counts, trials, strict=True)]
     count = counts[0] if len(counts) == 1 else counts
     return {"kernel": harmonic_mean(kernel), "end_to_end": harmonic_mean(total), "count": count}
+
+
+def _traffic(run: CellRun, kernel_s: float) -> dict[str, Any]:
+    """Return the ``traffic`` object: the least traffic, the copy bandwidth, and the share of it that is reached."""
+    algorithm = run.algorithm
+    if not run.sampling.bandwidth:
+        return {"absent": "not asked for"}
+    if algorithm.minimum_bytes is None:
+        return {"absent": f"nobody has worked out the least traffic of '{algorithm.name}'"}
+    bandwidth = run.opened.copy_bytes_per_s
+    if isinstance(bandwidth, str):
+        return {"absent": bandwidth}
+    if kernel_s <= 0:
+        return {"absent": "the kernel took no time that could be measured"}
+    least = algorithm.minimum_bytes(run.placed.view)
+    return {"minimum_bytes": least, "copy_bytes_per_s": bandwidth, "share": least / kernel_s / bandwidth}
 
 
 def outcome_of(error: BaseException) -> tuple[str, str]:

@@ -1,57 +1,222 @@
-"""``run_cell``: measure one cell.
+"""Cell: what is asked of one measurement, as plain data; what its names stand for, and its identity.
 
-    file or spec → CSRGraph → GraphView → State → Result → Verdict → Record
-
-``gpugraph mst`` is a session of one cell; everything that measures takes this path (``session.py``).
+Two records with one ``cell_id`` measured the same thing, and need not be measured twice; it tells cells apart by the
+content of their graphs, ``unopened_id`` by the words that name them.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
-from gpugraph.measure.inputs import Progress
-from gpugraph.measure.record import Cell, Record
-from gpugraph.measure.resolve import check_counts
-from gpugraph.measure.sampling import Sampling
-from gpugraph.measure.session import Session
-from gpugraph.ranks.world import world
+from gpugraph.errors import InputError, unknown_name
+from gpugraph.measure.record_shape import jsonable
+from gpugraph.problems.algorithm import Algorithm
+from gpugraph.problems.contract import METHODS_OF_A_RUN, TRANSFERS, Input, Problem
+from gpugraph.problems.guest_sources import is_file
 
 
-def run_cell(cell: Cell, progress: Progress = lambda what: None, sampling: Sampling | None = None) -> Record:
-    """Measure one cell.
+@dataclass(frozen=True)
+class Cell:
+    """One measurement asked for.
 
-    Args:
-        cell: what to measure.
-        progress: called with a few words whenever something new begins.
-        sampling: how many samples to take; as many as the cell says if not given.  A cell to be profiled is run once.
+    Attributes:
+        problem: ``"mst"``, ``"sssp"`` or ``"scan"``.
+        graph: a path, a graph spec, or a CSRGraph.
+        algorithm: a registered name, ``"auto"``, or ``"./file.py:driver"``.
+        device: ``"auto"``, ``"cuda[:i]"``, ``"cpu"`` or ``"emulated[:seed]"``.
+        source: of shortest paths: ``"17"``, ``"name:17"``, ``"index:17"``, ``"max-degree"`` or ``"random:K"``, or a
+            node of a NetworkX graph.
+        preparations: GraphView preparations, e.g. ``("sort-adjacency",)``.
+        options: parameters of the algorithm, still as text or already typed.
+        repeat: samples to take (per source).
+        warmup: runs before the first sample.
+        verify: ``"auto"``, ``"reference"``, ``"certificate"``, ``"both"`` or ``"none"``.
+        index_bits: 32 or 64 forces the width of arc indices; None chooses.
+        input_format: overrides the recognition of a file's format.
+        weights: replaces the weights: ``"unit"``, ``"abs"``, ``"hash:LO..HI"`` or ``"uniform:LO..HI"``; ``"file"``
+            keeps them.
+        keep_ids: an edge list has the vertices 0 to the largest id.
+        vertices, directed, columns: of a file that does not say them, as ``gpugraph.graph.sources.open_graph`` takes
+            them.
+        symmetrize: make a directed graph undirected before anything else.
+        predecessors: also return the canonical predecessors of shortest paths.
+        phases: also time the algorithm's inner phases, in runs of their own.
+        profile: wrap phases in NVTX ranges and run once.
+        seed: of ``random:K`` sources and of ``uniform`` weights.
+        axes: where the cell lies in its sweep, axis → value; noted in the record and nowhere used.
+        sweep: the sweep's name.
+        series: the cells of one series differ in scale alone.
+        transfers: ``"separate"`` tells the copy into pinned memory from the bus; ``"together"`` times the whole way.
+    """
 
-    Returns:
-        The record; a failed verification is a record whose status says so, not an exception.
+    problem: str
+    graph: Any
+    algorithm: str = "auto"
+    device: str = "auto"
+    source: Any = None
+    preparations: tuple[str, ...] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
+    repeat: int = 5
+    warmup: int = 1
+    verify: str = "auto"
+    index_bits: int | None = None
+    input_format: str | None = None
+    weights: str = "file"
+    symmetrize: bool = False
+    keep_ids: bool = False
+    vertices: int | None = None
+    directed: bool | None = None
+    columns: str = ""
+    predecessors: bool = False
+    phases: bool = True
+    profile: bool = False
+    seed: int = 1
+    axes: Mapping[str, Any] = field(default_factory=dict)
+    sweep: str | None = None
+    series: str | None = None
+    transfers: str = "together"
+
+    @property
+    def input(self) -> Input:
+        """What it is measured on."""
+        seed = self.seed if self.weights.startswith("uniform") else None
+        read = {name: getattr(self, name) for name in ("keep_ids", "vertices", "directed", "columns")}
+        return Input(self.problem, self.graph, self.input_format, self.weights, self.symmetrize, seed=seed, **read)
+
+
+def check_counts(cell: Cell) -> None:
+    """Refuse a cell that takes no sample, or asks for a check or a timing that does not exist.
 
     Raises:
-        InputError: bad graph, names or parameters.
-        DeviceUnavailable, OutOfMemory: the device cannot do it.
+        InputError: it does.
     """
-    check_counts(cell)
-    comm = world()
-    if comm is not None:
-        from gpugraph.measure.on_ranks import run_on_ranks
+    if cell.repeat < 1:
+        raise InputError(f"--repeat {cell.repeat} takes no sample", remedy="give 1 or more")
+    if cell.warmup < 0:
+        raise InputError(f"--warmup {cell.warmup} is negative", remedy="give 0 or more")
+    if cell.verify not in METHODS_OF_A_RUN:
+        raise unknown_name("verification method", cell.verify, METHODS_OF_A_RUN)
+    if cell.transfers not in TRANSFERS:
+        raise unknown_name("way to time transfers", cell.transfers, TRANSFERS)
 
-        return run_on_ranks(cell, comm, progress, sampling or Sampling.fixed(cell.repeat, cell.warmup))
-    if sampling is None:
-        sampling = replace(Sampling.fixed(cell.repeat, cell.warmup), bandwidth=cell.phases)
-    if cell.profile:
-        sampling = replace(sampling, min_samples=1, max_samples=1, warmup=0, energy=False, bandwidth=False)
-    records: list[Record] = []
-    errors: list[Exception] = []
-    with Session() as session:
-        session.measure(
-            [cell],
-            sampling,
-            progress,
-            finished=lambda _, record: records.append(record),
-            failed=lambda _, error: errors.append(error),
-        )
-    if errors:
-        raise errors[0]
-    return records[0]
+
+def resolve_algorithm(cell: Cell, problem: Problem, graph: Any, device_kind: str) -> Algorithm:
+    """Return the algorithm a cell names: registered, chosen by ``auto``, a peer, or a user's own file."""
+    name = cell.algorithm
+    if name.startswith("peer:"):
+        from gpugraph.peers import load_peer
+
+        return load_peer(name, problem.name, device_kind)
+    from gpugraph.measure.strangers import kept
+    from gpugraph.problems.guest_sources import load_guest
+    from gpugraph.problems.registry import find_algorithm
+
+    with kept():  # where it is a user's own, its code is imported here
+        if is_file(name):
+            return load_guest(name, problem.name, device_kind)
+        chosen = problem.auto(graph, device_kind) if name == "auto" else name
+        return find_algorithm(problem.name, chosen, device_kind)
+
+
+def parse_options(algorithm: Algorithm, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the algorithm's parameters: defaults, overridden by what was given.
+
+    Raises:
+        InputError: a name the algorithm does not have, or a value it does not take.
+    """
+    known = {option.name: option for option in algorithm.options}
+    values = {name: option.default for name, option in known.items()}
+    for name, value in given.items():
+        if name not in known:
+            if not known:
+                raise InputError(f"algorithm '{algorithm.name}' has no options, so '{name}' cannot be set")
+            raise unknown_name(f"option of '{algorithm.name}'", name, known)
+        values[name] = known[name].parse(value)
+    return values
+
+
+def check_preparations(cell: Cell, algorithm: Algorithm) -> None:
+    """Refuse preparations that the algorithm cannot work with.
+
+    Raises:
+        InputError: there is one.
+    """
+    for name in cell.preparations:
+        if name not in algorithm.preparations:
+            able = ", ".join(algorithm.preparations) or "none"
+            raise InputError(
+                f"algorithm '{algorithm.name}' cannot work with the preparation '{name}'",
+                remedy=f"it takes: {able}",
+            )
+
+
+def cell_id(
+    cell: Cell,
+    algorithm: Algorithm,
+    options: Mapping[str, Any],
+    *,
+    graph_digest: str,
+    device: Mapping[str, Any],
+    cold: bool = False,
+) -> str:
+    """Return the SHA-256, as 64 hexadecimal digits, of what decides the time of a cell.
+
+    That is the problem, the algorithm with its version, options and preparations, the graph's content and weights,
+    the source, the width of indices, the device, and whether caches are cold.  How many samples are taken, how
+    they are verified and where the cell lies in a sweep do not enter.  A user's own file enters with its content.
+
+    Args:
+        cell: the cell.
+        algorithm: what its ``algorithm`` stands for on that device.
+        options: the algorithm's options, defaults filled in (``parse_options``).
+        graph_digest: of the graph as the problem takes it.
+        device: the ``device`` object of a record: its kind, name and threads enter.
+        cold: samples find cold caches.
+    """
+    from gpugraph.graph.csr import printed
+
+    source = None if cell.source is None else printed(cell.source)
+    parts = {
+        "problem": cell.problem,
+        "algorithm": algorithm.name,
+        "version": algorithm.version,
+        "content": _content(cell.algorithm) if is_file(cell.algorithm) else None,
+        "graph": graph_digest,
+        "weights": cell.weights,
+        "options": dict(options),
+        "preparations": list(cell.preparations),
+        "source": source,
+        "seed": cell.seed if source is not None and source.startswith("random") else None,
+        "index_bits": cell.index_bits,
+        "device": [device.get("kind"), device.get("name"), device.get("threads")],
+        "cold": cold,
+    }
+    text = json.dumps(jsonable(parts), sort_keys=True, separators=(",", ":"), default=str)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def unopened_id(cell: Cell, device: Mapping[str, Any], cold: bool = False) -> str:
+    """Return an id for a cell whose graph was never opened, from the words that name it.
+
+    Args:
+        cell: the cell; where it lies in a sweep does not enter.
+        device: as for ``cell_id``; empty where it is not known yet.
+        cold: samples find cold caches.
+    """
+    words = {k: v for k, v in vars(cell).items() if k not in ("axes", "series", "sweep", "graph", "transfers")}
+    parts = [words, cell.input.describe(), device.get("kind"), device.get("name"), device.get("threads"), cold]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def _content(name: str) -> str | None:
+    """Return the digest of the file that ``./file.py:driver`` names, or None where there is none."""
+    path = Path(f"{name.removesuffix('.py').partition('.py:')[0]}.py")
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return None

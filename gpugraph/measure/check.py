@@ -1,4 +1,4 @@
-"""Check a result against its input: one at hand, or one that a file holds.
+"""Check a result against its input: one at hand, or one that a file holds; by an oracle, a certificate, or both.
 
 What a file claims is first brought onto the input, edge by edge and vertex by vertex; where that fails the
 verdict says so, and the oracle or the certificate never sees it.
@@ -7,12 +7,27 @@ verdict says so, and the oracle or the certificate never sees it.
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gpugraph.errors import InputError, unknown_name
-from gpugraph.measure.trial import check
-from gpugraph.problems.contract import METHODS, PROBLEMS, Verdict
+from gpugraph.problems.contract import (
+    METHODS,
+    PROBLEMS,
+    CertifiesOnDevice,
+    JudgesItself,
+    Problem,
+    Verdict,
+    verdict_of,
+)
 from gpugraph.problems.result_files import MismatchError, either, problem_of, read_claim
+
+if TYPE_CHECKING:
+    from gpugraph.graph.view import ResidentView
+
+REFERENCE_LIMIT = 2**22
+"""``--verify auto`` may use the reference up to this many edges: where that is quicker, or all there is to ask."""
+
+NOT_ASKED_FOR = Verdict("skipped", "none", "not asked for")
 
 
 def check_result(data: Any, result: Any, method: str = "auto") -> Verdict:
@@ -51,3 +66,45 @@ def check_result(data: Any, result: Any, method: str = "auto") -> Verdict:
         other = f"it holds, but the file gives another graph's digest: {digest}, not {data.digest}"
         return Verdict("failed", verdict.method, other)
     return verdict
+
+
+def check(
+    problem: Problem,
+    graph: Any,
+    query: tuple[Any, ...],
+    result: Any,
+    method: str,
+    resident: ResidentView | None = None,
+    device: Any = None,
+    by: str = "",
+) -> Verdict:
+    """Return the verdict on a result by ``method``, one of auto, reference, certificate, both and none.
+
+    A GPU on which the graph lies, ``resident``, checks the certificate itself if it can.  ``by`` is the algorithm
+    that gave the result, so that the oracle is never the same code.
+    """
+    if method == "none":
+        return NOT_ASKED_FOR
+    own = isinstance(result, JudgesItself)
+    if method == "auto":
+        method = "reference" if own else problem.quicker
+        method = method if graph.edges <= REFERENCE_LIMIT else "certificate"
+    if isinstance(result, JudgesItself):
+        return result.judge(query, method)
+    verdicts = []
+    if method in ("certificate", "both"):
+        verdicts.append(_certificate(problem, graph, query, result, resident, device))
+    if method in ("reference", "both"):
+        verdicts.append(problem.reference(graph, query, result, by))
+    return verdict_of(verdicts, method)
+
+
+def _certificate(
+    problem: Problem, graph: Any, query: tuple[Any, ...], result: Any, resident: ResidentView | None, device: Any
+) -> Verdict:
+    """Return the verdict by certificate: of the device on a GPU that holds the graph, else the host's."""
+    if resident is not None and device.kind == "cuda" and isinstance(problem, CertifiesOnDevice):
+        verdict = problem.certificate_on_device(resident, device, query, result)
+        if verdict is not None:
+            return verdict
+    return problem.certificate(graph, query, result)

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gpugraph.measure.record import PHASES, Record, jsonable
+from gpugraph.measure.record import PHASES, WAY_THERE, Record
+from gpugraph.measure.record_shape import jsonable
 from gpugraph.problems.column import BENCH, CSV, MARKDOWN, PAGE, TABLE, Column, at, file_column
 from gpugraph.problems.contract import PROBLEMS
 from gpugraph.problems.registry import load_problem
@@ -96,7 +97,7 @@ COLUMNS: tuple[Column, ...] = (
     file_column("cell.axes", each=True),
     file_column("parameters", each=True),
     file_column("result", each=True),
-    *(file_column(f"phases_s.{name}") for name in PHASES),
+    *(file_column(f"phases_s.{name}", optional=name in WAY_THERE) for name in (*PHASES, "total")),
     file_column("predecessors_s", optional=True),
     Column(
         "kernel",
@@ -143,6 +144,15 @@ COLUMNS: tuple[Column, ...] = (
         rate,
         number=True,
         shown=(MARKDOWN, PAGE),
+    ),
+    Column(
+        "answer",
+        "time to answer",
+        lambda c: c.record.answer_s,
+        duration,
+        number=True,
+        shown=(MARKDOWN, PAGE),
+        optional=True,
     ),
     Column("over_cpu", "× CPU, kernel", lambda c: c.over_cpu, "{:.3g}".format, number=True, shown=(PAGE,)),
     Column("share", "Roof", lambda c: c.record.share, percent, number=True, shown=(PAGE,)),

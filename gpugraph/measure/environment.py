@@ -33,12 +33,15 @@ def _git_commit() -> str | None:
     if not (root / ".git").exists():
         return None
     try:
-        git = ["git", "--no-optional-locks", "-C", str(root)]  # nothing is written, so that no signal tears it
-        commit = subprocess.run([*git, "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True, timeout=5)
-        dirty = subprocess.run([*git, "status", "--porcelain"], capture_output=True, text=True, timeout=5)
+        # Nothing is written, so that no signal tears it.
+        git = ["git", "--no-optional-locks", "-C", str(root), "status", "--porcelain=v2", "--branch"]
+        done = subprocess.run(git, capture_output=True, text=True, timeout=5)
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return commit.stdout.strip() + ("+" if dirty.stdout.strip() else "") if commit.returncode == 0 else None
+    facts = [line.split() for line in done.stdout.splitlines()]
+    commit = next((words[2] for words in facts if words[:2] == ["#", "branch.oid"]), "(initial)")
+    changed = any(words[0] != "#" for words in facts)
+    return None if commit == "(initial)" else commit[:12] + ("+" if changed else "")
 
 
 @cache

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import time
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from gpugraph.clock import working_seconds
+from gpugraph.clock import Account
 from gpugraph.host import available_memory
-from gpugraph.measure.record import PHASES, Cell
+from gpugraph.measure.cell import Cell
 from gpugraph.measure.statistics import median
 from gpugraph.problems.contract import Problem
 
@@ -23,151 +24,167 @@ SHORT_TRANSFER_S = 0.5
 """A copy to the device that takes longer is not repeated to be timed better."""
 
 
-@dataclass(frozen=True, eq=False)
-class Loaded:
-    """An input as a problem takes it.
+@dataclass(eq=False)
+class Placed:
+    """An input opened, after its preparations, and on its device; what is not done yet is None.
 
     Attributes:
         graph: what ``problem.admit`` returned.
-        phases: the seconds of every phase so far: ``load`` and ``build``.
         origin: what the cell named, held so that an object's identity stays its own.
-    """
-
-    graph: Any
-    phases: dict[str, float]
-    origin: Any
-
-
-@dataclass(frozen=True, eq=False)
-class Viewed:
-    """An input after its preparations, and the seconds they took; it keeps the input alive."""
-
-    view: Any
-    seconds: float
-    graph: Any
-
-
-@dataclass(frozen=True, eq=False)
-class Placed:
-    """A view on a device.
-
-    Attributes:
-        subject: what the algorithm gets.
+        seconds: what opening took, by phase, and what the preparations took.
+        view: the graph after its preparations.
+        prepared: the preparations and the width of indices, as the cell names them.
+        subject: what the algorithm gets: the view, or its copy on the device.
         stage_s: median seconds of the copy into pinned memory.
         h2d_s: seconds of each transfer; none where nothing is copied.
-        device_bytes: bytes it takes there.
-        viewed: the view itself, which this keeps alive.
+        transfer_s: median seconds of the way to the device as a whole.
+        device_bytes: bytes that the copy takes there.
     """
 
-    subject: Any
-    stage_s: float
-    h2d_s: list[float]
-    device_bytes: int
-    viewed: Viewed
+    graph: Any
+    origin: Any
+    seconds: dict[str, float]
+    view: Any = None
+    prepared: tuple[Any, ...] = ()
+    subject: Any = None
+    stage_s: float = 0.0
+    h2d_s: list[float] = field(default_factory=list)
+    transfer_s: float = 0.0
+    device_bytes: int = 0
 
 
 class Inputs:
     """Loads inputs once: the last few stay, and so does what a cell still in the race holds on to."""
 
     def __init__(self) -> None:
-        self._loaded: OrderedDict[tuple[Any, ...], Loaded] = OrderedDict()
-        self._viewed: weakref.WeakValueDictionary[tuple[Any, ...], Viewed] = weakref.WeakValueDictionary()
+        self._opened: OrderedDict[tuple[Any, ...], Placed] = OrderedDict()
         self._placed: weakref.WeakValueDictionary[tuple[Any, ...], Placed] = weakref.WeakValueDictionary()
 
-    def load(self, cell: Cell, problem: Problem, progress: Progress, device: Any = None) -> Loaded:
-        """Return the input that a cell names; a GPU that will work on it makes it, and keeps it, if it can.
+    def open(self, cell: Cell, problem: Problem, account: Account, progress: Progress, device: Any = None) -> Placed:
+        """Return the input that a cell names, opened; the account is told what that took, now or when it was done.
+
+        A GPU that will work on it makes it, and keeps it, if it can.
 
         Raises:
             InputError: it cannot be read, or the problem does not take it.
         """
         key = _key(cell)
-        found = self._loaded.get(key)
+        found = self._opened.get(key)
         if found is None:
             self._make_room(device)
             progress(f"loading {cell.input.path or getattr(cell.graph, 'name', type(cell.graph).__name__)}")
-            phases = dict.fromkeys(PHASES, 0.0)
+            before = account.until_now()
             maker = None if device is None or device.kind == "cpu" else device
-            graph = problem.open(cell.input, phases, progress, maker)
-            start = working_seconds()
-            graph = problem.admit(graph)
-            phases["build"] += working_seconds() - start
-            found = self._loaded[key] = Loaded(graph, phases, cell.graph)
-        self._loaded.move_to_end(key)
+            graph = problem.open(cell.input, account, progress, maker)
+            with account.phase("build"):
+                graph = problem.admit(graph)
+            seconds = {name: s - before.get(name, 0.0) for name, s in account.until_now().items() if name in OPENING}
+            found = self._opened[key] = Placed(graph, cell.graph, seconds)
+        else:
+            for name, seconds_ in found.seconds.items():
+                account.add_seconds(name, seconds_)
+        self._opened.move_to_end(key)
         return found
 
     def _make_room(self, device: Any) -> None:
         """Forget the graphs used longest ago: all but the last, and that too where memory is short, here or there."""
-        while len(self._loaded) >= KEPT:
-            self._loaded.popitem(last=False)
-        kept = sum(int(getattr(loaded.graph, "nbytes", 0)) for loaded in self._loaded.values())
-        there = [loaded.graph.on_device for loaded in self._loaded.values() if getattr(loaded.graph, "on_device", None)]
+        while len(self._opened) >= KEPT:
+            self._opened.popitem(last=False)
+        kept = sum(int(getattr(opened.graph, "nbytes", 0)) for opened in self._opened.values())
+        there = [opened.graph.on_device for opened in self._opened.values() if getattr(opened.graph, "on_device", None)]
         short = any(rows.device is device and device.memory()[0] < 4 * rows.nbytes for rows in there)
         if short or available_memory() < 4 * kept:
-            self._loaded.clear()
+            self._opened.clear()
 
     def peek(self, cell: Cell) -> Any:
         """Return the cell's graph if it is in memory, else None."""
-        found = self._loaded.get(_key(cell))
+        found = self._opened.get(_key(cell))
         return None if found is None else found.graph
-
-    def view(self, cell: Cell, problem: Problem, graph: Any, progress: Progress) -> Viewed:
-        """Return an input after the cell's preparations."""
-        key = (id(graph), cell.problem, tuple(cell.preparations), cell.index_bits)
-        found = self._viewed.get(key)
-        if found is None:
-            progress("preparing the graph")
-            start = working_seconds()
-            view = problem.view(graph, cell.preparations, cell.index_bits)
-            found = self._viewed[key] = Viewed(view, working_seconds() - start, graph)
-        return found
 
     def place(
         self,
-        viewed: Viewed,
+        opened: Placed,
+        cell: Cell,
         problem: Problem,
         device: Any,
+        account: Account,
         progress: Progress,
         *,
         resident: bool,
         shared: bool = True,
         transfers: int = 1,
     ) -> Placed:
-        """Return a view on a device; a CPU works on the view itself, and so does an algorithm that is not resident.
+        """Return an input after the cell's preparations, on a device.
 
-        On a GPU ``transfers`` copies are made one after another, each timed, as long as they are short.  What is not
-        ``shared`` is a copy that nobody else gets.
+        A CPU works on the view itself, and so does an algorithm that is not ``resident``.  On a GPU ``transfers``
+        copies are made one after another, each timed, as long as they are short.  What is not ``shared`` is a copy
+        that nobody else gets.
 
         Raises:
             OutOfMemory: it does not fit.
         """
-        if device.kind == "cpu" or not resident:
-            if hasattr(viewed.view, "bring_to_host"):
-                viewed.view.bring_to_host(leave=device if device.kind != "cpu" else None)
-            return Placed(viewed.view, 0.0, [], 0, viewed)
-        key = (id(viewed), problem.name, id(device))
-        found = self._placed.get(key) if shared else None
+        there = resident and device.kind != "cpu"
+        prepared = (cell.preparations, cell.index_bits)
+        key = (id(opened.graph), problem.name, prepared, id(device), there)
+        found = self._placed.get(key) if shared or not there else None
         if found is None:
-            progress("copying the graph to the device")
-            before = live_bytes(device)
-            subject, first_s, transfer_s = problem.to_device(viewed.view, device)
-            stage_s, h2d_s = [first_s], [transfer_s]
-            short = device.kind == "cuda" and first_s + transfer_s < SHORT_TRANSFER_S
-            for _ in range(transfers - 1 if short else 0):
-                del subject  # so that two copies never lie there together
-                subject, again_s, transfer_s = problem.to_device(viewed.view, device)
-                stage_s.append(again_s)
-                h2d_s.append(transfer_s)
-            if not shared and first_s + transfer_s == 0.0 and hasattr(subject, "own"):
-                subject = subject.own(device)
-            taken = max(live_bytes(device) - before, int(getattr(subject, "nbytes", 0)))
-            found = Placed(subject, median(stage_s), h2d_s, taken, viewed)
-            if shared:
+            found = self._viewed(opened, cell, problem, account, progress)
+            if there:
+                progress("copying the graph to the device")
+                _copy(found, problem, device, transfers, account, shared=shared)
+            elif hasattr(found.view, "bring_to_host"):
+                with account.phase("prepare"):
+                    found.view.bring_to_host(leave=device if device.kind != "cpu" else None)
+            if shared or not there:
                 self._placed[key] = found
+        else:
+            account.add_seconds("prepare", found.seconds["prepare"])
+            account.add_seconds("transfer", found.transfer_s)
         return found
+
+    def _viewed(self, opened: Placed, cell: Cell, problem: Problem, account: Account, progress: Progress) -> Placed:
+        """Return the input after the cell's preparations, which another device's copy may have gone through."""
+        prepared = (problem.name, cell.preparations, cell.index_bits)
+        for other in self._placed.values():
+            if other.graph is opened.graph and other.prepared == prepared:
+                account.add_seconds("prepare", other.seconds["prepare"])
+                return Placed(other.graph, other.origin, other.seconds, other.view, prepared, other.view)
+        progress("preparing the graph")
+        before = account.until_now().get("prepare", 0.0)
+        with account.phase("prepare"):
+            view = problem.view(opened.graph, cell.preparations, cell.index_bits)
+        seconds = {**opened.seconds, "prepare": account.until_now()["prepare"] - before}
+        return Placed(opened.graph, opened.origin, seconds, view, prepared, view)
 
     def clear(self) -> None:
         """Forget everything."""
-        self._loaded.clear()
+        self._opened.clear()
+
+
+OPENING = ("load", "build", "check", "transfer")
+"""The phases until an input is there; rows that a file holds go to a device as they are read."""
+
+
+def _copy(placed: Placed, problem: Problem, device: Any, transfers: int, account: Account, *, shared: bool) -> None:
+    """Copy a view to a device, again and again; what the copies took beyond the median of one is ``sampling``."""
+    before = live_bytes(device)
+    stage_s, h2d_s, whole_s = list[float](), list[float](), list[float]()
+    with account.phase("sampling"):
+        for turn in range(transfers):
+            if turn and (device.kind != "cuda" or stage_s[0] + h2d_s[0] >= SHORT_TRANSFER_S):
+                break
+            placed.subject = None  # so that two copies never lie there together
+            start = time.perf_counter()
+            placed.subject, staging_s, bus_s = problem.to_device(placed.view, device)
+            whole_s.append(time.perf_counter() - start)
+            stage_s.append(staging_s)
+            h2d_s.append(bus_s)
+        if not shared and stage_s[0] + h2d_s[0] == 0.0 and hasattr(placed.subject, "own"):
+            placed.subject = placed.subject.own(device)
+    placed.device_bytes = max(live_bytes(device) - before, int(getattr(placed.subject, "nbytes", 0)))
+    placed.stage_s, placed.h2d_s, placed.transfer_s = median(stage_s), h2d_s, median(whole_s)
+    account.until_now()
+    account.move("sampling", "transfer", placed.transfer_s)
 
 
 def live_bytes(device: Any) -> int:

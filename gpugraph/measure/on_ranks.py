@@ -15,20 +15,22 @@ import socket
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
-from gpugraph.clock import NullClock, working_seconds
+from gpugraph.clock import Account, NullClock, working_seconds
 from gpugraph.errors import InputError
-from gpugraph.measure.assemble import Finished, assemble
-from gpugraph.measure.inputs import Progress, live_bytes
+from gpugraph.measure.assemble import record_of
+from gpugraph.measure.cell import Cell, parse_options
+from gpugraph.measure.cell_run import CellRun
+from gpugraph.measure.inputs import Placed, Progress, live_bytes
 from gpugraph.measure.instruments import OpenDevice, Throttle
-from gpugraph.measure.record import PHASES, Cell, Record
-from gpugraph.measure.resolve import parse_options
+from gpugraph.measure.record import Record
+from gpugraph.measure.record_shape import jsonable
 from gpugraph.measure.sampling import Sampling
 from gpugraph.measure.statistics import median, median_interval, relative_half_width
-from gpugraph.measure.trial import Trial
+from gpugraph.measure.trial import Run, Trial
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.contract import RunsOnRanks, Verdict
 from gpugraph.problems.registry import algorithms, find_algorithm, load_problem
@@ -39,8 +41,10 @@ from gpugraph.ranks.world import is_own_rank, own_device
 _NOT_MEASURED = "not measured on several ranks"
 
 
-def run_on_ranks(cell: Cell, comm: HostComm, progress: Progress, sampling: Sampling) -> Record:
+def run_on_ranks(cell: Cell, comm: HostComm, account: Account, progress: Progress, sampling: Sampling) -> Record:
     """Measure one cell on the ranks of ``comm``, all of which call this; see ``run_cell``.
+
+    The phases beside the samples are those of the rank itself, its waiting for others included.
 
     Raises:
         InputError: bad graph, names or parameters, or what several ranks cannot do.
@@ -55,8 +59,6 @@ def run_on_ranks(cell: Cell, comm: HostComm, progress: Progress, sampling: Sampl
     device, _ = select_device(own_device(cell.device, comm))
     algorithm = _algorithm(cell, problem, _one_kind(comm, device.kind))
     options = parse_options(algorithm, cell.options)
-
-    phases = dict.fromkeys(PHASES, 0.0)
     progress(f"loading {cell.graph} on {comm.size} ranks")
     part: GraphPart = open_part(
         cell.graph,
@@ -64,34 +66,32 @@ def run_on_ranks(cell: Cell, comm: HostComm, progress: Progress, sampling: Sampl
         input_format=cell.input_format,
         weights=cell.weights,
         symmetrize=cell.symmetrize,
-        phases=phases,
+        clock=account,
         progress=progress,
     )
-    part = problem.admit_part(part)
+    with account.phase("build"):
+        part = problem.admit_part(part)
     queries = problem.queries_on_ranks(part, {"source": cell.source, "seed": cell.seed})
     progress(f"compiling {algorithm.name}")
     if algorithm.compile is not None:
-        algorithm.compile(part, device, **options)
-    before, start = live_bytes(device), working_seconds()
-    state = algorithm.prepare(part, device, **options)
-    device.synchronize()
-    phases["prepare"] = working_seconds() - start
-    run = _Run(cell, problem, algorithm, part, device, state, progress)
+        with account.phase("compile"):
+            algorithm.compile(part, device, **options)
+    with account.phase("prepare"):
+        before = live_bytes(device)
+        state = algorithm.prepare(part, device, **options)
+        device.synchronize()
+    run = _RanksRun(cell, sampling, problem, algorithm, options, part, device, state, account, progress)
+    run.setup_peak, run.device_bytes = int(device.peak_bytes()) - before, live_bytes(device) - before
+    run.trials = [Trial(query) for query in queries]
     try:
-        trials = [Trial(query) for query in queries]
-        stopped_by = run.sample(trials, sampling)
-        peak = live_bytes(device) - before + max(trial.peak_bytes for trial in trials)
-        for name, value in _slowest(comm, phases).items():
-            phases[name] = value
-        phases["kernel"] = median([second for trial in trials for second in trial.kernel_s])
-        phases["d2h"] = median([second for trial in trials for second in trial.d2h_s])
-        phases["verify"] = sum(trial.verify_s for trial in trials)
-        record = _record(run, options, sampling, stopped_by, trials, phases, peak)
+        with account.phase("sampling"):
+            stopped_by = run.sample()
+        record = _record(run, stopped_by)
     finally:
         if state.comm is not comm:
             state.comm.close()
         device.close()
-    return record
+    return record.accounted(account)
 
 
 def _refuse(cell: Cell, problem: Any, sampling: Sampling) -> None:
@@ -142,86 +142,137 @@ def _algorithm(cell: Cell, problem: Any, kind: str) -> Algorithm:
 
 
 @dataclass
-class _Run:
-    """What a rank runs."""
+class _RanksRun:
+    """What a rank runs, by the names that ``CellRun`` has for what a record is made of.
+
+    Attributes:
+        problem: what offers ``RunsOnRanks``.
+        state: what the algorithm prepared of ``part``.
+        sent: bytes that the last run sent.
+        split: by phase, of what its seconds were made up on every rank; known after ``inner_phases``.
+    """
 
     cell: Cell
+    sampling: Sampling
     problem: Any
     algorithm: Algorithm
+    options: dict[str, Any]
     part: GraphPart
     device: Any
     state: Any
+    account: Account
     progress: Progress
-    bytes_of_run: int = 0
+    trials: list[Trial] = field(default_factory=list)
+    processes: list[int] = field(default_factory=list)
+    throttle: Throttle = field(default_factory=lambda: Throttle(_NOT_MEASURED))
+    setup_peak: int = 0
+    device_bytes: int = 0
+    spent_s: float = 0.0
+    sent: int = 0
+    split: dict[str, Any] = field(default_factory=dict)
+    opened: Any = None
+    earlier = None
+    resident = None
 
-    def once(self, trial: Trial) -> tuple[float, float, Any, dict[str, int]]:
-        """Run once; return the seconds of the slowest rank, those of its copy to the host, the raw result, counters."""
+    @property
+    def placed(self) -> Placed:
+        """The part, which lies on no device before the algorithm takes it there."""
+        return Placed(self.part, self.cell.graph, {})
+
+    @property
+    def samples(self) -> int:
+        """Samples of each query so far."""
+        return len(self.trials[-1].kernel_s)
+
+    def once(self, trial: Trial) -> Run:
+        """Run once; the seconds are those of the slowest rank, and so are those of the copy to the host."""
         comm: HostComm = self.part.comm
-        clock = NullClock()
-        sent = _sent(self.state.comm)
+        clock, before, sent = NullClock(), live_bytes(self.device), _sent(self.state.comm)
         self.state.comm.barrier()
         start = time.perf_counter()
         handle = self.algorithm.run(self.state, clock, *trial.query)
         self.device.synchronize()
-        kernel_s = time.perf_counter() - start
-        self.bytes_of_run = _sent(self.state.comm) - sent
-        trial.peak_bytes = max(trial.peak_bytes, int(self.device.peak_bytes()))
+        own_s = time.perf_counter() - start
+        self.sent = _sent(self.state.comm) - sent
         start = time.perf_counter()
         raw = self.algorithm.fetch(self.state, handle)
-        d2h_s = time.perf_counter() - start if self.device.kind != "cpu" else 0.0
-        slowest = comm.share((kernel_s, d2h_s))
-        return max(k for k, _ in slowest), max(d for _, d in slowest), raw, clock.counters
+        back_s = time.perf_counter() - start if self.device.kind != "cpu" else 0.0
+        peak = self.device_bytes + int(self.device.peak_bytes()) - before
+        self.device_bytes += live_bytes(self.device) - before  # some states grow when they are first run
+        kernel_s, d2h_s = (max(seconds) for seconds in zip(*comm.share((own_s, back_s)), strict=True))
+        run = Run(kernel_s, d2h_s, raw, peak, clock.counters, (kernel_s,))
+        trial.ran(run)
+        return run
 
-    def sample(self, trials: list[Trial], sampling: Sampling) -> str:
+    def sample(self) -> str:
         """Take all samples; return why no more are taken."""
-        start, comm = time.perf_counter(), self.part.comm
+        comm, sampling, trials = self.part.comm, self.sampling, self.trials
         for turn in range(sampling.warmup):
             self.progress(f"{self.algorithm.name}: warm-up {turn + 1} of {sampling.warmup}")
             self.once(trials[0])
+        start, checked_s = time.perf_counter(), 0.0
         while True:
-            taken = len(trials[0].kernel_s)
-            self.progress(f"{self.algorithm.name}: sample {taken + 1}")
+            first = self.samples == 0
+            self.progress(f"{self.algorithm.name}: sample {self.samples + 1}")
             for trial in trials:
-                self._keep(trial, *self.once(trial))
-            spent = comm.share(time.perf_counter() - start)[0]  # rank 0's clock decides for all
-            reason = _stopped_by(trials, sampling, spent)
+                run = self.once(trial)
+                begun = time.perf_counter()
+                self._keep(trial, run)
+                checked_s += time.perf_counter() - begun if first else 0.0  # the first check counts for nothing
+            self.spent_s = comm.share(time.perf_counter() - start - checked_s)[0]  # rank 0's clock decides for all
+            reason = _stopped_by(trials, sampling, self.spent_s)
             if reason:
                 return reason
 
-    def _keep(self, trial: Trial, kernel_s: float, d2h_s: float, raw: Any, counters: dict[str, int]) -> None:
+    def _keep(self, trial: Trial, run: Run) -> None:
         """Take a run as a sample; the first is checked in full, every other by what each rank has of its result."""
-        trial.kernel_s.append(kernel_s)
-        trial.d2h_s.append(d2h_s)
-        if trial.verdict.status == "failed":
+        first, checked = not trial.d2h_s, self.cell.verify != "none"
+        trial.kernel_s += run.samples_s
+        trial.d2h_s.append(run.d2h_s)
+        if not first and (not checked or trial.verdict.status == "failed"):
             return
-        start, comm = working_seconds(), self.part.comm
+        algorithm, comm = self.algorithm, self.part.comm
         result: Any = None
-        if trial.result is None or self.algorithm.digest is None:
-            result = self.algorithm.finish(self.state, raw, *trial.query)
-        own = self.algorithm.digest(raw) if self.algorithm.digest is not None else result.fingerprint()
-        if trial.result is None:
-            trial.result, trial.counters, trial._first = result, counters, own
-            if self.cell.verify != "none":
+        if first or algorithm.digest is None:
+            with self.account.phase("finish"):
+                result = algorithm.finish(self.state, run.raw, *trial.query)
+        if first:
+            trial.result, trial.counters = result, run.counters
+        if not checked:
+            return
+        with self.account.phase("verify"):
+            same = algorithm.digest(run.raw) if algorithm.digest is not None else result.fingerprint()
+            if first:
                 self.progress("verifying (certificate)")
+                trial.same = same
                 trial.verdict = self.problem.certificate_on_ranks(self.part, trial.query, result)
-        elif self.cell.verify != "none" and not all(comm.share(own == trial._first)):
-            detail = f"sample {len(trial.kernel_s)} differs from sample 1"
-            trial.verdict = Verdict("failed", trial.verdict.method, detail)
-        trial.verify_s += working_seconds() - start
+            elif not all(comm.share(same == trial.same)):
+                detail = f"sample {len(trial.kernel_s)} differs from sample 1"
+                trial.verdict = Verdict("failed", trial.verdict.method, detail)
 
-    def phases(self, query: tuple[Any, ...]) -> tuple[_RankClock, float]:
-        """Run once more, every phase timed; return the clock and the seconds of the run."""
-        clock = _RankClock(self.device)
-        comm: Comm = self.state.comm
+    def inner_phases(self) -> tuple[dict[str, float], float | None, dict[str, int]]:
+        """Run once more, every phase timed; return the seconds of each, those of the run, and no counters."""
+        if not self.cell.phases or any(trial.verdict.status == "failed" for trial in self.trials):
+            return {}, None, {}
+        self.progress(f"{self.algorithm.name}: timing its phases")
+        clock, comm = _RankClock(self.device), self.state.comm
         for one in {id(comm): comm, id(comm.host): comm.host}.values():
             one.meter = clock
         comm.barrier()
         start = time.perf_counter()
-        self.algorithm.run(self.state, clock, *query)
+        self.algorithm.run(self.state, clock, *self.trials[0].query)
         self.device.synchronize()
         seconds = time.perf_counter() - start
         comm.meter = comm.host.meter = None
-        return clock, seconds
+        inner, self.split = _split(self.part.comm.share(clock.spent))
+        return inner, max(*self.part.comm.share(seconds), sum(inner.values())), {}
+
+    def energy(self) -> dict[str, Any]:
+        """Return the ``energy`` object of a record."""
+        return {"absent": _NOT_MEASURED}
+
+    def check_input(self) -> None:
+        """Do nothing: no stranger runs on several ranks."""
 
 
 def _stopped_by(trials: list[Trial], sampling: Sampling, spent_s: float) -> str | None:
@@ -239,12 +290,6 @@ def _stopped_by(trials: list[Trial], sampling: Sampling, spent_s: float) -> str 
 
 def _sent(comm: Comm) -> int:
     return comm.bytes_sent + (comm.host.bytes_sent if comm.host is not comm else 0)
-
-
-def _slowest(comm: HostComm, seconds: dict[str, float]) -> dict[str, float]:
-    """Return for every phase the seconds of the rank that took longest."""
-    told = comm.share(seconds)
-    return {name: max(one[name] for one in told) for name in seconds}
 
 
 @dataclass
@@ -290,18 +335,9 @@ class _RankClock(NullClock):
         return self.spent.setdefault(name, _Spent())
 
 
-def _record(
-    run: _Run,
-    options: dict[str, Any],
-    sampling: Sampling,
-    stopped_by: str,
-    trials: list[Trial],
-    phases: dict[str, float],
-    peak: int,
-) -> Record:
+def _record(run: _RanksRun, stopped_by: str) -> Record:
     """Return the record; a collective."""
-    cell, part, comm = run.cell, run.part, run.part.comm
-    opened = OpenDevice(run.device, None)
+    part, comm, opened = run.part, run.part.comm, OpenDevice(run.device, None)
     members = comm.share(
         {
             "host": socket.gethostname(),
@@ -309,58 +345,29 @@ def _record(
             "device": opened.description,
             "rows": part.rows,
             "arcs": len(part.targets),
-            "bytes_sent": run.bytes_of_run,
-            "peak_device_bytes": peak,
+            "bytes_sent": run.sent,
+            "peak_device_bytes": max(run.setup_peak, *(trial.peak_bytes for trial in run.trials)),
         }
     )
-    inner: dict[str, float] = {}
-    split: dict[str, Any] = {}
-    whole_s = None
-    if cell.phases and all(trial.verdict.status != "failed" for trial in trials):
-        run.progress(f"{run.algorithm.name}: timing its phases")
-        clock, seconds = run.phases(trials[0].query)
-        inner, split = _split(comm.share(clock.spent))
-        whole_s = max(*comm.share(seconds), sum(inner.values()))
-    counts = [run.problem.work_on_ranks(part, trial.result) for trial in trials]
-    works = iter(counts)
-    problem = SimpleNamespace(
-        counted=run.problem.counted, definition=run.problem.definition, work=lambda graph, result: next(works)
+    run.setup_peak = max(member["peak_device_bytes"] for member in members)
+    names = " and ".join(dict.fromkeys(str(member["device"]["name"]) for member in members))
+    device = {**members[0]["device"], "name": f"{comm.size} × {names}", "ranks": comm.size}
+    run.opened = SimpleNamespace(
+        description=device, gpu=opened.gpu, notice=opened.notice, copy_bytes_per_s=_NOT_MEASURED
     )
-    device = dict(members[0]["device"])
-    names = list(dict.fromkeys(str(member["device"]["name"]) for member in members))
-    device |= {"name": f"{comm.size} × {' and '.join(names)}", "ranks": comm.size}
-    subject: Any = SimpleNamespace(problem=problem, algorithm=run.algorithm, graph=part)
-    data = assemble(
-        Finished(
-            cell=cell,
-            subject=subject,
-            options=options,
-            index_bits=32,
-            sampling=sampling,
-            stopped_by=stopped_by,
-            trials=trials,
-            phases=phases,
-            h2d_s=[],
-            inner=inner,
-            inner_run_s=whole_s,
-            counters={},
-            throttle=Throttle(_NOT_MEASURED),
-            peak_bytes=max(member["peak_device_bytes"] for member in members),
-            energy={"absent": _NOT_MEASURED},
-            traffic={"absent": _NOT_MEASURED},
-            device=device,
-            gpu=opened.gpu(),
-            spent_s=sum(second for trial in trials for second in trial.kernel_s),
-        )
+    whole = run.problem
+    run.problem = SimpleNamespace(
+        counted=whole.counted, definition=whole.definition, work=whole.work_on_ranks, complete=lambda *of_one: None
     )
-    data["ranks"] = {
+    record = record_of(cast(CellRun, run), stopped_by)
+    ranks = {
         "size": comm.size,
         "started_by": "gpugraph" if is_own_rank() else "MPI",
         "talk_through": run.state.comm.name,
         "members": members,
-        "phases": split,
+        "phases": run.split,
     }
-    return Record(data, part, tuple(trial.result for trial in trials), part.notes)
+    return replace(record, data={**record.data, "ranks": jsonable(ranks)})
 
 
 def _split(told: list[dict[str, _Spent]]) -> tuple[dict[str, float], dict[str, Any]]:

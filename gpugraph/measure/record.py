@@ -1,4 +1,4 @@
-"""Cell and Record: what is asked of one measurement, and what comes out of it.
+"""Record: what comes out of one measurement.
 
 A record is one JSON object.  The names of its fields are part of the tool's contract: more may be added,
 none may change.  Integers are exact, infinities are the string ``"inf"``; times are seconds.
@@ -6,25 +6,45 @@ none may change.  Integers are exact, infinities are the string ``"inf"``; times
 
 from __future__ import annotations
 
-import json
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
-
-from gpugraph.measure.record_shape import Shape, shape_of
+from gpugraph.clock import Account
+from gpugraph.measure.record_shape import Shape, json_text, shape_of
 from gpugraph.measure.statistics import relative_half_width
-from gpugraph.problems.contract import Input
 
-PHASES = ("load", "build", "stage", "h2d", "prepare", "kernel", "d2h", "verify")
+PHASES = (
+    *("start", "load", "build", "check", "compile", "stage", "h2d", "transfer", "prepare"),
+    *("kernel", "d2h", "finish", "verify", "sampling", "close"),
+)
+"""From a command to its answer, in about the order in which they come; together they are ``total``.
 
-TRANSFERS = ("stage", "h2d", "d2h")
-"""Phases that move data to the device and back."""
+=============  ==================================================================================================
+phase          what takes the time
+=============  ==================================================================================================
+``start``      interpreter, imports, opening the device
+``load``       reading the input
+``build``      making it: a spec's graph, rows of what was read, an undirected graph of a directed one
+``check``      structure, symmetry, digest
+``compile``    compiling, or loading what was compiled before; importing the compiler
+``transfer``   the way to the device; with ``--transfers separate`` ``stage`` and ``h2d`` in its place
+``prepare``    the preparations of the graph, and what the algorithm allocates
+``kernel``     the algorithm: the median of all samples
+``d2h``        its result's way back, likewise
+``finish``     the result in canonical form: original ids, exact sums, digests
+``verify``     its check
+``sampling``   all runs beside that one: warm-up, further samples, runs for inner phases or energy
+``close``      freeing what was held, writing and printing the answer
+=============  ==================================================================================================
+"""
+
+WAY_THERE = ("stage", "h2d", "transfer")
+"""Phases that move data to the device; records hold either the last or, older ones, the two before."""
 
 LEAST_SAMPLES = 3
 """Fewer samples of a source have no interval, and say little of the time that a run takes."""
@@ -39,73 +59,6 @@ _SCALED = re.compile(r"(rmat|ssca2):(?:scale=)?(\d\d?)\b")
 _SIZES = ("n", "scale", "in", "m", "size", "rows", "columns")
 _OTHER = 0.005
 _MEASURING = ("repeat", "warmup", "index_bits")
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One measurement asked for.
-
-    Attributes:
-        problem: ``"mst"``, ``"sssp"`` or ``"scan"``.
-        graph: a path, a graph spec, or a CSRGraph.
-        algorithm: a registered name, ``"auto"``, or ``"./file.py:driver"``.
-        device: ``"auto"``, ``"cuda[:i]"``, ``"cpu"`` or ``"emulated[:seed]"``.
-        source: of shortest paths: ``"17"``, ``"name:17"``, ``"index:17"``, ``"max-degree"`` or ``"random:K"``, or a
-            node of a NetworkX graph.
-        preparations: GraphView preparations, e.g. ``("sort-adjacency",)``.
-        options: parameters of the algorithm, still as text or already typed.
-        repeat: samples to take (per source).
-        warmup: runs before the first sample.
-        verify: ``"auto"``, ``"reference"``, ``"certificate"``, ``"both"`` or ``"none"``.
-        index_bits: 32 or 64 forces the width of arc indices; None chooses.
-        input_format: overrides the recognition of a file's format.
-        weights: replaces the weights: ``"unit"``, ``"abs"``, ``"hash:LO..HI"`` or ``"uniform:LO..HI"``; ``"file"``
-            keeps them.
-        keep_ids: an edge list has the vertices 0 to the largest id.
-        vertices, directed, columns: of a file that does not say them, as ``gpugraph.graph.sources.open_graph`` takes
-            them.
-        symmetrize: make a directed graph undirected before anything else.
-        predecessors: also return the canonical predecessors of shortest paths.
-        phases: also time the algorithm's inner phases, in runs of their own.
-        profile: wrap phases in NVTX ranges and run once.
-        seed: of ``random:K`` sources and of ``uniform`` weights.
-        axes: where the cell lies in its sweep, axis → value; noted in the record and nowhere used.
-        sweep: the sweep's name.
-        series: the cells of one series differ in scale alone.
-    """
-
-    problem: str
-    graph: Any
-    algorithm: str = "auto"
-    device: str = "auto"
-    source: Any = None
-    preparations: tuple[str, ...] = ()
-    options: Mapping[str, Any] = field(default_factory=dict)
-    repeat: int = 5
-    warmup: int = 1
-    verify: str = "auto"
-    index_bits: int | None = None
-    input_format: str | None = None
-    weights: str = "file"
-    symmetrize: bool = False
-    keep_ids: bool = False
-    vertices: int | None = None
-    directed: bool | None = None
-    columns: str = ""
-    predecessors: bool = False
-    phases: bool = True
-    profile: bool = False
-    seed: int = 1
-    axes: Mapping[str, Any] = field(default_factory=dict)
-    sweep: str | None = None
-    series: str | None = None
-
-    @property
-    def input(self) -> Input:
-        """What it is measured on."""
-        seed = self.seed if self.weights.startswith("uniform") else None
-        read = {name: getattr(self, name) for name in ("keep_ids", "vertices", "directed", "columns")}
-        return Input(self.problem, self.graph, self.input_format, self.weights, self.symmetrize, seed=seed, **read)
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,6 +97,12 @@ class Record:
     def to_json(self, *, indent: int | None = None) -> str:
         """Return the record as JSON text, one line unless ``indent`` is given."""
         return json_text(self.data, indent=indent)
+
+    def accounted(self, account: Account) -> Record:
+        """Return the record with what the account says by now of the phases that are not medians."""
+        known = self.data["phases_s"]
+        seconds = account.until_now()
+        return replace(self, data={**self.data, "phases_s": ordered({name: seconds.get(name, 0.0) for name in known})})
 
     @cached_property
     def shape(self) -> Shape:
@@ -256,8 +215,14 @@ class Record:
 
     @cached_property
     def phases(self) -> Mapping[str, float]:
-        """The median of each phase."""
+        """The seconds of each phase, and their ``total`` where the record has one."""
         return {k: v for k, v in self.shape.phases_s.items() if v is not None} if self.finished else {}
+
+    @property
+    def answer_s(self) -> float | None:
+        """The time to answer: from the command to its end without what repeated runs took; None in older records."""
+        total_s = self.phases.get("total")
+        return None if total_s is None else total_s - self.phases.get("sampling", 0.0)
 
     @property
     def kernel_s(self) -> float | None:
@@ -281,9 +246,14 @@ class Record:
         return relative_half_width(interval, kernel_s) if interval and kernel_s else None
 
     @property
+    def way_there_s(self) -> float:
+        """What the graph took to the device, staged or not."""
+        return sum(self.phases.get(name, 0.0) for name in WAY_THERE)
+
+    @property
     def transfer_s(self) -> float:
         """What data took to the device and back."""
-        return sum(self.phases.get(name, 0.0) for name in TRANSFERS)
+        return self.way_there_s + self.phases.get("d2h", 0.0)
 
     @property
     def inner(self) -> Mapping[str, float]:
@@ -360,7 +330,7 @@ class Record:
 
     @property
     def end_to_end(self) -> float | None:
-        """Millions of edges a second by kernel and transfers."""
+        """Millions of edges a second by the way to the device, kernel and way back."""
         return self.shape.mteps.end_to_end if self.finished and not self.why_no_rates else None
 
     @property
@@ -399,6 +369,14 @@ class Record:
         return {name: why for name, why in told.items() if why}
 
 
+def ordered(seconds: Mapping[str, float]) -> dict[str, float]:
+    """Return a ``phases_s`` object: every phase there is, in its order, and their ``total``."""
+    parts = {name: seconds.get(name, 0.0) for name in PHASES if name in seconds or name not in WAY_THERE[:2]}
+    if "stage" in parts:
+        parts.pop("transfer", None)
+    return {**parts, "total": sum(parts.values())}
+
+
 def family_of(name: str) -> str:
     """Return a graph's kind without its size: ``"rmat:20,w=unit"`` is of the family ``"rmat, w=unit"``."""
     kind, colon, rest = name.partition(":")
@@ -406,35 +384,3 @@ def family_of(name: str) -> str:
         return name
     options = [part for part in rest.split(",") if "=" in part and part.partition("=")[0] not in _SIZES]
     return ", ".join([kind, *options])
-
-
-def json_text(data: Any, *, indent: int | None = None) -> str:
-    """Return data as JSON text, as ``jsonable`` makes it, every text ``encodable``."""
-    return json.dumps(jsonable(data, encodable), indent=indent, ensure_ascii=False, allow_nan=False)
-
-
-_UNENCODABLE = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\ufffe\\uffff\\ud800-\\udfff]")
-
-
-def encodable(text: str) -> str:
-    """Return a text that UTF-8, XML and a terminal can hold: a character that is none stands as an escape in letters.
-
-    Such are the bytes of a file's name that are no UTF-8, and control characters.
-    """
-    return _UNENCODABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
-
-
-def jsonable(value: Any, text: Callable[[str], str] = str) -> Any:
-    """Return ``value`` in JSON's own types: exact integers, infinities and NaN as text, texts as ``text`` makes them.
-
-    ``text`` is given every text and every name; without it they stay as they are.
-    """
-    if isinstance(value, Mapping):
-        return {text(str(k)): jsonable(v, text) for k, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [jsonable(v, text) for v in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float) and not math.isfinite(value):
-        return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
-    return text(value) if isinstance(value, str) else value

@@ -16,8 +16,8 @@ import msgspec
 
 from gpugraph.compression import codec_of_content, open_reader
 from gpugraph.errors import InputError
-from gpugraph.measure.record import Record, encodable, jsonable
-from gpugraph.measure.record_shape import SCHEMA, shown
+from gpugraph.measure.record import Record
+from gpugraph.measure.record_shape import SCHEMA, encodable, jsonable, shown
 
 REMEDY = "give a file that --save or `gpugraph bench` wrote"
 

@@ -1,14 +1,18 @@
-"""The table of all fields of a record that anything reads again: ``Shape``, which a stored record must have.
+"""The table of all fields of a record that anything reads again: ``Shape``, which a stored record must have; its JSON.
 
 Fields that the table does not name are kept as they are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+import math
+import re
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal, get_args
 
 import msgspec
+import numpy as np
 
 SCHEMA = 1
 
@@ -250,3 +254,35 @@ def shown(value: object) -> str:
     """Return a value as an error message shows it."""
     text = repr(value)
     return text if len(text) <= 40 else f"{text[:37]}…"
+
+
+def json_text(data: Any, *, indent: int | None = None) -> str:
+    """Return data as JSON text, as ``jsonable`` makes it, every text ``encodable``."""
+    return json.dumps(jsonable(data, encodable), indent=indent, ensure_ascii=False, allow_nan=False)
+
+
+_UNENCODABLE = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\ufffe\\uffff\\ud800-\\udfff]")
+
+
+def encodable(text: str) -> str:
+    """Return a text that UTF-8, XML and a terminal can hold: a character that is none stands as an escape in letters.
+
+    Such are the bytes of a file's name that are no UTF-8, and control characters.
+    """
+    return _UNENCODABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def jsonable(value: Any, text: Callable[[str], str] = str) -> Any:
+    """Return ``value`` in JSON's own types: exact integers, infinities and NaN as text, texts as ``text`` makes them.
+
+    ``text`` is given every text and every name; without it they stay as they are.
+    """
+    if isinstance(value, Mapping):
+        return {text(str(k)): jsonable(v, text) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [jsonable(v, text) for v in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
+    return text(value) if isinstance(value, str) else value

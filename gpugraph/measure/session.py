@@ -15,13 +15,15 @@ from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
+from gpugraph import code_cache
+from gpugraph.clock import Account
 from gpugraph.errors import DeviceUnavailable, GpuGraphError, OutOfMemory
-from gpugraph.measure.cell_run import Entrant
-from gpugraph.measure.identity import cell_id
+from gpugraph.measure.assemble import record_of
+from gpugraph.measure.cell import Cell, cell_id, parse_options, resolve_algorithm
+from gpugraph.measure.cell_run import CellRun
 from gpugraph.measure.inputs import Inputs, Progress
 from gpugraph.measure.instruments import OpenDevice
-from gpugraph.measure.record import Cell, Record
-from gpugraph.measure.resolve import parse_options, resolve_algorithm
+from gpugraph.measure.record import Record
 from gpugraph.measure.sampling import Sampling
 from gpugraph.measure.strangers import SpoiledGraph
 from gpugraph.problems.algorithm import Algorithm
@@ -36,9 +38,13 @@ class Session:
     """Measures cells; graphs and GPU contexts stay between the calls.
 
     Use it as a context manager, or call ``close``.
+
+    Args:
+        account: what the phases of a session of one cell are told to; by default every cell has an account of its own.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, account: Account | None = None) -> None:
+        self._account = account
         self._inputs = Inputs()
         self._opened: dict[tuple[str, bool], OpenDevice] = {}
         self._described: dict[tuple[str, str], Algorithm] = {}
@@ -82,14 +88,48 @@ class Session:
         if self._used:
             gc.collect()  # what an earlier call left in cycles may hold device memory
         self._used = True
-        group = _Group(self, cells, sampling, progress, finished, failed, current, earlier or {})
-        try:
-            alone = group.measure(range(len(cells)))
-            for index in alone:
-                gc.collect()
-                group.measure([index], last=True)
-        finally:
-            group.entrants.clear()
+        order, running = random.Random(sampling.seed), dict[int, CellRun]()
+        waiting, no_room, alone = list(range(len(cells))), list[int](), len(cells) == 1
+        with contextlib.ExitStack() as at_end:
+            at_end.enter_context(code_cache.told_to(progress))
+            at_end.callback(running.clear)
+            while waiting or running or no_room:
+                if not waiting and not running:  # what found no room beside the others is measured by itself
+                    gc.collect()
+                    waiting, alone = [no_room.pop(0)], True
+                turn = waiting or order.sample(list(running), len(running))
+                waiting = []
+                for index in turn:
+                    current(index)
+                    try:
+                        if index not in running:
+                            cell, account, before = cells[index], self._account or Account(), (earlier or {}).get(index)
+                            device = self.device(cell)
+                            running[index] = CellRun(cell, sampling, self._inputs, device, account, progress, before)
+                            continue
+                        running[index].sample()
+                        stopped_by = running[index].stopped_by()
+                        if stopped_by is None:
+                            continue
+                        record = record_of(running.pop(index), stopped_by)
+                    except Exception as error:  # what a step of a cell raises is that cell's
+                        running.pop(index, None)
+                        forget_frames(error)
+                        if isinstance(error, OutOfMemory | MemoryError) and not alone:
+                            no_room.append(index)
+                            continue
+                        failed(index, error)
+                        self._check_usable(cells[index], error)
+                    else:
+                        finished(index, record)
+
+    def _check_usable(self, cell: Cell, error: Exception) -> None:
+        """Raise where an error has left this process of no use to any cell."""
+        if isinstance(error, SpoiledGraph):
+            self._inputs.clear()
+            raise error
+        if self.device_is_lost(cell):
+            raise DeviceLost(f"the GPU is lost to this process: {error}", where=cell.device) from error
 
     def identify(self, cell: Cell, sampling: Sampling, progress: Progress = lambda what: None) -> str:
         """Return the id that the cell's record will have; loads its graph, which stays for the measurement.
@@ -99,7 +139,8 @@ class Session:
         """
         problem = load_problem(cell.problem)
         opened = self.device(cell)
-        graph = self._inputs.load(cell, problem, progress, opened.device).graph
+        with code_cache.told_to(progress):
+            graph = self._inputs.open(cell, problem, Account(), progress, opened.device).graph
         algorithm = self._resolved(cell, graph, opened.device.kind)
         return cell_id(
             cell,
@@ -160,85 +201,6 @@ class Session:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-    def enter(
-        self, index: int, cell: Cell, sampling: Sampling, progress: Progress, earlier: Mapping[str, Any] | None
-    ) -> Entrant:
-        """Return a cell set up on its device."""
-        return Entrant(index, cell, sampling, self._inputs, self.device(cell), progress, earlier)
-
-
-class _Group:
-    """The cells of one call."""
-
-    def __init__(
-        self,
-        session: Session,
-        cells: Sequence[Cell],
-        sampling: Sampling,
-        progress: Progress,
-        finished: Callable[[int, Record], None],
-        failed: Callable[[int, Exception], None],
-        current: Callable[[int], None],
-        earlier: Mapping[int, Mapping[str, Any]],
-    ):
-        self._session, self._cells, self._sampling = session, cells, sampling
-        self._progress, self._finished, self._failed, self._current = progress, finished, failed, current
-        self._earlier = earlier
-        self._order = random.Random(sampling.seed)
-        self.entrants: dict[int, Entrant] = {}
-
-    def measure(self, indices: Sequence[int], *, last: bool = False) -> list[int]:
-        """Sample cells in random turns until each has ended; return those that found no room beside the others."""
-        no_room: list[int] = []
-        for index in indices:
-            self._step(index, self._enter, no_room, last)
-        while self.entrants:
-            turn = list(self.entrants)
-            self._order.shuffle(turn)
-            for index in turn:
-                self._step(index, self._sample, no_room, last)
-        return no_room
-
-    def _enter(self, index: int) -> None:
-        """Set a cell up."""
-        cell, earlier = self._cells[index], self._earlier.get(index)
-        self.entrants[index] = self._session.enter(index, cell, self._sampling, self._progress, earlier)
-
-    def _sample(self, index: int) -> Record | None:
-        """Take a sample; return the record if it was the last."""
-        entrant = self.entrants[index]
-        entrant.sample()
-        stopped_by = entrant.stopped_by()
-        if stopped_by is None:
-            return None
-        record = entrant.finish(stopped_by)
-        del self.entrants[index]
-        return record
-
-    def _step(self, index: int, step: Callable[[int], Record | None], no_room: list[int], last: bool) -> None:
-        """Do one step of one cell; what it raises is that cell's, what the caller's functions raise is the caller's."""
-        self._current(index)
-        try:
-            record = step(index)
-        except Exception as error:
-            self.entrants.pop(index, None)
-            forget_frames(error)
-            crowded = not last and len(self._cells) > 1
-            if isinstance(error, OutOfMemory | MemoryError) and crowded:
-                no_room.append(index)
-                return
-            self._failed(index, error)
-            if isinstance(error, SpoiledGraph):
-                self._session.forget_inputs()
-                raise
-            if self._session.device_is_lost(self._cells[index]):
-                raise DeviceLost(
-                    f"the GPU is lost to this process: {error}", where=self._cells[index].device
-                ) from error
-            return
-        if record is not None:
-            self._finished(index, record)
 
 
 def forget_frames(error: BaseException | None) -> None:

@@ -135,7 +135,8 @@ def kept() -> Iterator[None]:
     """
     process = os.getpid()
     numpy_state, python_state = np.random.get_state(), random.getstate()
-    errors, error_call, workers = np.geterr(), np.geterrcall(), threads()
+    errors, error_call = np.geterr(), np.geterrcall()
+    workers = threads()
     collects, depth, mask = gc.isenabled(), sys.getrecursionlimit(), _file_mask()
     traced, profiled = sys.gettrace(), sys.getprofile()
     with warnings.catch_warnings(), _directory_kept(), _streams_kept(), _signals_kept():
@@ -145,7 +146,8 @@ def kept() -> Iterator[None]:
             if os.getpid() != process:  # a fork that it left behind must not go on as we do
                 os._exit(1)
             sys.settrace(traced)
-            sys.setprofile(profiled)
+            if sys.getprofile() is not profiled:  # a profiler in C cannot be given back
+                sys.setprofile(profiled)
             sys.setrecursionlimit(depth)
             (gc.enable if collects else gc.disable)()
             os.umask(mask)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
+    from gpugraph.clock import HostClock
     from gpugraph.devices.base import Device
     from gpugraph.graph.csr import CSRGraph
     from gpugraph.graph.view import ResidentView
@@ -24,6 +25,9 @@ METHODS = ("auto", "reference", "certificate", "both")
 
 METHODS_OF_A_RUN = (*METHODS, "none")
 """How a run can be: or not at all."""
+
+TRANSFERS = ("together", "separate")
+"""How the way to the device is timed: as a whole, or the copy into pinned memory apart from the bus."""
 
 
 @dataclass(frozen=True)
@@ -196,6 +200,8 @@ class Problem(Protocol):
     """Name → what ``gpugraph demo`` shows of the problem: ``show(device, seed, detector, runs, progress)``."""
     peers: Mapping[str, Adapter]
     """Library → how it solves the problem; what becomes of its answer see ``SolvedByPeers``."""
+    quicker: str
+    """``"certificate"`` or ``"reference"``: the check that takes less time, imports included."""
     columns: tuple[Column, ...]
     """What its results have beside the common columns; each is left out of a table where no record has it."""
 
@@ -220,9 +226,9 @@ class Problem(Protocol):
         ...
 
     def open(
-        self, input_: Input, phases: dict[str, float], progress: Callable[[str], None], device: Device | None = None
+        self, input_: Input, clock: HostClock, progress: Callable[[str], None], device: Device | None = None
     ) -> Any:
-        """Return the input itself, and add the seconds of ``load`` and ``build`` to ``phases``.
+        """Return the input itself; ``clock`` times ``load``, ``build`` and ``check``.
 
         A GPU that will work on it may be told to, and then makes it, and keeps it, if it can.
         """

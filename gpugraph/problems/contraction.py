@@ -31,7 +31,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.clock import Clock
-from gpugraph.devices.base import Array, Device, covering_grid
+from gpugraph.devices.base import Array, Device, Kernel
+from gpugraph.devices.kernel_file import Arrays, ArrayTable, KernelFile, needs, product
 from gpugraph.errors import InputError
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.sort_arcs import sort_arcs
@@ -39,29 +40,7 @@ from gpugraph.graph.view import MAX_NARROW_ARCS, GraphView, ResidentView
 from gpugraph.ranks.comm import Comm, comm_for
 from gpugraph.ranks.part import MOST_ARCS, GraphPart, require_on_devices, up_arcs
 
-FILE = "boruvka_distributed.cu"
-BLOCK = 256  # as in boruvka_distributed.cu
-TREES = 2048  # as in boruvka_distributed.cu
-JUMPS = 8  # as in boruvka_distributed.cu
-KERNELS = (
-    *(
-        "list_forest",
-        "list_labels",
-        "find_min",
-        "find_first",
-        "claim",
-        "hook",
-        "cut",
-        "jump",
-        "count",
-        "number",
-        "rename",
-        "filter",
-    ),
-    *("least", "label", "settle"),
-)
-NO_CLAIM = 2**64 - 1
-NO_EDGE = 2**32 - 1
+FILE = KernelFile("boruvka_distributed.cu", product(INDEX_BITS=(32, 64), WEIGHT=("uint32", "uint64")))
 
 
 class Edges(Protocol):
@@ -171,7 +150,32 @@ def local_view(part: GraphPart, index_bits: int | None = None) -> GraphView:
     return GraphView.of(CSRGraph(rows.offsets, rows.targets, rows.weights, False, part.name), index_bits=index_bits)
 
 
-class DeviceEdges:
+def arrays(part: GraphPart, *, weighted: bool, labelled: bool) -> ArrayTable:
+    """Return the arrays of the rounds of a rank (meaning: boruvka_distributed.cu); of the edges' two sets in turns."""
+    n, room, key = part.vertices, max(part.vertices - 1, 1), key_dtype(part, weighted=weighted)
+    labels = n if labelled else 0
+    return {
+        **dict.fromkeys(("tail", "head"), ((2, room), np.int32)),
+        "key": ((2, room), key),
+        "at": ((2, room), np.uint32),
+        "best_key": (n, key),
+        "best_at": (n, np.uint32),
+        "claims": (n, np.uint64),
+        **dict.fromkeys(("parent", "link", "renamed"), (n, np.int32)),
+        "chosen": (max(n, 1), np.uint32),
+        **dict.fromkeys(("chosen_count", "edge_count"), (1, np.uint32)),
+        "counts": (-(-n // FILE["TREES"]) or 1, np.uint32),
+        "least_vertex": ((2, labels), np.int32),
+        "label": (labels, np.int32),
+    }
+
+
+def key_dtype(part: GraphPart, *, weighted: bool) -> np.dtype[Any]:
+    """Return the dtype of an edge's key: unsigned, as wide as the weight; 32 bits where weights do not matter."""
+    return np.dtype(f"u{part.weights.itemsize if weighted else 4}")
+
+
+class DeviceEdges(Arrays):
     """The edges of a rank on its device (arrays and kernels: boruvka_distributed.cu).
 
     Attributes:
@@ -190,29 +194,16 @@ class DeviceEdges:
         weighted: bool,
         labelled: bool,
     ):
-        self.part, self.view, self.device, self.weighted, self.labelled = part, view, device, weighted, labelled
+        self.part, self.view, self.weighted, self.labelled = part, view, weighted, labelled
         self.comm, self._reduce = comm_for(part.comm, device), reduce
-        n, room = part.vertices, max(part.vertices - 1, 1)
-        key = np.uint32 if part.weights.itemsize == 4 or not weighted else np.uint64
-        require_on_devices(part.comm, device, state_bytes(part, labelled), part.name)
+        table = arrays(part, weighted=weighted, labelled=labelled)
+        require_on_devices(part.comm, device, needs(table), part.name)
+        super().__init__(device, table)
+        self.block = FILE["BLOCK"]
         self.kernels = load_kernels(part, device, view.index_bits, weighted=weighted)
-        self.lists = [
-            (*(device.empty(room, np.int32) for _ in range(2)), device.empty(room, key), device.empty(room, np.uint32))
-            for _ in range(2)
-        ]
-        self.best_key, self.best_at = device.empty(n, key), device.empty(n, np.uint32)
-        self.claims = device.empty(n, np.uint64)
-        self.parent, self.link, self.renamed = (device.empty(n, np.int32) for _ in range(3))
-        self.chosen, self.chosen_count = device.empty(max(n, 1), np.uint32), device.empty(1, np.uint32)
-        self.counts, self.edge_count = device.empty(-(-n // TREES) or 1, np.uint32), device.empty(1, np.uint32)
-        self.least = [device.empty(n if labelled else 0, np.int32) for _ in range(2)]
-        self.label = device.empty(n if labelled else 0, np.int32)
+        self.lists = [(self.tail[turn], self.head[turn], self.key[turn], self.at[turn]) for turn in (0, 1)]
+        self.least = [self.least_vertex[0], self.least_vertex[1]]
         self.trees = self.edges = 0
-
-    def launch(self, name: str, threads: int, *args: Any) -> None:
-        """Launch one of the kernels for so many threads' work."""
-        if threads:
-            self.kernels[name](covering_grid(self.device, threads, BLOCK), BLOCK, args)
 
     def start(self) -> None:
         """Make every vertex a tree, and list the edges that this rank's own share leaves."""
@@ -238,8 +229,8 @@ class DeviceEdges:
         """Claim for this rank the trees at which it has an edge of the least key of all."""
         tail, head, key, at = self.lists[0]
         edges, best_at = np.uint32(self.edges), self.best_at[: self.trees]
-        self.device.fill(best_at, NO_EDGE)
-        self.device.fill(self.claims[: self.trees], NO_CLAIM)
+        self.device.fill(best_at, FILE["NO_EDGE"])
+        self.device.fill(self.claims[: self.trees], FILE["NO_CLAIM"])
         self.launch("find_first", self.edges, edges, tail, head, key, at, self.best_key, best_at)
         rank = np.uint32(self.comm.rank)
         self.launch("claim", self.edges, edges, rank, tail, head, at, best_at, self.claims)
@@ -250,18 +241,18 @@ class DeviceEdges:
         self.launch("hook", self.trees, trees, self.claims, self.parent)
         chosen = (self.chosen, self.chosen_count)
         self.launch("cut", self.trees, trees, rank, self.claims, self.best_at, self.parent, self.link, *chosen)
-        for _ in range(math.ceil(math.log(max(self.trees, 2), JUMPS)) + 1):
+        for _ in range(math.ceil(math.log(max(self.trees, 2), FILE["JUMPS"])) + 1):
             self.launch("jump", self.trees, trees, self.link)
 
     def renumber(self) -> None:
         """Number the trees that are left, on all ranks alike; those that nobody claimed have ended."""
         device, trees, number = self.device, np.uint32(self.trees), self.parent
-        blocks = -(-self.trees // TREES)
+        blocks = -(-self.trees // FILE["TREES"])
         counts = self.counts[:blocks]
-        self.kernels["count"](blocks, BLOCK, (trees, self.claims, self.link, counts))
+        self.kernels["count"](blocks, self.block, (trees, self.claims, self.link, counts))
         live = device.download(counts).astype(np.int64)
         bases = device.upload((np.cumsum(live) - live).astype(np.uint32))
-        self.kernels["number"](blocks, BLOCK, (trees, self.claims, self.link, bases, number))
+        self.kernels["number"](blocks, self.block, (trees, self.claims, self.link, bases, number))
         self.launch("rename", self.trees, trees, self.link, number, self.renamed)
         left = int(live.sum())
         if self.labelled:
@@ -288,14 +279,6 @@ class DeviceEdges:
         self.launch("settle", int(n), n, self.least[0], self.label)
 
 
-def state_bytes(part: GraphPart, labelled: bool) -> int:
-    """Return the bytes that the rounds take on a device, besides this rank's share of the graph."""
-    key, n = part.weights.itemsize, part.vertices
-    return n * (2 * (12 + key) + key + 4 + 8 + 12 + 4 + (12 if labelled else 0)) + 4096
-
-
-def load_kernels(part: GraphPart, device: Device, index_bits: int, *, weighted: bool) -> dict[str, Any]:
+def load_kernels(part: GraphPart, device: Device, index_bits: int, *, weighted: bool) -> dict[str, Kernel]:
     """Return the kernels for a part by their names, compiled if need be."""
-    weight = str(part.weights.dtype) if weighted else "uint32"
-    defines: dict[str, str | int] = {"WEIGHT": weight, "INDEX_BITS": index_bits}
-    return {name: device.kernel(FILE, f"boruvka_distributed_{name}", defines) for name in KERNELS}
+    return FILE.kernels(device, {"WEIGHT": key_dtype(part, weighted=weighted).name, "INDEX_BITS": index_bits})

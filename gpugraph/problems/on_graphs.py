@@ -12,6 +12,7 @@ from gpugraph.errors import InputError
 from gpugraph.problems.contract import Input, InputSize, ViewSize
 
 if TYPE_CHECKING:
+    from gpugraph.clock import HostClock
     from gpugraph.devices.base import Device
     from gpugraph.graph.csr import CSRGraph
     from gpugraph.graph.view import GraphView, ResidentView
@@ -32,6 +33,7 @@ class OnGraphs:
     """The part of a ``Problem`` that is the same for every problem whose input is a graph."""
 
     query_fields: tuple[str, ...] = ()
+    quicker = "certificate"
     peers: Mapping[str, Adapter] = {}
     demonstrations: Mapping[str, Callable[..., dict[str, Any]]] = {}
 
@@ -57,9 +59,9 @@ class OnGraphs:
         return series_of(source)
 
     def open(
-        self, input_: Input, phases: dict[str, float], progress: Callable[[str], None], device: Device | None = None
+        self, input_: Input, clock: HostClock, progress: Callable[[str], None], device: Device | None = None
     ) -> CSRGraph:
-        """Return the graph, and add the seconds of ``load`` and ``build`` to ``phases``; ``device`` makes it if it can.
+        """Return the graph, ``load``, ``build`` and ``check`` timed by ``clock``; ``device`` makes it if it can.
 
         Raises:
             InputError: nothing of that kind, or damaged.
@@ -76,7 +78,7 @@ class OnGraphs:
             vertices=input_.vertices,
             directed=input_.directed,
             columns=input_.columns,
-            phases=phases,
+            clock=clock,
             progress=progress,
             device=device,
         )

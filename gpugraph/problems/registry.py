@@ -18,7 +18,6 @@ from gpugraph.problems.contract import PROBLEMS, Problem, SolvedByPeers, problem
 
 if TYPE_CHECKING:
     from gpugraph.clock import Clock
-    from gpugraph.graph.csr import CSRGraph
     from gpugraph.graph.view import GraphView
     from gpugraph.problems import Command
 
@@ -51,9 +50,8 @@ def cpu_algorithm(
 
         def compile_(view: GraphView, device: Any, **chosen: Any) -> None:
             from gpugraph.clock import NullClock
-            from gpugraph.graph.view import GraphView
 
-            tiny = GraphView.of(tiny_like(view.graph), index_bits=view.index_bits)
+            tiny = tiny_like(view)
             (query,) = load_problem(problem).queries(tiny.graph, {"source": 0})
             function(tiny, NullClock(), *query, **chosen)
 
@@ -79,19 +77,21 @@ def cpu_algorithm(
     return decorate
 
 
-def tiny_like(graph: CSRGraph) -> CSRGraph:
-    """Return the path 0–1–2 with the dtypes of ``graph``."""
+def tiny_like(view: GraphView) -> GraphView:
+    """Return a view of the path 0–1–2 with the dtypes of ``view``."""
     import numpy as np
 
     from gpugraph.graph.csr import CSRGraph
+    from gpugraph.graph.view import GraphView
 
-    return CSRGraph(
-        offsets=np.array([0, 1, 3, 4], graph.offsets.dtype),
-        targets=np.array([1, 0, 2, 1], graph.targets.dtype),
-        weights=np.array([1, 1, 2, 2], graph.weight_dtype),
+    path = CSRGraph(
+        offsets=np.array([0, 1, 3, 4], view.graph.offsets.dtype),
+        targets=np.array([1, 0, 2, 1], view.graph.targets.dtype),
+        weights=np.array([1, 1, 2, 2], view.graph.weight_dtype),
         directed=False,
-        name=graph.name,
+        name=view.graph.name,
     )
+    return GraphView.of(path, index_bits=view.index_bits)
 
 
 def load_problem(name: str) -> Problem:

@@ -25,7 +25,7 @@ def open_part(
     input_format: str | None = None,
     weights: str = "file",
     symmetrize: bool = False,
-    phases: dict[str, float] | None = None,
+    clock: HostClock | None = None,
     progress: Callable[[str], None] = lambda what: None,
 ) -> GraphPart:
     """Return this rank's part of the graph behind ``source``, checked.
@@ -36,7 +36,7 @@ def open_part(
         input_format: ``"csr"`` or None.
         weights: ``"file"`` or ``"unit"``.
         symmetrize: make a directed graph undirected; the lighter arc of a pair wins.
-        phases: the seconds of ``load`` and ``build`` are added here.
+        clock: what the phases ``load``, ``build`` and ``check`` are timed by.
         progress: called with a few words whenever something new begins.
 
     Raises:
@@ -47,7 +47,7 @@ def open_part(
     if weights not in ("file", "unit"):
         remedy = "write w=LO..HI into the spec, or convert the file with --weights first"
         raise InputError(f"several ranks cannot change weights to {weights}", remedy=remedy)
-    clock = HostClock()
+    clock = HostClock() if clock is None else clock
     if text and input_format is None and not os.path.exists(text) and is_spec(text):
         with clock.phase("build"):
             part = _drawn(parse_spec(text), comm, progress)
@@ -57,6 +57,7 @@ def open_part(
         progress(f"reading {text}")
         with clock.phase("load"):
             part = GraphPart.of(load_file(text, input_format=input_format, check=False), comm)
+        with clock.phase("check"):
             part.check()
     else:
         raise InputError(
@@ -76,9 +77,6 @@ def open_part(
     if symmetrize and part.directed:
         with clock.phase("build"):
             part = part.symmetrized()
-    if phases is not None:
-        for name, seconds in clock.seconds.items():
-            phases[name] = phases.get(name, 0.0) + seconds
     return part
 
 

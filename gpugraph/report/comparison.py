@@ -6,7 +6,8 @@ from collections import Counter
 from typing import Any
 
 from gpugraph.measure.compare import VERDICTS, Compared, Comparison
-from gpugraph.measure.record import Record, jsonable
+from gpugraph.measure.record import Record
+from gpugraph.measure.record_shape import jsonable
 from gpugraph.quantities import counted, duration, percent
 from gpugraph.report.markdown_csv import grid
 from gpugraph.report.terminal import Line, columns, field

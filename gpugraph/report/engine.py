@@ -6,7 +6,7 @@ from importlib import metadata
 from typing import Any
 
 from gpugraph.errors import InputError
-from gpugraph.measure.record import encodable, jsonable
+from gpugraph.measure.record_shape import encodable, jsonable
 
 _REMEDY = "pip install 'gpugraph[report]'"
 

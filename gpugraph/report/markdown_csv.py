@@ -26,7 +26,9 @@ def markdown(rows: Sequence[Record]) -> str:
     definitions = {(one.shape.mteps.definition or "") for one in rows} - {""}
     notes = sorted(definitions)
     if notes and any(one.transfers for one in rows):
-        notes.append("End to end: the same count / (stage + h2d + kernel + d2h)")
+        notes.append("End to end: the same count / (transfer + kernel + d2h)")
+    if any(one.answer_s for one in rows):
+        notes.append("Time to answer: from the command to its end, without the runs that only repeat")
     if any(one.interval_s for one in rows):
         notes.append("Kernel: median ± half the width of its 95 % confidence interval")
     if any(one.few for one in rows):

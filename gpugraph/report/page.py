@@ -19,7 +19,7 @@ from gpugraph.report.cells import Speedup, label
 from gpugraph.report.cells import speedups as find_speedups
 from gpugraph.report.charts.chart import DARK, LIGHT, PAGE, SERIES, Chart, Ink, colors, config, entries, paint
 from gpugraph.report.charts.rates import bandwidth, energy, roofline, speedups, throughput
-from gpugraph.report.charts.times import inner_shares, samples, shares, transfers
+from gpugraph.report.charts.times import answers, inner_shares, samples, shares, transfers
 from gpugraph.report.engine import vega_bundle, vega_license
 from gpugraph.report.page_text import definitions, details, environments, headlines, lead
 from gpugraph.report.papers import COLUMNS as PAPER_COLUMNS
@@ -37,7 +37,8 @@ DARK_ONLY = {"raised": "#1c222b", "accent": "#9dbcff", "good": "#7fdcb6", "bad":
 
 
 _HEADINGS = {
-    "phases": "Shares of the phases",
+    "answer": "From the command to the answer",
+    "phases": "Shares of the phases on the device",
     "inside": "Inside the kernel",
     "transfer": "Kernel against transfer",
     "roof": "Share of the bandwidth roof",
@@ -149,8 +150,9 @@ def _figures(cells: Sequence[Labelled], over: Sequence[Speedup], rows: Sequence[
         ),
         (
             "time", "Where the time goes",
-            "The phases around the kernel, the kernel against the transfers, and the phases inside it.",
-            [shares(cells, PAGE), transfers(cells, PAGE), inner_shares(cells, PAGE)], "No cell has phases.",
+            "From the command to the answer, on the device, kernel against transfers, and inside the kernel.",
+            [answers(cells, PAGE), shares(cells, PAGE), transfers(cells, PAGE), inner_shares(cells, PAGE)],
+            "No cell has phases.",
         ),
         (
             "hardware", "Against the hardware",

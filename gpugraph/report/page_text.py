@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from gpugraph.measure.columns import Labelled
-from gpugraph.measure.record import PHASES, Record, jsonable
+from gpugraph.measure.record import PHASES, Record
+from gpugraph.measure.record_shape import jsonable
 from gpugraph.quantities import counted, duration, in_units, percent, rate, value
 from gpugraph.report.cells import Speedup
 from gpugraph.report.charts.panels import problem_name
@@ -25,8 +26,14 @@ DEFINITIONS = (
     ),
     (
         "End to end",
-        "The same count of edges over stage + h2d + kernel + d2h: with the copy into pinned memory, the way to the "
-        "device and the way back. On a CPU there is no such way, and it is left out.",
+        "The same count of edges over transfer + kernel + d2h: the way to the device, the algorithm, and the way back. "
+        "On a CPU there is no such way, and it is left out.",
+    ),
+    (
+        "Time to answer",
+        "From the command to its end, every second of it: start, reading or making the graph, checks, compiled code, "
+        "transfer, kernel, the way back, verification. Runs that only repeat the first are left out; a cell of a "
+        "sweep, whose process serves many, has neither start nor end.",
     ),
     ("Interval", "95 % bootstrap confidence interval of the median. Sampling goes on until it is narrow enough."),
     (
@@ -194,7 +201,8 @@ def details(cell: Labelled) -> list[list[Any]]:
     blocks: list[list[Any]] = [["Cell", _pairs(facts)]]
     blocks.append(["Graph", _pairs({k: value(v) for k, v in (data.get("graph") or {}).items() if v is not None})])
     blocks.append(["Parameters", _pairs({k: value(v) for k, v in (data.get("parameters") or {}).items()})])
-    blocks.append(["Phases, medians", [[n, duration(row.phases[n])] for n in PHASES if row.phases.get(n)]])
+    named = [[n, duration(row.phases[n])] for n in (*PHASES, "total") if row.phases.get(n)]
+    blocks.append(["From the command to the answer", named])
     blocks.append(
         ["Inside the kernel, scaled to its median", [[name, duration(seconds)] for name, seconds in row.inner.items()]]
     )

@@ -87,15 +87,24 @@ def _phases(record: Record, width: int) -> list[Line]:
     data, inner = record.data, record.measured_inner
     phases = {name: data["phases_s"][name] for name in PHASES if data["phases_s"].get(name)}
     total = sum(phases.values())
-    lines: list[Line] = [[(f"{'phase':<20}{'median':>10}{'share':>8}", "bold")]]
+    lines: list[Line] = [[(f"{'phase':<20}{'time':>10}{'share':>8}", "bold")]]
     for name, seconds in phases.items():
         lines.append(_phase(name, seconds, seconds / total, "cyan" if name == "kernel" else "dim"))
         if name == "kernel" and inner:
             lines += [_phase(f"  {part}", s, s / seconds, "", bar=False) for part, s in inner.items()]
+    if data["phases_s"].get("total"):
+        lines.append([(f"{'total':<20}{duration(total):>10}", "bold"), (_total(record, phases), "dim")])
     if data.get("predecessors_s") is not None:
         lines.append([(f"{'predecessors':<20}{duration(data['predecessors_s']):>10}", ""), (_APART, "dim")])
     lines += field("", _samples(record), width=width, style="dim")
     return lines + _precision(record, width)
+
+
+def _total(record: Record, phases: Mapping[str, float]) -> str:
+    answer_s = record.answer_s
+    if answer_s is None or phases.get("sampling", 0.0) < 0.01 * answer_s:
+        return f"{'':>9}from the command to its answer"
+    return f"{'':>9}time to answer {duration(answer_s)}: without sampling"
 
 
 _APART = f"{'':>9}after the run, in no other figure"
@@ -158,7 +167,7 @@ def _rates(record: Record, width: int) -> list[Line]:
     ]
     if data["device"]["kind"] != "cpu":  # where there is no way to a device it would be the same again
         lines += field("end to end", rate(mteps["end_to_end"]) + mean, width=width, style="green")
-        lines += field("", "= the same count / (stage + h2d + kernel + d2h)", width=width, style="dim")
+        lines += field("", "= the same count / (transfer + kernel + d2h)", width=width, style="dim")
     return lines + _fields(record, problem_columns([Labelled.alone(record)]), width)
 
 

@@ -15,8 +15,8 @@ from gpugraph.bench.estimate import Prices
 from gpugraph.bench.paper import paper_of
 from gpugraph.bench.plan import Plan, Planned, described_algorithm, expand_sweep
 from gpugraph.bench.sweep_file import read_sweep, shipped
+from gpugraph.measure.cell import parse_options
 from gpugraph.measure.record import Record
-from gpugraph.measure.resolve import parse_options
 from gpugraph.measure.sampling import Sampling
 from gpugraph.measure.session import Session
 from gpugraph.problems.registry import algorithms, find_algorithm

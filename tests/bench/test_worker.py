@@ -16,7 +16,7 @@ import pytest
 
 from gpugraph.bench.process import WorkerDied, WorkerProcess
 from gpugraph.bench.worker import cell_from, cell_to_words
-from gpugraph.measure.record import Cell
+from gpugraph.measure.cell import Cell
 
 ROOT = Path(__file__).resolve().parents[2]
 QUICK = {"min_samples": 2, "max_samples": 2}

@@ -83,7 +83,7 @@ def test_an_output_that_cannot_be_written_is_refused_before_the_work(command, op
     def never(*_args: object) -> None:
         raise AssertionError("the work was begun")
 
-    monkeypatch.setattr("gpugraph.measure.cell.run_cell", never)
+    monkeypatch.setattr("gpugraph.measure.run_cell.run_cell", never)
     assert "make the folder first" in refuse(2, command, GRID, option, tmp_path / "none" / "r.npz")
     assert "it is a folder" in refuse(2, command, GRID, option, tmp_path)
     if os.geteuid() != 0:
@@ -146,7 +146,7 @@ def test_a_defect_is_one_line_and_debug_shows_the_trace(monkeypatch):
     def broken(*_args: object) -> None:
         raise ZeroDivisionError("division\nby zero")
 
-    monkeypatch.setattr("gpugraph.measure.cell.run_cell", broken)
+    monkeypatch.setattr("gpugraph.measure.run_cell.run_cell", broken)
     line = refuse(70, "mst", GRID)
     assert "a defect of gpugraph (ZeroDivisionError: division by zero) — please report it" in line
     for words in (["--debug", "mst", GRID], ["mst", GRID, "--debug"]):

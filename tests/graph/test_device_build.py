@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from gpugraph.devices.discovery import select_device
 from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.errors import InputError
-from gpugraph.graph.build import ArcList, build
+from gpugraph.graph.build import ArcList, build, symmetrize
 from gpugraph.graph.csr import WEIGHT_DTYPES, CSRGraph
 from gpugraph.graph.device_build import build_on_device, can_build
 from gpugraph.graph.device_rows import DeviceRows
@@ -72,6 +72,34 @@ def test_an_edge_whose_arcs_differ_is_refused_in_the_words_of_the_host(weight: i
             make()
         said.append(str(caught.value))
     assert said[0] == said[1]
+
+
+@needs_compiler
+@settings(deadline=None, max_examples=60)
+@given(st.data())
+def test_any_directed_graph_becomes_the_undirected_one_of_the_host(data: st.DataObject) -> None:
+    n = data.draw(st.integers(2, 30))
+    vertex = st.integers(0, n - 1)
+    ends = data.draw(st.lists(st.tuples(vertex, vertex), min_size=1, max_size=60))
+    arcs = listed(n, ends, data.draw(st.sampled_from([None, *WEIGHT_DTYPES])), 1, directed=True)
+    host = symmetrize(build(arcs))
+    if not host.arcs:
+        return
+    device = EmulatedDevice()
+    assert_same(symmetrize(build_on_device(arcs, device)), host)
+    later = symmetrize(build_on_device(arcs, device))
+    device.close()
+    assert np.array_equal(later.targets, host.targets)
+    assert np.array_equal(later.weights, host.weights)
+
+
+@needs_compiler
+def test_no_kernel_that_builds_has_a_race() -> None:
+    device, rng = EmulatedDevice(seed=5, races=True), np.random.default_rng(2)
+    for dtype in ("int32", "float64"):
+        arcs = listed(40, rng.integers(0, 40, (3000, 2)).tolist(), dtype, 3, directed=None)
+        assert_same(symmetrize(build_on_device(arcs, device)), symmetrize(build(arcs)))
+    assert device.races() == []
 
 
 def test_a_list_without_arcs_or_with_numbers_of_64_bits_is_left_to_the_host() -> None:

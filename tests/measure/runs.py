@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from gpugraph.measure.record import Cell, Record
+from gpugraph.measure.cell import Cell
+from gpugraph.measure.record import Record
 from gpugraph.measure.sampling import Sampling
 from gpugraph.measure.session import Session
 from tests.measure.fakes import Puppet, enlist

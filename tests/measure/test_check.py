@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from gpugraph.errors import InputError
-from gpugraph.measure.check import check_result
+from gpugraph.measure.check import check, check_result
+from gpugraph.problems.contract import Verdict
 from gpugraph.problems.mst.forest import Forest
 from gpugraph.problems.result_files import write_result
 from gpugraph.problems.sssp.distances import Distances
@@ -134,3 +137,37 @@ def test_a_forest_of_a_directed_graph_is_checked_on_the_undirected_one(tmp_path)
 def test_an_unknown_method_suggests_the_nearest():
     with pytest.raises(InputError, match="did you mean 'certificate'"):
         check_result(zoo("path"), forest_of(zoo("path")), "certifcate")
+
+
+class Unable:
+    """A problem whose oracle may be unable to hold the graph."""
+
+    def __init__(self, reference: str, certificate: str):
+        self.verdicts = {"reference": reference, "certificate": certificate}
+
+    def reference(self, graph: Any, query: Any, result: Any, by: str = "") -> Verdict:
+        return Verdict(self.verdicts["reference"], "reference", f"reference {by}".strip())
+
+    def certificate(self, graph: Any, query: Any, result: Any) -> Verdict:
+        return Verdict(self.verdicts["certificate"], "certificate", "certificate")
+
+
+@pytest.mark.parametrize(
+    ("reference", "certificate", "method", "expected"),
+    [
+        ("passed", "passed", "both", ("passed", "both", "certificate; reference")),
+        ("skipped", "passed", "both", ("passed", "certificate", "certificate; reference")),
+        ("skipped", "failed", "both", ("failed", "both", "certificate")),
+        ("failed", "passed", "both", ("failed", "both", "reference")),
+        ("skipped", "passed", "reference", ("skipped", "reference", "reference")),
+    ],
+)
+def test_an_oracle_that_cannot_hold_the_graph_proves_and_refutes_nothing(reference, certificate, method, expected):
+    problem: Any = Unable(reference, certificate)
+    verdict = check(problem, zoo("path"), (), None, method)
+    assert (verdict.status, verdict.method, verdict.detail) == expected
+
+
+def test_the_oracle_is_told_whose_result_it_checks():
+    problem: Any = Unable("passed", "passed")
+    assert check(problem, zoo("path"), (), None, "reference", by="prim").detail == "reference prim"

@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
-from gpugraph.measure.cell import run_cell
-from gpugraph.measure.identity import cell_id
-from gpugraph.measure.record import Cell
+from gpugraph.measure.cell import Cell, cell_id
+from gpugraph.measure.run_cell import run_cell
 from gpugraph.measure.sampling import Sampling
 from gpugraph.measure.session import Session
 from gpugraph.problems.registry import find_algorithm

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 import gpugraph
+from gpugraph.clock import Account
 from gpugraph.devices.cpu import CpuDevice
 from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.graph.device_rows import DeviceRows
+from gpugraph.measure.cell import Cell
 from gpugraph.measure.inputs import Inputs
-from gpugraph.measure.record import Cell
 from gpugraph.problems.registry import load_problem
 from tests.emulator.compiler import needs_compiler
 
@@ -27,9 +28,9 @@ def test_a_graph_makes_room_for_the_next_where_the_device_is_short_of_memory(
 ) -> None:
     device, inputs, problem = EmulatedDevice(), Inputs(), load_problem("mst")
     cells = [Cell("mst", f"rmat:{scale}", device="emulated") for scale in (8, 7)]
-    inputs.load(cells[0], problem, quiet, device)
+    inputs.open(cells[0], problem, Account(), quiet, device)
     monkeypatch.setattr(EmulatedDevice, "memory", lambda self: (free, free))
-    inputs.load(cells[1], problem, quiet, device)
+    inputs.open(cells[1], problem, Account(), quiet, device)
     assert (inputs.peek(cells[0]) is not None) is kept
     assert inputs.peek(cells[1]) is not None
 
@@ -37,9 +38,11 @@ def test_a_graph_makes_room_for_the_next_where_the_device_is_short_of_memory(
 def test_a_stranger_gets_arrays_of_its_own_and_the_others_those_of_the_graph() -> None:
     device, inputs, problem = EmulatedDevice(), Inputs(), load_problem("mst")
     cell = Cell("mst", "rmat:6", device="emulated")
-    graph = inputs.load(cell, problem, quiet, device).graph
-    viewed = inputs.view(cell, problem, graph, quiet)
-    ours, theirs = (inputs.place(viewed, problem, device, quiet, resident=True, shared=s) for s in (True, False))
+    opened = inputs.open(cell, problem, Account(), quiet, device)
+    graph = opened.graph
+    ours, theirs = (
+        inputs.place(opened, cell, problem, device, Account(), quiet, resident=True, shared=s) for s in (True, False)
+    )
     assert ours.subject.targets is graph.on_device.targets
     for name in ("offsets", "targets", "weights"):
         mine, own = getattr(ours.subject, name), getattr(theirs.subject, name)
@@ -52,18 +55,20 @@ def test_a_stranger_gets_arrays_of_its_own_and_the_others_those_of_the_graph() -
 def test_a_graph_made_on_a_device_is_on_the_host_before_a_cpu_is_timed() -> None:
     inputs, problem = Inputs(), load_problem("mst")
     cell = Cell("mst", "rmat:6", device="emulated")
-    graph = inputs.load(cell, problem, quiet, EmulatedDevice()).graph
-    assert inputs.load(Cell("mst", "rmat:6", device="cpu"), problem, quiet, CpuDevice()).graph is graph
-    inputs.place(inputs.view(cell, problem, graph, quiet), problem, CpuDevice(), quiet, resident=True)
+    graph = inputs.open(cell, problem, Account(), quiet, EmulatedDevice()).graph
+    opened = inputs.open(Cell("mst", "rmat:6", device="cpu"), problem, Account(), quiet, CpuDevice())
+    assert opened.graph is graph
+    inputs.place(opened, cell, problem, CpuDevice(), Account(), quiet, resident=True)
     assert {"offsets", "targets", "weights"} <= set(graph.__dict__)
 
 
 def test_an_algorithm_that_streams_the_graph_has_the_device_to_itself() -> None:
     device, inputs, problem = EmulatedDevice(), Inputs(), load_problem("mst")
     cell = Cell("mst", "rmat:8", device="emulated")
-    graph = inputs.load(cell, problem, quiet, device).graph
+    opened = inputs.open(cell, problem, Account(), quiet, device)
+    graph = opened.graph
     digest = graph.digest
-    placed = inputs.place(inputs.view(cell, problem, graph, quiet), problem, device, quiet, resident=False)
+    placed = inputs.place(opened, cell, problem, device, Account(), quiet, resident=False)
     assert placed.subject.graph is graph
     assert graph.on_device is None
     assert device.peak_bytes() > 0

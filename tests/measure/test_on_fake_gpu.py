@@ -12,14 +12,15 @@ import pytest
 from gpugraph.devices import probes
 from gpugraph.errors import OutOfMemory
 from gpugraph.measure import inputs, instruments
-from gpugraph.measure.record import Cell, Record
+from gpugraph.measure.cell import Cell
+from gpugraph.measure.record import Record
 from gpugraph.measure.sampling import Sampling
 from gpugraph.measure.session import Session
 from tests.devices.fake_cupy import FakeCupy
 from tests.measure.fakes import FakeNvml, FakeTime, Puppet, enlist
 
 FOUR = Sampling.fixed(4, 1)
-CELL = Cell("mst", "grid:5x5", "puppet", "cuda", phases=False)
+CELL = Cell("mst", "grid:5x5", "puppet", "cuda", phases=False, verify="reference")
 
 
 @pytest.fixture(autouse=True)

@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpugraph.errors import InputError
-from gpugraph.measure.record import encodable, json_text
 from gpugraph.measure.record_file import parse_record, read_record_file
-from gpugraph.measure.record_shape import shape_of
+from gpugraph.measure.record_shape import encodable, json_text, shape_of
 from tests.hostile_records import COMMANDS, ended, feed, hostile_lines, whole
 from tests.report.canned import mst_record
 from tests.report.sweep import sweep

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gpugraph import clock as clocks
 from gpugraph.errors import DeviceUnavailable, GpuGraphError, InputError, OutOfMemory
-from gpugraph.measure import cell_run, instruments, trial
+from gpugraph.measure import cell_run, instruments
 from gpugraph.measure.assemble import outcome_of
 from gpugraph.measure.record import Record
 from gpugraph.measure.sampling import Sampling
@@ -53,7 +54,8 @@ def test_a_cell_whose_interval_is_met_ends_at_once_and_the_others_go_on(monkeypa
 def clock(monkeypatch):
     fake = FakeTime()
     monkeypatch.setattr(cell_run, "time", fake)
-    monkeypatch.setattr(trial, "working_seconds", fake.perf_counter)
+    monkeypatch.setattr(clocks, "time", fake)
+    monkeypatch.setattr(clocks, "compile_seconds", lambda: 0.0)
     return fake
 
 
@@ -69,13 +71,13 @@ def test_the_time_limit_ends_a_cell_that_has_at_least_one_sample(monkeypatch, cl
 
 def test_the_check_of_the_first_result_does_not_count_against_the_limit(monkeypatch, clock):
     (slow,), log = puppets(monkeypatch, "slow")
-    slow.on_run, checked = clock.lasting(1.0), trial.check
+    slow.on_run, checked = clock.lasting(1.0), cell_run.check
 
     def check(*subject: Any) -> Any:
         clock.now += 1000
         return checked(*subject)
 
-    monkeypatch.setattr(trial, "check", check)
+    monkeypatch.setattr(cell_run, "check", check)
     measure([cell("slow")], Sampling(target=0, min_samples=5, time_limit_s=3.5, warmup=0))
     assert len(log) == 4
 

@@ -11,9 +11,9 @@ from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.errors import InputError
 from gpugraph.measure import session
 from gpugraph.measure.assemble import failed_record
-from gpugraph.measure.cell import run_cell
-from gpugraph.measure.record import Cell
+from gpugraph.measure.cell import Cell
 from gpugraph.measure.record_shape import OUTCOMES
+from gpugraph.measure.run_cell import run_cell
 from gpugraph.measure.sampling import Sampling
 from gpugraph.measure.session import Session
 from gpugraph.problems.registry import find_algorithm
@@ -160,6 +160,16 @@ def test_figures_that_a_cpu_does_not_give_are_absent_with_the_reason():
 def test_cold_samples_are_refused_on_the_emulated_device():
     with pytest.raises(InputError, match="'emulated' cannot be flushed"):
         run_cell(Cell("mst", GRID, "boruvka", "emulated"), sampling=replace(SIX, cold=True))
+
+
+def test_what_is_compiled_for_the_first_time_is_named_while_it_is(monkeypatch):
+    from gpugraph import code_cache
+
+    (one,), _ = puppets(monkeypatch, "one")
+    one.on_prepare = lambda turn: code_cache.find("numba", "here._step-0123456789abcdef0123.code")
+    said: list[str] = []
+    run_cell(cell("one"), said.append, SIX)
+    assert "compiling here._step, for this and later runs" in said
 
 
 def test_a_session_closes_every_device_it_opened(monkeypatch):

@@ -19,7 +19,7 @@ import pytest
 from gpugraph.compiled import set_threads, threads
 from gpugraph.graph.generate import generate
 from gpugraph.graph.view import GraphView
-from gpugraph.measure.record import Cell
+from gpugraph.measure.cell import Cell
 from gpugraph.measure.sampling import Sampling
 from gpugraph.measure.session import Session
 from gpugraph.measure.strangers import Hosting, SpoiledGraph, kept

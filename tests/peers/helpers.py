@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.measure.cell import run_cell
-from gpugraph.measure.record import Cell, Record
+from gpugraph.measure.cell import Cell
+from gpugraph.measure.record import Record
+from gpugraph.measure.run_cell import run_cell
 from gpugraph.peers import LIBRARIES
 from gpugraph.peers.peer import Peer
 from gpugraph.problems.adapter import Adapter

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.measure.trial import check
+from gpugraph.measure.check import check
 from gpugraph.peers import LIBRARIES
 from gpugraph.peers.peer import PeerRefused
 from gpugraph.problems.mst.forest import edge_endpoints
@@ -97,8 +97,8 @@ def test_a_version_without_forests_is_refused(cugraph: Any) -> None:
 @pytest.mark.skipif(LIBRARIES["cugraph"].version() is None, reason="cugraph is not installed")
 @pytest.mark.parametrize("problem", ["mst", "sssp"])
 def test_cugraph_is_a_cell_like_any_other(problem: str) -> None:
-    from gpugraph.measure.cell import run_cell
-    from gpugraph.measure.record import Cell
+    from gpugraph.measure.cell import Cell
+    from gpugraph.measure.run_cell import run_cell
     from gpugraph.peers import PeerError
 
     source = "max-degree" if problem == "sssp" else None

@@ -12,7 +12,7 @@ from gpugraph.devices.cpu import CpuDevice
 from gpugraph.errors import InputError
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView
-from gpugraph.measure.trial import check
+from gpugraph.measure.check import check
 from gpugraph.peers import LIBRARIES, PeerRefused, load_peer
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.contract import Verdict

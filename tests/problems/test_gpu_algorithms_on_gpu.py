@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import gpugraph
-from gpugraph.measure.cell import run_cell
-from gpugraph.measure.record import Cell
+from gpugraph.measure.cell import Cell
+from gpugraph.measure.run_cell import run_cell
 from tests.problems.gpu_cases import VARIANTS, assert_right, cases, layout_fits, variant_id
 from tests.zoo import zoo
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from gpugraph.devices.cuda_source import load_source
-from gpugraph.devices.matrix import kernel_files
 from gpugraph.emulator.sanitize import run_sanitized
 from gpugraph.errors import DeviceUnavailable
+from tests.devices.compile_matrix import kernel_files
 from tests.emulator.compiler import needs_compiler
 
 ROOT = Path(__file__).resolve().parents[2]

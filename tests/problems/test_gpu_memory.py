@@ -44,7 +44,7 @@ def dijkstra_driver() -> SimpleNamespace:
     """Return the driver of the frontier with the strategy of ``dijkstra``."""
     strategy, *_ = STRATEGIES["dijkstra"]
     return SimpleNamespace(
-        prepare=lambda view, device: frontier_dijkstra.State(view, device, strategy),
+        State=lambda view, device: frontier_dijkstra.State(view, device, strategy),
         run=frontier_dijkstra.run,
         state_bytes=lambda view: frontier_dijkstra.state_bytes(view, strategy),
     )
@@ -73,11 +73,11 @@ def test_the_need_foretold_is_what_a_run_allocates(name: str, dtype: str, index_
         device = EmulatedDevice()
         view, _, _ = make_resident(GraphView.of(graph_of(n, m, dtype), (), index_bits), device)
         assert device.peak_bytes() == view.nbytes == view.host.nbytes
-        state = driver.prepare(view, device, **options)
+        state = driver.State(view, device, **options)
         if driver is not prim:  # which would take n steps
             driver.run(state, NullClock(), *query)
         taken, foretold = device.peak_bytes() - view.nbytes, driver.state_bytes(view, **variant)
-        assert taken <= foretold <= 1.02 * taken + 4096
+        assert taken <= foretold <= 1.02 * taken + 8192  # every array is rounded up to 512 bytes
 
 
 @TYPES
@@ -89,7 +89,7 @@ def test_filter_boruvka_keeps_within_its_bound(dtype: str, index_bits: int) -> N
         device = EmulatedDevice()
         graph = graph_of(n, m, dtype)
         view, _, _ = make_resident(GraphView.of(graph, (), index_bits), device)
-        filter_boruvka.run(filter_boruvka.prepare(view, device), NullClock())
+        filter_boruvka.run(filter_boruvka.State(view, device), NullClock())
         own = device.peak_bytes() - view.nbytes
         assert own <= per_edge * graph.edges + per_vertex * n + 1024  # what few words a run counts in
 
@@ -98,7 +98,7 @@ def peak_of_delta_stepping(graph: CSRGraph, index_bits: int) -> tuple[int, int, 
     """Return the peak beyond the graph's own bytes, what the host foretold of it, and the run's counters."""
     device, clock = EmulatedDevice(), NullClock()
     view, _, _ = make_resident(GraphView.of(graph, (), index_bits), device)
-    state = delta_stepping.prepare(view, device)
+    state = delta_stepping.State(view, device)
     for source in (0, graph.vertices // 2):
         delta_stepping.run(state, clock, source)
     return device.peak_bytes() - view.nbytes, delta_stepping.state_bytes(view), clock.counters

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gpugraph.measure.record import Cell
+from gpugraph.measure.cell import Cell
 from gpugraph.problems.registry import load_problem
 
 

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 
-from gpugraph.files import resource_dir
-from gpugraph.problems import contraction
 from gpugraph.problems.sssp import delta_stepping_distributed
 from tests.ranks.runs import own_ranks
 from tests.ranks.test_drivers import tried
@@ -28,23 +24,7 @@ def test_shuffled_schedules_give_one_result(seed: int) -> None:
     assert tried(run.stdout) > 10
 
 
-def constants(file: str) -> dict[str, int]:
-    source = (resource_dir("cuda_kernels") / file).read_text()
-    return {name: int(value) for name, value in re.findall(r"\b([A-Z_]+) = (\d+)[,;]", source)}
-
-
-@pytest.mark.parametrize("name", ["BLOCK", "TREES", "JUMPS"])
-def test_contraction_repeats_its_kernels_constants(name: str) -> None:
-    assert getattr(contraction, name) == constants(contraction.FILE)[name]
-
-
-def test_delta_stepping_reads_the_counts_where_its_kernels_write_them() -> None:
-    theirs = constants(delta_stepping_distributed.FILE)
-    ours = delta_stepping_distributed
-    assert [theirs[name] for name in ("NEXT_COUNT", "FAR_COUNT", "OUT_COUNT", "OVERFLOWED", "BY_OWNER")] == [
-        ours.NEXT,
-        ours.FAR,
-        ours.OUT,
-        ours.OVERFLOWED,
-        ours.BY_OWNER,
-    ]
+def test_the_host_counts_in_the_same_places_as_the_kernels() -> None:
+    places = delta_stepping_distributed.FILE.enumerators("Count")
+    assert len(places) == 5
+    assert {name: getattr(delta_stepping_distributed, name) for name in places} == places

@@ -12,7 +12,7 @@ from gpugraph.report.charts.chart import DARK, LIGHT, PAGE, colors, entries, pai
 from gpugraph.report.charts.curves import Point, curves, label_angle, log_axis, log_domain
 from gpugraph.report.charts.panels import panels
 from gpugraph.report.charts.rates import bandwidth, energy, roofline, speedups, throughput
-from gpugraph.report.charts.times import MOST, MOST_PANELS, inner_shares, samples, shares, transfers
+from gpugraph.report.charts.times import MOST, MOST_PANELS, answers, inner_shares, samples, shares, transfers
 from gpugraph.report.engine import draw
 from gpugraph.report.figure import figure
 from gpugraph.report.page import colours
@@ -99,6 +99,25 @@ def test_shares_are_those_of_the_phases_and_no_more_figures_than_a_reader_bears(
     many = [cell("mst", "boruvka", "cuda", s) | {"algorithm": f"a{i}"} for i in range(20) for s in (16, 17)]
     assert len(shares(label([Record.of(record) for record in many]), LIGHT)) == MOST_PANELS
     assert inner_shares(cells, LIGHT)[0].title == "boruvka, NVIDIA H200"
+
+
+def test_a_bar_leads_from_the_command_to_the_answer_of_every_cell_that_knows_its_total(cells):
+    assert answers(cells, LIGHT) == []
+    phases = {
+        "start": 0.5,
+        "compile": 0.25,
+        "load": 1.0,
+        "check": 0.5,
+        "transfer": 0.125,
+        "kernel": 2.0,
+        "sampling": 9.0,
+    }
+    new = cell("mst", "boruvka", "cuda", 16) | {"phases_s": {**phases, "sampling": 9.0, "total": 13.375}}
+    (chart,) = answers(label([Record.of(new)]), LIGHT)
+    parts = {value["part"]: value["y"] for value in chart.spec["data"]["values"]}
+    assert parts == {"start": 0.75, "input": 1.5, "transfer": 0.125, "kernel": 2.0}
+    assert chart.spec["encoding"]["y"]["stack"] == "zero"
+    assert Record.of(new).answer_s == sum(parts.values())
 
 
 def test_transfers_energy_roof_and_speed_up_are_shown_where_they_were_measured(rows, cells):

@@ -24,7 +24,7 @@ algorithm   boruvka (share=0.25, rank-weights) — O. Borůvka, 1926, §1
 device      cuda: NVIDIA H200
 memory      20.4 MiB at most
 
-phase                   median   share
+phase                     time   share
 build                   250 ms    67%  ████████████████████
 stage                  1.10 ms     0%
 h2d                     412 µs     0%
@@ -41,7 +41,7 @@ MTEPS       1,419.6
             = undirected edges of the graph / kernel time, in millions per
             second
 end to end  438.20
-            = the same count / (stage + h2d + kernel + d2h)
+            = the same count / (transfer + kernel + d2h)
 
 result      total weight 2618234
             tree edges 60000

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.clock import Clock, NullClock
+from gpugraph.devices.kernel_file import needs
 from gpugraph.graph.view import make_resident
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.components import gpu_hook
@@ -20,13 +21,13 @@ from gpugraph.problems.components.labels import Components
 from gpugraph.problems.contraction import (
     DeviceEdges,
     Edges,
+    arrays,
     contract,
     expected_index_bits,
     index_bits_of,
     load_kernels,
     local_view,
     part_behind,
-    state_bytes,
 )
 from gpugraph.problems.contraction_cpu import HostEdges
 from gpugraph.problems.registry import register
@@ -48,7 +49,7 @@ def prepare(subject: Any, device: Any) -> Edges:
     if device.kind == "cpu":
         return HostEdges(part, weighted=False, labelled=True)
     view = local_view(part, index_bits_of(subject))
-    needed = view.nbytes + gpu_hook.state_bytes(view) + state_bytes(part, labelled=True)
+    needed = view.nbytes + needs(gpu_hook.arrays(view)) + needs(arrays(part, weighted=False, labelled=True))
     require_on_devices(part.comm, device, needed, part.name)
     resident = make_resident(view, device)[0]
     local = gpu_hook.State(resident, device)

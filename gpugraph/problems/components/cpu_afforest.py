@@ -65,7 +65,7 @@ def run(state: State, clock: NullClock) -> NDArray[Any]:
 
 def compile_(view: GraphView, device: Any) -> None:
     """Compile all that a run needs."""
-    run(prepare(GraphView.of(tiny_like(view.graph), index_bits=view.index_bits), device), NullClock())
+    run(prepare(tiny_like(view), device), NullClock())
 
 
 ALGORITHM = register(

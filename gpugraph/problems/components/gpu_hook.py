@@ -13,46 +13,38 @@ import numpy as np
 
 from gpugraph.clock import Clock, add_stamps
 from gpugraph.devices.base import Array, Device, Kernel
+from gpugraph.devices.kernel_file import Arrays, ArrayTable, KernelFile, needs, product
 from gpugraph.graph.view import ResidentView
 from gpugraph.problems.algorithm import Algorithm, InputSizes
 from gpugraph.problems.components.labels import Components
 from gpugraph.problems.registry import register
 
-FILE = "components.cu"
-BLOCK = 512
-CONTROL_WORDS = 3
-PHASES = ("start", "sample", "flatten", "giant", "rest", "hubs", "label", "end")
+FILE = KernelFile("components.cu", product(INDEX_BITS=(32, 64)))
 
 
-class State:
-    """The arrays of one run (shapes and meaning: components.cu)."""
+def arrays(sizes: InputSizes) -> ArrayTable:
+    """Return the arrays of a run (meaning: components.cu)."""
+    n = sizes.vertices
+    return {
+        **dict.fromkeys(("parent", "least", "hubs"), (n, np.int32)),
+        "control": (FILE["CONTROL_WORDS"], np.uint32),
+        "timeline": (len(FILE.phases), np.uint64),
+    }
+
+
+class State(Arrays):
+    """The arrays of one run."""
 
     def __init__(self, view: ResidentView, device: Device):
-        self.view, self.device = view, device
-        n = view.vertices
-        device.require(state_bytes(view))
-        self.parent = device.empty(n, np.int32)
-        self.least = device.empty(n, np.int32)
-        self.hubs = device.empty(n, np.int32)
-        self.control = device.empty(CONTROL_WORDS, np.uint32)
-        self.timeline = device.empty(len(PHASES), np.uint64)
+        super().__init__(device, arrays(view))
+        self.view, self.block = view, FILE["BLOCK"]
         self.kernel = load_kernel(view, device)
-        self.grid = max(1, min(-(-n // BLOCK), self.kernel.resident_blocks(BLOCK)))
+        self.grid = max(1, min(-(-view.vertices // self.block), self.kernel.resident_blocks(self.block)))
 
 
 def load_kernel(view: ResidentView, device: Device) -> Kernel:
     """Return the kernel that fits the view, compiled if need be."""
-    return device.kernel(FILE, "components_hook", {"INDEX_BITS": view.index_bits}, cooperative=True)
-
-
-def state_bytes(sizes: InputSizes) -> int:
-    """Return the bytes that ``prepare`` allocates."""
-    return 12 * sizes.vertices + 4096
-
-
-def prepare(view: ResidentView, device: Device) -> State:
-    """Return the arrays of a run."""
-    return State(view, device)
+    return FILE.kernel(device, {"INDEX_BITS": view.index_bits}, cooperative=True)
 
 
 def run(state: State, clock: Clock) -> Array:
@@ -65,14 +57,14 @@ def run(state: State, clock: Clock) -> Array:
         device.fill(state.timeline, 0)
     state.kernel(
         state.grid,
-        BLOCK,
+        state.block,
         (
             *(np.int32(view.vertices), view.offsets, view.targets),
             *(state.parent, state.least, state.hubs, state.control, state.timeline),
         ),
     )
     if clock.timing:
-        add_stamps(clock, PHASES, device.download(state.timeline))
+        add_stamps(clock, FILE.phases, device.download(state.timeline))
     return state.parent
 
 
@@ -100,12 +92,12 @@ register(
         authors="gpugraph; after Sutton, Ben-Nun, Barak; Jaiganesh, Burtscher",
         year=2018,
         section="IPDPS'18, section IV; HPDC'18, section 3",
-        prepare=prepare,
+        prepare=State,
         run=run,
         fetch=fetch,
         finish=finish,
         compile=load_kernel,
         minimum_bytes=minimum_bytes,
-        state_bytes=state_bytes,
+        state_bytes=lambda sizes: needs(arrays(sizes)),
     )
 )

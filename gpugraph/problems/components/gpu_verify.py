@@ -9,14 +9,14 @@ from __future__ import annotations
 import numpy as np
 
 from gpugraph.devices.base import Device, covering_grid
+from gpugraph.devices.kernel_file import KernelFile, product
 from gpugraph.graph.view import ResidentView
 from gpugraph.problems.components.labels import Components
 from gpugraph.problems.components.verify import check_joins, check_labels, describe_arc, describe_pass
 from gpugraph.problems.contract import Verdict
 
-FILE = "verify_components.cu"
+FILE = KernelFile("verify_components.cu", product(INDEX_BITS=(32, 64)))
 BLOCK = 256
-ARCS_PER_THREAD = 32  # as in verify_components.cu: TILE / WARP
 NO_VERTEX = np.uint32(2**32 - 1)
 NO_ARC = np.uint64(2**64 - 1)
 
@@ -50,14 +50,12 @@ def _refute(view: ResidentView, device: Device, found: Components) -> str | None
     labels, up = device.upload(found.labels.astype(np.int32)), device.empty(n, np.int32)
     wrong_label, joins = device.full(1, NO_VERTEX, np.uint32), device.full(1, 0, np.uint32)
     wrong_arc = device.full(1, NO_ARC, np.uint64)
-    defines = {"INDEX_BITS": view.index_bits}
-    check = device.kernel(FILE, "verify_components_check_labels", defines)
-    check(covering_grid(device, n, BLOCK), BLOCK, (np.int32(n), labels, up, wrong_label))
+    kernels = FILE.kernels(device, {"INDEX_BITS": view.index_bits})
+    kernels["check_labels"](covering_grid(device, n, BLOCK), BLOCK, (np.int32(n), labels, up, wrong_label))
     if device.read(wrong_label) != NO_VERTEX:
         return check_labels(graph, found.labels) or "the labels on the device are not the host's"
-    check = device.kernel(FILE, "verify_components_check_arcs", defines)
-    check(
-        covering_grid(device, -(-view.arcs // ARCS_PER_THREAD), BLOCK),
+    kernels["check_arcs"](
+        covering_grid(device, view.arcs * FILE["WARP"] // FILE["TILE"] + 1, BLOCK),
         BLOCK,
         (
             *(np.int32(n), view.index_dtype.type(view.arcs), view.offsets, view.targets),

@@ -13,19 +13,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.clock import Clock, NullClock
+from gpugraph.devices.kernel_file import needs
 from gpugraph.graph.digest import set_digest
 from gpugraph.graph.view import make_resident
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.contraction import (
+    FILE,
     DeviceEdges,
     Edges,
+    arrays,
     contract,
     expected_index_bits,
     index_bits_of,
     load_kernels,
     local_view,
     part_behind,
-    state_bytes,
 )
 from gpugraph.problems.contraction_cpu import HostEdges
 from gpugraph.problems.mst import gpu_filter_boruvka
@@ -51,7 +53,7 @@ def prepare(subject: Any, device: Any) -> Edges:
     if device.kind == "cpu":
         return HostEdges(part, weighted=True, labelled=False)
     view = local_view(part, index_bits_of(subject))
-    needed = view.nbytes + gpu_filter_boruvka.state_bytes(view) + state_bytes(part, labelled=False)
+    needed = view.nbytes + gpu_filter_boruvka.state_bytes(view) + needs(arrays(part, weighted=True, labelled=False))
     require_on_devices(part.comm, device, needed, part.name)
     resident = make_resident(view, device)[0]
     local = gpu_filter_boruvka.State(resident, device)
@@ -60,7 +62,8 @@ def prepare(subject: Any, device: Any) -> Edges:
         """List the forest of this rank's own share."""
         forest = gpu_filter_boruvka.run(local, NullClock())
         count = int(device.read(local.forest_edges))
-        graph = (np.int32(part.vertices), resident.offsets, resident.targets, resident.weights)
+        weights = (resident.weights, FILE.weight_kind(resident.weights))
+        graph = (np.int32(part.vertices), resident.offsets, resident.targets, *weights)
         edges.launch("list_forest", count, np.uint32(count), forest, *graph, *edges.lists[0])
         return count
 

@@ -12,22 +12,62 @@ from typing import Any
 import numpy as np
 
 from gpugraph.clock import Clock
-from gpugraph.devices.base import Array, Device, Kernel, covering_grid
-from gpugraph.graph.digest import set_digest
+from gpugraph.devices.base import Array, Defines, Device, Kernel
+from gpugraph.devices.kernel_file import Arrays, ArrayTable, KernelFile, needs, product
 from gpugraph.graph.view import GraphView, ResidentView
-from gpugraph.problems.algorithm import Algorithm, Option
-from gpugraph.problems.mst.gpu_forest import fetch_forest, finish_forest, forest_bytes, merge_launches
+from gpugraph.problems.algorithm import Option
+from gpugraph.problems.mst.gpu_forest import (
+    KEY_TYPES,
+    forest_algorithm,
+    forest_bytes,
+    is_wide,
+    key_dtype,
+    key_types,
+    merge_launches,
+)
 from gpugraph.problems.registry import register
 
-FILE = "boruvka.cu"
-BLOCK = 256  # as in boruvka.cu
-SEGMENT_ARCS = 1024  # as in boruvka.cu
-JUMPS = 8  # as in boruvka.cu
 MAX_ROUNDS = 33  # trees at least halve: 2^32 vertices end after 32 rounds
 
 
-class State:
-    """The arrays of one run and the kernels that work on them (shapes and meaning: boruvka.cu).
+_IDS, _SORTED = {"HAS_IDS": (1,)}, {"HAS_IDS": (1,), "SORTED": (1,)}  # sorted rows have ids
+FILE = KernelFile(
+    "boruvka.cu",
+    [
+        *KEY_TYPES,
+        *(sets for rows in ({}, _IDS, _SORTED) for sets in product(LANES=(4, 8, 16, 32), **rows)),
+        *(sets for rows in ({}, _SORTED) for sets in product(COMPRESSED=(1,), **rows)),
+        *(sets for rows in (_IDS, _SORTED) for sets in product(SHUFFLES=(0,), **rows)),
+        *product(INDEX_BITS=(64,), WEIGHT=("uint64",), LANES=(4,), **_SORTED),
+        *product(INDEX_BITS=(64,), WEIGHT=("uint64",), LANES=(4,), COMPRESSED=(1,), **_IDS),
+    ],
+)
+
+
+def arrays(view: GraphView, rows: int) -> ArrayTable:
+    """Return the arrays of a run that searches the first ``rows`` rows (meaning: boruvka.cu)."""
+    n, index, segments = view.vertices, view.offsets.dtype, most_segments(view, rows)
+    return {
+        **dict.fromkeys(("tree", "link", "number"), (n, np.int32)),
+        "edge": (n, index),
+        "best_key": (n, np.uint64),
+        "best_id": (n if is_wide(view) else 1, np.uint64),
+        "lower": ((2, segments), index),
+        "upper": ((2, segments), index),
+        "vertex": ((2, segments), np.int32),
+        "segment_key": (segments, key_dtype(view)),
+        "segment_id": (segments, index),
+        "segment_other": (segments, np.int32),
+        "forest": (max(n - 1, 1), index),
+        "forest_edges": (1, np.uint32),
+        "trees": (MAX_ROUNDS + 1, np.uint32),
+        "segments": (MAX_ROUNDS + 1, np.uint32),
+        "changed": ((MAX_ROUNDS, merge_launches(n, FILE["JUMPS"])), np.uint32),
+    }
+
+
+class State(Arrays):
+    """The arrays of one run and the kernels that work on them.
 
     Args:
         view: the graph on the device.
@@ -40,40 +80,14 @@ class State:
     """
 
     def __init__(self, view: ResidentView, device: Device, rows: int | None = None, exchange: str = "shuffles"):
-        self.view, self.device = view, device
-        n, index = view.vertices, view.index_dtype
-        self.rows = n if rows is None else rows
-        segments = most_segments(view.host, self.rows)
-        key = np.uint32 if view.weights.dtype.itemsize == 4 else np.uint64
-        wide = view.index_bits == 64 or key is np.uint64
-        self.segments_capacity = segments
-        device.require(state_bytes(view, self.rows))
-        self.tree = device.empty(n, np.int32)
-        self.segment_lists = [
-            (device.empty(segments, index), device.empty(segments, index), device.empty(segments, np.int32))
-            for _ in range(2)
-        ]
-        self.segment_key = device.empty(segments, key)
-        self.segment_id = device.empty(segments, index)
-        self.segment_other = device.empty(segments, np.int32)
+        self.view, self.rows = view, view.vertices if rows is None else rows
+        super().__init__(device, arrays(view.host, self.rows))
+        self.segments_capacity = most_segments(view.host, self.rows)
+        self.segment_lists = [(self.lower[turn], self.upper[turn], self.vertex[turn]) for turn in (0, 1)]
         self.found = (self.segment_key, self.segment_id, self.segment_other)
-        self.best_key = device.empty(n, np.uint64)
-        self.best_id = device.empty(n if wide else 1, np.uint64)
-        self.link = device.empty(n, np.int32)
-        self.edge = device.empty(n, index)
-        self.number = device.empty(n, np.int32)
-        self.forest = device.empty(max(n - 1, 1), index)
-        self.forest_edges = device.empty(1, np.uint32)
-        self.trees = device.empty(MAX_ROUNDS + 1, np.uint32)
-        self.segments = device.empty(MAX_ROUNDS + 1, np.uint32)
-        self.changed = device.empty((MAX_ROUNDS, merge_launches(n, JUMPS)), np.uint32)
-        self.wide = wide
-        self.lanes = lanes_for(view)
+        self.wide, self.lanes = is_wide(view), lanes_for(view)
+        self.block = FILE["BLOCK"]
         self.kernels = load_kernels(view, device, exchange=exchange)
-
-    def launch(self, name: str, threads: int, *args: Any) -> None:
-        """Launch a kernel over about ``threads`` threads' worth of work."""
-        self.kernels[name](covering_grid(self.device, threads, BLOCK), BLOCK, args)
 
     def start(self) -> None:
         """Make every vertex a tree and cut the rows into segments."""
@@ -97,7 +111,8 @@ class State:
         self.launch(
             "find_min_segments",
             self.segments_left * self.lanes,
-            *(round_, self.segments, view.offsets, view.targets, base, byte, bits, shift, view.weights, edge_ids),
+            *(round_, self.segments, view.offsets, view.targets, base, byte, bits, shift),
+            *(view.weights, FILE.weight_kind(view.weights), edge_ids),
             *(self.tree, lower, upper, vertex, *self.found),
         )
 
@@ -134,7 +149,7 @@ class State:
 
     def merge_trees(self, round_: np.int32) -> None:
         """Let every tree link to its root."""
-        for step in range(merge_launches(self.trees_left, JUMPS)):
+        for step in range(merge_launches(self.trees_left, FILE["JUMPS"])):
             row = self.changed[int(round_)]
             self.launch("merge_trees", self.trees_left, round_, np.int32(step), self.trees, self.link, row)
 
@@ -151,35 +166,18 @@ class State:
         return trees
 
 
-KERNELS = (
-    "start",
-    "add_rows",
-    "reset_trees",
-    "find_min_segments",
-    "find_min_trees",
-    "break_ties",
-    "link_trees",
-    "remove_cycles",
-    "merge_trees",
-    "number_roots",
-    "relabel_vertices",
-    "keep_segments",
-)
-
-
 def load_kernels(view: ResidentView | GraphView, device: Device, *, exchange: str = "shuffles") -> dict[str, Kernel]:
     """Return the kernels that fit the view, compiled if need be."""
     host = view.host if isinstance(view, ResidentView) else view
-    defines: dict[str, str | int] = {
-        "INDEX_BITS": view.index_bits,
-        "WEIGHT": view.weights.dtype.name,
+    defines: Defines = {
+        **key_types(view),
         "LANES": lanes_for(view),
         "SORTED": int("sort-adjacency" in host.preparations),
         "HAS_IDS": int(view.edge_ids is not None),
         "COMPRESSED": int(view.compressed is not None),
         "SHUFFLES": int(exchange == "shuffles"),
     }
-    return {name: device.kernel(FILE, f"boruvka_{name}", defines) for name in KERNELS}
+    return FILE.kernels(device, defines)
 
 
 def lanes_for(view: ResidentView | GraphView) -> int:
@@ -190,28 +188,19 @@ def lanes_for(view: ResidentView | GraphView) -> int:
 
 def most_segments(view: GraphView, rows: int) -> int:
     """Return how many segments the first ``rows`` rows can have at most."""
-    return rows + int(view.offsets[rows]) // SEGMENT_ARCS
+    return rows + int(view.offsets[rows]) // FILE["SEGMENT_ARCS"]
 
 
 def state_bytes(view: ResidentView | GraphView, rows: int | None = None) -> int:
     """Return the bytes that a state allocates for the first ``rows`` rows, all of them if not given."""
     view = view.host if isinstance(view, ResidentView) else view
-    n, index = view.vertices, view.index_bits // 8
-    key = int(view.weights.dtype.itemsize)
-    segments = most_segments(view, n if rows is None else rows)
-    wide = 8 if view.index_bits == 64 or key == 8 else 0
-    return segments * (5 * index + key + 12) + n * (4 + 8 + wide + 4 + 4 + 2 * index) + 4096
+    return needs(arrays(view, view.vertices if rows is None else rows))
 
 
 def count_compression(view: GraphView, clock: Clock) -> None:
     """Tell what the preparation ``compress`` has reached: 290 where targets take 2.9 times fewer bytes."""
     if view.compressed is not None:
         clock.count("compression_percent", round(100 * view.compressed.factor))
-
-
-def prepare(view: ResidentView, device: Device, *, exchange: str = "shuffles") -> State:
-    """Return the segments of the rows and what belongs to the trees, on the device."""
-    return State(view, device, exchange=exchange)
 
 
 def run(state: State, clock: Clock) -> Array:
@@ -235,19 +224,14 @@ def run(state: State, clock: Clock) -> Array:
 
 
 register(
-    Algorithm(
-        problem="mst",
+    forest_algorithm(
         name="boruvka",
-        devices=("cuda", "emulated"),
         summary="find-min by warp shuffles in two steps, remove cycles, merge by pointer jumping, renumber",
         authors="Kolganov",
         year=2015,
         section="The algorithm for constructing the MST on the GPU",
-        prepare=prepare,
+        prepare=State,
         run=run,
-        fetch=fetch_forest,
-        finish=finish_forest,
-        digest=set_digest,
         compile=load_kernels,
         minimum_bytes=forest_bytes,
         preparations=("sort-adjacency", "renumber", "rank-weights", "compress"),

@@ -25,11 +25,10 @@ import numpy as np
 from gpugraph.clock import Clock
 from gpugraph.devices.base import Array, Device, Mark
 from gpugraph.errors import InputError
-from gpugraph.graph.digest import set_digest
 from gpugraph.graph.view import GraphView, ResidentView
-from gpugraph.problems.algorithm import Algorithm, Option
+from gpugraph.problems.algorithm import Option
 from gpugraph.problems.mst import gpu_boruvka
-from gpugraph.problems.mst.gpu_forest import fetch_forest, finish_forest
+from gpugraph.problems.mst.gpu_forest import forest_algorithm
 from gpugraph.problems.mst.hybrid_rows import CpuRows, bytes_on_device
 from gpugraph.problems.mst.streamed_memory import LIMIT, check_limit, limit_bytes
 from gpugraph.problems.registry import register
@@ -240,19 +239,14 @@ def run(state: State, clock: Clock) -> Array:
 
 
 register(
-    Algorithm(
-        problem="mst",
+    forest_algorithm(
         name="boruvka-hybrid",
-        devices=("cuda", "emulated"),
         summary="Borůvka whose find-min is shared between GPU and CPU threads, with copies beside the kernels",
         authors="Kolganov",
         year=2015,
         section="Hybrid implementation of the minimal edge search procedure",
         prepare=prepare,
         run=run,
-        fetch=fetch_forest,
-        finish=finish_forest,
-        digest=set_digest,
         compile=compile_,
         preparations=("sort-adjacency", "renumber", "rank-weights", "compress"),
         options=(Option("cpu-share", str, "auto", "the CPU's share of the arcs: 0.2, 20%, or auto to tune it"), LIMIT),

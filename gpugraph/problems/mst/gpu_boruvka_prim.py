@@ -16,17 +16,17 @@ import numpy as np
 
 from gpugraph.clock import Clock
 from gpugraph.devices.base import Array, Device, Kernel
+from gpugraph.devices.kernel_file import ArrayTable, KernelFile, needs
 from gpugraph.errors import InputError
-from gpugraph.graph.digest import set_digest
 from gpugraph.graph.view import ResidentView
-from gpugraph.problems.algorithm import Algorithm, InputSizes, Option
+from gpugraph.problems.algorithm import InputSizes, Option
 from gpugraph.problems.mst import gpu_boruvka_scan
-from gpugraph.problems.mst.gpu_boruvka_scan import key_dtype
-from gpugraph.problems.mst.gpu_forest import fetch_forest, finish_forest
+from gpugraph.problems.mst.gpu_forest import KEY_TYPES, forest_algorithm, key_types
 from gpugraph.problems.registry import register
 
-FILE = "boruvka_prim.cu"
-BLOCK = 256
+FILE = KernelFile("boruvka_prim.cu", KEY_TYPES)
+MOST_BLOCKS = 4096
+"""More than are resident on any GPU, for telling beforehand what a run needs."""
 TREES_PER_THREAD = 4
 """A grid much larger than the trees only makes the barriers slower."""
 LOG_LOG = -1
@@ -39,22 +39,17 @@ def default_rounds(vertices: int) -> int:
 
 
 class State(gpu_boruvka_scan.State):
-    """The arrays of Borůvka's rounds, and those of Prim's steps (shapes and meaning: boruvka_prim.cu)."""
+    """The arrays of Borůvka's rounds, and those of Prim's steps (meaning: boruvka_prim.cu)."""
 
     def __init__(self, view: ResidentView, device: Device, switch_after: int):
         if switch_after < LOG_LOG:
             raise InputError(
                 f"option 'switch-after' is {switch_after} rounds", remedy="give 0 or more, or -1 for log log V"
             )
-        device.require(state_bytes(view))
-        super().__init__(view, device)
+        self.prim_kernel, self.block = load_prim(view, device), FILE["BLOCK"]
+        self.most_blocks = self.prim_kernel.resident_blocks(self.block)
+        super().__init__(view, device, arrays(view, self.most_blocks))
         self.switch_after = default_rounds(view.vertices) if switch_after == LOG_LOG else switch_after
-        self.prim_kernel = load_prim(view, device)
-        self.most_blocks = self.prim_kernel.resident_blocks(BLOCK)
-        self.joined = device.empty(max(view.vertices, 1), np.uint8)
-        self.block_arc = device.empty(self.most_blocks, view.index_dtype)
-        self.block_tree = device.empty(self.most_blocks, np.int32)
-        self.barrier = device.empty(3, np.uint32)
 
     def prim(self) -> None:
         """Grow one tree after another until all that are left have joined."""
@@ -62,10 +57,10 @@ class State(gpu_boruvka_scan.State):
         self.device.fill(self.best[:trees], -1)
         self.device.fill(self.joined, 0)
         self.device.fill(self.barrier, 0)
-        grid = max(1, min(-(-trees // (BLOCK * TREES_PER_THREAD)), self.most_blocks))
+        grid = max(1, min(-(-trees // (self.block * TREES_PER_THREAD)), self.most_blocks))
         self.prim_kernel(
             grid,
-            BLOCK,
+            self.block,
             (
                 *(np.int32(trees), self.ends, arcs.other, arcs.key, arcs.id, self.best, self.joined),
                 *(self.block_arc, self.block_tree, self.forest, self.forest_edges, self.barrier),
@@ -76,8 +71,7 @@ class State(gpu_boruvka_scan.State):
 
 def load_prim(view: ResidentView, device: Device) -> Kernel:
     """Return the kernel of Prim's steps, compiled if need be."""
-    defines: dict[str, str | int] = {"INDEX_BITS": view.index_bits, "WEIGHT": key_dtype(view).name}
-    return device.kernel(FILE, "boruvka_prim", defines, cooperative=True)
+    return FILE.kernel(device, key_types(view), cooperative=True)
 
 
 def compile_(view: ResidentView, device: Device, **options: int) -> None:
@@ -86,9 +80,20 @@ def compile_(view: ResidentView, device: Device, **options: int) -> None:
     load_prim(view, device)
 
 
+def arrays(sizes: InputSizes, blocks: int) -> ArrayTable:
+    """Return the arrays of a run whose last launch has so many blocks at most."""
+    return {
+        **gpu_boruvka_scan.arrays(sizes),
+        "joined": (sizes.vertices, np.uint8),
+        "block_arc": (blocks, np.dtype(f"i{sizes.index_bits // 8}")),
+        "block_tree": (blocks, np.int32),
+        "barrier": (3, np.uint32),
+    }
+
+
 def state_bytes(sizes: InputSizes) -> int:
-    """Return the bytes that ``prepare`` allocates."""
-    return gpu_boruvka_scan.state_bytes(sizes) + sizes.vertices + 65536
+    """Return the bytes that ``State`` allocates on a device of not too many blocks."""
+    return needs(arrays(sizes, MOST_BLOCKS)) + (16 << 10)
 
 
 def prepare(view: ResidentView, device: Device, **options: int) -> State:
@@ -110,10 +115,8 @@ def run(state: State, clock: Clock) -> Array:
 
 
 register(
-    Algorithm(
-        problem="mst",
+    forest_algorithm(
         name="boruvka-prim",
-        devices=("cuda", "emulated"),
         summary="Borůvka's rounds by segmented scan, then Prim's steps on the trees they leave in one launch",
         authors="Sun, Skadron",
         year=2013,
@@ -121,9 +124,6 @@ register(
         state_bytes=state_bytes,
         prepare=prepare,
         run=run,
-        fetch=fetch_forest,
-        finish=finish_forest,
-        digest=set_digest,
         compile=compile_,
         preparations=("sort-adjacency", "renumber", "rank-weights"),
         options=(Option("switch-after", int, LOG_LOG, "rounds of Borůvka's before Prim's begins; -1: log2 log2 V"),),

@@ -13,28 +13,35 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from gpugraph.clock import Clock
-from gpugraph.devices.base import Array, Device, Kernel, covering_grid
-from gpugraph.graph.digest import set_digest
+from gpugraph.devices.base import Array, Device, Kernel
+from gpugraph.devices.kernel_file import Arrays, ArrayTable, KernelFile, needs
 from gpugraph.graph.view import ResidentView
-from gpugraph.problems.algorithm import Algorithm, InputSizes
-from gpugraph.problems.mst.gpu_boruvka import JUMPS, MAX_ROUNDS
-from gpugraph.problems.mst.gpu_boruvka import lanes_for as boruvka_lanes
-from gpugraph.problems.mst.gpu_forest import fetch_forest, finish_forest, merge_launches
+from gpugraph.problems.algorithm import InputSizes
+from gpugraph.problems.mst.gpu_boruvka import FILE as BORUVKA
+from gpugraph.problems.mst.gpu_boruvka import MAX_ROUNDS
+from gpugraph.problems.mst.gpu_forest import (
+    KEY_TYPES,
+    forest_algorithm,
+    is_wide,
+    key_dtype,
+    key_types,
+    merge_launches,
+)
 from gpugraph.problems.registry import register
+from gpugraph.problems.scan.gpu_segmented import FILE as SEGMENTED_SCAN
 from gpugraph.problems.scan.gpu_segmented import SegmentedScan
 from gpugraph.problems.scan.gpu_segmented import load_kernels as load_segmented
 from gpugraph.problems.scan.tiles import OffsetScan, offset_defines
 from gpugraph.problems.scan.tiles import load_kernels as load_tiles
 
-FILE = "boruvka_scan.cu"
-BLOCK = 256
-ARCS_PER_WARP = 256  # LISTED of boruvka_scan.cu
-KERNELS = ("list_arcs", "link_trees", "rename_trees", "count_arcs", "mark_heads", "place_arcs")
+FILE = KernelFile("boruvka_scan.cu", KEY_TYPES)
 SHARED_KERNELS = ("reset_trees", "remove_cycles", "merge_trees", "number_roots")
 """Kernels of boruvka.cu."""
 SEGMENTED = {"FLAGS": 0, "IDS": 1, "ENDS": 1, "VECTORS": 2}
+SEGMENTED_SCAN.declare({**types, **SEGMENTED} for types in KEY_TYPES)
 
 
 @dataclass(frozen=True)
@@ -47,35 +54,43 @@ class ArcList:
     id: Array
 
 
-class State:
-    """The arrays of one run and the kernels that work on them (shapes and meaning: boruvka_scan.cu)."""
+def arrays(sizes: InputSizes) -> ArrayTable:
+    """Return the arrays of a run (meaning: boruvka_scan.cu); two lists of arcs take turns."""
+    n, arcs, index, count = sizes.vertices, sizes.arcs, np.dtype(f"i{sizes.index_bits // 8}"), count_dtype(sizes)
+    kinds: dict[str, DTypeLike] = {"tail": np.int32, "other": np.int32, "key": key_dtype(sizes), "id": index}
+    return {
+        **{f"{name}_{turn}": (arcs, kinds[name]) for turn in (0, 1) for name in kinds},
+        "head": (arcs, np.uint8),
+        **dict.fromkeys(("best", "edge"), (n, index)),
+        **dict.fromkeys(("link", "number", "renamed"), (n, np.int32)),
+        "best_key": (n, np.uint64),
+        "best_id": (n if is_wide(sizes) else 1, np.uint64),
+        **dict.fromkeys(("counts", "ends"), (n, count)),
+        "forest": (max(n - 1, 1), index),
+        "forest_edges": (1, np.uint32),
+        "trees": (MAX_ROUNDS + 1, np.uint32),
+        "left": (2, np.uint64),
+        "changed": ((MAX_ROUNDS, merge_launches(n, BORUVKA["JUMPS"])), np.uint32),
+    }
 
-    def __init__(self, view: ResidentView, device: Device):
-        self.view, self.device = view, device
-        n, arcs, index = view.vertices, view.arcs, view.index_dtype
-        key, count = key_dtype(view), count_dtype(view)
-        device.require(state_bytes(view))
-        self.lists = [
-            ArcList(*(device.empty(arcs, dtype) for dtype in (np.int32, np.int32, key, index))) for _ in range(2)
-        ]
-        self.head = device.empty(arcs, np.uint8)
-        self.best, self.edge = device.empty(n, index), device.empty(n, index)
-        self.link, self.number, self.renamed = (device.empty(n, np.int32) for _ in range(3))
-        self.best_key = device.empty(n, np.uint64)
-        self.best_id = device.empty(n if is_wide(view) else 1, np.uint64)
-        self.counts, self.ends = device.empty(n, count), device.empty(n, count)
-        self.forest = device.empty(max(n - 1, 1), index)
-        self.forest_edges = device.empty(1, np.uint32)
-        self.trees = device.empty(MAX_ROUNDS + 1, np.uint32)
-        self.left = device.empty(2, np.uint64)
-        self.changed = device.empty((MAX_ROUNDS, merge_launches(n, JUMPS)), np.uint32)
+
+class State(Arrays):
+    """The arrays of one run and the kernels that work on them.
+
+    Args:
+        view: the graph on the device.
+        device: the device.
+        table: its arrays, where there are more than the scan's own.
+    """
+
+    def __init__(self, view: ResidentView, device: Device, table: ArrayTable | None = None):
+        super().__init__(device, table or arrays(view))
+        self.view = view
+        names = ("tail", "other", "key", "id")
+        self.lists = [ArcList(*(getattr(self, f"{name}_{turn}") for name in names)) for turn in (0, 1)]
         self.kernels = load_kernels(view, device)
-        self.segments = SegmentedScan(device, key, view.index_bits, arcs, **SEGMENTED)
-        self.offsets = OffsetScan(device, count, n)
-
-    def launch(self, name: str, threads: int, *args: Any) -> None:
-        """Launch a kernel over about ``threads`` threads' worth of work."""
-        self.kernels[name](covering_grid(self.device, threads, BLOCK), BLOCK, args)
+        self.segments = SegmentedScan(device, key_dtype(view), view.index_bits, view.arcs, **SEGMENTED)
+        self.offsets = OffsetScan(device, count_dtype(view), view.vertices)
 
     def start(self) -> None:
         """Make every vertex a tree and its row a segment of the list."""
@@ -83,11 +98,12 @@ class State:
         for counters in (self.trees, self.changed, self.forest_edges, self.head):
             device.fill(counters, 0)
         self.trees_left, self.arcs_left, self.round = view.vertices, view.arcs, np.int32(0)
-        edge_ids = view.edge_ids if view.edge_ids is not None else view.offsets
+        has_ids = view.edge_ids is not None
         self.launch(
-            *("list_arcs", max(view.vertices, view.arcs * 32 // ARCS_PER_WARP)),
-            *(np.int32(view.vertices), view.index_dtype.type(view.arcs)),
-            *(view.offsets, view.targets, view.weights, edge_ids),
+            *("list_arcs", max(view.vertices, view.arcs * FILE["WARP"] // FILE["LISTED"])),
+            *(np.int32(view.vertices), view.index_dtype.type(view.arcs), view.offsets, view.targets),
+            *(view.weights, FILE.weight_kind(view.weights)),
+            *(np.int32(has_ids), view.edge_ids if has_ids else view.offsets),
             *(first.tail, first.other, first.key, first.id, self.head, self.ends, self.trees),
         )
 
@@ -116,7 +132,7 @@ class State:
     def merge_vertices(self) -> None:
         """Let every tree link to its root, and number the roots."""
         trees, round_ = self.trees_left, self.round
-        for step in range(merge_launches(trees, JUMPS)):
+        for step in range(merge_launches(trees, BORUVKA["JUMPS"])):
             row = self.changed[int(round_)]
             self.launch("merge_trees", trees, round_, np.int32(step), self.trees, self.link, row)
         self.launch(
@@ -154,28 +170,15 @@ class State:
         clock.count("rounds")
 
 
-def key_dtype(view: ResidentView) -> np.dtype[Any]:
-    """Return the dtype of an order-preserving key."""
-    return np.dtype(f"u{view.weights.dtype.itemsize}")
-
-
-def count_dtype(view: ResidentView) -> np.dtype[Any]:
+def count_dtype(sizes: InputSizes) -> np.dtype[Any]:
     """Return the dtype in which arcs are counted."""
-    return np.dtype(f"u{view.index_bits // 8}")
-
-
-def is_wide(sizes: InputSizes) -> bool:
-    """True where weight and id do not fit one word of 64 bits."""
-    return sizes.index_bits == 64 or sizes.weight_bytes == 8
+    return np.dtype(f"u{sizes.index_bits // 8}")
 
 
 def load_kernels(view: ResidentView, device: Device) -> dict[str, Kernel]:
     """Return the kernels that fit the view, compiled if need be."""
-    types: dict[str, str | int] = {"INDEX_BITS": view.index_bits, "WEIGHT": view.weights.dtype.name}
-    own = types | {"HAS_IDS": int(view.edge_ids is not None)}
-    kernels = {name: device.kernel(FILE, f"boruvka_scan_{name}", own) for name in KERNELS}
-    shared = types | {"LANES": boruvka_lanes(view), "SORTED": 0, "HAS_IDS": 0}
-    return kernels | {name: device.kernel("boruvka.cu", f"boruvka_{name}", shared) for name in SHARED_KERNELS}
+    types = key_types(view)
+    return FILE.kernels(device, types) | BORUVKA.kernels(device, types, only=SHARED_KERNELS)
 
 
 def compile_(view: ResidentView, device: Device) -> None:
@@ -186,16 +189,8 @@ def compile_(view: ResidentView, device: Device) -> None:
 
 
 def state_bytes(sizes: InputSizes) -> int:
-    """Return the bytes that ``prepare`` allocates."""
-    n, index, key = sizes.vertices, sizes.index_bits // 8, sizes.weight_bytes
-    arcs = sizes.arcs * (2 * (8 + key + index) + 1)
-    vertices = n * (3 * index + 3 * 4 + 8 + (8 if is_wide(sizes) else 0) + 2 * index)
-    return arcs + vertices + 16384
-
-
-def prepare(view: ResidentView, device: Device) -> State:
-    """Return the lists of arcs and what belongs to the trees, on the device."""
-    return State(view, device)
+    """Return the bytes that ``State`` allocates; what the scans tell each other, of a few blocks, is at most 16 KiB."""
+    return needs(arrays(sizes)) + (16 << 10)
 
 
 def run(state: State, clock: Clock) -> Array:
@@ -208,20 +203,15 @@ def run(state: State, clock: Clock) -> Array:
 
 
 register(
-    Algorithm(
-        problem="mst",
+    forest_algorithm(
         name="boruvka-scan",
-        devices=("cuda", "emulated"),
         summary="find-min-edge by segmented min-scan over the list of arcs, all four steps on the GPU",
         authors="Sun, Skadron",
         year=2013,
         section="4: minimum spanning tree, algorithm 4",
         state_bytes=state_bytes,
-        prepare=prepare,
+        prepare=State,
         run=run,
-        fetch=fetch_forest,
-        finish=finish_forest,
-        digest=set_digest,
         compile=compile_,
         preparations=("sort-adjacency", "renumber", "rank-weights"),
     )

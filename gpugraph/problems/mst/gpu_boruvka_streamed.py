@@ -18,45 +18,51 @@ from typing import Any
 import numpy as np
 
 from gpugraph.clock import Clock
-from gpugraph.devices.base import BLOCKS_PER_MULTIPROCESSOR, Array, Device, Kernel, covering_grid
-from gpugraph.graph.digest import set_digest
+from gpugraph.devices.base import BLOCKS_PER_MULTIPROCESSOR, Array, Device, Kernel
+from gpugraph.devices.kernel_file import Arrays, ArrayTable, KernelFile
 from gpugraph.graph.view import GraphView
-from gpugraph.problems.algorithm import Algorithm, Option
+from gpugraph.problems.algorithm import Option
 from gpugraph.problems.mst.forest import Forest
-from gpugraph.problems.mst.gpu_forest import merge_launches
+from gpugraph.problems.mst.gpu_forest import KEY_TYPES, forest_algorithm, key_dtype, merge_launches
 from gpugraph.problems.mst.streamed_edges import Feed, Part, canonical_edges, split_edges
 from gpugraph.problems.mst.streamed_memory import LIMIT, Plan, is_wide, limit_bytes, plan
 from gpugraph.problems.registry import register
 
-FILE = "boruvka_streamed.cu"
-BLOCK = 256  # as in boruvka_streamed.cu
-JUMPS = 64  # as in boruvka_streamed.cu
-LISTED, FOREST_EDGES, LEFT, CONTROL_WORDS = range(4)  # as in boruvka_streamed.cu
+FILE = KernelFile("boruvka_streamed.cu", KEY_TYPES)
 MAX_ROUNDS = 33  # trees at least halve: 2^32 vertices end after 32 rounds
 
 
-class State:
-    """The arrays of one run and the kernels that work on them (shapes and meaning: boruvka_streamed.cu)."""
+def arrays(view: GraphView, planned: Plan) -> ArrayTable:
+    """Return the arrays of a run beside the buffers and what stays of the edges (meaning: boruvka_streamed.cu)."""
+    n, capacity, wide = view.vertices, planned.capacity, is_wide(view, planned)
+    return {
+        **dict.fromkeys(("label", "link"), (n, np.int32)),
+        "best_key": (n, np.uint64),
+        "best_id": (n if wide else 1, np.uint64),
+        "roots": ((2, n // 2 + 1), np.int32),
+        "forest": (max(n - 1, 1), np.dtype(f"int{planned.index_bits}")),
+        **dict.fromkeys(("list_ends", "list_key"), (capacity, np.uint64)),
+        "list_id": (capacity if wide else 1, np.uint64),
+        "trees": (MAX_ROUNDS + 1, np.uint32),
+        "changed": ((MAX_ROUNDS, merge_launches(n, FILE["JUMPS"])), np.uint32),
+        "control": (FILE["CONTROL_WORDS"], np.uint32),
+    }
+
+
+class State(Arrays):
+    """The arrays of one run and the kernels that work on them."""
 
     def __init__(self, view: GraphView, device: Device, planned: Plan):
-        self.view, self.device, self.plan = view, device, planned
-        n, index = view.vertices, np.dtype(f"int{planned.index_bits}")
-        self.index, self.wide = index, is_wide(view, planned)
         device.require(planned.bytes)
-        self.label, self.link = device.empty(n, np.int32), device.empty(n, np.int32)
-        self.best = (device.empty(n, np.uint64), device.empty(n if self.wide else 1, np.uint64))
-        self.roots = [device.empty(n // 2 + 1, np.int32) for _ in range(2)]
-        self.forest = device.empty(max(n - 1, 1), index)
-        capacity = planned.capacity
-        list_id = device.empty(capacity if self.wide else 1, np.uint64)
-        self.list = (device.empty(capacity, np.uint64), device.empty(capacity, np.uint64), list_id)
-        self.trees = device.empty(MAX_ROUNDS + 1, np.uint32)
-        self.changed = device.empty((MAX_ROUNDS, merge_launches(n, JUMPS)), np.uint32)
-        self.control = device.empty(CONTROL_WORDS, np.uint32)
+        super().__init__(device, arrays(view, planned))
+        self.view, self.plan, self.block = view, planned, FILE["BLOCK"]
+        self.index, self.wide = self.forest.dtype, is_wide(view, planned)
+        self.best = (self.best_key, self.best_id)
+        self.list = (self.list_ends, self.list_key, self.list_id)
         self.most_blocks = device.multiprocessors * BLOCKS_PER_MULTIPROCESSOR
         self.kept = device.empty(self.most_blocks, np.uint32)
         self.feed = Feed(device, planned.chunk, view.weights.dtype)
-        self.parts = split_edges(view, device, planned.most, index)
+        self.parts = split_edges(view, device, planned.most, self.index)
         self._place_resident()
         self.kernels = load_kernels(view, device, planned)
 
@@ -69,9 +75,9 @@ class State:
             kept = (part.rows, part.heads[: part.resident], part.weights[: part.resident])
             part.there = tuple(self.device.upload(array) for array in kept)
 
-    def launch(self, name: str, threads: int, *args: Any) -> None:
-        """Launch a kernel over about ``threads`` threads' worth of work."""
-        self.kernels[name](covering_grid(self.device, threads, BLOCK), BLOCK, args)
+    def word(self, name: str) -> Array:
+        """Return a word of ``control`` (1,)."""
+        return self.control[FILE[name] : FILE[name] + 1]
 
     def start(self) -> None:
         """Make every vertex a tree; the first chunks set out."""
@@ -87,19 +93,19 @@ class State:
         """
         self.device.fill(self.trees[1:], 0)
         self.device.fill(self.changed, 0)
-        self.device.fill(self.control[LISTED:FOREST_EDGES], 0)
+        self.device.fill(self.word("LISTED"), 0)
         self.launch("reset_trees", self.view.vertices, np.int32(0), self.trees, self.link, *self.best)
         rows, *resident = part.there
         if part.resident:
             self._pass_chunk(part, rows, 0, part.resident, *resident)
         for chunk, heads, weights in self.feed.take(part):
             self._pass_chunk(part, rows, chunk.first, chunk.count, heads, weights)
-        return int(self.device.read(self.control, LISTED))
+        return int(self.device.read(self.word("LISTED")))
 
     def _pass_chunk(self, part: Part, rows: Array, first: int, count: int, heads: Array, weights: Array) -> None:
         number, n = self.index.type, np.int32(self.view.vertices)
         span = (number(first), number(count), number(part.numbers))
-        edges = (n, rows, heads, weights, self.label)
+        edges = (n, rows, heads, weights, FILE.weight_kind(weights), self.label)
         capacity = np.uint32(self.plan.capacity)
         work = (count + 3) // 4  # a warp takes 128 edges
         self.launch("pass_chunk", work, *span, *edges, capacity, *self.list, *self.best, self.control)
@@ -111,7 +117,7 @@ class State:
         """Remove cycles, merge and number the trees, of which there are ``most`` at most."""
         r = np.int32(round_)
         self.launch("remove_cycles", most, r, self.trees, *self.best, self.link, self.forest, self.control)
-        for step in range(merge_launches(most, JUMPS)):
+        for step in range(merge_launches(most, FILE["JUMPS"])):
             self.launch("merge_trees", most, r, np.int32(step), self.trees, self.link, self.changed[round_])
         roots = (self.roots[round_ % 2], self.roots[1 - round_ % 2])
         self.launch("number_trees", most, r, self.trees, self.link, *self.best, *roots, self.label)
@@ -125,12 +131,12 @@ class State:
 
         In the first one the trees have chosen already.
         """
-        blocks = max(1, min(self.most_blocks, -(-listed // (4 * BLOCK))))
+        blocks = max(1, min(self.most_blocks, -(-listed // (4 * self.block))))
         share = np.uint32(-(-listed // blocks))
-        self.kernels["deal_list"](1, BLOCK, (np.int32(blocks), share, self.control, self.kept))
+        self.kernels["deal_list"](1, self.block, (np.int32(blocks), share, self.control, self.kept))
 
         def on_list(name: str, *args: Any) -> None:
-            self.kernels[name](blocks, BLOCK, (share, self.kept, *args))
+            self.kernels[name](blocks, self.block, (share, self.kept, *args))
 
         round_, most, left = 0, self.view.vertices, listed
         while left:
@@ -141,36 +147,17 @@ class State:
                     on_list("settle_list", *self.list, *self.best)
                 on_list("link_list", *self.list, *self.best, self.link)
             self.merge(round_, most)
-            self.device.fill(self.control[LEFT:CONTROL_WORDS], 0)
+            self.device.fill(self.word("LEFT"), 0)
             on_list("rename_list", *self.list, self.link, self.best[0], self.control)
-            left = int(self.device.read(self.control, LEFT))  # the round's one read-back
+            left = int(self.device.read(self.word("LEFT")))  # the round's one read-back
             round_, most = round_ + 1, min(most // 2 + 1, 2 * left)
         self.flatten()
         return round_
 
 
-KERNELS = (
-    "start",
-    "reset_trees",
-    "pass_chunk",
-    "settle_chunk",
-    "link_chunk",
-    "deal_list",
-    "offer_list",
-    "settle_list",
-    "link_list",
-    "remove_cycles",
-    "merge_trees",
-    "number_trees",
-    "rename_list",
-    "flatten",
-)
-
-
 def load_kernels(view: GraphView, device: Device, planned: Plan) -> dict[str, Kernel]:
     """Return the kernels that fit the plan, compiled if need be."""
-    defines: dict[str, str | int] = {"INDEX_BITS": planned.index_bits, "WEIGHT": view.weights.dtype.name}
-    return {name: device.kernel(FILE, f"streamed_{name}", defines) for name in KERNELS}
+    return FILE.kernels(device, {"INDEX_BITS": planned.index_bits, "WEIGHT": key_dtype(view).name})
 
 
 def make_plan(view: GraphView, device: Device, options: dict[str, Any]) -> Plan:
@@ -217,7 +204,7 @@ def run(state: State, clock: Clock) -> Array:
 
 def fetch(state: State, forest: Array) -> np.ndarray[Any, Any]:
     """Copy the numbers of the forest's edges to the host."""
-    return state.device.download(forest[: int(state.device.read(state.control, FOREST_EDGES))])
+    return state.device.download(forest[: int(state.device.read(state.word("FOREST_EDGES")))])
 
 
 def finish(state: State, numbers: np.ndarray[Any, Any]) -> Forest:
@@ -226,10 +213,8 @@ def finish(state: State, numbers: np.ndarray[Any, Any]) -> Forest:
 
 
 register(
-    Algorithm(
-        problem="mst",
+    forest_algorithm(
         name="boruvka-streamed",
-        devices=("cuda", "emulated"),
         summary="for graphs larger than the device: edges stream through it once, light ones first, copies overlapped",
         authors="gpugraph; after Kolganov; Osipov, Sanders, Singler",
         year=2015,
@@ -238,7 +223,6 @@ register(
         run=run,
         fetch=fetch,
         finish=finish,
-        digest=set_digest,
         compile=compile_,
         preparations=("rank-weights",),
         options=(

@@ -1,19 +1,41 @@
-"""What the GPU algorithms share: how they hand over their forest, and the least memory traffic of one.
+"""What the GPU algorithms share: how weights reach the kernels, how forests come back, and their least memory traffic.
 
-A forest is edge ids on the device, in any order, and how many they are.
+Kernels take weights as unsigned words, so that one build serves all types of a width, and are told of which kind they
+are.  A forest is edge ids on the device, in any order, and how many they are.
 """
 
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
 
 from gpugraph.devices.base import Array, Device
+from gpugraph.devices.kernel_file import product
+from gpugraph.graph.digest import set_digest
 from gpugraph.graph.view import ResidentView
-from gpugraph.problems.algorithm import InputSizes
+from gpugraph.problems.algorithm import Algorithm, InputSizes
 from gpugraph.problems.mst.forest import Forest
+
+KEY_TYPES = product(INDEX_BITS=(32, 64), WEIGHT=("uint32", "uint64"))
+"""The define sets of kernels to which weights come as words."""
+
+
+def key_types(sizes: InputSizes) -> dict[str, str | int]:
+    """Return the defines among ``KEY_TYPES`` that an input needs."""
+    return {"INDEX_BITS": sizes.index_bits, "WEIGHT": key_dtype(sizes).name}
+
+
+def key_dtype(sizes: InputSizes) -> np.dtype[Any]:
+    """Return the dtype of a weight's order-preserving key: unsigned, as wide as the weight."""
+    return np.dtype(f"u{sizes.weight_bytes}")
+
+
+def is_wide(sizes: InputSizes) -> bool:
+    """True where weight and id do not fit one word of 64 bits."""
+    return sizes.index_bits == 64 or sizes.weight_bytes == 8
 
 
 class ForestState(Protocol):
@@ -46,3 +68,14 @@ def forest_bytes(sizes: InputSizes) -> int:
     A forest of many trees has fewer edges, so there the figure is too high, by 4 or 8 bytes a tree.
     """
     return sizes.nbytes + sizes.index_bits // 8 * max(min(sizes.vertices - 1, sizes.arcs // 2), 0)
+
+
+forest_algorithm = partial(
+    Algorithm,
+    problem="mst",
+    devices=("cuda", "emulated"),
+    fetch=fetch_forest,
+    finish=finish_forest,
+    digest=set_digest,
+)
+"""An algorithm of the GPU's that leaves a forest as described above."""

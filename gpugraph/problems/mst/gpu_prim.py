@@ -14,15 +14,21 @@ from typing import Any
 import numpy as np
 
 from gpugraph.clock import Clock
-from gpugraph.devices.base import Array, Device, Kernel, covering_grid
+from gpugraph.devices.base import Array, Device, Kernel
+from gpugraph.devices.kernel_file import Arrays, ArrayTable, KernelFile, needs, product
 from gpugraph.errors import InputError
-from gpugraph.graph.digest import set_digest
 from gpugraph.graph.view import ResidentView
-from gpugraph.problems.algorithm import Algorithm, InputSizes, Option
-from gpugraph.problems.mst.gpu_forest import fetch_forest, finish_forest, forest_bytes
+from gpugraph.problems.algorithm import InputSizes, Option
+from gpugraph.problems.mst.gpu_forest import (
+    KEY_TYPES,
+    forest_algorithm,
+    forest_bytes,
+    key_dtype,
+    key_types,
+)
 from gpugraph.problems.registry import register
 
-FILE = "prim.cu"
+FILE = KernelFile("prim.cu", [*KEY_TYPES, *product(PAIRS=(1,))])
 BLOCK_SIZES = (256, 128, 64, 32, 16, 8, 4, 2, 1)
 
 OPTIONS = (
@@ -32,67 +38,78 @@ OPTIONS = (
 )
 
 
-class State:
-    """The arrays of one run and the kernels that work on them (shapes and meaning: prim.cu)."""
+def arrays(sizes: InputSizes, *, pairs: bool) -> ArrayTable:
+    """Return the arrays of a run (meaning: prim.cu)."""
+    n = sizes.vertices
+    packed: ArrayTable = {"vertex_pairs": ((n, 2), np.int32), "arc_pairs": ((sizes.arcs, 2), np.int32)}
+    return {
+        **dict.fromkeys(("from_", "to"), (n, np.int32)),
+        "weight": (n, key_dtype(sizes)),
+        "current": (1, np.int32),
+        "forest": (max(n - 1, 1), np.dtype(f"i{sizes.index_bits // 8}")),
+        "forest_edges": (1, np.uint32),
+        **(packed if pairs else {}),
+    }
+
+
+class State(Arrays):
+    """The arrays of one run and the kernels that work on them."""
 
     def __init__(self, view: ResidentView, device: Device, threads: int, blocks: int, layout: str):
         if blocks < 1:
             raise InputError(f"option 'blocks' is {blocks}", remedy="give 1 or more; the paper's best is 128")
-        self.view, self.device, self.threads, self.blocks = view, device, threads, blocks
         self.pairs = layout == "int2"
-        n, index = view.vertices, view.index_dtype
-        key = np.uint32 if view.weights.dtype.itemsize == 4 else np.uint64
-        device.require(state_bytes(view, pairs=self.pairs))
-        self.candidates = (device.empty(n, np.int32), device.empty(n, np.int32), device.empty(n, key))  # R1, R2, R3
-        self.reduced = self.reduction_arrays()
-        self.current = device.empty(1, np.int32)  # C
-        self.forest = device.empty(max(n - 1, 1), index)
-        self.forest_edges = device.empty(1, np.uint32)
+        super().__init__(device, {**arrays(view, pairs=self.pairs), **self.reduction_arrays(key_dtype(view), blocks)})
+        self.view, self.threads, self.blocks = view, threads, blocks
+        self.candidates = (self.from_, self.to, self.weight)  # R1, R2, R3
         self.kernels = self.load_kernels(layout)
-        self.graph: tuple[Array, ...] = (view.offsets, view.targets, view.weights)
+        weights = (view.weights, FILE.weight_kind(view.weights))
+        self.graph: tuple[Any, ...] = (view.offsets, view.targets, *weights)
         if self.pairs:
             self.graph = self._pack_pairs()
 
-    def reduction_arrays(self) -> tuple[Array, ...]:
+    def reduction_arrays(self, key: np.dtype[Any], blocks: int) -> ArrayTable:
         """Return T1 and T2: of each block the lightest weight and which candidate has it."""
-        key = self.candidates[2].dtype
-        return self.device.empty(self.blocks, key), self.device.empty(self.blocks, np.int32)
+        return {"block_weight": (blocks, key), "block_index": (blocks, np.int32)}
+
+    @property
+    def reduced(self) -> tuple[Array, ...]:
+        """T1 and T2, in the kernels' order."""
+        return self.block_weight, self.block_index
 
     def load_kernels(self, layout: str) -> dict[str, Kernel]:
         """Return the kernels of a run by their names without ``prim_``."""
         return load_kernels(self.view, self.device, layout=layout)
 
     def _pack_pairs(self) -> tuple[Array, Array]:
-        view, n = self.view, self.view.vertices
-        vertex_pairs = self.device.empty((n, 2), np.int32)
-        arc_pairs = self.device.empty((view.arcs, 2), np.int32)
-        args = (np.int32(n), np.int32(view.arcs), *self.graph, vertex_pairs, arc_pairs)
-        self.launch("pack_pairs", covering_grid(self.device, max(n, view.arcs), 256), 256, *args)
-        return vertex_pairs, arc_pairs
+        n, arcs = self.view.vertices, self.view.arcs
+        args = (np.int32(n), np.int32(arcs), *self.graph, self.vertex_pairs, self.arc_pairs)
+        self.launch("pack_pairs", max(n, arcs), *args)
+        return self.vertex_pairs, self.arc_pairs
 
-    def launch(self, name: str, grid: int, block: int, *args: Any) -> None:
-        """Launch the kernel ``prim_<name>``."""
+    def launch_step(self, name: str, grid: int, block: int, *args: Any) -> None:
+        """Launch a kernel of a step."""
         self.kernels[name](grid, block, args)
 
     def start(self) -> None:
         """Make vertex 0 the tree."""
         n = self.view.vertices
         self.device.fill(self.forest_edges, 0)
-        self.launch("start", covering_grid(self.device, n, 256), 256, np.int32(n), *self.candidates, self.current)
+        self.launch("start", n, np.int32(n), *self.candidates, self.current)
 
     def compare_update(self, step: np.int32) -> None:
         """Let every candidate look for itself in the row of the vertex that joined last."""
         n, grid = self.view.vertices, self.division(int(step))
-        self.launch("compare_update", *grid, np.int32(n), step, *self.graph, self.current, *self.candidates)
+        self.launch_step("compare_update", *grid, np.int32(n), step, *self.graph, self.current, *self.candidates)
 
     def min_reduction(self, step: np.int32) -> None:
         """Find the lightest candidate, in at most two launches, and let it join the tree."""
         grid, block = self.division(int(step))
         n, blocks = np.int32(self.view.vertices), self.reduced
-        self.launch("reduce_candidates", grid, block, n, step, *self.candidates, *blocks, self.current)
+        self.launch_step("reduce_candidates", grid, block, n, step, *self.candidates, *blocks, self.current)
         if grid > 1:
             block = smallest_block(grid, self.threads)
-            self.launch("reduce_blocks", 1, block, np.int32(grid), step, *self.candidates, *blocks, self.current)
+            self.launch_step("reduce_blocks", 1, block, np.int32(grid), step, *self.candidates, *blocks, self.current)
 
     def division(self, step: int) -> tuple[int, int]:
         """Return grid and block for the candidates that are left: chosen anew before every launch."""
@@ -102,12 +119,9 @@ class State:
 
     def edge_ids(self) -> None:
         """Turn the tree's (from, to) pairs into canonical edge ids."""
-        n, grid = self.view.vertices, covering_grid(self.device, self.view.vertices, 256)
+        n = self.view.vertices
         args = (self.view.offsets, self.view.targets, *self.candidates[:2], self.forest, self.forest_edges)
-        self.launch("edge_ids", grid, 256, np.int32(n), *args)
-
-
-KERNELS = ("start", "compare_update", "reduce_candidates", "reduce_blocks", "edge_ids")
+        self.launch("edge_ids", n, np.int32(n), *args)
 
 
 def load_kernels(view: ResidentView, device: Device, *, layout: str, **_: Any) -> dict[str, Kernel]:
@@ -118,9 +132,8 @@ def load_kernels(view: ResidentView, device: Device, *, layout: str, **_: Any) -
             f"layout int2 holds 32-bit weights and indices, not {view.weights.dtype} and {view.index_bits} bits",
             remedy="use --set layout=csr",
         )
-    defines = {"INDEX_BITS": view.index_bits, "WEIGHT": view.weights.dtype.name, "PAIRS": int(pairs)}
-    names = (*KERNELS, "pack_pairs") if pairs else KERNELS
-    return {name: device.kernel(FILE, f"prim_{name}", defines) for name in names}
+    defines = {**key_types(view), "PAIRS": int(pairs)}
+    return FILE.kernels(device, defines, without=() if pairs else ("pack_pairs",))
 
 
 def smallest_block(work: int, most: int) -> int:
@@ -128,15 +141,9 @@ def smallest_block(work: int, most: int) -> int:
     return min((size for size in BLOCK_SIZES if size >= work), default=most) if work < most else most
 
 
-def state_bytes(sizes: InputSizes, *, pairs: bool) -> int:
-    """Return the bytes that ``prepare`` allocates."""
-    n, index, key = sizes.vertices, sizes.index_bits // 8, sizes.weight_bytes
-    return n * (8 + key + index) + (8 * (n + sizes.arcs) if pairs else 0) + 4096
-
-
-def prepare(view: ResidentView, device: Device, threads: int, blocks: int, layout: str) -> State:
-    """Return the candidates and the forest on the device; pack the graph where the layout asks for it."""
-    return State(view, device, threads, blocks, layout)
+def state_bytes(sizes: InputSizes, *, pairs: bool = False) -> int:
+    """Return the bytes that ``State`` allocates, but for those of T1 and T2."""
+    return needs(arrays(sizes, pairs=pairs))
 
 
 def run(state: State, clock: Clock) -> Array:
@@ -153,22 +160,17 @@ def run(state: State, clock: Clock) -> Array:
 
 
 register(
-    Algorithm(
-        problem="mst",
+    forest_algorithm(
         name="prim",
-        devices=("cuda", "emulated"),
         summary="one vertex a step by a min-reduction over the candidate list",
         authors="Wang, Huang, Guo",
         year=2011,
         section="IV: GPU-based Prim's algorithm",
-        prepare=prepare,
+        prepare=State,
         run=run,
-        fetch=fetch_forest,
-        finish=finish_forest,
-        digest=set_digest,
         compile=load_kernels,
         minimum_bytes=forest_bytes,
-        state_bytes=lambda sizes: state_bytes(sizes, pairs=False),
+        state_bytes=state_bytes,
         options=OPTIONS,
     )
 )

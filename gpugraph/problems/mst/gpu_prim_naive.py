@@ -12,24 +12,26 @@ from typing import Any
 import numpy as np
 
 from gpugraph.devices.base import Array, Device, Kernel
-from gpugraph.graph.digest import set_digest
+from gpugraph.devices.kernel_file import ArrayTable, KernelFile, product
 from gpugraph.graph.view import ResidentView
-from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.mst import gpu_prim
-from gpugraph.problems.mst.gpu_forest import fetch_forest, finish_forest, forest_bytes
+from gpugraph.problems.mst.gpu_forest import forest_algorithm, forest_bytes, key_dtype
 from gpugraph.problems.registry import register
 
-FILE = "prim_naive.cu"
-PASSES = ("least_weight", "least_ends", "find", "join")
+FILE = KernelFile("prim_naive.cu", product(WEIGHT=("uint32", "uint64")))
 
 
 class State(gpu_prim.State):
     """The arrays of one run (shapes and meaning: prim_naive.cu)."""
 
-    def reduction_arrays(self) -> tuple[Array, ...]:
+    def reduction_arrays(self, key: np.dtype[Any], blocks: int) -> ArrayTable:
         """Return the words that the passes lower and write: least weight, least endpoints, chosen candidate."""
-        device, key = self.device, self.candidates[2].dtype
-        return device.empty(1, key), device.empty(1, np.uint64), device.empty(1, np.int32)
+        return {"least_weight": (1, key), "least_ends": (1, np.uint64), "chosen": (1, np.int32)}
+
+    @property
+    def reduced(self) -> tuple[Array, ...]:
+        """These words, in the kernels' order."""
+        return self.least_weight, self.least_ends, self.chosen
 
     def load_kernels(self, layout: str) -> dict[str, Kernel]:
         """Return the kernels of a run by their names without ``prim_``."""
@@ -44,39 +46,28 @@ class State(gpu_prim.State):
     def min_reduction(self, step: np.int32) -> None:
         """Find the lightest candidate by atomics, in three passes, and let it join the tree."""
         grid, n = self.division(int(step)), np.int32(self.view.vertices)
-        weight, (least_weight, least_ends, chosen) = self.candidates[2], self.reduced
-        self.launch("naive_least_weight", *grid, n, step, weight, least_weight)
-        self.launch("naive_least_ends", *grid, n, step, *self.candidates, least_weight, least_ends)
-        self.launch("naive_find", *grid, n, step, *self.candidates, least_weight, least_ends, chosen)
-        self.launch("naive_join", 1, 1, step, *self.candidates, chosen, self.current, least_weight, least_ends)
+        least_weight, least_ends, chosen = self.reduced
+        self.launch_step("naive_least_weight", *grid, n, step, self.weight, least_weight)
+        self.launch_step("naive_least_ends", *grid, n, step, *self.candidates, least_weight, least_ends)
+        self.launch_step("naive_find", *grid, n, step, *self.candidates, least_weight, least_ends, chosen)
+        self.launch_step("naive_join", 1, 1, step, *self.candidates, chosen, self.current, least_weight, least_ends)
 
 
 def load_kernels(view: ResidentView, device: Device, *, layout: str, **_: Any) -> dict[str, Kernel]:
     """Return the kernels that fit the view and the layout, compiled if need be."""
-    defines = {"INDEX_BITS": view.index_bits, "WEIGHT": view.weights.dtype.name}
-    own = {f"naive_{name}": device.kernel(FILE, f"prim_naive_{name}", defines) for name in PASSES}
-    return gpu_prim.load_kernels(view, device, layout=layout) | own
-
-
-def prepare(view: ResidentView, device: Device, threads: int, blocks: int, layout: str) -> State:
-    """Return the candidates and the forest on the device; pack the graph where the layout asks for it."""
-    return State(view, device, threads, blocks, layout)
+    own = FILE.kernels(device, {"WEIGHT": key_dtype(view).name})
+    return gpu_prim.load_kernels(view, device, layout=layout) | {f"naive_{name}": own[name] for name in own}
 
 
 register(
-    Algorithm(
-        problem="mst",
+    forest_algorithm(
         name="prim-naive",
-        devices=("cuda", "emulated"),
         summary="Prim with the lightest candidate by atomics instead of a min-reduction, for comparison",
         authors="Wang, Huang, Guo",
         year=2011,
         section="VI-A: the non-primitive CUDA version",
-        prepare=prepare,
+        prepare=State,
         run=gpu_prim.run,
-        fetch=fetch_forest,
-        finish=finish_forest,
-        digest=set_digest,
         compile=load_kernels,
         minimum_bytes=forest_bytes,
         options=gpu_prim.OPTIONS,

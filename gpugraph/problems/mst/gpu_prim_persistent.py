@@ -12,23 +12,27 @@ Source: see the kernel's docblock.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from gpugraph.clock import Clock
 from gpugraph.devices.base import Array, Device, Kernel
+from gpugraph.devices.kernel_file import Arrays, ArrayTable, KernelFile, needs, product
 from gpugraph.errors import InputError
-from gpugraph.graph.digest import set_digest
 from gpugraph.graph.view import ResidentView
-from gpugraph.problems.algorithm import Algorithm, Option
-from gpugraph.problems.mst.gpu_forest import fetch_forest, finish_forest, forest_bytes
+from gpugraph.problems.algorithm import Option
+from gpugraph.problems.mst.gpu_forest import forest_algorithm, forest_bytes, key_dtype, key_types
 from gpugraph.problems.registry import register
 
-FILE = "prim_persistent.cu"
-MAX_THREADS = 512
+FILE = KernelFile(
+    "prim_persistent.cu",
+    [
+        *product(INDEX_BITS=(32, 64), WEIGHT=("uint32", "uint64"), ON_CHIP=(2, 3)),
+        *product(INDEX_BITS=(32,), WEIGHT=("uint32",), ON_CHIP=(0, 1)),
+        *product(INDEX_BITS=(64,), WEIGHT=("uint64",), ON_CHIP=(0,)),
+    ],
+)
 WARP = 32
-ITEMS = 4
 ON_CHIP = ("nothing", "winners", "candidates", "rows")
 """What lies in shared memory, each beside those before it; the position is the kernel's define."""
 
@@ -56,35 +60,31 @@ class Shape:
     shared_bytes: int
 
 
-class State:
-    """The arrays of one run (shapes and meaning: prim_persistent.cu)."""
+def arrays(view: ResidentView, shape: Shape) -> ArrayTable:
+    """Return the arrays of a run (meaning: prim_persistent.cu)."""
+    n = view.vertices
+    candidates = n if shape.on_chip < ON_CHIP.index("candidates") else 1
+    stored = shape.blocks * winners(-(-n // shape.blocks)) if shape.on_chip < ON_CHIP.index("winners") else 1
+    slot_words = 2 + view.weight_bytes // 4  # of a block's candidate in the exchange: SLOT_WORDS
+    return {
+        "parent": (max(n, 1), np.int32),
+        "key_store": (candidates, key_dtype(view)),
+        "from_store": (candidates, np.int32),
+        "winner_store": (stored, np.int32),
+        "slots": (2 * shape.blocks * slot_words + 1, np.uint64),
+        "forest": (max(n - 1, 1), view.index_dtype),
+        "forest_edges": (1, np.uint32),
+    }
+
+
+class State(Arrays):
+    """The arrays of one run."""
 
     def __init__(self, view: ResidentView, device: Device, shape: Shape, ahead: bool):
-        self.view, self.device, self.shape, self.ahead = view, device, shape, ahead
-        n, key = view.vertices, key_dtype(view)
-        range_size = -(-n // shape.blocks)
-        device.require(state_bytes(view, shape))
-        self.parent = device.empty(max(n, 1), np.int32)
-        candidates = n if shape.on_chip < ON_CHIP.index("candidates") else 1
-        self.key_store = device.empty(candidates, key)
-        self.from_store = device.empty(candidates, np.int32)
-        stored = shape.blocks * winners(range_size) if shape.on_chip < ON_CHIP.index("winners") else 1
-        self.winner_store = device.empty(stored, np.int32)
-        self.slots = device.empty(2 * shape.blocks * slot_words(view) + 1, np.uint64)
+        super().__init__(device, arrays(view, shape))
+        self.view, self.shape, self.ahead = view, shape, ahead
         self.stop = self.slots[-1:].view(np.uint32)[:1]  # cleared with them
-        self.forest = device.empty(max(n - 1, 1), view.index_dtype)
-        self.forest_edges = device.empty(1, np.uint32)
         self.kernel = load_kernel(view, device, shape.on_chip)
-
-
-def key_dtype(view: ResidentView) -> type[np.unsignedinteger[Any]]:
-    """Return the dtype of a weight's order-preserving key."""
-    return np.uint32 if view.weights.dtype.itemsize == 4 else np.uint64
-
-
-def slot_words(view: ResidentView) -> int:
-    """Return how many words a block's candidate takes in the exchange."""
-    return 3 if view.weights.dtype.itemsize == 4 else 4
 
 
 def winners(size: int) -> int:
@@ -99,7 +99,7 @@ def winners(size: int) -> int:
 
 def shared_bytes(view: ResidentView, blocks: int, on_chip: int) -> int:
     """Return the dynamic shared memory of a block, laid out as in the kernel."""
-    size, key = -(-view.vertices // blocks), int(view.weights.dtype.itemsize)
+    size, key = -(-view.vertices // blocks), view.weight_bytes
     candidates = _rounded(key * size) + _rounded(4 * size)
     rows = _rounded(view.index_bits // 8 * view.vertices) + _rounded(2 * view.vertices)
     parts = (0, _rounded(4 * winners(size)), candidates, rows)
@@ -137,9 +137,9 @@ def choose_shape(view: ResidentView, device: Device, blocks: int, threads: int, 
             remedy="give more blocks, or on_chip=auto",
         )
     if not threads:
-        threads = WARP
+        threads, most, items = WARP, FILE["MAX_THREADS"], FILE["ITEMS"]
         # Several blocks prefetch with every warp but the first, so they have at least two.
-        while (threads < MAX_THREADS and 2 * threads * ITEMS * chosen < 3 * degree) or (chosen > 1 and threads == WARP):
+        while (threads < most and 2 * threads * items * chosen < 3 * degree) or (chosen > 1 and threads == WARP):
             threads *= 2
     need = shared_bytes(view, chosen, wanted)
     resident = load_kernel(view, device, wanted).resident_blocks(threads, need)
@@ -159,8 +159,7 @@ def fits(view: ResidentView, blocks: int, on_chip: int, limit: int) -> bool:
 
 def load_kernel(view: ResidentView, device: Device, on_chip: int) -> Kernel:
     """Return the kernel that fits the view, compiled if need be."""
-    defines = {"INDEX_BITS": view.index_bits, "WEIGHT": view.weights.dtype.name, "ON_CHIP": on_chip}
-    return device.kernel(FILE, "prim_persistent", defines, cooperative=True)
+    return FILE.kernel(device, {**key_types(view), "ON_CHIP": on_chip}, cooperative=True)
 
 
 def compile_kernel(view: ResidentView, device: Device, blocks: int, threads: int, on_chip: str, prefetch: bool) -> None:
@@ -169,11 +168,8 @@ def compile_kernel(view: ResidentView, device: Device, blocks: int, threads: int
 
 
 def state_bytes(view: ResidentView, shape: Shape) -> int:
-    """Return the bytes that ``prepare`` allocates."""
-    n, index, key = view.vertices, view.index_bits // 8, int(view.weights.dtype.itemsize)
-    candidates = n * (4 + key) if shape.on_chip < ON_CHIP.index("candidates") else 0
-    stored = 4 * shape.blocks * winners(-(-n // shape.blocks)) if shape.on_chip < ON_CHIP.index("winners") else 0
-    return n * (4 + index) + candidates + stored + 16 * shape.blocks * slot_words(view) + 136
+    """Return the bytes that ``State`` allocates."""
+    return needs(arrays(view, shape))
 
 
 def prepare(view: ResidentView, device: Device, blocks: int, threads: int, on_chip: str, prefetch: bool) -> State:
@@ -190,8 +186,9 @@ def run(state: State, clock: Clock) -> Array:
         return state.forest
     device.fill(state.slots, 0)
     args = (
-        *(np.int32(view.vertices), view.offsets, view.targets, view.weights, np.int32(state.ahead), state.parent),
-        *(state.key_store, state.from_store, state.winner_store, state.slots, state.forest, state.forest_edges),
+        *(np.int32(view.vertices), view.offsets, view.targets, view.weights, FILE.weight_kind(view.weights)),
+        *(np.int32(state.ahead), state.parent, state.key_store, state.from_store, state.winner_store),
+        *(state.slots, state.forest, state.forest_edges),
         state.stop,
     )
     state.kernel(shape.blocks, shape.threads, args, shape.shared_bytes, stop=state.stop)
@@ -199,19 +196,14 @@ def run(state: State, clock: Clock) -> Array:
 
 
 register(
-    Algorithm(
-        problem="mst",
+    forest_algorithm(
         name="prim-persistent",
-        devices=("cuda", "emulated"),
         summary="Prim in one cooperative launch: candidates on chip in a tournament, no loop on the host",
         authors="gpugraph; after Wang, Huang, Guo",
         year=2011,
         section="VI-E: what limits the speedup; the launch without a host loop is ours",
         prepare=prepare,
         run=run,
-        fetch=fetch_forest,
-        finish=finish_forest,
-        digest=set_digest,
         compile=compile_kernel,
         minimum_bytes=forest_bytes,
         options=(

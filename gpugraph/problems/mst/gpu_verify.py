@@ -13,20 +13,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.devices.base import Device, covering_grid
+from gpugraph.devices.base import Device
+from gpugraph.devices.kernel_file import Arrays, ArrayTable, KernelFile, needs
 from gpugraph.exact import exact_sum
 from gpugraph.graph.view import ResidentView
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.mst.forest import Forest, edge_endpoints, edge_weights
-from gpugraph.problems.mst.gpu_forest import merge_launches
+from gpugraph.problems.mst.gpu_forest import KEY_TYPES, key_types, merge_launches
 from gpugraph.problems.mst.verify import check_ids, check_totals, describe_closing, describe_violation
 
-FILE = "verify_forest.cu"
-BLOCK = 256
-JUMPS = 8  # as in verify_forest.cu
-TILE_ARCS_PER_THREAD = 32  # as in verify_forest.cu: TILE / WARP
+FILE = KernelFile("verify_forest.cu", KEY_TYPES)
 NODE = 2  # words of 64 bits
-NO_EDGE = np.uint32(2**32 - 1)
+NO_EDGE = np.uint32(2**32 - 1)  # NO_EDGE of the kernels
 NO_VIOLATION = np.uint64(2**64 - 1)
 
 
@@ -75,24 +73,18 @@ def _refute(certificate: _Certificate) -> str | None:
     return describe_violation(graph, found, None if last is None else int(edges[last]))
 
 
-class _Certificate:
+class _Certificate(Arrays):
     """The arrays of one check (shapes and meaning: verify_forest.cu)."""
 
     def __init__(self, view: ResidentView, device: Device, edges: NDArray[np.int64]):
-        self.view, self.device, self.edges = view, device, edges
         n, k = view.vertices, len(edges)
-        device.require(8 * NODE * n + 16 * k)
+        self.view, self.edges, self.wide = view, edges, view.weight_bytes == 8
+        table: ArrayTable = {"ends": (k, np.uint64), "leaves": (NODE * n, np.uint64), "inner": (NODE, np.uint64)}
+        device.require(needs(table) + edges.nbytes)
+        super().__init__(device, table)
         self.resident_edges = device.upload(edges)
-        self.ends = device.empty(k, np.uint64)
-        self.leaves = device.empty(NODE * n, np.uint64)
-        self.inner = device.empty(NODE, np.uint64)
-        self.wide = view.weights.dtype.itemsize == 8
-
-    def launch(self, name: str, threads: int, *args: Any) -> None:
-        """Launch a kernel over about ``threads`` threads' worth of work."""
-        defines = {"INDEX_BITS": self.view.index_bits, "WEIGHT": self.view.weights.dtype.name}
-        kernel = self.device.kernel(FILE, f"verify_forest_{name}", defines)
-        kernel(covering_grid(self.device, threads, BLOCK), BLOCK, args)
+        self.weights = (view.weights, FILE.weight_kind(view.weights))
+        self.kernels = FILE.kernels(device, key_types(view))
 
     def malformed(self) -> bool:
         """Find the edges' ends; return whether the ids are not canonical or do not ascend."""
@@ -119,14 +111,14 @@ class _Certificate:
     def round(self, level: Any, count: int, above: int, closing: Any) -> int:
         """Merge the ``count`` nodes of a level along their lightest edges; return how many that leaves above."""
         k, nodes, next_level = len(self.edges), np.int32(count), np.int32(above)
-        edges, weights = (np.uint32(k), self.resident_edges), self.view.weights
+        edges = (np.uint32(k), self.resident_edges, *self.weights)
         self.launch("reset", count, nodes, level)
-        self.launch("bid", k, *edges, weights, self.ends, level)
+        self.launch("bid", k, *edges, self.ends, level)
         if self.wide:
-            self.launch("break_ties", k, *edges, weights, self.ends, level)
+            self.launch("break_ties", k, *edges, self.ends, level)
         self.launch("link", k, np.uint32(k), self.ends, level)
         self.launch("hook", count, nodes, level)
-        steps = merge_launches(count, JUMPS)
+        steps = merge_launches(count, FILE["JUMPS"])
         changed = self.device.full(steps, 0, np.uint32)
         for step in range(steps):
             self.launch("follow", count, np.int32(step), nodes, level, changed)
@@ -142,8 +134,8 @@ class _Certificate:
         violation = self.device.full(1, NO_VIOLATION, np.uint64)
         self.launch(
             "check_arcs",
-            -(-view.arcs // TILE_ARCS_PER_THREAD),
-            *(np.int32(view.vertices), view.index_dtype.type(view.arcs), view.offsets, view.targets, view.weights),
+            view.arcs * FILE["WARP"] // FILE["TILE"] + 1,
+            *(np.int32(view.vertices), view.index_dtype.type(view.arcs), view.offsets, view.targets, *self.weights),
             *(self.resident_edges, self.leaves, self.inner, violation),
         )
         found = self.device.read(violation)

@@ -28,7 +28,7 @@ PIECE_ARCS = 1 << 20
 """Arcs of a part, at least."""
 RANGES_PER_THREAD = 4
 """Parts of a piece that threads take in turns."""
-_NO_TREE = -1  # as in boruvka.cu
+_NO_TREE = -1  # as in boruvka.cu; compiled code needs a number
 
 
 class CpuRows:

@@ -42,7 +42,7 @@ class MinimumSpanningForest(ForestFiles, ByPeers, ForestOnRanks, OnGraphs):
 
     def admit(self, graph: CSRGraph) -> CSRGraph:
         """Return the undirected graph; of a directed one the lighter arc of a pair wins, and a note says so."""
-        return symmetrize(graph)
+        return symmetrize(graph) if graph.directed else graph
 
     def queries(self, graph: CSRGraph, parameters: Mapping[str, Any]) -> Sequence[tuple[Any, ...]]:
         """Return the one run there is to make."""

@@ -29,12 +29,11 @@ from gpugraph.problems.scan.gpu_scan import (
 )
 from gpugraph.problems.scan.resident import ResidentArray
 from gpugraph.problems.scan.scanned import digest_of
+from gpugraph.problems.scan.tiles import FILE
 from gpugraph.problems.scan.verify import sums_are_exact
 
 STATIC_BYTES = 2048
 """Shared memory of a block beside its tiles, at most."""
-STATUSES = 2
-"""By how much the number of a run's first status grows from run to run (SUM and PREFIX of look_back.cuh)."""
 
 
 class LookBack(State):
@@ -77,7 +76,7 @@ class LookBack(State):
 def look_back(state: LookBack, clock: Clock) -> None:
     """Scan in one launch."""
     source, target = state.elements()
-    epoch = state.runs * STATUSES & 0xFFFFFFFF
+    epoch = state.runs * FILE["PREFIX"] & 0xFFFFFFFF  # the last status of a run comes before the first of the next
     with clock.phase("look_back"):
         state.launch(
             *("look_back", state.grid, np.int64(state.n), np.int32(state.array.host.exclusive), source, target),

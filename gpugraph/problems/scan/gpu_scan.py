@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from gpugraph.clock import Clock
 from gpugraph.devices.base import Array, Device, Stopwatch
+from gpugraph.devices.kernel_file import unsigned
 from gpugraph.errors import InputError
 from gpugraph.problems.algorithm import Algorithm, InputSizes, Option
 from gpugraph.problems.registry import register
@@ -170,12 +171,6 @@ def require_sums(array: ArrayInput) -> None:
         )
 
 
-def element_type(array: ArrayInput) -> str:
-    """Return the type that kernels add in: signed integers wrap as unsigned ones do, bit for bit."""
-    name = array.values.dtype.name
-    return name if name.startswith("float") else f"uint{8 * array.values.dtype.itemsize}"
-
-
 def defines_for(
     array: ArrayInput, *, threads: int, vectors: int, network: str = NETWORKS[0], **tuning: Any
 ) -> dict[str, str | int]:
@@ -186,7 +181,8 @@ def defines_for(
             f"a network has {NETWORK_BYTES}",
             remedy="use fewer threads or vectors",
         )
-    defines: dict[str, str | int] = {"ELEMENT": element_type(array), "BLOCK": threads, "VECTORS": vectors}
+    element = unsigned(array.values.dtype)  # signed integers wrap as unsigned ones do, bit for bit
+    defines: dict[str, str | int] = {"ELEMENT": element, "BLOCK": threads, "VECTORS": vectors}
     defines |= {"NETWORK": NETWORKS.index(network)}
     return defines | {name.upper(): int(value) for name, value in tuning.items()}
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from gpugraph.clock import Clock
 from gpugraph.devices.base import Array, Device, Kernel, Stopwatch, covering_grid
+from gpugraph.devices.kernel_file import Arrays, KernelFile, product
 from gpugraph.errors import InputError
 from gpugraph.problems.algorithm import Algorithm, InputSizes, Option
 from gpugraph.problems.registry import register
@@ -24,12 +25,18 @@ from gpugraph.problems.scan.gpu_scan import WAKING_READS, own_seconds
 from gpugraph.problems.scan.resident import ResidentArray
 from gpugraph.problems.scan.scanned import Scanned, digest_of
 
-FILE = "segmented_scan.cu"
-BLOCK = 256
-KERNELS = ("reduce", "spine", "scan")
+ELEMENTS = ("uint32", "int32", "uint64", "int64", "float32", "float64")
+FILE = KernelFile(
+    "segmented_scan.cu",
+    [
+        *product(INDEX_BITS=(32, 64), WEIGHT=ELEMENTS),
+        *product(FLAGS=(1,), VECTORS=(1, 4)),
+        *product(INDEX_BITS=(64,), WEIGHT=("uint64",), FLAGS=(1,), VECTORS=(4,)),
+    ],
+)
 
 
-class SegmentedScan:
+class SegmentedScan(Arrays):
     """Three launches that scan segments, and what the blocks tell each other (shapes: segmented_scan.cu).
 
     Args:
@@ -40,36 +47,34 @@ class SegmentedScan:
     """
 
     def __init__(self, device: Device, key: np.dtype[Any], index_bits: int, most: int, **defines: int):
-        self.device = device
-        self.vectors = defines.get("VECTORS", 2)
-        self.tile = BLOCK * self.vectors * 16 // key.itemsize
+        self.block = FILE["BLOCK"]
+        self.tile = self.block * defines.get("VECTORS", 2) * 16 // key.itemsize
         self.kernels = load_kernels(device, key, index_bits, **defines)
-        self.most_blocks = max(1, min(self._tiles(most), self._resident()))
+        self.most_blocks = blocks = max(1, min(self._tiles(most), self._resident()))
         index = np.dtype(f"i{index_bits // 8}")
-        self.block_head = device.empty(self.most_blocks, np.uint8)
-        self.block_key = device.empty(self.most_blocks, np.dtype(f"u{key.itemsize}"))
-        self.block_index = device.empty(self.most_blocks, index)
+        words = {"block_head": np.dtype(np.uint8), "block_key": np.dtype(f"u{key.itemsize}"), "block_index": index}
+        super().__init__(device, {name: (blocks, dtype) for name, dtype in words.items()})
 
     def _tiles(self, n: int) -> int:
         return -(-n // self.tile)
 
     def _resident(self) -> int:
-        return min(self.kernels[name].resident_blocks(BLOCK) for name in ("reduce", "scan"))
+        return min(self.kernels[name].resident_blocks(self.block) for name in ("reduce", "scan"))
 
     def reduce(self, n: int, keys: Array, heads: Array, ids: Array) -> None:
         """Upsweep: what reaches out of every block's range."""
         told = (self.block_head, self.block_key, self.block_index)
-        self.kernels["reduce"](self.blocks(n), BLOCK, (np.int64(n), keys, heads, ids, *told))
+        self.kernels["reduce"](self.blocks(n), self.block, (np.int64(n), keys, heads, ids, *told))
 
     def spine(self, n: int, ids: Array) -> None:
         """Spine: what reaches into every block's range."""
         told = (self.block_head, self.block_key, self.block_index)
-        self.kernels["spine"](1, BLOCK, (np.int32(self.blocks(n)), ids, *told))
+        self.kernels["spine"](1, self.block, (np.int32(self.blocks(n)), ids, *told))
 
     def scan(self, n: int, keys: Array, heads: Array, ids: Array, *out: Array) -> None:
         """Downsweep: write ``out``, every element's minimum or every segment's."""
         reaching = (self.block_key, self.block_index)
-        self.kernels["scan"](self.blocks(n), BLOCK, (np.int64(n), keys, heads, ids, *reaching, *out))
+        self.kernels["scan"](self.blocks(n), self.block, (np.int64(n), keys, heads, ids, *reaching, *out))
 
     def blocks(self, n: int) -> int:
         """Return the blocks for n elements: the same for upsweep and downsweep."""
@@ -78,12 +83,8 @@ class SegmentedScan:
 
 def load_kernels(device: Device, key: np.dtype[Any], index_bits: int, **defines: int) -> dict[str, Kernel]:
     """Return the kernels of segmented_scan.cu, compiled if need be."""
-    names = (*KERNELS, "pack") if defines.get("FLAGS") else KERNELS
     types: dict[str, str | int] = {"WEIGHT": key.name, "INDEX_BITS": index_bits}
-    return {
-        name: device.kernel(FILE, "segmented_scan" if name == "scan" else f"segmented_{name}", types | defines)
-        for name in names
-    }
+    return FILE.kernels(device, types | defines, without=() if defines.get("FLAGS") else ("pack",))
 
 
 # ------------------------------------------------------------------ the algorithm
@@ -115,7 +116,7 @@ class State:
         if packed and n:
             array.renew()
             args = (np.int64(n), array.values, array.heads, self.keys)
-            self.scan.kernels["pack"](covering_grid(device, n, BLOCK), BLOCK, args)
+            self.scan.kernels["pack"](covering_grid(device, n, self.scan.block), self.scan.block, args)
 
 
 def require_segments(array: ArrayInput) -> None:

@@ -95,6 +95,7 @@ class Scan(ScannedFiles):
     )
 
     query_fields: tuple[str, ...] = ()
+    quicker = "reference"
 
     def accepts(self, source: str) -> bool:
         """Tell whether a text names an array."""
@@ -118,16 +119,12 @@ class Scan(ScannedFiles):
         return re.sub(r"(?<=[:,])(n|size)=[^,]+", r"\1={\1}", source)
 
     def open(
-        self, input_: Input, phases: dict[str, float], progress: Callable[[str], None], device: Device | None = None
+        self, input_: Input, clock: HostClock, progress: Callable[[str], None], device: Device | None = None
     ) -> ArrayInput:
-        """Return the array, on the host, and add the seconds to ``load`` or ``build``."""
-        clock = HostClock()
+        """Return the array, on the host; ``clock`` times ``load`` or ``build``."""
         made = (input_.path or "").startswith("array:") and "file=" not in (input_.path or "")
         with clock.phase("build" if made else "load"):
-            array = open_array(input_.source)
-        for name, seconds in clock.seconds.items():
-            phases[name] = phases.get(name, 0.0) + seconds
-        return array
+            return open_array(input_.source)
 
     def view(self, graph: ArrayInput, preparations: Sequence[str], index_bits: int | None) -> ArrayInput:
         """Return the array itself: there is nothing to prepare."""

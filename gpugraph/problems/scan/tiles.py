@@ -7,9 +7,18 @@ from typing import Any
 import numpy as np
 
 from gpugraph.devices.base import Array, Device, Kernel
+from gpugraph.devices.kernel_file import KernelFile, product
 
-FILE = "prefix_scan.cu"
-KERNELS = ("sums", "tiles", "propagate")
+ELEMENTS = ("uint32", "uint64", "float32", "float64")
+FILE = KernelFile(
+    "prefix_scan.cu",
+    [
+        *product(ELEMENT=ELEMENTS, VECTORS=(4, 8)),
+        *product(ELEMENT=("uint32", "float64"), NETWORK=(1, 2, 3)),
+        *product(ELEMENT=("uint32", "uint64"), BLOCK=(128,), VECTORS=(2,)),
+        *product(ELEMENT=("uint32", "uint64"), BLOCK=(512,), VECTORS=(8,)),
+    ],
+)
 
 
 class Tiles:
@@ -97,5 +106,5 @@ def offset_defines(dtype: np.dtype[Any]) -> dict[str, str | int]:
 
 def load_kernels(defines: dict[str, str | int], device: Device) -> dict[str, Kernel]:
     """Return the kernels of prefix_scan.cu, compiled if need be."""
-    names = (*KERNELS, "look_back") if defines["NETWORK"] == 0 else KERNELS
-    return {name: device.kernel(FILE, f"scan_{name}", defines, cooperative=name == "look_back") for name in names}
+    without = ("look_back",) if defines["NETWORK"] else ()
+    return FILE.kernels(device, defines, without=without, cooperative=("look_back",))

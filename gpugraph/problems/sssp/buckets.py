@@ -38,7 +38,7 @@ BINS = 256
 BLOCK = 64
 KEPT = 1000
 """A thread keeps so many pairs of a bucket to itself, before it gives others a part."""
-WORTH = 2048
+WORTH = 256
 """A step takes so many buckets that each thread has this many pairs."""
 HUB, PIECE = 1 << 12, 1 << 11
 """Rows of more arcs than the first are shared out by pieces of the second."""

@@ -168,7 +168,7 @@ def compile_(view: GraphView, device: Any, **options: Any) -> None:
     """Compile all that a run may need."""
     from gpugraph.problems.registry import tiny_like
 
-    tiny = GraphView.of(tiny_like(view.graph), index_bits=view.index_bits)
+    tiny = tiny_like(view)
     state = prepare(tiny, device, **options)
     finish(state, run(state, NullClock(), 0), 0)
     _search(state, NullClock(), 0, distance_dtype(state.arcs.weights.dtype))

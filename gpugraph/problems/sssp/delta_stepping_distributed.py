@@ -26,21 +26,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.clock import Clock
-from gpugraph.devices.base import Device, covering_grid
+from gpugraph.devices.base import Array, Device, Kernel
+from gpugraph.devices.kernel_file import Arrays, ArrayTable, KernelFile, needs, unsigned
 from gpugraph.errors import InputError
-from gpugraph.graph.view import MAX_NARROW_ARCS
 from gpugraph.problems.algorithm import Algorithm, Option
-from gpugraph.problems.contraction import index_bits_of, part_behind
+from gpugraph.problems.contraction import part_behind
 from gpugraph.problems.registry import register
-from gpugraph.problems.sssp.distances import Distances, distance_bytes, distances_from_words
+from gpugraph.problems.sssp.distances import DISTANCE_SETS, Distances, distance_bytes, distances_from_words
 from gpugraph.problems.sssp.on_ranks import refuse_wrapped_sums
 from gpugraph.ranks.comm import Comm, comm_for
 from gpugraph.ranks.part import GraphPart, require_on_devices
 
-FILE = "delta_stepping_distributed.cu"
-BLOCK = 256
-KERNELS = ("relax", "pack", "receive", "least", "split")
-NEXT, FAR, OUT, OVERFLOWED, BY_OWNER = range(5)  # places in counts, as in delta_stepping_distributed.cu
+FILE = KernelFile(
+    "delta_stepping_distributed.cu",
+    [{name: sets[name] for name in ("WEIGHT", "DISTANCE_BITS")} for sets in DISTANCE_SETS],
+)
+NEXT_COUNT, FAR_COUNT, OUT_COUNT, OVERFLOWED, BY_OWNER = range(5)
+"""Places in ``counts``, here again for the CPU, which reads no .cu file."""
 _SAMPLE = 1 << 16
 
 
@@ -99,7 +101,7 @@ def search(state: Search, clock: Clock, source: int) -> bool:
                     return False
                 if messages.any():
                     state.send(messages[comm.rank].tolist(), messages[:, comm.rank].tolist())
-            under_way = bool(messages.any() or table[:, NEXT].any())
+            under_way = bool(messages.any() or table[:, NEXT_COUNT].any())
             clock.count("rounds")
             clock.count("messages", int(messages.sum()))
 
@@ -119,24 +121,36 @@ def chosen_delta(part: GraphPart) -> float:
     return min(max(mean / 2, 1e-300), 1e300)
 
 
-class DeviceSearch:
+def arrays(part: GraphPart) -> ArrayTable:
+    """Return the arrays of a rank whatever the width of distances (meaning: delta_stepping_distributed.cu)."""
+    n, rows = part.vertices, part.rows
+    return {
+        "marks": (n, np.uint32),
+        **dict.fromkeys(("near", "next", "far", "far_out"), (rows, np.int32)),
+        **dict.fromkeys(("out", "vertex"), (n, np.int32)),
+        "counts": (BY_OWNER + part.comm.size, np.uint32),
+    }
+
+
+class DeviceSearch(Arrays):
     """The vertices of a rank on its device (arrays and kernels: delta_stepping_distributed.cu)."""
 
-    def __init__(self, part: GraphPart, device: Device, delta: float, index_bits: int):
-        self.part, self.device, self.delta = part, device, delta
+    near: Array
+    next: Array
+    far: Array
+    far_out: Array
+
+    def __init__(self, part: GraphPart, device: Device, delta: float):
+        self.part, self.delta = part, delta
         self.comm = comm_for(part.comm, device)
-        n, rows, ranks = part.vertices, part.rows, part.comm.size
-        needed = len(part.targets) * (4 + part.weights.itemsize) + 24 * rows + n * 32 + 4096
-        require_on_devices(part.comm, device, needed, part.name)
-        self.index_bits = index_bits
-        self.offsets, self.targets = device.upload(part.offsets.astype(f"int{index_bits}")), device.upload(part.targets)
+        n, rows, table = part.vertices, part.rows, arrays(part)
+        graph = 8 * (rows + 1) + len(part.targets) * (4 + part.weights.itemsize)
+        require_on_devices(part.comm, device, graph + needs(table) + 16 * n + 4096, part.name)
+        super().__init__(device, table)
+        self.offsets, self.targets = device.upload(part.offsets), device.upload(part.targets)
         self.weights, self.cuts = device.upload(part.weights), device.upload(part.cuts.astype(np.int32))
-        self.marks = device.empty(n, np.uint32)
-        self.near, self.next, self.far, self.far_out = (device.empty(rows, np.int32) for _ in range(4))
-        self.out, self.vertex = device.empty(n, np.int32), device.empty(n, np.int32)
-        self.counts = device.empty(BY_OWNER + ranks, np.uint32)
         self.first, self.last = np.int32(part.first), np.int32(part.first + rows)
-        self.ranks = np.int32(ranks)
+        self.ranks = np.int32(part.comm.size)
         self.bits = 0
         self.distance: Any = None
         self.word: Any = None
@@ -149,7 +163,7 @@ class DeviceSearch:
             self.distance = self.word = None  # the narrow ones go first
             self.distance, self.word = (device.empty(part.vertices, self.dtype) for _ in range(2))
             self.best = device.empty(1, self.dtype)
-            self.kernels = load_kernels(part, device, bits, self.index_bits)
+            self.kernels = load_kernels(part, device, bits)
         self.unreached = self.dtype.type(np.iinfo(self.dtype).max)
         device.fill(self.distance, self.unreached)
         device.fill(self.marks, 0)
@@ -162,16 +176,12 @@ class DeviceSearch:
             self._take(vertex, device.full(1, 0, self.dtype), 1)
             self._read_counts()
 
-    def _launch(self, name: str, threads: int, *args: Any) -> None:
-        if threads:
-            self.kernels[name](covering_grid(self.device, threads, BLOCK), BLOCK, args)
-
     def _lists(self) -> tuple[Any, ...]:
         return self.limit, self.distance, self.marks, self.next, self.far
 
     def _read_counts(self) -> NDArray[np.int64]:
         counts = self.device.download(self.counts).astype(np.int64)
-        self.next_size, self.far_size = int(counts[NEXT]), int(counts[FAR])
+        self.next_size, self.far_size = int(counts[NEXT_COUNT]), int(counts[FAR_COUNT])
         return counts
 
     def relax(self) -> NDArray[np.int64]:
@@ -180,10 +190,10 @@ class DeviceSearch:
         self.near, self.next = self.next, self.near
         self.near_size = self.next_size
         head = np.zeros(len(self.part.cuts) - 1 + BY_OWNER, np.uint32)
-        head[FAR] = self.far_size
+        head[FAR_COUNT] = self.far_size
         device.copy(self.counts, device.upload(head))
         graph = (self.first, self.last, self.offsets, self.targets, self.weights)
-        self._launch(
+        self.launch(
             "relax", 32 * self.near_size, np.uint32(self.near_size), self.near, *graph, *self._lists(), self.out,
             self.counts, self.cuts, self.ranks,
         )  # fmt: skip
@@ -194,7 +204,7 @@ class DeviceSearch:
         device, size = self.device, sum(sent)
         cursors = device.upload((np.cumsum(sent) - sent).astype(np.uint32))
         out = (self.out, self.distance, self.marks, self.cuts, self.ranks, cursors, self.vertex, self.word)
-        self._launch("pack", size, np.uint32(size), *out)
+        self.launch("pack", size, np.uint32(size), *out)
         vertex = self.comm.all_to_all_v(self.vertex[:size], sent, received)
         word = self.comm.all_to_all_v(self.word[:size], sent, received)
         self._take(vertex, word, sum(received))
@@ -202,13 +212,13 @@ class DeviceSearch:
 
     def _take(self, vertex: Any, word: Any, size: int) -> None:
         arrays = (vertex, word, self.first, *self._lists(), self.counts)
-        self._launch("receive", size, np.uint32(size), *arrays)
+        self.launch("receive", size, np.uint32(size), *arrays)
 
     def least(self) -> NDArray[Any]:
         """Return (1,): the least distance of a far vertex that is not settled, or the largest word."""
         self.device.fill(self.best, self.unreached)
         arrays = (self.far, self.distance, self.limit, self.best)
-        self._launch("least", self.far_size, np.uint32(self.far_size), *arrays)
+        self.launch("least", self.far_size, np.uint32(self.far_size), *arrays)
         return self.device.download(self.best)
 
     def next_bucket(self, least: Any) -> None:
@@ -216,7 +226,7 @@ class DeviceSearch:
         self.base, self.limit = self.limit, beyond(least, self.delta, self.part.weights.dtype)
         self.device.fill(self.counts, 0)
         arrays = (self.far, self.distance, self.base, self.limit, self.marks, self.next, self.far_out, self.counts)
-        self._launch("split", self.far_size, np.uint32(self.far_size), *arrays)
+        self.launch("split", self.far_size, np.uint32(self.far_size), *arrays)
         self.far, self.far_out = self.far_out, self.far
         self._read_counts()
 
@@ -238,15 +248,9 @@ def beyond(least: Any, delta: float, weights: np.dtype[Any]) -> Any:
     return word.type(most) if np.isinf(further) else np.array([further]).view(word)[0]
 
 
-def load_kernels(part: GraphPart, device: Device, bits: int, index_bits: int) -> dict[str, Any]:
+def load_kernels(part: GraphPart, device: Device, bits: int) -> dict[str, Kernel]:
     """Return the kernels for a part and a width of distances by their names, compiled if need be."""
-    defines: dict[str, str | int] = {"WEIGHT": str(part.weights.dtype), "DISTANCE_BITS": bits, "INDEX_BITS": index_bits}
-    return {name: device.kernel(FILE, f"delta_stepping_distributed_{name}", defines) for name in KERNELS}
-
-
-def _index_bits(subject: Any, part: GraphPart) -> int:
-    """Return the width of arc indices: as asked for, or what this rank's arcs take."""
-    return index_bits_of(subject) or (32 if len(part.targets) < MAX_NARROW_ARCS else 64)
+    return FILE.kernels(device, {"WEIGHT": unsigned(part.weights.dtype), "DISTANCE_BITS": bits})
 
 
 def _widths(weights: np.dtype[Any]) -> tuple[int, ...]:
@@ -259,7 +263,7 @@ def compile_(subject: Any, device: Any, *, delta: float = 0.0) -> None:
     if device.kind != "cpu":
         part = part_behind(subject)
         for bits in _widths(part.weights.dtype):
-            load_kernels(part, device, bits, _index_bits(subject, part))
+            load_kernels(part, device, bits)
 
 
 def prepare(subject: Any, device: Any, *, delta: float = 0.0) -> Search:
@@ -273,7 +277,7 @@ def prepare(subject: Any, device: Any, *, delta: float = 0.0) -> Search:
     part = part_behind(subject)
     width = delta or chosen_delta(part)
     if device.kind != "cpu":
-        return DeviceSearch(part, device, width, _index_bits(subject, part))
+        return DeviceSearch(part, device, width)
     from gpugraph.problems.sssp.delta_stepping_distributed_cpu import HostSearch
 
     return HostSearch(part, width)

@@ -13,11 +13,18 @@ from numpy.typing import NDArray
 
 from gpugraph.compiled import njit
 from gpugraph.problems.sssp.arcs import distance_dtype, unreached
+from gpugraph.problems.sssp.delta_stepping_distributed import (
+    BY_OWNER,
+    FAR_COUNT,
+    NEXT_COUNT,
+    OUT_COUNT,
+    OVERFLOWED,
+    beyond,
+)
 from gpugraph.ranks.comm import Comm
 from gpugraph.ranks.part import GraphPart
 
 _NEAR, _FAR, _OUT = 1, 2, 4
-_NEXT_COUNT, _FAR_COUNT, _OUT_COUNT, _OVERFLOWED, _BY_OWNER = range(5)
 
 
 class HostSearch:
@@ -34,7 +41,7 @@ class HostSearch:
         self.unreached = unreached(self.dtype)
         self.distance, self.marks = np.empty(n, self.dtype), np.empty(n, np.uint8)
         self.near, self.next, self.far = (np.empty(rows, part.targets.dtype) for _ in range(3))
-        self.out, self.counts = np.empty(n, part.targets.dtype), np.zeros(_BY_OWNER + part.comm.size, np.int64)
+        self.out, self.counts = np.empty(n, part.targets.dtype), np.zeros(BY_OWNER + part.comm.size, np.int64)
         self.bits = 64
 
     def start(self, source: int, bits: int) -> None:
@@ -43,14 +50,14 @@ class HostSearch:
         self.limit = self.dtype.type(0)
         if 0 <= source - self.part.first < self.part.rows:
             self.distance[source] = 0
-            self.far[0], self.counts[_FAR_COUNT], self.marks[source] = source, 1, _FAR
+            self.far[0], self.counts[FAR_COUNT], self.marks[source] = source, 1, _FAR
 
     def relax(self) -> NDArray[np.int64]:
         """Relax the arcs of the near vertices; return ``counts``."""
-        part, size = self.part, int(self.counts[_NEXT_COUNT])
+        part, size = self.part, int(self.counts[NEXT_COUNT])
         self.near, self.next = self.next, self.near
-        self.counts[_NEXT_COUNT] = self.counts[_OUT_COUNT] = 0
-        self.counts[_OVERFLOWED:] = 0
+        self.counts[NEXT_COUNT] = self.counts[OUT_COUNT] = 0
+        self.counts[OVERFLOWED:] = 0
         _relax(
             self.near, size, part.first, part.offsets, part.targets, self.weights, self.limit, self.unreached,
             self.distance, self.marks, self.next, self.far, self.out, self.counts, part.cuts,
@@ -69,7 +76,7 @@ class HostSearch:
 
     def least(self) -> NDArray[Any]:
         """Return (1,): the bits of the least distance of a far vertex that is not settled, or the largest word."""
-        least = _least(self.far, int(self.counts[_FAR_COUNT]), self.distance, self.limit, self.unreached)
+        least = _least(self.far, int(self.counts[FAR_COUNT]), self.distance, self.limit, self.unreached)
         word = np.full(1, np.iinfo(f"u{self.dtype.itemsize}").max, f"u{self.dtype.itemsize}")
         if least != self.unreached:
             word[0] = np.array([least], self.dtype).view(word.dtype)[0]
@@ -77,8 +84,6 @@ class HostSearch:
 
     def next_bucket(self, least: Any) -> None:
         """Let the vertices up to a bucket's width beyond ``least`` be near."""
-        from gpugraph.problems.sssp.delta_stepping_distributed import beyond
-
         word = beyond(least, self.delta, self.weights.dtype)
         base, self.limit = self.limit, np.array([word]).view(self.dtype)[0]
         if np.isnan(self.limit):
@@ -112,12 +117,12 @@ def _enter(v: Any, length: Any, limit: Any, marks: Any, next_: Any, far: Any, co
     if length < limit:
         if marks[v] & _NEAR == 0:
             marks[v] |= _NEAR
-            next_[counts[_NEXT_COUNT]] = v
-            counts[_NEXT_COUNT] += 1
+            next_[counts[NEXT_COUNT]] = v
+            counts[NEXT_COUNT] += 1
     elif marks[v] & _FAR == 0:
         marks[v] |= _FAR
-        far[counts[_FAR_COUNT]] = v
-        counts[_FAR_COUNT] += 1
+        far[counts[FAR_COUNT]] = v
+        counts[FAR_COUNT] += 1
 
 
 @njit
@@ -146,7 +151,7 @@ def _relax(
         for arc in range(offsets[v - first], offsets[v - first + 1]):
             total = length + weights[arc]
             if total < length or total == none:  # it wrapped, or is infinite
-                counts[_OVERFLOWED] = 1
+                counts[OVERFLOWED] = 1
                 continue
             t = targets[arc]
             if total >= distance[t]:
@@ -156,9 +161,9 @@ def _relax(
                 _enter(t, total, limit, marks, next_, far, counts)
             elif marks[t] & _OUT == 0:
                 marks[t] |= _OUT
-                out[counts[_OUT_COUNT]] = t
-                counts[_OUT_COUNT] += 1
-                counts[_BY_OWNER + _owner(t, cuts)] += 1
+                out[counts[OUT_COUNT]] = t
+                counts[OUT_COUNT] += 1
+                counts[BY_OWNER + _owner(t, cuts)] += 1
 
 
 @njit
@@ -194,8 +199,8 @@ def _least(far: Any, size: int, distance: Any, base: Any, none: Any) -> Any:
 
 @njit
 def _split(far: Any, distance: Any, base: Any, limit: Any, marks: Any, next_: Any, counts: Any) -> None:
-    size, kept = counts[_FAR_COUNT], 0
-    counts[_NEXT_COUNT] = 0
+    size, kept = counts[FAR_COUNT], 0
+    counts[NEXT_COUNT] = 0
     for i in range(size):
         v = far[i]
         length = distance[v]
@@ -206,6 +211,6 @@ def _split(far: Any, distance: Any, base: Any, limit: Any, marks: Any, next_: An
             kept += 1
         elif length >= base:
             marks[v] = _NEAR
-            next_[counts[_NEXT_COUNT]] = v
-            counts[_NEXT_COUNT] += 1
-    counts[_FAR_COUNT] = kept
+            next_[counts[NEXT_COUNT]] = v
+            counts[NEXT_COUNT] += 1
+    counts[FAR_COUNT] = kept

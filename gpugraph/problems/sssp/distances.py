@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpugraph.devices.base import Defines
+from gpugraph.devices.kernel_file import unsigned
 from gpugraph.errors import OutOfMemory
 from gpugraph.exact import exact_sum
 from gpugraph.graph.csr import CSRGraph
@@ -110,7 +112,20 @@ def distance_bytes(sizes: InputSizes) -> int:
 # ------------------------------------------------------------------ distance words
 
 # How GPU kernels hold distances: unsigned integers of 32 or 64 bits that compare as the distances do: the integer
-# itself, or the bits of a float that is not negative.  The largest word means "not reached".
+# itself, or the bits of a float that is not negative.  The largest word means "not reached".  Weights are not negative
+# either, so that signed integers are read as unsigned ones.
+
+_WIDTHS = (("uint32", 32), ("uint32", 64), ("uint64", 64), ("float32", 32), ("float64", 64))
+DISTANCE_SETS: list[Defines] = [
+    {"INDEX_BITS": index, "WEIGHT": weight, "DISTANCE_BITS": bits} for index in (32, 64) for weight, bits in _WIDTHS
+]
+"""The define sets of kernels that know distance words: as wide as weights, and 64 bits where sums do not fit 32."""
+
+
+def distance_types(view: ResidentView, bits: int | None = None) -> dict[str, str | int]:
+    """Return the defines among ``DISTANCE_SETS`` for distances of ``bits``, None for the weights' own width."""
+    bits = bits or 8 * view.weight_bytes
+    return {"INDEX_BITS": view.index_bits, "WEIGHT": unsigned(view.weights.dtype), "DISTANCE_BITS": bits}
 
 
 def distances_from_words(graph: CSRGraph, source: int, words: NDArray[Any], overflowed: bool = False) -> Distances:

@@ -13,25 +13,25 @@ from typing import Any
 import numpy as np
 
 from gpugraph.devices.base import Array, Defines, Device, Kernel, covering_grid
+from gpugraph.devices.kernel_file import KernelFile, product
 from gpugraph.graph.view import ResidentView
+from gpugraph.problems.sssp.distances import DISTANCE_SETS, distance_types
 from gpugraph.problems.sssp.frontier_dijkstra_arrays import GPU, Cells, TwoSided, predecessors
 
-BLOCK = 256
-"""Threads of a block, as in the paper; the kernels of dijkstra_pull.cu expect it."""
-COLUMNS, ROWS, TILE = 256, 128, 32
-"""Threads of a block of matrix_pull and of matrix_push, and the columns of a tile: as in dijkstra_matrix.cu."""
+LISTS = KernelFile("dijkstra.cu", DISTANCE_SETS)
+PULL = KernelFile("dijkstra_pull.cu", DISTANCE_SETS)
+MATRIX = KernelFile(
+    "dijkstra_matrix.cu",
+    [
+        *({**types, "CELL": types["WEIGHT"]} for types in DISTANCE_SETS if types["INDEX_BITS"] == 32),
+        *product(INDEX_BITS=(64,), WEIGHT=("uint32",), DISTANCE_BITS=(64,), CELL=("uint64",)),
+    ],
+)
 BLOCKS_PER_MULTIPROCESSOR = 16
 """Blocks that matrix_push is cut into, so that a few groups of rows already fill the device."""
 
 ROUNDS_PER_READ = 4
 """Rounds launched between two reads of the minimum: a round after the last changes nothing and costs little."""
-
-LIST_KERNELS = {
-    "push": ("dijkstra.cu", "dijkstra_relax"),
-    "pull": ("dijkstra_pull.cu", "dijkstra_pull"),
-    "pull-plus": ("dijkstra_pull.cu", "dijkstra_pull_plus"),
-}
-"""File and name of the relaxing kernels for adjacency lists."""
 
 PASSES = {"atomic": 0, "one-pass": 1, "two-pass": 2}
 
@@ -62,8 +62,8 @@ class DeviceSide:
         self.view, self.device, self.cells = view, device, cells
         self._relax, self._minimum, self._atomic = relax, minimum, atomic
         self.overflow = device.empty(1, np.uint32)
-        self._n = np.int32(view.vertices)
-        self._grid = covering_grid(device, view.vertices, BLOCK)
+        self._n, self._block = np.int32(view.vertices), PULL["BLOCK"]
+        self._grid = covering_grid(device, view.vertices, self._block)
         self._graph: tuple[Any, ...] = (view.offsets, view.targets, view.weights)
         self._kernels: dict[str, Kernel] = {}
         if cells is not None:
@@ -78,14 +78,15 @@ class DeviceSide:
     def _matrix(self, cells: Cells) -> Array:
         """Return the adjacency matrix, made on the device."""
         matrix = self.device.full(cells.vertices**2, cells.no_arc, cells.dtype)
-        write = self.load(cells.dtype.itemsize * 8)["write"]
-        write(covering_grid(self.device, cells.vertices * 32, BLOCK), BLOCK, (self._n, *self._graph, matrix))
+        self._kernels = self.load(cells.dtype.itemsize * 8)
+        grid = covering_grid(self.device, cells.vertices * LISTS["WARP"], self._block)
+        self._launch("write", self._n, *self._graph, matrix, grid=grid)
         return matrix
 
     def load(self, bits: int) -> dict[str, Kernel]:
         """Return the kernels of this side's steps for distances of ``bits``, compiled if need be."""
         needed = step_kernels(self.view, self._relax, self._minimum, self.cells, self._atomic, bits)
-        return {step: self.device.kernel(file, name, defines) for step, (file, name, defines) in needed.items()}
+        return {step: file.kernel(self.device, defines, name) for step, (file, name, defines) in needed.items()}
 
     def use(self, distance: TwoSided, states: TwoSided, minima: list[Array], kernels: dict[str, Kernel]) -> None:
         """Work on these arrays with these kernels from now on."""
@@ -95,49 +96,50 @@ class DeviceSide:
 
     # ------------------------------------------------------------------ steps
 
+    def _launch(self, step: str, *args: Any, grid: int | None = None) -> None:
+        self._kernels[step](grid or self._grid, self._block, args)
+
     def start(self, source: int) -> None:
         """Make the source the frontier."""
         self.device.fill(self.overflow, 0)
-        args = (self._n, np.int32(source), self._distance.there, self._states.there)
-        self._kernels["start"](self._grid, BLOCK, args)
+        self._launch("start", self._n, np.int32(source), self._distance.there, self._states.there)
 
     def relax(self) -> None:
         """Lower the distances of the frontier's successors."""
         arrays = (*self._graph, self._states.there, self._distance.there, self.overflow)
         if self.cells is None:
-            self._kernels["relax"](self._grid, BLOCK, (self._n, *arrays))
+            self._launch("relax", self._n, *arrays)
         elif self._relax == "pull":
-            self._kernels["relax"](-(-self.cells.vertices // COLUMNS), COLUMNS, (self._n, *arrays))
+            columns = MATRIX["COLUMNS"]
+            self._kernels["relax"](-(-self.cells.vertices // columns), columns, (self._n, *arrays))
         else:
-            splits = self._splits()
-            groups = -(-self.cells.vertices // ROWS)
-            self._kernels["relax"](groups * splits, ROWS, (self._n, np.int32(splits), *arrays))
+            rows = MATRIX["ROWS"]
+            groups = -(-self.cells.vertices // rows)
+            splits = self._splits(groups)
+            self._kernels["relax"](groups * splits, rows, (self._n, np.int32(splits), *arrays))
 
-    def _splits(self) -> int:
+    def _splits(self, groups: int) -> int:
         """Return how many blocks share a group of rows: as many as fill the device, at most one for each tile."""
-        groups = -(-int(self._n) // ROWS)
         wanted = -(-self.device.multiprocessors * BLOCKS_PER_MULTIPROCESSOR // groups)
-        return max(1, min(wanted, -(-int(self._n) // TILE)))
+        return max(1, min(wanted, -(-int(self._n) // MATRIX["TILE"])))
 
     def minimum(self, turn: int) -> Any:
         """Find the least distance of an unresolved vertex: return it, or None where it stays on the device."""
         states, distance = self._states.there, self._distance.there
         if self._minimum == "atomic":
-            self._kernels["minimum"](self._grid, BLOCK, (self._n, distance, states, self._minima[0][turn : turn + 1]))
+            self._launch("minimum", self._n, distance, states, self._minima[0][turn : turn + 1])
             return None
         first = self._minima[0]
-        self._kernels["minima"](first.size, BLOCK, (self._n, distance, states, first))
+        self._launch("minima", self._n, distance, states, first, grid=first.size)
         if self._minimum == "two-pass":
-            self._kernels["minima-again"](self._minima[1].size, BLOCK, (np.int32(first.size), first, self._minima[1]))
+            self._launch("minima-again", np.int32(first.size), first, self._minima[1], grid=self._minima[1].size)
         return self.device.download(self._minima[-1]).min()  # the few values that are left are the host's
 
     def update(self, turn: int, least: Any) -> None:
         """Resolve the frontier; every unresolved vertex at ``least``, or at the minimum of this turn, is the next."""
         states, distance = self._states.there, self._distance.there
-        if least is None:
-            self._kernels["update"](self._grid, BLOCK, (self._n, distance, self._minima[0][turn : turn + 1], states))
-        else:
-            self._kernels["update"](self._grid, BLOCK, (self._n, distance, self._word(least), states))
+        found = self._minima[0][turn : turn + 1] if least is None else self._word(least)
+        self._launch("update", self._n, distance, found, states)
 
     def forget_minima(self) -> None:
         """Make ready for the minima of the next rounds."""
@@ -155,24 +157,26 @@ class DeviceSide:
 
 def step_kernels(
     view: ResidentView, relax: str | None, minimum: str | None, cells: Cells | None, atomic: bool, bits: int
-) -> dict[str, tuple[str, str, Defines]]:
+) -> dict[str, tuple[KernelFile, str, Defines]]:
     """Return file, name and defines of the kernel of each step, for distances of ``bits`` (see ``DeviceSide``)."""
-    lists = {"INDEX_BITS": view.index_bits, "WEIGHT": view.weights.dtype.name, "DISTANCE_BITS": bits}
-    needed: dict[str, tuple[str, str, Defines]] = {"start": ("dijkstra.cu", "dijkstra_start", lists)}
+    lists = distance_types(view, bits)
+    needed: dict[str, tuple[KernelFile, str, Defines]] = {"start": (LISTS, "start", lists)}
     if minimum == "atomic":
-        needed["minimum"] = ("dijkstra.cu", "dijkstra_minimum", lists)
-        needed["update"] = ("dijkstra.cu", "dijkstra_update", lists)
+        needed["minimum"] = (LISTS, "minimum", lists)
+        needed["update"] = (LISTS, "update", lists)
     else:
-        needed["minima"] = ("dijkstra_pull.cu", "dijkstra_block_minima", lists)
-        needed["minima-again"] = ("dijkstra_pull.cu", "dijkstra_block_minima_again", lists)
-        needed["update"] = ("dijkstra_pull.cu", "dijkstra_update_to", lists)
-    # The relaxing kernels alone know of matrices and of atomics left out.
-    defines = {**lists, **({} if cells is None else {"CELL": cells.dtype.name}), **({} if atomic else {"ATOMIC": 0})}
+        needed["minima"] = (PULL, "block_minima", lists)
+        needed["minima-again"] = (PULL, "block_minima_again", lists)
+        needed["update"] = (PULL, "update_to", lists)
+    without = "" if atomic else "_no_atomic"
     if cells is not None:
-        needed["write"] = ("dijkstra_matrix.cu", "matrix_write_arcs", defines)
-        needed["relax"] = ("dijkstra_matrix.cu", f"matrix_{relax}", defines)
+        matrix = {**lists, "CELL": cells.dtype.name}
+        needed["write"] = (MATRIX, "write_arcs", matrix)
+        needed["relax"] = (MATRIX, f"{relax}{without}", matrix)
+    elif relax == "push":
+        needed["relax"] = (LISTS, f"relax{without}", lists)
     elif relax is not None:
-        needed["relax"] = (*LIST_KERNELS[relax], defines)
+        needed["relax"] = (PULL, relax.replace("-", "_"), lists)
     return needed
 
 
@@ -182,5 +186,5 @@ def minima_sizes(vertices: int, minimum: str | None) -> list[int]:
         return [ROUNDS_PER_READ]
     sizes: list[int] = []
     for _ in range(PASSES.get(minimum or "", 0)):
-        sizes.append(-(-(sizes[-1] if sizes else vertices) // (2 * BLOCK)))
+        sizes.append(-(-(sizes[-1] if sizes else vertices) // (2 * PULL["BLOCK"])))
     return sizes

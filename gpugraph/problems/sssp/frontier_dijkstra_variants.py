@@ -117,7 +117,7 @@ def compile_kernels(view: ResidentView, device: Any, strategy: Strategy) -> None
     bits = (cells.dtype if cells else view.weights.dtype).itemsize * 8
     needed = step_kernels(view, *gpu_steps(strategy), cells, strategy.atomic, bits)
     for file, name, defines in needed.values():
-        device.kernel(file, name, defines)
+        file.kernel(device, defines, name)
 
 
 def compile_host_code(graph: CSRGraph, strategy: Strategy) -> None:

@@ -17,20 +17,21 @@ from numpy.typing import DTypeLike
 
 from gpugraph.clock import Clock
 from gpugraph.devices.base import Array, Device, Kernel
+from gpugraph.devices.kernel_file import KernelFile, needs
 from gpugraph.graph.view import ResidentView
 from gpugraph.problems.algorithm import Algorithm, InputSizes
 from gpugraph.problems.registry import register
-from gpugraph.problems.sssp.distances import Distances, distance_bytes, distances_from_words
+from gpugraph.problems.sssp.distances import (
+    DISTANCE_SETS,
+    Distances,
+    distance_bytes,
+    distance_types,
+    distances_from_words,
+)
 
-FILE = "delta_stepping.cu"
-BLOCK = 512
-LOCAL_ROW = 64
-BINS_PER_BIT = 8
-CONTROL_WORDS = 20
-WIDE_CONTROL_WORDS = 6
-STOP, OVERFLOW = 2, 3  # words of `control`
-COUNTERS = {"rounds": 9, "buckets": 10, "scans": 11, "rescans": 12, "settled": 6, "pushes": 7, "repeats": 8}
-PHASES = ("start", "local", "wide", "hubs", "buckets", "pull")
+FILE = KernelFile("delta_stepping.cu", DISTANCE_SETS)
+COUNTERS = ("rounds", "buckets", "scans", "rescans", "settled", "pushes", "repeats")
+"""Words of ``control`` that records tell."""
 
 FAR_SHARE = 16
 """The far list holds this part of the vertices; where more wait, reading all distances costs no more."""
@@ -41,21 +42,41 @@ ARCS_PER_THREAD = 8
 """A grid much larger than its work only makes the barriers slower."""
 
 
-class State:
-    """The arrays of one run, carved out of one piece of memory (shapes and meaning: delta_stepping.cu)."""
+def arrays(sizes: InputSizes, bits: int) -> dict[str, tuple[int, DTypeLike]]:
+    """Return the arrays of a run with distances of ``bits``, in the kernel's order (meaning: delta_stepping.cu).
 
-    distance: Array
-    control: Array
-    zeros: Array
+    From the histogram on they have to be 0 before a launch.
+    """
+    word = np.dtype(f"u{bits // 8}")
+    room, far_room, hubs = rooms(sizes)
+    return {
+        "distance": (sizes.vertices, word),
+        "near_vertex": (2 * room, np.int32),
+        "near_length": (2 * room, word),
+        "far_vertex": (2 * far_room, np.int32),
+        "far_length": (2 * far_room, word),
+        "hub_vertex": (hubs, np.int32),
+        "hub_length": (hubs, word),
+        "hub_first_piece": (hubs, np.uint64),
+        "histogram": (2 * FILE.constant("BINS", {"DISTANCE_BITS": bits}), np.uint32),
+        "control": (FILE["CONTROL_WORDS"], np.uint32),
+        "wide_control": (FILE["WIDE_CONTROL_WORDS"], np.uint64),
+    }
+
+
+class State:
+    """The arrays of one run, carved out of one piece of memory, which wider words use anew."""
 
     def __init__(self, view: ResidentView, device: Device):
-        self.view, self.device = view, device
+        self.view, self.device, self.block = view, device, FILE["BLOCK"]
         device.require(state_bytes(view))
-        self.narrow = view.weights.dtype.itemsize * 8
-        self.timeline = device.empty(len(PHASES), np.uint64)
+        self.narrow = 8 * view.weight_bytes
+        self.timeline = device.empty(len(FILE.phases), np.uint64)
         self.bits = 0
-        self.arrays: list[Array] = []  # in the order in which the kernel takes them
-        self.arena = device.empty(arena_words(view, self.narrow), np.uint64)
+        self.arrays: dict[str, Array] = {}
+        self.arena: Array = device.empty(arena_words(view, self.narrow), np.uint64)
+        self.control: Array = None
+        self.zeros: Array = None
         self.use_width(self.narrow)
 
     def use_width(self, bits: int) -> None:
@@ -64,78 +85,61 @@ class State:
             return
         view, words = self.view, arena_words(self.view, bits)
         if words > len(self.arena):
-            self.arrays = []
-            del self.distance, self.control, self.zeros, self.arena  # their memory is needed for the wider words
+            self.arrays = {}
+            self.control = self.zeros = self.arena = None  # their memory is needed for the wider words
             self.device.require(8 * words)
             self.arena = self.device.empty(words, np.uint64)
-        self.bits, self.used = bits, 0
-        word = np.uint32 if bits == 32 else np.uint64
-        room, far_room, hubs = rooms(view)
-        self.distance, *entries = (
-            self.take(count, dtype)
-            for count, dtype in (
-                *((view.vertices, word), (2 * room, np.int32), (2 * room, word)),
-                *((2 * far_room, np.int32), (2 * far_room, word)),
-                *((hubs, np.int32), (hubs, word), (hubs, np.uint64)),
-            )
-        )
-        first = self.used
-        histogram = self.take(2 * BINS_PER_BIT * bits, np.uint32)
-        self.control = self.take(CONTROL_WORDS, np.uint32)
-        wide_control = self.take(WIDE_CONTROL_WORDS, np.uint64)
-        self.zeros = self.arena[first : self.used]  # what has to be 0 before a launch
-        self.arrays = [self.distance, *entries, histogram, self.control, wide_control]
+        self.bits, used = bits, 0
+        for name, (count, dtype) in arrays(view, bits).items():
+            first, used = used, used + words_of(count, dtype)
+            self.arrays[name] = self.arena[first:used].view(dtype)[:count]
+            if name == "histogram":
+                self.zeros = self.arena[first:words]  # what has to be 0 before a launch
+        self.control = self.arrays["control"]
         self.kernel = load_kernel(view, self.device, bits)
         work = max(view.vertices, view.arcs // ARCS_PER_THREAD)
-        self.grid = max(1, min(-(-work // BLOCK), self.kernel.resident_blocks(BLOCK)))
+        self.grid = max(1, min(-(-work // self.block), self.kernel.resident_blocks(self.block)))
 
-    def take(self, count: int, dtype: DTypeLike) -> Array:
-        """Return the next ``count`` elements of the arena."""
-        first = self.used
-        self.used += -(-count * np.dtype(dtype).itemsize // 8)
-        return self.arena[first : self.used].view(dtype)[:count]
+    def overflowed(self) -> bool:
+        """Read back whether a sum of integers did not fit a word."""
+        return self.view.weights.dtype.kind != "f" and bool(self.device.read(self.control, FILE["OVERFLOW"]))
 
 
 def rooms(sizes: InputSizes) -> tuple[int, int, int]:
     """Return the entries that the near queue, the far list and the list of hubs hold."""
-    return sizes.vertices, sizes.vertices // FAR_SHARE + 1024, sizes.arcs // LOCAL_ROW + 1
+    return sizes.vertices, sizes.vertices // FAR_SHARE + 1024, sizes.arcs // FILE["LOCAL_ROW"] + 1
+
+
+def words_of(count: int, dtype: DTypeLike) -> int:
+    """Return the words of 8 bytes that an array takes; every one begins on a word."""
+    return -(-count * np.dtype(dtype).itemsize // 8)
 
 
 def arena_words(sizes: InputSizes, bits: int) -> int:
     """Return the size of the arena, in words of 8 bytes, for distances of ``bits``."""
-    entry = 4 + bits // 8
-    room, far_room, hubs = rooms(sizes)
-    size = sizes.vertices * bits // 8 + 2 * (room + far_room) * entry + hubs * (entry + 8) + 8 * BINS_PER_BIT * bits
-    return size // 8 + CONTROL_WORDS + WIDE_CONTROL_WORDS + 10  # every array begins on a word
+    return sum(words_of(count, dtype) for count, dtype in arrays(sizes, bits).values())
 
 
 def state_bytes(sizes: InputSizes) -> int:
-    """Return the bytes that ``prepare`` allocates; a restart in 64 bits takes 13 more for each vertex."""
-    return 8 * arena_words(sizes, sizes.weight_bytes * 8) + 4096
+    """Return the bytes that ``State`` allocates; a restart in 64 bits takes 13 more for each vertex."""
+    arena = (arena_words(sizes, 8 * sizes.weight_bytes), np.uint64)
+    return needs({"arena": arena, "timeline": (len(FILE.phases), np.uint64)})
 
 
 def load_kernel(view: ResidentView, device: Device, bits: int | None = None) -> Kernel:
     """Return the kernel for distances of ``bits`` (the weights' own width if None), compiled if need be."""
-    bits = bits or view.weights.dtype.itemsize * 8
-    defines = {"INDEX_BITS": view.index_bits, "WEIGHT": view.weights.dtype.name, "DISTANCE_BITS": bits}
-    return device.kernel(FILE, "delta_stepping", defines, cooperative=True)
-
-
-def prepare(view: ResidentView, device: Device) -> State:
-    """Return the one array that holds distances, queues and lists, and what is launched on it."""
-    return State(view, device)
+    return FILE.kernel(device, distance_types(view, bits), cooperative=True)
 
 
 def run(state: State, clock: Clock, source: int) -> Array:
-    """Find all distances from ``source``; returns the device array of distance words, ``state.distance``."""
+    """Find all distances from ``source``; returns the device array of distance words, ``distance``."""
     state.use_width(state.narrow)
     search(state, clock, source)
-    can_overflow = state.bits == 32 and state.view.weights.dtype.kind != "f"
-    if can_overflow and state.device.read(state.control, OVERFLOW):  # the one read-back
+    if state.bits == 32 and state.overflowed():  # the one read-back
         clock.count("restarts")
         state.use_width(64)
         search(state, clock, source)
-    return state.distance
+    return state.arrays["distance"]
 
 
 def search(state: State, clock: Clock, source: int) -> None:
@@ -145,16 +149,16 @@ def search(state: State, clock: Clock, source: int) -> None:
     device.fill(state.zeros, 0)
     state.kernel(
         state.grid,
-        BLOCK,
+        state.block,
         (
             *(np.int32(view.vertices), view.index_dtype.type(view.arcs), np.int32(source)),
             *(np.int32(not view.host.graph.directed), np.int32(group_shift(view)), np.uint32(local_limit(state))),
             *(np.uint32(room), np.uint32(far_room)),
             *(view.offsets, view.targets, view.weights),
-            *state.arrays,
+            *state.arrays.values(),
             state.timeline,
         ),
-        stop=state.control[STOP : STOP + 1],
+        stop=state.control[FILE["STOP"] : FILE["STOP"] + 1],
     )
     if clock.timing:
         tell_phases(state, clock)
@@ -177,11 +181,11 @@ def mean_degree(view: ResidentView) -> float:
 
 def tell_phases(state: State, clock: Clock) -> None:
     """Read what the kernel noted of its phases and rounds."""
-    for phase, spent in zip(PHASES, state.device.download(state.timeline), strict=True):
+    for phase, spent in zip(FILE.phases, state.device.download(state.timeline), strict=True):
         clock.add_seconds(phase, int(spent) * 1e-9)
     control = state.device.download(state.control)
-    for name, word in COUNTERS.items():
-        clock.count(name, int(control[word]))
+    for name in COUNTERS:
+        clock.count(name, int(control[FILE["BUCKETS_DONE" if name == "buckets" else name.upper()]]))
 
 
 def fetch(state: State, distance: Array) -> np.ndarray[Any, Any]:
@@ -191,8 +195,7 @@ def fetch(state: State, distance: Array) -> np.ndarray[Any, Any]:
 
 def finish(state: State, words: np.ndarray[Any, Any], source: int) -> Distances:
     """Return the distances in the graph's own type."""
-    overflowed = state.view.weights.dtype.kind != "f" and bool(state.device.read(state.control, OVERFLOW))
-    return distances_from_words(state.view.host.graph, source, words, overflowed)
+    return distances_from_words(state.view.host.graph, source, words, state.overflowed())
 
 
 def digest(words: np.ndarray[Any, Any]) -> str:
@@ -209,7 +212,7 @@ register(
         authors="gpugraph; after Meyer, Sanders; Davidson et al.; Chakaravarthy et al.; Wang, Fussell, Lin",
         year=2021,
         section="PPoPP'21, section 4; ours beyond it",
-        prepare=prepare,
+        prepare=State,
         run=run,
         fetch=fetch,
         finish=finish,

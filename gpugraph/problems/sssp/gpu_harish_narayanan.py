@@ -15,38 +15,51 @@ import numpy as np
 
 from gpugraph.clock import Clock
 from gpugraph.devices.base import Array, Device, Kernel
+from gpugraph.devices.kernel_file import Arrays, ArrayTable, KernelFile, needs
 from gpugraph.graph.view import ResidentView
 from gpugraph.problems.algorithm import Algorithm, InputSizes
 from gpugraph.problems.registry import register
-from gpugraph.problems.sssp.distances import Distances, distance_bytes, distances_from_words
+from gpugraph.problems.sssp.distances import (
+    DISTANCE_SETS,
+    Distances,
+    distance_bytes,
+    distance_types,
+    distances_from_words,
+)
 
-FILE = "harish_narayanan.cu"
+FILE = KernelFile("harish_narayanan.cu", [defines for defines in DISTANCE_SETS if defines["INDEX_BITS"] == 32])
 BLOCK = 32
 """Threads of a block, as in the refutation."""
 
 
-class State:
-    """The arrays of one run and the kernels that work on them (shapes and meaning: harish_narayanan.cu)."""
+def arrays(sizes: InputSizes) -> ArrayTable:
+    """Return the arrays of a run beside the costs (meaning: harish_narayanan.cu)."""
+    return {"mask": (sizes.vertices, np.uint8), "changed": (1, np.uint32), "overflow": (1, np.uint32)}
+
+
+def costs(sizes: InputSizes, bits: int) -> ArrayTable:
+    """Return the arrays of costs in words of ``bits``."""
+    return dict.fromkeys(("cost", "updating_cost"), (sizes.vertices, np.dtype(f"u{bits // 8}")))
+
+
+class State(Arrays):
+    """The arrays of one run and the kernels that work on them."""
 
     def __init__(self, view: ResidentView, device: Device):
-        self.view, self.device = view, device
         device.require(state_bytes(view))
-        self.mask = device.empty(view.vertices, np.uint8)
-        self.changed = device.empty(1, np.uint32)
-        self.overflow = device.empty(1, np.uint32)
-        self._widths: dict[int, tuple[Array, Array, dict[str, Kernel]]] = {}
-        self.narrow = view.weights.dtype.itemsize * 8
+        super().__init__(device, arrays(view))
+        self.view, self.narrow = view, 8 * view.weight_bytes
+        self._widths: dict[int, tuple[Arrays, dict[str, Kernel]]] = {}
         self.use_width(self.narrow)
 
     def use_width(self, bits: int) -> None:
         """Hold costs in words of 32 or 64 bits."""
         if bits not in self._widths:
-            n, word = self.view.vertices, np.dtype(f"u{bits // 8}")
-            self.device.require(2 * n * word.itemsize)
             kernels = load_kernels(self.view, self.device, bits)
-            self._widths[bits] = self.device.empty(n, word), self.device.empty(n, word), kernels
+            self._widths[bits] = Arrays(self.device, costs(self.view, bits)), kernels
         self.bits = bits
-        self.cost, self.updating_cost, self.kernels = self._widths[bits]
+        words, self.kernels = self._widths[bits]
+        self.cost, self.updating_cost = words.cost, words.updating_cost
 
     def launch(self, name: str, *args: Any) -> None:
         """Launch a kernel with a thread for each vertex."""
@@ -54,15 +67,14 @@ class State:
         self.kernels[name](-(-n // BLOCK), BLOCK, (np.int32(n), *args))
 
 
-def load_kernels(view: ResidentView, device: Device, bits: int) -> dict[str, Kernel]:
+def load_kernels(view: ResidentView, device: Device, bits: int | None = None) -> dict[str, Kernel]:
     """Return the kernels for costs of ``bits``, compiled if need be."""
-    defines = {"INDEX_BITS": view.index_bits, "WEIGHT": view.weights.dtype.name, "DISTANCE_BITS": bits}
-    return {name: device.kernel(FILE, f"harish_narayanan_{name}", defines) for name in ("start", "relax", "update")}
+    return FILE.kernels(device, distance_types(view, bits))
 
 
 def state_bytes(sizes: InputSizes) -> int:
-    """Return the bytes that ``prepare`` allocates; a restart in 64 bits takes 16 more for each vertex."""
-    return sizes.vertices * (1 + 2 * sizes.weight_bytes) + 4096
+    """Return the bytes that ``State`` allocates; a restart in 64 bits takes 16 more for each vertex."""
+    return needs(arrays(sizes)) + needs(costs(sizes, 8 * sizes.weight_bytes))
 
 
 def run(state: State, clock: Clock, source: int) -> Array:
@@ -111,7 +123,7 @@ register(
         run=run,
         fetch=lambda state, cost: state.device.download(cost),
         finish=finish,
-        compile=lambda view, device: load_kernels(view, device, view.weights.dtype.itemsize * 8),
+        compile=load_kernels,
         trusted=False,
         minimum_bytes=distance_bytes,
         state_bytes=state_bytes,

@@ -10,17 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.devices.base import Device, Kernel, covering_grid
+from gpugraph.devices.base import Defines, Device, Kernel, covering_grid
+from gpugraph.devices.kernel_file import KernelFile, product, unsigned
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import ResidentView
 from gpugraph.problems.sssp.arcs import distance_dtype
 
-FILE = "verify_distances.cu"
-KERNELS = ("check_arcs", "find_loose", "begin_levels", "name_tails")
+WEIGHTS = ("uint32", "uint64", "float32", "float64")
+FILE = KernelFile("verify_distances.cu", product(INDEX_BITS=(32, 64), WEIGHT=WEIGHTS))
 BLOCK = 256
-WARP = 32
-TILE = 1024  # as in verify_distances.cu
-NOTHING = np.uint64(2**64 - 1)
 NO_ARC = np.uint64(2**64 - 1)  # −1 as a signed number
 NO_VERTEX = np.uint32(2**32 - 1)
 
@@ -45,7 +43,8 @@ class TightArcs:
         self.view, self.device, self.source = view, device, source
         device.require(distance.nbytes + 8 * view.vertices)
         self.distance = device.upload(np.ascontiguousarray(distance))
-        self.hold = device.full(view.vertices, NOTHING, np.uint64)
+        self.hold = device.full(view.vertices, np.uint64(FILE["NOTHING"]), np.uint64)
+        self.kernels = load_kernels(view, device)
         device.fill(self.hold[source : source + 1], np.uint64(source))
 
     def check_arcs(self) -> tuple[int, int]:
@@ -60,13 +59,13 @@ class TightArcs:
         count, first = self._find_loose()
         if not count:
             return None
-        items = count + self.view.arcs // TILE
+        items = count + self.view.arcs // FILE["TILE"]
         self.device.require(8 * items)
         rows = self.device.empty(items, np.uint64)
         found = self.device.full(3, 0, np.uint32)
         self._launch("begin_levels", self._tiles(), *self._graph(), self.hold, rows, found)
-        follow = load_kernel(self.view, self.device, "follow_levels", cooperative=True)
-        grid = min(-(-items * WARP // BLOCK), follow.resident_blocks(BLOCK))
+        follow = self.kernels["follow_levels"]
+        grid = min(-(-items * FILE["WARP"] // BLOCK), follow.resident_blocks(BLOCK))
         barrier = self.device.full(3, 0, np.uint32)
         follow(grid, BLOCK, (*self._graph(), self.hold, rows, found, barrier), stop=barrier[2:])
         count, first = self._find_loose()
@@ -94,11 +93,11 @@ class TightArcs:
 
     def _tiles(self) -> int:
         """Return the threads that take a tile of arcs a warp."""
-        return -(-self.view.arcs // TILE) * WARP
+        return -(-self.view.arcs // FILE["TILE"]) * FILE["WARP"]
 
     def _launch(self, name: str, threads: int, *args: Any) -> None:
         """Launch a kernel over about ``threads`` threads' worth of work."""
-        load_kernel(self.view, self.device, name)(covering_grid(self.device, threads, BLOCK), BLOCK, args)
+        self.kernels[name](covering_grid(self.device, threads, BLOCK), BLOCK, args)
 
 
 def suits(view: ResidentView, graph: CSRGraph, distance: NDArray[Any]) -> bool:
@@ -107,17 +106,10 @@ def suits(view: ResidentView, graph: CSRGraph, distance: NDArray[Any]) -> bool:
     return whole and distance.shape == (graph.vertices,) and distance.dtype == distance_dtype(graph.weight_dtype)
 
 
-def load_kernel(view: ResidentView, device: Device, name: str, *, cooperative: bool = False) -> Kernel:
-    """Return a kernel of the file, compiled if need be."""
-    defines = {"INDEX_BITS": view.index_bits, "WEIGHT": view.weights.dtype.name}
-    return device.kernel(FILE, f"verify_distances_{name}", defines, cooperative=cooperative)
-
-
-def load_kernels(view: ResidentView, device: Device) -> None:
-    """Compile everything that ``TightArcs`` launches, so that no timing holds a compilation."""
-    for name in KERNELS:
-        load_kernel(view, device, name)
-    load_kernel(view, device, "follow_levels", cooperative=True)
+def load_kernels(view: ResidentView, device: Device) -> dict[str, Kernel]:
+    """Return everything that ``TightArcs`` launches, compiled if need be, so that no timing holds a compilation."""
+    defines: Defines = {"INDEX_BITS": view.index_bits, "WEIGHT": unsigned(view.weights.dtype)}
+    return FILE.kernels(device, defines, cooperative=("follow_levels",))
 
 
 def canonical_predecessors(

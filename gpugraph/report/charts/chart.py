@@ -18,9 +18,6 @@ Spec = dict[str, Any]
 SERIES = 8
 """Colours chosen by hand; more series take computed ones, so that no two on a page are alike."""
 
-PHASES = ("stage", "h2d", "prepare", "kernel", "d2h")
-"""Phases whose shares are shown: what a device has to do with; loading and checking are the host's."""
-
 
 @dataclass(frozen=True)
 class Chart:

@@ -2,40 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from gpugraph.measure.columns import Labelled
-from gpugraph.measure.record import Record
+from gpugraph.measure.record import WAY_THERE, Record
 from gpugraph.measure.statistics import median
 from gpugraph.quantities import duration, percent
 from gpugraph.report.cells import ordered
-from gpugraph.report.charts.chart import PHASES, Chart, Ink, Spec
+from gpugraph.report.charts.chart import Chart, Ink, Spec
 from gpugraph.report.charts.curves import SOLID, curves, describe, label_angle
 from gpugraph.report.charts.panels import Panel, panels, point
 
 MOST_PANELS = 12
 """More small figures than this tire a reader; the table has every phase of every cell."""
 
-_COLORS = {"stage": 7, "h2d": 1, "prepare": 4, "kernel": 0, "d2h": 3}
+_ON_DEVICE = {"transfer": WAY_THERE, "prepare": ("prepare",), "kernel": ("kernel",), "d2h": ("d2h",)}
+"""Phases whose shares are shown: what a device has to do with; loading and checking are the host's."""
+
+_TO_ANSWER = {
+    "start": ("start", "compile"),
+    "input": ("load", "build", "check"),
+    **_ON_DEVICE,
+    "result": ("finish", "verify"),
+    "close": ("close",),
+}
+"""All that lies between the command and its answer."""
+
+_COLORS = {"transfer": 1, "prepare": 4, "kernel": 0, "d2h": 3, "start": 7, "input": 2, "result": 5, "close": 6}
+
+
+def answers(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
+    """Return the seconds from the command to the answer, a bar for each cell; older records do not know them."""
+    known = [cell for cell in cells if cell.record.answer_s is not None]
+    return _phases("answer", known, ink, _TO_ANSWER, stack="zero")
 
 
 def shares(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
-    """Return the phases' shares, a small figure for each algorithm and device."""
+    """Return the shares of the phases on the device, a small figure for each algorithm and device."""
+    return _phases("phases", cells, ink, _ON_DEVICE)
+
+
+def _phases(
+    kind: str, cells: Sequence[Labelled], ink: Ink, parts: Mapping[str, Sequence[str]], stack: str = "normalize"
+) -> list[Chart]:
     charts = []
     for panel, series, members in _by_series(cells):
-        values = [
-            _part(panel, m, name, m.record.phases.get(name, 0.0), sum(m.record.phases.get(p, 0.0) for p in PHASES), i)
-            for m in members
-            for i, name in enumerate(PHASES)
-            if m.record.phases.get(name)
-        ]
+        values = []
+        for member in members:
+            phases = member.record.phases
+            seconds = {part: sum(phases.get(name, 0.0) for name in names) for part, names in parts.items()}
+            total = sum(seconds.values())
+            values += [_part(panel, member, part, s, total, i) for i, (part, s) in enumerate(seconds.items()) if s]
         if not values:
             continue
-        order = [name for name in PHASES if any(value["part"] == name for value in values)]
+        order = [name for name in parts if any(value["part"] == name for value in values)]
         colors = [ink.series[_COLORS[name]] for name in order]
-        spec = _stack(panel, values, order, colors, "phase")
-        charts.append(_small("phases", panel, series, values, spec))
+        charts.append(_small(kind, panel, series, values, _stack(panel, values, order, colors, "phase", stack)))
     return charts
 
 
@@ -77,7 +100,7 @@ def transfers(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
         if points:
             titles = ("algorithm" if alone else "algorithm, device", "time of")
             spec = curves(points, ink, x_title=panel.x_title, y_title="milliseconds", names=panel.names, titles=titles)
-            caption = "Lower is better. The transfer is stage + h2d + d2h: the graph to the device, the result back."
+            caption = "Lower is better. The transfer is transfer + d2h: the graph to the device, the result back."
             words = describe(points, panel.x_title, "milliseconds")
             charts.append(Chart(f"transfer-{panel.key}", panel.title, caption, words, spec))
     return charts
@@ -109,7 +132,12 @@ def _part(panel: Panel, cell: Labelled, name: str, seconds: float, total: float,
     }
 
 
-def _stack(panel: Panel, values: list[Spec], order: list[str], colors: list[str], title: str) -> Spec:
+def _stack(
+    panel: Panel, values: list[Spec], order: list[str], colors: list[str], title: str, stack: str = "normalize"
+) -> Spec:
+    """Return bars of parts: ``stack`` is ``"normalize"`` for shares, ``"zero"`` for seconds."""
+    axis = {"title": None, "axis": {"format": "%", "tickCount": 3}}
+    seconds = {"title": "seconds", "axis": {"tickCount": 4}}
     names = {"graph": "graph", "part": title, "time": "time", "share": "share"}
     return {
         "data": {"values": values},
@@ -126,9 +154,8 @@ def _stack(panel: Panel, values: list[Spec], order: list[str], colors: list[str]
             "y": {
                 "field": "y",
                 "type": "quantitative",
-                "stack": "normalize",
-                "title": None,
-                "axis": {"format": "%", "tickCount": 3},
+                "stack": stack,
+                **(axis if stack == "normalize" else seconds),
             },
             "color": {
                 "field": "part",

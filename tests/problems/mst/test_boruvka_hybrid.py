@@ -14,6 +14,7 @@ from gpugraph.errors import InputError, OutOfMemory
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView
 from gpugraph.problems.mst import hybrid_rows
+from gpugraph.problems.mst.gpu_forest import fetch_forest, finish_forest
 from gpugraph.problems.mst.streamed_memory import limit_bytes
 from gpugraph.problems.registry import find_algorithm
 from tests.emulator.compiler import needs_compiler
@@ -64,8 +65,8 @@ def test_a_run_can_be_made_again_while_the_split_moves(preparations: tuple[str, 
     state.start = started
     for share in (0.5, 0.3, 0.05, 0.2):
         state.share = share
-        raw = hybrid.fetch_forest(state, hybrid.run(state, NullClock()))
-        assert np.array_equal(hybrid.finish_forest(state, raw).edges, right)
+        raw = fetch_forest(state, hybrid.run(state, NullClock()))
+        assert np.array_equal(finish_forest(state, raw).edges, right)
     assert len(splits) > 1
 
 
@@ -80,8 +81,8 @@ def test_rows_go_to_the_gpu_when_the_cpu_is_late(monkeypatch: pytest.MonkeyPatch
         return mark
 
     monkeypatch.setattr(hybrid_rows.CpuRows, "find_min", late)
-    raw = hybrid.fetch_forest(state, hybrid.run(state, NullClock()))
-    assert np.array_equal(hybrid.finish_forest(state, raw).edges, expected("mst", GRAPH, ()).edges)
+    raw = fetch_forest(state, hybrid.run(state, NullClock()))
+    assert np.array_equal(finish_forest(state, raw).edges, expected("mst", GRAPH, ()).edges)
     assert state.share == 0
     assert state.split == GRAPH.vertices
     clock = NullClock()
@@ -111,8 +112,8 @@ def test_within_any_limit_the_forest_is_right_and_the_limit_is_kept(
         device = EmulatedDevice()
         state = state_of(device, view, "auto", str(limit))
         clock = NullClock()
-        raw = hybrid.fetch_forest(state, hybrid.run(state, clock))
-        assert np.array_equal(hybrid.finish_forest(state, raw).edges, expected("mst", GRAPH, ()).edges)
+        raw = fetch_forest(state, hybrid.run(state, clock))
+        assert np.array_equal(finish_forest(state, raw).edges, expected("mst", GRAPH, ()).edges)
         assert device.peak_bytes() <= limit
         shares.append(1 - int(view.offsets[state.most_rows]) / view.arcs)
     assert shares == sorted(shares, reverse=True)

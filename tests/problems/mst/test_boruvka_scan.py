@@ -7,14 +7,12 @@ import pytest
 
 import gpugraph.problems.mst.gpu_boruvka_prim as boruvka_prim
 import gpugraph.problems.mst.gpu_boruvka_scan as boruvka_scan
-import gpugraph.problems.scan.gpu_segmented as gpu_segmented
 from gpugraph.clock import NullClock
 from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.graph.view import GraphView, make_resident
 from tests.emulator.compiler import needs_compiler
 from tests.problems.gpu_cases import expected, run_on
 from tests.problems.mst.helpers import random_graph
-from tests.problems.test_gpu_constants import constant
 from tests.zoo import undirected, zoo
 
 pytestmark = needs_compiler
@@ -49,11 +47,10 @@ def test_offsets_of_more_trees_than_a_tile_holds_are_scanned_in_three_launches()
 @pytest.mark.parametrize("index_bits", [32, 64])
 def test_the_need_foretold_is_what_a_run_allocates(dtype: str, index_bits: int) -> None:
     graph = random_graph(3000, 20_000, 1000, 1, dtype)
-    options = {"switch-after": 1}
-    for driver, chosen in ((boruvka_scan, {}), (boruvka_prim, options)):
+    for driver, options in ((boruvka_scan, ()), (boruvka_prim, (1,))):
         device = EmulatedDevice()
         view, _, _ = make_resident(GraphView.of(graph, (), index_bits), device)
-        state = driver.prepare(view, device, **chosen)
+        state = driver.State(view, device, *options)
         driver.run(state, NullClock())
         taken, foretold = device.peak_bytes() - view.nbytes, driver.state_bytes(view)
         assert taken <= foretold <= 1.02 * taken + (1 << 16) + (1 << 14)
@@ -62,9 +59,3 @@ def test_the_need_foretold_is_what_a_run_allocates(dtype: str, index_bits: int) 
 def test_it_takes_a_round_for_each_halving_at_most() -> None:
     _, counters = run_on(EmulatedDevice(), "mst", "boruvka-scan", zoo("path-increasing"))
     assert 1 <= counters["rounds"] <= 7
-
-
-def test_the_drivers_repeat_their_kernels_constants() -> None:
-    assert constant("segmented_scan.cu", "BLOCK") == gpu_segmented.BLOCK
-    assert constant("boruvka_scan.cu", "LISTED") == boruvka_scan.ARCS_PER_WARP
-    assert constant("boruvka_prim.cu", "BLOCK") == boruvka_prim.BLOCK

@@ -19,8 +19,8 @@ from gpugraph.errors import InputError, OutOfMemory
 from gpugraph.graph.canonical import canonical_ids
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView
-from gpugraph.measure.cell import run_cell
-from gpugraph.measure.record import Cell
+from gpugraph.measure.cell import Cell
+from gpugraph.measure.run_cell import run_cell
 from gpugraph.problems.mst.streamed_edges import NAMES, canonical_edges, split_edges
 from gpugraph.problems.mst.streamed_memory import plan
 from tests.cli.runner import refuse

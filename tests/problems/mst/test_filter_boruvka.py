@@ -75,8 +75,8 @@ def test_a_chain_longer_than_one_chase_is_followed_to_its_end(rising: bool) -> N
 
 def sampled_arcs(arcs: int) -> np.ndarray:
     """Return the positions of the arcs from whose weights the kernel guesses what is light."""
-    sample = np.arange(filter_boruvka.BLOCK, dtype=np.uint64)
-    stratum = np.uint64(arcs // filter_boruvka.BLOCK)
+    sample = np.arange(filter_boruvka.FILE["BLOCK"], dtype=np.uint64)
+    stratum = np.uint64(arcs // filter_boruvka.FILE["BLOCK"])
     return sample * stratum + (sample * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(32)) % stratum
 
 
@@ -99,7 +99,7 @@ def filtered_forest(graph: CSRGraph, seed: int, room: int | None = None) -> set[
     """Check the forest; return the phases that were entered.  ``room``: edges listed before the rows of tiles begin."""
     device = EmulatedDevice(seed=seed)
     view = make_resident(GraphView.of(graph), device)[0]
-    state, clock = filter_boruvka.prepare(view, device), device.phase_clock()
+    state, clock = filter_boruvka.State(view, device), device.phase_clock()
     if room is not None:
         state.tile_row = state.list[2 * room :].view(np.int32)
     raw = fetch_forest(state, filter_boruvka.run(state, clock))

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.measure.trial import check
+from gpugraph.measure.check import check
 from gpugraph.problems.mst.forest import Forest, edge_endpoints
 from gpugraph.problems.mst.peers import PeerForest, each_once, forest_of_pairs
 from gpugraph.problems.mst.problem import PROBLEM as MST

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gpugraph.clock import NullClock
-from gpugraph.measure.trial import check
+from gpugraph.measure.check import check
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.registry import find_algorithm, load_problem
 from gpugraph.problems.scan.array import open_array

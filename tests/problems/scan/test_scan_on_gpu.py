@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gpugraph.measure.cell import run_cell
-from gpugraph.measure.record import Cell
+from gpugraph.measure.cell import Cell
+from gpugraph.measure.run_cell import run_cell
 from tests.problems.scan.scan_cases import SUMS, TYPES
 
 pytestmark = pytest.mark.gpu

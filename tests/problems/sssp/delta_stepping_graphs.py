@@ -37,7 +37,7 @@ def search(
     """Search on a device that also tells its phases; the distances are those of the CPU, bit for bit."""
     device = device or EmulatedDevice(seed=seed)
     view, _, _ = make_resident(GraphView.of(graph, (), index_bits), device)
-    state, clock = delta_stepping.prepare(view, device), device.phase_clock()
+    state, clock = delta_stepping.State(view, device), device.phase_clock()
     raw = delta_stepping.fetch(state, delta_stepping.run(state, clock, source))
     found = delta_stepping.finish(state, raw, source)
     assert_same(found, expected("sssp", graph, (source,)), graph.name)

@@ -23,7 +23,6 @@ from gpugraph.problems.sssp.frontier_dijkstra_variants import STRATEGIES
 from tests.emulator.compiler import needs_compiler
 from tests.problems.gpu_cases import run_on
 from tests.problems.sssp.small_graphs import expected_distances, graphs
-from tests.problems.test_gpu_constants import constant
 from tests.zoo import directed, undirected, zoo
 
 pytestmark = needs_compiler
@@ -91,22 +90,9 @@ def test_one_pass_leaves_the_host_a_value_for_every_512_vertices_and_two_passes_
     assert minima_sizes(1 << 20, "cpu") == []
 
 
-@pytest.mark.parametrize(
-    ("name", "file", "theirs"),
-    [
-        ("BLOCK", "dijkstra_pull.cu", "BLOCK"),
-        ("COLUMNS", "dijkstra_matrix.cu", "COLUMNS"),
-        ("ROWS", "dijkstra_matrix.cu", "ROWS"),
-    ],
-)
-def test_the_driver_repeats_its_kernels_constants(name: str, file: str, theirs: str) -> None:
-    assert getattr(frontier_dijkstra_gpu, name) == constant(file, theirs)
-
-
-def test_the_cpu_repeats_the_states_of_the_kernels_and_the_tile_is_a_warp_wide() -> None:
+def test_the_cpu_repeats_the_states_of_the_kernels() -> None:
     for name in ("UNRESOLVED", "FRONTIER", "RESOLVED"):
-        assert getattr(frontier_dijkstra_cpu, name) == constant("dijkstra.cu", name)
-    assert constant("dijkstra.cu", "WARP") == frontier_dijkstra_gpu.TILE
+        assert getattr(frontier_dijkstra_cpu, name) == frontier_dijkstra_gpu.LISTS[name]
 
 
 # ------------------------------------------------------------------ copies
@@ -253,8 +239,8 @@ def test_nothing_is_allocated_where_there_is_no_room(name: str, monkeypatch: pyt
 @pytest.mark.parametrize("name", ON_GPU)
 @pytest.mark.parametrize("spec", ["regular:n=20000,in=7,w=1..10", "rmat:12,dtype=float32", "dense:n=900,density=0.3"])
 def test_it_is_verified_both_ways_on_a_gpu(name: str, spec: str) -> None:
-    from gpugraph.measure.cell import run_cell
-    from gpugraph.measure.record import Cell
+    from gpugraph.measure.cell import Cell
+    from gpugraph.measure.run_cell import run_cell
 
     if name.startswith("matrix") and "n=20000" in spec:
         spec = spec.replace("20000", "3000")

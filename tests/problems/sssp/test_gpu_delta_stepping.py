@@ -162,7 +162,7 @@ def search_alone(graph: CSRGraph) -> Distances:
     """Return the distances from vertex 0, without the CPU's."""
     device = EmulatedDevice()
     view, _, _ = make_resident(GraphView.of(graph), device)
-    state = delta_stepping.prepare(view, device)
+    state = delta_stepping.State(view, device)
     raw = delta_stepping.fetch(state, delta_stepping.run(state, device.phase_clock(), 0))
     return delta_stepping.finish(state, raw, 0)
 
@@ -252,7 +252,7 @@ def test_repeated_runs_and_other_sources_on_one_state_give_the_same() -> None:
     graph = undirected(400, heavy + [(u + 61, v + 61, w) for u, v, w in edges_at_random(339, 3000, 1, 100)])
     device = EmulatedDevice(seed=9)
     view, _, _ = make_resident(GraphView.of(graph), device)
-    state, clock = delta_stepping.prepare(view, device), device.phase_clock()
+    state, clock = delta_stepping.State(view, device), device.phase_clock()
     digests: dict[int, set[str]] = {}
     for source in (0, 70, 0, 30, 399, 70, 30, 399):
         raw = delta_stepping.fetch(state, delta_stepping.run(state, clock, source))

@@ -12,8 +12,8 @@ import gpugraph
 import gpugraph.problems.sssp.gpu_delta_stepping as delta_stepping
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView, make_resident
-from gpugraph.measure.cell import run_cell
-from gpugraph.measure.record import Cell
+from gpugraph.measure.cell import Cell
+from gpugraph.measure.run_cell import run_cell
 from tests.problems.sssp.delta_stepping_graphs import PATHS, fan, hub_at_the_end_of_a_chain, layers, search, wide_range
 
 pytestmark = pytest.mark.gpu
@@ -73,7 +73,7 @@ def test_every_path_is_solved_a_hundred_times_alike(gpu: Any, name: str) -> None
     graph = PATHS[name][0]()
     search(graph, device=gpu)
     view, _, _ = make_resident(GraphView.of(graph), gpu)
-    state = delta_stepping.prepare(view, gpu)
+    state = delta_stepping.State(view, gpu)
     clock = gpu.phase_clock()
     runs = (delta_stepping.fetch(state, delta_stepping.run(state, clock, 0)) for _ in range(100))
     assert len({delta_stepping.digest(raw) for raw in runs}) == 1
@@ -85,7 +85,7 @@ def test_distances_at_the_very_threshold_are_right_three_hundred_times(gpu: Any,
     for graph in (layers(dtype), wide_range(dtype, 60, 50_000)):
         right = search(graph, device=gpu).found
         view, _, _ = make_resident(GraphView.of(graph), gpu)
-        state, clock = delta_stepping.prepare(view, gpu), gpu.phase_clock()
+        state, clock = delta_stepping.State(view, gpu), gpu.phase_clock()
         for _ in range(300):
             raw = delta_stepping.fetch(state, delta_stepping.run(state, clock, 0))
             assert delta_stepping.finish(state, raw, 0).fingerprint() == right.fingerprint()
@@ -95,4 +95,4 @@ def test_distances_at_the_very_threshold_are_right_three_hundred_times(gpu: Any,
 def test_a_measured_cell_is_verified_both_ways(spec: str) -> None:
     record = run_cell(Cell("sssp", spec, "delta-stepping", "cuda", source="random:4", repeat=3, verify="both"))
     assert record.status == "passed"
-    assert set(delta_stepping.PHASES) <= record.data["kernel_phases_s"].keys()
+    assert set(delta_stepping.FILE.phases) <= record.data["kernel_phases_s"].keys()

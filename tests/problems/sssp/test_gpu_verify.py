@@ -17,9 +17,9 @@ from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.errors import OutOfMemory
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView, make_resident
-from gpugraph.measure.cell import run_cell
-from gpugraph.measure.record import Cell
-from gpugraph.measure.trial import check
+from gpugraph.measure.cell import Cell
+from gpugraph.measure.check import check
+from gpugraph.measure.run_cell import run_cell
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.sssp import gpu_tight_arcs
 from gpugraph.problems.sssp.arcs import unreached

@@ -7,12 +7,12 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from gpugraph.devices.cuda_source import load_source
+from gpugraph.devices.cuda_source import find_source
 from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.generate import generate
-from gpugraph.measure.cell import run_cell
-from gpugraph.measure.record import Cell
+from gpugraph.measure.cell import Cell
+from gpugraph.measure.run_cell import run_cell
 from gpugraph.problems.registry import algorithms, load_problem
 from gpugraph.problems.sssp.gpu_harish_narayanan import state_bytes
 from tests.emulator.compiler import needs_compiler
@@ -23,9 +23,9 @@ pytestmark = needs_compiler
 
 WRONG = ("f-gpu-no-atomic", "harish-narayanan", "matrix-f-gpu-no-atomic")
 PLACES = {
-    "f-gpu-no-atomic": ("dijkstra.cu", "if (offered < distance[v]) distance[v] = offered;"),
+    "f-gpu-no-atomic": ("dijkstra_base.cuh", "if (offered < *cell) *cell = offered;"),
     "harish-narayanan": ("harish_narayanan.cu", "if (updating_cost[v] > sum) updating_cost[v] = sum;"),
-    "matrix-f-gpu-no-atomic": ("dijkstra_matrix.cu", "if (offered < distance[first + at]) distance[first + at]"),
+    "matrix-f-gpu-no-atomic": ("dijkstra_base.cuh", "if (offered < *cell) *cell = offered;"),
 }
 
 
@@ -57,7 +57,7 @@ def test_the_race_detector_names_the_one_line_to_blame(name: str) -> None:
     for race in races:
         ((path, line),) = race.lines
         assert path.endswith(file)
-        assert text in (load_source(file).path.read_text().splitlines()[line - 1])
+        assert text in (find_source(file).read_text().splitlines()[line - 1])
 
 
 @pytest.mark.parametrize("name", WRONG)

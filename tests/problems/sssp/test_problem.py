@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from gpugraph.errors import InputError
-from gpugraph.measure.cell import run_cell
-from gpugraph.measure.record import Cell
+from gpugraph.measure.cell import Cell
+from gpugraph.measure.run_cell import run_cell
 from gpugraph.problems.sssp.distances import Distances
 from gpugraph.problems.sssp.problem import PROBLEM
 from tests.problems.sssp.small_graphs import expected_distances

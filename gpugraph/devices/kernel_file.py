@@ -1,0 +1,231 @@
+"""KernelFile: what a driver knows of its .cu file, read from the source; and the table of arrays that it works on.
+
+A driver names its file once, with the define sets that it asks for, which the compile matrix collects.  A constant that
+host and kernels share stands in the .cu file alone: ``FILE["BLOCK"]``.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from gpugraph.devices.base import Array, Defines, Device, Kernel, covering_grid
+from gpugraph.devices.cuda_source import Source, load_source, without_comments
+
+_CONSTANT = re.compile(r"\bconstexpr\s+(\w+)\s+(\w+)\s*=\s*([^;{}]+);")
+_ENUM = re.compile(r"\benum\b\s*(\w*)\s*(?::\s*\w+\s*)?\{([^}]*)\}")
+_CAST = re.compile(r"\bstatic_cast<\w+>")
+_SUFFIXED = re.compile(r"\b(0[xX][0-9a-fA-F]+|\d+)[uUlL]+\b")
+_WORD = re.compile(r"\b[A-Za-z_]\w*")
+_DEFAULT = re.compile(r"#ifndef (\w+)\n#define \1 (\w+)\n#endif")
+_WIDTHS = {"uint32": 32, "unsigned": 32, "uint64": 64}
+
+ArrayTable = Mapping[str, tuple[int | tuple[int, ...], DTypeLike]]
+"""Shape and dtype of a run's arrays, by name."""
+
+
+class KernelFile:
+    """A file of ``cuda_kernels/``.
+
+    Args:
+        name: the file's, e.g. ``"boruvka.cu"``.
+        define_sets: what it is compiled with: all that drivers ask for, or where that is a large product a part of it
+            in which every value of every define occurs.
+    """
+
+    declared: ClassVar[dict[str, KernelFile]] = {}
+    """Every kernel file that an imported driver has named."""
+
+    def __init__(self, name: str, define_sets: Iterable[Defines] = ({},)):
+        self.name = name
+        self._declared = list(define_sets)
+        self._found: dict[str, int] = {}
+        KernelFile.declared[name] = self
+
+    def declare(self, define_sets: Iterable[Defines]) -> None:
+        """Add the define sets of one more driver."""
+        self._declared += define_sets
+
+    @property
+    def define_sets(self) -> list[Defines]:
+        """The define sets that were declared, each once, without what the file defines so itself."""
+        told: list[Defines] = []
+        for defines in map(self.told, self._declared):
+            told += [defines] if defines not in told else []
+        return told
+
+    def told(self, defines: Defines) -> Defines:
+        """Return the defines that differ from those which the file falls back to."""
+        return {name: value for name, value in sorted(defines.items()) if self._defaults.get(name) != str(value)}
+
+    # ------------------------------------------------------------------ constants
+
+    def __getitem__(self, name: str) -> int:
+        """Return a ``constexpr`` of integer type or an enumerator."""
+        if name not in self._found:
+            self._found[name] = self.constant(name, {})
+        return self._found[name]
+
+    def constant(self, name: str, defines: Defines) -> int:
+        """Return the same where it depends on defines, which are given as integers.
+
+        Raises:
+            KeyError: the source has no such constant, or several of that name.
+        """
+        if name in defines:
+            return int(defines[name])
+        found = self._constants.get(name, set())
+        if len(found) != 1:
+            raise KeyError(f"{self.name} has {len(found)} constants {name}")
+        ((kind, expression),) = found
+        text = _SUFFIXED.sub(r"\1", _CAST.sub("", expression)).replace("/", "//")
+        words = {word: self.constant(word, defines) for word in _WORD.findall(text)}
+        value = int(eval(text, {"__builtins__": {}}, words))  # a sum of integers in a file of our own
+        return value % 2 ** _WIDTHS[kind] if kind in _WIDTHS else value
+
+    def enumerators(self, enum: str) -> dict[str, int]:
+        """Return the values of an enumeration by name, in order."""
+        return {name: self[name] for name, _ in self._enums[enum]}
+
+    @property
+    def phases(self) -> tuple[str, ...]:
+        """The names of ``enum Phase``, as records write them; PHASES, if it ends with that, is their number."""
+        return tuple(name.lower() for name in self.enumerators("Phase") if name != "PHASES")
+
+    def weight_kind(self, weights: Array) -> np.int32:
+        """Return of which kind weights are that come to a kernel as unsigned words (common.cuh, enum WeightKind)."""
+        return np.int32(self[{"u": "UNSIGNED", "i": "SIGNED", "f": "REAL"}[weights.dtype.kind]])
+
+    @cached_property
+    def _source(self) -> Source:
+        return load_source(self.name)
+
+    @cached_property
+    def _defaults(self) -> dict[str, str]:
+        return dict(_DEFAULT.findall(self._code))
+
+    @cached_property
+    def _code(self) -> str:
+        return without_comments(self._source.text)
+
+    @cached_property
+    def _enums(self) -> dict[str, list[tuple[str, str]]]:
+        """By enumeration, the enumerators with the expressions that they are equal to."""
+        found: dict[str, list[tuple[str, str]]] = {}
+        for enum, body in _ENUM.findall(self._code):
+            entries: list[tuple[str, str]] = []
+            for entry in filter(None, map(str.strip, body.split(","))):
+                name, _, expression = map(str.strip, entry.partition("="))
+                entries.append((name, expression or (f"{entries[-1][0]} + 1" if entries else "0")))
+            found.setdefault(enum, []).extend(entries)
+        return found
+
+    @cached_property
+    def _constants(self) -> dict[str, set[tuple[str, str]]]:
+        """By name, the type and expression of every definition; those under different defines may differ."""
+        found: dict[str, set[tuple[str, str]]] = {}
+        for kind, name, expression in _CONSTANT.findall(self._code):
+            found.setdefault(name, set()).add((kind, expression))
+        for entries in self._enums.values():
+            for name, expression in entries:
+                found.setdefault(name, set()).add(("int", expression))
+        return found
+
+    # ------------------------------------------------------------------ kernels
+
+    @cached_property
+    def _prefix(self) -> str:
+        """What its kernels' names begin with: the file's own name, or else the first word."""
+        names, stem = self._source.kernels, f"{Path(self.name).stem}_"
+        return stem if all(name.startswith(stem) for name in names) else f"{names[0].partition('_')[0]}_"
+
+    def kernel(
+        self, device: Device, defines: Defines | None = None, name: str | None = None, *, cooperative: bool = False
+    ) -> Kernel:
+        """Return a kernel by its name without the prefix of the file's, or the only one, compiled if need be."""
+        name = self._prefix + name if name is not None else self._source.kernels[0]
+        return device.kernel(self.name, name, self.told(defines or {}), cooperative=cooperative)
+
+    def kernels(
+        self,
+        device: Device,
+        defines: Defines | None = None,
+        *,
+        only: Sequence[str] = (),
+        without: Sequence[str] = (),
+        cooperative: Sequence[str] = (),
+    ) -> dict[str, Kernel]:
+        """Return the file's kernels by their names without the prefix of all, compiled if need be.
+
+        Args:
+            device: where they run.
+            defines: what they are compiled with.
+            only: names of those wanted, all if none is given.
+            without: names of those not wanted, or not there with these defines.
+            cooperative: names of those whose blocks wait for each other.
+        """
+        all_names = (name.removeprefix(self._prefix) for name in self._source.kernels)
+        names = [name for name in only or all_names if name not in without]
+        return {name: self.kernel(device, defines, name, cooperative=name in cooperative) for name in names}
+
+
+def product(**choices: Sequence[str | int]) -> list[Defines]:
+    """Return the define sets of every combination of values."""
+    return [dict(zip(choices, values, strict=True)) for values in itertools.product(*choices.values())]
+
+
+def unsigned(dtype: np.dtype[Any]) -> str:
+    """Return the type in which kernels hold integers that are not negative, or wrap: unsigned; floats stay."""
+    return dtype.name if dtype.kind == "f" else f"uint{8 * dtype.itemsize}"
+
+
+# ------------------------------------------------------------------ arrays
+
+_GRAIN = 512  # bytes: a device's memory is dealt out in multiples of it
+
+
+def needs(table: ArrayTable) -> int:
+    """Return the bytes of device memory that the arrays of a table take."""
+    sizes = (math.prod(np.atleast_1d(shape).tolist()) * np.dtype(dtype).itemsize for shape, dtype in table.values())
+    return sum(-(-size // _GRAIN) * _GRAIN for size in sizes)
+
+
+class Arrays:
+    """The arrays of a run: attributes, by the names of their table, allocated together; and launches on them.
+
+    Args:
+        device: where.
+        table: their shapes and dtypes; what ``needs`` foretells is checked before the first is allocated.
+
+    Attributes:
+        kernels: what is launched, by name.
+        block: threads of a block.
+
+    Raises:
+        OutOfMemory: there is no room for all.
+    """
+
+    kernels: dict[str, Kernel]
+    block = 256
+
+    def __init__(self, device: Device, table: ArrayTable):
+        self.device = device
+        device.require(needs(table))
+        for name, (shape, dtype) in table.items():
+            setattr(self, name, device.empty(shape, dtype))
+
+    def launch(self, name: str, threads: int, *args: Any) -> None:
+        """Launch a kernel over about ``threads`` threads' worth of work."""
+        self.kernels[name](covering_grid(self.device, threads, self.block), self.block, args)
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Array: ...

@@ -1,0 +1,139 @@
+"""Numba's side of ``compiled.py``: what it compiles is kept in the cache of compiled code, and its time is counted.
+
+Only ``compiled.py`` imports this, when a function is first called: to import Numba takes longer than many a run.
+"""
+
+from __future__ import annotations
+
+# ruff: noqa: E402  the time that Numba takes to be imported is counted
+import time
+
+_BEGAN = time.perf_counter()
+
+import functools
+import hashlib
+import pickle
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+from numba.core import event, serialize
+from numba.core.caching import NullCache
+from numba.core.compiler import CompileResult
+from numba.core.dispatcher import Dispatcher
+from numba.core.extending import _Intrinsic
+from numba.core.runtime.nrt import rtsys
+
+from gpugraph import code_cache
+
+
+def dispatcher_of(function: Callable[..., Any], options: dict[str, bool]) -> Any:
+    """Return what compiles a function for each signature that it is called with, and finds what is in the cache."""
+    decorate: Any = numba.njit
+    made = decorate(nogil=True, **options)(function)
+    if isinstance(made, Dispatcher):  # not where Numba is switched off
+        made._cache = _Cache(made)  # type: ignore[attr-defined]
+    return made
+
+
+class _Cache(NullCache):
+    """Keeps the machine code of a function for processes to come, a file for each signature.
+
+    Numba's own cache trusts what it reads and fails where it cannot write; processes that compile different signatures
+    of one function at once can exchange its files; and it knows nothing of a change in a function that is called.
+    """
+
+    def __init__(self, function: Any):
+        self._function = function
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return the compiled function for a signature; None where it is not in the cache.
+
+        Machine code needs Numba's runtime and nothing of what its compiler would load first, which takes longer.
+        """
+        rtsys.initialize(target_context)
+        name = self._name(sig, target_context.codegen())
+        entry = code_cache.find("numba", name) if name is not None else None
+        return None if entry is None else _rebuild(target_context, *pickle.loads(entry.content))
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep the compiled function for a signature, where it holds no address of this process."""
+        name = self._name(sig, data.codegen)
+        if name is not None and not data.lifted and not data.library.has_dynamic_globals:
+            code_cache.keep_if_possible("numba", name, _dumps(data._reduce()))
+
+    def _name(self, sig: Any, codegen: Any) -> str | None:
+        """Return the file's name, which holds a digest of all that the code depends on; None without a source."""
+        try:
+            source = _source(self._function)
+        except OSError:
+            return None
+        versions = (numba.__version__, np.__version__, sys.implementation.cache_tag)
+        key = repr((versions, str(sig), codegen.magic_tuple(), str(self._function.targetoptions), source))
+        code = self._function.py_func
+        return f"{code.__module__}.{code.__qualname__}-{hashlib.sha256(key.encode()).hexdigest()[:32]}.code"
+
+
+_rebuild: Callable[..., Any] = CompileResult._rebuild
+_dumps: Callable[[Any], bytes] = serialize.dumps
+
+
+def _source(function: Any, above: tuple[Any, ...] = ()) -> str:
+    """Return a digest of a function's source file, of the functions that it calls, and of the constants that it uses.
+
+    Args:
+        function: what Numba compiles.
+        above: its callers, whose own digests are under way.
+    """
+    code, names = function.py_func.__code__, function.py_func.__globals__
+    parts = [_file_digest(code.co_filename), function.py_func.__qualname__]
+    for name in code.co_names:
+        value = names.get(name)
+        if isinstance(value, Dispatcher):
+            if value is not function and value not in above:
+                parts.append(f"{name}: {_source(value, (*above, function))}")
+        elif isinstance(value, _Intrinsic):
+            parts.append(f"{name}: {_file_digest(value._defn.__code__.co_filename)}")
+        elif isinstance(value, int | float | str | tuple | np.generic):
+            parts.append(f"{name} = {value!r}")
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+@functools.cache
+def _file_digest(path: str) -> str:
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+
+
+class _CompileTime(event.Listener):
+    """Adds up the time that any thread spends under Numba's compiler lock, compiling or loading what was compiled."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._depth = 0
+        self._start = 0.0
+        self.seconds = time.perf_counter() - _BEGAN
+
+    def on_start(self, _: Any) -> None:
+        with self._lock:
+            if self._depth == 0:
+                self._start = time.perf_counter()
+            self._depth += 1
+
+    def on_end(self, _: Any) -> None:
+        with self._lock:
+            self._depth -= 1
+            if self._depth == 0:
+                self.seconds += time.perf_counter() - self._start
+
+
+_COMPILE_TIME = _CompileTime()
+event.register("numba:compiler_lock", _COMPILE_TIME)  # type: ignore[no-untyped-call]
+
+
+def compile_seconds() -> float:
+    """Return the seconds that this process has spent so far: importing Numba, compiling, loading what was compiled."""
+    return _COMPILE_TIME.seconds

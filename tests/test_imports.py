@@ -1,0 +1,74 @@
+"""What a command imports: nothing that it does not use."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gpugraph.graph.load import save_file
+from tests.emulator.compiler import needs_compiler
+from tests.zoo import zoo
+
+SLOW = {
+    *("numba", "llvmlite", "scipy.sparse", "scipy.linalg", "pyarrow", "pandas"),
+    *("networkx", "rich", "jinja2", "cupy", "tomlkit"),
+}
+
+
+def loaded_by(program: str) -> set[str]:
+    """Return which of the slow packages are there at the end of a program."""
+    program += "\nimport json, sys\nsys.stderr.write(json.dumps(sorted(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    return SLOW & set(json.loads(done.stderr.splitlines()[-1]))
+
+
+def command(*words: object) -> str:
+    """Return a program that runs a command."""
+    given = ", ".join(repr(str(word)) for word in words)
+    return f"""
+from gpugraph.cli.group import cli
+try:
+    cli.main([{given}])
+except SystemExit as end:
+    assert not end.code
+"""
+
+
+def test_problems_algorithms_and_what_measures_them_import_no_compiler_and_no_library() -> None:
+    program = """
+import gpugraph.measure.run_cell, gpugraph.report.table
+from gpugraph.problems.contract import PROBLEMS
+from gpugraph.problems.registry import load_problem
+for name in PROBLEMS:
+    load_problem(name)
+"""
+    assert loaded_by(program) == set()
+
+
+@pytest.mark.parametrize("words", [("--help",), ("mst", "--help"), ("bench", "--help")])
+def test_help_imports_nothing_slow(words: tuple[str, ...]) -> None:
+    assert loaded_by(command(*words)) == set()
+
+
+@pytest.mark.parametrize("source", ["rmat:6", "file"])
+def test_a_run_on_a_cpu_imports_what_it_compiles_with_and_nothing_else(source: str, tmp_path: Path) -> None:
+    if source == "file":
+        source = str(tmp_path / "g.csr")
+        save_file(zoo("random"), source)
+    assert loaded_by(command("mst", source, "--device", "cpu", "--repeat", 1, "--quiet")) == {"numba", "llvmlite"}
+
+
+@needs_compiler
+@pytest.mark.parametrize("problem", ["mst", "sssp", "components"])
+@pytest.mark.parametrize("source", ["rmat:6", "file"])
+def test_a_run_on_a_device_imports_no_compiler_and_no_library(problem: str, source: str, tmp_path: Path) -> None:
+    if source == "file":
+        source = str(tmp_path / "g.csr")
+        save_file(zoo("random"), source)
+    # Its graph is made or checked, searched and its result finished on the device; a GPU also makes the certificate.
+    words = (problem, source, "--device", "emulated", "--repeat", 1, "--verify", "none", "--quiet")
+    assert loaded_by(command(*words)) == set()
