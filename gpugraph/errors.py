@@ -100,6 +100,12 @@ class OutOfMemory(GpuGraphError):
     exit_code = 3
 
 
+class RankLost(GpuGraphError):
+    """Another rank has ended, so that this one cannot go on; who started the ranks tells which and why."""
+
+    exit_code = 3
+
+
 class GpuGraphWarning(UserWarning):
     """What a user should know and need not act upon; the command line prints it as one line."""
 

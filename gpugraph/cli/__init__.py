@@ -34,14 +34,16 @@ def main() -> None:
         _take_signals()
         from gpugraph.cli.supervised import guest_in, supervise
         from gpugraph.clock import process_began
+        from gpugraph.ranks import world
 
         Command.began = process_began()
+        world.enter()
         guest = guest_in(sys.argv[1:]) if hasattr(os, "fork") else None
         if guest is not None:
             supervise(_main, guest)
         _main()
     except SystemExit as end:
-        code = end.code
+        code = world.leave(end.code) if isinstance(end.code, int) else end.code
     except KeyboardInterrupt as interrupt:  # at once: the error boundary is not there yet
         print(" ".join(["gpugraph: interrupted", *interrupt.args]), file=sys.stderr)
     except Exception:

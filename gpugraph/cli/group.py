@@ -20,8 +20,18 @@ from gpugraph.cli.layout import sections, write_example
 from gpugraph.cli.measure import problem_command
 from gpugraph.cli.options import help_text
 from gpugraph.cli.output import silence, warnings_as_notices
-from gpugraph.errors import EXIT_DEFECT, EXIT_INTERRUPTED, EXIT_OK, GpuGraphError, InputError, OutOfMemory, unknown_name
+from gpugraph.errors import (
+    EXIT_DEFECT,
+    EXIT_INTERRUPTED,
+    EXIT_OK,
+    GpuGraphError,
+    InputError,
+    OutOfMemory,
+    RankLost,
+    unknown_name,
+)
 from gpugraph.problems.contract import PROBLEMS
+from gpugraph.ranks.world import LOST, devices_asked_for, is_own_rank
 
 COMMANDS = {
     **dict.fromkeys(PROBLEMS, "options"),
@@ -100,6 +110,10 @@ class LazyGroup(click.Group):
                 stream.reconfigure(errors="replace")
 
         def run() -> None:
+            if devices := devices_asked_for(words, PROBLEMS):
+                from gpugraph.ranks.launch import run_ranks
+
+                sys.exit(run_ranks(devices, words))
             quiet = "-q" in words or "--quiet" in words
             with warnings_as_notices(quiet=quiet), self.make_context(prog_name or "gpugraph", words) as context:
                 self.invoke(context)
@@ -150,8 +164,11 @@ def guard(run: Callable[[], None], *, debug: bool = False) -> int:
         if debug:
             traceback.print_exc()
         code, line = explain(error)
+        if isinstance(error, RankLost):
+            code = LOST
         try:
-            print(f"gpugraph: {line}", file=sys.stderr, flush=True)
+            if not _is_said_elsewhere(error):
+                print(f"gpugraph: {line}", file=sys.stderr, flush=True)
         except (OSError, ValueError):
             silence(sys.stderr)
         try:
@@ -160,6 +177,11 @@ def guard(run: Callable[[], None], *, debug: bool = False) -> int:
             silence(sys.stdout)
         return code
     return EXIT_OK
+
+
+def _is_said_elsewhere(error: BaseException) -> bool:
+    """Tell whether this is a rank that another one or its starter has ended, which speaks for all."""
+    return isinstance(error, RankLost) or (isinstance(error, KeyboardInterrupt) and is_own_rank())
 
 
 def explain(error: BaseException) -> tuple[int, str]:

@@ -223,7 +223,7 @@ def run_options(function: Decorated) -> Decorated:
             default=defaults().device,
             show_default=True,
             metavar="DEVICE",
-            help="auto, cuda[:i], cpu or emulated.",
+            help="auto, cuda[:i], cpu or emulated; several: cuda:0,1, cuda:all, cpu*4.",
         ),
         peer_command,
         click.option("--repeat", type=int, default=defaults().repeat, show_default=True, help="Samples to take."),

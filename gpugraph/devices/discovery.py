@@ -81,6 +81,9 @@ def parse_device(text: str) -> tuple[str, int]:
     Raises:
         InputError: ``text`` names no device.
     """
+    if "*" in text or "," in text or text.strip().lower().endswith(":all"):
+        remedy = "name one; several are for the commands that solve a problem, e.g. gpugraph mst rmat:20 --device cpu*4"
+        raise InputError("several devices cannot be opened by one process", where=f"--device {text}", remedy=remedy)
     kind, colon, rest = text.strip().lower().partition(":")
     if kind not in KINDS:
         raise unknown_name("device", text, KINDS)
@@ -112,7 +115,7 @@ def _gpus() -> list[dict[str, Any]]:
     from gpugraph.devices.cuda_runtime import gpu_count, import_cupy
 
     try:
-        _check_installed()
+        check_installed()
         count = gpu_count(import_cupy())
     except DeviceUnavailable as missing:
         return [_unusable("cuda", "cuda", missing)]
@@ -150,7 +153,7 @@ def _unusable(device: str, kind: str, missing: DeviceUnavailable) -> dict[str, A
     return {"device": device, "kind": kind, "name": None, "usable": False, "detail": str(missing)}
 
 
-def _check_installed() -> None:
+def check_installed() -> None:
     """Say in a moment that CuPy is not installed, without importing anything for it."""
     from gpugraph.devices.nvrtc import INSTALL
 
@@ -163,7 +166,7 @@ def _check_installed() -> None:
 
 
 def _cuda(index: int, profile: bool) -> Any:
-    _check_installed()
+    check_installed()
     from gpugraph.devices.cuda import CudaDevice
 
     return CudaDevice(index, profile=profile)

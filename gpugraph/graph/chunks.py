@@ -105,14 +105,22 @@ _SECONDS_BETWEEN_REPORTS = 0.25
 
 
 class Runner:
-    """Carries the dtype of vertex numbers and the way progress is reported.
+    """Carries the dtype of vertex numbers, the way progress is reported, and which part of the work is to be done.
 
     Attributes:
         index: the dtype of tails and heads.
+        part: (i, k): of every kind of work the i-th of k parts is done, for there are k processes.
     """
 
-    def __init__(self, index: np.dtype[Any], progress: Progress | None = None, share: tuple[float, float] = (0, 1)):
+    def __init__(
+        self,
+        index: np.dtype[Any],
+        progress: Progress | None = None,
+        share: tuple[float, float] = (0, 1),
+        part: tuple[int, int] = (0, 1),
+    ):
         self.index = index
+        self.part = part
         self._progress = progress
         self._share = share
         self._last = time.monotonic()
@@ -121,9 +129,17 @@ class Runner:
         """Return uninitialised tails and heads."""
         return np.empty(count, self.index), np.empty(count, self.index)
 
-    def __call__(self, function: Callable[[int, int], Any], items: int, what: str, chunk: int = CHUNK) -> list[Any]:
-        """Return ``function(start, stop)`` of every chunk of [0, items), in order."""
-        ranges = [(start, min(start + chunk, items)) for start in range(0, items, chunk)]
+    def range_of(self, items: int) -> Range:
+        """Return the part of [0, items) that is to be done."""
+        i, k = self.part
+        return items * i // k, items * (i + 1) // k
+
+    def __call__(
+        self, function: Callable[[int, int], Any], items: int, what: str, chunk: int = CHUNK, *, whole: bool = False
+    ) -> list[Any]:
+        """Return ``function(start, stop)`` of every chunk of this part of [0, items), or of all of it, in order."""
+        first, last = (0, items) if whole else self.range_of(items)
+        ranges = [(start, min(start + chunk, last)) for start in range(first, last, chunk)]
         return in_threads(function, ranges, lambda fraction: self.report(fraction, what)) if ranges else []
 
     def report(self, fraction: float, what: str) -> None:

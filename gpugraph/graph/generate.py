@@ -50,32 +50,35 @@ def generate(spec: Spec | str, progress: Progress | None = None, device: Device 
         with suppress(OutOfMemory):
             return generate_on_device(parsed, device, lambda: generate(parsed))
     require_memory(parsed.estimate_bytes(), parsed.text)
-    family = FAMILIES[parsed.family]
-    values = dict(parsed.values)
-    directed = family.directed and values.get("directed", True)
-    index = target_dtype(parsed.vertices)
-
-    module = importlib.import_module(f"gpugraph.graph.generators.{family.module}")
-    run = Runner(index, progress, (0.0, 0.45))
-    tails, heads, weights = getattr(module, f"arcs_of_{family.name}")(values, parsed.seed, run)
-    if weights is None:
-        run = Runner(index, progress, (0.45, _BUILD_STARTS))
-        weights = hashed_weights(tails, heads, parsed.weights, directed, parsed.seed, run)
-    arcs = ArcList(
-        tails,
-        heads,
-        weights.astype(parsed.weights.dtype, copy=False),
-        parsed.vertices,
-        directed=directed,
-        one_sided=not directed,
-    )
-    run = Runner(index, progress, (_BUILD_STARTS, 1.0))
+    arcs = draw_arcs(parsed, progress)
+    run = Runner(target_dtype(parsed.vertices), progress, (_BUILD_STARTS, 1.0))
     graph = build(
         arcs, name=parsed.text, source=parsed.text, report=lambda fraction: run.report(fraction, "building rows")
     )
     if progress is not None:
         progress(1.0, "built")
     return graph
+
+
+def draw_arcs(spec: Spec, progress: Progress | None = None, part: tuple[int, int] = (0, 1)) -> ArcList:
+    """Return the arcs of a spec, loops and repeats among them.
+
+    Args:
+        spec: the spec.
+        progress: as for ``generate``.
+        part: (i, k): draw the i-th of k parts, which together are the arcs that one process draws.
+    """
+    family, values = FAMILIES[spec.family], dict(spec.values)
+    directed = family.directed and values.get("directed", True)
+    index = target_dtype(spec.vertices)
+    module = importlib.import_module(f"gpugraph.graph.generators.{family.module}")
+    run = Runner(index, progress, (0.0, 0.45), part)
+    tails, heads, weights = getattr(module, f"arcs_of_{family.name}")(values, spec.seed, run)
+    if weights is None:
+        run = Runner(index, progress, (0.45, _BUILD_STARTS))
+        weights = hashed_weights(tails, heads, spec.weights, directed, spec.seed, run)
+    weights = weights.astype(spec.weights.dtype, copy=False)
+    return ArcList(tails, heads, weights, spec.vertices, directed=directed, one_sided=not directed)
 
 
 _BLOCK = 1 << 16
@@ -127,5 +130,5 @@ def hashed_weights(
                 values >>= np.uint64(11)
                 out[at:end] = float(low) + (float(high) - float(low)) * (values * 2.0**-53)
 
-    run(fill, len(tails), "weighing edges")
+    run(fill, len(tails), "weighing edges", whole=True)
     return out

@@ -15,6 +15,7 @@ from gpugraph.measure.inputs import Progress
 from gpugraph.measure.record import Record
 from gpugraph.measure.sampling import Sampling
 from gpugraph.measure.session import Session
+from gpugraph.ranks.world import world
 
 
 def run_cell(
@@ -40,6 +41,11 @@ def run_cell(
     """
     check_counts(cell)
     account = Account("start") if account is None else account
+    comm = world()
+    if comm is not None:
+        from gpugraph.measure.on_ranks import run_on_ranks
+
+        return run_on_ranks(cell, comm, account, progress, sampling or Sampling.fixed(cell.repeat, cell.warmup))
     if sampling is None:
         sampling = replace(Sampling.fixed(cell.repeat, cell.warmup), bandwidth=cell.phases)
     if cell.profile:

@@ -124,6 +124,8 @@ class Algorithm:
             decide.
         resident: False for a GPU algorithm that works on graphs larger than the device's memory: ``prepare`` gets the
             GraphView itself and copies what it wants.
+        ranks: True for one that several ranks run together: ``prepare`` gets a ``ranks.part.GraphPart`` there, ``run``
+            and ``finish`` are called by all ranks at once, and ``finish`` gives all of them the whole result.
         foreign: True for code that is not gpugraph's own, a user's or a library's: it gets a device view of its own,
             and process and input are looked after while it runs (``measure/strangers.py``).
     """
@@ -149,6 +151,7 @@ class Algorithm:
     state_bytes: Callable[[InputSizes], int] | None = None
     own_seconds: Callable[[Any, Any], float | Sequence[float]] | None = None
     resident: bool = True
+    ranks: bool = False
     foreign: bool = False
 
     def describe(self) -> dict[str, Any]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from gpugraph.problems import Command
     from gpugraph.problems.adapter import Adapter, Figure, PrintedFigure
     from gpugraph.problems.column import Column
+    from gpugraph.ranks.part import GraphPart
 
 PROBLEMS = ("mst", "sssp", "scan", "components")
 
@@ -324,6 +325,31 @@ class CertifiesOnDevice(Protocol):
         self, view: ResidentView, device: Device, query: tuple[Any, ...], result: Any
     ) -> Verdict | None:
         """Check a result of ``view.host.graph`` on the device; None where the view does not suit or has no room."""
+        ...
+
+
+@runtime_checkable
+class RunsOnRanks(Protocol):
+    """What a problem offers besides where several ranks solve it; all ranks call these at once."""
+
+    def admit_part(self, part: GraphPart) -> GraphPart:
+        """Return the part that the algorithms get; raise InputError, on all ranks, for a graph they cannot take."""
+        ...
+
+    def queries_on_ranks(self, part: GraphPart, parameters: Mapping[str, Any]) -> Sequence[tuple[Any, ...]]:
+        """Return the runs to make, as ``queries`` does."""
+        ...
+
+    def auto_on_ranks(self) -> str:
+        """Return the algorithm that ``auto`` stands for."""
+        ...
+
+    def work_on_ranks(self, part: GraphPart, result: Any) -> int:
+        """Return the number that MTEPS counts, as ``work`` does."""
+        ...
+
+    def certificate_on_ranks(self, part: GraphPart, query: tuple[Any, ...], result: Any) -> Verdict:
+        """Check a result without an oracle: every rank what lies on it, and all agree on the first counter-example."""
         ...
 
 

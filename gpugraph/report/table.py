@@ -9,7 +9,7 @@ from gpugraph.measure import columns
 from gpugraph.measure.columns import Labelled, problem_columns
 from gpugraph.measure.record import PHASES, Record
 from gpugraph.problems.column import TABLE, Column
-from gpugraph.quantities import count, counted, duration, percent, rate
+from gpugraph.quantities import count, counted, duration, in_units, percent, rate
 from gpugraph.report.terminal import Line, field
 
 BAR_WIDTH = 30
@@ -46,10 +46,30 @@ def _subject(record: Record, width: int) -> list[Line]:
     device = data["device"]
     threads = f", {counted(device['threads'], 'thread')}" if device.get("threads") else ""
     lines += field("device", f"{device['kind']}: {device['name']}{threads}", width=width)
+    if ranks := data.get("ranks"):
+        lines += field("ranks", describe_ranks(ranks), width=width)
     return lines + _fields(record, columns.COLUMNS, width)
 
 
 _MEASURING = ("preparations", "repeat", "warmup", "index_bits")
+
+
+def describe_ranks(ranks: Mapping[str, Any]) -> str:
+    """Return one sentence about the ranks of a run: how many, what they talk through, what that takes of the kernel."""
+    members = ranks["members"]
+    hosts = len({member["host"] for member in members})
+    where = f" on {counted(hosts, 'machine')}" if hosts > 1 else ""
+    most = max(member["bytes_sent"] for member in members)
+    text = f"{ranks['size']}{where} through {ranks['talk_through']}, each sends up to {in_units(most)} a run"
+    spent = {part: _of_ranks(ranks["phases"], part) for part in ("work_s", "wait_s", "communication_s")}
+    if total := sum(spent.values()):
+        work, wait, talk = (percent(seconds / total) for seconds in spent.values())
+        text += f"; of their time {work} is work, {wait} waiting, {talk} communication"
+    return text
+
+
+def _of_ranks(phases: Mapping[str, Any], part: str) -> float:
+    return sum(sum(phase[part]) for phase in phases.values())
 
 
 def describe_graph(graph: Mapping[str, Any]) -> str:

@@ -40,8 +40,8 @@ def _points(start: int, stop: int, cells: int, seed: Any, x: Any, y: Any, cell: 
 
 
 @njit
-def _nearest(start: int, stop: int, k: int, cells: int, starts: Any, x: Any, y: Any, heads: Any) -> None:
-    """Write the k nearest of each of the vertices [start, stop)."""
+def _nearest(start: int, stop: int, begin: int, k: int, cells: int, starts: Any, x: Any, y: Any, heads: Any) -> None:
+    """Write the k nearest of each of the vertices [start, stop); the array begins with those of ``begin``."""
     best, vertex = np.empty(k, np.float32), np.empty(k, np.int64)
     for i in range(start, stop):
         column, row = _cell_of(x[i], cells), _cell_of(y[i], cells)
@@ -70,15 +70,15 @@ def _nearest(start: int, stop: int, k: int, cells: int, starts: Any, x: Any, y: 
                 break
             radius *= 2
         for j in range(k):
-            heads[i * k + j] = vertex[j]
+            heads[(i - begin) * k + j] = vertex[j]
 
 
 @njit
-def _distances(start: int, stop: int, k: int, n: int, x: Any, y: Any, heads: Any, weights: Any) -> None:
-    """Write the weights of the edges of [start, stop); the tail of edge e is e // k."""
+def _distances(start: int, stop: int, begin: int, k: int, n: int, x: Any, y: Any, heads: Any, weights: Any) -> None:
+    """Write the weights of the edges of [start, stop); the tail of edge e is begin + e // k."""
     scale = np.sqrt(np.float64(n))
     for e in range(start, stop):
-        u, v = e // k, heads[e]
+        u, v = begin + e // k, heads[e]
         dx, dy = np.float64(x[u] - x[v]), np.float64(y[u] - y[v])
         weights[e] = 1 + np.int64(min(2.0e9, np.sqrt(dx * dx + dy * dy) * scale * 1e6))
 
@@ -89,13 +89,19 @@ def arcs_of_knn(values: Values, seed: int, run: Runner) -> Any:
     k = min(values["k"], n - 1)
     cells = max(1, int(np.sqrt(n / 2.0)))
     x, y, cell = np.empty(n, np.float32), np.empty(n, np.float32), np.empty(n, np.int64)
-    run(lambda lo, hi: _points(lo, hi, cells, np.uint64(seed), x, y, cell), n, "placing points")
+    run(lambda lo, hi: _points(lo, hi, cells, np.uint64(seed), x, y, cell), n, "placing points", whole=True)
     order = np.argsort(cell, kind="stable")
     starts = np.zeros(cells * cells + 1, np.int64)
     np.cumsum(np.bincount(cell, minlength=cells * cells), out=starts[1:])
     x, y = x[order], y[order]
-    tails = np.repeat(np.arange(n, dtype=run.index), k)
-    heads, weights = np.empty(n * k, run.index), np.empty(n * k, np.uint32)
-    run(lambda lo, hi: _nearest(lo, hi, k, cells, starts, x, y, heads), n, "finding neighbours", chunk=_CHUNK)
-    run(lambda lo, hi: _distances(lo, hi, k, n, x, y, heads, weights), n * k, "measuring edges")
+    begin, end = run.range_of(n)
+    tails = np.repeat(np.arange(begin, end, dtype=run.index), k)
+    heads, weights = np.empty(len(tails), run.index), np.empty(len(tails), np.uint32)
+    run(lambda lo, hi: _nearest(lo, hi, begin, k, cells, starts, x, y, heads), n, "finding neighbours", chunk=_CHUNK)
+    run(
+        lambda lo, hi: _distances(lo, hi, begin, k, n, x, y, heads, weights),
+        len(tails),
+        "measuring edges",
+        whole=True,
+    )
     return tails, heads, weights

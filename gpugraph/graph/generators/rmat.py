@@ -24,8 +24,8 @@ from gpugraph.graph.generators.hashing import hash64, shuffle, shuffle_keys
 
 
 @njit
-def _draw(start: int, stop: int, scale: int, seed: Any, limits: Any, tails: Any, heads: Any) -> None:
-    """Draw the edges of [start, stop)."""
+def _draw(start: int, stop: int, begin: int, scale: int, seed: Any, limits: Any, tails: Any, heads: Any) -> None:
+    """Draw the edges of [start, stop) into arrays that begin with edge ``begin``."""
     k1, k2 = shuffle_keys(seed)
     mask, half = (np.uint64(1) << np.uint64(scale)) - np.uint64(1), np.uint64((scale + 1) // 2)
     first, second, third = limits[0], limits[1], limits[2]
@@ -43,8 +43,8 @@ def _draw(start: int, stop: int, scale: int, seed: Any, limits: Any, tails: Any,
             quadrant = np.uint64(x >= first) + np.uint64(x >= second) + np.uint64(x >= third)
             u = (u << np.uint64(1)) | (quadrant >> np.uint64(1))
             v = (v << np.uint64(1)) | (quadrant & np.uint64(1))
-        tails[i] = shuffle(u, k1, k2, mask, half)
-        heads[i] = shuffle(v, k1, k2, mask, half)
+        tails[i - begin] = shuffle(u, k1, k2, mask, half)
+        heads[i - begin] = shuffle(v, k1, k2, mask, half)
 
 
 def arcs_of_rmat(values: Values, seed: int, run: Runner) -> Any:
@@ -52,9 +52,10 @@ def arcs_of_rmat(values: Values, seed: int, run: Runner) -> Any:
     sums = (values["a"], values["a"] + values["b"], values["a"] + values["b"] + values["c"])
     limits = np.array([int(p * 2**16 + Fraction(1, 2)) for p in sums], np.uint64)
     samples = values["ef"] << values["scale"]
-    tails, heads = run.empty(samples)
+    begin, end = run.range_of(samples)
+    tails, heads = run.empty(end - begin)
     run(
-        lambda lo, hi: _draw(lo, hi, values["scale"], np.uint64(seed), limits, tails, heads),
+        lambda lo, hi: _draw(lo, hi, begin, values["scale"], np.uint64(seed), limits, tails, heads),
         samples,
         "drawing edges",
     )

@@ -108,6 +108,8 @@ def arcs_of_ssca2(values: Values, seed: int, run: Runner) -> Any:
 
     nothing = run.empty(0)
     counts = run(lambda lo, hi: between(lo, hi, 0, *nothing), n, "counting edges")
+    (begin, _), (clique, end) = run.range_of(n), run.range_of(len(sizes))
+    inside = inside[: end + 1] - inside[clique]
     ends = np.cumsum([int(inside[-1]), *counts])
     tails, heads = run.empty(int(ends[-1]))
     run(
@@ -117,5 +119,5 @@ def arcs_of_ssca2(values: Values, seed: int, run: Runner) -> Any:
         chunk=max(1, int(CHUNK * len(sizes) // max(1, inside[-1]))),
     )
     if len(tails) > inside[-1]:
-        run(lambda lo, hi: between(lo, hi, int(ends[lo // CHUNK]), tails, heads), n, "joining cliques")
+        run(lambda lo, hi: between(lo, hi, int(ends[(lo - begin) // CHUNK]), tails, heads), n, "joining cliques")
     return tails, heads, None

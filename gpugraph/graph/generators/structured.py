@@ -35,10 +35,10 @@ from gpugraph.graph.generators.hashing import bit_width, hash64, nth_distinct, s
 
 
 @njit
-def _complete(first: int, last: int, n: int, tails: Any, heads: Any) -> None:
-    """Write the edges from the vertices [first, last) to greater ones."""
+def _complete(first: int, last: int, begin: int, n: int, tails: Any, heads: Any) -> None:
+    """Write the edges from the vertices [first, last) to greater ones; the arrays begin with those of ``begin``."""
     for u in range(first, last):
-        out = u * (2 * n - u - 1) // 2
+        out = u * (2 * n - u - 1) // 2 - begin * (2 * n - begin - 1) // 2
         for v in range(u + 1, n):
             tails[out] = u
             heads[out] = v
@@ -48,14 +48,15 @@ def _complete(first: int, last: int, n: int, tails: Any, heads: Any) -> None:
 def arcs_of_complete(values: Values, seed: int, run: Runner) -> Any:
     """Return the edges of ``complete``, one-sided."""
     n = values["n"]
-    tails, heads = run.empty(n * (n - 1) // 2)
-    run(lambda lo, hi: _complete(lo, hi, n, tails, heads), n, "writing edges", chunk=max(1, CHUNK // n))
+    begin, end = run.range_of(n)
+    tails, heads = run.empty(end * (2 * n - end - 1) // 2 - begin * (2 * n - begin - 1) // 2)
+    run(lambda lo, hi: _complete(lo, hi, begin, n, tails, heads), n, "writing edges", chunk=max(1, CHUNK // n))
     return tails, heads, None
 
 
 @njit
-def _pairs(start: int, stop: int, n: int, seed: Any, tails: Any, heads: Any) -> None:
-    """Write the edges of [start, stop) that are no part of the path."""
+def _pairs(start: int, stop: int, to: int, n: int, seed: Any, tails: Any, heads: Any) -> None:
+    """Write the edges of [start, stop) that are no part of the path, edge i to ``i + to``."""
     k1, k2 = shuffle_keys(hash64(seed + np.uint64(21)))
     size = np.uint64((n - 1) * (n - 2) // 2)
     bits = bit_width(size - np.uint64(1))
@@ -67,17 +68,21 @@ def _pairs(start: int, stop: int, n: int, seed: Any, tails: Any, heads: Any) -> 
             r -= 1
         while (r + 1) * (r + 2) // 2 <= p:
             r += 1
-        tails[n - 1 + i] = p - r * (r + 1) // 2
-        heads[n - 1 + i] = r + 2
+        tails[i + to] = p - r * (r + 1) // 2
+        heads[i + to] = r + 2
 
 
 def arcs_of_dense(values: Values, seed: int, run: Runner) -> Any:
     """Return the edges of ``dense``, one-sided."""
     n, m = values["n"], edges_of_dense(values)
-    tails, heads = run.empty(m)
-    tails[: n - 1] = np.arange(n - 1)
-    heads[: n - 1] = np.arange(1, n)
-    run(lambda lo, hi: _pairs(lo, hi, n, np.uint64(seed), tails, heads), m - (n - 1), "drawing edges")
+    path, pairs = run.range_of(n - 1), run.range_of(m - (n - 1))
+    length = path[1] - path[0]
+    tails, heads = run.empty(length + pairs[1] - pairs[0])
+    tails[:length] = np.arange(*path)
+    heads[:length] = np.arange(path[0] + 1, path[1] + 1)
+    run(
+        lambda lo, hi: _pairs(lo, hi, length - pairs[0], n, np.uint64(seed), tails, heads), m - (n - 1), "drawing edges"
+    )
     return tails, heads, None
 
 
@@ -95,15 +100,21 @@ def arcs_of_path(values: Values, seed: int, run: Runner) -> Any:
     n = values["n"]
     order = np.arange(n, dtype=run.index)
     if values["shuffled"]:
-        run(lambda lo, hi: _shuffle(lo, hi, n, np.uint64(seed), order), n - 1, "shuffling vertices")
-    return order[:-1], order[1:], None
+        run(lambda lo, hi: _shuffle(lo, hi, n, np.uint64(seed), order), n - 1, "shuffling vertices", whole=True)
+    first, last = run.range_of(n - 1)
+    return order[first:last], order[first + 1 : last + 1], None
 
 
 def arcs_of_ramp(values: Values, seed: int, run: Runner) -> Any:
     """Return the edges of ``ramp``, one-sided."""
     tails, heads, _ = arcs_of_path(values, seed, run)
     n = values["n"]
-    return tails, heads, np.arange(n - 1, 0, -1) if values["falling"] else np.arange(1, n)
+    first, last = run.range_of(n - 1)
+    return (
+        tails,
+        heads,
+        np.arange(n - 1 - first, n - 1 - last, -1) if values["falling"] else np.arange(first + 1, last + 1),
+    )
 
 
 def arcs_of_caterpillar(values: Values, seed: int, run: Runner) -> Any:
@@ -111,22 +122,25 @@ def arcs_of_caterpillar(values: Values, seed: int, run: Runner) -> Any:
     n = values["n"]
     spine = np.arange((n + 1) // 2, dtype=run.index)
     legs = np.arange(len(spine), n, dtype=run.index)
-    return np.concatenate([spine[:-1], spine[: len(legs)]]), np.concatenate([spine[1:], legs]), None
+    part = slice(*run.range_of(n - 1))
+    tails, heads = np.concatenate([spine[:-1], spine[: len(legs)]]), np.concatenate([spine[1:], legs])
+    return tails[part], heads[part], None
 
 
 def arcs_of_star(values: Values, seed: int, run: Runner) -> Any:
     """Return the edges of ``star``, one-sided."""
-    leaves = np.delete(np.arange(values["n"], dtype=run.index), values["hub"])
+    leaves = np.delete(np.arange(values["n"], dtype=run.index), values["hub"])[slice(*run.range_of(values["n"] - 1))]
     return np.full_like(leaves, values["hub"]), leaves, None
 
 
 def arcs_of_counterexample(values: Values, seed: int, run: Runner) -> Any:
     """Return the arcs, or one-sided the edges, of ``counterexample``."""
     n = values["n"]
-    middle = np.arange(1, n - 1, dtype=run.index)
+    first, last = run.range_of(n - 2)
+    middle = np.arange(first + 1, last + 1, dtype=run.index)
     tails = np.concatenate([np.zeros_like(middle), middle])
     heads = np.concatenate([middle, np.full_like(middle, n - 1)])
-    weights = np.concatenate([np.ones(n - 2, np.uint32), middle.astype(np.uint32)])
+    weights = np.concatenate([np.ones(len(middle), np.uint32), middle.astype(np.uint32)])
     return tails, heads, weights
 
 

@@ -28,28 +28,29 @@ from gpugraph.graph.generators.hashing import bit_width, hash64, high_product, n
 
 
 @njit
-def _random(start: int, stop: int, n: Any, seed: Any, tails: Any, heads: Any) -> None:
-    """Draw the edges of [start, stop)."""
+def _random(start: int, stop: int, begin: int, n: Any, seed: Any, tails: Any, heads: Any) -> None:
+    """Draw the edges of [start, stop) into arrays that begin with edge ``begin``."""
     base = hash64(seed)
     for i in range(start, stop):
         r = hash64(base + np.uint64(i))
-        tails[i] = high_product(r, n)
-        heads[i] = high_product(hash64(r ^ np.uint64(0x1234567)), n)
+        tails[i - begin] = high_product(r, n)
+        heads[i - begin] = high_product(hash64(r ^ np.uint64(0x1234567)), n)
 
 
 def arcs_of_random(values: Values, seed: int, run: Runner) -> Any:
     """Return the edges of ``random``, one-sided: m of them."""
     m, spokes = samples_of_random(values), values["n"] - 1 if values["hub"] else 0
-    tails, heads = run.empty(m + spokes)
+    (begin, end), (first, last) = run.range_of(m), run.range_of(spokes)
+    tails, heads = run.empty(end - begin + last - first)
     n = np.uint64(values["among"] or values["n"])
-    run(lambda lo, hi: _random(lo, hi, n, np.uint64(seed), tails, heads), m, "drawing edges")
-    tails[m:], heads[m:] = 0, np.arange(1, spokes + 1)
+    run(lambda lo, hi: _random(lo, hi, begin, n, np.uint64(seed), tails, heads), m, "drawing edges")
+    tails[end - begin :], heads[end - begin :] = 0, np.arange(first + 1, last + 1)
     return tails, heads, None
 
 
 @njit
-def _regular(first: int, last: int, n: int, degree: int, seed: Any, own: Any, others: Any) -> None:
-    """Draw the neighbours of the vertices [first, last)."""
+def _regular(first: int, last: int, begin: int, n: int, degree: int, seed: Any, own: Any, others: Any) -> None:
+    """Draw the neighbours of the vertices [first, last) into arrays that begin with those of ``begin``."""
     base = hash64(seed + np.uint64(31))
     size = np.uint64(n - 1)
     bits = bit_width(np.uint64(max(n - 2, 0)))
@@ -57,16 +58,17 @@ def _regular(first: int, last: int, n: int, degree: int, seed: Any, own: Any, ot
         k1, k2 = shuffle_keys(hash64(base + np.uint64(v)))
         for j in range(degree):
             x = np.int64(nth_distinct(k1, k2, np.uint64(j), size, bits))
-            own[v * degree + j] = v
-            others[v * degree + j] = x + 1 if x >= v else x
+            own[(v - begin) * degree + j] = v
+            others[(v - begin) * degree + j] = x + 1 if x >= v else x
 
 
 def arcs_of_regular(values: Values, seed: int, run: Runner) -> Any:
     """Return the arcs of ``regular``: n * degree of them."""
     degree, into = degree_of_regular(values)
-    own, others = run.empty(values["n"] * degree)
+    begin, end = run.range_of(values["n"])
+    own, others = run.empty((end - begin) * degree)
     run(
-        lambda lo, hi: _regular(lo, hi, values["n"], degree, np.uint64(seed), own, others),
+        lambda lo, hi: _regular(lo, hi, begin, values["n"], degree, np.uint64(seed), own, others),
         values["n"],
         "drawing arcs",
         chunk=max(1, CHUNK // degree),

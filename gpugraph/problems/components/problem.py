@@ -11,6 +11,7 @@ from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.column import Column, result_column
 from gpugraph.problems.components import COMMAND
 from gpugraph.problems.components.labels import Components
+from gpugraph.problems.components.on_ranks import LabelsOnRanks
 from gpugraph.problems.components.peers import ByPeers
 from gpugraph.problems.components.result_files import LabelsFiles
 from gpugraph.problems.contract import Problem, Verdict
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from gpugraph.graph.view import ResidentView
 
 
-class ConnectedComponents(LabelsFiles, ByPeers, OnGraphs):
+class ConnectedComponents(LabelsFiles, ByPeers, LabelsOnRanks, OnGraphs):
     """The problem as the measurement sees it."""
 
     name = "components"

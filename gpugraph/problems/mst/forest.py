@@ -115,6 +115,12 @@ class Forest:
         inside = ascending[np.searchsorted(ascending, 0) : np.searchsorted(ascending, graph.arcs)]
         return cls(graph, ascending, exact_sum(edge_weights(graph, inside)), graph.vertices - len(ascending))
 
+    @property
+    def weights(self) -> NDArray[Any]:
+        """(tree_edges,) the edges' weights."""
+        weights: NDArray[Any] = self.graph.weights[self.edges]
+        return weights
+
     def endpoints(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the edges' endpoints (u, v): two (tree_edges,) int64 arrays, u < v, ascending by (u, v)."""
         return edge_endpoints(self.graph, self.edges)

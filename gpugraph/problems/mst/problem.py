@@ -15,6 +15,7 @@ from gpugraph.problems.contract import Problem, Verdict
 from gpugraph.problems.guest import numbers, plain_array
 from gpugraph.problems.mst import COMMAND
 from gpugraph.problems.mst.forest import Forest, edge_ids
+from gpugraph.problems.mst.on_ranks import ForestOnRanks
 from gpugraph.problems.mst.peers import ByPeers
 from gpugraph.problems.mst.result_files import ForestFiles
 from gpugraph.problems.on_graphs import OnGraphs
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from gpugraph.graph.view import ResidentView
 
 
-class MinimumSpanningForest(ForestFiles, ByPeers, OnGraphs):
+class MinimumSpanningForest(ForestFiles, ByPeers, ForestOnRanks, OnGraphs):
     """The problem as the measurement sees it."""
 
     name = "mst"

@@ -57,7 +57,7 @@ class ForestFiles:
     def write(self, forest: Forest, ending: str, stream: IO[bytes]) -> None:
         """Write a forest in the format of an ending."""
         graph, (u, v) = forest.graph, forest.endpoints()
-        weight, names = graph.weights[forest.edges], graph.printed_names
+        weight, names = forest.weights, graph.printed_names
         if ending == ".npz":
             total, components = str(forest.total_weight), forest.components
             files.write_npz(stream, "mst", graph, u=u, v=v, weight=weight, total_weight=total, components=components)
@@ -97,7 +97,7 @@ class ForestFiles:
 
     def claim(self, forest: Forest) -> ForestClaim:
         """Return a forest at hand as if a file had held it."""
-        weight, total = forest.graph.weights[forest.edges], str(forest.total_weight)
+        weight, total = forest.weights, str(forest.total_weight)
         return ForestClaim(*forest.endpoints(), weight, total, forest.components, vertices=forest.graph.vertices)
 
     def claimed(self, graph: CSRGraph, claim: ForestClaim, path: PathLike) -> Forest:

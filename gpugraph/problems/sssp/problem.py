@@ -20,6 +20,7 @@ from gpugraph.problems.on_graphs import OnGraphs
 from gpugraph.problems.sssp import COMMAND
 from gpugraph.problems.sssp.arcs import distance_dtype, unreached
 from gpugraph.problems.sssp.distances import Distances, distances_from_words
+from gpugraph.problems.sssp.on_ranks import DistancesOnRanks
 from gpugraph.problems.sssp.peers import ByPeers
 from gpugraph.problems.sssp.race_demo import show_race
 from gpugraph.problems.sssp.result_files import DistancesFiles
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from gpugraph.graph.view import ResidentView
 
 
-class ShortestPaths(DistancesFiles, ByPeers, OnGraphs):
+class ShortestPaths(DistancesFiles, ByPeers, DistancesOnRanks, OnGraphs):
     """The problem ``sssp``: least distances from one source along the arcs as they are directed."""
 
     name = "sssp"

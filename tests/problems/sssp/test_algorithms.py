@@ -57,7 +57,8 @@ def scipy_refuses(graph: CSRGraph, source: int) -> bool:
 
 
 def test_the_algorithms_are_registered_for_the_cpu() -> None:
-    assert {a.name for a in algorithms("sssp") if "cpu" in a.devices} == set(ALGORITHMS)
+    alone = {a.name for a in algorithms("sssp") if "cpu" in a.devices and not a.ranks}  # the others: tests/ranks
+    assert alone == set(ALGORITHMS)
 
 
 @pytest.mark.parametrize("name", SEARCHABLE)

@@ -1,0 +1,169 @@
+"""Forests of graphs that no rank holds as a whole: gathered, certified.
+
+Every rank has the whole forest, which is no larger than the labels of the vertices, and the rows of its own.  The
+certificate is that of ``verify.py``: all ranks build the same merge forest, and each looks at the edges that lie on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpugraph.compiled import njit
+from gpugraph.exact import exact_sum
+from gpugraph.graph.canonical import canonical_order, find_arc, order_keys
+from gpugraph.problems.contract import Verdict
+from gpugraph.problems.mst.forest import Forest
+from gpugraph.problems.mst.verify import _path_maximum, _unite_by_size
+from gpugraph.ranks.part import GraphPart
+
+
+@dataclass(frozen=True, eq=False)
+class GatheredForest(Forest):
+    """A forest with its edges' endpoints and weights, for the graph is not here; ``graph`` is a rank's part of it.
+
+    Attributes:
+        u, v: (tree_edges,) int64 endpoints, u < v.
+        weight: (tree_edges,).
+    """
+
+    u: NDArray[np.int64]
+    v: NDArray[np.int64]
+    weight: NDArray[Any]
+
+    @property
+    def weights(self) -> NDArray[Any]:
+        """(tree_edges,) the edges' weights."""
+        return self.weight
+
+    def endpoints(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the edges' endpoints (u, v)."""
+        return self.u, self.v
+
+
+def gathered_forest(part: GraphPart, u: NDArray[Any], v: NDArray[Any], weight: NDArray[Any]) -> GatheredForest:
+    """Return the forest of all ranks' edges {u, v}, u < v, in canonical order over ranks; a collective."""
+    columns = (u.astype(np.int64), v.astype(np.int64), weight)
+    u, v, weight = (np.concatenate(part.comm.all_gather_v(column)) for column in columns)
+    low, high = np.searchsorted(u, [part.first, part.first + part.rows])  # whose rows are here
+    edges = np.zeros(len(u), np.int64)
+    edges[low:high] = _ids(part.offsets, part.targets, part.first, u[low:high], v[low:high]) + part.first_arc
+    part.comm.all_reduce(edges, "sum")
+    graph: Any = part
+    return GatheredForest(graph, edges, exact_sum(weight), part.vertices - len(edges), u, v, weight)
+
+
+class ForestOnRanks:
+    """The part of the problem that is for several ranks."""
+
+    def admit_part(self, part: GraphPart) -> GraphPart:
+        """Return the undirected graph's part; of a directed one the lighter arc of a pair wins, and a note says so."""
+        return part.symmetrized()
+
+    def queries_on_ranks(self, part: GraphPart, parameters: Mapping[str, Any]) -> Sequence[tuple[Any, ...]]:
+        """Return the one run there is to make."""
+        return [()]
+
+    def auto_on_ranks(self) -> str:
+        """Return the one algorithm there is."""
+        return "boruvka-distributed"
+
+    def work_on_ranks(self, part: GraphPart, result: Forest) -> int:
+        """Return the number of undirected edges of the graph."""
+        return part.edges
+
+    def certificate_on_ranks(self, part: GraphPart, query: tuple[Any, ...], result: GatheredForest) -> Verdict:
+        """Check that the forest spans, has no cycle, and that every other edge is the last of its cycle."""
+        faults = part.comm.share(_fault(part, result))
+        for fault in faults:
+            if fault is not None:
+                return Verdict("failed", "certificate", fault)
+        others = part.edges - len(result.edges)
+        detail = f"spanning, without a cycle, and each of the {others} other edges is the last of its cycle"
+        return Verdict("passed", "certificate", f"{detail}; checked by {part.comm.size} ranks")
+
+
+def _fault(part: GraphPart, forest: GatheredForest) -> str | None:
+    """Return what this rank finds wrong with a forest, or None."""
+    if (fault := _false_edge(part, forest)) is not None:
+        return fault
+    keys = order_keys(forest.weight)
+    order = canonical_order(keys)  # ids ascend
+    u, v = forest.u[order], forest.v[order]
+    up = np.empty((part.vertices, 2), np.int64)
+    up[:, 0], up[:, 1] = np.arange(part.vertices), np.iinfo(np.int64).max
+    closing = _unite_by_size(u, v, up, np.ones(part.vertices, np.int64))
+    if closing >= 0:
+        return f"edge ({u[closing]}, {v[closing]}) of weight {forest.weight[order][closing]} closes a cycle"
+    own, last = _first_violation(
+        part.offsets,
+        part.targets,
+        order_keys(part.weights),
+        part.first,
+        part.first_arc,
+        up,
+        forest.edges[order],
+        keys[order],
+    )
+    if own >= 0:
+        tail, weight = int(part.tails(np.array([own]))[0]), part.weights[own]
+        edge = f"edge ({tail}, {part.targets[own]}) of weight {weight}"
+        if last < 0:
+            return f"{edge} joins two trees: the forest does not span the graph"
+        tie = " (equal weight, smaller endpoints)" if weight == forest.weight[order][last] else ""
+        return f"{edge} comes before forest edge ({u[last]}, {v[last]}) on its cycle{tie}"
+    if forest.components != part.vertices - len(forest.edges):
+        return f"the number of components is {part.vertices - len(forest.edges)}, not {forest.components}"
+    total = exact_sum(forest.weight)
+    if forest.total_weight != total and not (total != total and forest.total_weight != forest.total_weight):
+        return f"the total weight is {total}, not {forest.total_weight}"
+    return None
+
+
+def _false_edge(part: GraphPart, forest: GatheredForest) -> str | None:
+    """Return the first edge that is none of the graph, of those whose ids lie here; or that ids do not ascend."""
+    edges = forest.edges
+    if len(edges) and (edges[0] < 0 or edges[-1] >= part.arcs or (np.diff(edges) <= 0).any()):
+        return "the edge ids do not ascend, or leave the graph"
+    low, high = np.searchsorted(edges, [part.first_arc, part.first_arc + len(part.targets)])
+    at = edges[low:high] - part.first_arc
+    u, v, w = forest.u[low:high], forest.v[low:high], forest.weight[low:high]
+    wrong = (part.tails(at) != u) | (part.targets[at] != v) | (part.weights[at] != w) | (u >= v)
+    for k in np.flatnonzero(wrong)[:1]:
+        return f"edge ({u[k]}, {v[k]}) of weight {w[k]} is not the graph's edge of the id {edges[low + k]}"
+    return None
+
+
+@njit
+def _ids(offsets: Any, targets: Any, first: int, u: Any, v: Any) -> Any:
+    """Return the positions of the arcs u→v among these rows."""
+    ids = np.empty(len(u), np.int64)
+    for k in range(len(u)):
+        ids[k] = find_arc(offsets, targets, u[k] - first, v[k])
+    return ids
+
+
+@njit
+def _first_violation(
+    offsets: Any, targets: Any, keys: Any, first: int, first_arc: int, up: Any, ranked: Any, ranked_keys: Any
+) -> tuple[int, int]:
+    """Return the first edge of these rows that refutes the forest, and the rank of the forest edge it comes before.
+
+    −1 for none: no such edge, or one that joins two trees.
+    """
+    for row in range(len(offsets) - 1):
+        u = first + row
+        for arc in range(offsets[row], offsets[row + 1]):
+            if targets[arc] < u:
+                continue
+            rank = _path_maximum(up, np.int64(u), np.int64(targets[arc]))
+            if rank < 0:
+                return arc, -1
+            edge, last = first_arc + arc, ranked[rank]
+            if keys[arc] < ranked_keys[rank] or (keys[arc] == ranked_keys[rank] and edge < last):
+                return arc, rank
+    return -1, -1

@@ -1,0 +1,195 @@
+"""Shortest paths in graphs that no rank holds as a whole: sources, certified distances.
+
+Every rank has all distances, a word a vertex, and looks at the arcs of its own rows.  The certificate is that of
+``verify.py``: the source at 0, no arc to be relaxed, and every reached vertex on the source by tight arcs.  Tight arcs
+from nearer vertices show themselves; those between equal distances are followed round by round, all ranks together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpugraph.compiled import njit
+from gpugraph.errors import InputError
+from gpugraph.problems.contract import Verdict
+from gpugraph.problems.sssp.arcs import unreached
+from gpugraph.problems.sssp.distances import Distances
+from gpugraph.ranks.part import GraphPart
+
+_LOOSE, _HANGS = 0, 1
+
+
+class _Degrees:
+    """What sources are chosen from: the vertices, and their degrees once somebody asks."""
+
+    vertex_names = None
+
+    def __init__(self, part: GraphPart):
+        self.vertices, self.name, self._part = part.vertices, part.name, part
+
+    @cached_property
+    def degrees(self) -> NDArray[np.int64]:
+        return np.concatenate(self._part.comm.all_gather_v(self._part.degrees))
+
+
+class DistancesOnRanks:
+    """The part of the problem that is for several ranks."""
+
+    def admit_part(self, part: GraphPart) -> GraphPart:
+        """Return the part unchanged.
+
+        Raises:
+            InputError: the graph has a negative weight, or had one on a self loop.
+        """
+        remedy = "use --weights unit, or weights of 0 or more"
+        if part.negative_loop is not None:
+            what = f"the self loop of the vertex {part.negative_loop} has a negative weight"
+            raise InputError(f"{what}: paths through it have no least length", where=part.name, remedy=remedy)
+        fault = None
+        if part.weights.dtype.kind != "u" and len(part.weights) and part.weights.min() < 0:
+            arc = int(np.argmax(part.weights < 0))
+            tail = int(part.tails(np.array([arc]))[0])
+            fault = f"the arc {tail} → {part.targets[arc]} has the negative weight {part.weights[arc]}"
+        for told in part.comm.share(fault):
+            if told is not None:
+                raise InputError(f"{told}; shortest paths need weights of 0 or more", where=part.name, remedy=remedy)
+        return part
+
+    def queries_on_ranks(self, part: GraphPart, parameters: Mapping[str, Any]) -> Sequence[tuple[int]]:
+        """Return a (source,) for each run that ``parameters`` ask for."""
+        from gpugraph.problems.sssp.start_vertex import resolve_sources
+
+        graph: Any = _Degrees(part)
+        return [(source,) for source in resolve_sources(graph, parameters)]
+
+    def auto_on_ranks(self) -> str:
+        """Return the one algorithm there is."""
+        return "delta-stepping-distributed"
+
+    def work_on_ranks(self, part: GraphPart, result: Distances) -> int:
+        """Return the undirected edges with a reached endpoint; of a directed graph, the arcs whose tail is."""
+        reached = result.reached
+        from_reached = int(part.degrees[reached[part.first : part.first + part.rows]].sum())
+        leaving = 0
+        if not part.directed:
+            tails = reached[part.tails(np.arange(len(part.targets)))]
+            leaving = int(np.count_nonzero(tails & ~reached[part.targets]))
+        counts = part.comm.share((from_reached, leaving))
+        total = sum(int(of) for of, _ in counts)
+        return total if part.directed else (total + sum(out for _, out in counts)) // 2
+
+    def certificate_on_ranks(self, part: GraphPart, query: tuple[Any, ...], result: Distances) -> Verdict:
+        """Check distances by themselves."""
+        fault = _fault(part, int(query[0]), result)
+        if fault is not None:
+            return Verdict("failed", "certificate", fault)
+        reached = int(np.count_nonzero(result.reached))
+        detail = f"no arc can be relaxed, all {reached} reached vertices hang on the source by tight arcs"
+        return Verdict("passed", "certificate", f"{detail}; checked by {part.comm.size} ranks")
+
+
+def _fault(part: GraphPart, source: int, result: Distances) -> str | None:
+    """Return what is wrong with distances, the same on all ranks, or None; a collective."""
+    distance, n = result.distance, part.vertices
+    if result.source != source or distance.shape != (n,):
+        return f"the result is {len(distance)} distances from {result.source}, not {n} from {source}"
+    if distance[source] != 0:
+        return f"the source {source} has the distance {distance[source]}"
+    none = unreached(distance.dtype)
+    weights = _unsigned(part.weights)
+    state = np.zeros(n, np.uint8)
+    state[source] = _HANGS
+    arc = _survey(part.offsets, part.targets, weights, part.first, distance, none, state)
+    fault = None
+    if arc >= 0:
+        tail, head = int(part.tails(np.array([arc]))[0]), int(part.targets[arc])
+        fault = f"the arc {tail} → {head} of weight {part.weights[arc]} leads to {head} shorter than {distance[head]}"
+    for told in part.comm.share(fault):
+        if told is not None:
+            return str(told)
+    part.comm.all_reduce(state, "max")
+    loose = (state == _LOOSE) & (distance != none)
+    while loose.any():
+        grown = state.copy()
+        _spread(part.offsets, part.targets, weights, part.first, distance, state, grown)
+        part.comm.all_reduce(grown, "max")
+        if np.array_equal(grown, state):
+            v = int(np.argmax(loose))
+            return f"vertex {v} at distance {distance[v]} does not hang on the source by tight arcs"
+        state = grown
+        loose = (state == _LOOSE) & (distance != none)
+    return None
+
+
+def refuse_wrapped_sums(part: GraphPart, source: int, distance: NDArray[Any]) -> None:
+    """Raise, on all ranks, if a vertex is unreached only because its distance does not fit in 64 bits; a collective.
+
+    Raises:
+        InputError: naming the vertex.
+    """
+    if distance.dtype != np.uint64:
+        return
+    arc = _first_wrap(
+        part.offsets, part.targets, _unsigned(part.weights), part.first, distance, unreached(distance.dtype)
+    )
+    for head in part.comm.share(None if arc < 0 else int(part.targets[arc])):
+        if head is not None:
+            raise InputError(
+                f"the distance from vertex {source} to vertex {head} does not fit in 64 bits",
+                where=part.name,
+                remedy="use smaller weights, or float64 ones",
+            )
+
+
+def _unsigned(weights: NDArray[Any]) -> NDArray[Any]:
+    return weights.view(f"u{weights.itemsize}") if weights.dtype.kind == "i" else weights
+
+
+@njit
+def _survey(offsets: Any, targets: Any, weights: Any, first: int, distance: Any, none: Any, state: Any) -> int:
+    """Mark the heads of tight arcs from nearer vertices; return the first arc that can be relaxed, or −1."""
+    for row in range(len(offsets) - 1):
+        near = distance[first + row]
+        if near == none:
+            continue
+        for arc in range(offsets[row], offsets[row + 1]):
+            far, held = near + weights[arc], distance[targets[arc]]
+            if far < near or far == none:
+                continue
+            if far < held:
+                return arc
+            if far == held and near < held:
+                state[targets[arc]] = _HANGS
+    return -1
+
+
+@njit
+def _spread(offsets: Any, targets: Any, weights: Any, first: int, distance: Any, state: Any, grown: Any) -> None:
+    """Mark the heads of tight arcs between equal distances whose tails hang on the source."""
+    for row in range(len(offsets) - 1):
+        near = distance[first + row]
+        if state[first + row] == _LOOSE:
+            continue
+        for arc in range(offsets[row], offsets[row + 1]):
+            v = targets[arc]
+            if distance[v] == near and near + weights[arc] == near:
+                grown[v] = _HANGS
+
+
+@njit
+def _first_wrap(offsets: Any, targets: Any, weights: Any, first: int, distance: Any, none: Any) -> int:
+    """Return the first arc from a reached vertex to one that no path of 64 bits reaches, or −1."""
+    for row in range(len(offsets) - 1):
+        near = distance[first + row]
+        if near == none:
+            continue
+        for arc in range(offsets[row], offsets[row + 1]):
+            far = near + weights[arc]
+            if (far < near or far == none) and distance[targets[arc]] == none:
+                return arc
+    return -1

@@ -1,0 +1,226 @@
+"""Comm: how the ranks of a run talk; one contract, whatever carries it.
+
+A driver calls ``all_reduce``, ``all_to_all_v`` and ``barrier`` on one-dimensional, contiguous arrays of its device.
+``comm.host`` is the same among arrays of the host and plain objects; on the CPU both are one.  A collective must be
+called by all ranks in the same order, with arrays of equal length and dtype.
+
+=================  =================================================================
+``LoneComm``       one rank
+``SocketComm``     ranks that gpugraph started itself (``sockets.py``)
+``MpiComm``        ranks that mpiexec or srun started (``mpi.py``)
+``StagedComm``     arrays of a device, copied through the host
+``NcclComm``       arrays of GPUs, copied from one to the other (``nccl.py``)
+=================  =================================================================
+"""
+
+from __future__ import annotations
+
+import pickle
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = Any
+Host = NDArray[Any]
+
+COMBINE = {"min": np.minimum, "max": np.maximum, "sum": np.add}
+"""The ways to reduce; sums wrap as the dtype does."""
+
+
+class Meter(Protocol):
+    """What is told how long a collective took, where somebody wants to know."""
+
+    def talked(self, waited_s: float, moved_s: float, sent: int) -> None:
+        """Take note of one collective: seconds until all were there, seconds of it, bytes that this rank sent."""
+        ...
+
+
+class Comm:
+    """The ranks of one run, as one of them sees them; implemented by ``_reduce``, ``_exchange`` and ``_barrier``.
+
+    Attributes:
+        rank: 0..size−1.
+        size: how many there are.
+        name: what carries the words, e.g. ``"MPI (MPICH 5.0.2)"``.
+        bytes_sent: what this rank has sent to others so far.  Of a reduction of N bytes among P ranks that is counted
+            as 2 N (P − 1) / P, which is what the best algorithms send.
+        meter: is told of every collective, which then begins with a barrier; None leaves it alone.
+    """
+
+    rank: int
+    size: int
+    name: str
+
+    def __init__(self) -> None:
+        self.bytes_sent = 0
+        self.meter: Meter | None = None
+
+    @property
+    def host(self) -> HostComm:
+        """The same ranks, for arrays of the host and for objects."""
+        raise NotImplementedError
+
+    def all_reduce(self, array: Array, op: str) -> None:
+        """Replace every element by the ``"min"``, ``"max"`` or ``"sum"`` of that element over all ranks."""
+        if self.size > 1:
+            with self._told(2 * array.nbytes * (self.size - 1) // self.size):
+                self._reduce(array, op)
+
+    def all_to_all_v(self, packed: Array, sent: Sequence[int], received: Sequence[int]) -> Array:
+        """Send every rank its stretch, and return what they sent here, in the order of the ranks.
+
+        Args:
+            packed: (sum of ``sent``,) what goes to rank 0, then to rank 1, …
+            sent: how many elements go to each.
+            received: how many come from each.
+        """
+        own = sent[self.rank]
+        with self._told((sum(sent) - own) * packed.itemsize):
+            return self._exchange(packed, sent, received)
+
+    def barrier(self) -> None:
+        """Return when all ranks are here."""
+        if self.size > 1:
+            self._barrier()
+
+    def close(self) -> None:
+        """Give back what the ranks talk through."""
+
+    @contextmanager
+    def _told(self, sent: int) -> Iterator[None]:
+        self.bytes_sent += sent
+        if self.meter is None:
+            yield
+            return
+        start = time.perf_counter()
+        self.barrier()
+        here = time.perf_counter()
+        yield
+        self._settle()
+        self.meter.talked(here - start, time.perf_counter() - here, sent)
+
+    def _settle(self) -> None:
+        """Wait until a collective has ended where it returns earlier."""
+
+    def _reduce(self, array: Array, op: str) -> None:
+        raise NotImplementedError
+
+    def _exchange(self, packed: Array, sent: Sequence[int], received: Sequence[int]) -> Array:
+        raise NotImplementedError
+
+    def _barrier(self) -> None:
+        raise NotImplementedError
+
+
+class HostComm(Comm):
+    """Ranks that exchange arrays of the host; offers besides what is made of that."""
+
+    @property
+    def host(self) -> HostComm:
+        """This itself."""
+        return self
+
+    def local_rank(self) -> tuple[int, int]:
+        """Return this rank's number among those of its machine, and how many they are."""
+        return self.rank, self.size
+
+    def abort(self, code: int) -> None:
+        """End all ranks, where that is not the starter's affair."""
+
+    def all_to_all(self, parts: Sequence[Host]) -> list[Host]:
+        """Send ``parts[r]`` to every rank r, arrays of one dtype and any lengths; return what they sent here."""
+        sent = [len(part) for part in parts]
+        received = [int(counts[self.rank]) for counts in self.share(sent)]
+        ends = np.cumsum(received)[:-1]
+        return np.split(self.all_to_all_v(np.concatenate(parts), sent, received), ends)
+
+    def all_gather_v(self, part: Host) -> list[Host]:
+        """Return the arrays of all ranks, of one dtype and any lengths, in the order of the ranks."""
+        received = [int(count) for count in self.share(len(part))]
+        ends = np.cumsum(received)[:-1]
+        packed = np.concatenate([part] * self.size)
+        return np.split(self.all_to_all_v(packed, [len(part)] * self.size, received), ends)
+
+    def broadcast(self, array: Host, root: int = 0) -> None:
+        """Replace the array by that of rank ``root``."""
+        everything = self.rank == root
+        packed = np.concatenate([array] * self.size) if everything else array[:0]
+        sent = [len(array) if everything else 0] * self.size
+        received = [len(array) if r == root else 0 for r in range(self.size)]
+        array[:] = self.all_to_all_v(packed, sent, received)
+
+    def share(self, thing: Any) -> list[Any]:
+        """Return what every rank gave, in the order of the ranks; anything that can be pickled, small."""
+        word = np.frombuffer(pickle.dumps(thing), np.uint8)
+        lengths = np.zeros(self.size, np.int64)
+        lengths[self.rank] = len(word)
+        self.all_reduce(lengths, "sum")
+        received = lengths.tolist()
+        packed = np.concatenate([word] * self.size)
+        data = self.all_to_all_v(packed, [len(word)] * self.size, received)
+        return [pickle.loads(piece.tobytes()) for piece in np.split(data, np.cumsum(received)[:-1])]
+
+
+class LoneComm(HostComm):
+    """One rank: everything is there already."""
+
+    rank, size, name = 0, 1, "one rank"
+
+    def _exchange(self, packed: Host, sent: Sequence[int], received: Sequence[int]) -> Host:
+        return packed.copy()
+
+    def _barrier(self) -> None:
+        return
+
+
+class StagedComm(Comm):
+    """Arrays of a device, copied to the host, exchanged there, and copied back.
+
+    Args:
+        host: the ranks.
+        device: the device of this one.
+    """
+
+    def __init__(self, host: HostComm, device: Any):
+        super().__init__()
+        self._host, self._device = host, device
+        self.rank, self.size = host.rank, host.size
+        self.name = f"{host.name}, staged through the host"
+
+    @property
+    def host(self) -> HostComm:
+        """The ranks themselves."""
+        return self._host
+
+    def _reduce(self, array: Array, op: str) -> None:
+        here = self._device.download(array)
+        self._host._reduce(here, op)
+        self._device.copy(array, self._device.upload(here))
+
+    def _exchange(self, packed: Array, sent: Sequence[int], received: Sequence[int]) -> Array:
+        if self.size == 1:
+            return packed
+        return self._device.upload(self._host._exchange(self._device.download(packed), sent, received))
+
+    def _barrier(self) -> None:
+        self._device.synchronize()
+        self._host.barrier()
+
+
+def comm_for(host: HostComm, device: Any) -> Comm:
+    """Return how the ranks exchange arrays of a device: among GPUs NCCL, else through the host.
+
+    Raises:
+        DeviceUnavailable: NCCL is not there.
+    """
+    if device.kind == "cpu":
+        return host
+    if device.kind != "cuda" or host.size == 1:
+        return StagedComm(host, device)
+    from gpugraph.ranks.nccl import NcclComm
+
+    return NcclComm(host, device)

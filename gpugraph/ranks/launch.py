@@ -1,0 +1,157 @@
+"""Starts ranks on this machine and looks after them.
+
+The starter makes a pair of sockets for every two ranks and runs the same command line once for each, in a session of
+its own.  Rank 0 speaks for all; of the others the starter keeps what they say.  Whatever ends a rank, all ranks end:
+one that loses another stops by itself, and who does not within seconds is ended.  The starter then says in one line
+which rank it was and why, and ends as that one did.  Ranks whose starter is gone end at once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from gpugraph.ranks.world import LOST, RANK
+
+GRACE_S = 3.0
+"""Seconds that ranks have to end once one has, and again once they are told to."""
+_LOOK_S = 0.02
+
+
+@dataclass(eq=False)
+class _Child:
+    """A rank as its starter sees it."""
+
+    rank: int
+    device: str
+    process: subprocess.Popen[bytes]
+    said: list[bytes] = field(default_factory=list)
+    reader: threading.Thread | None = None
+
+    def listen(self) -> None:
+        """Keep what it says on standard error."""
+
+        def read() -> None:
+            for line in self.process.stderr or ():
+                self.said.append(line)
+
+        if self.process.stderr is not None:
+            self.reader = threading.Thread(target=read, daemon=True)
+            self.reader.start()
+
+    def last_words(self) -> str:
+        """Return why it failed, in its own words."""
+        if self.reader is not None:
+            self.reader.join(1)
+        lines = [line.decode("utf-8", "replace").strip() for line in self.said]
+        own = [line for line in lines if line.startswith("gpugraph: ")]
+        text = own[-1].removeprefix("gpugraph: ") if own else next((line for line in reversed(lines) if line), "")
+        return text.removeprefix("error: ")
+
+
+def run_ranks(devices: Sequence[str], words: Sequence[str], module: str = "gpugraph") -> int:
+    """Run a command line on several ranks; return the exit code, having said what went wrong.
+
+    Args:
+        devices: the device of each rank.
+        words: the command line.
+        module: what Python runs with it.
+
+    Raises:
+        KeyboardInterrupt: after all ranks have ended.
+    """
+    children: list[_Child] = []
+    try:
+        _start(devices, ["-m", module, *words], children)
+        while all(child.process.poll() in (None, 0) for child in children):
+            if all(child.process.poll() == 0 for child in children):
+                return 0
+            time.sleep(_LOOK_S)
+        _wait(children, GRACE_S)
+        ended = {child.rank: child.process.poll() for child in children}
+    finally:
+        _end(children)
+    code, line = _verdict(children, ended)
+    if line:
+        if "--debug" in words:
+            for child in children:
+                sys.stderr.write(b"".join(child.said).decode("utf-8", "replace"))
+        print(f"gpugraph: error: {line}", file=sys.stderr, flush=True)
+    return code
+
+
+def _verdict(children: Sequence[_Child], ended: Mapping[int, int | None]) -> tuple[int, str]:
+    """Return how it all ended, and what is still to be said, of ranks that ended before anybody told them to."""
+    for child in children:
+        code = ended[child.rank]
+        if code is not None and code < 0:
+            name = next((one.name for one in signal.Signals if one == -code), f"signal {-code}")
+            why = ", as the system does when memory runs out" if name == "SIGKILL" else ""
+            return 3, f"{_called(child)} was ended by {name}{why}"
+    for child in children:
+        code = ended[child.rank]
+        if code not in (None, 0, LOST):
+            return int(code or 0), "" if child.rank == 0 else f"{_called(child)}: {child.last_words()}"
+    return 3, "the ranks have lost each other"
+
+
+def _called(child: _Child) -> str:
+    return f"rank {child.rank} ({child.device}, process {child.process.pid})"
+
+
+def _start(devices: Sequence[str], words: Sequence[str], children: list[_Child]) -> None:
+    size = len(devices)
+    pairs = {(i, j): socket.socketpair() for j in range(size) for i in range(j)}
+    lifeline, held = os.pipe()  # what is never written; its other end closes with this process
+    try:
+        for rank, device in enumerate(devices):
+            own = {j if i == rank else i: pair[i != rank] for (i, j), pair in pairs.items() if rank in (i, j)}
+            numbers = {other: one.fileno() for other, one in own.items()}
+            told = [f"{rank}/{size}", str(lifeline), *(f"{other}:{number}" for other, number in numbers.items())]
+            environment = {**os.environ, RANK: " ".join(told)}
+            if device.startswith(("cpu", "emulated")):  # ranks share the processors
+                environment.setdefault("NUMBA_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // size)))
+            process = subprocess.Popen(
+                [sys.executable, *words],
+                stdin=subprocess.DEVNULL,
+                stdout=None if rank == 0 else subprocess.DEVNULL,
+                stderr=None if rank == 0 else subprocess.PIPE,
+                pass_fds=[lifeline, *numbers.values()],
+                start_new_session=True,
+                env=environment,
+            )
+            children.append(_Child(rank, device, process))
+            children[-1].listen()
+    finally:
+        for pair in pairs.values():
+            for one in pair:
+                one.close()
+        os.close(lifeline)
+    _HELD.append(held)
+
+
+_HELD: list[int] = []
+
+
+def _wait(children: Sequence[_Child], seconds: float) -> None:
+    until = time.monotonic() + seconds
+    while time.monotonic() < until and any(child.process.poll() is None for child in children):
+        time.sleep(_LOOK_S)
+
+
+def _end(children: Sequence[_Child]) -> None:
+    """End what still runs, first by asking."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        for child in children:
+            if child.process.poll() is None:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(child.process.pid, number)
+        _wait(children, GRACE_S)

@@ -1,0 +1,369 @@
+"""GraphPart: the rows of a graph that one rank holds; no rank holds them all.
+
+Rank r has the rows of the vertices [cuts[r], cuts[r + 1]), about as many arcs as every other.  Rows ascend with the
+ranks, so that (rank, position here) compares as the position in the whole graph does: the canonical order stands
+whatever the number of ranks.
+"""
+
+from __future__ import annotations
+
+import bisect
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpugraph.compiled import njit
+from gpugraph.errors import GraphFormatError, OutOfMemory
+from gpugraph.graph.build import counted
+from gpugraph.graph.canonical import weight_words
+from gpugraph.graph.csr import WEIGHT_DTYPES, CSRGraph, target_dtype
+from gpugraph.graph.digest import arc_lanes, finish
+from gpugraph.graph.sort_arcs import sort_arcs
+from gpugraph.host import available_memory
+from gpugraph.quantities import in_units
+from gpugraph.ranks.comm import HostComm, LoneComm
+
+MOST_ARCS = 2**32 - 2**16
+"""A rank holds fewer arcs than this, so that a position takes 32 bits; device code indexes 2^31 and more with 64."""
+
+
+@dataclass(frozen=True, eq=False)
+class GraphPart:
+    """The rows of one rank.
+
+    Attributes:
+        comm: the ranks.
+        cuts: (P + 1,) int64; see above.
+        offsets: (rows + 1,) int64, from 0.
+        targets: (own arcs,) int32 or int64, in the graph's vertex numbers; ascending inside a row.
+        weights: (own arcs,).
+        directed, name, source, notes, negative_loop: as in ``CSRGraph``.
+        graph: the whole graph where an algorithm for ranks runs without any, else None.
+    """
+
+    comm: HostComm
+    cuts: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+    targets: NDArray[Any]
+    weights: NDArray[Any]
+    directed: bool
+    name: str
+    source: str
+    notes: tuple[str, ...] = ()
+    negative_loop: int | None = None
+    graph: CSRGraph | None = None
+
+    vertex_names = None
+    printed_names = None
+
+    @classmethod
+    def of(cls, graph: CSRGraph, comm: HostComm | None = None) -> GraphPart:
+        """Return this rank's rows of a graph that all have at hand, a mapped file for instance; without ranks all."""
+        whole, comm = comm is None, comm or LoneComm()
+        n, weight = graph.vertices, graph.arcs + graph.vertices
+
+        def before(v: int) -> int:
+            return int(graph.offsets[v]) + v
+
+        marks = [weight * r // comm.size for r in range(1, comm.size)]
+        cuts = np.array([0, *(bisect.bisect_left(range(n), mark, key=before) for mark in marks), n], np.int64)
+        first, last = cuts[comm.rank], cuts[comm.rank + 1]
+        offsets = np.asarray(graph.offsets[first : last + 1], np.int64)
+        low, high = int(offsets[0]), int(offsets[-1])
+        return cls(
+            comm,
+            cuts,
+            offsets - low,
+            np.array(graph.targets[low:high]),
+            np.array(graph.weights[low:high]),
+            graph.directed,
+            graph.name,
+            graph.source,
+            graph.notes,
+            graph.negative_loop,
+            graph if whole else None,
+        )
+
+    @property
+    def first(self) -> int:
+        """The first vertex whose row is here."""
+        return int(self.cuts[self.comm.rank])
+
+    @property
+    def rows(self) -> int:
+        """How many rows are here."""
+        return len(self.offsets) - 1
+
+    @property
+    def vertices(self) -> int:
+        """Number of vertices of the graph, n."""
+        return int(self.cuts[-1])
+
+    @cached_property
+    def arcs_of_ranks(self) -> list[int]:
+        """The number of arcs of every rank; the first look is a collective."""
+        return [int(count) for count in self.comm.share(len(self.targets))]
+
+    @property
+    def arcs(self) -> int:
+        """Number of arcs of the graph."""
+        return sum(self.arcs_of_ranks)
+
+    @property
+    def first_arc(self) -> int:
+        """The position in the graph of the first arc that is here."""
+        return sum(self.arcs_of_ranks[: self.comm.rank])
+
+    @property
+    def edges(self) -> int:
+        """Number of undirected edges of the graph; of a directed one, its arcs."""
+        return self.arcs if self.directed else self.arcs // 2
+
+    @property
+    def weight_dtype(self) -> np.dtype[Any]:
+        """The dtype of a weight."""
+        return self.weights.dtype
+
+    @cached_property
+    def degrees(self) -> NDArray[np.int64]:
+        """(rows,) out-degrees of the vertices that are here."""
+        return np.diff(self.offsets)
+
+    @cached_property
+    def digest(self) -> str:
+        """The graph's digest; the first look is a collective."""
+        words = weight_words(self.weights)[0]
+        own = _lanes(self.offsets, self.targets, words, self.first)
+        lanes = self.comm.share([int(lane) for lane in own])
+        code = 2 * WEIGHT_DTYPES.index(self.weights.dtype.name) + int(self.directed)
+        sum0, sum1 = (sum(lane) for lane in zip(*lanes, strict=True))
+        return finish(sum0, sum1, self.vertices, self.arcs, code)
+
+    def tails(self, arcs: NDArray[Any]) -> NDArray[np.int64]:
+        """Return the tails, in the graph's numbers, of arcs given by their position here."""
+        return np.searchsorted(self.offsets, arcs, side="right") - 1 + self.first
+
+    def name_of(self, vertex: int) -> int:
+        """Return a vertex for a message."""
+        return vertex
+
+    def label(self, vertex: int) -> str:
+        """Return a vertex for a message."""
+        return str(vertex)
+
+    def describe(self) -> dict[str, Any]:
+        """Return the ``graph`` object of a record."""
+        return {
+            "name": self.name,
+            "source": self.source,
+            "vertices": self.vertices,
+            "arcs": self.arcs,
+            "edges": self.edges,
+            "directed": self.directed,
+            "weight_dtype": str(self.weights.dtype),
+            "digest": self.digest,
+        }
+
+    def symmetrized(self) -> GraphPart:
+        """Return the undirected graph of a directed one: the lighter arc of a pair wins; says so in a note."""
+        if not self.directed:
+            return self
+        tails = self.tails(np.arange(len(self.targets)))
+        both = np.concatenate([tails, self.targets]), np.concatenate([self.targets, tails])
+        made = sorted_part(self, *both, np.concatenate([self.weights, self.weights]), self.cuts)
+        part, unequal = made.part, sum(self.comm.share(made.unequal)) // 2
+        single = part.arcs - self.arcs
+        said = f"{counted(single, 'edge')} had one arc only, {unequal} had unequal arcs (the lighter won)"
+        return replace(part, directed=False, notes=(*self.notes, f"symmetrised: {said}"))
+
+    def check(self) -> None:
+        """Check the structure of rows that were only mapped, as ``check_structure`` does of a whole graph.
+
+        Raises:
+            GraphFormatError: on the rank that holds what is wrong, or on all where an arc has no equal reverse.
+        """
+        words = weight_words(self.weights)[0]
+        fault = None
+        if len(self.offsets) and (self.offsets[-1] != len(self.targets) or (np.diff(self.offsets) < 0).any()):
+            fault = "its offsets do not ascend"
+        elif (row := _first_bad_row(self.offsets, self.targets, self.first, self.vertices)) >= 0:
+            fault = f"the row of vertex {row + self.first} is not ascending, holds a loop, or leaves the graph"
+        elif self.weights.dtype.kind == "f" and np.isnan(self.weights).any():
+            fault = "a weight is not a number"
+        remedy = "the file is damaged: fetch or convert it again"
+        faults = [told for told in self.comm.share(fault) if told]
+        if faults:
+            raise GraphFormatError(faults[0], path=self.source, remedy=remedy)
+        if self.directed:
+            return
+        ways = self.comm.share([int(lane) for lane in _two_ways(self.offsets, self.targets, words, self.first)])
+        sums = [sum(lane) % 2**64 for lane in zip(*ways, strict=True)]
+        if sums[:2] != sums[2:]:
+            what = "declared undirected, but some arc has no reverse of equal weight"
+            raise GraphFormatError(what, path=self.source, remedy=remedy)
+
+
+@dataclass(frozen=True, eq=False)
+class SortedPart:
+    """Rows made of arcs, and how many of these were merged: into any other, and into one of another weight."""
+
+    part: GraphPart
+    merged: int
+    unequal: int
+
+
+def sorted_part(
+    like: GraphPart,
+    tails: NDArray[Any],
+    heads: NDArray[Any],
+    weights: NDArray[Any],
+    cuts: NDArray[np.int64] | None = None,
+) -> SortedPart:
+    """Bring arcs to the ranks that hold their tails and sort them into rows; parallel ones are merged.
+
+    Args:
+        like: what the rows share with another part: ranks, vertices, name.
+        tails: (k,) tails of the arcs that this rank has at hand, without loops.
+        heads: (k,) their heads.
+        weights: (k,) their weights.
+        cuts: where to cut; so that the ranks get about as many arcs each if not given.
+    """
+    comm, n = like.comm, like.vertices
+    cuts = _balanced(comm, tails, n) if cuts is None else cuts
+    owner = np.searchsorted(cuts[1:-1], tails, side="right")
+    order = np.argsort(owner, kind="stable")
+    ends = np.searchsorted(owner[order], np.arange(comm.size + 1))
+
+    def moved(array: NDArray[Any]) -> NDArray[Any]:
+        ordered = array[order]
+        return np.concatenate(comm.all_to_all([ordered[low:high] for low, high in pairwise(ends)]))
+
+    index = target_dtype(n)
+    tails, heads, weights = moved(tails.astype(index)), moved(heads.astype(index)), moved(weights)
+    first, last = int(cuts[comm.rank]), int(cuts[comm.rank + 1])
+    rows = sort_arcs(tails, heads, weights, n, mirrored=False)
+    counts = comm.share(len(rows.targets))
+    if max(counts) >= MOST_ARCS:
+        remedy = "use more ranks"
+        raise OutOfMemory(f"{max(counts)} arcs of one rank do not fit in 32 bits", where=like.name, remedy=remedy)
+    offsets = rows.offsets[first : last + 1].copy()  # nothing lies before
+    part = replace(like, cuts=cuts, offsets=offsets, targets=rows.targets, weights=rows.weights, graph=None)
+    return SortedPart(part, rows.merged, rows.unequal)
+
+
+def require_together(comm: HostComm, needed: int, what: str) -> None:
+    """Refuse work that does not fit into the memory of some rank's machine; what ranks of one machine need adds up.
+
+    Raises:
+        OutOfMemory: on all ranks alike, with both figures over all of them.
+    """
+    import socket
+
+    told = comm.share((socket.gethostname(), needed, available_memory()))
+    hosts = {host for host, _, _ in told}
+    for host in hosts:
+        wanted = sum(need for name, need, _ in told if name == host)
+        free = min(room for name, _, room in told if name == host)
+        if wanted > free:
+            total = sum(need for _, need, _ in told)
+            there = sum(min(room for name, _, room in told if name == one) for one in hosts)
+            raise OutOfMemory(
+                f"needs about {in_units(total)} of memory on {comm.size} ranks and {in_units(there)} are available",
+                where=what,
+                remedy="ask for a smaller graph, or use more machines",
+            )
+
+
+def require_on_devices(comm: HostComm, device: Any, needed: int, what: str) -> None:
+    """Refuse work that does not fit on some rank's device.
+
+    Raises:
+        OutOfMemory: on all ranks alike, with both figures over all of them.
+    """
+    if comm.size == 1:
+        device.require(needed)
+        return
+    told = comm.share((needed, int(device.memory()[0])))
+    if any(need > free for need, free in told):
+        total, there = (in_units(sum(column)) for column in zip(*told, strict=True))
+        raise OutOfMemory(
+            f"needs about {total} on {comm.size} devices and {there} are free",
+            where=what,
+            remedy="ask for a smaller graph, or use more devices",
+        )
+
+
+_BUCKETS = 1 << 16
+
+
+def _balanced(comm: HostComm, tails: NDArray[Any], vertices: int) -> NDArray[np.int64]:
+    """Return cuts that leave about as many arcs and rows to every rank, at the ends of buckets of vertices."""
+    width = max(1, -(-vertices // _BUCKETS))
+    buckets = -(-vertices // width) if vertices else 0
+    weight = np.bincount(tails // width, minlength=buckets).astype(np.int64)
+    comm.all_reduce(weight, "sum")
+    before = np.concatenate([[0], np.cumsum(weight + width)])
+    marks = [before[-1] * r // comm.size for r in range(1, comm.size)]
+    cuts = np.minimum(np.searchsorted(before, marks) * width, vertices)
+    return np.array([0, *cuts, vertices], np.int64)
+
+
+@njit
+def _lanes(offsets: Any, targets: Any, words: Any, first: int) -> Any:
+    """Return the sums of both lanes of the digest over these rows."""
+    sum0, sum1 = np.uint64(0), np.uint64(0)
+    for row in range(len(offsets) - 1):
+        for i in range(offsets[row], offsets[row + 1]):
+            lane0, lane1 = arc_lanes(first + row, targets[i], words[i])
+            sum0 += lane0
+            sum1 += lane1
+    return sum0, sum1
+
+
+@njit
+def _two_ways(offsets: Any, targets: Any, words: Any, first: int) -> Any:
+    """Return the lanes of the arcs to greater vertices, then those of the reverses of all others."""
+    up0, up1, down0, down1 = np.uint64(0), np.uint64(0), np.uint64(0), np.uint64(0)
+    for row in range(len(offsets) - 1):
+        u = first + row
+        for i in range(offsets[row], offsets[row + 1]):
+            v = targets[i]
+            lane0, lane1 = arc_lanes(min(u, v), max(u, v), words[i])
+            if u < v:
+                up0 += lane0
+                up1 += lane1
+            else:
+                down0 += lane0
+                down1 += lane1
+    return up0, up1, down0, down1
+
+
+@njit
+def up_arcs(offsets: Any, targets: Any, first: int) -> Any:
+    """Return the positions, ascending, of the arcs to a greater vertex in rows that begin with vertex ``first``."""
+    count = 0
+    for row in range(len(offsets) - 1):
+        for i in range(offsets[row], offsets[row + 1]):
+            count += targets[i] > first + row
+    out, at = np.empty(count, np.int64), 0
+    for row in range(len(offsets) - 1):
+        for i in range(offsets[row], offsets[row + 1]):
+            if targets[i] > first + row:
+                out[at] = i
+                at += 1
+    return out
+
+
+@njit
+def _first_bad_row(offsets: Any, targets: Any, first: int, vertices: int) -> int:
+    for row in range(len(offsets) - 1):
+        before = -1
+        for i in range(offsets[row], offsets[row + 1]):
+            if targets[i] <= before or targets[i] >= vertices or targets[i] == first + row:
+                return row
+            before = targets[i]
+    return -1

@@ -1,0 +1,173 @@
+"""What a process that is a rank knows of its world: who has started it, the others, and which device is its own.
+
+Light to import: the command line asks at every start whether it is a rank.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING
+
+from gpugraph import __version__
+from gpugraph.errors import DeviceUnavailable, InputError
+
+if TYPE_CHECKING:
+    from gpugraph.ranks.comm import HostComm
+
+RANK = "GPUGRAPH_RANK"
+"""Of a rank that gpugraph has started: ``RANK/SIZE LIFELINE OTHER:SOCKET …``, file descriptors but for the first."""
+
+_SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS")
+_RANKS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID")
+"""What Open MPI, MPICH, Intel MPI and srun tell every process that they start."""
+
+LOST = 76
+"""The exit code of a rank that has lost another, for its starter alone, which ends as the lost one did."""
+
+_FIRST_WORD_S = 1.0
+"""Rank 0 says first what all of them have to say."""
+
+
+def ranks_promised(environment: Mapping[str, str]) -> int:
+    """Return how many processes an mpiexec or srun has started together with this one; 1 without any."""
+    return max((int(environment[name]) for name in _SIZES if environment.get(name, "").isdigit()), default=1)
+
+
+def mpi_rank(environment: Mapping[str, str]) -> int:
+    """Return this process's number among those; 0 without any."""
+    if ranks_promised(environment) == 1:
+        return 0
+    return next((int(environment[name]) for name in _RANKS if environment.get(name, "").isdigit()), 0)
+
+
+def devices_asked_for(words: Sequence[str], commands: Sequence[str]) -> list[str] | None:
+    """Return the devices of the ranks to start for a command line, or None where there are none to start.
+
+    Raises:
+        InputError, DeviceUnavailable: the command line names devices that cannot be.
+    """
+    if RANK in os.environ or ranks_promised(os.environ) > 1 or not set(words) & set(commands):
+        return None
+    named = None
+    for word, following in zip(words, [*words[1:], ""], strict=True):
+        if word == "--device" or word.startswith("--device="):
+            named = following if word == "--device" else word.removeprefix("--device=")
+    if not named or {"-h", "--help"} & set(words):
+        return None
+    if "*" not in named and "," not in named and ":all" not in named:
+        return None  # the common case takes no import
+    from gpugraph.ranks.devices import devices_of
+
+    return devices_of(named)
+
+
+def is_own_rank() -> bool:
+    """Tell whether gpugraph itself has started this process as a rank."""
+    return RANK in os.environ
+
+
+@cache
+def world() -> HostComm | None:
+    """Return the ranks that this process is one of, or None where it is alone; the first call is a collective.
+
+    Raises:
+        DeviceUnavailable: started by an MPI that cannot be used.
+        InputError: the ranks run different versions, or were told different things.
+    """
+    comm: HostComm
+    if is_own_rank():
+        from gpugraph.ranks.sockets import SocketComm
+
+        numbers, _, *pairs = os.environ[RANK].split()
+        rank, _, size = numbers.partition("/")
+        peers = {int(other): int(number) for other, _, number in (pair.partition(":") for pair in pairs)}
+        comm = SocketComm(int(rank), int(size), peers)
+    elif ranks_promised(os.environ) > 1:
+        from gpugraph.ranks.mpi import MpiComm
+
+        comm = MpiComm()
+    else:
+        return None
+    check_alike(comm, __version__, sys.argv[1:])
+    return comm
+
+
+def check_alike(comm: HostComm, version: str, words: Sequence[str]) -> None:
+    """Refuse ranks that run different versions of gpugraph, or were told different things.
+
+    Raises:
+        InputError: on all ranks, naming the first that differs from rank 0.
+    """
+    told = comm.share((version, list(words)))
+    for rank, (other, said) in enumerate(told):
+        if other != told[0][0]:
+            what = f"rank {rank} runs gpugraph {other}, rank 0 runs {told[0][0]}"
+            raise InputError(what, remedy="install the same version everywhere")
+        if said != told[0][1]:
+            what = f"rank {rank} was told '{' '.join(said)}', rank 0 '{' '.join(told[0][1])}'"
+            raise InputError(what, remedy="give all ranks one command line")
+
+
+def own_device(text: str, comm: HostComm) -> str:
+    """Return the name of this rank's device.
+
+    Raises:
+        InputError, DeviceUnavailable: there is none for it, or for another rank, which is named.
+    """
+    from gpugraph.ranks.devices import device_of_rank, devices_of
+
+    found, fault = text, None
+    try:
+        if is_own_rank():
+            found = (devices_of(text) or [text])[comm.rank]
+        else:
+            local = comm.local_rank()
+            found = device_of_rank(text, *local)
+    except (InputError, DeviceUnavailable) as error:
+        fault = error
+    told = comm.share(None if fault is None else (fault.exit_code, str(fault)))
+    if fault is not None:
+        raise fault
+    for rank, other in enumerate(told):
+        if other is not None:
+            raise (InputError if other[0] == InputError.exit_code else DeviceUnavailable)(f"rank {rank}: {other[1]}")
+    return found
+
+
+def enter() -> None:
+    """Prepare this process, before anything else, for being a rank, if it is one."""
+    if is_own_rank():
+        threading.Thread(target=_end_with_starter, args=(int(os.environ[RANK].split()[1]),), daemon=True).start()
+    elif mpi_rank(os.environ) > 0:
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115  open until the end
+        sys.stderr = io.StringIO()
+
+
+def _end_with_starter(lifeline: int) -> None:
+    os.read(lifeline, 1)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def leave(code: int) -> int:
+    """Return the exit code; a rank of an MPI that failed says why, unless rank 0 does, and ends all others."""
+    if ranks_promised(os.environ) < 2 or is_own_rank() or code == 0 or world.cache_info().currsize == 0:
+        return code
+    rank = mpi_rank(os.environ)
+    if rank > 0 and isinstance(sys.stderr, io.StringIO):
+        time.sleep(_FIRST_WORD_S)
+        lines = [line for line in sys.stderr.getvalue().splitlines() if line]
+        sys.stderr = sys.__stderr__
+        last = (lines or ["gpugraph: error: failed"])[-1].removeprefix("gpugraph: ").removeprefix("error: ")
+        print(f"gpugraph: error: rank {rank}: {last}", file=sys.stderr, flush=True)
+    sys.stdout.flush()
+    comm = world()
+    if comm is not None:
+        comm.abort(code)
+    return code

@@ -1,0 +1,199 @@
+"""Ranks from the command line: the same record as one device's, and one clear line where it cannot be."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gpugraph.errors import DeviceUnavailable, GpuGraphError, InputError
+from gpugraph.ranks import devices
+from gpugraph.ranks.devices import device_of_rank, devices_of
+from gpugraph.ranks.world import RANK, devices_asked_for, mpi_rank, ranks_promised
+from tests.ranks.runs import MPIEXEC, ROOT, command, ended, environment, needs_mpi
+
+
+def record(run: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+    assert run.returncode == 0, run.stderr
+    found: dict[str, Any] = json.loads(run.stdout)
+    return found
+
+
+def by_mpi(count: int, *words: str) -> subprocess.CompletedProcess[str]:
+    return ended([str(MPIEXEC), "-n", str(count), sys.executable, "-m", "mpi4py", "-m", "gpugraph", *words])
+
+
+@pytest.mark.parametrize(
+    "words", [("mst", "rmat:8"), ("sssp", "regular:n=200,in=3", "--source", "7"), ("components", "rmat:7")]
+)
+def test_the_record_is_that_of_one_device_but_for_the_ranks(words: tuple[str, ...]) -> None:
+    alone = record(command(*words, "--device", "cpu", "--format", "json", "-q"))
+    ranks = record(command(*words, "--device", "cpu*3", "--format", "json", "-q"))
+    for name in ("result", "graph", "problem", "mteps"):
+        ours, theirs = ranks[name], alone[name]
+        if name == "mteps":
+            ours, theirs = ours["count"], theirs["count"]
+        assert ours == theirs, name
+    assert ranks["verification"]["status"] == "passed"
+    assert ranks["device"]["name"] == f"3 × {alone['device']['name']}"
+    told = ranks["ranks"]
+    assert (told["size"], told["started_by"], told["talk_through"]) == (3, "gpugraph", "sockets")
+    assert sum(member["arcs"] for member in told["members"]) == ranks["graph"]["arcs"]
+    assert all(member["bytes_sent"] > 0 for member in told["members"])
+    assert set(told["phases"]) == set(ranks["kernel_phases_s"])
+    for phase in told["phases"].values():
+        assert set(phase) == {"work_s", "wait_s", "communication_s", "bytes_sent"}
+        assert all(len(each) == 3 for each in phase.values())
+
+
+@needs_mpi
+def test_ranks_of_an_mpi_are_found() -> None:
+    told = record(by_mpi(2, "mst", "rmat:7", "--device", "emulated", "--repeat", "2", "--format", "json", "-q"))[
+        "ranks"
+    ]
+    assert (told["size"], told["started_by"]) == (2, "MPI")
+    assert told["talk_through"].startswith("MPI (")
+
+
+def test_a_result_of_ranks_is_written_and_believed_again(tmp_path: Path) -> None:
+    for problem, name in (
+        ("mst", "forest.npz"),
+        ("mst", "forest.mtx"),
+        ("sssp", "distances.npz"),
+        ("components", "labels.csv"),
+    ):
+        path = str(tmp_path / name)
+        run = command(problem, "rmat:7", "--device", "cpu*2", "--repeat", "1", "-q", "-o", path)
+        assert run.returncode == 0, run.stderr
+        checked = command("verify", "rmat:7", path)
+        assert checked.returncode == 0, checked.stderr
+
+
+def test_a_forest_and_distances_of_a_csr_are_those_of_its_spec(tmp_path: Path) -> None:
+    path = str(tmp_path / "graph.csr")
+    assert command("generate", "rmat:7,w=1..9", "-o", path).returncode == 0
+    found = [
+        record(command("mst", graph, "--device", "cpu*2", "--repeat", "1", "--format", "json", "-q"))["result"]
+        for graph in (path, "rmat:7,w=1..9")
+    ]
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (("mst", "no.csr", "--device", "cpu*2"), 2, "no.csr: cannot be read"),
+        (("mst", "rmat:5", "--device", "cpu*0"), 2, "'0' is no number of ranks"),
+        (("mst", "rmat:5", "--device", "cpux*2"), 2, "unknown device 'cpux'"),
+        (("mst", "rmat:5", "--device", "cuda*2"), 2, "GPUs are named one by one"),
+        (("mst", "rmat:5", "--device", "cuda:1,1"), 2, "cuda:1 is named twice"),
+        (("mst", "rmat:5", "--device", "cpu*2", "--algo", "kruskal"), 2, "runs on one device"),
+        (("mst", "rmat:5", "--device", "cpu*2", "--verify", "reference"), 2, "no rank holds the whole graph"),
+        (("mst", "rmat:5", "--device", "cpu*2", "--prepare", "renumber"), 2, "take the graph as it is"),
+        (("mst", "rmat:5", "--device", "cpu*2", "--weights", "hash:1..9"), 2, "cannot change weights"),
+        (("scan", "array:100", "--device", "cpu*2"), 2, "no algorithm runs on several ranks"),
+        (("sssp", "rmat:5", "--device", "cpu*2", "--source", "99"), 2, "is not a vertex"),
+        (("sssp", "rmat:5,w=-3..-1", "--device", "cpu*2"), 2, "negative weight"),
+        (("mst", "rmat:34", "--device", "cpu*2"), 3, "on 2 ranks and"),
+    ],
+)
+def test_what_ranks_cannot_do_is_said_in_one_line(words: tuple[str, ...], code: int, message: str) -> None:
+    run = command(*words, "-q")  # no progress, which slow machines show
+    assert run.returncode == code, run.stderr
+    (line,) = run.stderr.splitlines()
+    assert line.startswith("gpugraph: error: ")
+    assert message in line
+
+
+@needs_mpi
+def test_ranks_of_different_versions_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "older.py").write_text(
+        "import gpugraph; gpugraph.__version__ = '0.0.1'; from gpugraph.cli import main; main()"
+    )
+    words = ["mst", "rmat:5", "--device", "cpu", "-q"]
+    new = [sys.executable, "-m", "mpi4py", "-m", "gpugraph", *words]
+    old = [sys.executable, "-m", "mpi4py", str(tmp_path / "older.py"), *words]
+    run = ended([str(MPIEXEC), "-n", "1", *new, ":", "-n", "1", *old])
+    assert run.returncode == 2
+    (line,) = [line for line in run.stderr.splitlines() if line.startswith("gpugraph: ")]
+    assert "rank 1 runs gpugraph 0.0.1" in line
+
+
+def test_an_mpi_that_is_missing_is_named_with_its_remedy(tmp_path: Path) -> None:
+    (tmp_path / "mpi4py.py").write_text("raise ImportError('no such module')")
+    promised = {**environment(), "PMI_SIZE": "2", "PMI_RANK": "0"}
+    promised["PYTHONPATH"] = f"{tmp_path}:{promised['PYTHONPATH']}"
+    words = [sys.executable, "-m", "gpugraph", "mst", "rmat:5", "--device", "cpu", "-q"]
+    run = subprocess.run(words, capture_output=True, text=True, cwd=ROOT, env=promised, timeout=60)
+    assert run.returncode == 3
+    assert "pip install 'gpugraph[mpi]'" in run.stderr
+    assert len(run.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("cpu", None),
+        ("cuda", None),
+        ("cuda:1", None),
+        ("emulated:7", None),
+        ("cpu*1", ["cpu"]),
+        ("emulated:7*2", ["emulated:7", "emulated:7"]),
+        ("cuda:0,2", ["cuda:0", "cuda:2"]),
+        ("cuda:all", ["cuda:0", "cuda:1", "cuda:2"]),
+    ],
+)
+def test_devices_are_listed(text: str, expected: list[str] | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(devices, "gpus", lambda: 3)
+    assert devices_of(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "local", "of", "expected"),
+    [
+        ("cpu", 3, 4, "cpu"),
+        ("cuda", 1, 2, "cuda:1"),
+        ("cuda", 0, 1, "cuda"),
+        ("cuda:1", 0, 1, "cuda:1"),
+        ("cuda:2,0", 1, 2, "cuda:0"),
+        ("cuda:0,9", 0, 2, DeviceUnavailable),
+        ("cuda", 3, 4, InputError),
+        ("cuda:0,1", 0, 3, InputError),
+        ("cuda:1", 0, 2, InputError),
+        ("cpu*2", 0, 2, InputError),
+    ],
+)
+def test_a_rank_of_an_mpi_takes_the_device_of_its_number(
+    text: str, local: int, of: int, expected: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(devices, "gpus", lambda: 3)
+    if isinstance(expected, str):
+        assert device_of_rank(text, local, of) == expected
+    else:
+        with pytest.raises(GpuGraphError) as caught:
+            device_of_rank(text, local, of)
+        assert type(caught.value) is expected
+
+
+def test_ranks_are_recognised_by_their_environment() -> None:
+    assert (ranks_promised({}), mpi_rank({})) == (1, 0)
+    for size, rank in (("PMI_SIZE", "PMI_RANK"), ("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK")):
+        assert (ranks_promised({size: "4", rank: "2"}), mpi_rank({size: "4", rank: "2"})) == (4, 2)
+    step = {"SLURM_STEP_NUM_TASKS": "8", "SLURM_PROCID": "5"}
+    assert (ranks_promised(step), mpi_rank(step)) == (8, 5)
+    assert ranks_promised({"SLURM_NTASKS": "8", "SLURM_PROCID": "0"}) == 1  # the script of a job is no rank
+
+
+def test_ranks_are_started_only_where_a_command_that_solves_asks_for_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    solving = ("mst",)
+    assert devices_asked_for(["mst", "g", "--device", "cpu*2"], solving) == ["cpu", "cpu"]
+    assert devices_asked_for(["mst", "g", "--device=cpu*3"], solving) == ["cpu"] * 3
+    assert devices_asked_for(["mst", "g", "--device", "cpu"], solving) is None
+    assert devices_asked_for(["info", "g", "--device", "cpu*2"], solving) is None
+    assert devices_asked_for(["mst", "--help", "--device", "cpu*2"], solving) is None
+    monkeypatch.setenv(RANK, "0/2 5 1:6")
+    assert devices_asked_for(["mst", "g", "--device", "cpu*2"], solving) is None

@@ -1,0 +1,40 @@
+"""Drivers on ranks: what they find together is what one process finds, bit for bit, on every graph, for every P."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.ranks.runs import mpi_ranks, needs_mpi, own_ranks
+
+CASES = "tests.ranks.on_zoo"
+FEW = ("no-vertex", "one-edge", "random-ties", "grid-equal", "many-tiny", "zero-weights", "star")
+
+
+def tried(output: str) -> int:
+    """Return how many cases were tried; fail where one was wrong."""
+    last = output.strip().rsplit("\n", 1)[-1]
+    assert last.endswith("wrong 0"), output
+    return int(last.split()[1].rstrip(","))
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4, 5])
+def test_processors_find_on_the_whole_zoo_what_one_process_finds(ranks: int) -> None:
+    run = own_ranks(ranks, "cpu", CASES, "cpu")
+    assert run.returncode == 0, run.stderr
+    assert tried(run.stdout) > 100
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_emulated_devices_find_on_the_whole_zoo_what_one_process_finds(ranks: int) -> None:
+    run = own_ranks(ranks, "emulated", CASES, "emulated")
+    assert run.returncode == 0, run.stderr
+    assert tried(run.stdout) > 100
+
+
+@needs_mpi
+@pytest.mark.parametrize("device", ["cpu", "emulated"])
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4])
+def test_ranks_of_an_mpi_find_what_one_process_finds(ranks: int, device: str) -> None:
+    run = mpi_ranks(ranks, CASES, device, *FEW)
+    assert run.returncode == 0, run.stderr
+    assert tried(run.stdout) > 10

@@ -1,0 +1,194 @@
+"""What ends a rank ends the run: soon, with one line that names the rank, and nothing left running.
+
+The processes are real, and so is what befalls them.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.ranks.runs import MPIEXEC, ROOT, environment, needs_mpi
+
+pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="finds ranks by /proc")
+
+LIMIT_S = 10.0
+"""So soon a run must have ended after one of its ranks has."""
+ENDLESS = ("mst", "rmat:13", "--repeat", "10000000", "--no-phases", "-q")
+
+THROWING = """
+import os, signal
+def throw(number, frame):
+    raise ValueError("a rank throws")
+if os.environ.get("GPUGRAPH_RANK", "").startswith("1/") or os.environ.get("PMI_RANK") == "1":
+    signal.signal(signal.SIGUSR1, throw)
+"""
+"""A ``sitecustomize`` that lets rank 1 throw when it gets SIGUSR1."""
+
+
+def ranks_of(mark: str) -> dict[int, int]:
+    """Return by rank the process ids of the ranks whose environment holds a mark."""
+    found = {}
+    for folder in Path("/proc").iterdir():
+        if not folder.name.isdigit():
+            continue
+        try:
+            words = (folder / "environ").read_bytes().decode("utf-8", "replace").split("\0")
+            name = (folder / "cmdline").read_bytes()
+        except OSError:
+            continue
+        if mark in words and b"gpugraph" in name:
+            told = dict(word.partition("=")[::2] for word in words)
+            rank = told.get("GPUGRAPH_RANK", told.get("PMI_RANK", "")).partition("/")[0]
+            if rank:
+                found[int(rank)] = int(folder.name)
+    return found
+
+
+@contextmanager
+def running(
+    words: list[str], count: int, extra: dict[str, str] | None = None
+) -> Iterator[tuple[subprocess.Popen[str], dict[int, int]]]:
+    """Start a run, wait until all of its ranks are at work, and see that nothing of it is left in the end."""
+    mark = f"GPUGRAPH_TEST_MARK={os.getpid()}-{time.monotonic_ns()}"
+    name, _, value = mark.partition("=")
+    started = {**environment(), name: value, **(extra or {})}
+    run = subprocess.Popen(
+        words,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+        env=started,
+        stdin=subprocess.DEVNULL,
+    )
+    try:
+        until(lambda: len(ranks_of(mark)) == count, 60)
+        ranks = ranks_of(mark)
+        until(lambda: all(busy(pid) for pid in ranks.values()), 60)
+        yield run, ranks
+        until(lambda: not ranks_of(mark), 2 * LIMIT_S)
+    finally:
+        run.kill()
+        for pid in ranks_of(mark).values():
+            os.kill(pid, signal.SIGKILL)
+
+
+def busy(pid: int) -> bool:
+    """Tell whether a rank has imported what it needs and measures: Numba's threads or its code are there."""
+    try:
+        maps = Path(f"/proc/{pid}/maps").read_text()
+        cpu = sum(map(int, Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]))
+    except OSError:
+        return True
+    return "llvmlite" in maps and cpu > os.sysconf("SC_CLK_TCK")
+
+
+def until(holds: Callable[[], bool], seconds: float) -> None:
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, "it takes too long"
+        time.sleep(0.05)
+
+
+def own(count: int, *words: str) -> list[str]:
+    return [sys.executable, "-m", "gpugraph", *(words or ENDLESS), "--device", f"cpu*{count}"]
+
+
+def by_mpi(count: int) -> list[str]:
+    return [
+        str(MPIEXEC),
+        "-n",
+        str(count),
+        sys.executable,
+        "-m",
+        "mpi4py",
+        "-m",
+        "gpugraph",
+        *ENDLESS,
+        "--device",
+        "cpu",
+    ]
+
+
+def said(run: subprocess.Popen[str]) -> list[str]:
+    """Return what a run says until its end, which must be near."""
+    start = time.monotonic()
+    _, errors = run.communicate(timeout=3 * LIMIT_S)
+    assert time.monotonic() - start < LIMIT_S
+    return errors.splitlines()
+
+
+@pytest.mark.parametrize("victim", [0, 2])
+def test_a_rank_that_is_killed_ends_the_run(victim: int) -> None:
+    with running(own(3), 3) as (run, ranks):
+        os.kill(ranks[victim], signal.SIGKILL)
+        (line,) = said(run)
+        assert run.returncode == 3
+    assert line.startswith(f"gpugraph: error: rank {victim} (cpu, process {ranks[victim]}) was ended by SIGKILL")
+
+
+def test_a_rank_that_throws_ends_the_run(tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(THROWING)
+    path = f"{tmp_path}{os.pathsep}{environment()['PYTHONPATH']}"
+    with running(own(3), 3, {"PYTHONPATH": path}) as (run, ranks):
+        os.kill(ranks[1], signal.SIGUSR1)
+        (line,) = said(run)
+        assert run.returncode == 70
+    assert line.startswith("gpugraph: error: rank 1 (cpu, process ")
+    assert "a rank throws" in line
+
+
+def test_a_rank_that_runs_out_of_memory_ends_the_run() -> None:
+    with running(own(2, "mst", "rmat:19", "--repeat", "10000000", "-q"), 2) as (run, ranks):
+        taken = int(Path(f"/proc/{ranks[1]}/statm").read_text().split()[0]) * resource.getpagesize()
+        resource.prlimit(ranks[1], resource.RLIMIT_AS, (taken + 2**20, taken + 2**20))
+        (line,) = said(run)
+        assert run.returncode == 3
+    assert line.startswith("gpugraph: error: rank 1 (cpu, process ")
+    assert "memory" in line
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_ends_all_ranks(number: int) -> None:
+    with running(own(3), 3) as (run, _):
+        run.send_signal(number)
+        (line,) = said(run)
+        assert run.returncode == 130
+    assert line.startswith("gpugraph: interrupted")
+
+
+def test_ranks_whose_starter_is_killed_end() -> None:
+    with running(own(3), 3) as (run, _):
+        run.kill()
+        run.wait()
+
+
+@needs_mpi
+def test_a_rank_of_an_mpi_that_is_killed_ends_the_run() -> None:
+    with running(by_mpi(3), 3) as (run, ranks):
+        os.kill(ranks[2], signal.SIGKILL)
+        said(run)
+        assert run.returncode != 0
+
+
+@needs_mpi
+def test_a_rank_of_an_mpi_that_throws_ends_the_run_and_says_why(tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(THROWING)
+    path = f"{tmp_path}{os.pathsep}{environment()['PYTHONPATH']}"
+    with running(by_mpi(2), 2, {"PYTHONPATH": path}) as (run, ranks):
+        os.kill(ranks[1], signal.SIGUSR1)
+        lines = [line for line in said(run) if line.startswith("gpugraph: ")]
+        assert run.returncode == 70
+    (line,) = lines
+    assert line.startswith("gpugraph: error: rank 1: ")
+    assert "a rank throws" in line

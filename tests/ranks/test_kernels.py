@@ -1,0 +1,30 @@
+"""The kernels of drivers on ranks: no race beyond those that they explain, and one result under shuffled schedules."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpugraph.problems.sssp import delta_stepping_distributed
+from tests.ranks.runs import own_ranks
+from tests.ranks.test_drivers import tried
+
+NAMES = ("random-ties", "grid-equal", "two-components", "star", "zero-weights", "one-edge-and-isolated")
+
+
+def test_they_race_only_where_they_say_so() -> None:
+    run = own_ranks(2, "emulated", "tests.ranks.on_zoo", "races", *NAMES)
+    assert run.returncode == 0, run.stderr
+    assert tried(run.stdout) > 10
+
+
+@pytest.mark.parametrize("seed", range(1, 4))
+def test_shuffled_schedules_give_one_result(seed: int) -> None:
+    run = own_ranks(3, "emulated", "tests.ranks.on_zoo", f"emulated:{seed}", *NAMES)
+    assert run.returncode == 0, run.stderr
+    assert tried(run.stdout) > 10
+
+
+def test_the_host_counts_in_the_same_places_as_the_kernels() -> None:
+    places = delta_stepping_distributed.FILE.enumerators("Count")
+    assert len(places) == 5
+    assert {name: getattr(delta_stepping_distributed, name) for name in places} == places

@@ -1,0 +1,67 @@
+"""Parts of graphs: together they are the graph of one process, bit for bit, whatever the number of ranks."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+import pytest
+
+from gpugraph.graph.families import FAMILIES
+from gpugraph.graph.generate import generate
+from gpugraph.graph.load import save_file
+from tests.ranks.runs import own_ranks
+from tests.ranks.test_drivers import tried
+
+SPECS = (
+    *("rmat:9", "random:n=700,deg=9,w=-5..5", "regular:n=300,in=7", "regular:n=300,out=5,dtype=float32", "grid:30x20"),
+    *("road:40x33", "complete:40", "dense:n=50,density=0.5", "path:300", "star:200", "ssca2:8", "knn:n=300,k=4"),
+    *("counterexample:50", "path:1", "star:2", "rmat:7,w=0.5..2.5", "rmat:7,dtype=int64,w=-9000000000..9000000000"),
+    *(
+        "path:50,shuffled=yes",
+        "ramp:40",
+        "ramp:40,falling=yes",
+        "caterpillar:41",
+        "star:30,hub=7",
+        "random:n=200,deg=4,hub=yes",
+    ),
+)
+
+
+def test_the_specs_tried_are_of_every_family() -> None:
+    assert {spec.partition(":")[0] for spec in SPECS} == set(FAMILIES)
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4])
+def test_every_rank_draws_its_part_of_a_spec(ranks: int) -> None:
+    run = own_ranks(ranks, "cpu", "tests.ranks.on_specs", *SPECS)
+    assert run.returncode == 0, run.stderr
+    assert tried(run.stdout) == len(SPECS)
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_every_rank_reads_its_part_of_a_csr(ranks: int, tmp_path: Path) -> None:
+    paths = []
+    for spec in ("rmat:8", "regular:n=100,in=3", "star:2", "rmat:7,w=0.5..2.5"):
+        paths.append(str(tmp_path / f"{len(paths)}.csr"))
+        save_file(generate(spec), paths[-1])
+    run = own_ranks(ranks, "cpu", "tests.ranks.on_specs", *paths)
+    assert run.returncode == 0, run.stderr
+    assert tried(run.stdout) == len(paths)
+
+
+@pytest.mark.parametrize("place", ["a target", "a weight"])
+def test_damage_in_one_ranks_part_is_told_of_once(place: str, tmp_path: Path) -> None:
+    path, graph = tmp_path / "graph.csr", generate("rmat:8")
+    save_file(graph, str(path))
+    content = bytearray(path.read_bytes())
+    if place == "a target":
+        content[-4 * graph.arcs - 64 : -4 * graph.arcs] = struct.pack("<16i", *[2**31 - 1] * 16)
+    else:
+        content[-4:] = struct.pack("<I", 77)
+    path.write_bytes(content)
+    run = own_ranks(3, "cpu", "gpugraph", "mst", str(path), "--device", "cpu*3", "-q")
+    assert run.returncode == 2
+    (line,) = run.stderr.splitlines()
+    assert "graph.csr" in line
+    assert ("the row of vertex" if place == "a target" else "has no reverse of equal weight") in line
