@@ -13,14 +13,14 @@ Arrays:
     marks (n,) uint32                               in which of the lists a vertex is: NEAR, FAR, OUT
     near, next, far, far_out (rows,) int32          own vertices; next: those of the next phase
     out (n,) int32                                  vertices of others to be sent
-    counts (4 + P,) uint32                          of next, far, out, and whether a sum overflowed; then of out by owner
+    counts (4 + P,) uint32                          of next, far, out; whether a sum overflowed; of out by owner
     cuts (P + 1,) int32                             the first vertex of every rank
 
 A vertex is in a list once: whoever sets its mark appends it.  Whoever takes it off a list clears the mark before it
 reads the distance, and whoever lowers the distance does so before it sets the mark, so that no improvement is lost.
 
-Source: Meyer & Sanders 2003, Delta-stepping: a parallelizable shortest path algorithm; messages by owner as in Chakaravarthy
-et al. 2014, Scalable single source shortest path algorithms for massively parallel systems.
+Source: Meyer & Sanders 2003, Delta-stepping: a parallelizable shortest path algorithm; messages by owner as in
+Chakaravarthy et al. 2014, Scalable single source shortest path algorithms for massively parallel systems.
 */
 #include "distance_words.cuh"
 

@@ -28,8 +28,10 @@ from gpugraph.problems.components.labels import Components
 from gpugraph.problems.mst.forest import Forest
 from gpugraph.problems.mst.gpu_verify import certify
 from gpugraph.problems.sssp.gpu_verify import certify as certify_distances
+from gpugraph.ranks.comm import LoneComm
 from tests.problems.gpu_cases import expected, run_on
 from tests.problems.scan.scan_cases import scan_on
+from tests.ranks.on_zoo import solved
 from tests.zoo import directed, undirected, zoo
 
 LAUNCHED: set[str] = set()
@@ -185,6 +187,14 @@ def check_graphs(device: Device) -> None:
         assert rows.ends_and_weights(at)[1].tolist() == graph.targets[at].tolist()
 
 
+def check_drivers_of_ranks(device: Device) -> None:
+    """Run the drivers that share a graph, as the only rank there is."""
+    for name in ("random-ties", "float64", "grid", "two-components"):
+        for problem in ("mst", "components", "sssp"):
+            _, verdict = solved(LoneComm(), device, problem, zoo(name))
+            assert verdict.passed
+
+
 def check_scans(device: Device) -> None:
     """Scan sums by every scheme and network, and minima with both kinds of flags."""
     schemes = ("reduce-then-scan", "reduce-then-scan-multilevel", "scan-then-propagate", "look-back", "brent-kung")
@@ -229,6 +239,7 @@ def main() -> None:
         check_delta_stepping,
         check_components,
         check_graphs,
+        check_drivers_of_ranks,
         check_scans,
         check_tools,
     ):
