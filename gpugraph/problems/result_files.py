@@ -12,7 +12,6 @@ import io
 import os
 import sys
 import zipfile
-from codecs import BOM_UTF8
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -324,10 +323,8 @@ def text_table(content: bytes, names: list[str], separator: str) -> Any:
 
     if not content.strip():
         return pa.table({name: pa.array([], pa.string()) for name in names})
-    if content.startswith(BOM_UTF8):  # Arrow passes over one mark of byte order, with which no line but a first begins
-        content = BOM_UTF8 + content
     return csv.read_csv(
-        arrow_reader(content),
+        arrow_reader(content, part=True),
         csv.ReadOptions(column_names=names),
         csv.ParseOptions(delimiter=separator, quote_char='"' if separator == "," else False, newlines_in_values=True),
         csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string())),

@@ -15,6 +15,7 @@ from typing import Any
 from unittest import mock
 
 import pyarrow
+import pyarrow.parquet
 
 from gpugraph import host
 from gpugraph.errors import InputError, OutOfMemory
@@ -41,9 +42,28 @@ TEXTS = {
     "named.csv": "u,v,weight\n1,2,0.5\n1,3,7e3\n",
     "tabs.tsv": "1\t2\t5\r\n1\t3\t7\r\n",
     "weighted.graph": "% METIS\n4 2 001\n2 5 3 7\n1 5\n1 7\n\n",
+    "words.csv": "from,to,km\nDelft,Gouda,31.5\nGouda,'s-Hertogenbosch,70\n",
+    "quoted.csv": 'src,dst,weight\n"a, b",c,1\nc,"d ""e""",2\n',
+    "attributes.edgelist": "1 2 {'weight': 3}\n2 3 {'weight': 4.5}\n",
+    "roads.graphml": '<?xml version="1.0"?><graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
+    '<key id="d" for="edge" attr.name="weight" attr.type="int"/><graph edgedefault="undirected"><node id="a"/>'
+    '<node id="b"/><edge source="a" target="b"><data key="d">5</data></edge></graph></graphml>',
+    "roads.gml": 'graph [ node [ id 0 label "a" ] node [ id 1 label "b" ] edge [ source 0 target 1 weight 5 ] ]',
     "sizes.graph": "3 2 111 2\n1 4 5 2 9\n1 4 5 1 9 3 8\n1 4 5 2 8\n",
 }
+
+
+def parquet(codec: str) -> bytes:
+    """Return a Parquet file of three columns."""
+    table = pyarrow.table({"src": ["a", "b", "a"], "dst": ["b", "c", "c"], "weight": [1, 2, 2**60]})
+    sink = pyarrow.BufferOutputStream()
+    pyarrow.parquet.write_table(table, sink, compression=codec)
+    return bytes(sink.getvalue())
+
+
 BYTES = {
+    "columns.parquet": parquet("none"),
+    "packed.parquet": parquet("snappy"),
     "gunrock.csr": gunrock(),
     "narrow.egr": egr(4),
     "bare.egr": egr(4, weighted=False),

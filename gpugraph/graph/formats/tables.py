@@ -11,6 +11,7 @@ import ast
 import csv
 import io
 import re
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -24,6 +25,7 @@ from gpugraph.graph.formats.base import Format, check_vertices, refuse_nan
 from gpugraph.graph.formats.columns import rounded_weights
 from gpugraph.graph.formats.input_file import HEAD_BYTES, Source
 from gpugraph.graph.formats.lines import tidy
+from gpugraph.graph.formats.text import arrow_reader
 from gpugraph.graph.from_python import arcs_of_object, weights_of
 
 _COMMENTS = b"#%"
@@ -81,7 +83,7 @@ def read_table(source: Source) -> ArcList:
     with reading(source.path, "mend that line; a row counts from the first below the names"):
         table = (
             arrow_csv.read_csv(
-                io.BytesIO(text),
+                arrow_reader(text, part=True),
                 arrow_csv.ReadOptions(column_names=names),
                 arrow_csv.ParseOptions(delimiter=delimiter),
                 arrow_csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), include_columns=wanted),
@@ -101,7 +103,7 @@ def read_parquet(source: Source) -> ArcList:
     from pyarrow import parquet
 
     with reading(source.path, "fetch or write it again"):
-        file = parquet.ParquetFile(io.BytesIO(source.data.tobytes()))
+        file = parquet.ParquetFile(arrow_reader(source.data.tobytes()))
         names = [field.name for field in file.schema_arrow]
     wanted = _chosen(source, names, [name for name in source.columns.split(",") if name])
     source.require(sum(file.metadata.row_group(i).total_byte_size for i in range(file.num_row_groups)))
@@ -147,10 +149,12 @@ def _chosen(source: Source, names: Sequence[str], wanted: Sequence[str]) -> list
             few = ", ".join(names[:8]) + ("…" if len(names) > 8 else "")
             what = f"has {len(names)} columns: {few}"
             raise GraphFormatError(what, path=source.path, remedy=f"say which of them: --columns {','.join(names[:3])}")
-        return list(names)
+        wanted = names
     for name in wanted:
         if name not in names:
             raise placed(unknown_name("column", name, names), source.path)
+        if names.count(name) > 1:
+            raise GraphFormatError(f"has two columns '{name}'", path=source.path, remedy="give them different names")
     if len(wanted) not in (2, 3) or len(set(wanted)) < len(wanted):
         raise InputError(f"--columns {','.join(wanted)} makes no edges", where=source.path, remedy=_REMEDY)
     return list(wanted)
@@ -226,8 +230,15 @@ def _weights(source: Source, column: Any) -> NDArray[Any]:
             column = cast
             break
         else:
-            place, word = next((i, w) for i, w in enumerate(column.to_pylist()) if not _is_number(w))
-            what = f"row {place + 1}: the weight '{word[:32]}' is not a number"
+            place, end = 0, len(column)
+            while end - place > 1:  # Arrow itself says which half holds the first that it takes for no number
+                middle = (place + end) // 2
+                try:
+                    pc.cast(column.slice(place, middle - place), pa.float64())
+                    place = middle
+                except pa.ArrowInvalid:
+                    end = middle
+            what = f"row {place + 1}: the weight '{column[place].as_py()[:32]}' is not a number"
             raise GraphFormatError(what, path=source.path, remedy="mend it, or name another column with --columns")
     numbers = column.to_numpy()
     if numbers.dtype.kind not in "iuf":
@@ -314,7 +325,8 @@ def _read_by_networkx(source: Source, reader: str) -> ArcList:
         raise InputError(what, where=source.path, remedy="pip install networkx, or convert the file") from None
     source.require(_BYTES_OF_OBJECTS * len(source.data))
     stream = io.BytesIO(source.data.tobytes())
-    with reading(source.path, "mend it, or write it again with NetworkX or igraph"):
+    with reading(source.path, "mend it, or write it again with NetworkX or igraph"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what it doubts and reads nevertheless is checked below
         graph = getattr(networkx, reader)(stream)
     try:
         arcs = arcs_of_object(graph)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -97,8 +98,8 @@ def _may_hold_empty_fields(block: bytes, separators: bytes) -> bool:
     return False
 
 
-def arrow_reader(content: bytes) -> Any:
-    """Return bytes as a file for Arrow, in memory of Arrow's own.
+def arrow_reader(content: bytes, part: bool = False) -> Any:
+    """Return bytes as a file for Arrow, in memory of Arrow's own; ``part``: it is the later part of one.
 
     Arrow's threads may hold on to what they were given for a moment after its parser has returned.  An object of
     Python's they would let go of under Python's lock, which ends the process by signal 6 if the interpreter has
@@ -106,6 +107,8 @@ def arrow_reader(content: bytes) -> Any:
     """
     import pyarrow as pa
 
+    if part and content.startswith(BOM_UTF8):  # Arrow passes over one, with which no line but a first begins
+        content = BOM_UTF8 + content
     held = pa.allocate_buffer(len(content))
     memoryview(held).cast("B")[:] = content
     return pa.BufferReader(held)

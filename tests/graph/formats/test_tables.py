@@ -156,12 +156,22 @@ def test_the_number_of_vertices_may_be_told(tmp_path: Path) -> None:
         ("a.edgelist", "a b {'weight': 'x'}\n", {}, "the weight of edge 1 is 'x'"),
         ("a.gml", "graph [ node [ id 1 ] edge [ source 1 target 2 ] ]", {}, "is damaged"),
         ("a.graphml", "<graphml", {}, "is damaged"),
+        ("a.csv", "src,dst,weight\na,b,1\nb,c,1_0\nc,d,x\n", {}, "row 2: the weight '1_0' is not a number"),
+        ("a.csv", "src,src,weight\na,b,1\n", {}, "has two columns 'src'"),
+        ("a.csv", "src,dst,weight\n\ufeff1,2,5\n3,4,5\n", {}, "line 2: the vertex id"),
     ],
 )
 def test_what_is_no_graph_is_refused(tmp_path: Path, name: str, text: str, told: dict[str, str], says: str) -> None:
     with pytest.raises(GpuGraphError, match=says) as refused:
         load(tmp_path, name, text, **told)
     assert refused.value.remedy
+
+
+@pytest.mark.filterwarnings("error")
+def test_an_attribute_without_a_type_is_read_without_a_warning(tmp_path: Path) -> None:
+    key = '<key id="d" for="edge" attr.name="weight"/>'
+    text = f'<graphml>{key}<graph edgedefault="undirected"><node id="a"/></graph></graphml>'
+    assert load(tmp_path, "a.graphml", text).vertices == 1
 
 
 def test_a_source_of_a_file_with_its_own_ids_explains_itself(tmp_path: Path) -> None:
