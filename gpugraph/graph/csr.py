@@ -225,13 +225,18 @@ class CSRGraph:
 
     def describe(self) -> dict[str, Any]:
         """Return the ``graph`` object of a record."""
-        return {
-            "name": self.name,
-            "source": self.source,
-            "vertices": self.vertices,
-            "arcs": self.arcs,
-            "edges": self.edges,
-            "directed": self.directed,
-            "weight_dtype": str(self.weight_dtype),
-            "digest": self.digest,
-        }
+        return described(self)
+
+
+def described(graph: Any) -> dict[str, Any]:
+    """Return the ``graph`` object of a record, for a graph or what stands for one."""
+    return {
+        "name": graph.name,
+        "source": graph.source,
+        "vertices": graph.vertices,
+        "arcs": graph.arcs,
+        "edges": graph.edges,
+        "directed": graph.directed,
+        "weight_dtype": str(graph.weight_dtype),
+        "digest": graph.digest,
+    }

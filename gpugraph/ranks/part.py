@@ -20,7 +20,7 @@ from gpugraph.compiled import njit
 from gpugraph.errors import GraphFormatError, OutOfMemory
 from gpugraph.graph.build import counted
 from gpugraph.graph.canonical import weight_words
-from gpugraph.graph.csr import WEIGHT_DTYPES, CSRGraph, target_dtype
+from gpugraph.graph.csr import WEIGHT_DTYPES, CSRGraph, described, target_dtype
 from gpugraph.graph.digest import arc_lanes, finish
 from gpugraph.graph.sort_arcs import sort_arcs
 from gpugraph.host import available_memory
@@ -157,16 +157,7 @@ class GraphPart:
 
     def describe(self) -> dict[str, Any]:
         """Return the ``graph`` object of a record."""
-        return {
-            "name": self.name,
-            "source": self.source,
-            "vertices": self.vertices,
-            "arcs": self.arcs,
-            "edges": self.edges,
-            "directed": self.directed,
-            "weight_dtype": str(self.weights.dtype),
-            "digest": self.digest,
-        }
+        return described(self)
 
     def symmetrized(self) -> GraphPart:
         """Return the undirected graph of a directed one: the lighter arc of a pair wins; says so in a note."""

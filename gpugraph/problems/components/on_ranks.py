@@ -7,7 +7,6 @@ counts the components of all these forests together.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,27 +14,12 @@ from numpy.typing import NDArray
 
 from gpugraph.problems.components.labels import Components
 from gpugraph.problems.contract import Verdict
+from gpugraph.problems.on_graphs import MergedOnRanks
 from gpugraph.ranks.part import GraphPart
 
 
-class LabelsOnRanks:
+class LabelsOnRanks(MergedOnRanks):
     """The part of the problem that is for several ranks."""
-
-    def admit_part(self, part: GraphPart) -> GraphPart:
-        """Return the undirected graph's part: the components of a directed one are the weakly connected ones."""
-        return part.symmetrized()
-
-    def queries_on_ranks(self, part: GraphPart, parameters: Mapping[str, Any]) -> Sequence[tuple[Any, ...]]:
-        """Return the one run there is to make."""
-        return [()]
-
-    def auto_on_ranks(self) -> str:
-        """Return the one algorithm there is."""
-        return "boruvka-distributed"
-
-    def work_on_ranks(self, part: GraphPart, result: Components) -> int:
-        """Return the number of undirected edges of the graph."""
-        return part.edges
 
     def certificate_on_ranks(self, part: GraphPart, query: tuple[Any, ...], result: Components) -> Verdict:
         """Check that no arc leaves a component and that each hangs together."""

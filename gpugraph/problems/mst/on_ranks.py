@@ -6,7 +6,6 @@ certificate is that of ``verify.py``: all ranks build the same merge forest, and
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +18,7 @@ from gpugraph.graph.canonical import canonical_order, find_arc, order_keys
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.mst.forest import Forest
 from gpugraph.problems.mst.verify import _path_maximum, _unite_by_size
+from gpugraph.problems.on_graphs import MergedOnRanks
 from gpugraph.ranks.part import GraphPart
 
 
@@ -57,24 +57,8 @@ def gathered_forest(part: GraphPart, u: NDArray[Any], v: NDArray[Any], weight: N
     return GatheredForest(graph, edges, exact_sum(weight), part.vertices - len(edges), u, v, weight)
 
 
-class ForestOnRanks:
+class ForestOnRanks(MergedOnRanks):
     """The part of the problem that is for several ranks."""
-
-    def admit_part(self, part: GraphPart) -> GraphPart:
-        """Return the undirected graph's part; of a directed one the lighter arc of a pair wins, and a note says so."""
-        return part.symmetrized()
-
-    def queries_on_ranks(self, part: GraphPart, parameters: Mapping[str, Any]) -> Sequence[tuple[Any, ...]]:
-        """Return the one run there is to make."""
-        return [()]
-
-    def auto_on_ranks(self) -> str:
-        """Return the one algorithm there is."""
-        return "boruvka-distributed"
-
-    def work_on_ranks(self, part: GraphPart, result: Forest) -> int:
-        """Return the number of undirected edges of the graph."""
-        return part.edges
 
     def certificate_on_ranks(self, part: GraphPart, query: tuple[Any, ...], result: GatheredForest) -> Verdict:
         """Check that the forest spans, has no cycle, and that every other edge is the last of its cycle."""
