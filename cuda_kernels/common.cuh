@@ -256,14 +256,9 @@ __device__ __forceinline__ void await_copies() {
 
 // Wait until `condition` holds; something another resident block does must make it true.  The pause lets the
 // memory system breathe on a GPU, and lets the other blocks run on the emulated device.
-#if defined(NO_PAUSE) && defined(__CUDA_ARCH__)
-#define SPIN_PAUSE
-#else
-#define SPIN_PAUSE __nanosleep(20)
-#endif
 #define spin_until(condition)                 \
     do {                                      \
-        while (!(condition)) SPIN_PAUSE; \
+        while (!(condition)) __nanosleep(20); \
     } while (0)
 
 // Say that this thread's block has arrived at a barrier, and what all its threads wrote before is there to be seen.
@@ -283,16 +278,6 @@ __device__ __forceinline__ uint32 see(const uint32* arrivals) {
     asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(arrivals) : "memory");
 #else
     const uint32 seen = *static_cast<const volatile uint32*>(arrivals);  // race-allowed: polled
-    __threadfence();
-#endif
-    return seen;
-}
-__device__ __forceinline__ uint64 see(const uint64* arrivals) {
-#ifdef __CUDA_ARCH__
-    uint64 seen;
-    asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(seen) : "l"(arrivals) : "memory");
-#else
-    const uint64 seen = *static_cast<const volatile uint64*>(arrivals);  // race-allowed: polled
     __threadfence();
 #endif
     return seen;
@@ -327,10 +312,11 @@ __device__ __forceinline__ bool grid_barrier_or_stop(uint32* words, uint32* barr
         if (blockIdx.x == 0) asked = static_cast<volatile uint32*>(words)[2];
         uint64 seen = 0;
         const auto arrived = [&]() {
-            seen = see(reinterpret_cast<const uint64*>(words));
+            seen = *reinterpret_cast<volatile uint64*>(words);  // race-allowed: polled
             return static_cast<uint32>(seen) - goal < 0x80000000u;
         };
         spin_until(arrived());
+        __threadfence();
         const uint32 named = static_cast<uint32>(seen >> 32);
         leaves = named != 0 && *barriers - named < 0x80000000u;
         // race-allowed: read by who still waits, whom it does not concern
