@@ -66,6 +66,7 @@ def run_on_ranks(cell: Cell, comm: HostComm, account: Account, progress: Progres
         input_format=cell.input_format,
         weights=cell.weights,
         symmetrize=cell.symmetrize,
+        device=device,
         clock=account,
         progress=progress,
     )
@@ -344,7 +345,7 @@ def _record(run: _RanksRun, stopped_by: str) -> Record:
             "process": os.getpid(),
             "device": opened.description,
             "rows": part.rows,
-            "arcs": len(part.targets),
+            "arcs": part.own_arcs,
             "bytes_sent": run.sent,
             "peak_device_bytes": max(run.setup_peak, *(trial.peak_bytes for trial in run.trials)),
         }

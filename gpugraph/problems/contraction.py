@@ -109,8 +109,8 @@ def part_behind(subject: GraphPart | GraphView | ResidentView) -> GraphPart:
     if not isinstance(subject, GraphPart):
         host = subject.host if isinstance(subject, ResidentView) else subject
         subject = GraphPart.of(host.graph)
-    if len(subject.targets) >= MOST_ARCS or subject.vertices >= 2**31:
-        what = f"a rank can hold {MOST_ARCS} arcs of 2^31 vertices, not {len(subject.targets)} of {subject.vertices}"
+    if subject.own_arcs >= MOST_ARCS or subject.vertices >= 2**31:
+        what = f"a rank can hold {MOST_ARCS} arcs of 2^31 vertices, not {subject.own_arcs} of {subject.vertices}"
         raise InputError(what, where=subject.name, remedy="use more ranks")
     return subject
 
@@ -172,7 +172,7 @@ def arrays(part: GraphPart, *, weighted: bool, labelled: bool) -> ArrayTable:
 
 def key_dtype(part: GraphPart, *, weighted: bool) -> np.dtype[Any]:
     """Return the dtype of an edge's key: unsigned, as wide as the weight; 32 bits where weights do not matter."""
-    return np.dtype(f"u{part.weights.itemsize if weighted else 4}")
+    return np.dtype(f"u{part.weight_dtype.itemsize if weighted else 4}")
 
 
 class DeviceEdges(Arrays):

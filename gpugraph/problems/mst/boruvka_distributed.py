@@ -42,7 +42,9 @@ def compile_(subject: Any, device: Any) -> None:
     """Compile the kernels, outside of any timing."""
     if device.kind != "cpu":
         part = part_behind(subject)
-        sizes: Any = SimpleNamespace(index_bits=expected_index_bits(subject, part), weights=part.weights)
+        sizes: Any = SimpleNamespace(
+            index_bits=expected_index_bits(subject, part), weights=np.empty(0, part.weight_dtype)
+        )
         load_kernels(part, device, sizes.index_bits, weighted=True)
         gpu_filter_boruvka.load_kernel(sizes, device)
 

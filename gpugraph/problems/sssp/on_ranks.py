@@ -51,10 +51,10 @@ class DistancesOnRanks:
             what = f"the self loop of the vertex {part.negative_loop} has a negative weight"
             raise InputError(f"{what}: paths through it have no least length", where=part.name, remedy=remedy)
         fault = None
-        if part.weights.dtype.kind != "u" and len(part.weights) and part.weights.min() < 0:
-            arc = int(np.argmax(part.weights < 0))
-            tail = int(part.tails(np.array([arc]))[0])
-            fault = f"the arc {tail} → {part.targets[arc]} has the negative weight {part.weights[arc]}"
+        if part.has_negative_weight:
+            arc = np.argmax(part.weights < 0, keepdims=True)
+            (tail,), (head,), (weight,) = part.arcs_at(arc)
+            fault = f"the arc {tail} → {head} has the negative weight {weight}"
         for told in part.comm.share(fault):
             if told is not None:
                 raise InputError(f"{told}; shortest paths need weights of 0 or more", where=part.name, remedy=remedy)
