@@ -11,7 +11,8 @@ together, the third that there are as many components as labels.
                        ~0 if there is none
     joins (1)          arcs that joined two trees
 
-Kernels, in launch order: check_labels, check_arcs.
+Kernels, in launch order: check_labels, check_arcs; and where several devices look at the rows of a graph, a part each,
+join_trees, for the trees that another one has made of its arcs.
 
 Source: P. Manne, M. M. A. Patwary, "A scalable parallel union-find algorithm for distributed memory computers", PPAM
 2009 (Rem's algorithm in parallel); the certificate is ours.
@@ -77,5 +78,16 @@ extern "C" __global__ void verify_components_check_arcs(int32 vertices, index_t 
             joined += 1;
         }
     });
+    if (joined != 0) atomicAdd(joins, joined);
+}
+
+// Join what the trees of another device join.
+// Launch: any grid.  `others` is its `up`.  Writes up, *joins.
+extern "C" __global__ void verify_components_join_trees(int32 vertices, const int32* __restrict__ others, int32* up,
+                                                        uint32* joins) {
+    uint32 joined = 0;
+    for (int64 v = grid_thread(); v < vertices; v += grid_threads()) {
+        if (others[v] != v && join(up, static_cast<int32>(v), others[v])) joined += 1;
+    }
     if (joined != 0) atomicAdd(joins, joined);
 }

@@ -117,7 +117,13 @@ class Comm:
 
 
 class HostComm(Comm):
-    """Ranks that exchange arrays of the host; offers besides what is made of that."""
+    """Ranks that exchange arrays of the host; offers besides what is made of that.
+
+    Attributes:
+        beside: a device, and how the same ranks exchange arrays of it; None before ``comm_for`` has been asked.
+    """
+
+    beside: tuple[Any, Comm] | None = None
 
     @property
     def host(self) -> HostComm:
@@ -214,13 +220,18 @@ class StagedComm(Comm):
 def comm_for(host: HostComm, device: Any) -> Comm:
     """Return how the ranks exchange arrays of a device: among GPUs NCCL, else through the host.
 
+    Asked again for the same device, it is the same.
+
     Raises:
         DeviceUnavailable: NCCL is not there.
     """
     if device.kind == "cpu":
         return host
-    if device.kind != "cuda" or host.size == 1:
-        return StagedComm(host, device)
-    from gpugraph.ranks.nccl import NcclComm
+    if host.beside is None or host.beside[0] is not device:
+        if device.kind != "cuda" or host.size == 1:
+            host.beside = device, StagedComm(host, device)
+        else:
+            from gpugraph.ranks.nccl import NcclComm
 
-    return NcclComm(host, device)
+            host.beside = device, NcclComm(host, device)
+    return host.beside[1]

@@ -19,6 +19,8 @@ from gpugraph.errors import InputError
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.sssp.arcs import unreached
 from gpugraph.problems.sssp.distances import Distances
+from gpugraph.problems.sssp.gpu_tight_arcs import TightArcs
+from gpugraph.ranks.comm import comm_for
 from gpugraph.ranks.part import GraphPart
 
 _LOOSE, _HANGS = 0, 1
@@ -76,7 +78,7 @@ class DistancesOnRanks:
         reached = result.reached
         from_reached = int(part.degrees[reached[part.first : part.first + part.rows]].sum())
         leaving = 0
-        if not part.directed:
+        if not part.directed and part.weight_dtype.kind == "f" and not reached.all():
             tails = reached[part.tails(np.arange(len(part.targets)))]
             leaving = int(np.count_nonzero(tails & ~reached[part.targets]))
         counts = part.comm.share((from_reached, leaving))
@@ -100,18 +102,15 @@ def _fault(part: GraphPart, source: int, result: Distances) -> str | None:
         return f"the result is {len(distance)} distances from {result.source}, not {n} from {source}"
     if distance[source] != 0:
         return f"the source {source} has the distance {distance[source]}"
+    if all(part.comm.share(part.on_device is not None)):
+        return _fault_on_device(part, source, distance)
     none = unreached(distance.dtype)
     weights = _unsigned(part.weights)
     state = np.zeros(n, np.uint8)
     state[source] = _HANGS
     arc = _survey(part.offsets, part.targets, weights, part.first, distance, none, state)
-    fault = None
-    if arc >= 0:
-        tail, head = int(part.tails(np.array([arc]))[0]), int(part.targets[arc])
-        fault = f"the arc {tail} → {head} of weight {part.weights[arc]} leads to {head} shorter than {distance[head]}"
-    for told in part.comm.share(fault):
-        if told is not None:
-            return str(told)
+    if (fault := _relaxable(part, distance, arc)) is not None:
+        return fault
     part.comm.all_reduce(state, "max")
     loose = (state == _LOOSE) & (distance != none)
     while loose.any():
@@ -119,10 +118,42 @@ def _fault(part: GraphPart, source: int, result: Distances) -> str | None:
         _spread(part.offsets, part.targets, weights, part.first, distance, state, grown)
         part.comm.all_reduce(grown, "max")
         if np.array_equal(grown, state):
-            v = int(np.argmax(loose))
-            return f"vertex {v} at distance {distance[v]} does not hang on the source by tight arcs"
+            return _loose(int(np.argmax(loose)), distance)
         state = grown
         loose = (state == _LOOSE) & (distance != none)
+    return None
+
+
+def _relaxable(part: GraphPart, distance: NDArray[Any], arc: int) -> str | None:
+    """Return what the first of all ranks' arcs that can be relaxed refutes, this rank's given, or −1; a collective."""
+    fault = None
+    if arc >= 0:
+        (tail,), (head,), (weight,) = part.arcs_at(np.array([arc]))
+        fault = f"the arc {tail} → {head} of weight {weight} leads to {head} shorter than {distance[head]}"
+    return next((told for told in part.comm.share(fault) if told is not None), None)
+
+
+def _loose(v: int, distance: NDArray[Any]) -> str:
+    return f"vertex {v} at distance {distance[v]} does not hang on the source by tight arcs"
+
+
+def _fault_on_device(part: GraphPart, source: int, distance: NDArray[Any]) -> str | None:
+    """Return what is wrong with distances, found where the rows lie; a collective."""
+    rows: Any = part.on_device
+    comm = comm_for(part.comm, rows.device)
+    tight = TightArcs(rows, rows.device, distance, source)
+    if (fault := _relaxable(part, distance, tight.check_arcs()[0])) is not None:
+        return fault
+    comm.all_reduce(tight.hold, "min")
+    count, _ = tight.find_loose()
+    while count:
+        tight.follow_levels()
+        comm.all_reduce(tight.hold, "min")
+        tight.ground()
+        left, first = tight.find_loose()
+        if left == count:
+            return _loose(first, distance)
+        count = left
     return None
 
 
