@@ -247,6 +247,11 @@ class GraphPart:
             return device.upload(self.offsets), rows.targets, rows.weights
         return rows.offsets[self.first : self.first + self.rows + 1], rows.targets, rows.weights
 
+    @property
+    def index_bits(self) -> int:
+        """Width of an arc's position on the device: 64, but for one device's graph."""
+        return 64 if self.on_device is None else self.on_device.index_bits
+
     def bytes_to_place(self, device: Any) -> int:
         """Return the bytes that ``rows_on`` will take on a device."""
         if self.on_device is not None and self.on_device.device is device:

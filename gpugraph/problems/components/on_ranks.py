@@ -17,7 +17,7 @@ from gpugraph.problems.components.gpu_verify import Trees
 from gpugraph.problems.components.labels import Components
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.on_graphs import MergedOnRanks
-from gpugraph.ranks.comm import comm_for
+from gpugraph.ranks.comm import comm_for, to_lower_ranks
 from gpugraph.ranks.part import GraphPart
 
 
@@ -64,19 +64,11 @@ def _between(part: GraphPart, labels: NDArray[np.int64], arc: int) -> str:
 def _counted_on_device(part: GraphPart, labels: NDArray[np.int64]) -> tuple[str | None, int]:
     """Return which own arc has ends of two labels, and the number of components of the graph; a collective."""
     rows: Any = part.on_device
-    device, comm, rank, size = rows.device, comm_for(part.comm, rows.device), part.comm.rank, part.comm.size
-    trees = Trees(rows, device, labels)
+    comm, trees = comm_for(part.comm, rows.device), Trees(rows, rows.device, labels)
     trees.wrong_label()
     arc = trees.wrong_arc()
-    step = 1
-    while step < size:
-        n, giver, taker = part.vertices, rank % (2 * step) == step, rank % (2 * step) == 0 and rank + step < size
-        sent = [n if giver and other == rank - step else 0 for other in range(size)]
-        received = [n if taker and other == rank + step else 0 for other in range(size)]
-        others = comm.all_to_all_v(trees.up[: sum(sent)], sent, received)
-        if taker:
-            trees.join(others)
-        step *= 2
+    for others in to_lower_ranks(comm, trees.up):
+        trees.join(others)
     joins = part.comm.share(trees.count())[0]
     return None if arc is None else _between(part, labels, arc), part.vertices - joins
 

@@ -6,6 +6,7 @@ certificate is that of ``verify.py``: all ranks build the same merge forest, and
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,6 +46,9 @@ class GatheredForest(Forest):
         """Return the edges' endpoints (u, v)."""
         return self.u, self.v
 
+    def _pairs(self) -> Iterable[NDArray[Any]]:
+        return [np.stack(self.endpoints(), axis=1)]
+
 
 def gathered_forest(part: GraphPart, u: NDArray[Any], v: NDArray[Any], weight: NDArray[Any]) -> GatheredForest:
     """Return the forest of all ranks' edges {u, v}, u < v, in canonical order over ranks; a collective."""
@@ -54,8 +58,16 @@ def gathered_forest(part: GraphPart, u: NDArray[Any], v: NDArray[Any], weight: N
     edges = np.zeros(len(u), np.int64)
     edges[low:high] = _ids(part.offsets, part.targets, part.first, u[low:high], v[low:high]) + part.first_arc
     part.comm.all_reduce(edges, "sum")
+    return forest_of(part, edges, u, v, weight)
+
+
+def forest_of(
+    part: GraphPart, edges: NDArray[np.int64], u: NDArray[Any], v: NDArray[Any], weight: NDArray[Any]
+) -> GatheredForest:
+    """Return the forest of edges {u, v} of these ids and weights, in canonical order."""
     graph: Any = part
-    return GatheredForest(graph, edges, exact_sum(weight), part.vertices - len(edges), u, v, weight)
+    ends = u.astype(np.int64, copy=False), v.astype(np.int64, copy=False)
+    return GatheredForest(graph, edges, exact_sum(weight), part.vertices - len(edges), *ends, weight)
 
 
 class ForestOnRanks(MergedOnRanks):
