@@ -38,8 +38,8 @@ by a bit are ours.
 constexpr int TREES = 2048;       // trees that a block numbers
 constexpr int NUMBERERS = 256;    // threads of a block that numbers
 constexpr int JUMPS = 8;          // links that a launch of follow climbs
-constexpr int GATHERED = 96;      // edges that a warp gathers before it writes them
-constexpr int SAMPLED = 1024;     // edges sampled by each rank
+constexpr int GATHERED = 64;      // edges that a warp gathers before it writes them
+constexpr int SAMPLED = 512;      // edges sampled by each rank
 constexpr uint64 NO_NAME = 0xffffffffffffffffull;
 
 // Words of `control`, read by the host after every round; MOST_EDGES are those of the rank that has most.

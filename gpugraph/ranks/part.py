@@ -95,9 +95,12 @@ class GraphPart:
             rows = self.__dict__.get("on_device")
             if rows is None or name not in ("offsets", "targets", "weights"):
                 raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
-            array = rows.on_host(name)
-            if name == "offsets":
-                array = array[self.first : self.first + self.rows + 1]
+            own = slice(self.first, self.first + self.rows + 1)
+            if name == "offsets" and rows.usable:
+                array = rows.device.download(rows.offsets[own]).astype(np.int64, copy=False)
+            else:
+                array = rows.on_host(name)
+                array = array[own] if name == "offsets" else array
             return self.__dict__.setdefault(name, array)
 
     @classmethod

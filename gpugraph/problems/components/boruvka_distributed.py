@@ -113,7 +113,7 @@ register(
         problem="components",
         name="boruvka-distributed",
         devices=("cpu", "cuda", "emulated"),
-        summary="components of each rank's share by hooking, merged by Borůvka's rounds over ranks",
+        summary="components of each rank's rows by hooking, whose labels are joined rank by rank",
         authors="Borůvka; Chung, Condon",
         year=1996,
         section="Parallel implementation of Borůvka's minimum spanning tree algorithm, section 4",

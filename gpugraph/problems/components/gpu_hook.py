@@ -65,13 +65,15 @@ def run(state: State, clock: Clock) -> Array:
     if view.vertices == 0:
         return state.parent
     device.fill(state.control, 0)
+    if not state.whole:
+        device.fill(state.control[FILE["GIANT_ROOT"] : FILE["GIANT_ROOT"] + 1], FILE["NO_GIANT"])
     if clock.timing:
         device.fill(state.timeline, 0)
     state.kernel(
         state.grid,
         state.block,
         (
-            *(np.int32(view.vertices), np.int32(state.whole), view.offsets, view.targets),
+            *(np.int32(view.vertices), view.offsets, view.targets),
             *(state.parent, state.least, state.hubs, state.control, state.timeline),
         ),
     )

@@ -48,7 +48,7 @@ def run(state: HostEdges | ForestOnDevices, clock: Clock) -> None:
 
 
 def fetch(state: Any, handle: None) -> NDArray[Any]:
-    """Copy what names the forest's edges that are kept on this rank to the host, ascending."""
+    """Copy what names the forest's edges that are kept on this rank to the host."""
     if isinstance(state, HostEdges):
         return np.sort(state.chosen[: int(state.chosen_count[0])].astype(np.int64))
     return state.own_names()  # type: ignore[no-any-return]
@@ -73,7 +73,7 @@ register(
         problem="mst",
         name="boruvka-distributed",
         devices=("cpu", "cuda", "emulated"),
-        summary="the forest of each rank's share, merged by rounds in which all agree on each tree's least edge",
+        summary="each rank picks its vertices' lightest arcs, filters, and agrees with all on each tree's least edge",
         authors="Borůvka; Chung, Condon",
         year=1996,
         section="Parallel implementation of Borůvka's minimum spanning tree algorithm, section 4",

@@ -21,14 +21,17 @@ from numpy.typing import NDArray
 
 from gpugraph.clock import Clock
 from gpugraph.devices.base import Device, Kernel, covering_grid
-from gpugraph.devices.kernel_file import Arrays, ArrayTable, KernelFile, needs, product
+from gpugraph.devices.kernel_file import Arrays, ArrayTable, KernelFile, needs
 from gpugraph.errors import OutOfMemory
 from gpugraph.problems.mst import gpu_filter_boruvka as alone
 from gpugraph.problems.mst.gpu_forest import merge_launches
 from gpugraph.ranks.comm import comm_for
 from gpugraph.ranks.part import GraphPart, require_on_devices
 
-FILE = KernelFile("forest_on_ranks.cu", product(INDEX_BITS=(32, 64), WEIGHT=alone.WEIGHTS))
+FILE = KernelFile(
+    "forest_on_ranks.cu",
+    [{"INDEX_BITS": 32 if weight == "float32" else 64, "WEIGHT": weight} for weight in alone.WEIGHTS],
+)
 
 LEAST_ROOM = 1 << 16
 """Edges that a list has room for at least."""
@@ -90,9 +93,9 @@ def key_dtype(part: GraphPart) -> np.dtype[Any]:
 
 
 def room_for(part: GraphPart) -> int:
-    """Return how many edges a rank can list at a time: its share of the light ones and a quarter more."""
+    """Return how many edges a rank can list at a time: its share of the light ones and half as many again."""
     wanted = max(alone.FILTER_DEGREE * part.vertices // 2, part.edges // 32) if not filters(part) else part.vertices
-    share = max(5 * wanted // (4 * part.comm.size), part.edges // (64 * part.comm.size))
+    share = max(3 * wanted // (2 * part.comm.size), part.edges // (64 * part.comm.size))
     return max(1, min(max(share, LEAST_ROOM), part.own_arcs))
 
 
@@ -268,9 +271,9 @@ class ForestOnDevices(Arrays):
         self._begin()
 
     def own_names(self) -> NDArray[np.uint64]:
-        """Return the names of the forest's edges that are kept here, ascending."""
+        """Return the names of the forest's edges that are kept here, in any order."""
         count = int(self.device.read(self.control, FILE["NAMES"]))
-        return np.sort(self.device.download(self.names[:count]))
+        return self.device.download(self.names[:count])
 
     def located(self, own: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[Any]]:
         """Return all ranks' names in ascending order, and the edges' ids and weights; a collective."""
