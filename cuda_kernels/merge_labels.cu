@@ -12,7 +12,7 @@ Source: rem_union.cuh.
 #include "rem_union.cuh"
 
 constexpr int BLOCK = 256;
-constexpr int JUMPS = 8;  // links that a launch of follow climbs
+constexpr int JUMPS = 32;  // links that a launch of follow climbs
 
 // Launch: any grid.  Writes label, by atomics.
 extern "C" __global__ void merge_labels_join(int32 vertices, const int32* __restrict__ others, int32* label) {
