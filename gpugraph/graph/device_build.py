@@ -26,7 +26,7 @@ from gpugraph.graph.view import MAX_NARROW_ARCS
 FILE = KernelFile("build.cu", INDICES)
 NOTHING = 2**64 - 1
 MOST_ITEMS = 2**33
-"""An item's number stands beside a vertex in one word."""
+"""An item's number stands beside a vertex in one word, where a loop may have a negative weight."""
 _BINS = 1 << 16
 """Ranges of vertices whose arcs are counted."""
 _ROOM = 0.95

@@ -255,7 +255,8 @@ def can_generate(spec: Spec) -> bool:
         return False
     if spec.family == "ssca2" and largest_clique(dict(spec.values)) >= 2**31:
         return False
-    return bool(known) and 0 < spec.vertices < 2**31 and spec.size.samples <= MOST_ITEMS
+    numbered = spec.size.samples <= MOST_ITEMS or spec.weights.low >= 0  # only loops of negative weight ask for it
+    return bool(known) and 0 < spec.vertices < 2**31 and numbered
 
 
 def generate_on_device(spec: Spec, device: Device, remake: Callable[[], CSRGraph]) -> CSRGraph:

@@ -39,6 +39,13 @@ class _Degrees:
         return np.concatenate(self._part.comm.all_gather_v(self._part.degrees))
 
 
+def _of_greatest_degree(part: GraphPart) -> int:
+    """Return the first vertex of greatest out-degree; a collective."""
+    v = int(np.argmax(part.degrees)) if part.rows else 0
+    told = part.comm.share((int(part.degrees[v]), -v - part.first) if part.rows else (-1, 0))
+    return -int(max(told)[1])
+
+
 class DistancesOnRanks:
     """The part of the problem that is for several ranks."""
 
@@ -64,8 +71,10 @@ class DistancesOnRanks:
 
     def queries_on_ranks(self, part: GraphPart, parameters: Mapping[str, Any]) -> Sequence[tuple[int]]:
         """Return a (source,) for each run that ``parameters`` ask for."""
-        from gpugraph.problems.sssp.start_vertex import resolve_sources
+        from gpugraph.problems.sssp.start_vertex import DEFAULT, resolve_sources
 
+        if parameters.get("source") in (None, DEFAULT) and part.vertices:
+            return [(_of_greatest_degree(part),)]
         graph: Any = _Degrees(part)
         return [(source,) for source in resolve_sources(graph, parameters)]
 
