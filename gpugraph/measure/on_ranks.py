@@ -78,7 +78,7 @@ def run_on_ranks(cell: Cell, comm: HostComm, account: Account, progress: Progres
         with account.phase("compile"):
             algorithm.compile(part, device, **options)
     with account.phase("prepare"):
-        before = live_bytes(device)
+        before = live_bytes(device) - (0 if part.on_device is None else part.on_device.nbytes)
         state = algorithm.prepare(part, device, **options)
         device.synchronize()
     run = _RanksRun(cell, sampling, problem, algorithm, options, part, device, state, account, progress)
