@@ -152,7 +152,7 @@ class CSRGraph:
         if self.on_device is not None and self.on_device.usable:
             from gpugraph.graph.device_check import has_negative_weight
 
-            return has_negative_weight(self)
+            return has_negative_weight(self.on_device)
         return bool(self.weights.min() < 0)
 
     @property

@@ -20,8 +20,8 @@ from gpugraph.graph.digest import finish
 NOTHING = 2**64 - 1
 
 
-def _checked(rows: DeviceRows) -> NDArray[np.uint64] | None:
-    """Return the words that the kernels found; None where the offsets do not ascend from 0 to the number of arcs."""
+def checked(rows: DeviceRows) -> NDArray[np.uint64] | None:
+    """Return the words that the kernels find; None where the offsets do not ascend from 0 to the number of arcs."""
     device, n = rows.device, rows.vertices
     found = device.upload(np.array([NOTHING, NOTHING, 0, 0, 0, 0], np.uint64))
     if int(device.read(rows.offsets, 0)) != 0 or int(device.read(rows.offsets, n)) != rows.arcs:
@@ -55,7 +55,7 @@ def _rows(graph: CSRGraph) -> DeviceRows:
 
 def digest_on_device(graph: CSRGraph) -> str:
     """Return the digest of a graph that lies on a device, and is sound."""
-    found = _checked(_rows(graph))
+    found = checked(_rows(graph))
     if found is None or int(found[CHECK["BAD"]]) != NOTHING:
         raise _differs(graph)
     return _digest(graph, found)
@@ -63,13 +63,12 @@ def digest_on_device(graph: CSRGraph) -> str:
 
 def is_symmetric_on_device(graph: CSRGraph) -> bool:
     """Tell whether every arc has its reverse with equal weight."""
-    found = _checked(_rows(graph))
+    found = checked(_rows(graph))
     return found is not None and not found[CHECK["BALANCE"] :].any()
 
 
-def has_negative_weight(graph: CSRGraph) -> bool:
+def has_negative_weight(rows: DeviceRows) -> bool:
     """Tell whether a weight is below zero."""
-    rows = _rows(graph)
     dtype, device = np.dtype(rows.weights.dtype), rows.device
     if dtype.kind == "u":
         return False
@@ -87,7 +86,7 @@ def check_on_device(graph: CSRGraph) -> None:
     Raises:
         GraphFormatError: what ``check_structure`` says, or that the copy is not what the file holds now.
     """
-    found = _checked(_rows(graph))
+    found = checked(_rows(graph))
     if (
         found is not None
         and int(found[CHECK["BAD"]]) == NOTHING

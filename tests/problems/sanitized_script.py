@@ -23,12 +23,15 @@ from gpugraph.graph.families import FAMILIES
 from gpugraph.graph.generate import generate
 from gpugraph.graph.spec import parse_spec
 from gpugraph.graph.view import GraphView, make_resident
+from gpugraph.problems.components import boruvka_distributed
+from gpugraph.problems.components.gpu_verify import Trees
 from gpugraph.problems.components.gpu_verify import certify as certify_components
 from gpugraph.problems.components.labels import Components
 from gpugraph.problems.mst.forest import Forest
 from gpugraph.problems.mst.gpu_verify import certify
 from gpugraph.problems.sssp.gpu_verify import certify as certify_distances
 from gpugraph.ranks.comm import LoneComm
+from gpugraph.ranks.part import GraphPart
 from tests.problems.gpu_cases import expected, run_on
 from tests.problems.scan.scan_cases import scan_on
 from tests.ranks.on_zoo import solved
@@ -193,8 +196,20 @@ def check_drivers_of_ranks(device: Device) -> None:
     """Run the drivers that share a graph, as the only rank there is."""
     for name in ("random-ties", "float64", "grid", "two-components"):
         for problem in ("mst", "components", "sssp"):
-            _, verdict = solved(LoneComm(), device, problem, zoo(name))
+            _, verdict, _ = solved(LoneComm(), device, problem, zoo(name))
             assert verdict.passed
+    merge = boruvka_distributed.FILE.kernels(device)
+    ends = np.array([0, 0, 1, 3, 3], np.int32), np.array([0, 1, 2, 2, 3], np.int32)
+    label, others = (device.upload(array) for array in ends)
+    changed = device.full(2, 0, np.uint32)
+    merge["join"](1, 64, (np.int32(5), others, label))
+    for step in range(2):
+        merge["follow"](1, 64, (np.int32(step), np.int32(5), label, changed))
+    assert label.tolist() == [0, 0, 0, 0, 0]
+    trees = Trees(GraphPart.of(generate("path:5")).rows_on(device), device, np.zeros(5, np.int64))
+    trees.wrong_label()
+    trees.join(others)
+    assert trees.count() == 2
     star = undirected(1200, [(0, i, i % 7) for i in range(1, 1200)])  # its row is cut into pieces
     assert solved(LoneComm(), device, "sssp", star)[1].passed
 

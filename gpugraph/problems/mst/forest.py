@@ -8,6 +8,7 @@ v) does.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -150,15 +151,18 @@ class Forest:
     @cached_property
     def edges_sha256(self) -> str:
         """SHA-256 of the pairs (u, v), u < v, ascending, as little-endian int64: u0, v0, u1, v1, …."""
+        digest = hashlib.sha256()
+        for part in self._pairs():
+            digest.update(np.ascontiguousarray(part.astype("<i8", copy=False)).data)
+        return digest.hexdigest()
+
+    def _pairs(self) -> Iterable[NDArray[Any]]:
+        """Return the pairs (u, v), (k, 2) piece by piece."""
         there, edges = self.graph.on_device, self.edges
         inside = not len(edges) or 0 <= edges[0] <= edges[-1] < self.graph.arcs
         if there is None or not there.usable or not inside:
-            pairs = np.stack(self.endpoints(), axis=1).astype("<i8", copy=False)
-            return hashlib.sha256(np.ascontiguousarray(pairs).data).hexdigest()
-        digest = hashlib.sha256()
-        for part in there.pairs(edges):
-            digest.update(part.astype("<i8", copy=False).data)
-        return digest.hexdigest()
+            return [np.stack(self.endpoints(), axis=1)]
+        return there.pairs(edges)
 
     def summary(self) -> dict[str, Any]:
         """Return the ``result`` object of a record."""

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from gpugraph.devices.base import Device
 from gpugraph.devices.kernel_file import Arrays, ArrayTable, KernelFile, needs
+from gpugraph.graph.device_rows import DeviceRows
 from gpugraph.graph.view import ResidentView
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.mst.forest import Forest, edge_endpoints, total_weight
@@ -46,7 +47,7 @@ def certify(view: ResidentView, device: Device, forest: Forest) -> Verdict:
         OutOfMemory: the device has no room for it.
     """
     graph = view.host.graph
-    wrong = _refute(_Certificate(view, device, forest.edges))
+    wrong = _refute(view, Certificate(view, device, forest.edges))
     if wrong is None:
         total = total_weight(graph, forest.edges)
         wrong = check_totals(graph, forest, total, graph.vertices - len(forest.edges))
@@ -57,9 +58,9 @@ def certify(view: ResidentView, device: Device, forest: Forest) -> Verdict:
     return Verdict("passed", "certificate", f"{detail}; checked on the device")
 
 
-def _refute(certificate: _Certificate) -> str | None:
+def _refute(view: ResidentView, certificate: Certificate) -> str | None:
     """Return what is wrong with the forest's edges, or None."""
-    graph, edges = certificate.view.host.graph, certificate.edges
+    graph, edges = view.host.graph, certificate.edges
     if certificate.malformed():
         return check_ids(graph, edges) or "the graph on the device is not the host's: a kernel has overwritten it"
     closing = certificate.build_hierarchy()
@@ -68,21 +69,43 @@ def _refute(certificate: _Certificate) -> str | None:
     found = certificate.first_violation()
     if found is None:
         return None
-    last = certificate.heaviest_between(found)
+    (u,), (v,) = edge_endpoints(graph, np.array([found]))
+    last = certificate.heaviest_between(u, v)
     return describe_violation(graph, found, None if last is None else int(edges[last]))
 
 
-class _Certificate(Arrays):
-    """The arrays of one check (shapes and meaning: verify_forest.cu)."""
+class Certificate(Arrays):
+    """The arrays of one check (shapes and meaning: verify_forest.cu).
 
-    def __init__(self, view: ResidentView, device: Device, edges: NDArray[np.int64]):
+    Args:
+        view: the graph, or a rank's rows of it.
+        device: the device that holds it.
+        edges: (k,) positions of the forest's edges in it, ascending; those that lie on other ranks are below 0, or
+            beyond the last.
+        named: the edges' ends (k, 2) int32 and weights (k,), where not all of them lie here.
+    """
+
+    def __init__(
+        self,
+        view: ResidentView | DeviceRows,
+        device: Device,
+        edges: NDArray[np.int64],
+        named: tuple[NDArray[np.int32], NDArray[Any]] | None = None,
+    ):
         n, k = view.vertices, len(edges)
         self.view, self.edges, self.wide = view, edges, view.weight_bytes == 8
         table: ArrayTable = {"ends": (k, np.uint64), "leaves": (NODE * n, np.uint64), "inner": (NODE, np.uint64)}
-        device.require(needs(table) + edges.nbytes)
+        listed = 0 if named is None else (8 + view.weight_bytes) * k
+        device.require(needs(table) + edges.nbytes + listed)
         super().__init__(device, table)
         self.resident_edges = device.upload(edges)
         self.weights = (view.weights, FILE.weight_kind(view.weights))
+        self.listed = (self.resident_edges, *self.weights)
+        if named is not None:
+            ends, weights = named
+            device.copy(self.ends, device.upload(np.ascontiguousarray(ends).view(np.uint64).reshape(-1)))
+            numbers = device.upload(np.arange(k, dtype=np.int64))
+            self.listed = (numbers, device.upload(weights), FILE.weight_kind(weights))
         self.kernels = FILE.kernels(device, key_types(view))
 
     def malformed(self) -> bool:
@@ -110,7 +133,7 @@ class _Certificate(Arrays):
     def round(self, level: Any, count: int, above: int, closing: Any) -> int:
         """Merge the ``count`` nodes of a level along their lightest edges; return how many that leaves above."""
         k, nodes, next_level = len(self.edges), np.int32(count), np.int32(above)
-        edges = (np.uint32(k), self.resident_edges, *self.weights)
+        edges = (np.uint32(k), *self.listed)
         self.launch("reset", count, nodes, level)
         self.launch("bid", k, *edges, self.ends, level)
         if self.wide:
@@ -140,9 +163,8 @@ class _Certificate(Arrays):
         found = self.device.read(violation)
         return None if found == NO_VIOLATION else int(found)
 
-    def heaviest_between(self, edge: int) -> int | None:
-        """Return the position of the heaviest forest edge between an edge's ends, or None where there is no path."""
-        (u,), (v,) = edge_endpoints(self.view.host.graph, np.array([edge]))
+    def heaviest_between(self, u: int, v: int) -> int | None:
+        """Return the position of the heaviest forest edge between two vertices, or None where there is no path."""
         position = self.device.empty(1, np.uint32)
         self.launch("explain", 1, np.int32(u), np.int32(v), self.leaves, self.inner, position)
         found = self.device.read(position)
