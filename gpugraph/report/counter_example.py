@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from gpugraph.measure.record import Record
 from gpugraph.measure.record_shape import CounterExampleShape, EdgeShape
 from gpugraph.problems.contract import Verdict
-from gpugraph.report.charts.chart import Ink
+from gpugraph.report.charts.chart import LIGHT, Ink
 from gpugraph.report.terminal import Line
 
-WIDTH, HEIGHT, MARGIN = 560, 340, 44
+WIDTH, HEIGHT, MARGIN = 440, 310, 40
 MOST = 64
 """More vertices than this are no small graph, whatever a file says."""
 
@@ -36,8 +36,9 @@ _MEANING = {
 }
 _LETTERS = {"wrong": "×", "missing": "∘", "path": "~", "other": "·"}
 _STYLES = {"wrong": "bold red", "missing": "green", "right": "", "path": "dim", "other": "dim"}
-_COLOURS = {"wrong": "#c8321e", "missing": "#14805c"}
-"""Red and green that are read on a light ground and on a dark one."""
+_PAGE = {"wrong": "var(--bad)", "missing": "var(--good)"}
+_LIGHT = {"wrong": "#a32a1f", "missing": "#14694c"}
+_DARK = {"wrong": "#ff9d90", "missing": "#7fdcb6"}
 
 
 def shape_of_verdict(verdict: Verdict) -> CounterExampleShape | None:
@@ -63,15 +64,17 @@ def svg(shape: CounterExampleShape, ink: Ink) -> str:
     """Return a counter-example as SVG, in the colours of ``ink``."""
     places = _places(shape)
     marks = [name for name in _MEANING if any(_kind(edge) == name for edge in shape.edges)]
-    height = HEIGHT + 20 * len(marks) + 8
+    places[:, 1] -= places[:, 1].min() - MARGIN
+    below = float(places[:, 1].max()) + MARGIN
+    height = round(below + 20 * len(marks) + 8)
     edges, texts, vertices = [], [], []
     for edge in _edges(shape):
         (x1, y1), (x2, y2) = (places[end] for end in (edge.tail, edge.head))
         edges.append(_stroke(x1, y1, x2, y2, _kind(edge), ink, arrow=shape.directed))
         x, y = (x1 + x2) / 2, (y1 + y2) / 2
-        texts.append(_text(x, y + 4, edge.text, _COLOURS.get(_kind(edge), ink.faint), ink, 11, halo=True))
+        texts.append(_text(x, y + 4, edge.text, _colours(ink).get(_kind(edge), ink.faint), ink, 11, halo=True))
     for (x, y), vertex in zip(places, shape.vertices, strict=True):
-        pen = (_COLOURS["wrong"], 2.5) if vertex.wrong else (ink.faint, 1.2)
+        pen = (_colours(ink)["wrong"], 2.5) if vertex.wrong else (ink.faint, 1.2)
         size = 11 + 3 * max(0, len(vertex.name) - 2)
         vertices.append(
             f'<rect x="{x - size:.1f}" y="{y - 11:.1f}" width="{2 * size:.1f}" height="22" rx="11" '
@@ -79,11 +82,11 @@ def svg(shape: CounterExampleShape, ink: Ink) -> str:
         )
         vertices.append(_text(x, y + 4, vertex.name, ink.text, ink, 12))
         if vertex.note:
-            colour = _COLOURS["wrong"] if vertex.wrong else ink.faint
+            colour = _colours(ink)["wrong"] if vertex.wrong else ink.faint
             vertices.append(_text(x, y + 25, vertex.note, colour, ink, 11, halo=True))
     legend = []
     for i, name in enumerate(marks):
-        y = HEIGHT + 12 + 20 * i
+        y = below + 12 + 20 * i
         legend.append(_stroke(12, y, 52, y, name, ink, arrow=False))
         legend.append(_text(62, y + 4, _MEANING[name], ink.text, ink, 12, anchor="start"))
     said = escape(_words(shape), quote=True)
@@ -147,12 +150,17 @@ def _words(shape: CounterExampleShape) -> str:
     return f"Graph of {len(names)} vertices. {'; '.join(said)}."
 
 
+def _colours(ink: Ink) -> dict[str, str]:
+    """Return red and green, as they are read on the ground of ``ink``."""
+    return _PAGE if not ink.lightness else _LIGHT if ink == LIGHT else _DARK
+
+
 def _ground(ink: Ink) -> str:
     return ink.paper if ink.lightness else "var(--paper)"
 
 
 def _stroke(x1: float, y1: float, x2: float, y2: float, kind: str, ink: Ink, *, arrow: bool) -> str:
-    colour = _COLOURS.get(kind, ink.text if kind == "right" else ink.faint)
+    colour = _colours(ink).get(kind, ink.text if kind == "right" else ink.faint)
     wide = {"wrong": 4, "missing": 3, "right": 2.2}.get(kind, 1)
     dash = {"missing": "7 5", "path": "1 5", "other": "2 3"}.get(kind, "")
     pen = f'stroke="{colour}" stroke-width="{wide}"' + (f' stroke-dasharray="{dash}"' if dash else "")

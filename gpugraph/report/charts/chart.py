@@ -176,6 +176,8 @@ def config(ink: Ink) -> Spec:
             "labelLimit": 280,
             "symbolStrokeWidth": 2,
             "symbolSize": 90,
+            "symbolBaseFillColor": ink.faint,
+            "symbolBaseStrokeColor": ink.faint,
             "columns": 3,
         },
         "title": {"color": ink.text, "fontSize": 14, "fontWeight": 600, "anchor": "start", "offset": 10},
