@@ -185,6 +185,8 @@ def check_graphs(device: Device) -> None:
         ids = rows.canonical_ids(at)
         assert rows.ascending(ids).tolist() == sorted(ids.tolist())
         assert rows.ends_and_weights(at)[1].tolist() == graph.targets[at].tolist()
+        assert np.concatenate(list(rows.pairs(at)))[:, 1].tolist() == graph.targets[at].tolist()
+        assert rows.total(at) == sum(graph.weights.tolist())
 
 
 def check_drivers_of_ranks(device: Device) -> None:
@@ -193,6 +195,8 @@ def check_drivers_of_ranks(device: Device) -> None:
         for problem in ("mst", "components", "sssp"):
             _, verdict = solved(LoneComm(), device, problem, zoo(name))
             assert verdict.passed
+    star = undirected(1200, [(0, i, i % 7) for i in range(1, 1200)])  # its row is cut into pieces
+    assert solved(LoneComm(), device, "sssp", star)[1].passed
 
 
 def check_scans(device: Device) -> None:
