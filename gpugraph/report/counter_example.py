@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.measure.record import Record
-from gpugraph.measure.record_shape import CounterExampleShape, EdgeShape
+from gpugraph.measure.record_shape import CounterExampleShape, EdgeShape, encodable
 from gpugraph.problems.contract import Verdict
 from gpugraph.report.charts.chart import LIGHT, Ink
 from gpugraph.report.terminal import Line
@@ -89,7 +89,7 @@ def svg(shape: CounterExampleShape, ink: Ink) -> str:
         y = below + 12 + 20 * i
         legend.append(_stroke(12, y, 52, y, name, ink, arrow=False))
         legend.append(_text(62, y + 4, _MEANING[name], ink.text, ink, 12, anchor="start"))
-    said = escape(_words(shape), quote=True)
+    said = escape(encodable(_words(shape)), quote=True)
     ground = f'<rect width="100%" height="100%" fill="{ink.paper}"/>' if ink.lightness else ""
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}" '
@@ -181,7 +181,7 @@ def _text(
     font = escape(ink.font, quote=True)
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}" font-family="{font}" fill="{colour}"'
-        f"{around}>{escape(text)}</text>"
+        f"{around}>{escape(encodable(text))}</text>"
     )
 
 

@@ -90,7 +90,7 @@ class Score:
 
     Attributes:
         ratio: its time over the best one's; None where it gave no number.
-        text: that, or why there is none.
+        text: that, with a * where it proves little, or why there is none.
         tone: 0 for the best to 1 for ten times its time and beyond; None without a ratio.
     """
 
@@ -162,7 +162,7 @@ def _score(seconds: float | None, best: float, row: Record) -> Score:
         return Score(None, row.verdict, None)
     ratio = seconds / best
     text = "best" if ratio == 1.0 else f"{ratio:.2f}×" if ratio < 10 else f"{ratio:,.0f}×"
-    return Score(ratio, text + (f" ({row.few})" if row.few else ""), min(1.0, math.log10(ratio)))
+    return Score(ratio, text + ("*" if row.few else ""), min(1.0, math.log10(ratio)))
 
 
 def _same_work(cells: Sequence[Labelled]) -> dict[tuple[str, str, str], list[Labelled]]:
