@@ -111,6 +111,31 @@ def _count_joins(offsets: Any, targets: Any, up: Any) -> int:
     return joins
 
 
+# ------------------------------------------------------------------ what shows it
+
+
+def counter_example(graph: CSRGraph, found: Components) -> CounterExample | None:
+    """Return a path from a wrongly labelled vertex to the smallest of its component; None where labels are missing."""
+    if found.labels.shape != (graph.vertices,):
+        return None
+    expected = reference_labels(graph)
+    wrong = found.labels != expected
+    if not wrong.any():
+        return None
+    tails = np.repeat(np.arange(graph.vertices), np.diff(graph.offsets))
+    v = int(np.flatnonzero(wrong)[0])
+    core = path_between(graph.vertices, tails, graph.targets, v, int(expected[v])) or [v]
+
+    def mark(tail: int, head: int, arc: int) -> str:
+        return MISSING if found.labels[tail] != found.labels[head] else RIGHT
+
+    def note(v: int) -> tuple[str, bool]:
+        given = f"label {found.labels[v]}"
+        return (f"{given}, not {expected[v]}", True) if wrong[v] else (given, False)
+
+    return around(graph, core, mark, note, [v])
+
+
 # ------------------------------------------------------------------ oracle
 
 _MOST = 2**31 - 1
@@ -146,28 +171,3 @@ def check_against_reference(graph: CSRGraph, found: Components) -> Verdict:
         return Verdict("failed", "reference", detail)
     detail = f"the same {found.components} components as SciPy's, each labelled by its smallest vertex"
     return Verdict("passed", "reference", detail)
-
-
-# ------------------------------------------------------------------ what shows it
-
-
-def counter_example(graph: CSRGraph, found: Components) -> CounterExample | None:
-    """Return a path from a wrongly labelled vertex to the smallest of its component; None where labels are missing."""
-    if found.labels.shape != (graph.vertices,):
-        return None
-    expected = reference_labels(graph)
-    wrong = found.labels != expected
-    if not wrong.any():
-        return None
-    tails = np.repeat(np.arange(graph.vertices), np.diff(graph.offsets))
-    v = int(np.flatnonzero(wrong)[0])
-    core = path_between(graph.vertices, tails, graph.targets, v, int(expected[v])) or [v]
-
-    def mark(tail: int, head: int, arc: int) -> str:
-        return MISSING if found.labels[tail] != found.labels[head] else RIGHT
-
-    def note(v: int) -> tuple[str, bool]:
-        given = f"label {found.labels[v]}"
-        return (f"{given}, not {expected[v]}", True) if wrong[v] else (given, False)
-
-    return around(graph, core, mark, note, [v])

@@ -199,6 +199,48 @@ def _first_violation(
     return -1, -1
 
 
+# ------------------------------------------------------------------ what shows it
+
+_TRIED = 8
+"""Missing edges whose cycles are looked at for a short one."""
+
+
+def counter_example(graph: CSRGraph, forest: Forest) -> CounterExample | None:
+    """Return a cycle with an edge that is wrongly in the forest, or an edge that it lacks; None where ids are bad."""
+    if check_ids(graph, forest.edges) is not None:
+        return None
+    expected = reference_forest(graph)
+    given, missing = forest.edges, np.setdiff1d(expected, forest.edges)
+    extra = np.setdiff1d(given, expected)
+    span, closing = (given, missing[:_TRIED]) if len(missing) else (expected, extra[:_TRIED])
+    tails, heads = edge_endpoints(graph, span)
+    ends = [(int(u), int(v)) for u, v in zip(*edge_endpoints(graph, closing), strict=True)]
+    found = [(path_between(graph.vertices, tails, heads, u, v) or [u, v]) for u, v in ends]
+    if not found:
+        return None
+    core = min((path for path in found if len(path) > 2), key=len, default=found[0])
+
+    def mark(u: int, v: int, arc: int) -> str:
+        edge = arc if u < v else int(edge_ids(graph, np.array([u]), np.array([v]))[0])
+        return (
+            WRONG
+            if _holds(extra, edge)
+            else MISSING
+            if _holds(missing, edge)
+            else RIGHT
+            if _holds(given, edge)
+            else OTHER
+        )
+
+    bad = [v for u, v in pairwise(core) if _holds(extra, int(edge_ids(graph, np.array([u]), np.array([v]))[0]))]
+    return around(graph, core, mark, lambda v: ("", False), bad)
+
+
+def _holds(ascending: NDArray[np.int64], edge: int) -> bool:
+    at = int(np.searchsorted(ascending, edge))
+    return at < len(ascending) and int(ascending[at]) == edge
+
+
 # ------------------------------------------------------------------ oracle
 
 _MOST = 2**31 - 1
@@ -256,45 +298,3 @@ def _first_difference(graph: CSRGraph, edges: NDArray[np.int64], expected: NDArr
     if edge in expected:
         return f"{describe_edge(graph, edge)} belongs to the reference forest and is missing"
     return f"{describe_edge(graph, edge)} is in the forest and not in the reference"
-
-
-# ------------------------------------------------------------------ what shows it
-
-_TRIED = 8
-"""Missing edges whose cycles are looked at for a short one."""
-
-
-def counter_example(graph: CSRGraph, forest: Forest) -> CounterExample | None:
-    """Return a cycle with an edge that is wrongly in the forest, or an edge that it lacks; None where ids are bad."""
-    if check_ids(graph, forest.edges) is not None:
-        return None
-    expected = reference_forest(graph)
-    given, missing = forest.edges, np.setdiff1d(expected, forest.edges)
-    extra = np.setdiff1d(given, expected)
-    span, closing = (given, missing[:_TRIED]) if len(missing) else (expected, extra[:_TRIED])
-    tails, heads = edge_endpoints(graph, span)
-    ends = [(int(u), int(v)) for u, v in zip(*edge_endpoints(graph, closing), strict=True)]
-    found = [(path_between(graph.vertices, tails, heads, u, v) or [u, v]) for u, v in ends]
-    if not found:
-        return None
-    core = min((path for path in found if len(path) > 2), key=len, default=found[0])
-
-    def mark(u: int, v: int, arc: int) -> str:
-        edge = arc if u < v else int(edge_ids(graph, np.array([u]), np.array([v]))[0])
-        return (
-            WRONG
-            if _holds(extra, edge)
-            else MISSING
-            if _holds(missing, edge)
-            else RIGHT
-            if _holds(given, edge)
-            else OTHER
-        )
-
-    bad = [v for u, v in pairwise(core) if _holds(extra, int(edge_ids(graph, np.array([u]), np.array([v]))[0]))]
-    return around(graph, core, mark, lambda v: ("", False), bad)
-
-
-def _holds(ascending: NDArray[np.int64], edge: int) -> bool:
-    at = int(np.searchsorted(ascending, edge))
-    return at < len(ascending) and int(ascending[at]) == edge
