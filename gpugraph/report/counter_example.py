@@ -60,6 +60,17 @@ def drawing(record: Record, ink: Ink) -> str:
     return "" if shape is None else svg(shape, ink)
 
 
+def listed(record: Record) -> list[tuple[str, str, str]]:
+    """Return the counter-example of a record as rows: a vertex or an edge, its note or weight, and what it is."""
+    shape = shape_to_draw(record)
+    if shape is None:
+        return []
+    names, arrow = [vertex.name for vertex in shape.vertices], "→" if shape.directed else "–"
+    rows = [(v.name, v.note, "wrong" if v.wrong else "right") for v in shape.vertices if v.note]
+    edges = sorted(_edges(shape), key=lambda edge: list(_MEANING).index(_kind(edge)))
+    return rows + [(f"{names[e.tail]} {arrow} {names[e.head]}", e.text, _MEANING[_kind(e)]) for e in edges]
+
+
 def svg(shape: CounterExampleShape, ink: Ink) -> str:
     """Return a counter-example as SVG, in the colours of ``ink``."""
     places = _places(shape)

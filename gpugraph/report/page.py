@@ -20,7 +20,7 @@ from gpugraph.report.cells import speedups as find_speedups
 from gpugraph.report.charts.chart import DARK, LIGHT, PAGE, SERIES, Chart, Ink, Spec, colors, config, entries, paint
 from gpugraph.report.charts.rates import bandwidth, energy, roofline, speedups, throughput
 from gpugraph.report.charts.times import PARTS, answers, inner_shares, samples, shares, transfers
-from gpugraph.report.counter_example import drawing
+from gpugraph.report.counter_example import drawing, listed
 from gpugraph.report.engine import vega_bundle, vega_license
 from gpugraph.report.page_text import definitions, details, environments, headlines, lead
 from gpugraph.report.papers import COLUMNS as PAPER_COLUMNS
@@ -110,7 +110,7 @@ def page(rows: Sequence[Record], *, title: str = TITLE, notices: Sequence[str] =
         style=_safe(colours(palette) + _asset("style.css")),
         lead=lead(cells),
         headlines=headlines(cells, gained),
-        wrong=[(cell, _safe(drawn)) for cell in cells if (drawn := drawing(cell.record, PAGE))],
+        wrong=[(cell, _safe(drawn), listed(cell.record)) for cell in cells if (drawn := drawing(cell.record, PAGE))],
         matrices=matrices(cells),
         notices=notices,
         papers=published(cells, over),

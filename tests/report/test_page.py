@@ -232,6 +232,8 @@ def test_a_counter_example_is_drawn_and_described(tmp_path):
     assert 'aria-label="Graph of 2 vertices. b: 9, not 5; missing: &lt;a&gt;–b of weight 5."' in section
     assert ">&lt;a&gt;</text>" in section
     assert "<figcaption>Vertex b is at 9.</figcaption>" in section
+    for row in (("b", "9, not 5", "wrong"), ("&lt;a&gt; – b", "5", "missing from the answer")):
+        assert "<tr>" + "".join(f"<td>{text}</td>" for text in row) + "</tr>" in section
     assert '<a href="#wrong">' in shown
     Outline(shown)
 
