@@ -14,11 +14,13 @@ from gpugraph.problems.counter_example import MISSING, OTHER, PATH, RIGHT, WRONG
 from gpugraph.problems.mst.forest import Forest
 from gpugraph.problems.mst.verify import reference_forest
 from gpugraph.problems.registry import load_problem
+from gpugraph.problems.sssp.arcs import distance_dtype
 from gpugraph.problems.sssp.distances import Distances
 from gpugraph.problems.sssp.verify import reference_distances
 from gpugraph.report.charts.chart import LIGHT, PAGE
 from gpugraph.report.counter_example import shape_of_verdict, sketch, svg
 from gpugraph.report.terminal import plain
+from tests.zoo import ZOO, has_negative_weights, zoo
 
 
 def drawn(problem, graph, result, query=()):
@@ -122,3 +124,24 @@ def test_what_is_no_answer_at_all_is_not_drawn():
     ):
         verdict = check(load_problem(problem), graph, query, result, "reference")
         assert (verdict.status, verdict.counter_example) == ("failed", None)
+
+
+@pytest.mark.parametrize("name", ZOO)
+def test_whatever_is_wrong_on_any_graph_of_the_zoo_is_small_enough_to_be_drawn(name):
+    graph = zoo(name)
+    answers = {
+        "mst": lambda graph: (Forest.of(graph, reference_forest(graph)[1:]), ()),
+        "sssp": lambda graph: (Distances(graph, 0, np.ones(graph.vertices, distance_dtype(graph.weight_dtype))), (0,)),
+        "components": lambda graph: (Components(graph, np.arange(graph.vertices)[::-1].copy()), ()),
+    }
+    for problem, answer in answers.items():
+        if graph.vertices == 0 or (problem == "sssp" and has_negative_weights(graph)):
+            continue
+        admitted = load_problem(problem).admit(graph)
+        result, query = answer(admitted)
+        verdict = check(load_problem(problem), admitted, query, result, "reference")
+        shape = shape_of_verdict(verdict)
+        if verdict.status == "failed" and shape is not None:
+            assert 0 < len(shape.vertices) <= 16
+            assert len(shape.edges) <= 80
+            ElementTree.fromstring(svg(shape, LIGHT))
