@@ -78,6 +78,10 @@ def _ended(cell: Labelled) -> str:
     return record.verdict if record.ok else f"{record.verdict}: {short}"
 
 
+def _factor(times: float) -> str:
+    return f"{times:,.0f}" if times >= 100 else f"{times:.3g}"
+
+
 def _memory(cell: Labelled) -> int | None:
     return cell.record.shape.peak_device_bytes or None
 
@@ -156,12 +160,12 @@ COLUMNS: tuple[Column, ...] = (
         shown=(MARKDOWN, PAGE),
         optional=True,
     ),
-    Column("over_cpu", "× best CPU, kernel", lambda c: c.over_cpu, "{:.3g}".format, number=True, shown=(PAGE,)),
+    Column("over_cpu", "× best CPU, kernel", lambda c: c.over_cpu, _factor, number=True, shown=(PAGE,)),
     Column(
         "answers_over_cpu",
         "× best CPU, answer",
         lambda c: c.answers_over_cpu,
-        "{:.3g}".format,
+        _factor,
         number=True,
         shown=(PAGE,),
     ),
