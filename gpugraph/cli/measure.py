@@ -12,7 +12,15 @@ import click
 
 from gpugraph.cli import Command
 from gpugraph.cli.options import bundle, command, defaults, graph_options, output_options, run_options
-from gpugraph.cli.output import check_destination, diverted, show, show_lines, tell
+from gpugraph.cli.output import (
+    check_destination,
+    check_drawing,
+    diverted,
+    draw_counter_example,
+    show,
+    show_lines,
+    tell,
+)
 from gpugraph.errors import InputError, VerificationFailed, unknown_name
 from gpugraph.problems.registry import command_of
 from gpugraph.quantities import parse_share
@@ -57,6 +65,7 @@ def measure(
     cold: bool,
     energy: bool,
     commands: tuple[str, ...] = (),
+    draw: str | None = None,
     device: str = "auto",
     **same: Any,
 ) -> None:
@@ -75,6 +84,7 @@ def measure(
         graph = defaults().graph
         tell([f"no graph given: taking {graph}, the default of {defaults().origins['default.graph']}"], quiet=quiet)
     _check_outputs(problem, graph, output, save)
+    check_drawing(draw)
     algo = _with_commands(algo, commands)
     _check_algorithm(problem, algo)
     cell = Cell(
@@ -108,6 +118,8 @@ def measure(
                 tell([f"{save}: a last line that was torn by a kill is cut off"], quiet=quiet)
     with _going_on(troubles):
         print_record(record)
+    with _going_on(troubles):
+        draw_counter_example(draw, record.shape.verification.counter_example, quiet=quiet)
     if record.status == "failed":
         where = f"{record.data['problem']} by {record.data['algorithm']} on {record.data['graph']['name']}"
         raise VerificationFailed(record.data["verification"]["detail"], where=where)

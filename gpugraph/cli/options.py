@@ -264,6 +264,8 @@ def run_options(function: Decorated) -> Decorated:
     )(function)
 
 
+draw_option = click.option("--draw", metavar="FILE.svg", help="Draw the counter-example, if the result is wrong.")
+
 output_options = bundle(
     named(
         "--format",
@@ -275,6 +277,7 @@ output_options = bundle(
     ),
     click.option("-o", "--output", metavar="RESULT", help="Write the result: .npz, .csv, or .mtx for a forest."),
     click.option("--save", metavar="FILE.jsonl", help="Append the record to a file."),
+    draw_option,
 )
 
 table_or_json = named(

@@ -7,11 +7,14 @@ import os
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
-from gpugraph.errors import GpuGraphWarning, InputError
+from gpugraph.errors import GpuGraphWarning, InputError, unknown_name
 from gpugraph.files import check_writable
 from gpugraph.report.terminal import Line, plain, print_rich
+
+if TYPE_CHECKING:
+    from gpugraph.measure.record_shape import CounterExampleShape
 
 
 def show(text: str) -> None:
@@ -132,6 +135,35 @@ def check_destination(path: str, *, append: bool = False) -> None:
             )
     else:
         check_writable(path)
+
+
+def check_drawing(path: str | None) -> None:
+    """Check that the drawing of a counter-example can be written where one is asked for.
+
+    Raises:
+        InputError: the name does not end in .svg, or ``check_destination`` says so.
+    """
+    if path is not None:
+        ending = os.path.splitext(path)[1].lower()
+        if ending != ".svg":
+            raise unknown_name("ending of a drawing", ending or path, [".svg"])
+        check_destination(path)
+
+
+def draw_counter_example(path: str | None, shape: CounterExampleShape | None, *, quiet: bool = False) -> None:
+    """Write a counter-example, if a drawing is asked for, or say that there is none."""
+    if path is None:
+        return
+    if shape is None:
+        tell([f"{path} is not written: there is no counter-example to draw"], quiet=quiet)
+        return
+    from gpugraph.files import atomic_write
+    from gpugraph.report.charts.chart import LIGHT
+    from gpugraph.report.counter_example import svg
+
+    with atomic_write(path, "w") as stream:
+        stream.write(svg(shape, LIGHT) + "\n")
+    tell([f"{path}: the counter-example"], quiet=quiet)
 
 
 def silence(stream: IO[str]) -> None:

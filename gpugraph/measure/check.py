@@ -7,6 +7,7 @@ verdict says so, and the oracle or the certificate never sees it.
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from gpugraph.errors import InputError, unknown_name
@@ -14,6 +15,7 @@ from gpugraph.problems.contract import (
     METHODS,
     PROBLEMS,
     CertifiesOnDevice,
+    DrawsCounterExamples,
     JudgesItself,
     Problem,
     Verdict,
@@ -81,7 +83,8 @@ def check(
     """Return the verdict on a result by ``method``, one of auto, reference, certificate, both and none.
 
     A GPU on which the graph lies, ``resident``, checks the certificate itself if it can.  ``by`` is the algorithm
-    that gave the result, so that the oracle is never the same code.
+    that gave the result, so that the oracle is never the same code.  A wrong result on a graph that the reference may
+    take comes with a counter-example.
     """
     if method == "none":
         return NOT_ASKED_FOR
@@ -96,7 +99,10 @@ def check(
         verdicts.append(_certificate(problem, graph, query, result, resident, device))
     if method in ("reference", "both"):
         verdicts.append(problem.reference(graph, query, result, by))
-    return verdict_of(verdicts, method)
+    verdict = verdict_of(verdicts, method)
+    if verdict.status == "failed" and graph.edges <= REFERENCE_LIMIT and isinstance(problem, DrawsCounterExamples):
+        return replace(verdict, counter_example=problem.counter_example(graph, query, result))
+    return verdict
 
 
 def _certificate(

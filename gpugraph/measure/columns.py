@@ -29,12 +29,14 @@ class Labelled:
         variant: the algorithm with whatever else sets it apart.
         device: as short as it can be.
         over_cpu: how many times as fast as the fastest CPU run of the same work it is, where that is known.
+        answers_over_cpu: the same of the times to answer.
     """
 
     record: Record
     variant: str
     device: str
     over_cpu: float | None = None
+    answers_over_cpu: float | None = None
 
     @classmethod
     def alone(cls, record: Record) -> Labelled:
@@ -74,6 +76,10 @@ def _ended(cell: Labelled) -> str:
     record, message = cell.record, cell.record.message
     short = message if len(message) <= SHORT else f"{message[: SHORT - 1]}…"
     return record.verdict if record.ok else f"{record.verdict}: {short}"
+
+
+def _factor(times: float) -> str:
+    return f"{times:,.0f}" if times >= 100 else f"{times:.3g}"
 
 
 def _memory(cell: Labelled) -> int | None:
@@ -154,7 +160,15 @@ COLUMNS: tuple[Column, ...] = (
         shown=(MARKDOWN, PAGE),
         optional=True,
     ),
-    Column("over_cpu", "× CPU, kernel", lambda c: c.over_cpu, "{:.3g}".format, number=True, shown=(PAGE,)),
+    Column("over_cpu", "× best CPU, kernel", lambda c: c.over_cpu, _factor, number=True, shown=(PAGE,)),
+    Column(
+        "answers_over_cpu",
+        "× best CPU, answer",
+        lambda c: c.answers_over_cpu,
+        _factor,
+        number=True,
+        shown=(PAGE,),
+    ),
     Column("share", "Roof", lambda c: c.record.share, percent, number=True, shown=(PAGE,)),
     Column("nanojoules", "nJ/edge", lambda c: c.record.nanojoules, "{:.3g}".format, number=True, shown=(PAGE,)),
     Column("memory", "memory", _memory, in_units, number=True, shown=(PAGE,)),

@@ -10,7 +10,7 @@ from gpugraph.measure.columns import Labelled, problem_columns
 from gpugraph.measure.record import PHASES, Record
 from gpugraph.problems.column import TABLE, Column
 from gpugraph.quantities import count, counted, duration, in_units, percent, rate
-from gpugraph.report.terminal import Line, field
+from gpugraph.report.terminal import Line, can_draw, field
 
 BAR_WIDTH = 30
 SHOWN_SOURCES = 10
@@ -190,7 +190,13 @@ def _result(record: Record, width: int) -> list[Line]:
     status, method = verdict["status"], verdict["method"]
     style = {"passed": "bold green", "failed": "bold red"}.get(status, "yellow")
     by = f" by {METHOD_NAMES.get(method, method)}" if method != "none" else ""
-    return lines + field("verdict", f"{status}{by}: {verdict['detail']}", width=width, style=style)
+    lines += field("verdict", f"{status}{by}: {verdict['detail']}", width=width, style=style)
+    if record.shape.verification.counter_example is None:
+        return lines
+    from gpugraph.report.counter_example import shape_to_draw, sketch
+
+    shape = shape_to_draw(record)
+    return lines + ([] if shape is None else [[("", "")], *sketch(shape, width=width, unicode=can_draw())])
 
 
 def _sources(data: Mapping[str, Any], width: int) -> list[Line]:

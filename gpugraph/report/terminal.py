@@ -23,6 +23,15 @@ def page_width(most: int = 100) -> int:
     return max(width, 40)
 
 
+def can_draw() -> bool:
+    """Tell whether standard output can show blocks and lines that are no letters."""
+    try:
+        "▁█×╱".encode(sys.stdout.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
 def plain(lines: Sequence[Line]) -> str:
     """Return the lines as text, without styles and without trailing spaces."""
     return "\n".join("".join(text for text, _ in line).rstrip() for line in lines)

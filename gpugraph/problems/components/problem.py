@@ -21,6 +21,7 @@ from gpugraph.problems.on_graphs import OnGraphs
 if TYPE_CHECKING:
     from gpugraph.devices.base import Device
     from gpugraph.graph.view import ResidentView
+    from gpugraph.problems.counter_example import CounterExample
 
 
 class ConnectedComponents(LabelsFiles, ByPeers, LabelsOnRanks, OnGraphs):
@@ -74,6 +75,12 @@ class ConnectedComponents(LabelsFiles, ByPeers, LabelsOnRanks, OnGraphs):
         from gpugraph.problems.components.verify import check_certificate
 
         return check_certificate(graph, result)
+
+    def counter_example(self, graph: CSRGraph, query: tuple[Any, ...], result: Components) -> CounterExample | None:
+        """Return the part of the graph that shows that a result is wrong (see ``verify.py``)."""
+        from gpugraph.problems.components.verify import counter_example
+
+        return counter_example(graph, result)
 
     def certificate_on_device(
         self, view: ResidentView, device: Device, query: tuple[Any, ...], result: Components

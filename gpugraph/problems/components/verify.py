@@ -22,6 +22,7 @@ from gpugraph.graph.chunks import balanced_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.components.labels import Components
 from gpugraph.problems.contract import Verdict
+from gpugraph.problems.counter_example import MISSING, RIGHT, CounterExample, around, path_between
 
 _RANGES_PER_THREAD = 8
 
@@ -108,6 +109,31 @@ def _count_joins(offsets: Any, targets: Any, up: Any) -> int:
                 up[a] = up[b]
                 a = above
     return joins
+
+
+# ------------------------------------------------------------------ what shows it
+
+
+def counter_example(graph: CSRGraph, found: Components) -> CounterExample | None:
+    """Return a path from a wrongly labelled vertex to the smallest of its component; None where labels are missing."""
+    if found.labels.shape != (graph.vertices,):
+        return None
+    expected = reference_labels(graph)
+    wrong = found.labels != expected
+    if not wrong.any():
+        return None
+    tails = np.repeat(np.arange(graph.vertices), np.diff(graph.offsets))
+    v = int(np.flatnonzero(wrong)[0])
+    core = path_between(graph.vertices, tails, graph.targets, v, int(expected[v])) or [v]
+
+    def mark(tail: int, head: int, arc: int) -> str:
+        return MISSING if found.labels[tail] != found.labels[head] else RIGHT
+
+    def note(v: int) -> tuple[str, bool]:
+        given = f"label {found.labels[v]}"
+        return (f"{given}, not {expected[v]}", True) if wrong[v] else (given, False)
+
+    return around(graph, core, mark, note, [v])
 
 
 # ------------------------------------------------------------------ oracle

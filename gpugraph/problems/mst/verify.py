@@ -24,6 +24,7 @@ minimum spanning forest of the ranks is that of the weights.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,8 @@ from gpugraph.graph.canonical import Keys, canonical_order, order_keys
 from gpugraph.graph.chunks import balanced_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.contract import Verdict
-from gpugraph.problems.mst.forest import Forest, describe_edge, edge_endpoints
+from gpugraph.problems.counter_example import MISSING, OTHER, RIGHT, WRONG, CounterExample, around, path_between
+from gpugraph.problems.mst.forest import Forest, describe_edge, edge_endpoints, edge_ids
 
 _RANGES_PER_THREAD = 8
 
@@ -195,6 +197,48 @@ def _first_violation(
             if keys[edge] < ranked_keys[rank] or (keys[edge] == ranked_keys[rank] and edge < ranked[rank]):
                 return edge, rank
     return -1, -1
+
+
+# ------------------------------------------------------------------ what shows it
+
+_TRIED = 8
+"""Missing edges whose cycles are looked at for a short one."""
+
+
+def counter_example(graph: CSRGraph, forest: Forest) -> CounterExample | None:
+    """Return a cycle with an edge that is wrongly in the forest, or an edge that it lacks; None where ids are bad."""
+    if check_ids(graph, forest.edges) is not None:
+        return None
+    expected = reference_forest(graph)
+    given, missing = forest.edges, np.setdiff1d(expected, forest.edges)
+    extra = np.setdiff1d(given, expected)
+    span, closing = (given, missing[:_TRIED]) if len(missing) else (expected, extra[:_TRIED])
+    tails, heads = edge_endpoints(graph, span)
+    ends = [(int(u), int(v)) for u, v in zip(*edge_endpoints(graph, closing), strict=True)]
+    found = [(path_between(graph.vertices, tails, heads, u, v) or [u, v]) for u, v in ends]
+    if not found:
+        return None
+    core = min((path for path in found if len(path) > 2), key=len, default=found[0])
+
+    def mark(u: int, v: int, arc: int) -> str:
+        edge = arc if u < v else int(edge_ids(graph, np.array([u]), np.array([v]))[0])
+        return (
+            WRONG
+            if _holds(extra, edge)
+            else MISSING
+            if _holds(missing, edge)
+            else RIGHT
+            if _holds(given, edge)
+            else OTHER
+        )
+
+    bad = [v for u, v in pairwise(core) if _holds(extra, int(edge_ids(graph, np.array([u]), np.array([v]))[0]))]
+    return around(graph, core, mark, lambda v: ("", False), bad)
+
+
+def _holds(ascending: NDArray[np.int64], edge: int) -> bool:
+    at = int(np.searchsorted(ascending, edge))
+    return at < len(ascending) and int(ascending[at]) == edge
 
 
 # ------------------------------------------------------------------ oracle

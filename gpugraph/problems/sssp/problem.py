@@ -29,6 +29,7 @@ from gpugraph.problems.sssp.result_files import DistancesFiles
 if TYPE_CHECKING:
     from gpugraph.devices.base import Device
     from gpugraph.graph.view import ResidentView
+    from gpugraph.problems.counter_example import CounterExample
 
 
 class ShortestPaths(DistancesFiles, ByPeers, DistancesOnRanks, OnGraphs):
@@ -172,6 +173,12 @@ class ShortestPaths(DistancesFiles, ByPeers, DistancesOnRanks, OnGraphs):
         from gpugraph.problems.sssp.verify import check_certificate
 
         return check_certificate(graph, int(query[0]), result)
+
+    def counter_example(self, graph: CSRGraph, query: tuple[Any, ...], result: Distances) -> CounterExample | None:
+        """Return the part of the graph that shows that a result is wrong (see ``verify.py``)."""
+        from gpugraph.problems.sssp.verify import counter_example
+
+        return counter_example(graph, int(query[0]), result)
 
     def certificate_on_device(
         self, view: ResidentView, device: Device, query: tuple[Any, ...], result: Distances

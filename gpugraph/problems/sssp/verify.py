@@ -25,8 +25,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.compiled import njit
+from gpugraph.errors import InputError
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.contract import Verdict
+from gpugraph.problems.counter_example import MISSING, OTHER, RIGHT, CounterExample, around
 from gpugraph.problems.sssp.arcs import Arcs, distance_dtype, unreached
 from gpugraph.problems.sssp.distances import Distances
 from gpugraph.problems.sssp.tight_arcs import canonical_predecessors, refuse_wrapped, survey
@@ -174,6 +176,49 @@ def check_against_reference(graph: CSRGraph, source: int, result: Distances, by:
 def _in_words(distance: Any) -> str:
     """Return a distance for a message."""
     return "unreached" if distance == unreached(distance.dtype) else f"at distance {distance}"
+
+
+def counter_example(graph: CSRGraph, source: int, result: Distances) -> CounterExample | None:
+    """Return the shortest path to a wrong vertex, the nearest to the source, with the arcs around it.
+
+    None of a result that is no answer at all, or whose distances are right.
+    """
+    if malformed(graph, source, result) is not None:
+        return None
+    try:
+        right, _ = reference_distances(graph, source)
+    except InputError:
+        return None
+    wrong = result.distance != right
+    if not wrong.any():
+        return None
+    places = np.flatnonzero(wrong)
+    v = int(places[np.argmin(right[places])])
+    before = canonical_predecessors(graph, right, source)
+    core = [v]
+    while before[core[-1]] >= 0:
+        core.append(int(before[core[-1]]))
+
+    def mark(tail: int, head: int, arc: int) -> str:
+        if before[head] != tail:
+            return OTHER
+        return MISSING if wrong[head] else RIGHT
+
+    def note(v: int) -> tuple[str, bool]:
+        given, due = (_short(distance[v]) for distance in (result.distance, right))
+        return (f"{given}, not {due}", True) if wrong[v] else (given, False)
+
+    return around(graph, core[::-1], mark, note, [v, *core[1:2]])
+
+
+def _short(distance: Any) -> str:
+    return (
+        "∞"
+        if distance == unreached(distance.dtype)
+        else f"{distance:g}"
+        if distance.dtype.kind == "f"
+        else str(distance)
+    )
 
 
 @njit
