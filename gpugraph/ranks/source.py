@@ -12,6 +12,7 @@ import numpy as np
 from gpugraph.clock import HostClock
 from gpugraph.errors import InputError
 from gpugraph.graph.build import counted
+from gpugraph.graph.datasets.registry import is_dataset
 from gpugraph.graph.generate import draw_arcs
 from gpugraph.graph.spec import Spec, is_spec, parse_spec
 from gpugraph.ranks.comm import HostComm
@@ -31,7 +32,7 @@ def open_part(
     """Return this rank's part of the graph behind ``source``, checked.
 
     Args:
-        source: a spec, or the path of a ``.csr``.
+        source: a spec, the name of a data set, or the path of a ``.csr``.
         comm: the ranks, which all call this.
         input_format: ``"csr"`` or None.
         weights: ``"file"`` or ``"unit"``.
@@ -48,6 +49,11 @@ def open_part(
         remedy = "write w=LO..HI into the spec, or convert the file with --weights first"
         raise InputError(f"several ranks cannot change weights to {weights}", remedy=remedy)
     clock = HostClock() if clock is None else clock
+    if text and is_dataset(text):
+        from gpugraph.graph.datasets.store import local_csr
+
+        with clock.phase("fetch"):
+            text = os.fspath(local_csr(text, progress))
     if text and input_format is None and not os.path.exists(text) and is_spec(text):
         with clock.phase("build"):
             part = _drawn(parse_spec(text), comm, progress)
@@ -61,7 +67,7 @@ def open_part(
             part.check()
     else:
         raise InputError(
-            "several ranks share a spec or a .csr, nothing else",
+            "several ranks share a spec, a data set or a .csr, nothing else",
             where=text or type(source).__name__,
             remedy="convert it first: gpugraph convert FILE graph.csr",
         )
