@@ -216,6 +216,32 @@ def test_a_disk_that_fills_up_ends_in_one_line_and_keeps_nothing(
     assert held(folder) == {".lock"}
 
 
+def test_a_real_limit_to_the_size_of_files_is_told_too(lists: Lists, server: Told, folder: Path) -> None:
+    resource = pytest.importorskip("resource")
+    server.files["/a/roads.gr"] = LONG
+    limits = 1 << 14, resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+    (one,) = commands(1, "info", "own:roads", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limits))
+    _, said = one.communicate(timeout=120)
+    assert one.returncode == 2, said
+    assert said.count("gpugraph: error: ") == 1
+    assert "cannot be written: no room is left" in said
+    assert held(folder) == {".lock"}
+
+
+def test_how_far_it_is_is_told_on_the_way(lists: Lists, server: Told, folder: Path) -> None:
+    server.files["/a/roads.gr"] = LONG
+    server.next["/a/roads.gr"] = [503, "short"]
+    told: list[str] = []
+    open_graph("own:roads", progress=told.append)
+    assert told[:3] == [
+        "fetching roads.gr",
+        "roads.gr: 503 service unavailable; trying again",
+        "fetching roads.gr: 58.6 KiB of 117 KiB, 50%",
+    ]
+    assert "fetching roads.gr: 117 KiB of 117 KiB, 100%" in told
+    assert any(one.startswith("converting roads.gr") for one in told)
+
+
 def test_a_folder_that_may_not_be_written_to_is_told(lists: Lists, folder: Path) -> None:
     folder.write_text("a file")
     assert "the cache cannot be written" in refuse(2, "mst", "own:roads")
