@@ -70,7 +70,7 @@ def cached(dataset: Dataset) -> Cached:
         held = []
     graphs = tuple(sorted(path for path in held if path.suffix == ".csr" and path.with_suffix(".json") in held))
     taken = sum(path.stat().st_size for path in held if path.name not in (".lock", "pin.json"))
-    return Cached(folder, file if file in held else None, _read_json(folder / "pin.json"), graphs, taken)
+    return Cached(folder, file if file in held else None, _pinned(folder), graphs, taken)
 
 
 def describe(dataset: Dataset) -> dict[str, Any]:
@@ -173,7 +173,7 @@ def _converted(
         with _alone(folder, dataset, tell):
             if not anew and (facts := _facts(path)):  # another process has made it meanwhile
                 return path, facts, ()
-            pin = _read_json(folder / "pin.json")
+            pin = _pinned(folder)
             file, url = _file(dataset, folder, pin, tell)
             fresh = not (dataset.sha256 or pin)
             tell(f"converting {file.name}")
@@ -216,7 +216,7 @@ def _pin(dataset: Dataset, file: Path, url: str, pin: dict[str, Any], key: str, 
     if first:
         told = {"file": file.name, "url": url, "since": time.strftime("%Y-%m-%d", time.gmtime())}
         pin = {**told, "bytes": file.stat().st_size, "sha256": _sha256(file, lambda what: None), "digests": {}}
-    if key not in pin.setdefault("digests", {}):
+    if key not in pin["digests"]:
         pin["digests"][key] = digest
         _write_json(file.with_name("pin.json"), pin)
     if not first or dataset.sha256 or dataset.digest:
@@ -283,12 +283,22 @@ def _write_json(path: Path, content: dict[str, Any]) -> None:
         raw.write(json.dumps(content, indent=1, ensure_ascii=False).encode())
 
 
+def _pinned(folder: Path) -> dict[str, Any]:
+    """Return the pin of a data set, or nothing where there is none that makes sense."""
+    pin = _read_json(folder / "pin.json")
+    whole = isinstance(pin.get("sha256"), str) and isinstance(pin.get("digests"), dict)
+    return pin if whole else {}
+
+
 def _facts(path: Path) -> dict[str, Any]:
-    """Return what is kept beside a ``.csr``, or nothing where one of both is missing."""
+    """Return what is kept beside a ``.csr``, or nothing where one of both is missing or makes no sense."""
     facts = _read_json(path.with_suffix(".json")) if path.is_file() else {}
-    whole = {"digest", "names", "notes", "negative_loop", "answers"} <= facts.keys()
-    needed = [path.with_name(file) for file, _ in facts["answers"].values()] if whole else []
-    needed += [path.with_suffix(".npy")] if whole and facts["names"] == "file" else []
+    try:
+        needed = [path.with_name(file) for file, _ in facts["answers"].values()]
+        needed += [path.with_suffix(".npy")] if facts["names"] == "file" else []
+        whole = {"digest", "negative_loop"} <= facts.keys() and isinstance(facts["notes"], list)
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return {}
     return facts if whole and all(one.is_file() for one in needed) else {}
 
 

@@ -37,7 +37,7 @@ from gpugraph.graph.formats.input_file import Source
 from gpugraph.graph.formats.lines import data_lines, integer, peek, words_of
 from gpugraph.graph.formats.text import Rows, parse_numbers, read_rows
 
-_ANSWERS = {"BFS": "bfs.source-vertex", "SSSP": "sssp.source-vertex", "WCC": None}
+_ANSWERS = {"SSSP": "sssp.source-vertex", "WCC": None}
 """Algorithm of Graphalytics → the property that says where it starts."""
 _LINE = re.compile(
     rb"graph\.(.+?)\.((?:vertex-file|edge-file|meta|directed|edge-properties|\w+\.source-vertex)[\w.-]*)$"

@@ -9,6 +9,7 @@ import tarfile
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -248,6 +249,31 @@ def test_sizes_are_told_before_anything_is_fetched_and_then_exactly(lists: Lists
     size_of.cache_clear()
     assert (size_of("own:roads").arcs, size_of("own:roads").exact) == (6, True)
     assert series_of("own:roads") == "own:roads"
+
+
+def test_functions_of_python_take_the_name(lists: Lists) -> None:
+    assert gpugraph.mst("own:roads", device="cpu").total_weight == 14
+    with gpugraph.on("own:roads", device="cpu") as held:
+        assert held.sssp(0).distance.tolist() == [0, 5, 12, 14]
+
+
+@pytest.mark.parametrize("text", ["[]", '{"sha256": 3, "digests": {}}', '{"sha256": "x", "digests": 3}', "{"])
+def test_a_pin_that_makes_no_sense_is_none(text: str, lists: Lists, folder: Path) -> None:
+    (folder / "own/roads").mkdir(parents=True)
+    (folder / "own/roads/pin.json").write_text(text)
+    assert any("pinned" in note for note in open_graph("own:roads").notes)
+
+
+@pytest.mark.parametrize("change", [{"answers": 3}, {"answers": {"SSSP": []}}, {"notes": None}, {"digest": ...}])
+def test_what_is_kept_beside_a_graph_and_makes_no_sense_is_made_anew(
+    change: dict[str, Any], lists: Lists, folder: Path
+) -> None:
+    expected = open_graph("own:roads").digest
+    path = folder / "own/roads/graph.json"
+    told = json.loads(path.read_text()) | change
+    path.write_text(json.dumps({name: value for name, value in told.items() if value is not ...}))
+    assert open_graph("own:roads").digest == expected
+    assert json.loads(path.read_text())["answers"] == {}
 
 
 def test_ranks_share_a_data_set(lists: Lists) -> None:

@@ -3,16 +3,21 @@ from __future__ import annotations
 import gzip
 import json
 import re
+import tempfile
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import gpugraph
 from gpugraph.errors import GraphFormatError, InputError
+from gpugraph.graph.check import check_structure
 from gpugraph.graph.load import load_file
 from gpugraph.graph.sources import open_graph
 from gpugraph.problems import on_graphs
+from gpugraph.problems.on_graphs import published_values
 from tests.cli.runner import refuse, succeed
 from tests.graph.formats.samples import arcs
 
@@ -195,3 +200,36 @@ def test_of_a_large_graph_the_published_output_is_the_oracle(net: Path, monkeypa
     found = gpugraph.sssp(graph, source="published", device="cpu", verify="none")
     detail = gpugraph.verify(graph, found, method="reference").detail
     assert detail == "all 5 distances are those of net-SSSP, each within 0.01%"
+
+
+ODD = st.sampled_from(["-1", "0.5", "1e400", "nan", "inf", "x", "#", "é", "", "9" * 25, str(2**63)])
+IDS = st.sampled_from(["0", "1", "7", "40"])
+SOUND = st.lists(st.tuples(IDS, IDS).map(" ".join), max_size=5).map("\n".join)
+LINES = SOUND | SOUND | st.lists(st.lists(IDS | ODD, max_size=4).map(" ".join), max_size=5).map("\n".join)
+ANSWERS = LINES | st.permutations(["0 7", "1 7", "7 0", "40 7"]).map("\n".join)
+VERTICES_OF = st.just("0\n1\n7\n40") | st.lists(IDS | ODD, max_size=4, unique=True).map("\n".join)
+KEYS = ["vertex-file", "edge-file", "meta.vertices", "meta.edges", "directed", "edge-properties.names"]
+SAID = st.lists(
+    st.tuples(
+        st.sampled_from(KEYS), st.sampled_from(["", "net.v", "net.e", "..", "4", "-3", "true", "false", "weight", "é"])
+    ).map(lambda pair: f"graph.net.{pair[0]} = {pair[1]}"),
+    max_size=1,
+).map(lambda lines: "\n".join(["graph.net.edge-file = net.e", *lines]))
+
+
+@settings(max_examples=150, deadline=None)
+@given(said=SAID, vertices=VERTICES_OF, edges=LINES, answer=ANSWERS)
+def test_whatever_the_files_hold_is_a_graph_or_refused(said: str, vertices: str, edges: str, answer: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in (("net.properties", said), ("net.v", vertices), ("net.e", edges), ("net-WCC", answer)):
+            (Path(folder) / name).write_text(text)
+        try:
+            graph = load_file(Path(folder) / "net.properties")
+        except InputError:
+            return
+        check_structure(graph)
+        try:
+            values = published_values(graph, graph.answers["WCC"], "int64")
+        except InputError:
+            return
+        assert len(values) == graph.vertices
