@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from gpugraph.compression import codec_of_content, open_reader
 from gpugraph.errors import GraphFormatError, InputError, reading
 from gpugraph.files import replaced
-from gpugraph.graph.datasets.fetch import Tell, require_room
+from gpugraph.graph.datasets.fetch import Tell, changed, require_room
 from gpugraph.graph.datasets.registry import Dataset
 from gpugraph.graph.formats.input_file import Reading
 
@@ -56,8 +56,7 @@ def convert(
         due, by = (due, by) if due else (pin.get("digests", {}).get(key), f"the pin of {pin.get('since', '')}")
         if due not in (None, graph.digest):
             what = f"its source has changed: the graph's digest is {graph.digest}, {by} says {due}"
-            remedy = f"see docs/datasets.md; gpugraph datasets {dataset} --forget drops a pin"
-            raise InputError(what, where=str(dataset), remedy=remedy)
+            raise InputError(what, where=str(dataset), remedy=changed(dataset, by))
         save_file(graph, path, renumber=True)
         names = graph.vertex_names
         from_one = names is not None and names.dtype.kind in "iu" and _counts_from_one(names)

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from gpugraph.errors import GpuGraphError, InputError
+from gpugraph.errors import InputError
 from gpugraph.graph.datasets import MIRROR
 from gpugraph.graph.datasets.registry import Dataset
 from gpugraph.quantities import exactly, in_units
@@ -38,11 +38,18 @@ Tell = Callable[[str], None]
 
 
 class _Refused(Exception):
-    """A source does not give the file; the text says why, and ``missing`` whether it has none of that name."""
+    """A source does not give the file; the text says why, ``missing`` that it has none of that name."""
 
-    def __init__(self, why: str, *, missing: bool = False):
+    def __init__(self, why: str, *, missing: bool = False, remedy: str = ""):
         super().__init__(why)
-        self.missing = missing
+        self.missing, self.remedy = missing, remedy
+
+
+def changed(dataset: Dataset, vouched_by: str) -> str:
+    """Return what to do about a file or a graph that is another than who vouches for it says."""
+    if "pin" in vouched_by:
+        return f"if that is well, gpugraph datasets {dataset} --forget drops the pin; see docs/datasets.md"
+    return "it is damaged, or its source has changed it: see docs/datasets.md"
 
 
 def sources(dataset: Dataset) -> list[str]:
@@ -70,9 +77,10 @@ def fetch(dataset: Dataset, folder: Path, sha256: str | None, vouched_by: str, t
     except ImportError:
         by_hand = f"or put {dataset.urls[0]} into {folder} by hand"
         remedy = f"pip install 'gpugraph[data]', {by_hand}"
-        raise InputError("data sets are fetched by pooch, which is not installed", where=str(dataset), remedy=remedy)  # noqa: B904
+        what = "data sets are fetched by pooch, which is not installed"
+        raise InputError(what, where=str(dataset), remedy=remedy) from None
     pooch.get_logger().setLevel("ERROR")
-    troubles: list[tuple[str, Exception]] = []
+    troubles: list[tuple[str, _Refused]] = []
     for url in sources(dataset):
         host = urlsplit(url).netloc
         transfer = _Transfer(folder / f"{dataset.file}.part", dataset, tell)
@@ -85,26 +93,26 @@ def fetch(dataset: Dataset, folder: Path, sha256: str | None, vouched_by: str, t
             found = re.search(r"got ([0-9a-f]{64})", str(error))
             if found is None:
                 raise
-            troubles.append((host, _Refused(f"its SHA-256 is {found[1]}, {vouched_by} says {sha256}")))
+            why = f"its SHA-256 is {found[1]}, {vouched_by} says {sha256}"
+            troubles.append((host, _Refused(why, remedy=changed(dataset, vouched_by))))
         except OSError as error:
             transfer.forget()
             raise _cannot_write(error, folder) from error
     raise _failure(dataset, folder, troubles)
 
 
-def _failure(dataset: Dataset, folder: Path, troubles: list[tuple[str, Exception]]) -> InputError:
+def _failure(dataset: Dataset, folder: Path, troubles: list[tuple[str, _Refused]]) -> InputError:
     """Return the error for a file that no source gives as it should be."""
     what = "cannot be fetched: " + "; ".join(f"{host}: {why}" for host, why in troubles)
-    if all(isinstance(why, _Refused) and why.missing for _, why in troubles):
+    remedy = next((why.remedy for _, why in troubles if why.remedy), "")
+    if all(why.missing for _, why in troubles):
         remedy = "check the name: gpugraph datasets lists some; or name a mirror in GPUGRAPH_MIRROR"
-    elif any("SHA-256" in str(why) for _, why in troubles):
-        remedy = f"its source may have changed: see docs/datasets.md; gpugraph datasets {dataset} --forget drops a pin"
-    else:
+    elif not remedy:
         remedy = f"try again later, what has come is kept; or put the file into {folder} by hand"
     return InputError(what, where=str(dataset), remedy=remedy)
 
 
-def _cannot_write(error: OSError, folder: Path) -> GpuGraphError:
+def _cannot_write(error: OSError, folder: Path) -> InputError:
     """Return the error for a cache that does not take the file."""
     full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
     reason = "no room is left" if full else (error.strerror or str(error)).lower()

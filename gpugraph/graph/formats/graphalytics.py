@@ -14,7 +14,7 @@
 Any of the three names the graph; without the properties it is not known whether it is directed.  Ids are any whole
 numbers of 64 bits from 0 on.  Reference outputs beside it, ``NAME-SSSP`` and ``NAME-WCC``, go with the graph.
 
-Source: Iosup et al. 2016, LDBC Graphalytics, and its specification 1.0.5, sections 2.2.3 and 2.3.
+Source: Iosup et al. 2016, LDBC Graphalytics, and its specification, section 2.2.2.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from gpugraph.graph.build import ArcList
 from gpugraph.graph.csr import Answer, target_dtype
 from gpugraph.graph.formats.base import Format, check_vertices
 from gpugraph.graph.formats.input_file import Source
-from gpugraph.graph.formats.lines import data_lines, integer, peek, words_of
+from gpugraph.graph.formats.lines import data_lines, integer, peek, tidy, words_of
 from gpugraph.graph.formats.text import Rows, parse_numbers, read_rows
 
 _ANSWERS = {"SSSP": "sssp.source-vertex", "WCC": None}
@@ -159,6 +159,8 @@ def _ids(source: Source, said: _Said) -> NDArray[np.int64]:
     parts = []
     for first, block in source.blocks():
         table = parse_numbers(block, {"id": pa.int64()}, " ")
+        if table is None:  # a space may stand behind an id
+            table = parse_numbers(tidy(block, b"#"), {"id": pa.int64()}, " ")
         if table is not None:
             parts.append(table["id"].to_numpy())
             continue

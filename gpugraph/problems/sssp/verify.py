@@ -173,7 +173,7 @@ def check_against_reference(graph: CSRGraph, source: int, result: Distances, by:
 
 
 WITHIN = 1e-4
-"""How far off a published distance may be, relatively: the rule of LDBC Graphalytics (specification, section 2.5)."""
+"""How far off a published distance may be, relatively: the rule of LDBC Graphalytics (specification, section 2.4)."""
 
 
 def check_against_published(graph: CSRGraph, source: int, result: Distances) -> Verdict | None:

@@ -70,7 +70,7 @@ def test_a_wrong_hash_is_refused_everywhere_and_nothing_of_it_stays(lists: Lists
     server.files["/b/roads.gr"] = ROADS
     said = refuse(2, "mst", "own:roads", "--device", "cpu")
     assert said.count(f"its SHA-256 is {sha256(ROADS).hexdigest()}, the registry says") == 2
-    assert "its source may have changed" in said
+    assert "it is damaged, or its source has changed it" in said
     assert held(folder) == {".lock"}
 
 

@@ -155,7 +155,7 @@ def test_a_source_that_changed_is_found_when_it_is_fetched_anew(lists: Lists, se
     server.files["/a/roads.gr"] = ROADS.replace(b"a 1 2 5\na 2 1 5", b"a 1 2 6\na 2 1 6")
     said = refuse(2, "mst", "own:roads")
     assert f"the pin of its first use says {sha256(ROADS).hexdigest()}" in said
-    assert "gpugraph datasets own:roads --forget drops a pin" in said
+    assert "gpugraph datasets own:roads --forget drops the pin" in said
     succeed("datasets", "own:roads", "--forget")
     assert open_graph("own:roads").digest != first
 

@@ -60,6 +60,11 @@ def test_any_of_the_three_files_names_the_graph(ending: str, net: Path) -> None:
     assert (graph.directed, graph.weight_dtype, graph.name) == (True, np.float64, "net")
 
 
+def test_blanks_behind_an_id_and_ends_of_lines_of_other_systems_are_passed_over(tmp_path: Path) -> None:
+    ways = [VERTICES.replace("\n", " \n"), VERTICES.replace("\n", "\r\n"), "# ids\n" + VERTICES.rstrip()]
+    assert len({load_file(written(tmp_path, v=vertices)).digest for vertices in ways}) == 1
+
+
 def test_an_undirected_graph_lists_each_edge_once(tmp_path: Path) -> None:
     graph = load_file(written(tmp_path, "false"))
     assert (graph.directed, graph.vertices, graph.edges) == (False, 5, 4)
