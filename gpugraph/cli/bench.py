@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gpugraph.cli.options import command, defaults, peer_command
+from gpugraph.cli.options import command, defaults, offline_option, peer_command
 from gpugraph.errors import InputError, Regression
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ _BUDGET = f"For the cells of each device [default: the sweep's, else {defaults()
     help="Run all of it N times, each held against the one before.",
 )
 @click.option("--energy", is_flag=True, help="Measure the energy of a run too.")
+@offline_option
 @click.option("--list", "list_", is_flag=True, help="Show the cells and the memory each will need, and end.")
 @click.option("--dry-run", is_flag=True, help="Show what each cell will take of the budget, and end.")
 @click.option("--sweeps", is_flag=True, help="List the sweeps that come with gpugraph, and end.")

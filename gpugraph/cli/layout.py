@@ -7,7 +7,8 @@ import click
 from gpugraph.problems.contract import PROBLEMS
 
 GROUPS = {
-    "Graph": "input_format columns directed vertices keep_ids symmetrize weights seed size dtype exclusive segments",
+    "Graph": "input_format columns directed vertices keep_ids symmetrize weights seed offline"
+    " size dtype exclusive segments",
     "Algorithm": "algo device commands peer peers source predecessors settings prepare index_bits",
     "Measurement": "repeat warmup target max_seconds cold energy verify phases profile processes budget",
     "Output": "style output output_format save export quiet debug help",
@@ -17,7 +18,7 @@ GROUPS = {
 _SECTIONS = {
     "Solve and measure": " ".join(PROBLEMS),
     "Many at once": "bench compare report plot",
-    "Graphs": "generate convert info verify",
+    "Graphs": "datasets generate convert info verify",
     "What there is": "algos devices demo help",
     "Your own": "new races config completion",
 }

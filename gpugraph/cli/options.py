@@ -16,12 +16,14 @@ import click
 from gpugraph.cli.layout import GroupedCommand
 from gpugraph.errors import InputError, placed, unknown_name
 from gpugraph.files import resource_dir
+from gpugraph.graph.datasets import MIRROR, OFFLINE, OWN
 from gpugraph.problems.contract import METHODS_OF_A_RUN, TRANSFERS
 
 _KEYS: dict[str, dict[str, type]] = {
     "default": {"graph": str, "device": str},
     "measure": {"repeat": int, "warmup": int, "verify": str},
     "bench": {"budget": str},
+    "data": {"offline": bool, "mirror": str, "registry": str},
 }
 
 
@@ -36,6 +38,8 @@ class Defaults:
         warmup: runs before the first sample.
         verify: the method of verification.
         budget: of a sweep's cells on each device, as ``--budget`` takes it.
+        offline: whether data sets may not be fetched.
+        mirror, registry: where data sets are asked for first, and the user's own list of them; or empty.
         origins: ``"table.key"`` → the file that says so.
     """
 
@@ -45,6 +49,9 @@ class Defaults:
     warmup: int
     verify: str
     budget: str
+    offline: bool
+    mirror: str
+    registry: str
     origins: Mapping[str, str]
 
 
@@ -107,7 +114,7 @@ def _read_keys(path: Path) -> dict[str, Any]:
                 raise placed(unknown_name(f"key in [{table}]", key, _KEYS[table]), str(path))
             kind = _KEYS[table][key]
             if type(value) is not kind:
-                noun = {str: "a text in quotation marks", int: "a whole number"}[kind]
+                noun = {str: "a text in quotation marks", int: "a whole number", bool: "true or false"}[kind]
                 raise InputError(
                     f"{table}.{key} is {value!r}, not of type {kind.__name__}", where=path, remedy=f"give {noun}"
                 )
@@ -182,6 +189,31 @@ def _complete(
     return otherwise(context, incomplete) if found is None else found
 
 
+def _say_where_data_is(context: click.Context, parameter: click.Parameter, offline: bool) -> None:
+    """Set the variables that data sets go by, for this process and those that it starts, until the command ends."""
+    own = defaults()
+    told = {OFFLINE: "1" if offline or own.offline else "", MIRROR: own.mirror, OWN: own.registry}
+    for name, value in told.items():
+        if value and (name not in os.environ or (name == OFFLINE and offline)):
+            context.call_on_close(partial(_restore, name, os.environ.get(name)))
+            os.environ[name] = value
+
+
+def _restore(name: str, before: str | None) -> None:
+    if before is None:
+        os.environ.pop(name, None)
+    else:
+        os.environ[name] = before
+
+
+offline_option = click.option(
+    "--offline",
+    is_flag=True,
+    expose_value=False,
+    callback=_say_where_data_is,
+    help="Fetch nothing: a data set has to be in the cache.",
+)
+
 input_options = bundle(
     click.option("--input-format", metavar="FORMAT", help="Format of the file, where content and name do not tell."),
     click.option(
@@ -201,6 +233,7 @@ input_options = bundle(
         help="file, unit, abs, hash:LO..HI, uniform:LO..HI.",
     ),
     click.option("--seed", type=int, default=1, show_default=True, help="Of what is random: weights, sources."),
+    offline_option,
 )
 
 graph_options = bundle(

@@ -12,9 +12,10 @@ Canonical order
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -62,6 +63,19 @@ def freeze(holder: Any) -> None:
             object.__setattr__(holder, name, view)
 
 
+@dataclass(frozen=True)
+class Answer:
+    """A result that came with a graph, from who published it.
+
+    Attributes:
+        path: the file that has it, ``ID VALUE`` a line.
+        start: the id of the vertex that it is for, or None where there is none.
+    """
+
+    path: Path
+    start: int | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class CSRGraph:
     """A weighted graph as compressed sparse rows; its arrays are read-only.
@@ -82,6 +96,7 @@ class CSRGraph:
         stored_digest: the digest the file carries, or None; ``digest`` is always computed.
         negative_loop: the first vertex whose self loop of negative weight was dropped, or None: a forest does not miss
             it, but no path through it is shortest.
+        answers: results that were published with the graph as it is, by the name of the algorithm there.
         on_device: the same arrays on a device that holds them too, or None.
     """
 
@@ -95,6 +110,7 @@ class CSRGraph:
     notes: tuple[str, ...] = field(default=())
     stored_digest: str | None = None
     negative_loop: int | None = None
+    answers: Mapping[str, Answer] = field(default_factory=dict)
     on_device: DeviceRows | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -110,7 +126,7 @@ class CSRGraph:
         """
         graph = object.__new__(cls)
         defaults = {f.name: f.default for f in fields(cls) if f.default is not MISSING}
-        graph.__dict__.update(defaults | told | {"on_device": rows})
+        graph.__dict__.update({"answers": {}} | defaults | told | {"on_device": rows})
         return graph
 
     if not TYPE_CHECKING:

@@ -207,6 +207,7 @@ def build_on_device(arcs: ArcList, device: Device, *, name: str = "graph", sourc
         vertex_names=arcs.vertex_names,
         notes=notes,
         negative_loop=negative_loop(rows.first_negative),
+        answers=arcs.answers,
     )
     if arcs.one_sided or arcs.directed or is_symmetric_on_device(graph):
         return graph

@@ -1,6 +1,6 @@
-"""Where a graph may come from: a file, a spec, a CSRGraph, or what Python users hold.
+"""Where a graph may come from: a file, a spec, a name of a data set, a CSRGraph, or what Python users hold.
 
-``open_graph("roads.gr.gz")``, ``open_graph("rmat:20")``, ``open_graph(matrix)`` and
+``open_graph("roads.gr.gz")``, ``open_graph("rmat:20")``, ``open_graph("snap:roadNet-CA")``, ``open_graph(matrix)`` and
 ``open_graph((offsets, targets, weights))`` all give a checked CSRGraph.
 """
 
@@ -17,6 +17,7 @@ from gpugraph.errors import InputError
 from gpugraph.graph.build import build
 from gpugraph.graph.build import symmetrize as symmetrized
 from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.datasets.registry import is_dataset
 from gpugraph.graph.formats.input_file import Reading
 from gpugraph.graph.spec import is_spec
 
@@ -39,8 +40,8 @@ def open_graph(
     """Return the graph behind ``source``, checked, after the changes asked for.
 
     Args:
-        source: a path, a graph spec, a CSRGraph, a SciPy sparse matrix or array, a NetworkX graph, or a tuple
-            (offsets, targets, weights) of arrays.
+        source: a path, a graph spec, the name of a data set, a CSRGraph, a SciPy sparse matrix or array, a NetworkX
+            graph, or a tuple (offsets, targets, weights) of arrays.
         input_format: overrides the recognition of a file's format.
         weights: other weights for it, see ``transform_weights``.
         seed: of ``uniform`` weights.
@@ -70,7 +71,8 @@ def open_graph(
         if symmetrize and graph.directed:
             progress("making the graph undirected")
             graph = symmetrized(graph)
-    return graph
+    # What was published with a graph holds for the graph that was published.
+    return graph.renamed(answers={}) if graph.answers and (symmetrize or weights != "file") else graph
 
 
 def _opened(
@@ -83,7 +85,8 @@ def _opened(
 ) -> CSRGraph:
     """Return the graph as its source has it."""
     text = os.fsdecode(source) if isinstance(source, str | os.PathLike) else None
-    made = text is not None and input_format is None and not os.path.exists(text) and is_spec(text)
+    made = text is not None and input_format is None and not is_dataset(text) and not os.path.exists(text)
+    made = made and text is not None and is_spec(text)
     if (text is None or made) and replace(told, keep_ids=False) != Reading():
         what = "says all of itself; --directed, --undirected, --vertices and --columns are for files"
         raise InputError(what, where=text or type(source).__name__, remedy="leave the option out")
@@ -105,6 +108,12 @@ def _open_text(
     progress: Callable[[str], None],
     device: Device | None,
 ) -> CSRGraph:
+    if is_dataset(text):
+        from gpugraph.graph.datasets.store import open_dataset
+
+        if input_format is not None:
+            raise InputError("has its format known", where=text, remedy="leave --input-format out")
+        return open_dataset(text, told, clock, progress, device)
     if input_format is None and not os.path.exists(text) and is_spec(text):
         from gpugraph.graph.generate import generate
 

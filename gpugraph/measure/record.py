@@ -19,7 +19,7 @@ from gpugraph.measure.record_shape import Shape, json_text, shape_of
 from gpugraph.measure.statistics import relative_half_width
 
 PHASES = (
-    *("start", "load", "build", "check", "compile", "stage", "h2d", "transfer", "prepare"),
+    *("start", "fetch", "load", "build", "check", "compile", "stage", "h2d", "transfer", "prepare"),
     *("kernel", "d2h", "finish", "verify", "sampling", "close"),
 )
 """From a command to its answer, in about the order in which they come; together they are ``total``.
@@ -28,6 +28,7 @@ PHASES = (
 phase          what takes the time
 =============  ==================================================================================================
 ``start``      interpreter, imports, opening the device
+``fetch``      the first use of a data set: fetching and converting it; absent otherwise
 ``load``       reading the input
 ``build``      making it: a spec's graph, rows of what was read, an undirected graph of a directed one
 ``check``      structure, symmetry, digest
@@ -45,6 +46,9 @@ phase          what takes the time
 
 WAY_THERE = ("stage", "h2d", "transfer")
 """Phases that move data to the device; records hold either the last or, older ones, the two before."""
+
+_RARE = ("fetch", *WAY_THERE[:2])
+"""Phases that most records do not have."""
 
 LEAST_SAMPLES = 3
 """Fewer samples of a source have no interval, and say little of the time that a run takes."""
@@ -371,7 +375,7 @@ class Record:
 
 def ordered(seconds: Mapping[str, float]) -> dict[str, float]:
     """Return a ``phases_s`` object: every phase there is, in its order, and their ``total``."""
-    parts = {name: seconds.get(name, 0.0) for name in PHASES if name in seconds or name not in WAY_THERE[:2]}
+    parts = {name: seconds.get(name, 0.0) for name in PHASES if name in seconds or name not in _RARE}
     if "stage" in parts:
         parts.pop("transfer", None)
     return {**parts, "total": sum(parts.values())}

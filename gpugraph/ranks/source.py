@@ -19,6 +19,7 @@ from gpugraph.clock import HostClock
 from gpugraph.errors import GraphFormatError, InputError, OutOfMemory, unreadable
 from gpugraph.graph.build import notes_of
 from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.datasets.registry import is_dataset
 from gpugraph.graph.device_build import negative_loop
 from gpugraph.graph.device_generate import can_generate, generate_piece
 from gpugraph.graph.device_rows import DeviceRows
@@ -42,7 +43,7 @@ def open_part(
     """Return this rank's part of the graph behind ``source``, checked.
 
     Args:
-        source: a spec, or the path of a ``.csr``.
+        source: a spec, the name of a data set, or the path of a ``.csr``.
         comm: the ranks, which all call this.
         input_format: ``"csr"`` or None.
         weights: ``"file"`` or ``"unit"``.
@@ -61,6 +62,11 @@ def open_part(
         raise InputError(f"several ranks cannot change weights to {weights}", remedy=remedy)
     clock = HostClock() if clock is None else clock
     device = None if device is None or device.kind == "cpu" else device
+    if text and is_dataset(text):
+        from gpugraph.graph.datasets.store import local_csr
+
+        with clock.phase("fetch"):
+            text = os.fspath(local_csr(text, progress))
     if text and input_format is None and not os.path.exists(text) and is_spec(text):
         with clock.phase("build"):
             spec = parse_spec(text)
@@ -80,7 +86,7 @@ def open_part(
             part.check()
     else:
         raise InputError(
-            "several ranks share a spec or a .csr, nothing else",
+            "several ranks share a spec, a data set or a .csr, nothing else",
             where=text or type(source).__name__,
             remedy="convert it first: gpugraph convert FILE graph.csr",
         )

@@ -17,7 +17,7 @@ from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.column import Column, result_column
 from gpugraph.problems.contract import Problem, Verdict
 from gpugraph.problems.guest import numbers, plain_array
-from gpugraph.problems.on_graphs import OnGraphs
+from gpugraph.problems.on_graphs import OnGraphs, with_published
 from gpugraph.problems.sssp import COMMAND
 from gpugraph.problems.sssp.arcs import distance_dtype, unreached
 from gpugraph.problems.sssp.distances import Distances, distances_from_words
@@ -163,10 +163,12 @@ class ShortestPaths(DistancesFiles, ByPeers, DistancesOnRanks, OnGraphs):
         return result.with_predecessors(), working_seconds() - start
 
     def reference(self, graph: CSRGraph, query: tuple[Any, ...], result: Distances, by: str = "") -> Verdict:
-        """Check a result against the oracle (see ``verify.py``)."""
-        from gpugraph.problems.sssp.verify import check_against_reference
+        """Check a result against the oracle, and against what was published with the graph (see ``verify.py``)."""
+        from gpugraph.problems.sssp.verify import check_against_published, check_against_reference
 
-        return check_against_reference(graph, int(query[0]), result, by)
+        source = int(query[0])
+        published = check_against_published(graph, source, result)
+        return with_published(graph, published, lambda: check_against_reference(graph, source, result, by))
 
     def certificate(self, graph: CSRGraph, query: tuple[Any, ...], result: Distances) -> Verdict:
         """Check a result by itself (see ``verify.py``)."""

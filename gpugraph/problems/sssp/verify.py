@@ -29,6 +29,7 @@ from gpugraph.errors import InputError
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.counter_example import MISSING, OTHER, RIGHT, CounterExample, around
+from gpugraph.problems.on_graphs import published_values
 from gpugraph.problems.sssp.arcs import Arcs, distance_dtype, unreached
 from gpugraph.problems.sssp.distances import Distances
 from gpugraph.problems.sssp.tight_arcs import canonical_predecessors, refuse_wrapped, survey
@@ -171,6 +172,31 @@ def check_against_reference(graph: CSRGraph, source: int, result: Distances, by:
         if fault:
             return Verdict("failed", "reference", fault)
     return Verdict("passed", "reference", f"all {graph.vertices} distances equal those of {oracle}")
+
+
+WITHIN = 1e-4
+"""How far off a published distance may be, relatively: the rule of LDBC Graphalytics (specification, section 2.4)."""
+
+
+def check_against_published(graph: CSRGraph, source: int, result: Distances) -> Verdict | None:
+    """Return the verdict by the distances that were published with the graph; None where there are none from there."""
+    answer = graph.answers.get("SSSP")
+    if answer is None or answer.start != graph.name_of(source):
+        return None
+    fault = malformed(graph, source, result)
+    if fault is None:
+        due = published_values(graph, answer, "float64")
+        held = np.where(result.reached, result.distance, np.inf).astype(np.float64)
+        with np.errstate(invalid="ignore"):
+            near = np.isfinite(due) & (np.abs(held - due) <= WITHIN * np.abs(due))
+        wrong = np.flatnonzero(~((held == due) | near))
+        if not len(wrong):
+            what = f"all {graph.vertices} distances are those of {answer.path.name}, each within {WITHIN:.2%}"
+            return Verdict("passed", "reference", what)
+        v = int(wrong[0])
+        told = [f"at distance {d[v]}" if np.isfinite(d[v]) else "unreached" for d in (held, due)]
+        fault = f"vertex {graph.label(v)} is {told[0]}, by {answer.path.name} {told[1]}"
+    return Verdict("failed", "reference", fault)
 
 
 def _in_words(distance: Any) -> str:

@@ -22,7 +22,7 @@ _ON_DEVICE = {"transfer": WAY_THERE, "prepare": ("prepare",), "kernel": ("kernel
 
 _TO_ANSWER = {
     "start": ("start", "compile"),
-    "input": ("load", "build", "check"),
+    "input": ("fetch", "load", "build", "check"),
     **_ON_DEVICE,
     "result": ("finish", "verify"),
     "close": ("close",),
