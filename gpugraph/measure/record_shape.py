@@ -66,6 +66,7 @@ class DeviceShape(_Part, frozen=True, kw_only=True):
 
     kind: str | None = None
     name: str | None = None
+    uuid: str | None = None
 
 
 class GraphShape(_Part, frozen=True, kw_only=True):
