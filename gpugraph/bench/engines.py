@@ -164,7 +164,7 @@ class Slurm(_Remote):
 
     Args:
         text: ``partition=gpu,gpus=1,time=30m`` and the like.
-        folder: for the files of the jobs; goes away where all went well.
+        folder: for the files of the jobs; goes away where all of them came to their ends.
         where: what a message names.
 
     Raises:
@@ -174,7 +174,7 @@ class Slurm(_Remote):
 
     def __init__(self, text: str, folder: Path, where: str):
         super().__init__(where, alone=False)
-        self._folder, self._lost = folder, False
+        self._folder, self._whole = folder, True
         self._jobs: dict[int, Any] = {}
         self._name = f"gpugraph-{hashlib.sha256(os.fsencode(folder.absolute())).hexdigest()[:10]}"
         self._parameters = {"time": 60, "job_name": self._name, "signal_delay_s": 30, **_slurm_settings(text, where)}
@@ -214,12 +214,17 @@ class Slurm(_Remote):
             states = self._states()
             for at, job in list(jobs.items()):
                 state = "" if states is None else states.get(str(job.job_id), "gone")
-                if job.paths.result_pickle.name in written:
-                    del jobs[at]
-                    yield at, self._result(job)
-                elif state in ("gone", *_OVER) and time.monotonic() > late.setdefault(at, time.monotonic() + LATE_S):
-                    del jobs[at]
-                    yield at, self._lose(job, f"job {job.job_id} ended before its cells: {state.lower()}")
+                told = self._told(job) if job.paths.result_pickle.name in written else None
+                if told is None or "error" in told:
+                    if state not in ("gone", *_OVER):  # one that is queued again may have left an error behind
+                        continue
+                    if told is None and time.monotonic() < late.setdefault(at, time.monotonic() + LATE_S):
+                        continue
+                    if told is None or state not in ("gone", "COMPLETED", "FAILED"):
+                        told = {"error": self._about(job, f"ended before its cells: {state.lower()}")}
+                    self._whole = False
+                del jobs[at]
+                yield at, told
             time.sleep(pause_s if jobs else 0)
             pause_s = min(pause_s * 1.2, MOST_PAUSE_S)
 
@@ -247,17 +252,17 @@ class Slurm(_Remote):
         lines = [line.split() for line in asked.stdout.splitlines()]
         return None if asked.returncode else {words[0]: words[1] for words in lines if len(words) == 2}
 
-    def _result(self, job: Any) -> Mapping[str, Any]:
+    def _told(self, job: Any) -> Mapping[str, Any]:
+        """Return what a job has left: what the unit returned, or the error that it ended with."""
         try:
             told: Mapping[str, Any] = job.result()
         except Exception as error:  # whatever the job threw, or its result cannot be read
-            said = [line.strip() for line in str(error).splitlines() if line.strip()]
-            return self._lose(job, f"job {job.job_id}: {said[-1] if said else in_one_line(error)}")
-        return self._lose(job, str(told["error"])) if "error" in told else told
+            said = [line.strip() for line in str(error).splitlines() if line.strip() and not line.startswith("---")]
+            return {"error": self._about(job, said[-1] if said else in_one_line(error))}
+        return {"error": self._about(job, told["error"])} if "error" in told else told
 
-    def _lose(self, job: Any, what: str) -> Mapping[str, Any]:
-        self._lost = True
-        return {"error": f"{what}; its log: {job.paths.stderr}"}
+    def _about(self, job: Any, what: str) -> str:
+        return f"job {job.job_id} {what}; its log: {job.paths.stderr}"
 
     def _cancel(self) -> None:
         words = ["scancel", f"--user={getpass.getuser()}", f"--name={self._name}"]
@@ -266,7 +271,7 @@ class Slurm(_Remote):
     def __exit__(self, *_: object) -> None:
         if self._jobs:
             self._cancel()
-        if not self._lost:
+        elif self._whole:
             shutil.rmtree(self._folder, ignore_errors=True)
 
 
