@@ -31,9 +31,8 @@ from typing import Any
 
 from gpugraph.bench.lanes import Lane, lanes_of
 from gpugraph.bench.plan import Planned
-from gpugraph.bench.run import Ended
 from gpugraph.bench.store import read_records
-from gpugraph.bench.unit import Task, Unit, end_units
+from gpugraph.bench.unit import Ended, Task, Unit, end_units
 from gpugraph.errors import DeviceUnavailable, InputError, in_one_line, unknown_name
 from gpugraph.quantities import parse_seconds
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 from gpugraph.bench.process import WorkerProcess
@@ -28,6 +29,24 @@ class Lane:
         worker, self.worker = self.worker, None
         if worker is not None:
             worker.end()
+
+
+def side_by_side(lanes: Sequence[Lane], serve: Callable[[Lane], None], stop: Callable[[], None]) -> None:
+    """Serve all lanes, a thread for each where there are several, and return when all are done.
+
+    An error in one of them, or Ctrl-C, is raised once ``stop`` has ended what the others do.
+    """
+    if len(lanes) == 1:
+        serve(lanes[0])
+        return
+    with ThreadPoolExecutor(len(lanes)) as pool:
+        served = [pool.submit(serve, lane) for lane in lanes]
+        try:
+            for one in as_completed(served):
+                one.result()
+        except BaseException:
+            stop()
+            raise
 
 
 def lanes_of(kind: str, rest: str, where: str) -> list[Lane]:

@@ -13,18 +13,18 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from gpugraph.bench.estimate import Budget, Prices
-from gpugraph.bench.lanes import Lane
+from gpugraph.bench.lanes import Lane, side_by_side
 from gpugraph.bench.paper import paper_of
 from gpugraph.bench.plan import Plan, Planned, groups_of, units_of
 from gpugraph.bench.process import Race
 from gpugraph.bench.store import Finished, Store
 from gpugraph.bench.sweep import Sweep
+from gpugraph.bench.unit import Engine
 from gpugraph.host import available_memory
 from gpugraph.measure.assemble import failed_record
 from gpugraph.measure.cell import unopened_id
@@ -62,36 +62,6 @@ class Totals:
     records: list[tuple[Planned, Mapping[str, Any]]] = field(default_factory=list)
     resumed: int = 0
     lost: list[str] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class Ended:
-    """What an engine tells of a graph and its cells.
-
-    Attributes:
-        records: of the cells that were measured.
-        lost: why it did not come to its end, or nothing.
-    """
-
-    records: Sequence[Mapping[str, Any]]
-    lost: str = ""
-
-
-class Engine(Protocol):
-    """What has graphs measured elsewhere, by jobs or tasks of its own."""
-
-    def spread(self, units: Sequence[Sequence[Planned]], finished: Sequence[str]) -> Generator[tuple[int, Ended]]:
-        """Have cells that share a graph measured together, and yield each such unit's place as it ends.
-
-        Args:
-            units: cells, by their graphs.
-            finished: ids of cells that need not be measured again.
-        """
-        ...
-
-    def withdraw(self, at: int) -> None:
-        """Take back a unit, if it has not begun; it then ends as lost."""
-        ...
 
 
 class Runner:
@@ -153,25 +123,16 @@ class Runner:
         units = units_of(left)
         if self._engine is not None:
             self._spread(units, self._engine)
-        elif len(self._lanes) == 1:
-            self._serve(self._lanes[0], iter(units))
         else:
-            self._share(iter(units))
+            waiting = iter(units)
+            side_by_side(self._lanes, lambda lane: self._serve(lane, waiting), self._stop)
         return self.totals
 
-    def _share(self, units: Iterator[list[Planned]]) -> None:
-        """Let every lane take the next graph as soon as it is free; an error in one, or Ctrl-C, ends all."""
-        with ThreadPoolExecutor(len(self._lanes)) as pool:
-            turns = [pool.submit(self._serve, lane, units) for lane in self._lanes]
-            try:
-                for turn in as_completed(turns):
-                    turn.result()
-            except BaseException:
-                with self._lock:
-                    self._stopped = True
-                    for lane in self._lanes:
-                        lane.drop()
-                raise
+    def _stop(self) -> None:
+        with self._lock:
+            self._stopped = True
+            for lane in self._lanes:
+                lane.drop()
 
     def _serve(self, lane: Lane, units: Iterator[list[Planned]]) -> None:
         """Run graph after graph in a lane until none is left."""

@@ -14,10 +14,10 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:  # an engine's process loads nothing of what measures
     from gpugraph.bench.plan import Planned
@@ -113,6 +113,36 @@ def end_units(run: str) -> None:
     """End what this process has running for a run of the bench."""
     for child in [*_RUNNING.get(run, ())]:
         child.kill()
+
+
+@dataclass(frozen=True)
+class Ended:
+    """What an engine tells of a graph and its cells.
+
+    Attributes:
+        records: of the cells that were measured.
+        lost: why it did not come to its end, or nothing.
+    """
+
+    records: Sequence[Mapping[str, Any]]
+    lost: str = ""
+
+
+class Engine(Protocol):
+    """What has graphs measured elsewhere, by jobs or tasks of its own."""
+
+    def spread(self, units: Sequence[Sequence[Planned]], finished: Sequence[str]) -> Generator[tuple[int, Ended]]:
+        """Have cells that share a graph measured together, and yield each such unit's place as it ends.
+
+        Args:
+            units: cells, by their graphs.
+            finished: ids of cells that need not be measured again.
+        """
+        ...
+
+    def withdraw(self, at: int) -> None:
+        """Take back a unit, if it has not begun; it then ends as lost."""
+        ...
 
 
 class _Silent:
