@@ -19,6 +19,7 @@ from gpugraph.report.cells import Speedup, label
 from gpugraph.report.cells import speedups as find_speedups
 from gpugraph.report.charts.chart import DARK, LIGHT, PAGE, SERIES, Chart, Ink, colors, config, entries, paint
 from gpugraph.report.charts.rates import bandwidth, energy, roofline, speedups, throughput
+from gpugraph.report.charts.scaling import strong, weak
 from gpugraph.report.charts.times import answers, inner_shares, samples, shares, transfers
 from gpugraph.report.engine import vega_bundle, vega_license
 from gpugraph.report.page_text import definitions, details, environments, headlines, lead
@@ -41,6 +42,8 @@ _HEADINGS = {
     "phases": "Shares of the phases on the device",
     "inside": "Inside the kernel",
     "transfer": "Kernel against transfer",
+    "strong": "Strong scaling",
+    "weak": "Weak scaling",
     "roof": "Share of the bandwidth roof",
     "energy": "Energy",
 }
@@ -139,6 +142,12 @@ def tone(record: Record) -> str:
 
 def _figures(cells: Sequence[Labelled], over: Sequence[Speedup], rows: Sequence[Record]) -> list[tuple[Any, ...]]:
     """Return of each section its key, title, introduction, groups of figures, and what stands there without any."""
+    scaling = strong(cells, PAGE), weak(cells, PAGE)
+    several = [
+        (
+            "scaling", "Over several devices", "What more ranks bring, and what would be ideal.", [*scaling], "",
+        ),
+    ]  # fmt: skip
     return [
         (
             "throughput", "Throughput", "How many edges a second each algorithm gets through as the graphs grow.",
@@ -148,6 +157,7 @@ def _figures(cells: Sequence[Labelled], over: Sequence[Speedup], rows: Sequence[
             "cpu", "Against the CPU", "What the GPU gains over the best that a CPU did on the same graph.",
             [speedups(cells, over, PAGE)], "No graph was run on both a GPU and a CPU.",
         ),
+        *(several if any(scaling) else []),
         (
             "time", "Where the time goes",
             "From the command to the answer, on the device, kernel against transfers, and inside the kernel.",
