@@ -95,8 +95,8 @@ class Bench:
                 self._lanes, self._engine = (found, None) if isinstance(found, list) else ([], found)
             if self._engine is not None:
                 stack.enter_context(self._engine)
-                if self._resume and self.store is not None:
-                    self._take_over(self._engine.leftovers())
+                if self.store is not None:
+                    self._take_over(self._engine.leftovers(resume=self._resume))
                 self.devices = self._engine.open(Task(self.sweep, self._peers))
             else:
                 first = self._lanes[0]

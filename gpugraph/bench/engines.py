@@ -121,8 +121,12 @@ class _Remote:
     def withdraw(self, at: int) -> None:
         """Take back a unit that has not begun; see ``Engine``."""
 
-    def leftovers(self) -> list[dict[str, Any]]:
-        """Return the records that jobs of a bench have left which ended before them; none runs on."""
+    def leftovers(self, *, resume: bool) -> list[dict[str, Any]]:
+        """Return the records that jobs of a bench have left which ended before them; none runs on.
+
+        Raises:
+            InputError: there are some, and the bench does not go on.
+        """
         return []
 
     def _unit(self, task: Task, at: int | None) -> Unit:
@@ -173,7 +177,7 @@ class Slurm(_Remote):
 
     def __init__(self, text: str, folder: Path, where: str):
         super().__init__(where, alone=False)
-        self._folder, self._whole = folder, True
+        self._folder, self._whole = folder, not folder.exists()
         self._jobs: dict[int, Any] = {}
         self._name = f"gpugraph-{hashlib.sha256(os.fsencode(folder.absolute())).hexdigest()[:10]}"
         self._parameters = {"time": 60, "job_name": self._name, "signal_delay_s": 30, **_slurm_settings(text, where)}
@@ -188,11 +192,15 @@ class Slurm(_Remote):
                 raise DeviceUnavailable(f"there is no {command} here", where=where, remedy=remedy)
         self._submitit = submitit
 
-    def leftovers(self) -> list[dict[str, Any]]:
+    def leftovers(self, *, resume: bool) -> list[dict[str, Any]]:
         """End the jobs of an earlier run with the same file, and return what they have measured."""
         if not self._folder.is_dir():
             return []
+        if not resume:
+            remedy = "--resume takes over what they have measured; or name another file"
+            raise InputError("holds what jobs of another run have left", where=self._folder, remedy=remedy)
         self._cancel()
+        self._whole = True
         found = [record for path in sorted(self._folder.glob("*.jsonl")) for record in read_records(path)]
         return [record for record in found if record.get("outcome") not in ("died", "skipped")]
 

@@ -242,6 +242,12 @@ def test_what_slurm_does_not_take_is_told_in_one_line(cluster, folder):
     # The cluster has no GPU: that one is asked for reaches it.
     assert "Slurm does not take the jobs: Invalid generic resource" in refuse(2, *words, "slurm:gpus=1")
     assert not list(Path().glob("r.jsonl*"))
+    Path("r.jsonl.jobs").mkdir()
+    said = refuse(2, *words, "slurm:")
+    assert (
+        "r.jsonl.jobs: holds what jobs of another run have left — --resume takes over what they have measured" in said
+    )
+    assert Path("r.jsonl.jobs").exists()
 
 
 def test_settings_of_jobs_become_those_of_sbatch():
