@@ -6,6 +6,7 @@ silence.
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -70,6 +71,11 @@ class Plan:
 def described_algorithm(cell: Cell) -> str:
     """Return the algorithm with its options and preparations: ``boruvka(delta=8)+rank-weights``."""
     return described(cell.algorithm, cell.options, cell.preparations)
+
+
+def units_of(cells: Sequence[Planned]) -> list[list[Planned]]:
+    """Return the cells by their graphs, of all problems: what one worker takes, so that nobody else opens the same."""
+    return [list(unit) for _, unit in itertools.groupby(cells, key=lambda p: replace(p.cell.input, problem=""))]
 
 
 def groups_of(cells: Sequence[Planned]) -> Iterator[list[Planned]]:

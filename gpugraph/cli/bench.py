@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from gpugraph.bench.bench import Bench
 
 _BUDGET = f"For the cells of each device [default: the sweep's, else {defaults().budget}]."
+_ON = "Where cells run: gpus:2, cpus:2, slurm:partition=NAME,gpus=1,time=30m, dask:tcp://HOST:8786."
 
 
 @command
@@ -31,6 +32,7 @@ _BUDGET = f"For the cells of each device [default: the sweep's, else {defaults()
 @click.option("--save", metavar="FILE.jsonl", help="Where records go [default: a dated file here].")
 @click.option("--resume", is_flag=True, help="Go on with the file; without --save, with this sweep's newest here.")
 @click.option("--retry", is_flag=True, help="Go on, and try again what did not go well.")
+@click.option("--on", metavar="PLACE", help=_ON)
 @click.option("--cold", is_flag=True, help="Flush the GPU's second-level cache before every sample.")
 @click.option(
     "--processes", metavar="N", type=click.IntRange(min=1), help="Spread a cell's samples over N worker processes."
@@ -55,6 +57,7 @@ def bench(
     save: str | None,
     resume: bool,
     retry: bool,
+    on: str | None,
     cold: bool,
     processes: int | None,
     runs: int | None,
@@ -98,6 +101,7 @@ def bench(
             peers=[name for text in peers for name in text.split(",") if name],
             commands=commands,
             sampled={name: value for name, value in sampled.items() if value},
+            on=on,
         )
 
     if list_ or dry_run:

@@ -78,6 +78,7 @@ def measure(
     from gpugraph.clock import Account
     from gpugraph.measure.cell import Cell
     from gpugraph.measure.run_cell import run_cell
+    from gpugraph.ranks.world import world
 
     account, print_record = Account("start", Command.began), _printer(style)
     if graph is None:
@@ -101,6 +102,8 @@ def measure(
     with Progress(quiet=quiet) as progress:
         with diverted():
             record = run_cell(cell, progress, sampling, account)
+        if (comm := world()) is not None and comm.rank > 0:  # rank 0 delivers what all have found
+            output = save = None
         troubles: list[InputError] = []
         if output is not None and record.status != "failed":
             from gpugraph.problems.result_files import write_result

@@ -285,6 +285,13 @@ def _notices(cells: Sequence[Compared], timed: Sequence[_Timed]) -> list[str]:
         ("processor", {_processors(cell) for cell in cells if cell.base.device_kind == "cpu"}),
     ):
         notices += [f"the {what} is not the same: {a} in BASE, {b} in NEW" for a, b in sorted(names) if a != b]
+    for what, of in (("another GPU", _gpu), ("another machine", _node)):
+        told = [(of(t.base), of(t.new)) for t in timed if t.base.device == t.new.device]
+        other = [(a, b) for a, b in told if a and b and a != b]
+        if other:
+            of_all = f"{len(other)} of {counted(len(timed), 'cell')}"
+            first = f"{other[0][1]} in the place of {other[0][0]}{', to name one' if len(set(other)) > 1 else ''}"
+            notices.append(f"NEW ran {of_all} on {what}: {first}")
     if number := sum(bool(sampled_otherwise(t.base, t.new)) for t in timed):
         text = f"{counted(number, 'cell')} of NEW sampled otherwise than in BASE, which alone can change times"
         notices.append(f"{text}: bench both alike")
@@ -298,6 +305,14 @@ def _notices(cells: Sequence[Compared], timed: Sequence[_Timed]) -> list[str]:
     if throttled:
         notices.append(f"{throttled} cells had samples repeated because the GPU throttled")
     return notices
+
+
+def _gpu(row: Record) -> str:
+    return row.shape.device.uuid or ""
+
+
+def _node(row: Record) -> str:
+    return str(row.shape.environment.get("node") or "")
 
 
 def _processors(cell: Compared) -> tuple[str, str]:

@@ -66,6 +66,8 @@ class DeviceShape(_Part, frozen=True, kw_only=True):
 
     kind: str | None = None
     name: str | None = None
+    uuid: str | None = None
+    ranks: Annotated[int, msgspec.Meta(ge=1, le=2**31)] | None = None
 
 
 class GraphShape(_Part, frozen=True, kw_only=True):

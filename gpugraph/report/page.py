@@ -19,6 +19,7 @@ from gpugraph.report.cells import Speedup, label, ordered
 from gpugraph.report.cells import speedups as find_speedups
 from gpugraph.report.charts.chart import DARK, LIGHT, PAGE, SERIES, Chart, Ink, Spec, colors, config, entries, paint
 from gpugraph.report.charts.rates import bandwidth, energy, roofline, speedups, throughput
+from gpugraph.report.charts.scaling import strong, weak
 from gpugraph.report.charts.times import PARTS, answers, inner_shares, samples, shares, transfers
 from gpugraph.report.counter_example import drawing, listed
 from gpugraph.report.engine import vega_bundle, vega_license
@@ -43,6 +44,8 @@ _HEADINGS = {
     "phases": "Shares of the phases on the device",
     "inside": "Inside the kernel",
     "transfer": "Kernel against transfer",
+    "strong": "Strong scaling",
+    "weak": "Weak scaling",
     "roof": "Share of the bandwidth roof",
     "roofline": "Below the roof",
     "energy": "Energy",
@@ -167,6 +170,10 @@ def _figures(cells: Sequence[Labelled], gained: Sequence[Sequence[Gain]]) -> lis
             "cpu", "CPU", "GPU against CPU",
             "What the best GPU algorithm gains over the best CPU algorithm on the same graph.",
             [speedups(cells, gained, PAGE)],
+        ),
+        (
+            "scaling", "Scaling", "Over several devices", "What more ranks bring, and what would be ideal.",
+            [strong(cells, PAGE), weak(cells, PAGE)],
         ),
         (
             "time", "Time", "Where the time goes",

@@ -12,12 +12,13 @@ from gpugraph.report.charts.chart import DARK, LIGHT, PAGE, colors, entries, pai
 from gpugraph.report.charts.curves import Point, curves, label_angle, log_axis, log_domain
 from gpugraph.report.charts.panels import panels
 from gpugraph.report.charts.rates import bandwidth, energy, roofline, speedups, throughput
+from gpugraph.report.charts.scaling import strong, weak
 from gpugraph.report.charts.times import MOST, MOST_PANELS, answers, inner_shares, samples, shares, transfers
 from gpugraph.report.engine import draw
 from gpugraph.report.figure import figure
 from gpugraph.report.page import colours
 from gpugraph.report.versus import gains
-from tests.report.canned import emulated, sssp_record
+from tests.report.canned import emulated, mst_record, sssp_record
 from tests.report.sweep import cell, sweep
 
 
@@ -295,3 +296,45 @@ def test_a_figure_takes_any_axis_and_any_condition(rows):
 def test_what_a_figure_cannot_show_is_refused(rows, asked, reason):
     with pytest.raises(InputError, match=reason):
         figure(rows, LIGHT, **asked)
+
+
+def on_ranks(scale: int, ranks: int, seconds: float, **changes):
+    """Return a record of rmat of a scale, found on so many ranks in so many seconds."""
+    name = "NVIDIA H200" if ranks == 1 else f"{ranks} × NVIDIA H200"
+    device = {"kind": "cuda", "name": name, **({"ranks": ranks} if ranks > 1 else {})}
+    graph = {**mst_record()["graph"], "name": f"rmat:{scale}", "vertices": 2**scale}
+    times = {"phases_s": {**mst_record()["phases_s"], "kernel": seconds}, "samples_s": {"kernel": [seconds]}}
+    return mst_record(**{"device": device, "graph": graph, **times, **changes})
+
+
+def drawn(chart):
+    return {(v["variant"], v["x"]): v["y"] for v in chart.spec["data"]["values"]}
+
+
+def test_strong_scaling_is_against_the_fastest_on_one_device_beside_the_ideal():
+    rows = [on_ranks(20, 1, 8.0), on_ranks(20, 1, 9.0, algorithm="slower"), on_ranks(20, 2, 5.0), on_ranks(20, 4, 2.0)]
+    rows += [on_ranks(21, 2, 6.0), on_ranks(21, 4, 4.0), on_ranks(22, 1, 1.0)]
+    unverified = {"status": "skipped", "method": "none", "detail": ""}
+    rows.append(on_ranks(20, 8, 0.1, verification=unverified, mteps={"kernel": None}))
+    (chart,) = strong(label([Record.of(row) for row in rows]), LIGHT)
+    points = drawn(chart)
+    assert {key: y for key, y in points.items() if key[0] == "rmat:20"} == {
+        ("rmat:20", 1): 1.0,
+        ("rmat:20", 2): 1.6,
+        ("rmat:20", 4): 4.0,
+    }
+    assert (points["rmat:21", 2], points["rmat:21", 4]) == (2.0, 3.0)  # the fewest ranks stand on the ideal
+    assert [points["ideal", n] for n in (1, 2, 4)] == [1.0, 2.0, 4.0]
+    assert not any(name == "rmat:22" or x == 8 for name, x in points)
+    draw(chart.spec, "svg")
+
+
+def test_weak_scaling_follows_graphs_that_grow_as_the_ranks_do():
+    rows = [on_ranks(20, 1, 2.0), on_ranks(21, 2, 2.5), on_ranks(22, 4, 4.0), on_ranks(22, 1, 8.0)]
+    (chart,) = weak(label([Record.of(row) for row in rows]), LIGHT)
+    assert [(v["x"], v["y"]) for v in chart.spec["data"]["values"]] == [(1, 1.0), (2, 0.8), (4, 0.5)]
+    draw(chart.spec, "svg")
+
+
+def test_nothing_is_said_of_scaling_where_nothing_ran_on_several_ranks(cells):
+    assert strong(cells, LIGHT) == weak(cells, LIGHT) == []

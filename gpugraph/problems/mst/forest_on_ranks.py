@@ -128,8 +128,7 @@ class ForestOnDevices(Arrays):
         self.with_arcs = sum(count > 0 for count in part.arcs_of_ranks)
         self.light = 1.0
         if filters(part):
-            wanted = alone.LIGHT_ARCS * part.vertices
-            self.light = wanted * (1 if part.arcs >= alone.DENSE_DEGREE * part.vertices else 2) / part.arcs
+            self.light = alone.LIGHT_ARCS * part.vertices / part.arcs
         self.room = self.name[0].size
         self.lists = [(self.tail[turn], self.head[turn], self.key[turn], self.name[turn]) for turn in (0, 1)]
 
