@@ -115,7 +115,7 @@ def expand_sweep(
                 if len(plan.cells) > MOST_CELLS:
                     raise InputError(f"has more than {MOST_CELLS} cells", remedy="take wider steps, or --set an axis")
         except InputError as error:
-            if error.where and error.where.startswith((sweep.path, "--set")):
+            if error.where and error.where.startswith((sweep.path, "--")):
                 raise
             raise placed(error, where) from None
     if not plan.cells:
@@ -183,6 +183,8 @@ def _cell(sweep: str, block: Block, problem: Problem, template: str, bound: Mapp
         columns=bound["columns"],
         seed=bound["seed"],
         transfers=bound["transfers"],
+        phases=bound["phases"],
+        predecessors=bound["predecessors"],
         axes={name: value for name, value in axes.items() if value is not None},
         sweep=sweep,
     )
