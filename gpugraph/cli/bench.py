@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpugraph.cli.compete import ad_hoc_axes, check_exports, export, show_rankings, split
+from gpugraph.cli.compete import SAMPLING, ad_hoc_axes, check_exports, export, show_rankings, split
 from gpugraph.cli.options import command, defaults, export_option, peer_command
 from gpugraph.errors import InputError, Regression
 from gpugraph.quantities import parse_share
@@ -105,7 +105,7 @@ def bench(
     log_decisions(verbose)
     names, changed = split(algos), parse_settings(settings)
     if graphs and sweep is None:
-        tables = {"title": ", ".join(graphs), "axes": ad_hoc_axes(graphs, names), "sampling": {"together": True}}
+        tables = {"title": ", ".join(graphs), "axes": ad_hoc_axes(graphs, names), "sampling": dict(SAMPLING)}
         asked = sweep_of_words(tables, {"graph": "GRAPH", "algorithm": "--algo"}, changed, seconds, default_s)
     else:
         changed |= {name: given for name, given in (("graph", [*graphs]), ("algorithm", names)) if given}
@@ -247,7 +247,7 @@ def _run(bench: Bench, exports: Sequence[str] = (), *, quiet: bool, verbose: boo
     else:
         show_lines(result_lines([record for _, record in totals.records] or stored, width=table_width()))
     show_lines(finding_lines(bench.sweep, records, width=page_width(), table_width=table_width()))
-    export(records, exports, rankings)
+    export(records, exports, rankings, quiet=quiet)
     show(f"{bench.path}: {counted(len(records), 'record')} — gpugraph report {bench.path} -o report.html")
     judge(totals)
     judge_findings(bench.sweep, records)

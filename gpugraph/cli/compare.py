@@ -47,7 +47,7 @@ def compare(files: tuple[str, ...], by: str, threshold: str, style: str, exports
     if by != "run":
         records, notices = read_records(files)
         tell(notices, quiet=quiet)
-        _rank(records, by, style, exports)
+        _rank(records, by, style, exports, quiet=quiet)
         return
     if len(files) != 2:
         remedy = "or --by algorithm, device or peer, which takes any number"
@@ -57,7 +57,7 @@ def compare(files: tuple[str, ...], by: str, threshold: str, style: str, exports
     _hold_against(*files, threshold, style, quiet=quiet)
 
 
-def _rank(records: Sequence[Record], by: str, style: str, exports: Sequence[str]) -> None:
+def _rank(records: Sequence[Record], by: str, style: str, exports: Sequence[str], *, quiet: bool) -> None:
     """Print how records rank, and which of them cannot be compared.
 
     Raises:
@@ -77,7 +77,7 @@ def _rank(records: Sequence[Record], by: str, style: str, exports: Sequence[str]
         show_lines([[], *told])
     elif told:
         tell([plain([line]) for line in told])
-    export(records, exports, rankings)
+    export(records, exports, rankings, quiet=quiet)
 
 
 def _hold_against(base: str, new: str, threshold: str, style: str, *, quiet: bool) -> None:

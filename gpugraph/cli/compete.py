@@ -7,13 +7,17 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from gpugraph.cli.output import check_destination, show, show_lines, show_written
+from gpugraph.cli.output import check_destination, show, show_lines, tell
 from gpugraph.errors import InputError, unknown_name
 from gpugraph.problems.contract import PROBLEMS
 
 if TYPE_CHECKING:
     from gpugraph.measure.ranking import Ranking
     from gpugraph.measure.record import Record
+
+
+SAMPLING = {"together": True, "min_samples": 20}
+"""Of what competes, where the command line does not say otherwise: with fewer, samples that hang together mislead."""
 
 
 def compete(
@@ -68,20 +72,22 @@ def compete(
     tables = {
         "title": f"{problem} on {graph}",
         "axes": {"problem": [problem], **given},
-        "options": _options(problem, names, settings),
-        "sampling": {"together": True, **sampling},
+        "options": _options(problem, [*names, *(f"peer:{peer}" for peer in peers)], settings),
+        "sampling": {**SAMPLING, **sampling},
         "limits": {"time": "24h"},
     }
     words = {"graph": "GRAPH", "algorithm": "--algo", **{name: f"--{name.replace('_', '-')}" for name in axes}}
     sweep = sweep_of_words(tables, words)
     with tempfile.TemporaryDirectory(prefix="gpugraph-") as folder:
         bench = Bench(sweep, os.path.join(folder, "records.jsonl"), peers=peers, commands=commands)
-        totals = run_cells(bench, quiet=quiet, verbose=verbose)
-    records = [Record.of(record) for _, record in totals.records]
-    for record in records if save is not None else ():
-        append_record(record, str(save))
+        try:
+            totals = run_cells(bench, quiet=quiet, verbose=verbose)
+        finally:  # what was measured before an interruption is kept where it was to be
+            records = [Record.of(record) for record in (bench.store.records if bench.store is not None else ())]
+            for record in records if save is not None else ():
+                append_record(record, str(save))
     show_records(records, style)
-    export(records, exports)
+    export(records, exports, quiet=quiet)
     judge(totals)
 
 
@@ -152,7 +158,9 @@ def check_exports(paths: Sequence[str]) -> None:
             check_destination(path)
 
 
-def export(records: Sequence[Record], paths: Sequence[str], rankings: Sequence[Ranking] | None = None) -> None:
+def export(
+    records: Sequence[Record], paths: Sequence[str], rankings: Sequence[Ranking] | None = None, *, quiet: bool = False
+) -> None:
     """Write records and how they rank to files, each whole or not at all."""
     if not paths:
         return
@@ -167,7 +175,7 @@ def export(records: Sequence[Record], paths: Sequence[str], rankings: Sequence[R
         with atomic_write(path, "w") as stream:
             stream.write(content)
         samples = sum(len(record.samples) for record in records)
-        show_written(path, f"{counted(len(records), 'record')}, {counted(samples, 'sample')}")
+        tell([f"{path}: {counted(len(records), 'record')}, {counted(samples, 'sample')}"], quiet=quiet)
 
 
 def show_records(records: Sequence[Record], style: str, rankings: Sequence[Ranking] | None = None) -> None:

@@ -143,7 +143,7 @@ def measure(
     with _going_on(troubles):
         print_record(record)
     with _going_on(troubles):
-        export([record], exports)
+        export([record], exports, quiet=quiet)
     if record.status == "failed":
         where = f"{record.data['problem']} by {record.data['algorithm']} on {record.data['graph']['name']}"
         raise VerificationFailed(record.data["verification"]["detail"], where=where)

@@ -134,7 +134,8 @@ def compare(base: Sequence[Record], new: Sequence[Record], *, threshold: float =
     pairs, unpaired = pair(base, new)
     if not pairs:
         raise InputError(
-            "the two runs have no cell in common", remedy="give two runs of the same sweep, or of the same command"
+            "the two runs have no cell in common",
+            remedy="give two runs of the same sweep or command; --by algorithm ranks what did the same work",
         )
     untimed = {id(both[0]): _without_times(*both) for both in pairs}
     timed = [time_pair(*both) for both in pairs if untimed[id(both[0])] is None]

@@ -4,12 +4,13 @@ Two can be told apart only if all hold: the bootstrap interval of the ratio of t
 beyond 1; the Mann–Whitney test, corrected by Holm for the number of pairs, is significant; and every quarter of the
 slower took longer than every quarter of the faster.  Where both spread their samples over several processes, these take
 the place of samples and quarters, as they do in ``compare``.  Where two took turns in one process, what drifted for
-both is taken out before.
+both is taken out before, and the ratios of blocks of rounds must show it too, by Student's t.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -139,7 +140,8 @@ def _traits(row: Record, by: str | None) -> list[tuple[str, Any]]:
     if by == "algorithm":
         traits.append(("device", [row.device_kind, row.device, row.data.get("device", {}).get("threads")]))
     elif by == "device":
-        traits += [("algorithm", row.algorithm), ("options of it", dict(row.parameters))]
+        told = [f"{name}={_shown(value)}" for name, value in row.parameters.items() if value not in (None, [])]
+        traits.append(("algorithm", row.algorithm + (f" ({', '.join(told)})" if told else "")))
     return traits
 
 
@@ -177,6 +179,10 @@ def _why_alone(row: Record, others: Sequence[Record], by: str | None) -> str:
     same = [other for other in others if other.problem == row.problem]
     if by == "peer" and not any(other.graph_name == row.graph_name for other in same):
         return "no peer ran on the same work"
+    if by == "device" and same:
+        same = [other for other in same if other.algorithm == row.algorithm]
+        if not same:
+            return "it ran on no other device"
     if not same:
         problems = sorted({other.problem for other in others})
         return f"another problem: {row.problem} and {', '.join(problems)}" if problems else "it is the only record"
@@ -214,8 +220,6 @@ def _other_graph(row: Record, other: Record) -> str:
 
 
 def _shown(value: Any) -> str:
-    if isinstance(value, dict):
-        return ", ".join(f"{name}={_shown(one)}" for name, one in value.items()) or "none"
     if isinstance(value, list):
         return ", ".join(str(one) for one in value if one is not None)
     return "none" if value is None else str(value)
@@ -228,7 +232,7 @@ def _ranking(group: Sequence[Record]) -> Ranking:
     silent = [(row, why) for row in group if (why := _why_silent(row))]
     rows = sorted((row for row in group if not _why_silent(row)), key=_order)
     pairs = [(rows[0], row) for row in rows[1:]] + list(pairwise(rows[1:]))
-    timed = [time_pair(*_without_drift(*pair)) for pair in pairs]
+    timed = [_time(*pair) for pair in pairs]
     corrected = holm([one.p_value for one in timed])
     claims = [_claim(*pair, one, p, len(pairs)) for pair, one, p in zip(pairs, timed, corrected, strict=True)]
     return Ranking(rows, silent, claims[: len(rows[1:])], claims[len(rows[1:]) :])
@@ -252,32 +256,46 @@ def _claim(faster: Record, slower: Record, timed: Timed, p_value: float, pairs: 
     return Claim(faster, slower, ratio, (low, high), told, reason, transferred)
 
 
-BLOCKS, LEAST_BLOCK = 8, 5
-"""Parts of two interleaved runs that are brought to one level each, and the samples of one that each has at least."""
+LEAST_BLOCKS, BLOCKS, BLOCK = 4, 8, 5
+"""Parts that interleaved runs are looked at in, at least and at most, and the samples that each has if it can."""
 
 
-def _without_drift(faster: Record, slower: Record) -> tuple[Record, Record]:
-    """Return two records that took turns without what drifted for both; any others as they are.
+def _time(faster: Record, slower: Record) -> Timed:
+    """Return the ratio of two records with what is known of it.
 
-    Each block of rounds is divided by its level, the geometric mean of the two medians there.
+    Of two that took turns what drifted for both is taken out: each block of rounds is divided by its level, the
+    geometric mean of the two medians there.  And the interval is that of the blocks too, whose ratios scatter by what
+    drifted for one alone: Student's t over their logarithms.
     """
     turns = [
         (row.file, row.shape.environment.get("command"), row.sources, row.processes[1:]) for row in (faster, slower)
     ]
     n = min(len(faster.samples), len(slower.samples))
-    blocks = min(BLOCKS, n // LEAST_BLOCK)
-    same = turns[0] == turns[1] and faster.sources == 1 and len(faster.processes) == 1
-    if not same or blocks < 2 or abs(len(faster.samples) - len(slower.samples)) > 1:
-        return faster, slower
+    many = min(BLOCKS, max(LEAST_BLOCKS, n // BLOCK))
+    alike = turns[0] == turns[1] and turns[0][2:] == (1, ()) and abs(len(faster.samples) - len(slower.samples)) <= 1
+    if not alike or n < LEAST_BLOCKS:
+        return time_pair(faster, slower)
+    from scipy.special import stdtr, stdtrit
+
+    blocks = np.array_split(np.arange(n), many)
     samples = np.log([faster.samples[:n], slower.samples[:n]])
-    for block in np.array_split(np.arange(n), blocks):
-        samples[:, block] -= np.median(samples[:, block], axis=1).mean()
-    samples += np.log([float(np.median(row.samples)) for row in (faster, slower)]).mean()
-    first, second = (
-        replace(row, data={**row.data, "samples_s": {"kernel": np.exp(times).tolist()}})
-        for row, times in zip((faster, slower), samples, strict=True)
-    )
-    return first, second
+    medians = np.array([np.median(samples[:, block], axis=1) for block in blocks])
+    levelled = samples.copy()
+    for block, level in zip(blocks, medians.mean(axis=1) - medians.mean(), strict=True):
+        levelled[:, block] -= level
+    rows = (faster, slower)
+    if n >= 2 * BLOCK:
+        data = [
+            {**row.data, "samples_s": {"kernel": np.exp(t).tolist()}} for row, t in zip(rows, levelled, strict=True)
+        ]
+        rows = (replace(faster, data=data[0]), replace(slower, data=data[1]))
+    timed = time_pair(*rows)
+    ratios = medians[:, 1] - medians[:, 0]
+    middle, error = float(ratios.mean()), float(ratios.std(ddof=1)) / many**0.5
+    reach = min(float(stdtrit(many - 1, 0.975)) * error, 100.0)
+    p_value = 2 * float(stdtr(many - 1, -abs(middle) / error)) if error else float(middle == 0)
+    ends = min(timed.interval[0], math.exp(middle - reach)), max(timed.interval[1], math.exp(middle + reach))
+    return replace(timed, interval=ends, p_value=max(timed.p_value, p_value))
 
 
 def _with_transfers(row: Record) -> float:

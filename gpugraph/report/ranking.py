@@ -9,14 +9,13 @@ from gpugraph.measure.columns import columns_of
 from gpugraph.measure.compare import sampled_otherwise
 from gpugraph.measure.ranking import Alone, Claim, Ranking
 from gpugraph.measure.record import Record
-from gpugraph.measure.statistics import median
 from gpugraph.problems.column import RANKING
 from gpugraph.quantities import counted, percent, with_error
 from gpugraph.report.cells import label
 from gpugraph.report.comparison import describe_cell
 from gpugraph.report.markdown_csv import grid
 from gpugraph.report.summary import bar, can_draw
-from gpugraph.report.table import NOISY, describe_graph
+from gpugraph.report.table import COLD_START, NOISY, THROTTLED, describe_graph, first_stands_out, throttled_samples
 from gpugraph.report.terminal import Line, columns, field, indented
 
 BAR_WIDTH = 30
@@ -194,11 +193,11 @@ def _cautions(named: Named) -> Iterator[tuple[str, str]]:
         more = "" if any(row.shape.sampling.target for row in rows) else ", or take more samples: --target 2%"
         yield "noisy", f"{noisy}: the times scatter; close other programs{more}"
     if first := told(first_stands_out):
-        yield "first run", f"{first}: something was still cold; warm up longer: --warmup 3"
+        yield "first run", f"{first}: {COLD_START}"
     if outliers := told(lambda row: "" if _noisy(row) else _outliers(row)):
         yield "outliers", f"{outliers}: something else ran now and then; close other programs"
     if throttled := told(throttled_samples):
-        yield "throttled", f"{throttled}: the GPU was held down; let it cool, or lock its clocks: nvidia-smi -lgc"
+        yield "throttled", f"{throttled}: {THROTTLED}"
     files = {row.file for row in rows}
     if len(files) > 1:
         yield (
@@ -221,24 +220,10 @@ def _noisy(row: Record) -> str:
     return f"± {percent(half)}" if half is not None and half > max(NOISY, target) else ""
 
 
-def first_stands_out(row: Record) -> str:
-    """Return how much longer the first sample took than most, where it is an outlier; else nothing."""
-    if 0 not in (row.shape.sampling.outliers or ()) or not row.samples:
-        return ""
-    ratio = row.samples[0] / median(row.samples)
-    return f"its first run took {ratio:.3g} times the median" if ratio > 1 else ""
-
-
 def _outliers(row: Record) -> str:
     further = [place for place in row.shape.sampling.outliers or () if place]
     many = len(further) > max(1, len(row.samples) // 10)
     return f"{len(further)} of {counted(len(row.samples), 'sample')} stand out" if many else ""
-
-
-def throttled_samples(row: Record) -> str:
-    """Return how many samples were taken again because the GPU throttled, where there were any."""
-    repeated = (row.data.get("sampling") or {}).get("throttled_repeated")
-    return f"{counted(int(repeated), 'sample')} taken again" if repeated else ""
 
 
 def target_said(named: Named) -> str:

@@ -57,7 +57,7 @@ def table_width() -> int | None:
     return max(shutil.get_terminal_size().columns, 40) if sys.stdout.isatty() else None
 
 
-LEAST_WORDS = 12
+LEAST_WORDS = 8
 """Letters that a column of words keeps where a table is too wide."""
 
 _PIECES = re.compile(r"[^\s:;+/·(]*[\s:;+/·(]?")
@@ -75,8 +75,9 @@ def row_lines(
 ) -> list[list[Line]]:
     """Return the lines of the header, and of each row; each column is as wide as its widest cell.
 
-    Where that is more than ``width``, columns of words are made narrower and their cells go on in further lines, never
-    broken inside a word or a number.  If even that is too wide, each row becomes lines of a title and a value.
+    Where that is more than ``width``, what all rows have in common goes to a line above, columns of words are made
+    narrower and their cells go on in further lines, never broken inside a word or a number.  If even that is too wide,
+    each row becomes lines of a title and a value.
 
     Args:
         header: the titles.
@@ -85,6 +86,14 @@ def row_lines(
         width: of the terminal; None: as wide as need be.
     """
     columns = list(zip(header, *rows, strict=True))
+    alike = [i for i, column in enumerate(columns) if i not in right and len(rows) > 1 and len(set(column[1:])) == 1]
+    if width is not None and alike and sum(max(map(len, column)) + 2 for column in columns) - 2 > width:
+        kept = [i for i in range(len(columns)) if i not in alike]
+        said = ", ".join(f"{header[i]} {rows[0][i]}" for i in alike)
+        narrower = [[cells[i] for i in kept] for cells in (header, *rows)]
+        flush = [place for place, i in enumerate(kept) if i in right]
+        first, *others = row_lines(narrower[0], narrower[1:], right=flush, width=width)
+        return [[*([(part, "dim")] for part in _wrapped(said, width)), *first], *others]
     widths = [max(map(len, column)) for column in columns]
     least = [
         wide

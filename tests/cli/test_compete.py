@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from pathlib import Path
 
 import pytest
 
@@ -64,10 +65,22 @@ def test_an_option_of_one_algorithm_may_take_several_values_which_compete():
     assert any(line.startswith("delta-stepping, delta=16.0 ") for line in shown)
 
 
-def test_components_compete_as_well():
+def test_a_users_own_algorithm_competes_and_one_that_is_wrong_has_no_place(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("mine.py").write_text("def driver(view, clock):\n    return [(0, 1)]\n")
+    outcome = run("mst", "grid:4x4", "--algo", "./mine.py:driver,kruskal", *FEW)
+    assert outcome.code == 1
+    told = " ".join(outcome.out.split())
+    assert "nothing is said of mine:driver: wrong: " in told
+    assert "kruskal alone has a time that counts" in told
+
+
+def test_components_compete_as_well_and_a_peer_takes_options():
     shown = succeed("components", "grid:6x6", "--peer", "scipy", *FEW).out
     assert "components on grid:6x6" in shown
-    assert "scipy" in shown
+    words = ("mst", "grid:6x6", "--peer", "networkx", "--set", "peer:networkx.method=kruskal,prim", *FEW)
+    shown = lines(succeed(*words).out)
+    assert any(line.startswith("peer:networkx, method=prim ") for line in shown)
 
 
 def test_nothing_is_said_of_times_on_the_emulated_device():

@@ -57,6 +57,22 @@ def test_equal_records_are_never_told_apart_and_a_tenth_is(drift):
         assert second.told
 
 
+def test_an_interval_of_interleaved_runs_holds_the_true_ratio_nine_times_in_ten_even_where_each_run_hangs_together():
+    rng, held = np.random.default_rng(3), 0
+    for _ in range(100):
+        pair = []
+        for name, ratio in (("a", 1.0), ("b", 1.1)):
+            deviates = rng.standard_normal(60)
+            for i in range(1, 60):
+                deviates[i] = 0.5 * deviates[i - 1] + 0.75**0.5 * deviates[i]
+            record = mst_record(algorithm=name, device=CPU, parameters={})
+            pair.append(Record.of(timed(record, 1e-3 * ratio * np.exp(0.03 * deviates))))
+        (ranking,), _ = rank(pair)
+        (claim,) = ranking.against_best
+        held += claim.interval[0] <= 1.1 <= claim.interval[1]
+    assert held >= 90
+
+
 @pytest.mark.parametrize(("number", "told"), [(3, False), (12, True)])
 def test_few_samples_prove_nothing_however_far_apart_they_are(number, told):
     (ranking,), _ = rank([row("a", 1, number=number), row("b", 9, number=number, seed=2)])

@@ -153,6 +153,17 @@ def test_a_table_never_breaks_inside_a_number_and_keeps_to_its_width(width):
         assert len(lines) == 3
 
 
+def test_what_all_rows_of_a_wide_table_share_goes_to_a_line_above_it():
+    rows = [["mst", name, "AMD EPYC", "1.2 ms"] for name in ("boruvka", "kruskal")]
+    text = plain(columns(["problem", "algorithm", "device", "kernel"], rows, right=(3,), width=30))
+    assert text.splitlines() == [
+        "problem mst, device AMD EPYC",
+        "algorithm  kernel",
+        "boruvka    1.2 ms",
+        "kruskal    1.2 ms",
+    ]
+
+
 def test_a_table_too_wide_for_a_terminal_becomes_titles_and_values():
     lines = plain(columns(["kernel", "MTEPS"], [["12,345.6 ms ± 0.52 %", "1,234,567.8 ± 3 %"]], right=(0, 1), width=30))
     assert lines.splitlines() == ["kernel  12,345.6 ms ± 0.52 %", "MTEPS   1,234,567.8 ± 3 %"]
