@@ -263,17 +263,16 @@ LEAST_BLOCKS, BLOCKS, BLOCK = 4, 8, 5
 def _time(faster: Record, slower: Record) -> Timed:
     """Return the ratio of two records with what is known of it.
 
-    Of two that took turns what drifted for both is taken out: each block of rounds is divided by its level, the
-    geometric mean of the two medians there.  And the interval is that of the blocks too, whose ratios scatter by what
-    drifted for one alone: Student's t over their logarithms.
+    Of two that took turns only the rounds count that both took part in, and what drifted for both is taken out: each
+    block of rounds is divided by its level, the geometric mean of the two medians there.  And the interval is that of
+    the blocks too, whose ratios scatter by what drifted for one alone: Student's t over their logarithms.
     """
     turns = [
         (row.file, row.shape.environment.get("command"), row.sources, row.processes[1:]) for row in (faster, slower)
     ]
-    n = min(len(faster.samples), len(slower.samples))
+    n = min(len(faster.samples), len(slower.samples))  # rounds that both took part in
     many = min(BLOCKS, max(LEAST_BLOCKS, n // BLOCK))
-    alike = turns[0] == turns[1] and turns[0][2:] == (1, ()) and abs(len(faster.samples) - len(slower.samples)) <= 1
-    if not alike or n < LEAST_BLOCKS:
+    if turns[0] != turns[1] or turns[0][2:] != (1, ()) or n < LEAST_BLOCKS:
         return time_pair(faster, slower)
     from scipy.special import stdtr, stdtrit
 

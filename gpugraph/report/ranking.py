@@ -22,6 +22,9 @@ BAR_WIDTH = 30
 CLOSE = 1.1
 """Two times nearer than this may differ from process to process by as much."""
 
+LOPSIDED = 0.2
+"""Half an interval beyond this share of its ratio is further on one side than on the other."""
+
 
 class Named:
     """A ranking whose records have names, as short as they can be while all are told apart.
@@ -134,7 +137,7 @@ def _table(named: Named) -> tuple[list[Any], list[list[str]]]:
 def _chart(named: Named, width: int) -> list[Line]:
     """Return a bar of each time, and how many times that of the fastest it is."""
     ranking, blocks = named.ranking, can_draw()
-    ratios = [(ranking.rows[0], "1"), *((c.slower, with_error(c.ratio, _half(c))) for c in ranking.against_best)]
+    ratios = [(ranking.rows[0], "1"), *((c.slower, _ratio(c)) for c in ranking.against_best)]
     names = max(len(named(row)) for row in ranking.rows)
     room = max(8, min(BAR_WIDTH, width - names - max(len(text) for _, text in ratios) - 4))
     most = max(row.kernel_s or 0.0 for row in ranking.rows)
@@ -145,8 +148,12 @@ def _chart(named: Named, width: int) -> list[Line]:
     return lines
 
 
-def _half(claim: Claim) -> float:
-    return (claim.interval[1] - claim.interval[0]) / 2
+def _ratio(claim: Claim) -> str:
+    """Return a ratio with half its interval; with its ends where these lie too far off to be alike."""
+    low, high = claim.interval
+    if high - low > 2 * LOPSIDED * claim.ratio:
+        return f"{claim.ratio:.2g} ({low:.3g} to {high:.3g})"
+    return with_error(claim.ratio, (high - low) / 2)
 
 
 # ------------------------------------------------------------------ sentences
@@ -167,7 +174,7 @@ def _sentence(named: Named, claim: Claim) -> str:
     faster, slower = named(claim.faster), named(claim.slower)
     if not claim.told:
         return f"{faster} cannot be told from {slower}" + (f": {claim.reason}" if claim.reason else "")
-    text = f"{faster} is {with_error(claim.ratio, _half(claim))} times as fast as {slower}"
+    text = f"{faster} is {_ratio(claim)} times as fast as {slower}"
     if claim.transferred is not None:
         text += f" in the kernel, {claim.transferred:.3g} times with the way to the device and back"
     return text

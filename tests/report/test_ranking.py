@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from gpugraph.measure.ranking import rank
+from gpugraph.measure.ranking import Claim, Ranking, rank
 from gpugraph.quantities import with_error
 from gpugraph.report.export import check_ending, exported
 from gpugraph.report.ranking import ranking_lines
@@ -55,6 +55,13 @@ def test_a_ranking_is_a_sorted_table_a_chart_and_sentences():
 
 def sorted_names(lines: list[str]) -> list[str]:
     return [line.split()[0] for line in lines[4:6]]
+
+
+def test_a_wide_interval_is_told_by_its_ends_for_it_is_lopsided():
+    fast, slow = row("fast", 1), row("slow", 2)
+    ranking = Ranking([fast, slow], [], [Claim(fast, slow, 2.02, (1.104, 3.32), True)], [])
+    text = plain(ranking_lines(ranking))
+    assert "fast is 2 (1.1 to 3.32) times as fast as slow" in text
 
 
 def test_a_warning_says_what_is_wrong_with_the_samples_and_what_to_do():
