@@ -140,7 +140,10 @@ def _cells(
             given["source"] = None
         size: InputSize | None = None
         for variant in (*block.algorithms.get("", ()), *block.algorithms.get(problem.name, ()), *beside):
-            for way in available.ways(variant, problem.name, block):
+            ways = list(available.ways(variant, problem.name, block))
+            if not ways and variant.name.startswith(PEER):
+                left_out[f"{variant.name} does not solve {problem.name}"] += 1
+            for way in ways:
                 bound = {**given, "algorithm": variant.name, **way.chosen}
                 reason = next((r.reason for r in rules if meets(r.conditions, bound)), way.obstacle)
                 if reason is None:

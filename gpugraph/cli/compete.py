@@ -74,7 +74,7 @@ def compete(
         "axes": {"problem": [problem], **given},
         "options": _options(problem, [*names, *(f"peer:{peer}" for peer in peers)], settings),
         "sampling": {**SAMPLING, **sampling},
-        "limits": {"time": "24h"},
+        "limits": {"time": "24h", "load": "24h"},
     }
     words = {"graph": "GRAPH", "algorithm": "--algo", **{name: f"--{name.replace('_', '-')}" for name in axes}}
     sweep = sweep_of_words(tables, words)

@@ -89,9 +89,7 @@ def _of(*names: str) -> Callable[[Any, str], list[CompletionItem]]:
 
 _LOOKUPS: dict[str, Callable[[Any, str], list[CompletionItem]]] = {
     **dict.fromkeys(("graph", "graphs", "spec"), _graphs),
-    **dict.fromkeys(
-        ("output", "save", "exports", "result", "results", "file", "base", "new", "commands", "array"), _files
-    ),
+    **dict.fromkeys(("output", "save", "exports", "result", "results", "file", "files", "commands", "array"), _files),
     **dict.fromkeys(("algo", "algos"), _algorithms),
     "sweep": _sweeps,
     "peers": _peers,

@@ -182,3 +182,8 @@ def test_several_algorithms_on_several_ranks_are_refused(capfd):
     outcome = run("mst", "grid:4x4", "--algo", "boruvka,kruskal", "--device", "cpu*2")
     assert outcome.code == 2
     assert capfd.readouterr().err.count("several algorithms cannot compete on several ranks") == 1
+
+
+def test_a_peer_that_does_not_solve_the_problem_is_left_out_aloud():
+    outcome = succeed("scan", "--size", "4KiB", "--algo", "cpu", "--peer", "scipy", *FEW)
+    assert "left out, 1: peer:scipy does not solve scan" in outcome.err
