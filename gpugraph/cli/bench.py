@@ -241,7 +241,7 @@ def _run(bench: Bench, exports: Sequence[str] = (), *, quiet: bool, verbose: boo
     totals = run_cells(bench, quiet=quiet, verbose=verbose, keep=True)
     stored = bench.store.records if bench.store is not None else []
     records = [Record.of(record) for record in stored]
-    rankings = rank(records)[0]
+    rankings = rank(records)[0] if bench.sweep.ad_hoc or exports else []
     if bench.sweep.ad_hoc and any(len(ranking.records) > 1 for ranking in rankings):
         show_rankings(rankings)
     else:

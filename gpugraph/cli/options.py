@@ -235,7 +235,13 @@ def run_options(function: Decorated) -> Decorated:
             help="auto, cuda[:i], cpu or emulated; several: cuda:0,1, cuda:all, cpu*4.",
         ),
         peer_command,
-        click.option("--repeat", type=int, default=defaults().repeat, show_default=True, help="Samples to take."),
+        click.option(
+            "--repeat",
+            type=int,
+            default=defaults().repeat,
+            show_default=True,
+            help="Samples to take; several that compete take 20 or more.",
+        ),
         click.option("--warmup", type=int, default=defaults().warmup, show_default=True, help="Runs before them."),
         click.option(
             "--target",
