@@ -250,7 +250,16 @@ peer_command = click.option(
 def run_options(function: Decorated) -> Decorated:
     """Add what says how to run: algorithm, device, samples, verification."""
     return bundle(
-        click.option("--algo", default="auto", show_default=True, metavar="NAME", help="See `gpugraph algos`."),
+        click.option(
+            "--algo",
+            "algos",
+            multiple=True,
+            metavar="NAMES",
+            help="See `gpugraph algos`; several are compared: a,b@cpu [default: auto].",
+        ),
+        click.option(
+            "--peer", "peers", multiple=True, metavar="NAMES", help="Peers to compare with, e.g. scipy,igraph."
+        ),
         click.option(
             "--device",
             default=defaults().device,
@@ -259,7 +268,13 @@ def run_options(function: Decorated) -> Decorated:
             help="auto, cuda[:i], cpu or emulated; several: cuda:0,1, cuda:all, cpu*4.",
         ),
         peer_command,
-        click.option("--repeat", type=int, default=defaults().repeat, show_default=True, help="Samples to take."),
+        click.option(
+            "--repeat",
+            type=int,
+            default=defaults().repeat,
+            show_default=True,
+            help="Samples to take; several that compete take 20 or more.",
+        ),
         click.option("--warmup", type=int, default=defaults().warmup, show_default=True, help="Runs before them."),
         click.option(
             "--target",
@@ -298,6 +313,9 @@ def run_options(function: Decorated) -> Decorated:
 
 
 draw_option = click.option("--draw", metavar="FILE.svg", help="Draw the counter-example, if the result is wrong.")
+export_option = click.option(
+    "--export", "exports", multiple=True, metavar="FILE", help="Write all samples to .json, .csv or .md; repeatable."
+)
 
 output_options = bundle(
     named(
@@ -311,6 +329,8 @@ output_options = bundle(
     click.option("-o", "--output", metavar="RESULT", help="Write the result: .npz, .csv, or .mtx for a forest."),
     click.option("--save", metavar="FILE.jsonl", help="Append the record to a file."),
     draw_option,
+    export_option,
+    click.option("-v", "--verbose", is_flag=True, help="Log each step, and why it is taken."),
 )
 
 table_or_json = named(

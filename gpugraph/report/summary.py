@@ -108,15 +108,16 @@ def _bars(panel: Panel, groups: dict[str, list[Labelled]], most: float, width: i
         for member in sorted(members, key=lambda m: (-(m.record.mteps or 0.0), m.series)):
             head = (f"    {_cut(member.series, names):<{names}}  ", "")
             if member.record.mteps:
-                bar = _bar(member.record.mteps / most * room, blocks)
+                drawn = bar(member.record.mteps / most * room, blocks)
                 few = f" ({member.record.few})" if member.record.few else ""
-                lines.append([head, (bar, "cyan"), (f" {rate(member.record.mteps)}{few}", "")])
+                lines.append([head, (drawn, "cyan"), (f" {rate(member.record.mteps)}{few}", "")])
             else:
                 lines.append([head, (member.record.verdict, "yellow")])
     return lines
 
 
-def _bar(length: float, blocks: bool) -> str:
+def bar(length: float, blocks: bool) -> str:
+    """Return a bar of so many letters and eighths of one, at least the thinnest; without ``blocks`` of whole ones."""
     if not blocks:
         return "#" * max(1, round(length))
     whole, eighths = divmod(round(length * 8), 8)

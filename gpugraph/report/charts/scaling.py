@@ -45,7 +45,8 @@ def strong(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
         )
         caption = "The fastest verified algorithm on each number of ranks, against the fastest on one device."
         name = f"{problem_name(problem)}, the same graph on more ranks"
-        charts.append(Chart(f"strong-{problem}", name, caption, describe(points, "ranks", "times as fast"), spec))
+        said = describe(points, "ranks", "times as fast")
+        charts.append(Chart(f"strong-{problem}", name, caption, said, spec, *_table(points, "graph", "times as fast")))
     return charts
 
 
@@ -71,8 +72,18 @@ def weak(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
         )
         caption = "Graphs with twice the vertices on twice the ranks: the time on the fewest over the time on so many."
         name = f"{problem_name(problem)}, graphs that grow with the ranks"
-        charts.append(Chart(f"weak-{problem}", name, caption, describe(points, "ranks", "efficiency"), spec))
+        said = describe(points, "ranks", "efficiency")
+        charts.append(
+            Chart(f"weak-{problem}", name, caption, said, spec, *_table(points, "graph of each", "efficiency"))
+        )
     return charts
+
+
+def _table(points: Sequence[Point], variant: str, gain: str) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    """Return the header and the rows of what a figure shows, the ideal left out."""
+    shown = [point for point in points if point.variant != IDEAL]
+    rows = tuple((p.variant, p.device, f"{p.x:g}", f"{p.y:.3g}", p.tip["kernel"], p.tip["against"]) for p in shown)
+    return (variant, "device", "ranks", gain, "kernel", "against"), rows
 
 
 def _share(row: Record) -> str:
