@@ -19,7 +19,7 @@ from gpugraph.devices.base import Array, Defines, Mark, Stopwatch, covering_grid
 from gpugraph.devices.cubin import parameter_sizes
 from gpugraph.devices.cuda_kernel import CudaKernel
 from gpugraph.devices.cuda_memory import DeviceMemory
-from gpugraph.devices.cuda_runtime import check_index, import_cupy, translate, translated
+from gpugraph.devices.cuda_runtime import begin_context, check_index, import_cupy, translate, translated
 from gpugraph.devices.cuda_streams import CudaClock, CudaCopies, CudaMark, CudaStopwatch, Events, Interrupts
 from gpugraph.devices.kernels import CompiledModule, architecture_for, compile_kernels
 from gpugraph.devices.pinned import Transfers, as_bytes
@@ -49,7 +49,9 @@ class CudaDevice:
     closed = False
 
     def __init__(self, index: int = 0, *, profile: bool = False):
+        context = begin_context(index)
         self.cupy = import_cupy()
+        context.join()
         self.index = index
         self.label = f"cuda:{index}"
         self.profile = profile

@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 
 from gpugraph.devices.base import Device
 from gpugraph.devices.kernel_file import Arrays, ArrayTable, KernelFile, needs
-from gpugraph.exact import exact_sum
 from gpugraph.graph.view import ResidentView
 from gpugraph.problems.contract import Verdict
-from gpugraph.problems.mst.forest import Forest, edge_endpoints, edge_weights
+from gpugraph.problems.mst.forest import Forest, edge_endpoints, total_weight
 from gpugraph.problems.mst.gpu_forest import KEY_TYPES, key_types, merge_launches
 from gpugraph.problems.mst.verify import check_ids, check_totals, describe_closing, describe_violation
 
@@ -49,7 +48,7 @@ def certify(view: ResidentView, device: Device, forest: Forest) -> Verdict:
     graph = view.host.graph
     wrong = _refute(_Certificate(view, device, forest.edges))
     if wrong is None:
-        total = exact_sum(edge_weights(graph, forest.edges))
+        total = total_weight(graph, forest.edges)
         wrong = check_totals(graph, forest, total, graph.vertices - len(forest.edges))
     if wrong is not None:
         return Verdict("failed", "certificate", wrong)
