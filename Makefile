@@ -14,7 +14,7 @@ lint:        ## ruff, mypy, strict on the package, and hadolint for the Dockerfi
 	"$$($(PYTHON) -c 'import sysconfig; print(sysconfig.get_path("scripts"))')/hadolint" Dockerfile
 
 docs:        ## the site of the documentation, into build/site; warnings are errors
-	$(PYTHON) -m sphinx -q -W --keep-going -b html docs build/site
+	$(PYTHON) -m sphinx -q -E -W --keep-going -b html docs build/site
 
 format:      ## let ruff put the code in order
 	$(PYTHON) -m ruff check --fix .

@@ -24,7 +24,7 @@ from gpugraph.report.charts import times
 from gpugraph.report.charts.chart import DARK, LIGHT, Chart, Ink, Spec, colors, config, paint
 from gpugraph.report.engine import check_engine, draw
 from gpugraph.report.figure import VALUES, figure
-from gpugraph.report.table import describe_graph
+from gpugraph.report.table import NOISY, describe_graph
 
 ENDINGS = (".svg", ".pdf", ".png", ".json")
 
@@ -97,6 +97,8 @@ class Measured(Record):
         shown = {name: value for name, value in data.get("result", {}).items() if "sha256" not in name}
         facts += [(name.replace("_", " "), str(value)) for name, value in shown.items()]
         facts.append(("verdict", _verdict(self)))
+        if self.half_width is not None and self.half_width > NOISY:
+            facts.append(("noisy", "the times scatter; close other programs, or let gpugraph.bench take more samples"))
         parts = {name: seconds for name in PHASES if (seconds := self.phases.get(name))}
         most = max(parts.values(), default=0.0)
         rows = [[name, duration(seconds), bar(seconds / most)] for name, seconds in parts.items()]

@@ -125,6 +125,8 @@ def test_a_record_shows_its_verdict_its_result_and_a_bar_for_each_phase(measured
     assert ">kernel<" in shown
     assert repr(measured[0]).startswith("<Measured of mst by boruvka on rmat:6, cpu: ")
     assert len(repr(measured[0])) < 100
+    wide = mst_record(outcome="ok", confidence_s={"kernel": [0.0005, 0.0008]})
+    assert "the times scatter" in Measured.of_record(Record.of(wide))._repr_html_()
     bad = Measured.of_record(Record.of(failed()))
     assert "failed by reference: edge 3-9 is missing" in bad._repr_html_()
     assert repr(bad).endswith("failed: edge 3-9 is missing>")
