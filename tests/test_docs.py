@@ -115,8 +115,8 @@ def words_of(line: str) -> list[list[str]]:
 
 def check_sweep(given: dict[str, object], line: str) -> None:
     """Check that a sweep that the command names is there, and takes what is set."""
-    name = str(given["sweep"])
-    if name.endswith((".toml", "NAME")):
+    name = str(given["sweep"] or "smoke")
+    if name.endswith((".toml", "NAME")) or given["graphs"] or given["algos"]:
         return
     try:
         read_sweep(name, parse_settings(given["settings"]))  # type: ignore[arg-type]

@@ -32,7 +32,7 @@ def bench(
     device: str = "auto",
     source: Any = None,
     options: Mapping[str, Mapping[str, Any]] | None = None,
-    repeat: int = 10,
+    repeat: int = 20,
     target: float | str = 0.02,
     max_seconds: float = 5.0,
     verify: str = "auto",
@@ -119,7 +119,7 @@ def _sampling(repeat: Any, target: Any, max_seconds: Any) -> Sampling:
     for name, value, kind in (("repeat", repeat, int), ("target", share, float), ("max_seconds", max_seconds, float)):
         if isinstance(value, bool) or not isinstance(value, int | kind):
             raise InputError(f"{name} is {shown(value)}", remedy="give a number")
-    return Sampling(share, min_samples=repeat, max_samples=max(repeat, 1000), time_limit_s=max_seconds)
+    return Sampling(share, min_samples=repeat, max_samples=max(repeat, 1000), time_limit_s=max_seconds, together=True)
 
 
 def _listed(what: str, names: Any) -> list[str]:

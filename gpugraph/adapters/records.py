@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from html import escape
 from pathlib import Path
 from typing import Any, overload
 
@@ -15,6 +16,7 @@ from gpugraph.files import atomic_write
 from gpugraph.html import bar, card, table
 from gpugraph.measure import record_file
 from gpugraph.measure.columns import Labelled, columns_of, precise_time
+from gpugraph.measure.ranking import rank
 from gpugraph.measure.record import PHASES, Record
 from gpugraph.problems.column import CSV
 from gpugraph.quantities import counted, duration, rate
@@ -24,9 +26,13 @@ from gpugraph.report.charts import times
 from gpugraph.report.charts.chart import DARK, LIGHT, Chart, Ink, Spec, colors, config, paint
 from gpugraph.report.engine import check_engine, draw
 from gpugraph.report.figure import VALUES, figure
+from gpugraph.report.ranking import Named, sentences
 from gpugraph.report.table import NOISY, describe_graph
 
 ENDINGS = (".svg", ".pdf", ".png", ".json")
+
+SPOKEN_OF = 24
+"""Of more records than this only ``sentences`` says what their samples say: it takes a while."""
 
 _OF_TIMES: dict[str, Callable[[Sequence[Labelled], Ink], list[Chart]]] = {
     "samples": times.samples,
@@ -148,6 +154,19 @@ class Records(Sequence[Measured]):
             append_record(record, os.fspath(path))
         return Path(path)
 
+    def sentences(self) -> list[str]:
+        """Return what the samples say of the records of the same work: which is how many times as fast, and no more."""
+        rankings = [one for one in rank(list(self))[0] if len(one.records) > 1]
+        several = len(rankings) > 1
+        return [
+            f"{ranking.records[0].problem} on {ranking.records[0].graph_name}: {said}" if several else said
+            for ranking in rankings
+            for said in sentences(Named(ranking))
+        ]
+
+    def _said(self) -> list[str]:
+        return self.sentences() if len(self) <= SPOKEN_OF else []
+
     def plot(
         self,
         y: str = "mteps",
@@ -193,10 +212,11 @@ class Records(Sequence[Measured]):
 
     def __repr__(self) -> str:
         lines = [f"<Records: {counted(len(self), 'record')}>", *(f"  {record!r}" for record in self[:20])]
-        return "\n".join(lines + ([f"  and {len(self) - 20} more"] if len(self) > 20 else []))
+        lines += [f"  and {len(self) - 20} more"] if len(self) > 20 else []
+        return "\n".join([*lines, *(f"  {text}" for text in self._said())])
 
     def _repr_html_(self) -> str:
-        """Return a table, the fastest of each graph first, with a bar for each time; what all share is its title."""
+        """Return a table, the fastest of each graph first, with a bar for each time, and what can be said of them."""
         cells = label(list(self))
         groups = list(dict.fromkeys((cell.record.problem, cell.record.graph_name) for cell in cells))
         longest = {
@@ -220,7 +240,8 @@ class Records(Sequence[Measured]):
         title = ", ".join([counted(len(self), "record"), *(named[0][i] for i in alike)])
         drawn = header.index("")
         notes = [("note", text) for text in self.notices]
-        return card(title, notes, table(header, rows, right=[drawn - 1, drawn + 1], bars=drawn))
+        shown = table(header, rows, right=[drawn - 1, drawn + 1], bars=drawn)
+        return card(title, notes, shown + "".join(f"<div>{escape(text)}</div>" for text in self._said()))
 
 
 def _work(cell: Labelled) -> tuple[str, str]:

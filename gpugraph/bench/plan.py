@@ -115,7 +115,7 @@ def expand_sweep(
                 if len(plan.cells) > MOST_CELLS:
                     raise InputError(f"has more than {MOST_CELLS} cells", remedy="take wider steps, or --set an axis")
         except InputError as error:
-            if error.where and error.where.startswith((sweep.path, "--set")):
+            if error.where and error.where.startswith((sweep.path, "--")):
                 raise
             raise placed(error, where) from None
     if not plan.cells:
@@ -140,7 +140,10 @@ def _cells(
             given["source"] = None
         size: InputSize | None = None
         for variant in (*block.algorithms.get("", ()), *block.algorithms.get(problem.name, ()), *beside):
-            for way in available.ways(variant, problem.name, block):
+            ways = list(available.ways(variant, problem.name, block))
+            if not ways and variant.name.startswith(PEER):
+                left_out[f"{variant.name} does not solve {problem.name}"] += 1
+            for way in ways:
                 bound = {**given, "algorithm": variant.name, **way.chosen}
                 reason = next((r.reason for r in rules if meets(r.conditions, bound)), way.obstacle)
                 if reason is None:
@@ -183,6 +186,8 @@ def _cell(sweep: str, block: Block, problem: Problem, template: str, bound: Mapp
         columns=bound["columns"],
         seed=bound["seed"],
         transfers=bound["transfers"],
+        phases=bound["phases"],
+        predecessors=bound["predecessors"],
         axes={name: value for name, value in axes.items() if value is not None},
         sweep=sweep,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import os
 import signal
 import subprocess
@@ -223,7 +224,7 @@ class Race:
         self._ids: dict[int, str] = {}
         self._at = 0
         self._opening = True
-        self._what = "starting"
+        self._what = dict.fromkeys(range(len(limits)), "starting")
         self.seconds = [0.0] * len(limits)
         self.ended: set[int] = set()
         self.worker_lost = False
@@ -246,7 +247,7 @@ class Race:
                 self.seconds[self._at] += now - looked
             looked = now
             if event is None:
-                self._doing(self._at, self._what)
+                self._doing(self._at, self._what[self._at])
             else:
                 done = self._take(event)
             if not done and (over := self._over(opening_s)) is not None:
@@ -264,8 +265,10 @@ class Race:
         elif kind == "identified":
             self._ids[event["index"]] = event["id"]
         elif kind == "progress":
-            self._what = str(event["what"])
-            self._doing(self._at, self._what)
+            self._what[self._at] = str(event["what"])
+            self._doing(self._at, self._what[self._at])
+        elif kind == "decided":
+            logging.getLogger("gpugraph").info("%s", event["what"])
         elif kind == "finished":
             self._end(event["index"], {"record": event["record"]})
         elif kind == "already":

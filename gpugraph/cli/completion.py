@@ -37,12 +37,14 @@ def _graphs(context: click.Context, incomplete: str) -> list[CompletionItem]:
 
 
 def _algorithms(context: click.Context, incomplete: str) -> list[CompletionItem]:
-    """Offer the algorithms of the command's problem, and Python files."""
+    """Offer the algorithms of the command's problem behind the last comma, and Python files."""
     from gpugraph.problems.registry import algorithms
 
     problem = context.info_name if context.info_name in PROBLEMS else None
     names = sorted({"auto", *(algorithm.name for algorithm in algorithms(problem))})
-    return _items(names, incomplete) or _files(context, incomplete)
+    before, comma, last = incomplete.rpartition(",")
+    found = [CompletionItem(before + comma + name) for name in names if name.startswith(last)]
+    return found or _files(context, incomplete)
 
 
 def _sweeps(context: click.Context, incomplete: str) -> list[CompletionItem]:
@@ -86,11 +88,9 @@ def _of(*names: str) -> Callable[[Any, str], list[CompletionItem]]:
 
 
 _LOOKUPS: dict[str, Callable[[Any, str], list[CompletionItem]]] = {
-    **dict.fromkeys(("graph", "spec"), _graphs),
-    **dict.fromkeys(
-        ("output", "save", "export", "result", "results", "file", "base", "new", "commands", "array"), _files
-    ),
-    "algo": _algorithms,
+    **dict.fromkeys(("graph", "graphs", "spec"), _graphs),
+    **dict.fromkeys(("output", "save", "exports", "result", "results", "file", "files", "commands", "array"), _files),
+    **dict.fromkeys(("algo", "algos"), _algorithms),
     "sweep": _sweeps,
     "peers": _peers,
     "problem": _of(*PROBLEMS),

@@ -8,9 +8,9 @@ from gpugraph.problems.contract import PROBLEMS
 
 GROUPS = {
     "Graph": "input_format columns directed vertices keep_ids symmetrize weights seed size dtype exclusive segments",
-    "Algorithm": "algo device commands peer peers source predecessors settings prepare index_bits",
+    "Algorithm": "algos device commands peer peers source predecessors settings prepare index_bits",
     "Measurement": "repeat warmup target max_seconds cold energy verify phases profile processes budget",
-    "Output": "style output output_format save export quiet debug help",
+    "Output": "style output output_format save exports verbose quiet debug help",
 }
 """Title → the parameters under it; those of a command's own come first, under Options."""
 

@@ -217,7 +217,16 @@ peer_command = click.option(
 def run_options(function: Decorated) -> Decorated:
     """Add what says how to run: algorithm, device, samples, verification."""
     return bundle(
-        click.option("--algo", default="auto", show_default=True, metavar="NAME", help="See `gpugraph algos`."),
+        click.option(
+            "--algo",
+            "algos",
+            multiple=True,
+            metavar="NAMES",
+            help="See `gpugraph algos`; several are compared: a,b@cpu [default: auto].",
+        ),
+        click.option(
+            "--peer", "peers", multiple=True, metavar="NAMES", help="Peers to compare with, e.g. scipy,igraph."
+        ),
         click.option(
             "--device",
             default=defaults().device,
@@ -264,6 +273,10 @@ def run_options(function: Decorated) -> Decorated:
     )(function)
 
 
+export_option = click.option(
+    "--export", "exports", multiple=True, metavar="FILE", help="Write all samples to .json, .csv or .md; repeatable."
+)
+
 output_options = bundle(
     named(
         "--format",
@@ -275,6 +288,8 @@ output_options = bundle(
     ),
     click.option("-o", "--output", metavar="RESULT", help="Write the result: .npz, .csv, or .mtx for a forest."),
     click.option("--save", metavar="FILE.jsonl", help="Append the record to a file."),
+    export_option,
+    click.option("-v", "--verbose", is_flag=True, help="Log each step, and why it is taken."),
 )
 
 table_or_json = named(

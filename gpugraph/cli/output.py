@@ -57,6 +57,24 @@ def tell(notices: Iterable[str], *, quiet: bool = False) -> None:
         silence(sys.stderr)
 
 
+def log_decisions(verbose: bool) -> None:
+    """Print on standard error what is decided from now on, and why, where ``-v`` asks for it; else nothing any more."""
+    if not verbose and "logging" not in sys.modules:
+        return
+    import logging
+    import time
+
+    from gpugraph.clock import process_began
+
+    class Told(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            tell([f"{time.perf_counter() - process_began():7.3f} s  {record.getMessage()}"])
+
+    log = logging.getLogger("gpugraph")
+    log.setLevel(logging.INFO if verbose else logging.WARNING)
+    log.handlers = [Told()] if verbose else []
+
+
 @contextlib.contextmanager
 def warnings_as_notices(*, quiet: bool = False) -> Iterator[None]:
     """Print gpugraph's own warnings as notices while the block runs; others stay as they are."""

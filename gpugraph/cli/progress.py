@@ -13,6 +13,8 @@ import time
 from types import TracebackType
 from typing import IO, Any
 
+from gpugraph.clock import process_began
+
 FIRST_S = 2.0
 """Seconds of silence: work shorter than that needs no sign of life."""
 
@@ -25,14 +27,16 @@ class Progress:
 
     Args:
         quiet: show nothing.
+        verbose: a line for each step, with the time since the process began, and nothing else.
         stream: where to show it; standard error if not given.
     """
 
-    def __init__(self, *, quiet: bool = False, stream: IO[str] | None = None):
+    def __init__(self, *, quiet: bool = False, verbose: bool = False, stream: IO[str] | None = None):
         self.stream = stream if stream is not None else sys.stderr
         self.what = "starting"
         self.fraction: float | None = None
-        self._quiet = quiet
+        self._quiet, self._verbose = quiet or verbose, verbose
+        self._steps = set[str]()
         self._done = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
         self._start = time.monotonic()
@@ -40,6 +44,12 @@ class Progress:
     def __call__(self, what: str, fraction: float | None = None) -> None:
         """Say what is being done from now on."""
         self.what, self.fraction = what, fraction
+        step = what.partition(" sample ")[0]
+        if self._verbose and step not in self._steps:
+            self._steps.add(step)
+            with contextlib.suppress(OSError, ValueError):
+                at = time.perf_counter() - process_began()
+                print(f"gpugraph: {at:7.3f} s  {what}", file=self.stream, flush=True)
 
     def step(self, fraction: float, what: str) -> None:
         """Say how far the work is; the form in which generators report."""

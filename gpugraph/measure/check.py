@@ -6,6 +6,7 @@ verdict says so, and the oracle or the certificate never sees it.
 
 from __future__ import annotations
 
+import logging
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 REFERENCE_LIMIT = 2**22
 """``--verify auto`` may use the reference up to this many edges: where that is quicker, or all there is to ask."""
+
+_LOG = logging.getLogger("gpugraph")
 
 NOT_ASKED_FOR = Verdict("skipped", "none", "not asked for")
 
@@ -89,6 +92,8 @@ def check(
     if method == "auto":
         method = "reference" if own else problem.quicker
         method = method if graph.edges <= REFERENCE_LIMIT else "certificate"
+        why = "the quicker check of this problem" if graph.edges <= REFERENCE_LIMIT else "so many edges take no oracle"
+        _LOG.info("verification by %s: chosen by auto, %s", method, why)
     if isinstance(result, JudgesItself):
         return result.judge(query, method)
     verdicts = []

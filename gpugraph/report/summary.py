@@ -32,7 +32,7 @@ def summary(rows: Sequence[Record], width: int = 80, *, unicode: bool | None = N
         width: columns.
         unicode: draw with block characters; None asks what standard output can show.
     """
-    blocks = _can_draw() if unicode is None else unicode
+    blocks = can_draw() if unicode is None else unicode
     if not rows:
         return [[("no cell was measured", "yellow")]]
     cells = label(rows)
@@ -64,7 +64,8 @@ def _paper(paper: Published, width: int) -> list[Line]:
     return lines
 
 
-def _can_draw() -> bool:
+def can_draw() -> bool:
+    """Tell whether standard output takes block characters."""
     try:
         "▁█×".encode(sys.stdout.encoding or "ascii")
     except (UnicodeEncodeError, LookupError):
@@ -120,15 +121,16 @@ def _bars(panel: Panel, groups: dict[str, list[Labelled]], most: float, width: i
         for member in sorted(members, key=lambda m: (-(m.record.mteps or 0.0), m.series)):
             head = (f"    {_cut(member.series, names):<{names}}  ", "")
             if member.record.mteps:
-                bar = _bar(member.record.mteps / most * room, blocks)
+                drawn = bar(member.record.mteps / most * room, blocks)
                 few = f" ({member.record.few})" if member.record.few else ""
-                lines.append([head, (bar, "cyan"), (f" {rate(member.record.mteps)}{few}", "")])
+                lines.append([head, (drawn, "cyan"), (f" {rate(member.record.mteps)}{few}", "")])
             else:
                 lines.append([head, (member.record.verdict, "yellow")])
     return lines
 
 
-def _bar(length: float, blocks: bool) -> str:
+def bar(length: float, blocks: bool) -> str:
+    """Return a bar of so many letters and eighths of one, at least the thinnest; without ``blocks`` of whole ones."""
     if not blocks:
         return "#" * max(1, round(length))
     whole, eighths = divmod(round(length * 8), 8)

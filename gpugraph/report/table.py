@@ -8,6 +8,7 @@ from typing import Any
 from gpugraph.measure import columns
 from gpugraph.measure.columns import Labelled, problem_columns
 from gpugraph.measure.record import PHASES, Record
+from gpugraph.measure.statistics import median
 from gpugraph.problems.column import TABLE, Column
 from gpugraph.quantities import count, counted, duration, in_units, percent, rate
 from gpugraph.report.terminal import Line, field
@@ -16,6 +17,9 @@ BAR_WIDTH = 30
 SHOWN_SOURCES = 10
 NOISY = 0.05
 """Half an interval beyond this share of its median is warned of."""
+
+COLD_START = "something was still cold; warm up longer: --warmup 3"
+THROTTLED = "the GPU was held down; let it cool, or lock its clocks: nvidia-smi -lgc"
 
 METHOD_NAMES = {"both": "certificate and reference"}
 
@@ -145,11 +149,30 @@ def _precision(record: Record, width: int) -> list[Line]:
         lines = field("target", said, width=width, style="" if reached else "yellow")
     else:
         lines = []
+    for title, said, remedy in (
+        ("first run", first_stands_out(record), COLD_START),
+        ("throttled", throttled_samples(record), THROTTLED),
+    ):
+        lines += field(title, f"{said}: {remedy}", width=width, style="yellow") if said else []
     if half is None or half <= max(NOISY, target or 0.0):
         return lines
     remedy = "close other programs" if target else "close other programs, or take more samples: --target 2%"
     said = f"the times scatter, so that the median is known to ± {percent(half)} only; {remedy}"
     return lines + field("noisy", said, width=width, style="yellow")
+
+
+def first_stands_out(row: Record) -> str:
+    """Return how much longer the first sample took than most, where it is an outlier; else nothing."""
+    if 0 not in (row.shape.sampling.outliers or ()) or not row.samples:
+        return ""
+    ratio = row.samples[0] / median(row.samples)
+    return f"its first run took {ratio:.3g} times the median" if ratio > 1 else ""
+
+
+def throttled_samples(row: Record) -> str:
+    """Return how many samples were taken again because the GPU throttled, where there were any."""
+    repeated = (row.data.get("sampling") or {}).get("throttled_repeated")
+    return f"{counted(int(repeated), 'sample')} taken again" if repeated else ""
 
 
 def _rates(record: Record, width: int) -> list[Line]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import types
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -115,7 +117,16 @@ def test_a_table_is_sorted_by_time_and_says_once_what_all_share(measured: Record
     first, second = sorted(measured.where(graph_name="rmat:6"), key=lambda record: record.kernel_s or 0.0)
     assert shown.index(first.algorithm) < shown.index(second.algorithm)
     assert repr(measured).splitlines()[0] == "<Records: 4 records>"
-    assert len(Records(list(measured) * 10).__repr__().splitlines()) == 22
+    assert "  and 20 more" in repr(Records(list(measured) * 10)).splitlines()
+
+
+def test_what_the_samples_say_stands_in_sentences(measured: Records) -> None:
+    said = measured.sentences()
+    assert [text.partition(": ")[0] for text in said] == ["mst on rmat:6", "mst on path:40"]
+    assert all(re.search(r" times as fast as | cannot be told from ", text) for text in said)
+    assert escape(said[0]) in measured._repr_html_()
+    assert said[0] in repr(measured)
+    assert measured[:1].sentences() == []
 
 
 def test_a_record_shows_its_verdict_its_result_and_a_bar_for_each_phase(measured: Records) -> None:
