@@ -13,6 +13,9 @@ lint:        ## ruff, mypy, strict on the package, and hadolint for the Dockerfi
 	$(PYTHON) -m mypy
 	"$$($(PYTHON) -c 'import sysconfig; print(sysconfig.get_path("scripts"))')/hadolint" Dockerfile
 
+docs:        ## the site of the documentation, into build/site; warnings are errors
+	$(PYTHON) -m sphinx -q -E -W --keep-going -b html docs build/site
+
 format:      ## let ruff put the code in order
 	$(PYTHON) -m ruff check --fix .
 	$(PYTHON) -m ruff format .
@@ -54,4 +57,4 @@ TERMINAL = 'gpugraph bench --set problem=mst --set graph=rmat:16 --set algorithm
 wheel:       ## build the wheel into dist/
 	$(PYTHON) -m pip wheel --no-deps -w dist .
 
-.PHONY: help install lint format test hostile selftest test-gpu matrix matrix-volta budget pictures wheel
+.PHONY: help install lint docs format test hostile selftest test-gpu matrix matrix-volta budget pictures wheel

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from gpugraph.errors import shown
 from gpugraph.graph.chunks import even_ranges, in_threads
+from gpugraph.html import Shown
 
 if TYPE_CHECKING:
     from gpugraph.graph.device_rows import DeviceRows
@@ -76,8 +77,8 @@ class Answer:
     start: int | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class CSRGraph:
+@dataclass(frozen=True, eq=False, repr=False)
+class CSRGraph(Shown):
     """A weighted graph as compressed sparse rows; its arrays are read-only.
 
     A graph that was made on a device lies there; each of its arrays comes to the host when something asks for it.
@@ -244,6 +245,13 @@ class CSRGraph:
         kept = {name: value for name, value in self.__dict__.items() if name not in ("numbers", "printed_names")}
         graph.__dict__.update(kept | changes)
         return graph
+
+    def _title(self) -> str:
+        return f"CSRGraph {self.name}"
+
+    def _facts(self) -> list[tuple[str, Any]]:
+        edges = "arcs" if self.directed else "edges"
+        return [("vertices", self.vertices), (edges, self.edges), ("weights", self.weight_dtype.name)]
 
     def describe(self) -> dict[str, Any]:
         """Return the ``graph`` object of a record."""

@@ -17,6 +17,7 @@ from typing import Any
 from gpugraph.clock import Account
 from gpugraph.measure.record_shape import Shape, json_text, shape_of
 from gpugraph.measure.statistics import relative_half_width
+from gpugraph.quantities import duration, percent
 
 PHASES = (
     *("start", "fetch", "load", "build", "check", "compile", "stage", "h2d", "transfer", "prepare"),
@@ -86,6 +87,13 @@ class Record:
     notices: tuple[str, ...] = ()
     file: str | None = None
     line: int | None = None
+
+    def __repr__(self) -> str:
+        what = f"{self.problem} by {self.algorithm} on {self.graph_name}, {self.device_kind}"
+        known = "" if self.half_width is None else f" ± {percent(self.half_width)}"
+        time = "" if self.kernel_s is None else f"{duration(self.kernel_s)}{known}, "
+        why = f": {self.message}" if self.message else ""
+        return f"<{type(self).__name__} of {what}: {time}{self.verdict}{why}>"
 
     @classmethod
     def of(cls, data: Mapping[str, Any], *, file: str | None = None, line: int | None = None) -> Record:

@@ -21,6 +21,7 @@ from gpugraph.exact import exact_sum
 from gpugraph.graph.canonical import find_arc
 from gpugraph.graph.chunks import even_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
+from gpugraph.html import Shown
 
 
 def edge_endpoints(graph: CSRGraph, edges: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -94,8 +95,8 @@ def _find_arcs(offsets: Any, targets: Any, tails: Any, heads: Any, start: int, s
         ids[k] = find_arc(offsets, targets, tails[k], heads[k])
 
 
-@dataclass(frozen=True, eq=False)
-class Forest:
+@dataclass(frozen=True, eq=False, repr=False)
+class Forest(Shown):
     """A spanning forest of an undirected CSRGraph.
 
     Attributes:
@@ -163,6 +164,16 @@ class Forest:
         if there is None or not there.usable or not inside:
             return [np.stack(self.endpoints(), axis=1)]
         return there.pairs(edges)
+
+    def _title(self) -> str:
+        return f"Forest of {self.graph.name}"
+
+    def _facts(self) -> list[tuple[str, Any]]:
+        known = {"tree edges": len(self.edges), "total weight": self.total_weight, "components": self.components}
+        return list(known.items())
+
+    def _values(self) -> tuple[str, NDArray[Any]]:
+        return "weights of the tree edges", self.weights
 
     def summary(self) -> dict[str, Any]:
         """Return the ``result`` object of a record."""

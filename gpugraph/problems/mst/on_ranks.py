@@ -24,7 +24,7 @@ from gpugraph.problems.on_graphs import MergedOnRanks
 from gpugraph.ranks.part import GraphPart
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class GatheredForest(Forest):
     """A forest with its edges' endpoints and weights, for the graph is not here; ``graph`` is a rank's part of it.
 

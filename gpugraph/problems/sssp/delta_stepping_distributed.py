@@ -323,7 +323,7 @@ def finish(state: Any, raw: tuple[NDArray[Any], bool], source: int) -> Distances
     everything = np.concatenate(part.comm.all_gather_v(words))
     found = distances_from_words(part.graph or part, source, everything)  # type: ignore[arg-type]
     if overflowed:
-        refuse_wrapped_sums(part, source, found.distance)
+        refuse_wrapped_sums(part, source, found.raw)
     return found
 
 

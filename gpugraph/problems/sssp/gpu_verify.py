@@ -41,8 +41,8 @@ def certify(view: ResidentView, device: Device, source: int, result: Distances) 
         OutOfMemory: the device has no room for it.
     """
     graph = view.host.graph
-    fault = malformed(graph, source, result) or source_fault(graph, source, result.distance)
-    fault = fault or _first_fault(TightArcs(view, device, result.distance, source), graph, result)
+    fault = malformed(graph, source, result) or source_fault(graph, source, result.raw)
+    fault = fault or _first_fault(TightArcs(view, device, result.raw, source), graph, result)
     if fault:
         return Verdict("failed", "certificate", fault)
     return Verdict("passed", "certificate", f"{describe_right(result)}; checked on the device")
@@ -51,12 +51,12 @@ def certify(view: ResidentView, device: Device, source: int, result: Distances) 
 def _first_fault(tight: TightArcs, graph: CSRGraph, result: Distances) -> str | None:
     """Return the first condition that does not hold, with its counter-example, or None."""
     relaxable, wraps = (ends_of(graph, arc) for arc in tight.check_arcs())
-    fault = arc_fault(graph, result.distance, relaxable, wraps)
+    fault = arc_fault(graph, result.raw, relaxable, wraps)
     if fault:
         return fault
     loose = tight.follow_levels()
     if loose is not None:
-        return describe_loose(graph, result.distance, loose)
+        return describe_loose(graph, result.raw, loose)
     if result.predecessor is not None:
         return differing_predecessor(graph, result.predecessor, tight.predecessors())
     return None

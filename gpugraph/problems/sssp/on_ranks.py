@@ -106,7 +106,7 @@ class DistancesOnRanks:
 
 def _fault(part: GraphPart, source: int, result: Distances) -> str | None:
     """Return what is wrong with distances, the same on all ranks, or None; a collective."""
-    distance, n = result.distance, part.vertices
+    distance, n = result.raw, part.vertices
     if result.source != source or distance.shape != (n,):
         return f"the result is {len(distance)} distances from {result.source}, not {n} from {source}"
     if distance[source] != 0:

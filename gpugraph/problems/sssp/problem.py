@@ -119,7 +119,7 @@ class ShortestPaths(DistancesFiles, ByPeers, DistancesOnRanks, OnGraphs):
         wanted = f"the {graph.vertices} distances as"
         if isinstance(returned, Distances):
             own = distance_dtype(weights).name
-            distance = plain_array(returned.distance, own, n, f"{wanted} {own}", "return them in that type")
+            distance = plain_array(returned.raw, own, n, f"{wanted} {own}", "return them in that type")
             before = returned.predecessor
             if before is not None:
                 before = plain_array(before, "int64", n, "the predecessors as int64", "return -1 where there is none")

@@ -52,9 +52,9 @@ class DistancesFiles:
         """Write distances in the format of an ending."""
         predecessor = {} if result.predecessor is None else {"predecessor": result.predecessor}
         if ending == ".npz":
-            files.write_npz(stream, "sssp", result.graph, source=result.source, distance=result.distance, **predecessor)
+            files.write_npz(stream, "sssp", result.graph, source=result.source, distance=result.raw, **predecessor)
             return
-        distance, names = np.ma.masked_array(result.distance, ~result.reached), result.graph.printed_names
+        distance, names = np.ma.masked_array(result.raw, ~result.reached), result.graph.printed_names
         own = {} if names is None else {"name": names}
         files.write_csv({"vertex": np.arange(len(distance)), "distance": distance, **predecessor, **own}, stream)
 
@@ -77,7 +77,7 @@ class DistancesFiles:
     def claim(self, result: Distances) -> DistancesClaim:
         """Return distances at hand as if a file had held them."""
         n = result.graph.vertices
-        return DistancesClaim(None, result.distance, result.predecessor, result.source, vertices=n)
+        return DistancesClaim(None, result.raw, result.predecessor, result.source, vertices=n)
 
     def claimed(self, graph: CSRGraph, claim: DistancesClaim, path: PathLike) -> Distances:
         """Return the distances of the graph that a file claims, vertex by vertex."""
@@ -115,7 +115,7 @@ class DistancesFiles:
         tree = networkx.DiGraph(source=nodes[result.source])
         tree.add_nodes_from(nodes)
         reached = np.flatnonzero(result.reached)
-        for vertex, distance in zip(reached.tolist(), result.distance[reached].tolist(), strict=True):
+        for vertex, distance in zip(reached.tolist(), result.raw[reached].tolist(), strict=True):
             tree.nodes[nodes[vertex]]["distance"] = distance
         tails, heads, weights = _tree_arcs(result)
         tree.add_weighted_edges_from(zip(names[tails].tolist(), names[heads].tolist(), weights.tolist(), strict=True))

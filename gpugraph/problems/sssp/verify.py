@@ -55,7 +55,7 @@ def malformed(graph: CSRGraph, source: int, result: Distances) -> str | None:
     if result.source != source:
         return f"the result is for source {result.source}, not {source}"
     for name, array, dtype in (
-        ("distances", result.distance, distance_dtype(graph.weight_dtype)),
+        ("distances", result.raw, distance_dtype(graph.weight_dtype)),
         ("predecessors", result.predecessor, np.dtype(np.int64)),
     ):
         if array is None:
@@ -101,7 +101,7 @@ def describe_loose(graph: CSRGraph, distance: NDArray[Any], v: int) -> str:
 
 def _first_fault(graph: CSRGraph, source: int, result: Distances) -> str | None:
     """Return the first condition that does not hold, with its counter-example, or None."""
-    distance = result.distance
+    distance = result.raw
     fault = source_fault(graph, source, distance)
     if fault:
         return fault
@@ -162,10 +162,10 @@ def check_against_reference(graph: CSRGraph, source: int, result: Distances, by:
     if fault:
         return Verdict("failed", "reference", fault)
     right, oracle = reference_distances(graph, source, by)
-    wrong = np.flatnonzero(result.distance != right)
+    wrong = np.flatnonzero(result.raw != right)
     if len(wrong):
         v = int(wrong[0])
-        held, due = (_in_words(d[v]) for d in (result.distance, right))
+        held, due = (_in_words(d[v]) for d in (result.raw, right))
         return Verdict("failed", "reference", f"vertex {graph.label(v)} is {held}, by {oracle} {due}")
     if result.predecessor is not None:
         fault = differing_predecessor(graph, result.predecessor, canonical_predecessors(graph, right, source))
