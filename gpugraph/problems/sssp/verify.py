@@ -186,7 +186,7 @@ def check_against_published(graph: CSRGraph, source: int, result: Distances) -> 
     fault = malformed(graph, source, result)
     if fault is None:
         due = published_values(graph, answer, "float64")
-        held = np.where(result.reached, result.distance, np.inf).astype(np.float64)
+        held = np.where(result.reached, result.raw, np.inf).astype(np.float64)
         with np.errstate(invalid="ignore"):
             near = np.isfinite(due) & (np.abs(held - due) <= WITHIN * np.abs(due))
         wrong = np.flatnonzero(~((held == due) | near))
@@ -215,7 +215,7 @@ def counter_example(graph: CSRGraph, source: int, result: Distances) -> CounterE
         right, _ = reference_distances(graph, source)
     except InputError:
         return None
-    wrong = result.distance != right
+    wrong = result.raw != right
     if not wrong.any():
         return None
     places = np.flatnonzero(wrong)
@@ -231,7 +231,7 @@ def counter_example(graph: CSRGraph, source: int, result: Distances) -> CounterE
         return MISSING if wrong[head] else RIGHT
 
     def note(v: int) -> tuple[str, bool]:
-        given, due = (_short(distance[v]) for distance in (result.distance, right))
+        given, due = (_short(distance[v]) for distance in (result.raw, right))
         return (f"{given}, not {due}", True) if wrong[v] else (given, False)
 
     return around(graph, core[::-1], mark, note, [v, *core[1:2]])
