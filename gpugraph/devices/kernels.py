@@ -19,9 +19,8 @@ from pathlib import Path
 
 from gpugraph import code_cache
 from gpugraph.devices.base import Defines, KernelCompileError
-from gpugraph.devices.cubin import parameter_sizes
 from gpugraph.devices.cuda_source import Source, define_lines, load_source
-from gpugraph.devices.nvrtc import compiler
+from gpugraph.devices.nvrtc import compiler, parameter_sizes
 from gpugraph.errors import DeviceUnavailable, GpuGraphError
 
 OPTIONS = ("-std=c++17", "-ftz=false", "-fmad=false", "-lineinfo", "--ptxas-options=-v")

@@ -17,8 +17,8 @@ from gpugraph.bench.plan import Plan, Planned, described_algorithm, expand_sweep
 from gpugraph.bench.sweep_file import read_sweep, shipped
 from gpugraph.measure.cell import parse_options
 from gpugraph.measure.record import Record
+from gpugraph.measure.run_cell import Session
 from gpugraph.measure.sampling import Sampling
-from gpugraph.measure.session import Session
 from gpugraph.problems.registry import algorithms, find_algorithm
 from gpugraph.report.papers import stated
 from gpugraph.report.sweep import plan_lines, price_lines

@@ -8,8 +8,8 @@ import pytest
 
 from gpugraph.measure.cell import Cell
 from gpugraph.measure.record import Record
+from gpugraph.measure.run_cell import Session
 from gpugraph.measure.sampling import Sampling
-from gpugraph.measure.session import Session
 from tests.measure.fakes import Puppet, enlist
 
 GRID = "grid:5x5"

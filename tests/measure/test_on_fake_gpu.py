@@ -14,8 +14,8 @@ from gpugraph.errors import OutOfMemory
 from gpugraph.measure import inputs, instruments
 from gpugraph.measure.cell import Cell
 from gpugraph.measure.record import Record
+from gpugraph.measure.run_cell import Session
 from gpugraph.measure.sampling import Sampling
-from gpugraph.measure.session import Session
 from tests.devices.fake_cupy import FakeCupy
 from tests.measure.fakes import FakeNvml, FakeTime, Puppet, enlist
 

@@ -12,9 +12,8 @@ from gpugraph.devices.discovery import select_device
 from gpugraph.measure.cell import Cell
 from gpugraph.measure.instruments import CacheFlush, OpenDevice, Throttle
 from gpugraph.measure.record import Record
-from gpugraph.measure.run_cell import run_cell
+from gpugraph.measure.run_cell import Session, run_cell
 from gpugraph.measure.sampling import Sampling
-from gpugraph.measure.session import Session
 
 pytestmark = pytest.mark.gpu
 

@@ -153,8 +153,8 @@ def test_what_does_not_fit_exits_3_with_both_figures(
             within.setattr(host, "available_memory", lambda: free[0])
             host.require_memory(*arguments)
 
-    monkeypatch.setattr("gpugraph.emulator.memory.require_memory", require)
-    monkeypatch.setattr("gpugraph.emulator.memory._NEVER_SHORT", 1 << 18)
+    monkeypatch.setattr("gpugraph.emulator.device.require_memory", require)
+    monkeypatch.setattr("gpugraph.emulator.device._NEVER_SHORT", 1 << 18)
     monkeypatch.setattr(view_module, "make_resident", placed)
     monkeypatch.setattr("gpugraph.graph.generate.can_generate", lambda spec: False)  # the host makes it
     monkeypatch.setattr(EmulatedDevice, "empty", lambda *a: made.append(1) or allocate(*a))
