@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from gpugraph.bench.estimate import Budget, Prices
-from gpugraph.bench.paper import paper_of
 from gpugraph.bench.plan import Plan, Planned, groups_of
 from gpugraph.bench.process import Race, WorkerProcess
 from gpugraph.bench.store import Finished, Store
 from gpugraph.bench.sweep import Sweep
+from gpugraph.bench.sweep_file import paper_of
 from gpugraph.host import available_memory
 from gpugraph.measure.assemble import failed_record
 from gpugraph.measure.cell import unopened_id

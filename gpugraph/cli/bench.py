@@ -112,8 +112,7 @@ def bench(
 @contextlib.contextmanager
 def _opened(bench: Bench, *, quiet: bool) -> Iterator[Bench]:
     """Open the devices of a bench, and tell what that has to tell."""
-    from gpugraph.cli.output import tell
-    from gpugraph.cli.progress import Progress
+    from gpugraph.cli.output import Progress, tell
 
     with contextlib.ExitStack() as stack:
         with Progress(quiet=quiet) as progress:
@@ -172,8 +171,8 @@ def _run(bench: Bench, *, quiet: bool) -> None:
     from gpugraph.cli.output import check_destination, show, show_lines, tell
     from gpugraph.measure.record import Record
     from gpugraph.quantities import counted
+    from gpugraph.report.cells import page_width
     from gpugraph.report.sweep import finding_lines, result_lines
-    from gpugraph.report.terminal import page_width
 
     check_destination(bench.path, append=True)
     with _opened(bench, quiet=quiet):

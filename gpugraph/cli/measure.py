@@ -18,9 +18,8 @@ from gpugraph.problems.registry import command_of
 from gpugraph.quantities import parse_share
 
 if TYPE_CHECKING:
-    from gpugraph.measure.cell import Cell
+    from gpugraph.measure.cell import Cell, Sampling
     from gpugraph.measure.record import Record
-    from gpugraph.measure.sampling import Sampling
 
 
 def problem_command(problem: str) -> click.Command:
@@ -65,7 +64,7 @@ def measure(
     Raises:
         VerificationFailed: after everything was printed and saved.
     """
-    from gpugraph.cli.progress import Progress
+    from gpugraph.cli.output import Progress
     from gpugraph.clock import Account
     from gpugraph.measure.cell import Cell
     from gpugraph.measure.run_cell import run_cell
@@ -147,8 +146,7 @@ def _sampling(cell: Cell, target: str | None, max_seconds: float | None, *, cold
     Raises:
         InputError: one of them makes no sense.
     """
-    from gpugraph.measure.cell import check_counts
-    from gpugraph.measure.sampling import Sampling
+    from gpugraph.measure.cell import Sampling, check_counts
 
     check_counts(cell)
     sampling = Sampling.fixed(cell.repeat, cell.warmup)
@@ -161,7 +159,7 @@ def _sampling(cell: Cell, target: str | None, max_seconds: float | None, *, cold
 
 def _printer(style: str) -> Callable[[Record], None]:
     """Return what prints a record on standard output in one of the four styles, all of it imported."""
-    from gpugraph.report.terminal import page_width
+    from gpugraph.report.cells import page_width
 
     if style == "json":
         return lambda record: show(record.to_json())

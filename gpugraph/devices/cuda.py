@@ -16,10 +16,9 @@ from numpy.typing import DTypeLike, NDArray
 
 from gpugraph.clock import Clock
 from gpugraph.devices.base import Array, Defines, Mark, Stopwatch, covering_grid
-from gpugraph.devices.cuda_kernel import CudaKernel
 from gpugraph.devices.cuda_runtime import DeviceMemory, check_index, import_cupy, translate, translated
 from gpugraph.devices.cuda_streams import CudaClock, CudaCopies, CudaMark, CudaStopwatch, Events, Interrupts
-from gpugraph.devices.kernels import CompiledModule, architecture_for, compile_kernels
+from gpugraph.devices.kernels import CompiledModule, CudaKernel, architecture_for, compile_kernels
 from gpugraph.devices.nvrtc import parameter_sizes
 from gpugraph.devices.pinned import Transfers, as_bytes
 from gpugraph.errors import GpuGraphError, unknown_name

@@ -1,4 +1,4 @@
-"""What of CUDA is there (CuPy, a driver, a GPU of the index asked for), and its errors in words."""
+"""What of CUDA is there (CuPy, a driver, a GPU of the index asked for), its errors in words, and its memory counted."""
 
 from __future__ import annotations
 
@@ -148,8 +148,7 @@ def check_index(cupy: Any, index: int) -> None:
         raise DeviceUnavailable(f"there is no GPU cuda:{index}", remedy=f"{there}; see: gpugraph devices")
 
 
-# Device memory with an account: what is allocated, its peak, and everything freed at the end.
-#
+# ------------------------------------------------------------------ memory with an account
 # CuPy's pool is not used: freed bytes go back to the driver at once, so that the figures are those of the
 # arrays alive and a memory checker sees every array's bounds.
 

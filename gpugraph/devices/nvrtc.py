@@ -1,4 +1,4 @@
-"""NVRTC: its version, what it compiles for, and one translation unit compiled; through CuPy, else cuda-bindings."""
+"""NVRTC, through CuPy or cuda-bindings: its version, what it compiles for, one unit compiled; what a cubin tells."""
 
 from __future__ import annotations
 
@@ -115,8 +115,8 @@ def compiler() -> Compiler:
     raise DeviceUnavailable(f"the CUDA compiler NVRTC is missing{detail}", remedy=INSTALL)
 
 
-# Read from a cubin how many bytes each parameter of a kernel takes.
-#
+# ------------------------------------------------------------------ cubins
+# How many bytes each parameter of a kernel takes.
 # CUDA takes arguments by address and never learns their width, so that a scalar of the wrong type is silent
 # garbage; the cubin knows better.  It is a 64-bit little-endian ELF file whose section ``.nv.info.<kernel>`` is
 # a list of attributes, one for each parameter; where it says nothing that we know, nothing is claimed.

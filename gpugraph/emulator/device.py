@@ -24,8 +24,6 @@ from gpugraph.emulator.toolchain import find_compiler
 from gpugraph.errors import GpuGraphError, InputError
 from gpugraph.host import available_memory, require_memory, total_memory
 
-# Memory of the emulated device, and copies between it and the host.
-#
 # Arrays are NumPy arrays whose bytes are counted and whose fresh contents are poison.  A copy is made at once, in the
 # order of the calls, and so does not show that a driver waits for too little.
 

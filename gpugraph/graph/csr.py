@@ -149,7 +149,7 @@ class CSRGraph:
         if self.weight_dtype.kind == "u" or not self.arcs:
             return False
         if self.on_device is not None and self.on_device.usable:
-            from gpugraph.graph.device_check import has_negative_weight
+            from gpugraph.graph.check import has_negative_weight
 
             return has_negative_weight(self)
         return bool(self.weights.min() < 0)
@@ -171,7 +171,7 @@ class CSRGraph:
     def digest(self) -> str:
         """Order-free fingerprint of the graph's arcs, weights and kind (see ``digest.py``)."""
         if self.on_device is not None and self.on_device.usable:
-            from gpugraph.graph.device_check import digest_on_device
+            from gpugraph.graph.check import digest_on_device
 
             return digest_on_device(self)
         from gpugraph.graph.digest import graph_digest

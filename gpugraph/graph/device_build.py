@@ -163,7 +163,7 @@ def build_on_device(arcs: ArcList, device: Device, *, name: str = "graph", sourc
         InputError: declared undirected and an edge's two arcs have unequal weights, or one is missing.
         OutOfMemory: the device has no room for it.
     """
-    from gpugraph.graph.device_check import is_symmetric_on_device
+    from gpugraph.graph.check import is_symmetric_on_device
 
     rows, weights = _rows_and_weights(arcs, device)
     notes = (*arcs.notes, *notes_of(rows.loops, rows.negative, rows.merged, arcs.one_sided))

@@ -26,7 +26,7 @@ from gpugraph.graph.chunks import Progress, Runner
 from gpugraph.graph.csr import CSRGraph, target_dtype
 from gpugraph.graph.device_generate import can_generate, generate_on_device
 from gpugraph.graph.families import FAMILIES
-from gpugraph.graph.generators.hashing import hash64, high_product
+from gpugraph.graph.generators import hash64, high_product
 from gpugraph.graph.spec import Spec, WeightRange, parse_spec
 from gpugraph.host import require_memory
 

@@ -13,16 +13,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gpugraph.clock import Account, NullClock
-from gpugraph.measure.cell import Cell, check_counts, check_preparations, parse_options, resolve_algorithm
+from gpugraph.measure.cell import Cell, Sampling, check_counts, check_preparations, parse_options, resolve_algorithm
 from gpugraph.measure.check import NOT_ASKED_FOR, check
 from gpugraph.measure.inputs import Inputs, Progress, live_bytes
 from gpugraph.measure.instruments import OpenDevice, Throttle, measure_energy
-from gpugraph.measure.sampling import Sampling
 from gpugraph.measure.statistics import median, median_interval, relative_half_width
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.registry import load_problem
-
-# One run of an algorithm, and the trial that the samples of one query are.
 
 
 @dataclass(frozen=True)

@@ -307,7 +307,7 @@ def _processors(cell: Compared) -> tuple[str, str]:
     return (names[0], names[1]) if all(names) else ("", "")
 
 
-# Which cell of one run belongs to which of another.
+# ------------------------------------------------------------------ which cell belongs to which
 
 
 @dataclass(frozen=True)

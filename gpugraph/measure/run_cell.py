@@ -2,7 +2,8 @@
 
     file or spec → CSRGraph → GraphView → State → Result → Verdict → Record
 
-``gpugraph mst`` is a session of one cell; everything that measures takes this path (``session.py``).
+``gpugraph mst`` is a session of one cell; everything that measures takes this path.  A session keeps
+graphs and devices from one group of cells to the next.
 """
 
 from __future__ import annotations
@@ -20,19 +21,16 @@ from gpugraph import code_cache
 from gpugraph.clock import Account
 from gpugraph.errors import DeviceUnavailable, GpuGraphError, OutOfMemory
 from gpugraph.measure.assemble import record_of
-from gpugraph.measure.cell import Cell, cell_id, check_counts, parse_options, resolve_algorithm
+from gpugraph.measure.cell import Cell, Sampling, cell_id, check_counts, parse_options, resolve_algorithm
 from gpugraph.measure.cell_run import CellRun
 from gpugraph.measure.inputs import Inputs, Progress
 from gpugraph.measure.instruments import OpenDevice
 from gpugraph.measure.record import Record
-from gpugraph.measure.sampling import Sampling
 from gpugraph.measure.strangers import SpoiledGraph
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.registry import load_problem
 from gpugraph.ranks.world import world
 
-# A session: cells measured one group after another, with graphs and devices kept in between.
-#
 # The cells of one call compete.  Each round every cell that still runs takes one sample, in a random order that the
 # seed decides, so that whatever drifts drifts for all of them; a cell ends on its own, and its record is handed over
 # at once.  One cell's failure is its own.

@@ -16,7 +16,7 @@
 
 Placeholders: ``{graph.NAME}`` is the graph in a file of that format, ``{source}`` the 0-based source vertex,
 ``{threads}`` the threads of the CPU, ``{result}`` a file that the program writes its whole answer to
-(``result_file.py``).
+(``graph_files.py``).
 """
 
 from __future__ import annotations

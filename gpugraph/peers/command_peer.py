@@ -161,7 +161,7 @@ def command_algorithm(peer: CommandPeer, problem: str, device_kind: str) -> Algo
     def finish(state: _State, raw: _Finished, *query: Any) -> Any:
         if not peer.writes_result:
             return CommandAnswer(state.graph, problem, query, raw.answers, state.first)
-        from gpugraph.peers.result_file import ResultFile
+        from gpugraph.peers.graph_files import ResultFile
 
         file = ResultFile(Path(state.values["result"]), peer.first_vertex, peer.unreached, label)
         return _with_figures(solves.listed(file, state.graph, query, state.first), raw.answers, figure)

@@ -377,7 +377,7 @@ class SolvedByPeers(Protocol):
         ...
 
     def listed(self, file: Any, graph: CSRGraph, query: tuple[Any, ...], first: list[Any]) -> Result:
-        """Return the whole answer that a program wrote to a ``gpugraph.peers.result_file.ResultFile``.
+        """Return the whole answer that a program wrote to a ``gpugraph.peers.graph_files.ResultFile``.
 
         Raises:
             PeerThrew: there is no such file, or it holds no answer.

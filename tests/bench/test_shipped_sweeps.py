@@ -12,17 +12,15 @@ import pytest
 
 from gpugraph.bench.axes import parse_settings
 from gpugraph.bench.estimate import Prices
-from gpugraph.bench.paper import paper_of
 from gpugraph.bench.plan import Plan, Planned, described_algorithm, expand_sweep
-from gpugraph.bench.sweep_file import read_sweep, shipped
-from gpugraph.measure.cell import parse_options
+from gpugraph.bench.sweep_file import paper_of, read_sweep, shipped
+from gpugraph.measure.cell import Sampling, parse_options
 from gpugraph.measure.record import Record
 from gpugraph.measure.run_cell import Session
-from gpugraph.measure.sampling import Sampling
 from gpugraph.problems.registry import algorithms, find_algorithm
+from gpugraph.report.cells import plain
 from gpugraph.report.papers import stated
 from gpugraph.report.sweep import plan_lines, price_lines
-from gpugraph.report.terminal import plain
 from tests.report.canned import mst_record
 
 PAPERS = [name for name in shipped() if name.startswith("papers/")]

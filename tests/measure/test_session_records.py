@@ -11,10 +11,9 @@ from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.errors import InputError
 from gpugraph.measure import run_cell as measuring
 from gpugraph.measure.assemble import failed_record
-from gpugraph.measure.cell import Cell
+from gpugraph.measure.cell import Cell, Sampling
 from gpugraph.measure.record_shape import OUTCOMES
 from gpugraph.measure.run_cell import Session, run_cell
-from gpugraph.measure.sampling import Sampling
 from gpugraph.problems.registry import find_algorithm
 from tests.cli.test_run import RECORD_NAMES
 from tests.emulator.compiler import needs_compiler
@@ -25,11 +24,11 @@ from tests.measure.runs import GRID, SIX, Notes, cell, measure, puppets
 
 
 def test_a_graph_is_loaded_once_for_all_calls_and_its_seconds_stay(monkeypatch):
-    from gpugraph.graph import sources
+    from gpugraph.graph import load
 
     puppets(monkeypatch, "a", "b")
-    loaded, opening = [], sources.open_graph
-    monkeypatch.setattr(sources, "open_graph", lambda source, **how: (loaded.append(source), opening(source, **how))[1])
+    loaded, opening = [], load.open_graph
+    monkeypatch.setattr(load, "open_graph", lambda source, **how: (loaded.append(source), opening(source, **how))[1])
     with Session() as used:
         first, second = Notes(), Notes()
         for notes in (first, second):

@@ -23,11 +23,11 @@ from gpugraph.graph.families import FAMILIES
 from gpugraph.graph.generate import generate
 from gpugraph.graph.spec import parse_spec
 from gpugraph.graph.view import GraphView, make_resident
-from gpugraph.problems.components.gpu_verify import certify as certify_components
 from gpugraph.problems.components.labels import Components
+from gpugraph.problems.components.verify import certify as certify_components
 from gpugraph.problems.mst.forest import Forest
-from gpugraph.problems.mst.gpu_verify import certify
-from gpugraph.problems.sssp.gpu_verify import certify as certify_distances
+from gpugraph.problems.mst.verify import certify
+from gpugraph.problems.sssp.gpu_tight_arcs import certify as certify_distances
 from gpugraph.ranks.comm import LoneComm
 from tests.problems.gpu_cases import expected, run_on
 from tests.problems.scan.scan_cases import scan_on

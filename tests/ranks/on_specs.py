@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gpugraph.graph.build import symmetrize
-from gpugraph.graph.sources import open_graph
+from gpugraph.graph.load import open_graph
 from gpugraph.ranks.comm import LoneComm
 from gpugraph.ranks.source import open_part
 from gpugraph.ranks.world import enter, world

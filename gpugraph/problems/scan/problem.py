@@ -16,8 +16,7 @@ from gpugraph.problems.contract import Input, InputSize, Problem, Verdict, ViewS
 from gpugraph.problems.guest import plain_array
 from gpugraph.problems.scan import COMMAND
 from gpugraph.problems.scan.array import ArrayInput, open_array, shape_of
-from gpugraph.problems.scan.result_files import ScannedFiles
-from gpugraph.problems.scan.scanned import Scanned
+from gpugraph.problems.scan.scanned import Scanned, ScannedFiles
 from gpugraph.quantities import duration, rate
 
 if TYPE_CHECKING:
