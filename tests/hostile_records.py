@@ -21,8 +21,8 @@ from gpugraph.bench.formula import NAMES
 from gpugraph.bench.store import Finished, Store
 from gpugraph.errors import InputError
 from gpugraph.measure.cell import Cell, Sampling
-from gpugraph.report.cells import plain
 from gpugraph.report.sweep import result_lines
+from gpugraph.report.terminal import plain
 from tests.cli.runner import Outcome, run
 from tests.report.canned import sssp_record
 from tests.report.sweep import PAPER, cell

@@ -171,8 +171,8 @@ def _run(bench: Bench, *, quiet: bool) -> None:
     from gpugraph.cli.output import check_destination, show, show_lines, tell
     from gpugraph.measure.record import Record
     from gpugraph.quantities import counted
-    from gpugraph.report.cells import page_width
     from gpugraph.report.sweep import finding_lines, result_lines
+    from gpugraph.report.terminal import page_width
 
     check_destination(bench.path, append=True)
     with _opened(bench, quiet=quiet):

@@ -30,8 +30,8 @@ def compare(base: str, new: str, threshold: str, style: str, quiet: bool) -> Non
     from gpugraph.measure.record_file import read_records
     from gpugraph.measure.record_shape import json_text
     from gpugraph.quantities import counted
-    from gpugraph.report.cells import page_width
     from gpugraph.report.comparison import comparison_json, comparison_lines, comparison_markdown, describe_cell
+    from gpugraph.report.terminal import page_width
 
     share = parse_share("--threshold", threshold, remedy="write 5% or 0.05")
     if not 0 < share < 100:

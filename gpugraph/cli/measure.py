@@ -159,7 +159,7 @@ def _sampling(cell: Cell, target: str | None, max_seconds: float | None, *, cold
 
 def _printer(style: str) -> Callable[[Record], None]:
     """Return what prints a record on standard output in one of the four styles, all of it imported."""
-    from gpugraph.report.cells import page_width
+    from gpugraph.report.terminal import page_width
 
     if style == "json":
         return lambda record: show(record.to_json())

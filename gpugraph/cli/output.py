@@ -14,7 +14,7 @@ from typing import IO, Any
 
 from gpugraph.errors import GpuGraphWarning, InputError
 from gpugraph.files import check_writable
-from gpugraph.report.cells import Line, plain, print_rich
+from gpugraph.report.terminal import Line, plain, print_rich
 
 
 def show(text: str) -> None:

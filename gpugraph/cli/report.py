@@ -41,7 +41,7 @@ def report(
     from gpugraph.files import atomic_write
     from gpugraph.measure.record_file import read_records
     from gpugraph.quantities import counted
-    from gpugraph.report.cells import page_width, plain
+    from gpugraph.report.terminal import page_width, plain
 
     if template is not None and (sweep or style):
         raise InputError("--template says all that is shown", remedy="leave --format and --sweep out")

@@ -9,8 +9,8 @@ from gpugraph.measure.compare import VERDICTS, Compared, Comparison
 from gpugraph.measure.record import Record
 from gpugraph.measure.record_shape import jsonable
 from gpugraph.quantities import counted, duration, percent
-from gpugraph.report.cells import Line, columns, field
 from gpugraph.report.markdown_csv import grid
+from gpugraph.report.terminal import Line, columns, field
 
 HEADER = ("problem", "graph", "algorithm", "device", "base", "new", "new/base", "95 % interval", "verdict")
 _RIGHT = (4, 5, 6, 7)

@@ -8,7 +8,7 @@ from typing import Any
 
 from gpugraph.graph.properties import Degrees, GraphProperties
 from gpugraph.quantities import count, counted, duration, in_units, value
-from gpugraph.report.cells import Line, columns, field, indented
+from gpugraph.report.terminal import Line, columns, field, indented
 
 
 def catalogue(algorithms: Sequence[Mapping[str, Any]], *, width: int = 80) -> list[Line]:

@@ -10,11 +10,12 @@ from typing import Any
 from gpugraph.measure.columns import Labelled
 from gpugraph.measure.record import Record
 from gpugraph.quantities import counted, rate
-from gpugraph.report.cells import Line, indented, label, ordered, speedups
+from gpugraph.report.cells import label, ordered, speedups
 from gpugraph.report.charts.curves import LOG_BEYOND
 from gpugraph.report.charts.panels import Panel, panels
 from gpugraph.report.page_text import headlines, lead
 from gpugraph.report.papers import Published, published
+from gpugraph.report.terminal import Line, indented
 
 SHOWN_FAILURES = 12
 

@@ -15,8 +15,8 @@ from gpugraph.measure.columns import Labelled, columns_of
 from gpugraph.measure.record import Record
 from gpugraph.problems.column import BENCH
 from gpugraph.quantities import count, counted, in_seconds, in_units, rate
-from gpugraph.report.cells import Line, columns, field
 from gpugraph.report.markdown_csv import grid
+from gpugraph.report.terminal import Line, columns, field
 
 MOST_ROWS = 60
 """More cells than this are summed up by series; those that did not go well are still shown each."""

@@ -10,7 +10,7 @@ from gpugraph.measure.columns import Labelled, problem_columns
 from gpugraph.measure.record import PHASES, Record
 from gpugraph.problems.column import TABLE, Column
 from gpugraph.quantities import count, counted, duration, in_units, percent, rate
-from gpugraph.report.cells import Line, field
+from gpugraph.report.terminal import Line, field
 
 BAR_WIDTH = 30
 SHOWN_SOURCES = 10

@@ -3,8 +3,8 @@ from __future__ import annotations
 import io
 
 from gpugraph.bench.live import Lines, LiveView, told
-from gpugraph.report.cells import plain
 from gpugraph.report.sweep import result_lines
+from gpugraph.report.terminal import plain
 from tests.bench.plans import planned
 from tests.report.canned import failed, mst_record
 

@@ -18,9 +18,9 @@ from gpugraph.measure.cell import Sampling, parse_options
 from gpugraph.measure.record import Record
 from gpugraph.measure.run_cell import Session
 from gpugraph.problems.registry import algorithms, find_algorithm
-from gpugraph.report.cells import plain
 from gpugraph.report.papers import stated
 from gpugraph.report.sweep import plan_lines, price_lines
+from gpugraph.report.terminal import plain
 from tests.report.canned import mst_record
 
 PAPERS = [name for name in shipped() if name.startswith("papers/")]

@@ -10,8 +10,8 @@ import pytest
 
 from gpugraph.errors import DeviceUnavailable
 from gpugraph.problems.sssp import race_demo
-from gpugraph.report.cells import plain
 from gpugraph.report.listings import race_page
+from gpugraph.report.terminal import plain
 from tests.cli.runner import refuse, run, succeed
 from tests.emulator.compiler import needs_compiler
 

@@ -11,10 +11,10 @@ from gpugraph.measure.compare import compare
 from gpugraph.problems.column import BENCH, CSV, MARKDOWN, PAGE, TABLE, Column
 from gpugraph.problems.contract import PROBLEMS
 from gpugraph.problems.registry import load_problem
-from gpugraph.report.cells import plain
 from gpugraph.report.markdown_csv import csv, markdown
 from gpugraph.report.page import page
 from gpugraph.report.table import table
+from gpugraph.report.terminal import plain
 from tests.report.canned import mst_record, records, sssp_record
 
 

@@ -6,12 +6,13 @@ import pytest
 
 from gpugraph.measure.compare import compare
 from gpugraph.measure.record import Record, family_of
-from gpugraph.report.cells import label, plain, speedups
+from gpugraph.report.cells import label, speedups
 from gpugraph.report.comparison import comparison_markdown
 from gpugraph.report.markdown_csv import csv, markdown
 from gpugraph.report.page import page
 from gpugraph.report.sweep import result_lines
 from gpugraph.report.table import table
+from gpugraph.report.terminal import plain
 from tests.report.canned import emulated, failed, mst_record, records, sssp_record
 from tests.report.sweep import cell, unfinished
 

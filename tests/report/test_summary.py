@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from gpugraph.report.cells import plain
 from gpugraph.report.summary import SHOWN_FAILURES, summary
+from gpugraph.report.terminal import plain
 from tests.report.canned import emulated, mst_record, records
 from tests.report.sweep import sweep, unfinished
 

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from gpugraph.measure.record import Record
-from gpugraph.report.cells import plain, print_rich
 from gpugraph.report.markdown_csv import markdown
 from gpugraph.report.table import table
+from gpugraph.report.terminal import plain, print_rich
 from tests.report.canned import emulated, failed, mst_record, records, sssp_record
 
 RECORDS: dict[str, dict[str, Any]] = {
