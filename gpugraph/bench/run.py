@@ -21,7 +21,7 @@ from gpugraph.bench.sweep_file import paper_of
 from gpugraph.host import available_memory
 from gpugraph.measure.assemble import failed_record
 from gpugraph.measure.cell import unopened_id
-from gpugraph.measure.environment import command_line
+from gpugraph.measure.instruments import command_line
 from gpugraph.problems.contract import Input
 from gpugraph.problems.guest_sources import told_of
 from gpugraph.quantities import in_units

@@ -17,8 +17,7 @@ from gpugraph.compiled import njit
 from gpugraph.errors import GraphFormatError
 from gpugraph.graph.canonical import find_arc, weight_words
 from gpugraph.graph.chunks import balanced_ranges, even_ranges, in_threads
-from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.device_rows import ARCS_PER_THREAD, CHECK, DeviceRows
+from gpugraph.graph.csr import ARCS_PER_THREAD, CHECK, CSRGraph, DeviceRows
 from gpugraph.graph.digest import arc_lanes, finish
 
 

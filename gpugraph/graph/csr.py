@@ -1,4 +1,4 @@
-"""CSRGraph: the one form in which a graph is held.
+"""CSRGraph: the one form in which a graph is held, on the host or on a device.
 
 An undirected graph stores both arcs of each edge with equal weight.  Rows are sorted by target; there are
 no self loops and no parallel arcs (``build.py`` drops and merges, and says how many).
@@ -11,6 +11,7 @@ Canonical order
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, field, fields, replace
@@ -20,10 +21,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.errors import shown
-
-if TYPE_CHECKING:
-    from gpugraph.graph.device_rows import DeviceRows
+from gpugraph.devices.base import Array, Device, covering_grid
+from gpugraph.devices.kernel_file import KernelFile, product
+from gpugraph.errors import OutOfMemory, shown
 
 WEIGHT_DTYPES = ("uint32", "int32", "uint64", "int64", "float32", "float64")
 
@@ -240,3 +240,141 @@ def described(graph: Any) -> dict[str, Any]:
         "weight_dtype": str(graph.weight_dtype),
         "digest": graph.digest,
     }
+
+
+# ------------------------------------------------------------------ on a device
+# Rows on a device are copied to the host when something there asks for them, and not before.
+# What a result needs to know of a few arcs is looked up where the rows lie, by kernels whose work is in the order of
+# the result (``cuda_kernels/arcs_at.cu``).
+
+INDICES = product(INDEX_BITS=(32, 64))
+CHECK, _LOOKUP = KernelFile("check.cu", INDICES), KernelFile("arcs_at.cu", INDICES)
+BLOCK = 256
+_PIECE = 1 << 22
+ARCS_PER_THREAD = 32
+"""Of kernels in which a warp takes a tile of 1024 arcs at a time."""
+
+
+@dataclass(frozen=True, eq=False)
+class DeviceRows:
+    """The three arrays of a graph on a device.
+
+    Attributes:
+        device: that device.
+        offsets: (n+1,) int32 or int64, as wide as device code indexes arcs.
+        targets: (arcs,) int32.
+        weights: (arcs,).
+        remake: makes the same graph on the host; used where the device is closed before the host has asked.
+    """
+
+    device: Device
+    offsets: Array
+    targets: Array
+    weights: Array
+    remake: Callable[[], CSRGraph]
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def vertices(self) -> int:
+        """Number of vertices, n."""
+        return int(self.offsets.size) - 1
+
+    @property
+    def arcs(self) -> int:
+        """Number of arcs."""
+        return int(self.targets.size)
+
+    @property
+    def index_dtype(self) -> np.dtype[Any]:
+        """The dtype of an arc index."""
+        dtype: np.dtype[Any] = np.dtype(self.offsets.dtype)
+        return dtype
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the three arrays on the device."""
+        return int(self.offsets.nbytes + self.targets.nbytes + self.weights.nbytes)
+
+    @property
+    def defines(self) -> dict[str, str | int]:
+        """What kernels that read the rows are compiled with."""
+        return {"INDEX_BITS": 8 * self.index_dtype.itemsize}
+
+    @property
+    def usable(self) -> bool:
+        """False once the device is closed."""
+        return not self.device.closed
+
+    def on_host(self, name: str) -> NDArray[Any]:
+        """Return a copy of an array as a CSRGraph has it on the host."""
+        with self._lock:
+            if not self.usable:
+                made: NDArray[Any] = np.array(getattr(self.remake(), name))
+                return made
+            array = self.device.download(getattr(self, name))
+        return array.astype(np.int64, copy=False) if name == "offsets" else array
+
+    def launch(self, file: KernelFile, name: str, threads: int, *args: Any) -> None:
+        """Launch a kernel over about ``threads`` threads' worth of work."""
+        kernel = file.kernel(self.device, self.defines, name)
+        kernel(covering_grid(self.device, threads, BLOCK), BLOCK, args)
+
+    def canonical_ids(self, positions: NDArray[Any]) -> NDArray[np.int64]:
+        """Return the (k,) canonical edge ids of the arcs at ``positions``, in the order given; the graph is undirected.
+
+        Raises:
+            OutOfMemory: the device has no room for 32 MiB an array.
+        """
+        device, found = self.device, np.empty(len(positions), np.int64)
+        for part in _pieces(len(positions)):
+            at = device.upload(positions[part].astype(np.int64))
+            ids = device.empty(at.size, np.int64)
+            self._look_up("ids", at, ids)
+            found[part] = device.download(ids)
+        return found
+
+    def ascending(self, ids: NDArray[Any]) -> NDArray[np.int64]:
+        """Return (k,) whole numbers of 0 or more in ascending order, sorted by the device if it has the room."""
+        wide = ids.astype(np.int64)
+        try:
+            words = self.device.upload(wide.view(np.uint64))
+            self.device.sort(words)
+        except OutOfMemory:
+            return np.sort(wide)
+        return self.device.download(words).view(np.int64)
+
+    def ends_and_weights(self, positions: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+        """Return tails (k,) int32, heads (k,) int32 and weights (k,) of the arcs at ``positions``, all in [0, arcs).
+
+        Raises:
+            OutOfMemory: the device has no room for 32 MiB an array.
+        """
+        device, k = self.device, len(positions)
+        word = np.dtype(self.weights.dtype)
+        tails, heads, weights = np.empty(k, np.int32), np.empty(k, np.int32), np.empty(k, word)
+        for part in _pieces(k):
+            at = device.upload(positions[part].astype(np.int64))
+            u, v, w = (device.empty(at.size, dtype) for dtype in (np.int32, np.int32, word))
+            self._look_up("ends", at, u, v)
+            size = np.int64(at.size), at, np.int32(word.itemsize)
+            self.launch(_LOOKUP, "weights", at.size, *size, self.weights, w)
+            tails[part], heads[part], weights[part] = (device.download(array) for array in (u, v, w))
+        return tails, heads, weights
+
+    def _look_up(self, what: str, at: Array, *found: Array) -> None:
+        sizes = np.int64(at.size), np.int32(self.vertices)
+        self.launch(_LOOKUP, what, at.size, *sizes, self.offsets, self.targets, at, *found)
+
+
+def _pieces(count: int) -> list[slice]:
+    """Return slices of so many elements that what they take on a device is little beside any graph."""
+    return [slice(start, min(start + _PIECE, count)) for start in range(0, count, _PIECE)]
+
+
+def narrow_offsets(device: Device, offsets: Array, arcs: int) -> Array:
+    """Return (n+1,) int64 offsets in 32 bits; one that lies outside [0, arcs] becomes −1, and no check passes it."""
+    count = int(offsets.size)
+    narrow = device.empty(count, np.int32)
+    kernel = CHECK.kernel(device, None, "narrow")
+    kernel(covering_grid(device, count, BLOCK), BLOCK, (np.int64(count), np.int64(arcs), offsets, narrow))
+    return narrow

@@ -18,8 +18,7 @@ from gpugraph.devices.base import Array, Defines, Device, covering_grid
 from gpugraph.devices.kernel_file import KernelFile
 from gpugraph.errors import OutOfMemory
 from gpugraph.graph.build import ArcList, asymmetric, build, notes_of, symmetrize, symmetrized_notes
-from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.device_rows import ARCS_PER_THREAD, BLOCK, INDICES, DeviceRows
+from gpugraph.graph.csr import ARCS_PER_THREAD, BLOCK, INDICES, CSRGraph, DeviceRows
 from gpugraph.graph.view import MAX_NARROW_ARCS
 
 FILE = KernelFile("build.cu", INDICES)

@@ -16,8 +16,7 @@ from typing import Any
 
 from gpugraph.errors import GpuGraphError, InputError, in_one_line
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.problems.adapter import Adapter
-from gpugraph.problems.algorithm import Algorithm, Option
+from gpugraph.problems.algorithm import Adapter, Algorithm, Option
 from gpugraph.problems.contract import PROBLEMS, problem_called
 from gpugraph.problems.registry import load_peered, load_problem
 

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.problems.adapter import Figure
+from gpugraph.problems.algorithm import Figure
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.registry import find_algorithm, load_peered, load_problem
 

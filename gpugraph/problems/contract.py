@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from gpugraph.graph.csr import CSRGraph
     from gpugraph.graph.view import ResidentView
     from gpugraph.problems import Command
-    from gpugraph.problems.adapter import Adapter, Figure, PrintedFigure
+    from gpugraph.problems.algorithm import Adapter, Figure, PrintedFigure
     from gpugraph.problems.column import Column
     from gpugraph.ranks.part import GraphPart
 

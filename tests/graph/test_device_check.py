@@ -15,8 +15,7 @@ from gpugraph.devices.discovery import select_device
 from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.errors import GraphFormatError, InputError
 from gpugraph.graph.check import check_on_device, check_structure, is_symmetric_on_device
-from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.device_rows import DeviceRows, narrow_offsets
+from gpugraph.graph.csr import CSRGraph, DeviceRows, narrow_offsets
 from gpugraph.graph.formats.input_file import Source
 from gpugraph.graph.generate import generate
 from gpugraph.graph.load import load_file, save_file

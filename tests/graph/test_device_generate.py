@@ -14,9 +14,8 @@ from gpugraph.devices.discovery import select_device
 from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.graph import device_build
 from gpugraph.graph.csr import WEIGHT_DTYPES, CSRGraph
-from gpugraph.graph.device_generate import can_generate, clique_starts
 from gpugraph.graph.families import FAMILIES
-from gpugraph.graph.generate import generate
+from gpugraph.graph.generate import can_generate, clique_starts, generate
 from gpugraph.graph.generators.ssca2 import _clique_starts
 from gpugraph.graph.spec import parse_spec
 from tests.emulator.compiler import needs_compiler

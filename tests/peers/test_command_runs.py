@@ -17,7 +17,7 @@ from gpugraph.errors import InputError
 from gpugraph.exact import exact_sum
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.peers import PeerRefused, PeerThrew, PeerTimedOut, load_peer, register_commands
-from gpugraph.peers.process import run_command
+from gpugraph.peers.command_peer import run_command
 from gpugraph.problems.mst.verify import reference_forest
 from gpugraph.problems.sssp.verify import reference_distances
 from tests.peers.helpers import measured, script
@@ -245,7 +245,7 @@ def test_a_program_does_not_outlive_a_measurement_that_is_killed(tmp_path: Path)
     )
     import shlex
 
-    caller = f"from gpugraph.peers.process import run_command; run_command({shlex.split(words)!r}, 60, 'x')"
+    caller = f"from gpugraph.peers.command_peer import run_command; run_command({shlex.split(words)!r}, 60, 'x')"
     process = subprocess.Popen([sys.executable, "-c", caller], cwd=Path(__file__).parents[3])
     pid = _wait_for(tmp_path / "pid")
     process.kill()

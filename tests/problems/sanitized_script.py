@@ -15,12 +15,10 @@ from gpugraph.adapters.batch import GraphBatch
 from gpugraph.adapters.mst_many import on_gpu as mst_many_on_gpu
 from gpugraph.emulator.device import EmulatedDevice, EmulatedKernel
 from gpugraph.graph.build import ArcList, build, symmetrize
-from gpugraph.graph.csr import WEIGHT_DTYPES, CSRGraph
+from gpugraph.graph.csr import WEIGHT_DTYPES, CSRGraph, DeviceRows, narrow_offsets
 from gpugraph.graph.device_build import build_on_device
-from gpugraph.graph.device_generate import can_generate
-from gpugraph.graph.device_rows import DeviceRows, narrow_offsets
 from gpugraph.graph.families import FAMILIES
-from gpugraph.graph.generate import generate
+from gpugraph.graph.generate import can_generate, generate
 from gpugraph.graph.spec import parse_spec
 from gpugraph.graph.view import GraphView, make_resident
 from gpugraph.problems.components.labels import Components

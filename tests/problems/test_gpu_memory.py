@@ -21,7 +21,7 @@ from gpugraph.graph import view as view_module
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView, make_resident
 from gpugraph.problems.sssp import frontier_dijkstra
-from gpugraph.problems.sssp.frontier_dijkstra_variants import STRATEGIES
+from gpugraph.problems.sssp.frontier_dijkstra import STRATEGIES
 from tests.cli.runner import refuse
 from tests.devices.fake_cupy import FakeCupy
 from tests.emulator.compiler import needs_compiler

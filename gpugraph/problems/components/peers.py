@@ -13,7 +13,7 @@ from gpugraph.peers import libraries
 from gpugraph.peers.graph_files import ResultFile, as_numbers
 from gpugraph.peers.peer import PeerThrew
 from gpugraph.peers.truth import certified
-from gpugraph.problems.adapter import Adapter, Figure, PrintedFigure
+from gpugraph.problems.algorithm import Adapter, Figure, PrintedFigure
 from gpugraph.problems.components.labels import Components
 
 

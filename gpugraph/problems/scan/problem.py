@@ -21,8 +21,8 @@ from gpugraph.quantities import duration, rate
 
 if TYPE_CHECKING:
     from gpugraph.devices.base import Device
-    from gpugraph.problems.adapter import Adapter
-    from gpugraph.problems.scan.resident import ResidentArray
+    from gpugraph.problems.algorithm import Adapter
+    from gpugraph.problems.scan.tiles import ResidentArray
 
 
 def throughput(bytes_: int, phases: Mapping[str, float]) -> dict[str, Any]:
@@ -131,7 +131,7 @@ class Scan(ScannedFiles):
 
     def to_device(self, view: ArrayInput, device: Device) -> tuple[ResidentArray, float, float]:
         """Return the array on a device, and the seconds of ``stage`` and ``h2d``, the allocation included."""
-        from gpugraph.problems.scan.resident import place
+        from gpugraph.problems.scan.tiles import place
 
         return place(view, device)
 

@@ -13,7 +13,7 @@ from gpugraph.errors import OutOfMemory
 from gpugraph.graph.view import GraphView
 from gpugraph.problems.registry import find_algorithm
 from gpugraph.problems.sssp.arcs import Arcs
-from gpugraph.problems.sssp.frontier_dijkstra_arrays import Cells, matrix_of
+from gpugraph.problems.sssp.frontier_dijkstra_cpu import Cells, matrix_of
 from gpugraph.problems.sssp.verify import reference_distances
 from tests.cli.runner import refuse, succeed
 from tests.emulator.compiler import needs_compiler
