@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from gpugraph.devices.cuda_source import Source
-from gpugraph.emulator.toolchain import SHIM
-from gpugraph.emulator.translation import KERNEL_LIST
+from gpugraph.emulator.toolchain import KERNEL_LIST, SHIM
 
 # Find the source line of a place in compiled code, through the debug information and ``addr2line``.
 

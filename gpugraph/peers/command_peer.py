@@ -25,8 +25,16 @@ from gpugraph.errors import InputError
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.peers.command import CommandPeer
 from gpugraph.peers.graph_files import graph_file, result_path
-from gpugraph.peers.peer import PeerRefused, PeerThrew, PeerTimedOut, threads_of
-from gpugraph.peers.truth import judge, known_truth, read_number, truth_of
+from gpugraph.peers.peer import (
+    PeerRefused,
+    PeerThrew,
+    PeerTimedOut,
+    judge,
+    known_truth,
+    read_number,
+    threads_of,
+    truth_of,
+)
 from gpugraph.problems.algorithm import Algorithm, Figure, Option, PrintedFigure
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.registry import load_peered

@@ -13,9 +13,8 @@ if TYPE_CHECKING:
     from gpugraph.devices.base import Device
     from gpugraph.graph.csr import CSRGraph
     from gpugraph.graph.view import ResidentView
-    from gpugraph.problems import Command
+    from gpugraph.problems import Column, Command
     from gpugraph.problems.algorithm import Adapter, Figure, PrintedFigure
-    from gpugraph.problems.column import Column
     from gpugraph.ranks.part import GraphPart
 
 PROBLEMS = ("mst", "sssp", "scan", "components")

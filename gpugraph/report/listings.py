@@ -207,7 +207,7 @@ SHOWN_ANSWERS = 8
 
 
 def race_page(shown: Mapping[str, Any], *, width: int = 80) -> list[Line]:
-    """Return the lines of a demonstration, as ``gpugraph.problems.sssp.race_demo.show_race`` gives it."""
+    """Return the lines of a demonstration, as ``gpugraph.problems.sssp.gpu_harish_narayanan.show_race`` gives it."""
     device, vertices = shown["device"], shown["vertices"]
     what = (
         f"vertex 0 → every i of 1..{vertices - 2} with weight 1 → vertex {vertices - 1} with weight i: in one round "

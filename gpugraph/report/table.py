@@ -8,7 +8,7 @@ from typing import Any
 from gpugraph.measure import columns
 from gpugraph.measure.columns import Labelled, problem_columns
 from gpugraph.measure.record import PHASES, Record
-from gpugraph.problems.column import TABLE, Column
+from gpugraph.problems import TABLE, Column
 from gpugraph.quantities import count, counted, duration, in_units, percent, rate
 from gpugraph.report.terminal import Line, field
 

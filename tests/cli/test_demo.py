@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gpugraph.errors import DeviceUnavailable
-from gpugraph.problems.sssp import race_demo
+from gpugraph.problems.sssp import gpu_harish_narayanan as race_demo
 from gpugraph.report.listings import race_page
 from gpugraph.report.terminal import plain
 from tests.cli.runner import refuse, run, succeed

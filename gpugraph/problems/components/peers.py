@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.peers import libraries
 from gpugraph.peers.graph_files import ResultFile, as_numbers
-from gpugraph.peers.peer import PeerThrew
-from gpugraph.peers.truth import certified
+from gpugraph.peers.peer import PeerThrew, certified
 from gpugraph.problems.algorithm import Adapter, Figure, PrintedFigure
 from gpugraph.problems.components.labels import Components
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gpugraph.errors import OutOfMemory
 from gpugraph.graph.build import symmetrize
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.problems.column import Column, result_column
+from gpugraph.problems import Column, result_column
 from gpugraph.problems.components import COMMAND
 from gpugraph.problems.components.labels import Components, LabelsFiles
 from gpugraph.problems.components.on_ranks import LabelsOnRanks

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from gpugraph.errors import GraphFormatError, InputError, OutOfMemory
 from gpugraph.graph.build import symmetrize
 from gpugraph.graph.csr import CSRGraph
+from gpugraph.problems import Column, result_column
 from gpugraph.problems import result_files as files
-from gpugraph.problems.column import Column, result_column
 from gpugraph.problems.contract import Problem, Verdict
 from gpugraph.problems.guest import numbers, plain_array
 from gpugraph.problems.mst import COMMAND

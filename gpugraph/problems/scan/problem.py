@@ -11,7 +11,7 @@ import numpy as np
 
 from gpugraph.clock import HostClock
 from gpugraph.errors import InputError
-from gpugraph.problems.column import TABLE, Column, result_column
+from gpugraph.problems import TABLE, Column, result_column
 from gpugraph.problems.contract import Input, InputSize, Problem, Verdict, ViewSize
 from gpugraph.problems.guest import plain_array
 from gpugraph.problems.scan import COMMAND

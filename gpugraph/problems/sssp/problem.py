@@ -14,8 +14,8 @@ from gpugraph.clock import working_seconds
 from gpugraph.errors import GpuGraphWarning, InputError, OutOfMemory
 from gpugraph.graph.build import ASSUMED
 from gpugraph.graph.csr import CSRGraph
+from gpugraph.problems import Column, result_column
 from gpugraph.problems import result_files as files
-from gpugraph.problems.column import Column, result_column
 from gpugraph.problems.contract import Problem, Verdict
 from gpugraph.problems.guest import numbers, plain_array
 from gpugraph.problems.on_graphs import OnGraphs
@@ -23,9 +23,9 @@ from gpugraph.problems.result_files import MismatchError, PathLike
 from gpugraph.problems.sssp import COMMAND
 from gpugraph.problems.sssp.arcs import distance_dtype, unreached
 from gpugraph.problems.sssp.distances import Distances, distances_from_words
+from gpugraph.problems.sssp.gpu_harish_narayanan import show_race
 from gpugraph.problems.sssp.on_ranks import DistancesOnRanks
 from gpugraph.problems.sssp.peers import ByPeers
-from gpugraph.problems.sssp.race_demo import show_race
 
 if TYPE_CHECKING:
     from gpugraph.devices.base import Device
