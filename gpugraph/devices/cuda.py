@@ -16,7 +16,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from gpugraph.clock import Clock
 from gpugraph.devices.base import Array, Defines, Mark, Stopwatch, covering_grid
-from gpugraph.devices.cuda_runtime import DeviceMemory, check_index, import_cupy, translate, translated
+from gpugraph.devices.cuda_runtime import DeviceMemory, begin_context, check_index, import_cupy, translate, translated
 from gpugraph.devices.cuda_streams import CudaClock, CudaCopies, CudaMark, CudaStopwatch, Events, Interrupts
 from gpugraph.devices.kernels import CompiledModule, CudaKernel, architecture_for, compile_kernels
 from gpugraph.devices.nvrtc import parameter_sizes
@@ -47,7 +47,9 @@ class CudaDevice:
     closed = False
 
     def __init__(self, index: int = 0, *, profile: bool = False):
+        context = begin_context(index)
         self.cupy = import_cupy()
+        context.join()
         self.index = index
         self.label = f"cuda:{index}"
         self.profile = profile

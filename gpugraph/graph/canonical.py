@@ -89,11 +89,11 @@ def canonical_ids_at(graph: CSRGraph, positions: NDArray[Any]) -> NDArray[np.int
         graph: the graph.
         positions: (k,) positions in ``graph.targets``, in any order.
     """
-    wide = np.ascontiguousarray(positions, np.int64)
     if graph.directed:
-        return wide.copy()
+        return np.array(positions, np.int64)
     if graph.on_device is not None and graph.on_device.usable:
-        return graph.on_device.canonical_ids(wide)
+        return graph.on_device.canonical_ids(np.ascontiguousarray(positions))
+    wide = np.ascontiguousarray(positions, np.int64)
     tails = np.searchsorted(graph.offsets, wide, side="right") - 1
     return np.asarray(_ids_at(graph.offsets, graph.targets, tails, wide))
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -250,7 +250,8 @@ def described(graph: Any) -> dict[str, Any]:
 INDICES = product(INDEX_BITS=(32, 64))
 CHECK, _LOOKUP = KernelFile("check.cu", INDICES), KernelFile("arcs_at.cu", INDICES)
 BLOCK = 256
-_PIECE = 1 << 22
+_PIECE, _SHARE = 1 << 22, 256
+"""Elements looked up at a time: so many, or one for so many bytes that are free if that is more."""
 ARCS_PER_THREAD = 32
 """Of kernels in which a warp takes a tile of 1024 arcs at a time."""
 
@@ -325,17 +326,21 @@ class DeviceRows:
         Raises:
             OutOfMemory: the device has no room for 32 MiB an array.
         """
-        device, found = self.device, np.empty(len(positions), np.int64)
-        for part in _pieces(len(positions)):
-            at = device.upload(positions[part].astype(np.int64))
+        device = self.device
+
+        def ids_at(at: Array) -> tuple[NDArray[np.int64]]:
             ids = device.empty(at.size, np.int64)
-            self._look_up("ids", at, ids)
-            found[part] = device.download(ids)
-        return found
+            where = np.int32(at.dtype.itemsize), self.offsets, self.targets, at, ids
+            self.launch(_LOOKUP, "ids", at.size, np.int64(at.size), np.int32(self.vertices), *where)
+            return (device.download(ids),)
+
+        if positions.dtype.itemsize not in (4, 8):
+            positions = positions.astype(np.int64)
+        return self._in_pieces(positions, ids_at)[0]
 
     def ascending(self, ids: NDArray[Any]) -> NDArray[np.int64]:
         """Return (k,) whole numbers of 0 or more in ascending order, sorted by the device if it has the room."""
-        wide = ids.astype(np.int64)
+        wide = np.ascontiguousarray(ids, np.int64)
         try:
             words = self.device.upload(wide.view(np.uint64))
             self.device.sort(words)
@@ -349,26 +354,63 @@ class DeviceRows:
         Raises:
             OutOfMemory: the device has no room for 32 MiB an array.
         """
-        device, k = self.device, len(positions)
+        device = self.device
         word = np.dtype(self.weights.dtype)
-        tails, heads, weights = np.empty(k, np.int32), np.empty(k, np.int32), np.empty(k, word)
-        for part in _pieces(k):
-            at = device.upload(positions[part].astype(np.int64))
+
+        def look_up(at: Array) -> tuple[NDArray[Any], ...]:
             u, v, w = (device.empty(at.size, dtype) for dtype in (np.int32, np.int32, word))
             self._look_up("ends", at, u, v)
             size = np.int64(at.size), at, np.int32(word.itemsize)
             self.launch(_LOOKUP, "weights", at.size, *size, self.weights, w)
-            tails[part], heads[part], weights[part] = (device.download(array) for array in (u, v, w))
-        return tails, heads, weights
+            return tuple(device.download(array) for array in (u, v, w))
+
+        u, v, w = self._in_pieces(np.asarray(positions, np.int64), look_up)
+        return u, v, w
+
+    def pairs(self, positions: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+        """Yield (k, 2) tails and heads of the arcs at ``positions``, all in [0, arcs), in as many parts as need be.
+
+        Raises:
+            OutOfMemory: the device has no room for 32 MiB an array.
+        """
+        for part in self._pieces(len(positions)):
+            at = self.device.upload(positions[part])
+            ends = self.device.empty((at.size, 2), np.int64)
+            self._look_up("pairs", at, ends)
+            yield self.device.download(ends)
+
+    def total(self, positions: NDArray[np.int64]) -> int:
+        """Return the exact sum of the weights, which are integers, of the arcs at ``positions``, all in [0, arcs).
+
+        Raises:
+            OutOfMemory: the device has no room for 32 MiB an array.
+        """
+        word, device = np.dtype(self.weights.dtype), self.device
+        kind = np.int32(word.itemsize), np.int32(word.kind == "i")
+        low = high = 0
+        for part in self._pieces(len(positions)):
+            at, sums = device.upload(positions[part]), device.full(2, 0, np.uint64)
+            threads = min(at.size, 1 << 18)  # few enough that their sums seldom meet
+            self.launch(_LOOKUP, "sum", threads, np.int64(at.size), at, *kind, self.weights, sums)
+            told = device.download(sums)
+            low, high = low + int(told[0]), high + int(told.view(np.int64)[1])
+        return (high << 32) + low
+
+    def _in_pieces(
+        self, positions: NDArray[Any], look_up: Callable[[Array], tuple[NDArray[Any], ...]]
+    ) -> list[NDArray[Any]]:
+        """Return what ``look_up`` finds of positions on the device, each array in one piece."""
+        parts = [look_up(self.device.upload(positions[part])) for part in self._pieces(len(positions))]
+        return [found[0] if len(found) == 1 else np.concatenate(found) for found in zip(*parts, strict=True)]
+
+    def _pieces(self, count: int) -> list[slice]:
+        """Return slices of so many elements that what they take is little beside what is free; one at least."""
+        piece = max(_PIECE, int(self.device.memory()[0]) // _SHARE)
+        return [slice(start, min(start + piece, count)) for start in range(0, max(count, 1), piece)]
 
     def _look_up(self, what: str, at: Array, *found: Array) -> None:
         sizes = np.int64(at.size), np.int32(self.vertices)
         self.launch(_LOOKUP, what, at.size, *sizes, self.offsets, self.targets, at, *found)
-
-
-def _pieces(count: int) -> list[slice]:
-    """Return slices of so many elements that what they take on a device is little beside any graph."""
-    return [slice(start, min(start + _PIECE, count)) for start in range(0, count, _PIECE)]
 
 
 def narrow_offsets(device: Device, offsets: Array, arcs: int) -> Array:

@@ -22,6 +22,7 @@ Source: Steele, Lea & Flood 2014, Fast splittable pseudorandom number generators
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ from gpugraph.compiled import njit
 from gpugraph.graph.chunks import balanced_ranges, in_threads
 
 _MASK = 2**64 - 1
+_PIECE = 1 << 16
 
 
 @njit
@@ -104,12 +106,40 @@ def set_digest(values: NDArray[Any]) -> str:
     Returns:
         The count and, in two lanes, the sum mod 2^64 of a mix of each value, as text.
     """
-    lanes = []
-    for factor in (0xBF58476D1CE4E5B9, 0x94D049BB133111EB):
-        words = values.astype(np.uint64)
-        words *= np.uint64(factor)
-        words ^= words >> np.uint64(29)
-        words *= np.uint64(0xD6E8FEB86659FD93)
-        words ^= words >> np.uint64(32)
-        lanes.append(int(words.sum(dtype=np.uint64)))
+
+    def lanes_of(start: int, stop: int) -> tuple[int, int]:
+        lanes = []
+        for factor in (0xBF58476D1CE4E5B9, 0x94D049BB133111EB):
+            words = values[start:stop].astype(np.uint64)
+            words *= np.uint64(factor)
+            words ^= words >> np.uint64(29)
+            words *= np.uint64(0xD6E8FEB86659FD93)
+            words ^= words >> np.uint64(32)
+            lanes.append(int(words.sum(dtype=np.uint64)))
+        return lanes[0], lanes[1]
+
+    parts = in_threads(lanes_of, _in_cache(len(values)))
+    lanes = [sum(lane) & _MASK for lane in zip(*parts, strict=True)]
     return f"{len(values)} {lanes[0]:016x}{lanes[1]:016x}"
+
+
+def array_digest(values: NDArray[Any]) -> str:
+    """Return a fingerprint of an array: equal for arrays of equal type, size and elements; made by all threads.
+
+    Args:
+        values: (k,) of any dtype.
+
+    Returns:
+        Its dtype, and BLAKE2b of those of its pieces, as text.
+    """
+
+    def digest_of(start: int, stop: int) -> bytes:
+        return hashlib.blake2b(np.ascontiguousarray(values[start:stop]).data).digest()
+
+    parts = in_threads(digest_of, _in_cache(len(values)))
+    return f"{values.dtype} {len(values)} {hashlib.blake2b(b''.join(parts)).hexdigest()}"
+
+
+def _in_cache(count: int) -> list[tuple[int, int]]:
+    """Return ranges of [0, count) of a fixed length, which stay in a processor's cache while they are worked on."""
+    return [(start, min(start + _PIECE, count)) for start in range(0, max(count, 1), _PIECE)]

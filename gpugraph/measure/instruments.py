@@ -19,7 +19,6 @@ import sys
 import time
 from collections.abc import Callable
 from functools import cache, cached_property
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -246,11 +245,24 @@ _PACKAGES = (
 """Packages whose version a reader may need: what gpugraph computes with, and what it is compared with."""
 
 
-def _version(package: str) -> str | None:
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return None
+def _versions() -> dict[str, str]:
+    """Return the versions of ``_PACKAGES`` that are installed, by the names of their folders of metadata.
+
+    Reading the metadata itself would take longer than many a graph is searched.
+    """
+    wanted = {package.replace("-", "_"): package for package in _PACKAGES}
+    found: dict[str, str] = {}
+    for folder in sys.path:
+        try:
+            names = os.listdir(folder or ".")
+        except OSError:
+            continue
+        for name in names:
+            package, _, version = name.removesuffix(".dist-info").removesuffix(".egg-info").partition("-")
+            package = wanted.get(package.lower(), "")
+            if package and version and name.endswith((".dist-info", ".egg-info")):
+                found.setdefault(package, version)
+    return {package: found[package] for package in _PACKAGES if package in found}
 
 
 def _git_commit() -> str | None:
@@ -279,7 +291,7 @@ def _static() -> dict[str, Any]:
         "processor": processor_name(),
         "cores": usable_cores(),
         "memory_bytes": total_memory(),
-        "packages": {p: v for p in _PACKAGES if (v := _version(p)) is not None},
+        "packages": _versions(),
         "git_commit": _git_commit(),
     }
 

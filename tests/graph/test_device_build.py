@@ -126,8 +126,25 @@ def test_what_is_looked_up_on_a_device_is_what_the_host_has(bits: int) -> None:
         ids = rows.canonical_ids(at)
         assert np.array_equal(np.minimum(u, v), tails[ids])
         assert np.array_equal(np.maximum(u, v), graph.targets[ids])
+        assert np.array_equal(rows.canonical_ids(at.astype(np.uint32)), ids)
         assert rows.ascending(ids).tolist() == sorted(ids.tolist())
+        assert np.concatenate(list(rows.pairs(at))).tolist() == list(
+            map(list, zip(u.tolist(), v.tolist(), strict=True))
+        )
+        if graph.weight_dtype.kind != "f":
+            assert rows.total(at) == sum(graph.weights.tolist())
     assert device.races() == []
+
+
+@needs_compiler
+@pytest.mark.parametrize("dtype", [dtype for dtype in WEIGHT_DTYPES if np.dtype(dtype).kind != "f"])
+def test_a_device_sums_the_greatest_and_the_least_weights_exactly(dtype: str) -> None:
+    device, kind = EmulatedDevice(), np.iinfo(dtype)
+    weights = np.array([kind.max] * 70 + [kind.min] * 69 + [7], dtype)
+    offsets, targets = device.upload(np.array([0, 140], np.int32)), device.upload(np.zeros(140, np.int32))
+    rows = DeviceRows(device, offsets, targets, device.upload(weights), generate_nothing)
+    for at in (np.arange(140), np.arange(70), np.arange(70, 140), np.zeros(0, np.int64)):
+        assert rows.total(at) == sum(weights[at].tolist())
 
 
 @pytest.mark.gpu

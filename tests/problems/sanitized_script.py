@@ -183,6 +183,8 @@ def check_graphs(device: Device) -> None:
         ids = rows.canonical_ids(at)
         assert rows.ascending(ids).tolist() == sorted(ids.tolist())
         assert rows.ends_and_weights(at)[1].tolist() == graph.targets[at].tolist()
+        assert np.concatenate(list(rows.pairs(at)))[:, 1].tolist() == graph.targets[at].tolist()
+        assert rows.total(at) == sum(graph.weights.tolist())
 
 
 def check_drivers_of_ranks(device: Device) -> None:

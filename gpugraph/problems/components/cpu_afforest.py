@@ -14,7 +14,6 @@ Source: Sutton, Ben-Nun and Barak 2018, Optimizing parallel graph connectivity c
 
 from __future__ import annotations
 
-import hashlib
 import time
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +23,7 @@ from numpy.typing import NDArray
 
 from gpugraph.clock import NullClock
 from gpugraph.compiled import plain_njit
+from gpugraph.graph.digest import array_digest
 from gpugraph.graph.view import GraphView
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.components.labels import Components
@@ -94,7 +94,7 @@ ALGORITHM = register(
         run=run,
         fetch=lambda state, handle: handle.copy(),
         finish=lambda state, raw: Components.of(state.view.graph, raw),
-        digest=lambda raw: hashlib.sha256(raw.data).hexdigest(),
+        digest=array_digest,
         compile=compile_,
         version=2,
     )

@@ -14,6 +14,7 @@ import numpy as np
 from gpugraph.clock import Clock, add_stamps
 from gpugraph.devices.base import Array, Device, Kernel
 from gpugraph.devices.kernel_file import Arrays, ArrayTable, KernelFile, needs, product
+from gpugraph.graph.digest import array_digest
 from gpugraph.graph.view import ResidentView
 from gpugraph.problems.algorithm import Algorithm, InputSizes
 from gpugraph.problems.components.labels import Components
@@ -96,6 +97,7 @@ register(
         run=run,
         fetch=fetch,
         finish=finish,
+        digest=array_digest,
         compile=load_kernel,
         minimum_bytes=minimum_bytes,
         state_bytes=lambda sizes: needs(arrays(sizes)),

@@ -13,6 +13,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpugraph.graph.chunks import even_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems import result_files as files
 from gpugraph.problems.result_files import MismatchError, PathLike
@@ -33,12 +34,24 @@ class Components:
     @classmethod
     def of(cls, graph: CSRGraph, labels: NDArray[Any]) -> Components:
         """Return the components of labels of any width; nothing is checked."""
-        return cls(graph, np.ascontiguousarray(labels, np.int64))
+        if labels.dtype == np.int64 and labels.flags.c_contiguous:
+            return cls(graph, labels)
+        wide = np.empty(len(labels), np.int64)
+
+        def widen(start: int, stop: int) -> None:
+            wide[start:stop] = labels[start:stop]
+
+        in_threads(widen, even_ranges(len(labels)))
+        return cls(graph, wide)
 
     @cached_property
     def roots(self) -> NDArray[np.int64]:
         """(components,) int64: the smallest vertex of each component, ascending."""
-        return np.flatnonzero(self.labels == np.arange(len(self.labels)))
+
+        def roots_of(start: int, stop: int) -> NDArray[np.int64]:
+            return np.flatnonzero(self.labels[start:stop] == np.arange(start, stop)) + start
+
+        return np.concatenate(in_threads(roots_of, even_ranges(len(self.labels))))
 
     @property
     def components(self) -> int:
@@ -48,8 +61,19 @@ class Components:
     @cached_property
     def largest(self) -> int:
         """The number of vertices of the largest component, 0 in a graph without vertices."""
-        inside = self.labels[(self.labels >= 0) & (self.labels < len(self.labels))]
+        inside = self.labels if self.in_range else self.labels[(self.labels >= 0) & (self.labels < len(self.labels))]
         return int(np.bincount(inside).max(initial=0)) if len(inside) else 0
+
+    @cached_property
+    def in_range(self) -> bool:
+        """Whether every label is a vertex."""
+        n = len(self.labels)
+
+        def inside(start: int, stop: int) -> bool:
+            part = self.labels[start:stop]
+            return bool(part.min(initial=0) >= 0 and part.max(initial=-1) < n)
+
+        return all(in_threads(inside, even_ranges(n)))
 
     @cached_property
     def labels_sha256(self) -> str:

@@ -180,8 +180,7 @@ def certify(view: ResidentView, device: Device, found: Components) -> Verdict:
 def _refute(view: ResidentView, device: Device, found: Components) -> str | None:
     """Return what is wrong with the labels, or None."""
     graph, n = view.host.graph, view.vertices
-    inside = found.labels.shape == (n,) and bool(((found.labels >= 0) & (found.labels < n)).all())
-    if not inside:
+    if found.labels.shape != (n,) or not found.in_range:
         return check_labels(graph, found.labels)
     if n == 0:
         return None

@@ -50,6 +50,13 @@ def edge_weights(graph: CSRGraph, edges: NDArray[Any]) -> NDArray[Any]:
     return weights
 
 
+def total_weight(graph: CSRGraph, edges: NDArray[Any]) -> int | float:
+    """Return the exact or correctly rounded sum of the weights of the arcs at the positions ``edges``, all inside."""
+    if graph.on_device is not None and graph.on_device.usable and graph.weight_dtype.kind != "f":
+        return graph.on_device.total(edges)
+    return exact_sum(edge_weights(graph, edges))
+
+
 def edge_ids(graph: CSRGraph, u: NDArray[Any], v: NDArray[Any]) -> NDArray[np.int64]:
     """Return the canonical ids of the edges {u, v}, in either direction.
 
@@ -113,7 +120,7 @@ class Forest:
         else:
             ascending = np.sort(edges.astype(np.int64, copy=False), kind="stable")
         inside = ascending[np.searchsorted(ascending, 0) : np.searchsorted(ascending, graph.arcs)]
-        return cls(graph, ascending, exact_sum(edge_weights(graph, inside)), graph.vertices - len(ascending))
+        return cls(graph, ascending, total_weight(graph, inside), graph.vertices - len(ascending))
 
     @property
     def weights(self) -> NDArray[Any]:
@@ -143,8 +150,15 @@ class Forest:
     @cached_property
     def edges_sha256(self) -> str:
         """SHA-256 of the pairs (u, v), u < v, ascending, as little-endian int64: u0, v0, u1, v1, …."""
-        pairs = np.stack(self.endpoints(), axis=1).astype("<i8", copy=False)
-        return hashlib.sha256(np.ascontiguousarray(pairs).data).hexdigest()
+        there, edges = self.graph.on_device, self.edges
+        inside = not len(edges) or 0 <= edges[0] <= edges[-1] < self.graph.arcs
+        if there is None or not there.usable or not inside:
+            pairs = np.stack(self.endpoints(), axis=1).astype("<i8", copy=False)
+            return hashlib.sha256(np.ascontiguousarray(pairs).data).hexdigest()
+        digest = hashlib.sha256()
+        for part in there.pairs(edges):
+            digest.update(part.astype("<i8", copy=False).data)
+        return digest.hexdigest()
 
     def summary(self) -> dict[str, Any]:
         """Return the ``result`` object of a record."""

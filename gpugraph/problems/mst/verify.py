@@ -38,7 +38,7 @@ from gpugraph.graph.chunks import balanced_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import ResidentView
 from gpugraph.problems.contract import Verdict
-from gpugraph.problems.mst.forest import Forest, describe_edge, edge_endpoints, edge_weights
+from gpugraph.problems.mst.forest import Forest, describe_edge, edge_endpoints, total_weight
 from gpugraph.problems.mst.gpu_forest import KEY_TYPES, key_types, merge_launches
 
 _RANGES_PER_THREAD = 8
@@ -294,7 +294,7 @@ def certify(view: ResidentView, device: Device, forest: Forest) -> Verdict:
     graph = view.host.graph
     wrong = _refute(_Certificate(view, device, forest.edges))
     if wrong is None:
-        total = exact_sum(edge_weights(graph, forest.edges))
+        total = total_weight(graph, forest.edges)
         wrong = check_totals(graph, forest, total, graph.vertices - len(forest.edges))
     if wrong is not None:
         return Verdict("failed", "certificate", wrong)

@@ -11,7 +11,6 @@ their fusion as in Zhang et al., Optimizing ordered graph algorithms with GraphI
 
 from __future__ import annotations
 
-import hashlib
 import math
 import time
 from dataclasses import dataclass
@@ -24,6 +23,7 @@ from gpugraph.clock import NullClock
 from gpugraph.compiled import njit
 from gpugraph.errors import InputError
 from gpugraph.graph.chunks import even_ranges, in_threads
+from gpugraph.graph.digest import array_digest
 from gpugraph.graph.view import GraphView
 from gpugraph.problems.algorithm import Algorithm, Option
 from gpugraph.problems.registry import register
@@ -188,7 +188,7 @@ ALGORITHM = register(
         run=run,
         fetch=lambda state, handle: handle.copy(),
         finish=finish,
-        digest=lambda raw: hashlib.sha256(raw.data).hexdigest(),
+        digest=array_digest,
         compile=compile_,
         version=2,
     )

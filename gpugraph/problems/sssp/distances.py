@@ -19,6 +19,7 @@ from gpugraph.devices.base import Defines
 from gpugraph.devices.kernel_file import unsigned
 from gpugraph.errors import OutOfMemory
 from gpugraph.exact import exact_sum
+from gpugraph.graph.chunks import even_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.algorithm import InputSizes
 from gpugraph.problems.sssp.arcs import distance_dtype, unreached
@@ -80,15 +81,26 @@ class Distances:
         exact int or the correctly rounded float; ``distances_sha256`` is over the distances in vertex order as
         little-endian float64, unreached = inf.
         """
-        finite = self.distance[self.reached]
-        wide = self.distance.astype("<f8")
-        wide[~self.reached] = np.inf
+        wide = np.empty(len(self.distance), "<f8")
+        none = unreached(self.distance.dtype)
+
+        def widen(start: int, stop: int) -> tuple[int, int | float, Any]:
+            distance, part = self.distance[start:stop], wide[start:stop]
+            missing = distance == none
+            part[:] = distance
+            part[missing] = np.inf
+            finite = distance[~missing]
+            # Integers may be summed apart; a sum of reals is rounded once.
+            return len(finite), 0 if finite.dtype.kind == "f" else exact_sum(finite), finite.max(initial=0).item()
+
+        counts, sums, maxima = zip(*in_threads(widen, even_ranges(len(wide))), strict=True)
+        real = self.distance.dtype.kind == "f"
         return {
             "source": self.source,
             **({} if self.graph.vertex_names is None else {"source_name": self.graph.name_of(self.source)}),
-            "reached": len(finite),
-            "distance_sum": exact_sum(finite),
-            "distance_max": finite.max(initial=0).item(),
+            "reached": sum(counts),
+            "distance_sum": exact_sum(self.distance[self.reached]) if real else sum(sums),
+            "distance_max": max(maxima),
             "distances_sha256": hashlib.sha256(wide.data).hexdigest(),
         }
 
@@ -141,10 +153,15 @@ def distances_from_words(graph: CSRGraph, source: int, words: NDArray[Any], over
         InputError: a vertex can be reached only by paths longer than 64 bits hold.
     """
     dtype = distance_dtype(graph.weight_dtype)
-    not_reached = words == np.iinfo(words.dtype).max
-    if dtype.kind == "f":
-        return Distances(graph, source, np.where(not_reached, dtype.type(np.inf), words.view(dtype)))
-    distance = np.where(not_reached, unreached(dtype), words.astype(dtype))
-    if overflowed:
+    most, none = np.iinfo(words.dtype).max, unreached(dtype)
+    distance = np.empty(len(words), dtype)
+
+    def read(start: int, stop: int) -> None:
+        part = words[start:stop]
+        distance[start:stop] = part.view(dtype) if dtype.kind == "f" else part
+        distance[start:stop][part == most] = none
+
+    in_threads(read, even_ranges(len(words)))
+    if overflowed and dtype.kind != "f":
         refuse_wrapped(graph, source, distance)
     return Distances(graph, source, distance)

@@ -8,7 +8,6 @@ Source: see the kernel's docblock.
 
 from __future__ import annotations
 
-import hashlib
 import math
 from typing import Any
 
@@ -18,6 +17,7 @@ from numpy.typing import DTypeLike
 from gpugraph.clock import Clock
 from gpugraph.devices.base import Array, Device, Kernel
 from gpugraph.devices.kernel_file import KernelFile, needs
+from gpugraph.graph.digest import array_digest
 from gpugraph.graph.view import ResidentView
 from gpugraph.problems.algorithm import Algorithm, InputSizes
 from gpugraph.problems.registry import register
@@ -198,11 +198,6 @@ def finish(state: State, words: np.ndarray[Any, Any], source: int) -> Distances:
     return distances_from_words(state.view.host.graph, source, words, state.overflowed())
 
 
-def digest(words: np.ndarray[Any, Any]) -> str:
-    """Return a fingerprint of the distance words."""
-    return f"{words.dtype} {hashlib.blake2b(np.ascontiguousarray(words).data).hexdigest()}"
-
-
 register(
     Algorithm(
         problem="sssp",
@@ -216,7 +211,7 @@ register(
         run=run,
         fetch=fetch,
         finish=finish,
-        digest=digest,
+        digest=array_digest,
         compile=load_kernel,
         minimum_bytes=distance_bytes,
         state_bytes=state_bytes,
