@@ -11,9 +11,8 @@ Canonical order
 
 from __future__ import annotations
 
-import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -21,9 +20,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.devices.base import Array, Device, covering_grid
-from gpugraph.devices.kernel_file import KernelFile, product
-from gpugraph.errors import OutOfMemory, shown
+from gpugraph.errors import GraphFormatError, shown
+from gpugraph.graph.device_rows import DeviceRows
+from gpugraph.graph.digest import graph_digest
 
 WEIGHT_DTYPES = ("uint32", "int32", "uint64", "int64", "float32", "float64")
 
@@ -149,9 +148,7 @@ class CSRGraph:
         if self.weight_dtype.kind == "u" or not self.arcs:
             return False
         if self.on_device is not None and self.on_device.usable:
-            from gpugraph.graph.check import has_negative_weight
-
-            return has_negative_weight(self)
+            return self.on_device.has_negative_weight()
         return bool(self.weights.min() < 0)
 
     @property
@@ -171,12 +168,19 @@ class CSRGraph:
     def digest(self) -> str:
         """Order-free fingerprint of the graph's arcs, weights and kind (see ``digest.py``)."""
         if self.on_device is not None and self.on_device.usable:
-            from gpugraph.graph.check import digest_on_device
-
-            return digest_on_device(self)
-        from gpugraph.graph.digest import graph_digest
-
+            digest = self.on_device.digest(self.digest_code)
+            if digest is None:
+                raise self.changed_while_read()
+            return digest
         return graph_digest(self.offsets, self.targets, self.weights, self.digest_code)
+
+    def changed_while_read(self) -> GraphFormatError:
+        """Return the error that the copy on a device is not what the file holds."""
+        return GraphFormatError(
+            "damaged: it was changed while it was read, or its copy on the device was",
+            path=self.source or self.name,
+            remedy="read it again when nothing writes to it",
+        )
 
     @property
     def digest_code(self) -> int:
@@ -240,183 +244,3 @@ def described(graph: Any) -> dict[str, Any]:
         "weight_dtype": str(graph.weight_dtype),
         "digest": graph.digest,
     }
-
-
-# ------------------------------------------------------------------ on a device
-# Rows on a device are copied to the host when something there asks for them, and not before.
-# What a result needs to know of a few arcs is looked up where the rows lie, by kernels whose work is in the order of
-# the result (``cuda_kernels/arcs_at.cu``).
-
-INDICES = product(INDEX_BITS=(32, 64))
-CHECK, _LOOKUP = KernelFile("check.cu", INDICES), KernelFile("arcs_at.cu", INDICES)
-BLOCK = 256
-_PIECE, _SHARE = 1 << 22, 256
-"""Elements looked up at a time: so many, or one for so many bytes that are free if that is more."""
-ARCS_PER_THREAD = 32
-"""Of kernels in which a warp takes a tile of 1024 arcs at a time."""
-
-
-@dataclass(frozen=True, eq=False)
-class DeviceRows:
-    """The three arrays of a graph on a device.
-
-    Attributes:
-        device: that device.
-        offsets: (n+1,) int32 or int64, as wide as device code indexes arcs.
-        targets: (arcs,) int32.
-        weights: (arcs,).
-        remake: makes the same graph on the host; used where the device is closed before the host has asked.
-    """
-
-    device: Device
-    offsets: Array
-    targets: Array
-    weights: Array
-    remake: Callable[[], CSRGraph]
-    _lock: threading.Lock = field(default_factory=threading.Lock)
-
-    @property
-    def vertices(self) -> int:
-        """Number of vertices, n."""
-        return int(self.offsets.size) - 1
-
-    @property
-    def arcs(self) -> int:
-        """Number of arcs."""
-        return int(self.targets.size)
-
-    @property
-    def index_dtype(self) -> np.dtype[Any]:
-        """The dtype of an arc index."""
-        dtype: np.dtype[Any] = np.dtype(self.offsets.dtype)
-        return dtype
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the three arrays on the device."""
-        return int(self.offsets.nbytes + self.targets.nbytes + self.weights.nbytes)
-
-    @property
-    def defines(self) -> dict[str, str | int]:
-        """What kernels that read the rows are compiled with."""
-        return {"INDEX_BITS": 8 * self.index_dtype.itemsize}
-
-    @property
-    def usable(self) -> bool:
-        """False once the device is closed."""
-        return not self.device.closed
-
-    def on_host(self, name: str) -> NDArray[Any]:
-        """Return a copy of an array as a CSRGraph has it on the host."""
-        with self._lock:
-            if not self.usable:
-                made: NDArray[Any] = np.array(getattr(self.remake(), name))
-                return made
-            array = self.device.download(getattr(self, name))
-        return array.astype(np.int64, copy=False) if name == "offsets" else array
-
-    def launch(self, file: KernelFile, name: str, threads: int, *args: Any) -> None:
-        """Launch a kernel over about ``threads`` threads' worth of work."""
-        kernel = file.kernel(self.device, self.defines, name)
-        kernel(covering_grid(self.device, threads, BLOCK), BLOCK, args)
-
-    def canonical_ids(self, positions: NDArray[Any]) -> NDArray[np.int64]:
-        """Return the (k,) canonical edge ids of the arcs at ``positions``, in the order given; the graph is undirected.
-
-        Raises:
-            OutOfMemory: the device has no room for 32 MiB an array.
-        """
-        device = self.device
-
-        def ids_at(at: Array) -> tuple[NDArray[np.int64]]:
-            ids = device.empty(at.size, np.int64)
-            where = np.int32(at.dtype.itemsize), self.offsets, self.targets, at, ids
-            self.launch(_LOOKUP, "ids", at.size, np.int64(at.size), np.int32(self.vertices), *where)
-            return (device.download(ids),)
-
-        if positions.dtype.itemsize not in (4, 8):
-            positions = positions.astype(np.int64)
-        return self._in_pieces(positions, ids_at)[0]
-
-    def ascending(self, ids: NDArray[Any]) -> NDArray[np.int64]:
-        """Return (k,) whole numbers of 0 or more in ascending order, sorted by the device if it has the room."""
-        wide = np.ascontiguousarray(ids, np.int64)
-        try:
-            words = self.device.upload(wide.view(np.uint64))
-            self.device.sort(words)
-        except OutOfMemory:
-            return np.sort(wide)
-        return self.device.download(words).view(np.int64)
-
-    def ends_and_weights(self, positions: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-        """Return tails (k,) int32, heads (k,) int32 and weights (k,) of the arcs at ``positions``, all in [0, arcs).
-
-        Raises:
-            OutOfMemory: the device has no room for 32 MiB an array.
-        """
-        device = self.device
-        word = np.dtype(self.weights.dtype)
-
-        def look_up(at: Array) -> tuple[NDArray[Any], ...]:
-            u, v, w = (device.empty(at.size, dtype) for dtype in (np.int32, np.int32, word))
-            self._look_up("ends", at, u, v)
-            size = np.int64(at.size), at, np.int32(word.itemsize)
-            self.launch(_LOOKUP, "weights", at.size, *size, self.weights, w)
-            return tuple(device.download(array) for array in (u, v, w))
-
-        u, v, w = self._in_pieces(np.asarray(positions, np.int64), look_up)
-        return u, v, w
-
-    def pairs(self, positions: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-        """Yield (k, 2) tails and heads of the arcs at ``positions``, all in [0, arcs), in as many parts as need be.
-
-        Raises:
-            OutOfMemory: the device has no room for 32 MiB an array.
-        """
-        for part in self._pieces(len(positions)):
-            at = self.device.upload(positions[part])
-            ends = self.device.empty((at.size, 2), np.int64)
-            self._look_up("pairs", at, ends)
-            yield self.device.download(ends)
-
-    def total(self, positions: NDArray[np.int64]) -> int:
-        """Return the exact sum of the weights, which are integers, of the arcs at ``positions``, all in [0, arcs).
-
-        Raises:
-            OutOfMemory: the device has no room for 32 MiB an array.
-        """
-        word, device = np.dtype(self.weights.dtype), self.device
-        kind = np.int32(word.itemsize), np.int32(word.kind == "i")
-        low = high = 0
-        for part in self._pieces(len(positions)):
-            at, sums = device.upload(positions[part]), device.full(2, 0, np.uint64)
-            threads = min(at.size, 1 << 18)  # few enough that their sums seldom meet
-            self.launch(_LOOKUP, "sum", threads, np.int64(at.size), at, *kind, self.weights, sums)
-            told = device.download(sums)
-            low, high = low + int(told[0]), high + int(told.view(np.int64)[1])
-        return (high << 32) + low
-
-    def _in_pieces(
-        self, positions: NDArray[Any], look_up: Callable[[Array], tuple[NDArray[Any], ...]]
-    ) -> list[NDArray[Any]]:
-        """Return what ``look_up`` finds of positions on the device, each array in one piece."""
-        parts = [look_up(self.device.upload(positions[part])) for part in self._pieces(len(positions))]
-        return [found[0] if len(found) == 1 else np.concatenate(found) for found in zip(*parts, strict=True)]
-
-    def _pieces(self, count: int) -> list[slice]:
-        """Return slices of so many elements that what they take is little beside what is free; one at least."""
-        piece = max(_PIECE, int(self.device.memory()[0]) // _SHARE)
-        return [slice(start, min(start + piece, count)) for start in range(0, max(count, 1), piece)]
-
-    def _look_up(self, what: str, at: Array, *found: Array) -> None:
-        sizes = np.int64(at.size), np.int32(self.vertices)
-        self.launch(_LOOKUP, what, at.size, *sizes, self.offsets, self.targets, at, *found)
-
-
-def narrow_offsets(device: Device, offsets: Array, arcs: int) -> Array:
-    """Return (n+1,) int64 offsets in 32 bits; one that lies outside [0, arcs] becomes −1, and no check passes it."""
-    count = int(offsets.size)
-    narrow = device.empty(count, np.int32)
-    kernel = CHECK.kernel(device, None, "narrow")
-    kernel(covering_grid(device, count, BLOCK), BLOCK, (np.int64(count), np.int64(arcs), offsets, narrow))
-    return narrow

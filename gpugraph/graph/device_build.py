@@ -18,7 +18,8 @@ from gpugraph.devices.base import Array, Defines, Device, covering_grid
 from gpugraph.devices.kernel_file import KernelFile
 from gpugraph.errors import OutOfMemory
 from gpugraph.graph.build import ArcList, asymmetric, build, notes_of, symmetrize, symmetrized_notes
-from gpugraph.graph.csr import ARCS_PER_THREAD, BLOCK, INDICES, CSRGraph, DeviceRows
+from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.device_rows import ARCS_PER_THREAD, BLOCK, INDICES, DeviceRows
 from gpugraph.graph.view import MAX_NARROW_ARCS
 
 FILE = KernelFile("build.cu", INDICES)
@@ -162,8 +163,6 @@ def build_on_device(arcs: ArcList, device: Device, *, name: str = "graph", sourc
         InputError: declared undirected and an edge's two arcs have unequal weights, or one is missing.
         OutOfMemory: the device has no room for it.
     """
-    from gpugraph.graph.check import is_symmetric_on_device
-
     rows, weights = _rows_and_weights(arcs, device)
     notes = (*arcs.notes, *notes_of(rows.loops, rows.negative, rows.merged, arcs.one_sided))
     there = DeviceRows(device, rows.offsets, rows.targets, weights, lambda: build(arcs))
@@ -176,7 +175,7 @@ def build_on_device(arcs: ArcList, device: Device, *, name: str = "graph", sourc
         notes=notes,
         negative_loop=rows.first_negative,
     )
-    if arcs.one_sided or arcs.directed or is_symmetric_on_device(graph):
+    if arcs.one_sided or arcs.directed or there.is_symmetric():
         return graph
     if arcs.directed is None:
         graph.__dict__["directed"] = True

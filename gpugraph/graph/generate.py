@@ -26,8 +26,9 @@ from gpugraph.devices.kernel_file import KernelFile
 from gpugraph.errors import OutOfMemory
 from gpugraph.graph.build import ArcList, build, notes_of
 from gpugraph.graph.chunks import Progress, Runner
-from gpugraph.graph.csr import ARCS_PER_THREAD, BLOCK, INDICES, WEIGHT_DTYPES, CSRGraph, DeviceRows, target_dtype
+from gpugraph.graph.csr import WEIGHT_DTYPES, CSRGraph, target_dtype
 from gpugraph.graph.device_build import MOST_ITEMS, Rows, rows_on_device
+from gpugraph.graph.device_rows import ARCS_PER_THREAD, BLOCK, INDICES, DeviceRows
 from gpugraph.graph.families import FAMILIES, degree_of_regular, edges_of_dense, largest_clique, samples_of_random
 from gpugraph.graph.generators import hash64, high_product
 from gpugraph.graph.spec import Spec, WeightRange, parse_spec

@@ -28,7 +28,7 @@ from gpugraph.graph.spec import is_spec
 from gpugraph.graph.view import MAX_NARROW_ARCS
 
 if TYPE_CHECKING:
-    from gpugraph.graph.csr import DeviceRows
+    from gpugraph.graph.device_rows import DeviceRows
 
 
 def load_file(
@@ -135,7 +135,7 @@ def _place(graph: CSRGraph, source: Source, device: Device, clock: HostClock) ->
 
 def _copied(graph: CSRGraph, source: Source, device: Device) -> DeviceRows:
     """Return the rows on a device: straight from a file that is mapped, else from the host's memory."""
-    from gpugraph.graph.csr import DeviceRows, narrow_offsets
+    from gpugraph.graph.device_rows import DeviceRows, narrow_offsets
 
     device.require(graph.nbytes + 4 * (graph.vertices + 1))
     arrays = (graph.offsets, graph.targets, graph.weights)

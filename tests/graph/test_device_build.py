@@ -11,8 +11,9 @@ from gpugraph.devices.discovery import select_device
 from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.errors import InputError
 from gpugraph.graph.build import ArcList, build, symmetrize
-from gpugraph.graph.csr import WEIGHT_DTYPES, CSRGraph, DeviceRows
+from gpugraph.graph.csr import WEIGHT_DTYPES, CSRGraph
 from gpugraph.graph.device_build import build_on_device, can_build
+from gpugraph.graph.device_rows import DeviceRows
 from tests.emulator.compiler import needs_compiler
 from tests.graph.test_device_generate import Small, assert_same
 from tests.zoo import UNDIRECTED, zoo

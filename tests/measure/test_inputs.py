@@ -9,7 +9,7 @@ import gpugraph
 from gpugraph.clock import Account
 from gpugraph.devices.cpu import CpuDevice
 from gpugraph.emulator.device import EmulatedDevice
-from gpugraph.graph.csr import DeviceRows
+from gpugraph.graph.device_rows import DeviceRows
 from gpugraph.measure.cell import Cell
 from gpugraph.measure.inputs import Inputs
 from gpugraph.problems.registry import load_problem

@@ -15,8 +15,9 @@ from gpugraph.adapters.batch import GraphBatch
 from gpugraph.adapters.mst_many import on_gpu as mst_many_on_gpu
 from gpugraph.emulator.device import EmulatedDevice, EmulatedKernel
 from gpugraph.graph.build import ArcList, build, symmetrize
-from gpugraph.graph.csr import WEIGHT_DTYPES, CSRGraph, DeviceRows, narrow_offsets
+from gpugraph.graph.csr import WEIGHT_DTYPES, CSRGraph
 from gpugraph.graph.device_build import build_on_device
+from gpugraph.graph.device_rows import DeviceRows, narrow_offsets
 from gpugraph.graph.families import FAMILIES
 from gpugraph.graph.generate import can_generate, generate
 from gpugraph.graph.spec import parse_spec
@@ -25,7 +26,7 @@ from gpugraph.problems.components.labels import Components
 from gpugraph.problems.components.verify import certify as certify_components
 from gpugraph.problems.mst.forest import Forest
 from gpugraph.problems.mst.verify import certify
-from gpugraph.problems.sssp.gpu_tight_arcs import certify as certify_distances
+from gpugraph.problems.sssp.verify import certify as certify_distances
 from gpugraph.ranks.comm import LoneComm
 from tests.problems.gpu_cases import expected, run_on
 from tests.problems.scan.scan_cases import scan_on

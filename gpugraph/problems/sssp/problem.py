@@ -308,7 +308,7 @@ class ShortestPaths(DistancesFiles, ByPeers, DistancesOnRanks, OnGraphs):
         self, view: ResidentView, device: Device, query: tuple[Any, ...], result: Distances
     ) -> Verdict | None:
         """Make the same checks on the device; None if the view holds other arcs or weights, or there is no room."""
-        from gpugraph.problems.sssp.gpu_tight_arcs import certify
+        from gpugraph.problems.sssp.verify import certify
 
         if view.host.preparations:
             return None
