@@ -60,6 +60,20 @@ def freeze(holder: Any) -> None:
             object.__setattr__(holder, name, view)
 
 
+def described(graph: Any) -> dict[str, Any]:
+    """Return the ``graph`` object of a record, for a graph or what stands for one."""
+    return {
+        "name": graph.name,
+        "source": graph.source,
+        "vertices": graph.vertices,
+        "arcs": graph.arcs,
+        "edges": graph.edges,
+        "directed": graph.directed,
+        "weight_dtype": str(graph.weight_dtype),
+        "digest": graph.digest,
+    }
+
+
 @dataclass(frozen=True, eq=False)
 class CSRGraph:
     """A weighted graph as compressed sparse rows; its arrays are read-only.
@@ -227,20 +241,4 @@ class CSRGraph:
         graph.__dict__.update(kept | changes)
         return graph
 
-    def describe(self) -> dict[str, Any]:
-        """Return the ``graph`` object of a record."""
-        return described(self)
-
-
-def described(graph: Any) -> dict[str, Any]:
-    """Return the ``graph`` object of a record, for a graph or what stands for one."""
-    return {
-        "name": graph.name,
-        "source": graph.source,
-        "vertices": graph.vertices,
-        "arcs": graph.arcs,
-        "edges": graph.edges,
-        "directed": graph.directed,
-        "weight_dtype": str(graph.weight_dtype),
-        "digest": graph.digest,
-    }
+    describe = described

@@ -339,27 +339,16 @@ def _opened(
         raise InputError(what, where=text or type(source).__name__, remedy="leave the option out")
     if isinstance(source, CSRGraph):
         return source
-    if isinstance(source, str | os.PathLike):
-        return _open_text(os.fsdecode(source), input_format, told, clock, progress, device)
-    from gpugraph.graph.from_python import arcs_of_object
-
-    with clock.phase("build"):
-        return build(arcs_of_object(source), name=type(source).__name__, source="python")
-
-
-def _open_text(
-    text: str,
-    input_format: str | None,
-    told: Reading,
-    clock: HostClock,
-    progress: Callable[[str], None],
-    device: Device | None,
-) -> CSRGraph:
-    if input_format is None and not os.path.exists(text) and is_spec(text):
+    if made:
         from gpugraph.graph.generate import generate
 
         with clock.phase("build"):
-            return generate(text, lambda fraction, what: progress(f"{what} {fraction:.0%}"), device)
+            return generate(str(text), lambda fraction, what: progress(f"{what} {fraction:.0%}"), device)
+    if text is None:
+        from gpugraph.graph.from_python import arcs_of_object
+
+        with clock.phase("build"):
+            return build(arcs_of_object(source), name=type(source).__name__, source="python")
 
     def reading(done: int, whole: int) -> None:
         progress(f"reading {text} {done / max(whole, 1):.0%}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -164,6 +164,16 @@ class Cell:
         read = {name: getattr(self, name) for name in ("keep_ids", "vertices", "directed", "columns")}
         return Input(self.problem, self.graph, self.input_format, self.weights, self.symmetrize, seed=seed, **read)
 
+    @property
+    def input_key(self) -> tuple[Any, ...]:
+        """What tells one input from another; a file that has changed is another."""
+        return self.input, tuple(self.input.stamp() or ())
+
+    @property
+    def device_key(self) -> tuple[str, bool]:
+        """What tells one opened device from another."""
+        return self.device.strip().lower(), self.profile
+
 
 def check_counts(cell: Cell) -> None:
     """Refuse a cell that takes no sample, or asks for a check or a timing that does not exist.
@@ -216,13 +226,13 @@ def parse_options(algorithm: Algorithm, given: Mapping[str, Any]) -> dict[str, A
     return values
 
 
-def check_preparations(cell: Cell, algorithm: Algorithm) -> None:
+def check_preparations(preparations: Sequence[str], algorithm: Algorithm) -> None:
     """Refuse preparations that the algorithm cannot work with.
 
     Raises:
         InputError: there is one.
     """
-    for name in cell.preparations:
+    for name in preparations:
         if name not in algorithm.preparations:
             able = ", ".join(algorithm.preparations) or "none"
             raise InputError(

@@ -135,7 +135,7 @@ class CellRun:
         graph = input_.graph
         self.algorithm = algorithm = resolve_algorithm(cell, problem, graph, device.kind)
         self.options = parse_options(algorithm, cell.options)
-        check_preparations(cell, algorithm)
+        check_preparations(cell.preparations, algorithm)
         queries = problem.queries(graph, {"source": cell.source, "seed": cell.seed})
         if sampling.bandwidth and algorithm.minimum_bytes is not None:
             _ = opened.copy_bytes_per_s  # before the arrays of the cells leave it no room

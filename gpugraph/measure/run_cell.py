@@ -160,7 +160,7 @@ class Session:
     def known(self, cell: Cell) -> dict[str, Any]:
         """Return what is known of a cell without any further work: keyword arguments for ``failed_record``."""
         told: dict[str, Any] = {}
-        graph, opened = self._inputs.peek(cell), self._opened.get(_device_key(cell))
+        graph, opened = self._inputs.peek(cell), self._opened.get(cell.device_key)
         if graph is not None:
             told["graph"] = graph.describe()
         if opened is not None:
@@ -180,14 +180,14 @@ class Session:
         """
         from gpugraph.devices.discovery import select_device
 
-        key = _device_key(cell)
+        key = cell.device_key
         if key not in self._opened:
             self._opened[key] = OpenDevice(*select_device(cell.device, profile=cell.profile))
         return self._opened[key]
 
     def device_is_lost(self, cell: Cell) -> bool:
         """True where a failed kernel has made the cell's GPU useless to this process."""
-        opened = self._opened.get(_device_key(cell))
+        opened = self._opened.get(cell.device_key)
         return opened is not None and opened.lost()
 
     def forget_inputs(self) -> None:
@@ -214,10 +214,6 @@ def forget_frames(error: BaseException | None) -> None:
     while error is not None:
         traceback.clear_frames(error.__traceback__)
         error = error.__cause__ or error.__context__
-
-
-def _device_key(cell: Cell) -> tuple[str, bool]:
-    return cell.device.strip().lower(), cell.profile
 
 
 def run_cell(
@@ -252,16 +248,10 @@ def run_cell(
         sampling = replace(Sampling.fixed(cell.repeat, cell.warmup), bandwidth=cell.phases)
     if cell.profile:
         sampling = replace(sampling, min_samples=1, max_samples=1, warmup=0, energy=False, bandwidth=False)
-    records: list[Record] = []
-    errors: list[Exception] = []
+    records = dict[int, Record]()
+    errors = dict[int, Exception]()
     with Session(account) as session:
-        session.measure(
-            [cell],
-            sampling,
-            progress,
-            finished=lambda _, record: records.append(record),
-            failed=lambda _, error: errors.append(error),
-        )
+        session.measure([cell], sampling, progress, records.__setitem__, errors.__setitem__)
     if errors:
         raise errors[0]
     return records[0].accounted(account)

@@ -93,16 +93,19 @@ def _phases(record: Record, width: int) -> list[Line]:
         if name == "kernel" and inner:
             lines += [_phase(f"  {part}", s, s / seconds, "", bar=False) for part, s in inner.items()]
     if data["phases_s"].get("total"):
-        lines.append([(f"{'total':<20}{duration(total):>10}", "bold"), (_total(record, phases), "dim")])
+        lines.append(
+            [
+                (f"{'total':<20}{duration(total):>10}", "bold"),
+                (_total(record.answer_s, phases.get("sampling", 0.0)), "dim"),
+            ]
+        )
     if data.get("predecessors_s") is not None:
         lines.append([(f"{'predecessors':<20}{duration(data['predecessors_s']):>10}", ""), (_APART, "dim")])
-    lines += field("", _samples(record), width=width, style="dim")
-    return lines + _precision(record, width)
+    return lines + _samples(record, width)
 
 
-def _total(record: Record, phases: Mapping[str, float]) -> str:
-    answer_s = record.answer_s
-    if answer_s is None or phases.get("sampling", 0.0) < 0.01 * answer_s:
+def _total(answer_s: float | None, sampling_s: float) -> str:
+    if answer_s is None or sampling_s < 0.01 * answer_s:
         return f"{'':>9}from the command to its answer"
     return f"{'':>9}time to answer {duration(answer_s)}: without sampling"
 
@@ -115,25 +118,26 @@ def _phase(name: str, seconds: float, share: float, style: str, *, bar: bool = T
     return [(f"{name:<20}", ""), (f"{duration(seconds):>10}{share:>7.0%}  ", ""), (blocks, style if bar else "dim")]
 
 
-def _samples(record: Record) -> str:
-    data, kernel = record.data, record.data["samples_s"]["kernel"]
+def _samples(record: Record, width: int) -> list[Line]:
+    """Return what the samples say: how far apart they lie, and whether the target was reached."""
+    data, kernel, half = record.data, record.data["samples_s"]["kernel"], record.measured_half_width
     text = f"{counted(len(kernel), 'sample')} of the kernel"
     if record.few:
         text += ": too few to prove much"
     if len(kernel) > 1:
         text += f", {duration(min(kernel))} to {duration(max(kernel))}"
-    if (half := record.measured_half_width) is not None:
+    if half is not None:
         text += f", median ± {percent(half)}"
     if outliers := (data.get("sampling") or {}).get("outliers"):
         text += f", {counted(len(outliers), 'outlier')}"
     if data.get("rounds") is not None:
         text += f"; {counted(data['rounds'], 'round')}"
-    return text + ("; its inner phases as shares of a run of their own" if record.measured_inner else "")
+    text += "; its inner phases as shares of a run of their own" if record.measured_inner else ""
+    return [*field("", text, width=width, style="dim"), *_precision(half, data.get("sampling") or {}, width)]
 
 
-def _precision(record: Record, width: int) -> list[Line]:
+def _precision(half: float | None, sampling: Mapping[str, Any], width: int) -> list[Line]:
     """Return whether the target was reached, and a warning where the samples scatter too much to be relied on."""
-    half, sampling = record.measured_half_width, record.data.get("sampling") or {}
     target = sampling.get("target")
     if target:
         reached = half is not None and half <= target

@@ -27,7 +27,7 @@ from gpugraph.graph.digest import array_digest
 from gpugraph.graph.view import GraphView
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.components.labels import Components
-from gpugraph.problems.registry import register, tiny_like
+from gpugraph.problems.registry import register
 from gpugraph.team import (
     COUNTERS,
     STRIDE,
@@ -78,7 +78,7 @@ def run(state: State, clock: NullClock) -> NDArray[Any]:
 
 def compile_(view: GraphView, device: Any) -> None:
     """Compile all that a run needs."""
-    run(prepare(tiny_like(view), device), NullClock())
+    run(prepare(view.tiny(), device), NullClock())
 
 
 ALGORITHM = register(

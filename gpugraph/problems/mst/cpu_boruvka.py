@@ -33,7 +33,7 @@ from gpugraph.graph.view import GraphView
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.mst import contraction
 from gpugraph.problems.mst.forest import Forest
-from gpugraph.problems.registry import register, tiny_like
+from gpugraph.problems.registry import register
 from gpugraph.team import add_phases, run_team, team_size
 
 LIGHT_PER_VERTEX = 1.0
@@ -118,7 +118,7 @@ def _light_limit(state: State) -> tuple[Any, bool]:
 
 def compile_(view: GraphView, device: Any) -> None:
     """Compile all that a run needs."""
-    run(prepare(tiny_like(view), device), NullClock())
+    run(prepare(view.tiny(), device), NullClock())
 
 
 ALGORITHM = register(

@@ -63,7 +63,7 @@ def check_certificate(graph: CSRGraph, forest: Forest, keys: Keys | None = None)
         wrong = describe_closing(graph, closing) if closing >= 0 else _check_cycles(graph, keys, ranked, up)
     if wrong is None:
         total = exact_sum(graph.weights[forest.edges])
-        wrong = check_totals(graph, forest, total, graph.vertices - len(forest.edges))
+        wrong = check_totals(forest, total, graph.vertices - len(forest.edges))
     if wrong is not None:
         return Verdict("failed", "certificate", wrong)
     others = graph.edges - len(forest.edges)
@@ -71,7 +71,7 @@ def check_certificate(graph: CSRGraph, forest: Forest, keys: Keys | None = None)
     return Verdict("passed", "certificate", detail)
 
 
-def check_totals(graph: CSRGraph, forest: Forest, total: int | float, components: int) -> str | None:
+def check_totals(forest: Forest, total: int | float, components: int) -> str | None:
     """Return what is wrong with the forest's total weight or number of components, or None."""
     # NaN, the sum of infinities of both signs, equals itself here.
     if forest.total_weight != total and not (total != total and forest.total_weight != forest.total_weight):
@@ -236,7 +236,7 @@ def check_against_reference(graph: CSRGraph, forest: Forest) -> Verdict:
     expected = reference_forest(graph)
     if not np.array_equal(forest.edges, expected):
         return Verdict("failed", "reference", _first_difference(graph, forest.edges, expected))
-    wrong = check_totals(graph, forest, exact_sum(graph.weights[expected]), graph.vertices - len(expected))
+    wrong = check_totals(forest, exact_sum(graph.weights[expected]), graph.vertices - len(expected))
     if wrong is not None:
         return Verdict("failed", "reference", wrong)
     return Verdict("passed", "reference", f"the same {len(expected)} edges as SciPy's forest of the canonical ranks")
@@ -295,7 +295,7 @@ def certify(view: ResidentView, device: Device, forest: Forest) -> Verdict:
     wrong = _refute(_Certificate(view, device, forest.edges))
     if wrong is None:
         total = total_weight(graph, forest.edges)
-        wrong = check_totals(graph, forest, total, graph.vertices - len(forest.edges))
+        wrong = check_totals(forest, total, graph.vertices - len(forest.edges))
     if wrong is not None:
         return Verdict("failed", "certificate", wrong)
     others = graph.edges - len(forest.edges)
