@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass
+from functools import cache, lru_cache
 from pathlib import Path
 
 from gpugraph.devices.base import Defines
@@ -75,30 +76,40 @@ def load_source(file: str | os.PathLike[str]) -> Source:
 
 
 def _is_ours(path: Path) -> bool:
-    return path.resolve().is_relative_to(resource_dir("cuda_kernels").resolve())
+    return path.resolve().is_relative_to(_home())
 
 
+@cache
+def _home() -> Path:
+    return resource_dir("cuda_kernels").resolve()
+
+
+@cache
 def _display_name(path: Path) -> str:
     if _is_ours(path):
-        root = resource_dir("cuda_kernels").resolve()
-        return (Path(root.name) / path.resolve().relative_to(root)).as_posix()
+        return (Path(_home().name) / path.resolve().relative_to(_home())).as_posix()
     return path.as_posix()
 
 
 def without_comments(text: str) -> str:
     """Return ``text`` with comments blanked and every line where it was."""
-    return _TOKEN.sub(lambda m: m[0] if m[0][0] == '"' else re.sub(r"[^\n]", " ", m[0]), text)
+    return _TOKEN.sub(_blanked, text)
+
+
+def _blanked(token: re.Match[str]) -> str:
+    text = token[0]
+    return text if text[0] == '"' else "\n".join(" " * len(line) for line in text.split("\n"))
 
 
 def _flatten(path: Path, within: list[Path], guards: dict[Path, str]) -> str:
     """Return the text of ``path`` with its includes in place; ``within`` is the chain that led here."""
     try:
-        text = path.read_text(encoding="utf-8").replace("\r\n", "\n")
+        state = path.stat()
+        pairs = _lines(path, state.st_mtime_ns, state.st_size)
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"cannot read the kernel file: {error}", where=path, remedy="check the path") from None
     name = _display_name(path).replace("\\", "\\\\").replace('"', '\\"')
     lines = [f'#line 1 "{name}"']
-    pairs = zip(text.split("\n"), without_comments(text).split("\n"), strict=True)
     for number, (line, code) in enumerate(pairs, start=1):
         match = _INCLUDE.match(code)
         if match is None:
@@ -115,8 +126,15 @@ def _flatten(path: Path, within: list[Path], guards: dict[Path, str]) -> str:
     return "\n".join(lines)
 
 
+@lru_cache(maxsize=64)
+def _lines(path: Path, changed_ns: int, size: int) -> list[tuple[str, str]]:
+    """Return the lines of a file as last changed, each with its comments and without; headers are asked for often."""
+    text = path.read_text(encoding="utf-8").replace("\r\n", "\n")
+    return list(zip(text.split("\n"), without_comments(text).split("\n"), strict=True))
+
+
 def _find_include(name: str, includer: Path, line: int) -> Path:
-    for directory in (includer.parent, resource_dir("cuda_kernels")):
+    for directory in (includer.parent, _home()):
         if (directory / name).is_file():
             return directory / name
     raise InputError(

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.errors import GraphFormatError, shown
+from gpugraph.graph.chunks import even_ranges, in_threads
 from gpugraph.graph.device_rows import DeviceRows
 from gpugraph.graph.digest import graph_digest
 
@@ -174,7 +175,12 @@ class CSRGraph:
     @cached_property
     def degrees(self) -> NDArray[np.int64]:
         """(n,) int64 out-degrees."""
-        degrees = np.diff(self.offsets)
+        degrees, offsets = np.empty(self.vertices, np.int64), self.offsets
+
+        def differences(start: int, stop: int) -> None:
+            np.subtract(offsets[start + 1 : stop + 1], offsets[start:stop], out=degrees[start:stop])
+
+        in_threads(differences, even_ranges(self.vertices))
         degrees.flags.writeable = False
         return degrees
 

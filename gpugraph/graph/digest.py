@@ -28,11 +28,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.compiled import njit
-from gpugraph.graph.chunks import balanced_ranges, in_threads
+from gpugraph.compiled import njit, threads
+from gpugraph.graph.chunks import balanced_ranges, even_ranges, in_threads
 
 _MASK = 2**64 - 1
-_PIECE = 1 << 16
+_PIECE = 1 << 18
+"""Elements mixed or hashed at a time: few enough for a cache, enough for threads not to queue for the GIL."""
 
 
 @njit
@@ -107,18 +108,22 @@ def set_digest(values: NDArray[Any]) -> str:
         The count and, in two lanes, the sum mod 2^64 of a mix of each value, as text.
     """
 
-    def lanes_of(start: int, stop: int) -> tuple[int, int]:
-        lanes = []
-        for factor in (0xBF58476D1CE4E5B9, 0x94D049BB133111EB):
-            words = values[start:stop].astype(np.uint64)
-            words *= np.uint64(factor)
-            words ^= words >> np.uint64(29)
-            words *= np.uint64(0xD6E8FEB86659FD93)
-            words ^= words >> np.uint64(32)
-            lanes.append(int(words.sum(dtype=np.uint64)))
-        return lanes[0], lanes[1]
+    def lanes_of(start: int, stop: int) -> list[int]:
+        lanes = [0, 0]
+        words, rest = (np.empty(min(_PIECE, stop - start), np.uint64) for _ in range(2))
+        for first in range(start, stop, _PIECE):
+            part = values[first : min(first + _PIECE, stop)]
+            z, shifted = words[: len(part)], rest[: len(part)]
+            for lane, factor in enumerate((0xBF58476D1CE4E5B9, 0x94D049BB133111EB)):
+                z[:] = part
+                z *= np.uint64(factor)
+                z ^= np.right_shift(z, np.uint64(29), out=shifted)
+                z *= np.uint64(0xD6E8FEB86659FD93)
+                z ^= np.right_shift(z, np.uint64(32), out=shifted)
+                lanes[lane] += int(z.sum(dtype=np.uint64))
+        return lanes
 
-    parts = in_threads(lanes_of, _in_cache(len(values)))
+    parts = in_threads(lanes_of, even_ranges(len(values), threads()))
     lanes = [sum(lane) & _MASK for lane in zip(*parts, strict=True)]
     return f"{len(values)} {lanes[0]:016x}{lanes[1]:016x}"
 
@@ -136,10 +141,6 @@ def array_digest(values: NDArray[Any]) -> str:
     def digest_of(start: int, stop: int) -> bytes:
         return hashlib.blake2b(np.ascontiguousarray(values[start:stop]).data).digest()
 
-    parts = in_threads(digest_of, _in_cache(len(values)))
+    cuts = range(0, max(len(values), 1), _PIECE)
+    parts = in_threads(digest_of, [(start, start + _PIECE) for start in cuts])
     return f"{values.dtype} {len(values)} {hashlib.blake2b(b''.join(parts)).hexdigest()}"
-
-
-def _in_cache(count: int) -> list[tuple[int, int]]:
-    """Return ranges of [0, count) of a fixed length, which stay in a processor's cache while they are worked on."""
-    return [(start, min(start + _PIECE, count)) for start in range(0, max(count, 1), _PIECE)]

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from gpugraph.clock import working_seconds
 from gpugraph.errors import GpuGraphWarning, InputError, OutOfMemory
 from gpugraph.graph.build import ASSUMED
+from gpugraph.graph.chunks import even_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems import Column, result_column
 from gpugraph.problems import result_files as files
@@ -229,7 +230,12 @@ class ShortestPaths(DistancesFiles, ByPeers, DistancesOnRanks, OnGraphs):
 
     def work(self, graph: CSRGraph, result: Distances) -> int:
         """Return the undirected edges with a reached endpoint; of a directed graph, the arcs whose tail is."""
-        from_reached = int(graph.degrees[result.reached].sum())
+        degrees, reached = graph.degrees, result.reached
+
+        def arcs_of(start: int, stop: int) -> int:
+            return int(degrees[start:stop][reached[start:stop]].sum())
+
+        from_reached = sum(in_threads(arcs_of, even_ranges(graph.vertices)))
         if graph.directed:
             return from_reached
         if graph.weight_dtype.kind != "f" or result.reached.all():

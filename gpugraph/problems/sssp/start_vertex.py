@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.errors import GpuGraphWarning, InputError, shown, unknown_name
+from gpugraph.graph.chunks import even_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph, printed
 
 DEFAULT = "max-degree"
@@ -50,7 +51,7 @@ def resolve_sources(graph: CSRGraph, parameters: Mapping[str, Any]) -> list[int]
         return [_by_name(graph, rest)]
     text, rest = kind.rstrip() + colon + rest.rstrip(), rest.rstrip()
     if text == "max-degree":
-        return [int(np.argmax(graph.degrees))]
+        return [_of_greatest(graph.degrees)]
     if colon and kind == "index":
         if not _is_whole(rest):
             raise InputError(f"the N of index:N is '{rest}'", remedy="give a whole number from 0 on")
@@ -72,6 +73,12 @@ def is_several(graph: CSRGraph, source: Any) -> bool:
 def _has_nodes(graph: CSRGraph) -> bool:
     """Tell whether the graph's vertices are called by the nodes of a NetworkX graph."""
     return graph.vertex_names is not None and graph.vertex_names.dtype == object
+
+
+def _of_greatest(degrees: NDArray[np.int64]) -> int:
+    """Return the first vertex of greatest degree."""
+    firsts = in_threads(lambda low, high: low + int(np.argmax(degrees[low:high])), even_ranges(len(degrees)))
+    return firsts[int(np.argmax(degrees[firsts]))]
 
 
 def _by_node(graph: CSRGraph, source: Any) -> int | None:
