@@ -10,7 +10,7 @@
     distances = 'sum: ([0-9]+)'              # one group: the answer to check; or weight = '…', of a forest
     options = { delta = 16 }                 # parameters for --set, each with its placeholder
     env = { OMP_NUM_THREADS = "{threads}" }  # the environment that it gets besides
-    problem = "sssp"                         # mst or sssp; where left out, sssp if the command takes {source}
+    problem = "sssp"                         # or another; where left out, sssp if the command takes {source}
     device = "cpu"                           # or cuda: which device its rows name
     timeout = "10m"                          # then its process group is killed
 

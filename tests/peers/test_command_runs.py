@@ -159,6 +159,13 @@ def test_a_command_without_an_answer_is_never_called_right(tmp_path: Path) -> No
     assert "no answer" in record.data["verification"]["detail"]
 
 
+def test_a_number_of_components_is_checked(tmp_path: Path) -> None:
+    for printed, status in ((5, "passed"), (2, "failed")):
+        register(tmp_path, f"print('took 1'); print('There are {printed} components')", problem="components",
+                 components="There are (.+) components")  # fmt: skip
+        assert measured(zoo("two-components"), "peer:mine", "components").status == status
+
+
 def test_a_sum_of_distances_is_checked_and_the_source_is_handed_over(tmp_path: Path) -> None:
     distance, _ = reference_distances(zoo("two-components"), 5)
     right = exact_sum(distance[distance < 2**63])
