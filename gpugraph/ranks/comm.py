@@ -70,17 +70,21 @@ class Comm:
             with self._told(2 * array.nbytes * (self.size - 1) // self.size):
                 self._reduce(array, op)
 
-    def all_to_all_v(self, packed: Array, sent: Sequence[int], received: Sequence[int]) -> Array:
+    def all_to_all_v(
+        self, packed: Array, sent: Sequence[int], received: Sequence[int], into: Array | None = None
+    ) -> Array:
         """Send every rank its stretch, and return what they sent here, in the order of the ranks.
 
         Args:
             packed: (sum of ``sent``,) what goes to rank 0, then to rank 1, …
             sent: how many elements go to each.
             received: how many come from each.
+            into: an array of that dtype with room for all of them, where they may be put; allocating memory on a GPU
+                takes longer than a short exchange.
         """
         own = sent[self.rank]
         with self._told((sum(sent) - own) * packed.itemsize):
-            return self._exchange(packed, sent, received)
+            return self._exchange(packed, sent, received, into)
 
     def barrier(self) -> None:
         """Return when all ranks are here."""
@@ -109,7 +113,9 @@ class Comm:
     def _reduce(self, array: Array, op: str) -> None:
         raise NotImplementedError
 
-    def _exchange(self, packed: Array, sent: Sequence[int], received: Sequence[int]) -> Array:
+    def _exchange(
+        self, packed: Array, sent: Sequence[int], received: Sequence[int], into: Array | None = None
+    ) -> Array:
         raise NotImplementedError
 
     def _barrier(self) -> None:
@@ -170,7 +176,7 @@ class LoneComm(HostComm):
 
     rank, size, name = 0, 1, "one rank"
 
-    def _exchange(self, packed: Host, sent: Sequence[int], received: Sequence[int]) -> Host:
+    def _exchange(self, packed: Host, sent: Sequence[int], received: Sequence[int], into: Host | None = None) -> Host:
         return packed.copy()
 
     def _barrier(self) -> None:
@@ -201,7 +207,9 @@ class StagedComm(Comm):
         self._host._reduce(here, op)
         self._device.copy(array, self._device.upload(here))
 
-    def _exchange(self, packed: Array, sent: Sequence[int], received: Sequence[int]) -> Array:
+    def _exchange(
+        self, packed: Array, sent: Sequence[int], received: Sequence[int], into: Array | None = None
+    ) -> Array:
         if self.size == 1:
             return packed
         return self._device.upload(self._host._exchange(self._device.download(packed), sent, received))

@@ -56,7 +56,7 @@ class MpiComm(HostComm):
     def _reduce(self, array: Host, op: str) -> None:
         self._world.Allreduce(self._mpi.IN_PLACE, array, self._ops[op])
 
-    def _exchange(self, packed: Host, sent: Sequence[int], received: Sequence[int]) -> Host:
+    def _exchange(self, packed: Host, sent: Sequence[int], received: Sequence[int], into: Host | None = None) -> Host:
         packed = np.ascontiguousarray(packed)
         out = np.empty(sum(received), packed.dtype)
         kind: Any = self._mpi.BYTE

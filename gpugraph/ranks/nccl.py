@@ -89,9 +89,11 @@ class NcclComm(Comm):
         kind, how = getattr(nccl, _TYPES[str(array.dtype)]), getattr(nccl, _OPS[op])
         self._call(lambda: self._comm.allReduce(pointer, pointer, array.size, kind, how, self._stream))
 
-    def _exchange(self, packed: Array, sent: Sequence[int], received: Sequence[int]) -> Array:
+    def _exchange(
+        self, packed: Array, sent: Sequence[int], received: Sequence[int], into: Array | None = None
+    ) -> Array:
         nccl, size = self._nccl, packed.dtype.itemsize
-        out = self._device.empty(sum(received), packed.dtype)
+        out = self._device.empty(sum(received), packed.dtype) if into is None else into[: sum(received)]
         to = packed.data.ptr + size * np.cumsum([0, *sent])
         from_ = out.data.ptr + size * np.cumsum([0, *received])
         own = sent[self.rank]

@@ -59,6 +59,7 @@ class GraphPart:
 
     vertex_names = None
     printed_names = None
+    on_device = None
 
     @classmethod
     def of(cls, graph: CSRGraph, comm: HostComm | None = None) -> GraphPart:

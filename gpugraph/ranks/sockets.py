@@ -42,7 +42,7 @@ class SocketComm(HostComm):
         for one in self._sockets.values():
             one.close()
 
-    def _exchange(self, packed: Host, sent: Sequence[int], received: Sequence[int]) -> Host:
+    def _exchange(self, packed: Host, sent: Sequence[int], received: Sequence[int], into: Host | None = None) -> Host:
         packed = np.ascontiguousarray(packed)
         out = np.empty(sum(received), packed.dtype)
         to, from_ = np.cumsum([0, *sent]), np.cumsum([0, *received])

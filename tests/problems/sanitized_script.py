@@ -194,6 +194,8 @@ def check_drivers_of_ranks(device: Device) -> None:
         for problem in ("mst", "components", "sssp"):
             _, verdict = solved(LoneComm(), device, problem, zoo(name))
             assert verdict.passed
+    star = undirected(1200, [(0, i, i % 7) for i in range(1, 1200)])  # its row is cut into pieces
+    assert solved(LoneComm(), device, "sssp", star)[1].passed
 
 
 def check_scans(device: Device) -> None:

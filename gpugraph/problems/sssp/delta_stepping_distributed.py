@@ -41,7 +41,7 @@ FILE = KernelFile(
     "delta_stepping_distributed.cu",
     [{name: sets[name] for name in ("WEIGHT", "DISTANCE_BITS")} for sets in DISTANCE_SETS],
 )
-NEXT_COUNT, FAR_COUNT, OUT_COUNT, OVERFLOWED, BY_OWNER = range(5)
+FAR_COUNT, NEXT_COUNT, OVERFLOWED, PIECES, BY_OWNER = range(5)
 """Places in ``counts``, here again for the CPU, which reads no .cu file."""
 _SAMPLE = 1 << 16
 
@@ -58,8 +58,12 @@ class Search(Protocol):
         """Forget all distances but the source's, held in so many bits from now on."""
         ...
 
-    def relax(self) -> NDArray[np.int64]:
-        """Relax the arcs of the near vertices; return ``counts``, see delta_stepping_distributed.cu."""
+    def relax(self) -> None:
+        """Relax the arcs of the near vertices."""
+        ...
+
+    def all_counts(self) -> NDArray[np.int64]:
+        """Return (P, …) the ``counts`` of every rank, see delta_stepping_distributed.cu; a collective."""
         ...
 
     def send(self, sent: list[int], received: list[int]) -> None:
@@ -90,11 +94,9 @@ def search(state: Search, clock: Clock, source: int) -> bool:
         under_way = True
         while under_way:
             with clock.phase("relax"):
-                counts = state.relax()
+                state.relax()
             with clock.phase("exchange"):
-                table = np.zeros((comm.size, len(counts)), np.int64)
-                table[comm.rank] = counts
-                comm.host.all_reduce(table.reshape(-1), "sum")
+                table = state.all_counts()
                 messages = table[:, BY_OWNER:]
                 overflowed |= bool(table[:, OVERFLOWED].any())
                 if overflowed and state.bits == 32:
@@ -123,13 +125,22 @@ def chosen_delta(part: GraphPart) -> float:
 
 def arrays(part: GraphPart) -> ArrayTable:
     """Return the arrays of a rank whatever the width of distances (meaning: delta_stepping_distributed.cu)."""
-    n, rows = part.vertices, part.rows
+    n, rows, counts = part.vertices, part.rows, BY_OWNER + part.comm.size
     return {
         "marks": (n, np.uint32),
         **dict.fromkeys(("near", "next", "far", "far_out"), (rows, np.int32)),
-        **dict.fromkeys(("out", "vertex"), (n, np.int32)),
-        "counts": (BY_OWNER + part.comm.size, np.uint32),
+        "out": (most_received(part), np.int32),
+        "vertex": (n, np.int32),
+        "pieces": (2 * len(part.targets) // FILE["PIECE"] + 1, np.uint64),
+        "counts": (counts, np.uint32),
+        "size": (1, np.uint32),
+        "table": (part.comm.size * counts, np.uint32),
     }
+
+
+def most_received(part: GraphPart) -> int:
+    """Return how many messages may come in a phase, or be sent if that is more: each rank sends a vertex once."""
+    return max(part.vertices, (part.comm.size - 1) * part.rows)
 
 
 class DeviceSearch(Arrays):
@@ -145,90 +156,93 @@ class DeviceSearch(Arrays):
         self.comm = comm_for(part.comm, device)
         n, rows, table = part.vertices, part.rows, arrays(part)
         graph = 8 * (rows + 1) + len(part.targets) * (4 + part.weights.itemsize)
-        require_on_devices(part.comm, device, graph + needs(table) + 16 * n + 4096, part.name)
+        require_on_devices(
+            part.comm, device, graph + needs(table) + 8 * (2 * n + most_received(part)) + 4096, part.name
+        )
         super().__init__(device, table)
         self.offsets, self.targets = device.upload(part.offsets), device.upload(part.targets)
         self.weights, self.cuts = device.upload(part.weights), device.upload(part.cuts.astype(np.int32))
         self.first, self.last = np.int32(part.first), np.int32(part.first + rows)
         self.ranks = np.int32(part.comm.size)
+        self.group_shift = np.int32(
+            min(5, max(2, math.ceil(math.log2(1.5 * max(len(part.targets) / max(rows, 1), 1)))))
+        )
         self.bits = 0
         self.distance: Any = None
         self.word: Any = None
+        self.arrived: Any = None
 
     def start(self, source: int, bits: int) -> None:
         """Forget all distances but the source's, held in so many bits from now on."""
         device, part = self.device, self.part
         if bits != self.bits:
             self.bits, self.dtype = bits, np.dtype(f"uint{bits}")
-            self.distance = self.word = None  # the narrow ones go first
+            self.distance = self.word = self.arrived = None  # the narrow ones go first
             self.distance, self.word = (device.empty(part.vertices, self.dtype) for _ in range(2))
+            self.arrived = device.empty(most_received(part), self.dtype)
             self.best = device.empty(1, self.dtype)
             self.kernels = load_kernels(part, device, bits)
         self.unreached = self.dtype.type(np.iinfo(self.dtype).max)
         device.fill(self.distance, self.unreached)
         device.fill(self.marks, 0)
         device.fill(self.counts, 0)
-        self.near_size = self.far_size = 0
         self.base = self.limit = self.dtype.type(0)
         if self.first <= source < self.last:
-            # A message to oneself.
-            vertex = device.upload(np.array([source - int(self.first)], np.int32))
-            self._take(vertex, device.full(1, 0, self.dtype), 1)
-            self._read_counts()
+            device.fill(self.distance[source : source + 1], 0)
+            device.fill(self.marks[source : source + 1], FILE["FAR"])
+            device.fill(self.far[:1], source)
+            device.fill(self.counts[FAR_COUNT : FAR_COUNT + 1], 1)
 
-    def _lists(self) -> tuple[Any, ...]:
-        return self.limit, self.distance, self.marks, self.next, self.far
+    def _search(self) -> tuple[Any, ...]:
+        """Return what the kernels take as ``Search``."""
+        lists = (self.limit, self.distance, self.marks, self.next, self.far, self.out, self.counts)
+        return (self.first, self.last, self.ranks, self.cuts, *lists)
 
-    def _read_counts(self) -> NDArray[np.int64]:
-        counts = self.device.download(self.counts).astype(np.int64)
-        self.next_size, self.far_size = int(counts[NEXT_COUNT]), int(counts[FAR_COUNT])
-        return counts
-
-    def relax(self) -> NDArray[np.int64]:
-        """Relax the arcs of the near vertices; return ``counts``."""
-        device = self.device
+    def relax(self) -> None:
+        """Relax the arcs of the near vertices."""
+        device, rows = self.device, self.part.rows
         self.near, self.next = self.next, self.near
-        self.near_size = self.next_size
-        head = np.zeros(len(self.part.cuts) - 1 + BY_OWNER, np.uint32)
-        head[FAR_COUNT] = self.far_size
-        device.copy(self.counts, device.upload(head))
-        graph = (self.first, self.last, self.offsets, self.targets, self.weights)
-        self.launch(
-            "relax", 32 * self.near_size, np.uint32(self.near_size), self.near, *graph, *self._lists(), self.out,
-            self.counts, self.cuts, self.ranks,
-        )  # fmt: skip
-        return self._read_counts()
+        device.copy(self.size, self.counts[NEXT_COUNT : NEXT_COUNT + 1])
+        device.fill(self.counts[NEXT_COUNT:], 0)
+        graph = (self.offsets, self.targets, self.weights)
+        near = (self.size, self.near, self.group_shift)
+        self.launch("relax", rows << int(self.group_shift), *near, *graph, *self._search(), self.pieces)
+        if self.pieces.size > 1:
+            self.launch("relax_pieces", 32 * self.pieces.size, self.pieces, *graph, *self._search())
+
+    def all_counts(self) -> NDArray[np.int64]:
+        """Return (P, …) the ``counts`` of every rank; a collective."""
+        device, width = self.device, self.counts.size
+        device.fill(self.table, 0)
+        device.copy(self.table[self.comm.rank * width : (self.comm.rank + 1) * width], self.counts)
+        self.comm.all_reduce(self.table, "sum")
+        return device.download(self.table).astype(np.int64).reshape(self.comm.size, width)
 
     def send(self, sent: list[int], received: list[int]) -> None:
         """Exchange offers, so many with each rank, and take what arrives."""
-        device, size = self.device, sum(sent)
-        cursors = device.upload((np.cumsum(sent) - sent).astype(np.uint32))
-        out = (self.out, self.distance, self.marks, self.cuts, self.ranks, cursors, self.vertex, self.word)
-        self.launch("pack", size, np.uint32(size), *out)
-        vertex = self.comm.all_to_all_v(self.vertex[:size], sent, received)
-        word = self.comm.all_to_all_v(self.word[:size], sent, received)
-        self._take(vertex, word, sum(received))
-        self._read_counts()
-
-    def _take(self, vertex: Any, word: Any, size: int) -> None:
-        arrays = (vertex, word, self.first, *self._lists(), self.counts)
-        self.launch("receive", size, np.uint32(size), *arrays)
+        size = sum(sent)
+        packed = (self.cuts, self.counts, self.vertex, self.word)
+        self.launch("pack", size, np.uint32(size), self.out, self.distance, self.marks, *packed)
+        vertex = self.comm.all_to_all_v(self.vertex[:size], sent, received, self.out)  # which has been packed
+        word = self.comm.all_to_all_v(self.word[:size], sent, received, self.arrived)
+        lists = (self.limit, self.distance, self.marks, self.next, self.far, self.counts)
+        self.launch("receive", sum(received), np.uint32(sum(received)), vertex, word, self.first, *lists)
 
     def least(self) -> NDArray[Any]:
         """Return (1,): the least distance of a far vertex that is not settled, or the largest word."""
         self.device.fill(self.best, self.unreached)
-        arrays = (self.far, self.distance, self.limit, self.best)
-        self.launch("least", self.far_size, np.uint32(self.far_size), *arrays)
+        arrays = (self.counts[FAR_COUNT : FAR_COUNT + 1], self.far, self.distance, self.limit, self.best)
+        self.launch("least", self.part.rows, *arrays)
         return self.device.download(self.best)
 
     def next_bucket(self, least: Any) -> None:
         """Let the vertices up to a bucket's width beyond ``least`` be near."""
         self.base, self.limit = self.limit, beyond(least, self.delta, self.part.weights.dtype)
+        self.device.copy(self.size, self.counts[FAR_COUNT : FAR_COUNT + 1])
         self.device.fill(self.counts, 0)
-        arrays = (self.far, self.distance, self.base, self.limit, self.marks, self.next, self.far_out, self.counts)
-        self.launch("split", self.far_size, np.uint32(self.far_size), *arrays)
+        limits = (self.far, self.distance, self.base, self.limit)
+        self.launch("split", self.part.rows, self.size, *limits, self.marks, self.next, self.far_out, self.counts)
         self.far, self.far_out = self.far_out, self.far
-        self._read_counts()
 
     def own_words(self) -> NDArray[Any]:
         """Return the (rows,) words of the vertices that are here."""

@@ -17,7 +17,6 @@ from gpugraph.problems.sssp.delta_stepping_distributed import (
     BY_OWNER,
     FAR_COUNT,
     NEXT_COUNT,
-    OUT_COUNT,
     OVERFLOWED,
     beyond,
 )
@@ -52,24 +51,28 @@ class HostSearch:
             self.distance[source] = 0
             self.far[0], self.counts[FAR_COUNT], self.marks[source] = source, 1, _FAR
 
-    def relax(self) -> NDArray[np.int64]:
-        """Relax the arcs of the near vertices; return ``counts``."""
+    def relax(self) -> None:
+        """Relax the arcs of the near vertices."""
         part, size = self.part, int(self.counts[NEXT_COUNT])
         self.near, self.next = self.next, self.near
-        self.counts[NEXT_COUNT] = self.counts[OUT_COUNT] = 0
-        self.counts[OVERFLOWED:] = 0
+        self.counts[NEXT_COUNT:] = 0
         _relax(
             self.near, size, part.first, part.offsets, part.targets, self.weights, self.limit, self.unreached,
             self.distance, self.marks, self.next, self.far, self.out, self.counts, part.cuts,
         )  # fmt: skip
-        return self.counts.copy()
+
+    def all_counts(self) -> NDArray[np.int64]:
+        """Return (P, …) the ``counts`` of every rank; a collective."""
+        table = np.zeros((self.comm.size, len(self.counts)), np.int64)
+        table[self.comm.rank] = self.counts
+        self.comm.all_reduce(table.reshape(-1), "sum")
+        return table
 
     def send(self, sent: list[int], received: list[int]) -> None:
         """Exchange offers, so many with each rank, and take what arrives."""
         size = sum(sent)
         vertex, word = np.empty(size, np.int32), np.empty(size, self.dtype)
-        cursors = np.cumsum(sent) - sent
-        _pack(self.out, size, self.distance, self.marks, self.part.cuts, cursors, vertex, word)
+        _pack(self.out, np.array(sent), self.distance, self.marks, self.part.cuts, vertex, word)
         vertex = self.comm.all_to_all_v(vertex, sent, received)
         word = self.comm.all_to_all_v(word, sent, received)
         _receive(vertex, word, self.part.first, self.limit, self.distance, self.marks, self.next, self.far, self.counts)
@@ -161,20 +164,21 @@ def _relax(
                 _enter(t, total, limit, marks, next_, far, counts)
             elif marks[t] & _OUT == 0:
                 marks[t] |= _OUT
-                out[counts[OUT_COUNT]] = t
-                counts[OUT_COUNT] += 1
-                counts[BY_OWNER + _owner(t, cuts)] += 1
+                owner = _owner(t, cuts)
+                out[cuts[owner] + counts[BY_OWNER + owner]] = t
+                counts[BY_OWNER + owner] += 1
 
 
 @njit
-def _pack(out: Any, size: int, distance: Any, marks: Any, cuts: Any, cursors: Any, vertex: Any, word: Any) -> None:
-    for i in range(size):
-        v = out[i]
-        owner = _owner(v, cuts)
-        vertex[cursors[owner]] = v - cuts[owner]
-        word[cursors[owner]] = distance[v]
-        cursors[owner] += 1
-        marks[v] = 0
+def _pack(out: Any, sent: Any, distance: Any, marks: Any, cuts: Any, vertex: Any, word: Any) -> None:
+    at = 0
+    for owner in range(len(sent)):
+        for i in range(sent[owner]):
+            v = out[cuts[owner] + i]
+            vertex[at] = v - cuts[owner]
+            word[at] = distance[v]
+            marks[v] = 0
+            at += 1
 
 
 @njit
