@@ -13,6 +13,9 @@ lint:        ## ruff, mypy, strict on the package, and hadolint for the Dockerfi
 	$(PYTHON) -m mypy
 	"$$($(PYTHON) -c 'import sysconfig; print(sysconfig.get_path("scripts"))')/hadolint" Dockerfile
 
+docs:        ## the site of the documentation, into build/site; warnings are errors
+	$(PYTHON) -m sphinx -q -E -W --keep-going -b html docs build/site
+
 format:      ## let ruff put the code in order
 	$(PYTHON) -m ruff check --fix .
 	$(PYTHON) -m ruff format .
@@ -41,7 +44,17 @@ matrix-volta: ## of that what CUDA 12 alone compiles, with its compiler in an en
 budget:      ## measure anew the registers that each kernel may use
 	$(PYTHON) -m tests.devices.compile_matrix --write
 
+PICTURE = $(PYTHON) -m gpugraph plot docs/records/scales-h200.jsonl --where problem=mst --by algorithm,family \
+  --title 'Minimum spanning forests on an NVIDIA H200, kernel alone' --width 600 --height 260
+
+pictures:    ## the README's: a chart of stored records, light and dark, and a terminal
+	$(PICTURE) -o docs/pictures/throughput-light.svg
+	$(PICTURE) -o docs/pictures/throughput-dark.svg --dark
+	$(PYTHON) docs/pictures/cast.py docs/pictures/terminal.svg $(TERMINAL)
+
+TERMINAL = 'gpugraph bench --set problem=mst --set graph=rmat:16 --set algorithm=boruvka,kruskal --peer scipy --set device=cpu --budget 20s'
+
 wheel:       ## build the wheel into dist/
 	$(PYTHON) -m pip wheel --no-deps -w dist .
 
-.PHONY: help install lint format test hostile selftest test-gpu matrix matrix-volta budget wheel
+.PHONY: help install lint docs format test hostile selftest test-gpu matrix matrix-volta budget pictures wheel

@@ -50,17 +50,17 @@ struct ListedNegative {
 
 // Launch: any grid, blocks of whole warps.  `is_signed` tells whether a weight can be below zero.  Writes out and
 // counters, by atomics.
-extern "C" __global__ void build_list(int64 items, uint64* out, int32 count_shift, int32 mirrored, int32 head_bits,
-                                      int64 first, int64 last, uint64* counters, const int32* __restrict__ tails,
-                                      const int32* __restrict__ heads, const void* __restrict__ weights, int32 bytes,
-                                      int32 real, int32 is_signed) {
+extern "C" __global__ void build_list(int64 items, int64 begin, uint64* out, int32 mode, int32 mirrored,
+                                      int32 head_bits, int64 first, int64 last, uint64* counters,
+                                      const int32* __restrict__ tails, const int32* __restrict__ heads,
+                                      const void* __restrict__ weights, int32 bytes, int32 real, int32 is_signed) {
     const auto draw = [&](int64 i, int64& tail, int64& head) {
         tail = tails[i];
         head = heads[i];
         return true;
     };
     const ListedNegative negative{is_signed ? weights : nullptr, bytes, real};
-    put_all(Sink{out, count_shift, mirrored, head_bits, first, last, counters}, items, draw, negative);
+    put_all(Sink{begin, out, mode, mirrored, head_bits, first, last, counters}, items, draw, negative);
 }
 
 // ------------------------------------------------------------------ rows

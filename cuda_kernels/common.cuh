@@ -261,17 +261,37 @@ __device__ __forceinline__ void await_copies() {
         while (!(condition)) __nanosleep(20); \
     } while (0)
 
+// Say that this thread's block has arrived at a barrier, and what all its threads wrote before is there to be seen.
+__device__ __forceinline__ void arrive(uint32* arrivals) {
+#ifdef __CUDA_ARCH__
+    asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(arrivals) : "memory");
+#else
+    __threadfence();
+    atomicAdd(arrivals, 1u);
+#endif
+}
+
+// Read what arrivals are counted in; what other blocks wrote before they arrived is seen by whoever reads this first.
+__device__ __forceinline__ uint32 see(const uint32* arrivals) {
+#ifdef __CUDA_ARCH__
+    uint32 seen;
+    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(arrivals) : "memory");
+#else
+    const uint32 seen = *static_cast<const volatile uint32*>(arrivals);  // race-allowed: polled
+    __threadfence();
+#endif
+    return seen;
+}
+
 // Wait until every block of a cooperative launch has arrived.  `arrivals` starts at 0 and only grows: the n-th
 // barrier is passed at n * gridDim.x.  Thread 0 of each block counts them in `*barriers`, 0 at the start.
 __device__ __forceinline__ void grid_barrier(uint32* arrivals, uint32* barriers) {
     __syncthreads();
     if (threadIdx.x == 0) {
         *barriers += 1;
-        __threadfence();
-        atomicAdd(arrivals, 1u);
         const uint32 goal = *barriers * gridDim.x;
-        spin_until(*static_cast<volatile uint32*>(arrivals) - goal < 0x80000000u);  // race-allowed: polled
-        __threadfence();
+        arrive(arrivals);
+        spin_until(see(arrivals) - goal < 0x80000000u);
     }
     __syncthreads();
 }
@@ -286,11 +306,10 @@ __device__ __forceinline__ bool grid_barrier_or_stop(uint32* words, uint32* barr
     bool leaves = false;
     if (threadIdx.x == 0) {
         *barriers += 1;
-        __threadfence();
-        atomicAdd(words, 1u);
+        const uint32 goal = *barriers * gridDim.x;
+        arrive(words);
         uint32 asked = 0;
         if (blockIdx.x == 0) asked = static_cast<volatile uint32*>(words)[2];
-        const uint32 goal = *barriers * gridDim.x;
         uint64 seen = 0;
         const auto arrived = [&]() {
             seen = *reinterpret_cast<volatile uint64*>(words);  // race-allowed: polled

@@ -11,7 +11,8 @@ one tree; then every vertex learns the smallest vertex of its tree.
     7  label     every vertex hangs on its root, and every root learns the smallest vertex below it
 
 Only the rows of phase 5 and 6 are read as a whole; an arc between two trees always has an end outside of the giant, and
-is found from there.  Of all other rows two arcs are read.
+is found from there.  Of all other rows two arcs are read.  Where others have rows of the graph, that end's row may be
+theirs: those of others are empty here, and all are read.
 
 Which of two vertices comes before the other decides a hash of their numbers: numbers themselves would make chains as
 long as a road network is wide, for neighbours in space are neighbours in number.
@@ -51,11 +52,13 @@ constexpr int SAMPLES = BLOCK;   // vertices asked for their root
 // Phases; `timeline` holds the nanoseconds at the beginning of each that was entered.
 enum Phase { START, SAMPLE, FLATTEN, GIANT, REST, HUBS, LABEL, END };
 
-// Words of `control`, all 0 before the launch.
+constexpr uint32 NO_GIANT = 0xffffffffu;
+
+// Words of `control`, all 0 before the launch but for one.
 enum Control {
     ARRIVALS,        // of blocks at the grid barrier
     HUB_COUNT,       // hubs met
-    GIANT_ROOT,      // the root of the giant
+    GIANT_ROOT,      // the root of the giant; NO_GIANT before the launch where all rows are to be read
     CONTROL_WORDS
 };
 
@@ -145,7 +148,7 @@ __device__ void find_giant(int32 vertices, const int32* parent, uint32* giant) {
 
 // ------------------------------------------------------------------ the kernel
 
-// Launch: cooperative, BLOCK threads, at most as many blocks as are resident; `control` is all 0, vertices > 0.
+// Launch: cooperative, BLOCK threads, at most as many blocks as are resident; `control` as above, vertices > 0.
 // Writes parent.
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
 components_hook(int32 vertices, const index_t* __restrict__ offsets, const int32* __restrict__ targets, int32* parent,
@@ -186,7 +189,7 @@ components_hook(int32 vertices, const index_t* __restrict__ offsets, const int32
     barrier();
 
     enter(GIANT);
-    if (blockIdx.x == 0) find_giant(vertices, parent, &control[GIANT_ROOT]);
+    if (blockIdx.x == 0 && control[GIANT_ROOT] == 0) find_giant(vertices, parent, &control[GIANT_ROOT]);
     barrier();
 
     enter(REST);

@@ -14,7 +14,7 @@ Arrays:
     near, next, far, far_out (rows,) int32          own vertices; next: those of the next phase
     out (n,) int32                                  vertices of others to be sent, those of rank r from cuts[r] on
     pieces (2 * arcs / PIECE + 1,) uint64           parts of long rows: the vertex, and above it which part
-    counts (BY_OWNER + P,) uint32                   of far, of next, whether a sum overflowed, of pieces, of out by owner
+    counts (BY_OWNER + P,) uint32                   of far, next; whether a sum overflowed; of pieces, out by owner
     cuts (P + 1,) int32                             the first vertex of every rank
 
 A vertex is in a list once: whoever sets its mark appends it.  Whoever takes it off a list clears the mark before it
@@ -84,7 +84,9 @@ __device__ __forceinline__ void note_out(bool there, int32 v, const Search& sear
     const unsigned same = __match_any_sync(FULL_MASK, owner);
     const int leader = first_lane(same);
     uint32 slot = 0;
-    if (asks && lane_id() == leader) slot = atomicAdd(search.counts + BY_OWNER + owner, static_cast<uint32>(__popc(same)));
+    if (asks && lane_id() == leader) {
+        slot = atomicAdd(search.counts + BY_OWNER + owner, static_cast<uint32>(__popc(same)));
+    }
     slot = __shfl_sync(FULL_MASK, slot, leader) + __popc(same & lanes_before());
     if (asks) search.out[search.cuts[owner] + slot] = v;
 }
@@ -203,8 +205,8 @@ extern "C" __global__ void delta_stepping_distributed_receive(uint32 size, const
     }
 }
 
-// Launch: any grid, blocks of whole warps; a thread for every far vertex, of which there are *size.  Writes: least (1,),
-// lowered by atomicMin to the least distance from `base` on; what lies below has been settled since.
+// Launch: any grid, blocks of whole warps; a thread for every far vertex, of which there are *size.
+// Writes: least (1,), lowered by atomicMin to the least distance from `base` on; what lies below has been settled.
 extern "C" __global__ void delta_stepping_distributed_least(const uint32* __restrict__ size,
                                                             const int32* __restrict__ far,
                                                             const distance_t* __restrict__ distance, distance_t base,

@@ -6,7 +6,7 @@ heavy edges that still join two components.
     2  hook and number  of two vertices that picked each other the smaller is a root; all others join the forest;
                         roots get dense numbers, and every vertex the number of its root
     3  light edges      arcs below a sampled threshold that join two components are listed
-                        (all arcs, if degrees are low)
+                        (all arcs, if degrees are low): a few for each vertex, more where the graph is clustered
     4  rounds           each component picks its lightest listed edge, hooks, and is renumbered;
                         edges inside are dropped
     5  heavy edges      as 3, for the rest: after 4 nearly all vertices lie in one giant component, and an edge that
@@ -45,7 +45,7 @@ rows outside the giant component are ours.
 #include "filter_boruvka/rounds.cuh"
 
 // Launch: cooperative, BLOCK threads, at most as many blocks as are resident; `control` is all 0.
-// `wanted` is how many arcs should be light, 0 for all (then phases 5 and 6 are not needed).
+// `wanted` is how many arcs should be light if every vertex has arcs, 0 for all (then phases 5 and 6 are not needed).
 // Writes forest; control[FOREST] is the number of its edges, control[LIVE + r] the live components of round r.
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
 filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __restrict__ offsets,
@@ -75,6 +75,7 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
     };
 
     enter(ROW_MINIMA);
+    if (wanted != 0) note_light_arcs(shared, graph, wanted);
     pick_row_minima(graph, pick, link, tile_row, hubs, &control[HUBS_FIRST]);
     barrier();
     const uint32 hub_rows = current(&control[HUBS_FIRST]);
@@ -99,7 +100,7 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
             if (!PACKED) best_id[t] = ~0ull;
         }
         if (filters) {
-            list_light_arcs(shared, graph, label, tile_row, sample_threshold(shared, graph, wanted), gatherer);
+            list_light_arcs(shared, graph, label, tile_row, sample_threshold(shared, graph, shared.light), gatherer);
         } else {
             uint32* const hub_count = &control[pass == 0 ? HUBS_LIGHT : HUBS_HEAVY];
             const int32 giant = pass == 0 ? NO_GIANT : find_giant(shared, graph, label);

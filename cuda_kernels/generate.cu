@@ -14,7 +14,7 @@ the keys and makes the rows; repeats merge there, which no weight minds, since w
 The families' formulas, and where they are from, stand in gpugraph/graph/generators/, a file for each kind; the host
 makes the same graphs there.
 
-    out, count_shift, mirrored, head_bits, first, last, counters      where edges go: arc_keys.cuh
+    begin, out, mode, mirrored, head_bits, first, last, counters      where edges go: arc_keys.cuh
     rule (1)                          where the weights lie
     starts (cliques+1)                of ssca2 the first vertex of each clique, and n
     inside (cliques+1)                the first edge of each clique, and how many there are
@@ -109,10 +109,10 @@ extern "C" __global__ void generate_weights(int32 vertices, int64 arcs, const in
 // What the kernels below have in common.  Launch: any grid, blocks of whole warps.  Writes: out and counters, by
 // atomics; the order of the list is left to chance, and the sort after it does not mind.
 #define SINK_PARAMETERS                                                                                          \
-    int64 items, uint64 *out, int32 count_shift, int32 mirrored, int32 head_bits, int64 first, int64 last,       \
+    int64 items, int64 begin, uint64 *out, int32 mode, int32 mirrored, int32 head_bits, int64 first, int64 last, \
         uint64 *counters
 #define SINK \
-    Sink { out, count_shift, mirrored, head_bits, first, last, counters }
+    Sink { begin, out, mode, mirrored, head_bits, first, last, counters }
 
 // An edge falls down the quadrants of the adjacency matrix, one bit of both ends a level; a draw serves four levels.
 extern "C" __global__ void generate_rmat(SINK_PARAMETERS, const WeightRule* __restrict__ rule, int32 scale, uint64 seed,

@@ -106,7 +106,7 @@ extern "C" __global__ void generate_knn_nearest(int64 n, int32 k, int64 cells, c
 }
 
 // Launch: any grid, blocks of whole warps.  Writes out and counters (arc_keys.cuh).
-extern "C" __global__ void generate_knn_edges(int64 items, uint64* out, int32 count_shift, int32 mirrored,
+extern "C" __global__ void generate_knn_edges(int64 items, int64 begin, uint64* out, int32 mode, int32 mirrored,
                                               int32 head_bits, int64 first, int64 last, uint64* counters, int32 k,
                                               const int32* __restrict__ heads) {
     const auto draw = [&](int64 i, int64& tail, int64& head) {
@@ -114,7 +114,7 @@ extern "C" __global__ void generate_knn_edges(int64 items, uint64* out, int32 co
         head = heads[i];
         return true;
     };
-    put_all(Sink{out, count_shift, mirrored, head_bits, first, last, counters}, items, draw, NeverNegative());
+    put_all(Sink{begin, out, mode, mirrored, head_bits, first, last, counters}, items, draw, NeverNegative());
 }
 
 // Launch: any grid, a warp for each row in turn.  Writes every weight, by one thread; no atomics.  The words are those

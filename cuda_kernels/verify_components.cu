@@ -11,41 +11,14 @@ together, the third that there are as many components as labels.
                        ~0 if there is none
     joins (1)          arcs that joined two trees
 
-Kernels, in launch order: check_labels, check_arcs.
+Kernels, in launch order: check_labels, check_arcs; and where several devices look at the rows of a graph, a part each,
+join_trees, for the trees that another one has made of its arcs.
 
-Source: P. Manne, M. M. A. Patwary, "A scalable parallel union-find algorithm for distributed memory computers", PPAM
-2009 (Rem's algorithm in parallel); the certificate is ours.
+Source: rem_union.cuh; the certificate is ours.
 */
-#include "common.cuh"
+#include "rem_union.cuh"
 
 constexpr int TILE = 1024;  // consecutive arcs that a warp takes
-
-// ------------------------------------------------------------------ helpers
-
-// Join the trees of a and b as Rem does: of the two the one with the larger parent climbs, and a root is hung.
-// True if this arc joined two trees.
-__device__ __forceinline__ bool join(int32* up, int32 a, int32 b) {
-    for (;;) {
-        int32 above_a = static_cast<volatile int32*>(up)[a];  // race-allowed: an ancestor, if an old one
-        int32 above_b = static_cast<volatile int32*>(up)[b];  // race-allowed: likewise
-        if (above_a == above_b) return false;
-        if (above_a < above_b) {
-            int32 swap = a;
-            a = b;
-            b = swap;
-            swap = above_a;
-            above_a = above_b;
-            above_b = swap;
-        }
-        if (above_a == a) {
-            if (atomicCAS(&up[a], a, above_b) == a) return true;
-            continue;
-        }
-        const int32 higher = static_cast<volatile int32*>(up)[above_a];  // race-allowed: an ancestor
-        if (higher != above_a) atomicCAS(&up[a], above_a, higher);
-        a = above_a;
-    }
-}
 
 // ------------------------------------------------------------------ kernels
 
@@ -77,5 +50,16 @@ extern "C" __global__ void verify_components_check_arcs(int32 vertices, index_t 
             joined += 1;
         }
     });
+    if (joined != 0) atomicAdd(joins, joined);
+}
+
+// Join what the trees of another device join.
+// Launch: any grid.  `others` is its `up`.  Writes up, *joins.
+extern "C" __global__ void verify_components_join_trees(int32 vertices, const int32* __restrict__ others, int32* up,
+                                                        uint32* joins) {
+    uint32 joined = 0;
+    for (int64 v = grid_thread(); v < vertices; v += grid_threads()) {
+        if (others[v] != v && join(up, static_cast<int32>(v), others[v])) joined += 1;
+    }
     if (joined != 0) atomicAdd(joins, joined);
 }

@@ -1,16 +1,24 @@
 """gpugraph: benchmark minimum spanning trees and shortest paths on GPUs, every result verified.
 
 >>> import gpugraph
->>> graph = gpugraph.load("roads.gr.gz")                # or gpugraph.generate("rmat:16")
->>> forest = gpugraph.mst(graph)
+>>> graph = gpugraph.generate("rmat:8")                 # or gpugraph.load("roads.gr.gz")
+>>> forest = gpugraph.mst(graph, device="cpu")
 >>> forest.total_weight, forest.components              # exact
->>> paths = gpugraph.sssp(graph, source=0)
->>> paths.distance[17]
+(37549773, 23)
+>>> paths = gpugraph.sssp(graph, source=0, device="cpu")
+>>> paths.distance[7:10].tolist()                       # vertex 9 is not reached
+[567751, 393313, None]
+>>> records = gpugraph.bench(graph, algo="boruvka,kruskal", device="cpu", max_seconds=0.1)
+>>> gpugraph.report(records, "report.md").name
+'report.md'
 
 Everything imports lazily: ``import gpugraph`` costs milliseconds.
 """
 
 from __future__ import annotations
+
+import sys
+from types import ModuleType
 
 TYPE_CHECKING = (
     False  # without the module of that name, whose import a Ctrl-C may meet before anyone is there to catch it
@@ -20,14 +28,16 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     import os
-    from typing import Any
+    from typing import Any, Literal, overload
 
     from gpugraph import csgraph
+    from gpugraph.adapters.bench import bench
     from gpugraph.adapters.calls import last_call
     from gpugraph.adapters.mst_many import mst_many
     from gpugraph.adapters.on import on
+    from gpugraph.adapters.records import Measured, read_records, report
     from gpugraph.graph.csr import CSRGraph
-    from gpugraph.measure.record import Record
+    from gpugraph.problems.components.labels import Components
     from gpugraph.problems.contract import Verdict
     from gpugraph.problems.mst.forest import Forest
     from gpugraph.problems.scan.scanned import Scanned
@@ -35,6 +45,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "__version__",
+    "bench",
+    "components",
     "csgraph",
     "generate",
     "last_call",
@@ -42,6 +54,8 @@ __all__ = [
     "mst",
     "mst_many",
     "on",
+    "read_records",
+    "report",
     "scan",
     "sssp",
     "to_networkx",
@@ -52,8 +66,22 @@ _ADAPTERS = {
     "last_call": "gpugraph.adapters.calls",
     "mst_many": "gpugraph.adapters.mst_many",
     "on": "gpugraph.adapters.on",
+    "bench": "gpugraph.adapters.bench",
+    "read_records": "gpugraph.adapters.records",
+    "report": "gpugraph.adapters.records",
 }
 """Name → where it is."""
+
+
+class _Api(ModuleType):
+    """The package, in which a function is not hidden by the room of the same name once something imports that."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name not in _ADAPTERS or not isinstance(value, ModuleType):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Api
 
 
 def __getattr__(name: str) -> Any:
@@ -81,13 +109,17 @@ def load(
 ) -> CSRGraph:
     """Return a graph, after the changes asked for.
 
+    >>> gpugraph.load(([0, 1, 3, 4], [1, 0, 2, 1], [5, 5, 8, 8]))
+    <CSRGraph tuple: vertices 3, edges 2, weights uint32>
+
     The nodes of a NetworkX graph may be of any kind; ``to_networkx`` gives them back.  Edges without a ``weight`` weigh
     1.  An entry that a SciPy matrix repeats is summed, as SciPy does; of parallel edges the lightest counts.
 
     Args:
-        source: a path, a graph spec such as ``"rmat:16"``, a SciPy sparse matrix, a NetworkX graph, or a tuple
-            (offsets (n+1,), targets (arcs,), weights (arcs,) or None) of arrays or lists.  Weights are integers of up
-            to 64 bits or floats, in any byte order; what would have to be rounded is refused.
+        source: a path, a graph spec such as ``"rmat:16"``, a matrix of SciPy or NumPy (0 is no edge), a graph of
+            NetworkX or igraph, or a tuple (offsets (n+1,), targets (arcs,), weights (arcs,) or None) of arrays or
+            lists.  Weights are integers of up to 64 bits or floats, in any byte order; what would have to be rounded is
+            refused.
         input_format: the file's format, where its content and name do not tell.
         weights: ``"file"`` as they are, ``"unit"``, ``"abs"``, ``"hash:LO..HI"`` or ``"uniform:LO..HI"``.
         seed: of uniform weights.
@@ -120,29 +152,91 @@ def load(
 
 
 def generate(spec: str) -> CSRGraph:
-    """Return the graph of a spec, e.g. ``"rmat:20,seed=7"``: the same bits on every machine."""
+    """Return the graph of a spec, e.g. ``"rmat:20,seed=7"``: the same bits on every machine.
+
+    >>> gpugraph.generate("path:5").weights.tolist()
+    [282665, 282665, 440890, 440890, 243610, 243610, 462018, 462018]
+    """
     _expect(str, spec=spec)
     from gpugraph.graph.generate import generate as generate_graph
 
     return generate_graph(spec)
 
 
-def mst(graph: Any, *, algo: str = "auto", device: str = "auto", verify: str = "auto", **options: Any) -> Forest:
+if TYPE_CHECKING:
+
+    @overload
+    def mst(
+        graph: Any, *, algo: str = ..., device: str = ..., verify: str = ..., time: Literal[False] = ..., **options: Any
+    ) -> Forest: ...
+
+    @overload
+    def mst(
+        graph: Any, *, algo: str = ..., device: str = ..., verify: str = ..., time: Literal[True], **options: Any
+    ) -> Measured: ...
+
+
+def mst(
+    graph: Any,
+    *,
+    algo: str = "auto",
+    device: str = "auto",
+    verify: str = "auto",
+    time: bool = False,
+    **options: Any,
+) -> Forest | Measured:
     """Return the minimum spanning forest.
+
+    >>> gpugraph.mst("grid:8x8", device="cpu")
+    <Forest of grid:8x8: tree edges 63, total weight 22,165,424, components 1>
+    >>> record = gpugraph.mst("grid:8x8", device="cpu", time=True)
+    >>> record.verdict, record.kernel_s > 0, record.result.components
+    ('verified', True, 1)
 
     Args:
         graph: anything ``load`` takes; a directed graph is made undirected, the lighter arc wins.
         algo: a name from ``gpugraph algos``, or ``"./file.py:driver"``.
         device: ``"auto"``, ``"cuda[:i]"``, ``"cpu"`` or ``"emulated"``.
         verify: ``"auto"``, ``"reference"``, ``"certificate"``, ``"both"`` or ``"none"``.
+        time: measure it, as ``gpugraph mst`` does, and return the record: the times, the verdict, and the ``result``.
         options: parameters of the algorithm.
 
     Raises:
         VerificationFailed: the result does not hold.
         InputError, DeviceUnavailable, OutOfMemory: it could not be computed.
     """
-    result: Forest = _solve("mst", graph, algo, device, verify, options).result
-    return result
+    record = _solve("mst", graph, algo, device, verify, options, time)
+    forest: Forest = record.result
+    return record if time else forest
+
+
+if TYPE_CHECKING:
+
+    @overload
+    def sssp(
+        graph: Any,
+        source: Any = ...,
+        *,
+        algo: str = ...,
+        device: str = ...,
+        verify: str = ...,
+        predecessors: bool = ...,
+        time: Literal[False] = ...,
+        **options: Any,
+    ) -> Distances | list[Distances]: ...
+
+    @overload
+    def sssp(
+        graph: Any,
+        source: Any = ...,
+        *,
+        algo: str = ...,
+        device: str = ...,
+        verify: str = ...,
+        predecessors: bool = ...,
+        time: Literal[True],
+        **options: Any,
+    ) -> Measured: ...
 
 
 def sssp(
@@ -153,9 +247,14 @@ def sssp(
     device: str = "auto",
     verify: str = "auto",
     predecessors: bool = False,
+    time: bool = False,
     **options: Any,
-) -> Distances | list[Distances]:
+) -> Distances | list[Distances] | Measured:
     """Return the shortest distances from a source, or a list of them where ``"random:K"`` asks for K sources.
+
+    >>> rows = [0, 1, 2, 2], [1, 0], [7, 7]              # the edge 0–1, and vertex 2 by itself
+    >>> gpugraph.sssp(rows, 0, device="cpu").distance.tolist()
+    [0, 7, None]
 
     Args:
         graph: anything ``load`` takes; arcs are followed as the format means them.
@@ -166,6 +265,7 @@ def sssp(
         device: as for ``mst``.
         verify: as for ``mst``.
         predecessors: also return the canonical predecessors.
+        time: as for ``mst``; the record's ``results`` are those of all sources.
         options: as for ``mst``.
 
     Raises:
@@ -175,9 +275,83 @@ def sssp(
     from gpugraph.problems.sssp.start_vertex import is_several
 
     more = {"source": source, "predecessors": bool(predecessors)}
-    record = _solve("sssp", graph, algo, device, verify, options, **more)
+    record = _solve("sssp", graph, algo, device, verify, options, time, **more)
+    if time:
+        return record
     results = [result.with_predecessors() if predecessors else result for result in record.results]
     return results if is_several(record.graph, source) else results[0]
+
+
+if TYPE_CHECKING:
+
+    @overload
+    def components(
+        graph: Any, *, algo: str = ..., device: str = ..., verify: str = ..., time: Literal[False] = ..., **options: Any
+    ) -> Components: ...
+
+    @overload
+    def components(
+        graph: Any, *, algo: str = ..., device: str = ..., verify: str = ..., time: Literal[True], **options: Any
+    ) -> Measured: ...
+
+
+def components(
+    graph: Any,
+    *,
+    algo: str = "auto",
+    device: str = "auto",
+    verify: str = "auto",
+    time: bool = False,
+    **options: Any,
+) -> Components | Measured:
+    """Return the connected components; of a directed graph the weakly connected ones.
+
+    >>> gpugraph.components("rmat:8", device="cpu")
+    <Components of rmat:8: components 23, vertices of the largest 234>
+
+    Args:
+        graph: as for ``mst``.
+        algo: as for ``mst``.
+        device: as for ``mst``.
+        verify: as for ``mst``.
+        time: as for ``mst``.
+        options: as for ``mst``.
+
+    Raises:
+        VerificationFailed, InputError, DeviceUnavailable, OutOfMemory: as for ``mst``.
+    """
+    record = _solve("components", graph, algo, device, verify, options, time)
+    found: Components = record.result
+    return record if time else found
+
+
+if TYPE_CHECKING:
+
+    @overload
+    def scan(
+        values: Any,
+        *,
+        exclusive: bool = ...,
+        heads: Any = ...,
+        algo: str = ...,
+        device: str = ...,
+        verify: str = ...,
+        time: Literal[False] = ...,
+        **options: Any,
+    ) -> Scanned: ...
+
+    @overload
+    def scan(
+        values: Any,
+        *,
+        exclusive: bool = ...,
+        heads: Any = ...,
+        algo: str = ...,
+        device: str = ...,
+        verify: str = ...,
+        time: Literal[True],
+        **options: Any,
+    ) -> Measured: ...
 
 
 def scan(
@@ -188,9 +362,14 @@ def scan(
     algo: str = "auto",
     device: str = "auto",
     verify: str = "auto",
+    time: bool = False,
     **options: Any,
-) -> Scanned:
+) -> Scanned | Measured:
     """Return the prefix sums of an array, or the minima of its segments.
+
+    >>> import numpy as np
+    >>> gpugraph.scan(np.array([3, 1, 4], np.uint32), device="cpu").array.tolist()
+    [3, 4, 8]
 
     Args:
         values: (n,) array, a .npy file or a spec such as ``"array:n=2^20"``; sums of integers wrap.
@@ -199,6 +378,7 @@ def scan(
         algo: as for ``mst``.
         device: as for ``mst``.
         verify: as for ``mst``.
+        time: as for ``mst``.
         options: as for ``mst``.
 
     Raises:
@@ -208,8 +388,9 @@ def scan(
     from gpugraph.problems.scan.array import with_kind
 
     array = with_kind(values, exclusive=exclusive, heads=heads)
-    result: Scanned = _solve("scan", array, algo, device, verify, options).result
-    return result
+    record = _solve("scan", array, algo, device, verify, options, time)
+    scanned: Scanned = record.result
+    return record if time else scanned
 
 
 def _expect(kind: type, **given: Any) -> None:
@@ -229,25 +410,37 @@ def _expect(kind: type, **given: Any) -> None:
 
 
 def _solve(
-    problem: str, graph: Any, algo: str, device: str, verify: str, options: dict[str, Any], **more: Any
-) -> Record:
-    """Return the record of one run whose result holds."""
+    problem: str, graph: Any, algo: str, device: str, verify: str, options: dict[str, Any], time: bool, **more: Any
+) -> Measured:
+    """Return the record of one run whose result holds, or of several where the times are asked for."""
     _expect(str, algo=algo, device=device, verify=verify)
+    _expect(bool, time=time)
+    from gpugraph.adapters.calls import showing
     from gpugraph.errors import VerificationFailed
     from gpugraph.measure.cell import Cell
     from gpugraph.measure.run_cell import run_cell
 
-    cell = Cell(problem, graph, algo, device, options=options, repeat=1, warmup=0, verify=verify, phases=False, **more)
-    record = run_cell(cell)
+    runs: dict[str, Any] = {} if time else {"repeat": 1, "warmup": 0, "phases": False}
+    cell = Cell(problem, graph, algo, device, options=options, verify=verify, **runs, **more)
+    with showing() as tell:
+        record: Any = run_cell(cell, tell)
     if record.status == "failed":
         raise VerificationFailed(record.data["verification"]["detail"], where=f"{problem} by {algo}")
-    return record
+    if time:
+        from gpugraph.adapters.records import Measured
+
+        record = Measured.of_record(record)
+    measured: Measured = record
+    return measured
 
 
 def verify(
     graph: Any, result: Forest | Distances | Scanned | str | os.PathLike[str], *, method: str = "auto"
 ) -> Verdict:
     """Check a result against its graph, or a scan against its array.
+
+    >>> gpugraph.verify("rmat:8", gpugraph.mst("rmat:8", device="cpu")).passed
+    True
 
     Args:
         graph: anything ``load`` takes; for a scan anything ``scan`` takes, scanned in the way of the result.
@@ -270,6 +463,9 @@ def verify(
 
 def to_networkx(result: Forest | Distances) -> Any:
     """Return a result as a NetworkX graph: a forest as a ``Graph``, distances as the tree of shortest paths.
+
+    >>> print(gpugraph.to_networkx(gpugraph.mst("grid:4x4", device="cpu")))
+    Graph with 16 nodes and 15 edges
 
     The nodes are those of the NetworkX graph that was solved, the very objects; else a file's own ids, else numbers.
 

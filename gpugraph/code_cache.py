@@ -50,7 +50,7 @@ def find(kind: str, name: str) -> Entry | None:
         kind: ``"cubins"``, ``"emulated"`` or ``"numba"``.
         name: with an extension, which no two names differ by alone.
     """
-    folders = [folder for folder in (_users_folder(), *(Path(own.name) for own in _OWN)) if folder is not None]
+    folders = [folder for folder in (users_folder(), *(Path(own.name) for own in _OWN)) if folder is not None]
     for folder in folders:
         entry = _read(folder / kind / name)
         if entry is not None:
@@ -95,7 +95,7 @@ def keep(kind: str, name: str, content: bytes, facts: dict[str, Any] | None = No
 
 def keep_if_possible(kind: str, name: str, content: bytes, facts: dict[str, Any] | None = None) -> Path | None:
     """Keep a file for processes to come and return where it lies; None, and a warning, where that cannot be done."""
-    folder = _users_folder()
+    folder = users_folder()
     if folder is None:
         return None
     try:
@@ -129,7 +129,7 @@ def no_room(error: OSError) -> DeviceUnavailable:
     )
 
 
-def _users_folder() -> Path | None:
+def users_folder() -> Path | None:
     """Return the cache folder, which may not exist yet; None for a user without a home."""
     chosen, shared = os.environ.get("GPUGRAPH_CACHE_DIR"), os.environ.get("XDG_CACHE_HOME")
     try:

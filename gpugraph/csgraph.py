@@ -1,8 +1,12 @@
 """``scipy.sparse.csgraph`` by gpugraph: the same names, the same arguments, the same results.
 
+>>> import scipy.sparse
 >>> from gpugraph.csgraph import dijkstra, minimum_spanning_tree
->>> tree = minimum_spanning_tree(matrix)
->>> distance, predecessor = dijkstra(matrix, indices=0, return_predecessors=True)
+>>> matrix = scipy.sparse.csr_array([[0, 4, 7], [4, 0, 8], [7, 8, 0]])
+>>> float(minimum_spanning_tree(matrix).sum())
+11.0
+>>> dijkstra(matrix, indices=0).tolist()
+[0.0, 4.0, 7.0]
 
 What is not here, negative weights and strongly connected components above all, SciPy does itself.  Of several right
 results the one is told that comes first in the matrix; on a GPU the canonical predecessors.
@@ -220,6 +224,6 @@ def _on_gpu(
         for row, source in enumerate(sources):
             found = held.sssp(source, cutoff=cutoff, predecessors=len(before) > 0)
             with calls.phase("back"):
-                distance[row] = np.where(found.reached, found.distance, np.inf)
+                distance[row] = np.where(found.reached, found.raw, np.inf)
                 if found.predecessor is not None:
                     before[row] = np.where(found.predecessor < 0, NO_PREDECESSOR, found.predecessor)

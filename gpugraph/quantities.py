@@ -127,6 +127,19 @@ def percent(share: float) -> str:
     return f"{share * 100:.3g} %" if abs(share) < 9.995 else f"{share * 100:,.0f} %"
 
 
+def with_error(value: float, half: float) -> str:
+    """Return a ratio with half its interval, to the digit that the half allows: ``"1.42 ± 0.05"``, ``"580 ± 20"``.
+
+    Both are at least 0; the half is rounded to one digit, to two where the first is a 1, and to no less than 0.001.
+    """
+    if not half > 0:
+        return f"{value:.3f}"
+    first = math.floor(math.log10(half))
+    decimals = min(-first + (half / 10**first < 1.95), 3)
+    decimals = max(decimals, 1) if value < 10 else decimals
+    return " ± ".join(f"{round(one, decimals):,.{max(decimals, 0)}f}" for one in (value, max(half, 0.001)))
+
+
 def count(number: int) -> str:
     """Return a count with thousands separators."""
     return f"{number:,}"

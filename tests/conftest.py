@@ -14,6 +14,9 @@ import pytest
 from gpugraph.measure.record import Record
 
 os.environ["GPUGRAPH_CONFIG"] = ""  # not whatever the user of this machine likes
+os.environ["GPUGRAPH_OFFLINE"] = "1"  # no test asks anybody but itself
+for _name in ("GPUGRAPH_MIRROR", "GPUGRAPH_DATASETS", "GPUGRAPH_DATA_DIR"):
+    os.environ.pop(_name, None)
 
 
 def gpu_trouble() -> str | None:

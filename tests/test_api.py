@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import doctest
+import inspect
 import subprocess
 import sys
 
@@ -217,3 +219,84 @@ def test_importing_the_package_imports_nothing_heavy():
     program = "import sys, gpugraph; print([m for m in ('numpy', 'numba', 'scipy', 'click') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+# ------------------------------------------------------------------ every name
+
+
+@pytest.mark.parametrize("name", ["__doc__", *(name for name in gpugraph.__all__ if name != "__version__")])
+def test_every_name_has_an_example_that_runs(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = gpugraph.__doc__ if name == "__doc__" else getattr(gpugraph, name).__doc__
+    example = doctest.DocTestParser().get_doctest(text, {"gpugraph": gpugraph}, name, None, 0)
+    assert example.examples
+    told: list[str] = []
+    assert doctest.DocTestRunner().run(example, out=told.append).failed == 0, "".join(told)
+
+
+@pytest.mark.parametrize("name", [name for name in gpugraph.__all__ if name not in ("__version__", "csgraph")])
+def test_every_function_says_the_types_of_all_that_it_takes_and_returns(name):
+    function = getattr(gpugraph, name)
+    said = function.__annotations__
+    assert {"return", *inspect.signature(function).parameters} == said.keys()
+
+
+def test_a_function_keeps_its_name_whatever_is_imported():
+    import gpugraph.bench.store
+    import gpugraph.report.page
+
+    assert callable(gpugraph.bench)
+    assert callable(gpugraph.report)
+    assert sys.modules["gpugraph.report"].STYLES
+
+
+# ------------------------------------------------------------------ measured
+
+
+def test_a_call_that_is_timed_gives_its_record():
+    record = gpugraph.mst(nx_graph(), device="cpu", algo="kruskal", time=True)
+    assert (record.algorithm, record.verdict, len(record.samples)) == ("kruskal", "verified", 5)
+    assert record.result.total_weight == 12
+    several = gpugraph.sssp(nx_graph(), "random:2", device="cpu", time=True)
+    assert len(several.results) == 2
+    assert gpugraph.components(nx_graph(), device="cpu", time=True).result.components == 2
+    assert gpugraph.scan(np.arange(4), device="cpu", time=True).result.array.tolist() == [0, 1, 3, 6]
+    with pytest.raises(InputError, match="time is 3 — give True or False"):
+        gpugraph.mst(nx_graph(), device="cpu", time=3)
+
+
+def test_what_is_not_reached_is_masked_among_integers_and_infinite_among_reals():
+    rows = [0, 1, 2, 2], [1, 0], [7, 7]
+    whole = gpugraph.sssp(rows, 0, device="cpu")
+    assert whole.distance.tolist() == [0, 7, None]
+    assert whole.distance.max() == 7
+    assert str(2**64 - 1) not in f"{whole.distance} {whole!r} {whole._repr_html_()}"
+    real = gpugraph.sssp((*rows[:2], [7.5, 7.5]), 0, device="cpu")
+    assert real.distance.tolist() == [0, 7.5, np.inf]
+    assert np.shares_memory(whole.distance.data, whole.raw)
+
+
+def test_results_and_graphs_show_themselves_in_a_line():
+    matrix_ = matrix()
+    assert repr(gpugraph.load(matrix_)) == "<CSRGraph csr_array: vertices 5, edges 4, weights int64>"
+    assert repr(gpugraph.mst(matrix_, device="cpu")) == (
+        "<Forest of csr_array: tree edges 3, total weight 12, components 2>"
+    )
+    paths = gpugraph.sssp(matrix_, 1, device="cpu")
+    assert repr(paths) == "<Distances of csr_array: source 1, reached 3 of 5, farthest 8>"
+    assert "vertices of the largest 3" in repr(gpugraph.components(matrix_, device="cpu"))
+    assert repr(gpugraph.scan(np.arange(4), device="cpu")).endswith("elements 4, dtype int64, last 6>")
+    with gpugraph.on(matrix_, device="cpu") as held:
+        assert repr(held).startswith("<csr_array on cpu: vertices 5")
+    assert "given back" in repr(held)
+
+
+def test_a_notebook_shows_a_result_as_a_table_with_a_chart_and_nothing_in_it_is_taken_for_html():
+    graph = networkx.Graph()
+    graph.add_weighted_edges_from([("<b>", "y", 3), ("y", "z", 5)])
+    shown = gpugraph.sssp(graph, "<b>", device="cpu")._repr_html_()
+    assert "&lt;b&gt;" in shown
+    assert "<b>" not in shown
+    assert "<svg" in shown
+    assert "distances: 3 values from 0 to 8" in shown
+    assert "<svg" not in gpugraph.mst(([0, 0], [], []), device="cpu")._repr_html_()

@@ -3,6 +3,7 @@ from __future__ import annotations
 import re
 import shlex
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -71,6 +72,19 @@ def test_exit_codes_are_those_of_the_program():
 def test_links_lead_somewhere():
     for link in re.findall(r"\]\(([^)]+)\)", README):
         assert (ROOT / link).is_file(), link
+
+
+def test_the_pictures_are_made_here_and_ask_for_nothing_else():
+    shown = re.findall(r' (?:src|srcset)="([^"]+)"', README)
+    assert len(shown) == 3
+    rules = (ROOT / "Makefile").read_text("utf-8")
+    for name in shown:
+        drawing = ElementTree.parse(ROOT / name)
+        assert name in rules
+        assert {element.tag.split("}")[1] for element in drawing.iter()}.isdisjoint(
+            {"image", "script", "foreignObject"}
+        )
+        assert "@font-face" not in (ROOT / name).read_text("utf-8")
 
 
 @pytest.mark.parametrize("family", FAMILIES)

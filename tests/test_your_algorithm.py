@@ -40,6 +40,7 @@ def test_every_line_of_the_page_does_what_the_page_says(tmp_path: Path, monkeypa
                 said = outcome.err
     assert len((tmp_path / "mine.jsonl").read_text().splitlines()) == 4
     assert "fast:driver" in (tmp_path / "mine.html").read_text()
+    assert "Graph of 16 vertices. wrong: " in (tmp_path / "wrong.svg").read_text()
 
 
 def test_the_page_shows_the_file_that_the_command_writes() -> None:

@@ -31,7 +31,10 @@ constexpr int BUFFER = PACKED ? 96 : 64;         // edges a warp gathers before 
 constexpr int POSITIONS = WARP * (STREAMED + 1);  // arcs a warp gathers before it looks at them
 constexpr int CHASE = 32;              // links followed before the others get a chance to shorten the chain
 constexpr int MAX_ROUNDS = 34;
-constexpr int SAMPLES = BLOCK;         // arcs sampled for the threshold
+constexpr int SAMPLES = BLOCK;         // arcs sampled for the threshold, and vertices
+constexpr float CLUSTERED = 0.4f;      // of the pairs of neighbours of a vertex so many are edges, or more
+constexpr float MORE_CLUSTERED = 2.3f; // so many times the arcs are light then,
+constexpr float MOST_LIGHT = 0.75f;    // but never more than these of all
 
 constexpr int32 NO_LINK = -1;
 constexpr int32 DEAD = -1;             // label of an isolated vertex
@@ -86,6 +89,7 @@ struct Shared {
     uint32 bases[3];
     uint32 levels[MAX_ROUNDS];
     int32 giant;
+    uint64 light;  // how many arcs should be
 };
 
 // The pair (key, arc) that orders the arcs of a row.

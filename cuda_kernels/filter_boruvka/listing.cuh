@@ -7,6 +7,29 @@ threshold, as all arcs stream by, or those of the rows outside the giant compone
 
 #include "filter_boruvka/base.cuh"
 
+// Note how many arcs should be light: the part of `wanted` that falls on vertices with arcs, at least 1.  Where the
+// neighbours of a vertex are neighbours of each other, many light edges lie inside a component, and more of them are
+// needed before one is giant.  All threads must call; the same in every block, for all draw the same sample.
+__device__ void note_light_arcs(Shared& shared, const Graph& graph, uint64 wanted) {
+    const uint64 hash = (threadIdx.x + 1) * 0x9E3779B97F4A7C15ull;
+    const uint64 stratum = static_cast<uint64>(graph.vertices) / SAMPLES + 1;
+    const uint64 at = threadIdx.x * static_cast<uint64>(graph.vertices) / SAMPLES + (hash >> 32) % stratum;
+    const int32 v = at < static_cast<uint64>(graph.vertices) ? static_cast<int32>(at) : graph.vertices - 1;
+    const index_t begin = graph.offsets[v], degree = graph.offsets[v + 1] - begin;
+    bool closed = false;
+    if (degree >= 2) {
+        const index_t first = static_cast<index_t>((hash >> 20) % static_cast<uint64>(degree));
+        const index_t step = static_cast<index_t>(1 + (hash >> 40) % static_cast<uint64>(degree - 1));
+        const int32 x = graph.targets[begin + first], y = graph.targets[begin + (first + step) % degree];
+        closed = find_arc(graph.targets, graph.offsets[x], graph.offsets[x + 1], y) != static_cast<index_t>(-1);
+    }
+    const int has_arcs = __syncthreads_count(degree > 0), wedges = __syncthreads_count(degree >= 2);
+    const bool clustered = __syncthreads_count(closed) > CLUSTERED * wedges;
+    const float light = (clustered ? MORE_CLUSTERED : 1.0f) * wanted * has_arcs / SAMPLES;
+    const float most = MOST_LIGHT * graph.arcs;
+    if (threadIdx.x == 0) shared.light = static_cast<uint64>(light < most ? light : most) + 1;
+}
+
 // The threshold below which about `wanted` of all arcs lie: the quantile of a sample.  All threads must call; the same
 // in every block, for every block draws the same sample.
 __device__ Pick sample_threshold(Shared& shared, const Graph& graph, uint64 wanted) {

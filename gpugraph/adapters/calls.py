@@ -1,4 +1,4 @@
-"""Where the time of a call went: convert, copy, kernel, back.
+"""Where the time of a call went: convert, copy, kernel, back; and what is shown of one that takes long.
 
 A call is one of an adapter's functions: ``gpugraph.on(…)`` and what is asked of it, a function of ``gpugraph.csgraph``,
 or one that NetworkX sends here.  What one thread calls is its own.
@@ -6,11 +6,15 @@ or one that NetworkX sends here.  What one thread calls is its own.
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
+
+from gpugraph.html import card
 
 PHASES = ("convert", "copy", "kernel", "back")
 """The caller's graph becomes arrays; these go to the device; it computes; the result becomes the caller's kind."""
@@ -83,5 +87,78 @@ def phase(name: str) -> Iterator[None]:
 
 
 def last_call() -> Call | None:
-    """Return this thread's last call, or None where there was none."""
+    """Return this thread's last call, or None where there was none.
+
+    >>> import gpugraph
+    >>> with gpugraph.on("grid:8x8", device="cpu") as g:
+    ...     forest = g.mst()
+    >>> call = gpugraph.last_call()
+    >>> call.function, sorted(call.seconds)
+    ('mst', ['back', 'convert', 'copy', 'kernel'])
+    """
     return _thread.call
+
+
+# ------------------------------------------------------------------ signs of life
+
+
+@contextmanager
+def showing(progress: bool | None = None) -> Iterator[Callable[[str], None]]:
+    """Show what goes on for more than two seconds: in a notebook beneath the cell, on a terminal in a line.
+
+    Args:
+        progress: True or False whatever it runs in; None: in a notebook and on a terminal.
+    """
+    notebook = _notebook()
+    wanted = (notebook or sys.stderr.isatty()) if progress is None else progress
+    stream: Any = _Beneath() if notebook and wanted else None
+    from gpugraph.cli.output import Progress
+
+    with Progress(quiet=not wanted, stream=stream) as tell:
+        try:
+            yield tell
+        finally:
+            if stream is not None:
+                stream.clear()
+
+
+def _notebook() -> bool:
+    """Tell whether this runs in the kernel of a notebook."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return hasattr(shell, "kernel")
+
+
+class _Beneath:
+    """A stream whose last line stands beneath the cell of a notebook, until it is cleared."""
+
+    def __init__(self) -> None:
+        self._handle: Any = None
+
+    def isatty(self) -> bool:
+        """Return that it is no terminal: whole lines are written."""
+        return False
+
+    def write(self, text: str) -> int:
+        """Show a line in the place of the one before."""
+        if text.strip():
+            self._show(text.strip())
+        return len(text)
+
+    def flush(self) -> None:
+        """Do nothing: every line is shown at once."""
+
+    def _show(self, text: str) -> None:
+        from IPython.display import HTML, display  # type: ignore[import-not-found]
+
+        shown = HTML(card(text, []))
+        if self._handle is None:
+            self._handle = display(shown, display_id=True)
+        else:
+            self._handle.update(shown)
+
+    def clear(self) -> None:
+        """Take the line away."""
+        if self._handle is not None:
+            from IPython.display import HTML
+
+            self._handle.update(HTML(""))

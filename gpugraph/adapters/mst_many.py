@@ -27,6 +27,7 @@ from gpugraph.errors import InputError, VerificationFailed, unknown_name
 from gpugraph.graph.build import narrow_weights
 from gpugraph.graph.canonical import order_keys
 from gpugraph.graph.preparations import rank_weights
+from gpugraph.html import Shown
 from gpugraph.problems.contract import METHODS_OF_A_RUN
 from gpugraph.problems.mst.forest import Forest
 
@@ -34,8 +35,8 @@ FILE = KernelFile("mst_many.cu", product(INDEX_BITS=(64,)))
 BLOCK = 128
 
 
-@dataclass(frozen=True, eq=False)
-class Forests(Sequence[Forest]):
+@dataclass(frozen=True, eq=False, repr=False)
+class Forests(Shown, Sequence[Forest]):
     """The minimum spanning forests of a batch, the same ones that ``gpugraph.mst`` gives one by one.
 
     Attributes:
@@ -62,6 +63,9 @@ class Forests(Sequence[Forest]):
     def __iter__(self) -> Iterator[Forest]:
         return (self[i] for i in range(len(self)))
 
+    def _facts(self) -> list[tuple[str, Any]]:
+        return [("graphs", len(self)), ("tree edges", len(self.edges))]
+
     @property
     def components(self) -> NDArray[np.int64]:
         """(graphs,) int64: the number of trees of each forest, isolated vertices included."""
@@ -76,6 +80,12 @@ class Forests(Sequence[Forest]):
 
 def mst_many(graphs: Iterable[Any] | GraphBatch, *, device: str = "auto", verify: str = "none") -> Forests:
     """Return the minimum spanning forests of many graphs.
+
+    >>> import gpugraph
+    >>> graphs = [gpugraph.generate(f"random:n=20,m=50,seed={seed}") for seed in range(3)]
+    >>> forests = gpugraph.mst_many(graphs, device="cpu")
+    >>> len(forests), forests[1].components
+    (3, 1)
 
     Args:
         graphs: a ``GraphBatch``, or what ``GraphBatch.of`` takes.

@@ -27,6 +27,7 @@ from gpugraph.clock import NullClock
 from gpugraph.errors import InputError, VerificationFailed, unknown_name
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView
+from gpugraph.html import Shown
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.components.labels import Components
 from gpugraph.problems.contract import METHODS_OF_A_RUN
@@ -47,7 +48,7 @@ class _Ready:
     state: Any
 
 
-class OnDevice:
+class OnDevice(Shown):
     """A graph on a device; use it as a context manager, or call ``close``.
 
     Not for several threads at once: the searches of one graph share their arrays.
@@ -68,6 +69,12 @@ class OnDevice:
         self._ready: dict[Hashable, _Ready] = {}
         self._positions: dict[int, NDArray[np.int64]] = {}
         self._closed = False
+
+    def _title(self) -> str:
+        return f"{self.graph.name} on {self.device.kind}" + (", given back" if self._closed else "")
+
+    def _facts(self) -> list[tuple[str, Any]]:
+        return self.graph._facts()
 
     def __enter__(self) -> OnDevice:
         return self
@@ -248,7 +255,7 @@ class OnDevice:
             handle = self._run(ready, source)
             if not on_device or self.device.kind == "cpu":
                 found = self._finished(ready, handle, source)
-                return found.distance if on_device else found
+                return found.raw if on_device else found
             real = ready.graph.weights.dtype.kind == "f"
             return self._kept(handle.view(ready.graph.weights.dtype) if real else handle)
 
@@ -279,7 +286,7 @@ class OnDevice:
         if self.device.kind != "cpu":
             paths = self._with_predecessors(self.sssp(f"index:{start}"))
             assert paths.predecessor is not None
-            before, reached, length = paths.predecessor, paths.reached[goal], paths.distance[goal]
+            before, reached, length = paths.predecessor, paths.reached[goal], paths.raw[goal]
         else:
             rows, dtype = self._rows
             with calls.phase("kernel"):
@@ -348,7 +355,7 @@ class OnDevice:
 
 def _within(distances: Distances, goal: int | None, cutoff: float | None) -> Distances:
     """Return distances with all that lies beyond a goal or a cutoff not reached."""
-    distance = distances.distance.copy()
+    distance = distances.raw.copy()
     none = unreached(distance.dtype)
     if goal is not None:
         distance[distance > distance[goal]] = none
@@ -359,6 +366,12 @@ def _within(distances: Distances, goal: int | None, cutoff: float | None) -> Dis
 
 def on(graph: Any, device: str = "auto") -> OnDevice:
     """Return a graph held ready on a device for many calls.
+
+    >>> import gpugraph
+    >>> with gpugraph.on("grid:8x8", device="cpu") as g:
+    ...     length, way = g.path(0, 63)
+    >>> length, len(way)
+    (4778101, 15)
 
     Args:
         graph: anything ``gpugraph.load`` takes; arrays of other libraries that speak DLPack or

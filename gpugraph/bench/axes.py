@@ -44,6 +44,8 @@ AXES: dict[str, list[Any]] = {
     "index_bits": [None],
     "verify": ["auto"],
     "transfers": ["together"],
+    "phases": [True],
+    "predecessors": [False],
 }
 """The axes that every sweep has, with their values where a sweep names none; any other is a variable of templates."""
 
@@ -157,7 +159,7 @@ def matches(wanted: Any, value: Any) -> bool:
 
 # ------------------------------------------------------------------ what the command line puts in their place
 
-BOOLEANS = ("symmetrize", "keep_ids", "directed")
+BOOLEANS = ("symmetrize", "keep_ids", "directed", "phases", "predecessors")
 """Axes whose values are ``true`` and ``false``."""
 
 WHOLE = ("graph", "source", "weights", "verify", "input_format", "columns")

@@ -9,21 +9,26 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gpugraph.bench.available import PEER
 from gpugraph.bench.axes import sampling_settings
 from gpugraph.bench.estimate import Prices
+from gpugraph.bench.lanes import Lane
 from gpugraph.bench.plan import Plan, expand_sweep
-from gpugraph.bench.process import WorkerDied, WorkerProcess
+from gpugraph.bench.process import WorkerDied
 from gpugraph.bench.run import Runner, Totals, Watcher
 from gpugraph.bench.store import Store, dated_name, latest_name, read_records
 from gpugraph.bench.sweep import Sweep
+from gpugraph.bench.unit import Task
 from gpugraph.errors import DeviceUnavailable, GpuGraphError, InputError, Regression, VerificationFailed
 from gpugraph.measure.cell import Sampling
 from gpugraph.measure.record import Record
 from gpugraph.peers import describe_peers, read_tables, register_commands
 from gpugraph.quantities import in_seconds
+
+if TYPE_CHECKING:
+    from gpugraph.bench.engines import Dask, Slurm
 
 START_S = 300.0
 """Seconds that a worker may take to open the devices."""
@@ -41,12 +46,15 @@ class Bench:
         peers: names of peers that run beside the sweep's algorithms.
         commands: tables of peers that are external commands, as ``--peer-command`` gives them.
         sampled: settings of the sampling in the place of the sweep's.
+        on: where cells are measured, as ``--on`` names it; one worker here if not given.
 
     Attributes:
         sweep: the sweep, with the tables and settings given.
         path: the file of records.
         store: the file, open; None where ``dry``.
         notices: what opening the devices has to tell.
+        devices: what ``describe_device`` of a worker says of them, by name.
+        finished: ids of cells that are finished though the file does not have them.
 
     Raises:
         InputError: a bad table or setting; on entering, the file cannot be written, or holds results already.
@@ -63,6 +71,7 @@ class Bench:
         peers: Sequence[str] = (),
         commands: Sequence[str] = (),
         sampled: Mapping[str, Any] | None = None,
+        on: str | None = None,
     ):
         self._resume, self._retry, self._dry, self._peers = resume or retry, retry, dry, peers
         self.path = path or (latest_name(sweep.name) if self._resume else None) or dated_name(sweep.name)
@@ -70,20 +79,36 @@ class Bench:
         self.sweep = replace(self.sweep, sampling=sampling_settings({**sweep.sampling, **(sampled or {})}))
         self.store: Store | None = None
         self.notices: list[str] = []
-        self._devices: dict[str, Mapping[str, Any]] = {}
+        self.devices: dict[str, Mapping[str, Any]] = {}
+        self.finished: Sequence[str] = ()
+        self._on, self._lanes = on, [Lane()]
+        self._engine: Slurm | Dask | None = None
 
     def __enter__(self) -> Bench:
         with contextlib.ExitStack() as stack:
             if not self._dry:
                 self.store = stack.enter_context(Store(self.path, resume=self._resume))
-            self._worker = stack.enter_context(WorkerProcess())
-            names = _device_names(self.sweep, self._peers)
-            opened = self._worker.answer({"do": "devices", "names": names}, "devices", START_S)
-            if opened is None:
-                raise WorkerDied(f"the worker did not open the devices within {in_seconds(START_S)}")
-            self._devices = opened["devices"]
+            if self._on is not None:
+                from gpugraph.bench.engines import places_of
+
+                found = places_of(self._on, self.path)
+                self._lanes, self._engine = (found, None) if isinstance(found, list) else ([], found)
+            if self._engine is not None:
+                stack.enter_context(self._engine)
+                if self.store is not None:
+                    self._take_over(self._engine.leftovers(resume=self._resume))
+                self.devices = self._engine.open(Task(self.sweep, self._peers))
+            else:
+                first = self._lanes[0]
+                first.worker = first.start()
+                stack.callback(first.drop)
+                names = _device_names(self.sweep, self._peers)
+                opened = first.worker.answer({"do": "devices", "names": names}, "devices", START_S)
+                if opened is None:
+                    raise WorkerDied(f"the worker did not open the devices within {in_seconds(START_S)}")
+                self.devices = opened["devices"]
             self._stack = stack.pop_all()
-        self.notices = [told["notice"] for told in self._devices.values() if told.get("notice")]
+        self.notices = [told["notice"] for told in self.devices.values() if told.get("notice")]
         self.notices += [f"{name}: {told}" for name, told in self._unusable.items()]
         return self
 
@@ -92,9 +117,18 @@ class Bench:
     ) -> None:
         self._stack.close()
 
+    def _take_over(self, records: Sequence[Mapping[str, Any]]) -> None:
+        """Store what jobs have measured for a bench that ended before them."""
+        assert self.store is not None
+        known = {(record.get("cell") or {}).get("id") for record in self.store.records}
+        for record in records:
+            if (id_ := (record.get("cell") or {}).get("id")) not in known:
+                known.add(id_)
+                self.store.append(record)
+
     @property
     def _unusable(self) -> dict[str, str]:
-        return {name: str(told["unavailable"]) for name, told in self._devices.items() if "unavailable" in told}
+        return {name: str(told["unavailable"]) for name, told in self.devices.items() if "unavailable" in told}
 
     @cached_property
     def plan(self) -> Plan:
@@ -104,7 +138,7 @@ class Bench:
             DeviceUnavailable: none of the devices that the sweep names can be used.
             InputError: the sweep makes no sense here.
         """
-        kinds = {name: str(told["kind"]) for name, told in self._devices.items() if "kind" in told}
+        kinds = {name: str(told["kind"]) for name, told in self.devices.items() if "kind" in told}
         if not kinds:
             raise DeviceUnavailable(next(iter(self._unusable.values())))
         if "auto" in kinds:
@@ -127,11 +161,20 @@ class Bench:
             InputError: the file cannot be written.
         """
         assert self.store is not None, "a bench that only plans"
-        devices = {name: told for name, told in self._devices.items() if "kind" in told}
+        devices = {name: told for name, told in self.devices.items() if "kind" in told}
         devices |= {str(told["kind"]): told for name, told in devices.items() if name == "auto"}
         devices |= {name: {"description": {"kind": name.partition(":")[0]}} for name in self._unusable}
         return Runner(
-            self.sweep, self.plan, self.store, devices, self.prices, watcher, retry=self._retry, worker=self._worker
+            self.sweep,
+            self.plan,
+            self.store,
+            devices,
+            self.prices,
+            watcher,
+            retry=self._retry,
+            lanes=self._lanes,
+            engine=self._engine,
+            finished=self.finished,
         ).run()
 
 
@@ -182,6 +225,9 @@ def judge(totals: Totals) -> None:
             more = f" (and {outcomes[outcome] - 1} more)" if outcome == "wrong" and outcomes[outcome] > 1 else ""
             wrong = f"{(first.get('verification') or {}).get('detail')}{more}"
             raise error(wrong if outcome == "wrong" else f"{outcome}: {first.get('message')}", where=where)
+    if totals.lost:
+        more = f" (and {len(totals.lost) - 1} more)" if len(totals.lost) > 1 else ""
+        raise DeviceUnavailable(f"{totals.lost[0]}{more}", remedy="--resume tries its cells again")
 
 
 def judge_findings(sweep: Sweep, records: Sequence[Record]) -> None:

@@ -21,17 +21,23 @@ SHOWN = 8
 """Finished cells that the live view keeps in sight."""
 
 
+RUNNING = 16
+"""Cells at work that it shows: more do not compete."""
+
+
 class Lines:
     """Tells of each finished cell in a line.
 
     Args:
         total: the cells of the sweep.
         quiet: show nothing.
+        verbose: tell of each step too, as it begins.
         stream: where to show it; standard error if not given.
     """
 
-    def __init__(self, total: int, *, quiet: bool = False, stream: IO[str] | None = None):
+    def __init__(self, total: int, *, quiet: bool = False, verbose: bool = False, stream: IO[str] | None = None):
         self._total, self._quiet, self._stream = total, quiet, stream or sys.stderr
+        self._verbose, self._steps = verbose, set[tuple[str, str]]()
         self._told = time.monotonic()
 
     def __enter__(self) -> Lines:
@@ -42,7 +48,9 @@ class Lines:
 
     def doing(self, planned: Planned, what: str) -> None:
         """Say what goes on where nothing has been said for long."""
-        if time.monotonic() - self._told > SILENCE_S:
+        step = planned.label, what.partition(" sample ")[0]
+        if time.monotonic() - self._told > SILENCE_S or (self._verbose and step not in self._steps):
+            self._steps.add(step)
             self._tell(f"{planned.label}: {what}")
 
     def ended(self, planned: Planned, record: Mapping[str, Any], done: int, left_s: float) -> None:
@@ -58,7 +66,7 @@ class Lines:
 
 
 class LiveView:
-    """A view that is drawn again and again: progress, the cell at work, the last cells, the best so far.
+    """A table that is drawn again and again: the last cells, those at work with their medians so far, the best.
 
     Args:
         total: the cells of the sweep.
@@ -74,7 +82,7 @@ class LiveView:
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
         self._bar = Progress(*columns, TextColumn("{task.fields[left]}"))
         self._task = self._bar.add_task(title, total=total, left="")
-        self._now = "starting"
+        self._running: dict[str, str] = {}
         self._last: list[tuple[str, str]] = []
         self._best: dict[str, tuple[float, str]] = {}
         console = Console(file=stream or sys.stderr, highlight=False)
@@ -98,18 +106,21 @@ class LiveView:
         rows = Table.grid(padding=(0, 2))
         for label, how in self._last[-SHOWN:]:
             rows.add_row(Text(label, "dim"), Text(how))
+        for label, what in list(self._running.items())[-RUNNING:]:
+            rows.add_row(Text(label, "cyan"), Text(what, "cyan", no_wrap=True, overflow="ellipsis"))
         best = [Text(f"best {kind}: {figure} by {who}") for kind, (figure, who) in self._shown_best()]
-        return Group(rows, *best, Text(self._now, "cyan", no_wrap=True, overflow="ellipsis"), self._bar)
+        return Group(rows, *best, self._bar)
 
     def _shown_best(self) -> list[tuple[str, tuple[str, str]]]:
         return [(kind, (f"{rate(figure)} MTEPS", who)) for kind, (figure, who) in sorted(self._best.items())]
 
     def doing(self, planned: Planned, what: str) -> None:
-        """Show what the cell at work is doing."""
-        self._now = f"{planned.label} — {what}"
+        """Show what a cell is doing; those that compete are shown together."""
+        self._running[planned.label] = what
 
     def ended(self, planned: Planned, record: Mapping[str, Any], done: int, left_s: float) -> None:
         """Show how a cell ended."""
+        self._running.pop(planned.label, None)
         self._last = [*self._last[-SHOWN:], (planned.label, told(record))]
         kind, figure = f"{planned.cell.problem} on {planned.cell.device}", Record.of(record).mteps
         if figure is not None and figure > self._best.get(kind, (0.0, ""))[0]:
@@ -117,10 +128,10 @@ class LiveView:
         self._bar.update(self._task, completed=done, left=f"about {in_seconds(left_s)} left" if left_s >= 1 else "")
 
 
-def watcher_for(total: int, title: str, *, quiet: bool) -> Lines | LiveView:
-    """Return the live view where standard error is a terminal that can draw it, else lines."""
-    if quiet or not sys.stderr.isatty():
-        return Lines(total, quiet=quiet)
+def watcher_for(total: int, title: str, *, quiet: bool, verbose: bool = False) -> Lines | LiveView:
+    """Return the live view where standard error is a terminal that can draw it, else lines, as a log needs them."""
+    if quiet or verbose or not sys.stderr.isatty():
+        return Lines(total, quiet=quiet, verbose=verbose)
     return LiveView(total, title)
 
 

@@ -6,6 +6,7 @@ silence.
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -72,6 +73,11 @@ def described_algorithm(cell: Cell) -> str:
     return described(cell.algorithm, cell.options, cell.preparations)
 
 
+def units_of(cells: Sequence[Planned]) -> list[list[Planned]]:
+    """Return the cells by their graphs, of all problems: what one worker takes, so that nobody else opens the same."""
+    return [list(unit) for _, unit in itertools.groupby(cells, key=lambda p: replace(p.cell.input, problem=""))]
+
+
 def groups_of(cells: Sequence[Planned]) -> Iterator[list[Planned]]:
     """Yield the cells that share an input, and therefore compete, at most ``TOGETHER`` at a time."""
     group: list[Planned] = []
@@ -115,7 +121,7 @@ def expand_sweep(
                 if len(plan.cells) > MOST_CELLS:
                     raise InputError(f"has more than {MOST_CELLS} cells", remedy="take wider steps, or --set an axis")
         except InputError as error:
-            if error.where and error.where.startswith((sweep.path, "--set")):
+            if error.where and error.where.startswith((sweep.path, "--")):
                 raise
             raise placed(error, where) from None
     if not plan.cells:
@@ -140,7 +146,10 @@ def _cells(
             given["source"] = None
         size: InputSize | None = None
         for variant in (*block.algorithms.get("", ()), *block.algorithms.get(problem.name, ()), *beside):
-            for way in available.ways(variant, problem.name, block):
+            ways = list(available.ways(variant, problem.name, block))
+            if not ways and variant.name.startswith(PEER):
+                left_out[f"{variant.name} does not solve {problem.name}"] += 1
+            for way in ways:
                 bound = {**given, "algorithm": variant.name, **way.chosen}
                 reason = next((r.reason for r in rules if meets(r.conditions, bound)), way.obstacle)
                 if reason is None:
@@ -183,6 +192,8 @@ def _cell(sweep: str, block: Block, problem: Problem, template: str, bound: Mapp
         columns=bound["columns"],
         seed=bound["seed"],
         transfers=bound["transfers"],
+        phases=bound["phases"],
+        predecessors=bound["predecessors"],
         axes={name: value for name, value in axes.items() if value is not None},
         sweep=sweep,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import os
 import signal
 import subprocess
@@ -41,9 +42,10 @@ class WorkerProcess:
 
     Args:
         command: the program; the worker of gpugraph if not given.
+        variables: of its environment, in the place of this process's.
     """
 
-    def __init__(self, command: list[str] | None = None):
+    def __init__(self, command: list[str] | None = None, variables: Mapping[str, str] | None = None):
         words = command or [sys.executable, "-m", "gpugraph.bench.worker", str(os.getpid())]
         self._process = subprocess.Popen(
             words,
@@ -51,7 +53,7 @@ class WorkerProcess:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             start_new_session=True,  # Ctrl-C of the terminal is the parent's alone, and a kill reaches grandchildren
-            env=_environment(),
+            env={**environment_of_child(), **(variables or {})},
         )
         self._ended = False
         self._events: SimpleQueue[dict[str, Any] | None] = SimpleQueue()
@@ -150,16 +152,7 @@ class WorkerProcess:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(GRACE_S)
         self._threads[1].join(GRACE_S)
-        code = self._process.returncode
-        if code is not None and code < 0:
-            name = next((s.name for s in signal.Signals if s == -code), f"signal {-code}")
-            how = f"its process was ended by {name}"
-            if name == "SIGKILL":
-                how += ", as the system does when memory runs out"
-        else:
-            how = f"its process ended by itself with code {code}"
-        said = next((line for line in reversed(self._tail) if line.strip()), "")
-        return f"{how}; the last it wrote: {said.strip()[:300]}" if said else how
+        return how_it_ended(self._process.returncode, self._tail)
 
     def _listen(self, stream: IO[bytes]) -> None:
         for event in _lines(stream):
@@ -172,6 +165,24 @@ class WorkerProcess:
                 self._tail.append(line.decode("utf-8", "replace").rstrip())
 
 
+def how_it_ended(code: int | None, lines: Sequence[str]) -> str:
+    """Return in words how a process ended, with the last that it wrote.
+
+    Args:
+        code: its exit code, negative for a signal.
+        lines: of its standard error.
+    """
+    if code is not None and code < 0:
+        name = next((s.name for s in signal.Signals if s == -code), f"signal {-code}")
+        how = f"its process was ended by {name}"
+        if name == "SIGKILL":
+            how += ", as the system does when memory runs out"
+    else:
+        how = f"its process ended by itself with code {code}"
+    said = next((line for line in reversed(lines) if line.strip()), "")
+    return f"{how}; the last it wrote: {said.strip()[:300]}" if said else how
+
+
 def _lines(stream: IO[bytes]) -> Iterator[dict[str, Any]]:
     """Yield the objects of a stream; a line that a kill tore is none."""
     with contextlib.suppress(ValueError, OSError):
@@ -181,7 +192,7 @@ def _lines(stream: IO[bytes]) -> Iterator[dict[str, Any]]:
                 yield event
 
 
-def _environment() -> dict[str, str]:
+def environment_of_child() -> dict[str, str]:
     """Return the environment, with the package to be found wherever it was found here."""
     home = str(Path(__file__).resolve().parents[2])
     paths = [home, *filter(None, [os.environ.get("PYTHONPATH")])]
@@ -223,7 +234,7 @@ class Race:
         self._ids: dict[int, str] = {}
         self._at = 0
         self._opening = True
-        self._what = "starting"
+        self._what = dict.fromkeys(range(len(limits)), "starting")
         self.seconds = [0.0] * len(limits)
         self.ended: set[int] = set()
         self.worker_lost = False
@@ -246,7 +257,7 @@ class Race:
                 self.seconds[self._at] += now - looked
             looked = now
             if event is None:
-                self._doing(self._at, self._what)
+                self._doing(self._at, self._what[self._at])
             else:
                 done = self._take(event)
             if not done and (over := self._over(opening_s)) is not None:
@@ -264,8 +275,10 @@ class Race:
         elif kind == "identified":
             self._ids[event["index"]] = event["id"]
         elif kind == "progress":
-            self._what = str(event["what"])
-            self._doing(self._at, self._what)
+            self._what[self._at] = str(event["what"])
+            self._doing(self._at, self._what[self._at])
+        elif kind == "decided":
+            logging.getLogger("gpugraph").info("%s", event["what"])
         elif kind == "finished":
             self._end(event["index"], {"record": event["record"]})
         elif kind == "already":

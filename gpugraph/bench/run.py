@@ -1,4 +1,7 @@
-"""The runner: takes the cells of a plan through a worker, one graph after another, and stores each as it ends.
+"""The runner: takes the cells of a plan through workers, one graph after another, and stores each as it ends.
+
+There is one worker, or one in each of several lanes, which take the next graph as soon as they are free; or the graphs
+go to an engine, which has them measured on other machines (``bench/engines.py``).
 
 Cells that share a graph go to the worker together, which interleaves their samples.  A cell that hangs is recorded and
 its worker killed; the others of its graph start again without it.  Where memory or time run out, the larger graphs of
@@ -7,17 +10,21 @@ the same series are skipped.
 
 from __future__ import annotations
 
+import contextlib
+import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from gpugraph.bench.estimate import Budget, Prices
-from gpugraph.bench.plan import Plan, Planned, groups_of
-from gpugraph.bench.process import Race, WorkerProcess
+from gpugraph.bench.lanes import Lane, side_by_side
+from gpugraph.bench.plan import Plan, Planned, groups_of, units_of
+from gpugraph.bench.process import Race
 from gpugraph.bench.store import Finished, Store
 from gpugraph.bench.sweep import Sweep
 from gpugraph.bench.sweep_file import paper_of
+from gpugraph.bench.unit import Engine
 from gpugraph.host import available_memory
 from gpugraph.measure.assemble import failed_record
 from gpugraph.measure.cell import unopened_id
@@ -49,10 +56,12 @@ class Totals:
     Attributes:
         records: of this run, in the order in which they ended.
         resumed: cells that were finished before.
+        lost: what became of jobs of an engine that ended before their cells.
     """
 
     records: list[tuple[Planned, Mapping[str, Any]]] = field(default_factory=list)
     resumed: int = 0
+    lost: list[str] = field(default_factory=list)
 
 
 class Runner:
@@ -66,8 +75,9 @@ class Runner:
         prices: of the cells.
         watcher: is told how it goes on.
         retry: cells that did not go well count as not finished.
-        start: starts a worker.
-        worker: one that runs already.
+        lanes: where cells are measured, here; one if not given.
+        engine: has them measured elsewhere.
+        finished: ids of cells that are finished though the store does not have them.
     """
 
     def __init__(
@@ -80,19 +90,23 @@ class Runner:
         watcher: Watcher,
         *,
         retry: bool = False,
-        start: Callable[[], WorkerProcess] = WorkerProcess,
-        worker: WorkerProcess | None = None,
+        lanes: Sequence[Lane] = (),
+        engine: Engine | None = None,
+        finished: Sequence[str] = (),
     ):
         self._sweep, self._plan, self._store, self._devices = sweep, plan, store, devices
-        self._prices, self._watcher, self._start, self._worker = prices, watcher, start, worker
+        self._prices, self._watcher, self._engine = prices, watcher, engine
+        self._lanes = lanes or [Lane()]
+        self._lock, self._stopped = threading.RLock(), False
         self._cold = bool(sweep.sampling.get("cold", False))
         self._processes = int(sweep.sampling.get("processes", 1))
         self._parts: dict[int, tuple[int, Mapping[str, Any]]] = {}
         self._finished = Finished(store.records, retry=retry, cold=self._cold)
+        self._finished_ids = sorted({*self._finished.by_id, *finished})
         self._blocked: dict[str, tuple[int, str, str]] = {}
         self._graphs: dict[Input, Mapping[str, Any]] = {}
         self._named: dict[tuple[str, str, str], Mapping[str, Any]] = {}
-        self._budget = Budget(sweep.budget_s, prices, self._processes)
+        self._budget = Budget(sweep.budget_s * len(self._lanes), prices, self._processes)
         self.totals = Totals()
 
     def run(self) -> Totals:
@@ -106,12 +120,58 @@ class Runner:
         self._budget.expect(left)
         unfinished = {self._name(planned) for planned in left}
         self._store.drop(lambda record: record.get("outcome") == "skipped" and name_of(record) in unfinished)
-        try:
-            for group in groups_of(left):
-                self._run_group(group)
-        finally:
-            self._drop_worker()
+        units = units_of(left)
+        if self._engine is not None:
+            self._spread(units, self._engine)
+        else:
+            waiting = iter(units)
+            side_by_side(self._lanes, lambda lane: self._serve(lane, waiting), self._stop)
         return self.totals
+
+    def _stop(self) -> None:
+        with self._lock:
+            self._stopped = True
+            for lane in self._lanes:
+                lane.drop()
+
+    def _serve(self, lane: Lane, units: Iterator[list[Planned]]) -> None:
+        """Run graph after graph in a lane until none is left."""
+        try:
+            while (unit := self._next(units)) is not None:
+                for group in groups_of(unit):
+                    self._run_group(group, lane)
+        finally:
+            lane.drop()
+
+    def _next(self, units: Iterator[list[Planned]]) -> list[Planned] | None:
+        with self._lock:
+            return None if self._stopped else next(units, None)
+
+    def _spread(self, units: Sequence[list[Planned]], engine: Engine) -> None:
+        """Have an engine measure the cells of every graph, and take over the records."""
+        waiting = set(range(len(units)))
+        with contextlib.closing(engine.spread(units, self._finished_ids)) as told:
+            for at, ended in told:
+                waiting.discard(at)
+                left = dict(enumerate(units[at]))
+                for record in ended.records:
+                    name, device = name_of(record), record.get("device") or {}
+                    own = (i for i, p in left.items() if unopened_id(p.cell, device, self._cold)[:16] == name)
+                    if (place := next(own, None)) is not None:
+                        self._end(left.pop(place), {"record": record})
+                if ended.lost:
+                    self._lose(list(left.values()), ended.lost)
+                for other in waiting:
+                    if all(self._no_smaller(planned) for planned in units[other]):
+                        engine.withdraw(other)
+
+    def _lose(self, cells: Sequence[Planned], why: str) -> None:
+        """Record cells whose job came to nothing as skipped, so that they are tried again."""
+        reasons = [self._no_smaller(planned) for planned in cells]
+        if not all(reasons):
+            self.totals.lost.append(why)
+        for planned, reason in zip(cells, reasons, strict=True):
+            self._end(planned, {"outcome": "skipped", "message": reason or why})
 
     def _name(self, planned: Planned) -> str:
         """Return what names a cell without its graph being opened, so that a new record takes the place of an old."""
@@ -120,32 +180,39 @@ class Runner:
     def _unfinished(self) -> list[Planned]:
         left = []
         for planned in self._plan.cells:
-            description = self._devices[planned.cell.device]["description"]
-            record = self._finished.find(planned.cell, description, planned.guest)
-            if record is None:
+            places = [self._devices[planned.cell.device]["description"]]
+            if self._engine is not None or len(self._lanes) > 1:  # of which not all need be alike
+                places += self._finished.devices.get(planned.kind, [])
+            found = (self._finished.find(planned.cell, place, planned.guest) for place in places)
+            if (record := next(filter(None, found), None)) is None:
                 left.append(planned)
             else:
                 self.totals.resumed += 1
                 self._note_block(planned, record)
         return left
 
-    def _run_group(self, group: list[Planned]) -> None:
-        cells = [planned for planned in group if not self._skipped(planned)]
+    def _run_group(self, group: list[Planned], lane: Lane) -> None:
+        with self._lock:
+            cells = [planned for planned in group if not self._skipped(planned, lane)]
         opened = False
-        while cells:
+        while cells and not self._stopped:
             began = time.monotonic()
             expected = None if opened else [self._prices.need(planned) for planned in cells]
-            race = self._race(cells)
-            self._budget.charge(cells, race.seconds, time.monotonic() - began, expected)
-            opened = True
-            if race.worker_lost or self._parts:  # the next samples are another process's
-                self._drop_worker()
-            left = [p for i, p in enumerate(cells) if i not in race.ended or id(p) in self._parts]
-            cells = [planned for planned in left if not self._skipped(planned)]
+            race = self._race(cells, lane)
+            with self._lock:
+                self._budget.charge(cells, race.seconds, time.monotonic() - began, expected)
+                opened = True
+                left = [p for i, p in enumerate(cells) if i not in race.ended or id(p) in self._parts]
+                if race.worker_lost or any(id(p) in self._parts for p in cells):  # the next samples are another's
+                    lane.drop()
+                cells = [planned for planned in left if not self._skipped(planned, lane)]
 
-    def _race(self, cells: Sequence[Planned]) -> Race:
-        """Let the worker measure cells; return how that went."""
-        worker = self._worker = self._worker or self._start()
+    def _race(self, cells: Sequence[Planned], lane: Lane) -> Race:
+        """Let a lane's worker measure cells; return how that went."""
+        with self._lock:
+            if self._stopped:
+                raise KeyboardInterrupt  # which the thread that runs all lanes is raising already
+            worker = lane.worker = lane.worker or lane.start()
         race = Race(
             worker,
             self._request(cells),
@@ -158,11 +225,14 @@ class Runner:
 
     def _take(self, planned: Planned, found: Mapping[str, Any]) -> None:
         """End a cell, or keep what it has where other processes are to take more samples of it."""
-        taken = self._parts.pop(id(planned), (0, {}))[0] + 1
-        if taken < self._processes and found.get("record", {}).get("outcome") == "ok":
-            self._parts[id(planned)] = taken, found
-        else:
-            self._end(planned, found)
+        with self._lock:
+            if self._stopped:  # its worker was ended on the way out
+                return
+            taken = self._parts.pop(id(planned), (0, {}))[0] + 1
+            if taken < self._processes and found.get("record", {}).get("outcome") == "ok":
+                self._parts[id(planned)] = taken, found
+            else:
+                self._end(planned, found)
 
     def _request(self, cells: Sequence[Planned]) -> dict[str, Any]:
         from gpugraph.bench.worker import cell_to_words
@@ -172,17 +242,17 @@ class Runner:
             "cells": [cell_to_words(planned.cell) for planned in cells],
             "sampling": dict(self._sweep.sampling),
             "peers": self._sweep.peers,
-            "finished": sorted(self._finished.by_id),
+            "finished": self._finished_ids,
             "earlier": {str(i): self._parts[id(p)][1]["record"] for i, p in enumerate(cells) if id(p) in self._parts},
             "guests": {i: told_of(planned.guest) for i, planned in enumerate(cells) if planned.guest is not None},
         }
 
-    def _skipped(self, planned: Planned) -> bool:
+    def _skipped(self, planned: Planned, lane: Lane) -> bool:
         """Record a cell as refused or skipped where it cannot or may not run; tell whether it was."""
         if planned.refused:
             self._end(planned, {"outcome": "refused", "message": planned.refused})
             return True
-        reason = self._obstacle(planned)
+        reason = self._obstacle(planned, lane)
         if reason is None:
             begun = self._parts.get(id(planned), (0,))[0]
             reason = self._budget.obstacle(planned, begun, first=not self.totals.records)
@@ -191,15 +261,21 @@ class Runner:
             self._end(planned, taken[1] if taken else {"outcome": "skipped", "message": reason})
         return reason is not None
 
-    def _obstacle(self, planned: Planned) -> str | None:
+    def _no_smaller(self, planned: Planned) -> str | None:
+        """Return why a graph is not tried where one of the same series that is no larger came to nothing."""
         arcs, outcome, graph = self._blocked.get(planned.cell.series or "", (0, "", ""))
         if outcome and planned.size.arcs >= arcs and str(planned.cell.graph) != graph:
             return f"{outcome} at {graph}, which is no larger"
+        return None
+
+    def _obstacle(self, planned: Planned, lane: Lane) -> str | None:
+        if (reason := self._no_smaller(planned)) is not None:
+            return reason
         need, limit = self._prices.need(planned), planned.limits.memory_bytes
         if limit is not None and max(need.host_bytes, need.device_bytes) > limit:
             about = in_units(max(need.host_bytes, need.device_bytes))
             return f"needs about {about} of memory, the limit of a cell is {in_units(limit)}"
-        free = self._free_memory(planned)
+        free = self._free_memory(planned, lane)
         if planned.size.making_bytes > free and not self._graph(planned):
             return f"needs about {in_units(planned.size.making_bytes)} of host memory, {in_units(free)} are available"
         total = self._devices[planned.cell.device]["description"].get("memory_bytes")
@@ -208,13 +284,13 @@ class Runner:
             return f"the graph takes about {in_units(planned.size.nbytes)}, the device has {in_units(total)}"
         return None
 
-    def _free_memory(self, planned: Planned) -> int:
+    def _free_memory(self, planned: Planned, lane: Lane) -> int:
         """Return the bytes of host memory there are for a graph; a worker whose older graphs are in its way goes."""
         free = available_memory()
-        if planned.size.making_bytes > free and self._worker is not None:
-            held = self._worker.resident_bytes() or 0
+        if planned.size.making_bytes > free and lane.worker is not None:
+            held = lane.worker.resident_bytes() or 0
             if planned.size.making_bytes <= free + held and not self._graph(planned):
-                self._drop_worker()
+                lane.drop()
             return free + held
         return free
 
@@ -257,7 +333,8 @@ class Runner:
         self._note_block(planned, record)
         self.totals.records.append((planned, record))
         done = len(self.totals.records) + self.totals.resumed
-        self._watcher.ended(planned, record, done, self._budget.ended(planned, record))
+        left_s = self._budget.ended(planned, record) / len(self._lanes)
+        self._watcher.ended(planned, record, done, 0.0 if self._engine else left_s)
 
     def _note_block(self, planned: Planned, record: Mapping[str, Any]) -> None:
         outcome, series = record.get("outcome", "ok"), planned.cell.series or ""
@@ -267,11 +344,6 @@ class Runner:
     def _graph(self, planned: Planned) -> Mapping[str, Any] | None:
         """Return the ``graph`` object of a cell's graph if an earlier cell had it."""
         return self._graphs.get(planned.cell.input)
-
-    def _drop_worker(self) -> None:
-        if self._worker is not None:
-            worker, self._worker = self._worker, None
-            worker.end()
 
 
 def name_of(record: Mapping[str, Any]) -> str | None:

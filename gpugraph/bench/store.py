@@ -244,6 +244,10 @@ class Finished:
         records: of the file.
         retry: only what went well counts as finished.
         cold: how the sweep at hand finds the caches.
+
+    Attributes:
+        by_id: the records of finished cells.
+        devices: what tells the devices apart that they ran on, by kind.
     """
 
     def __init__(self, records: Sequence[Mapping[str, Any]], *, retry: bool = False, cold: bool = False):
@@ -251,6 +255,7 @@ class Finished:
         self._digests: dict[str, str] = {}
         self._chosen: dict[tuple[str, str], str] = {}
         self.by_id: dict[str, Mapping[str, Any]] = {}
+        self.devices: dict[str, list[Mapping[str, Any]]] = {}
         self._algorithms: dict[tuple[str, str, str], Algorithm] = {}
         counted = ("ok",) if retry else FINISHED
         for record in records:
@@ -263,6 +268,9 @@ class Finished:
                     self._chosen[key, told.device.kind] = told.algorithm
             if cell.id and (told.outcome or "ok") in counted:
                 self.by_id[cell.id] = record
+                device = {name: (record.get("device") or {}).get(name) for name in ("kind", "name", "threads")}
+                if device not in (seen := self.devices.setdefault(str(told.device.kind), [])):
+                    seen.append(device)
 
     def find(self, cell: Cell, device: Mapping[str, Any], guest: Algorithm | None = None) -> Mapping[str, Any] | None:
         """Return the record of a finished cell, or None if it is not known to be finished.

@@ -140,6 +140,11 @@ class Sweep:
     tables: Sequence[Table] = ()
     expectations: Sequence[Expectation] = ()
 
+    @property
+    def ad_hoc(self) -> bool:
+        """Whether the command line stands for it and no file, so that its cells are there to be compared."""
+        return bool(self.document.words)
+
     def where(self, block: Block, *keys: str) -> str:
         """Return the place of a key for a message: ``--set``, the block's own line, or the line for all blocks."""
         own = block.turn is not None and self.document.holds("block", *keys, turn=block.turn)

@@ -137,9 +137,39 @@ def read_sweep(
     """
     path = find_sweep(name)
     document = Document(path if name.endswith(".toml") else _shown(path))
-    tables = document.tables
-    document.check_keys(tables, TOP)
+    document.check_keys(document.tables, TOP)
     apply_settings(document, settings or {})
+    return sweep_of(document, name, budget, default_budget)
+
+
+def sweep_of_words(
+    tables: Mapping[str, Any],
+    words: Mapping[str, str],
+    settings: Mapping[str, list[Any]] | None = None,
+    budget: float | None = None,
+    default_budget: float = math.inf,
+) -> Sweep:
+    """Return the sweep that a command line stands for which names no file.
+
+    Args:
+        tables: what a file of it would hold.
+        words: axis → the word of the command line that gave it, for messages.
+        settings: as for ``read_sweep``.
+        budget: likewise.
+        default_budget: likewise.
+
+    Raises:
+        InputError: as for ``read_sweep``; the message names the word.
+    """
+    document = Document("command line", dict(tables))
+    document.words = dict(words)
+    apply_settings(document, settings or {})
+    return sweep_of(document, "bench", budget, default_budget)
+
+
+def sweep_of(document: Document, name: str, budget: float | None = None, default_budget: float = math.inf) -> Sweep:
+    """Return the sweep that a document stands for; see ``read_sweep``."""
+    tables = document.tables
     for key in ("title", "about"):
         if not isinstance(tables.get(key, ""), str):
             raise InputError("is no text", where=document.where(key))
@@ -272,6 +302,8 @@ def _axis(name: str, value: Any) -> list[Any]:
         "directed": (bool,),
         "seed": (int,),
         "index_bits": (int,),
+        "phases": (bool,),
+        "predecessors": (bool,),
         "source": (str, int),
     }.get(name)
     if name in AXES and (wrong := [one for one in values if not isinstance(one, known or (str,))]):

@@ -20,19 +20,24 @@ class Document:
     """The tables of a TOML file, and where in it each key stands.
 
     Attributes:
-        path: the file, as the user is to see it.
+        path: the file, as the user is to see it; ``"command line"`` where there is none.
         tables: its content.
         overridden: names of axes, or ``TABLE.KEY``, whose values the command line has given since.
+        words: axis → the word of the command line that gave it, where that is not ``--set``.
     """
 
-    def __init__(self, path: str | os.PathLike[str]):
-        """Read a file.
+    def __init__(self, path: str | os.PathLike[str], tables: dict[str, Any] | None = None):
+        """Read a file, or take the tables that the command line stands for.
 
         Raises:
             InputError: it cannot be read, or is no TOML; the message names the line.
         """
         self.path = os.fspath(path)
         self.overridden: frozenset[str] = frozenset()
+        self.words: dict[str, str] = {}
+        if tables is not None:
+            self._text, self.tables = "", tables
+            return
         try:
             self._text = Path(path).read_text("utf-8")
         except OSError as error:
@@ -40,7 +45,7 @@ class Document:
         except UnicodeDecodeError:
             raise InputError("is no text in UTF-8", where=path, remedy="a sweep is a TOML file") from None
         try:
-            self.tables: dict[str, Any] = tomllib.loads(self._text)
+            self.tables = tomllib.loads(self._text)
         except tomllib.TOMLDecodeError as error:
             line = _LINE_OF_ERROR.search(str(error))
             what = _LINE_OF_ERROR.sub("", str(error)).removesuffix("(at end of document)").strip().rstrip(".")
@@ -56,6 +61,8 @@ class Document:
             turn: which of several tables of that name, ``[[skip]]`` for instance, counted from 0.
         """
         name = ".".join(keys[-2:]).removeprefix("axes.")
+        if name in self.words:
+            return self.words[name]
         if name in self.overridden:
             return f"--set {name}"
         line = self._line(keys, turn)
@@ -84,7 +91,7 @@ class Document:
         try:
             yield
         except InputError as error:
-            if error.where is not None and error.where.startswith((self.path, "--set")):
+            if error.where is not None and error.where.startswith((self.path, "--")):
                 raise
             raise placed(error, self.where(*keys, turn=turn)) from None
 

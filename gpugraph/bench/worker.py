@@ -9,9 +9,9 @@ request         answers
 ==============  ==================================================================================
 ``devices``     one ``devices``: for each name its kind, description and memory, or why it cannot be used
 ``describe``    one ``described``: what a user's own algorithm says of itself (``describe_guest``)
-``measure``     ``current`` and ``progress`` as they come; ``identified`` or ``already`` for each cell, then
-                ``opened``; ``finished`` with its record for each cell; ``done`` at the end, or ``lost`` where
-                a kernel took the GPU's context with it or a stranger wrote into the graph
+``measure``     ``current``, ``progress`` and ``decided`` as they come; ``identified`` or ``already`` for each cell,
+                then ``opened``; ``finished`` with its record for each cell; ``done`` at the end, or ``lost``
+                where a kernel took the GPU's context with it or a stranger wrote into the graph
 ==============  ==================================================================================
 
 The worker ends with its parent: at the end of standard input, and on Linux at once, by the kernel's own hand, even
@@ -21,6 +21,7 @@ while compiled code holds the interpreter.
 from __future__ import annotations
 
 import json
+import logging
 import os
 import signal
 import sys
@@ -48,6 +49,7 @@ def main() -> None:
     send = _protected_output()
     requests = _requests()
     worker = Worker(send)
+    tell_decisions(send)
     send("ready", pid=os.getpid())
     try:
         while True:
@@ -68,6 +70,18 @@ def end_with(parent: int) -> None:
         ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if hasattr(os, "getppid") and os.getppid() != parent:
         os._exit(1)
+
+
+def tell_decisions(send: Send) -> None:
+    """Send what is logged to the parent, which knows whether anyone wants to read it."""
+
+    class Sent(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            send("decided", what=record.getMessage())
+
+    log = logging.getLogger("gpugraph")
+    log.setLevel(logging.INFO)
+    log.addHandler(Sent())
 
 
 class _EndedError(BaseException):

@@ -7,23 +7,27 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpugraph.cli.options import command, defaults, peer_command
+from gpugraph.cli.compete import SAMPLING, ad_hoc_axes, check_exports, export, show_rankings, split
+from gpugraph.cli.options import command, defaults, export_option, offline_option, peer_command
 from gpugraph.errors import InputError, Regression
+from gpugraph.quantities import parse_share
 
 if TYPE_CHECKING:
     from gpugraph.bench.bench import Bench
+    from gpugraph.bench.run import Totals
 
 _BUDGET = f"For the cells of each device [default: the sweep's, else {defaults().budget}]."
+_ON = "Where cells run: gpus:2, cpus:2, slurm:partition=NAME,gpus=1,time=30m, dask:tcp://HOST:8786."
 
 
 @command
-@click.option(
-    "--sweep", metavar="NAME|FILE", default="smoke", show_default=True, help="A shipped sweep, or a TOML file."
-)
+@click.argument("graphs", nargs=-1, metavar="[GRAPH]...")
+@click.option("--sweep", metavar="NAME|FILE", help="A shipped sweep, or a TOML file [default: the GRAPHs, else smoke].")
+@click.option("--algo", "algos", multiple=True, metavar="NAMES", help="In the sweep's place, e.g. prim,kruskal@cpu.")
 @click.option("--set", "settings", multiple=True, metavar="AXIS=VALUES", help="Other values for an axis; repeatable.")
 @click.option("--budget", metavar="TIME", help=_BUDGET)
 @click.option("--peer", "peers", multiple=True, metavar="NAMES", help="Peers that run beside, e.g. scipy,igraph.")
@@ -31,6 +35,9 @@ _BUDGET = f"For the cells of each device [default: the sweep's, else {defaults()
 @click.option("--save", metavar="FILE.jsonl", help="Where records go [default: a dated file here].")
 @click.option("--resume", is_flag=True, help="Go on with the file; without --save, with this sweep's newest here.")
 @click.option("--retry", is_flag=True, help="Go on, and try again what did not go well.")
+@click.option("--on", metavar="PLACE", help=_ON)
+@click.option("--target", metavar="SHARE", help="Half the 95% interval of each median, e.g. 2% [default: the sweep's].")
+@click.option("--max-seconds", type=float, metavar="S", help="Stop sampling a cell then [default: the sweep's].")
 @click.option("--cold", is_flag=True, help="Flush the GPU's second-level cache before every sample.")
 @click.option(
     "--processes", metavar="N", type=click.IntRange(min=1), help="Spread a cell's samples over N worker processes."
@@ -42,11 +49,16 @@ _BUDGET = f"For the cells of each device [default: the sweep's, else {defaults()
     help="Run all of it N times, each held against the one before.",
 )
 @click.option("--energy", is_flag=True, help="Measure the energy of a run too.")
+@offline_option
+@export_option
+@click.option("-v", "--verbose", is_flag=True, help="Log each step, and why it is taken.")
 @click.option("--list", "list_", is_flag=True, help="Show the cells and the memory each will need, and end.")
 @click.option("--dry-run", is_flag=True, help="Show what each cell will take of the budget, and end.")
 @click.option("--sweeps", is_flag=True, help="List the sweeps that come with gpugraph, and end.")
 def bench(
-    sweep: str,
+    graphs: tuple[str, ...],
+    sweep: str | None,
+    algos: tuple[str, ...],
     settings: tuple[str, ...],
     budget: str | None,
     peers: tuple[str, ...],
@@ -54,10 +66,15 @@ def bench(
     save: str | None,
     resume: bool,
     retry: bool,
+    on: str | None,
+    target: str | None,
+    max_seconds: float | None,
     cold: bool,
     processes: int | None,
     runs: int | None,
     energy: bool,
+    exports: tuple[str, ...],
+    verbose: bool,
     list_: bool,
     dry_run: bool,
     sweeps: bool,
@@ -65,27 +82,38 @@ def bench(
 ) -> None:
     """Run a sweep: many cells, each verified, one line of a file for each as it ends.
 
-    A sweep is a TOML file of axes, and of what is to come of them (docs/bench.md); --sweeps lists those that come with
-    gpugraph.
+    GRAPHs and --algo make a sweep of their own, and are compared at the end. Else a sweep is a TOML file of axes, and
+    of what is to come of them (docs/bench.md); --sweeps lists those that come with gpugraph.
     A kill loses at most the running cell, --resume goes on. Cells run in a process of their own, with limits of time
     and memory; what fails, hangs or does not fit is a row that says so.
 
     Example:
+      gpugraph bench grid:64x64 rmat:12 --algo boruvka,kruskal@cpu --peer scipy
       gpugraph bench --sweep scales --set scale=12..14 --save scales.jsonl
     """
     from gpugraph.bench.axes import parse_settings
     from gpugraph.bench.bench import Bench
-    from gpugraph.bench.sweep_file import read_sweep, shipped
-    from gpugraph.cli.output import show, show_lines
+    from gpugraph.bench.sweep_file import read_sweep, shipped, sweep_of_words
+    from gpugraph.cli.output import log_decisions, show, show_lines
     from gpugraph.report.sweep import plan_lines, price_lines
+    from gpugraph.report.terminal import table_width
 
     if sweeps:
         show("\n".join(f"{name:<22} {read_sweep(name).title}" for name in shipped()))
         return
     seconds = None if budget is None else _seconds(budget, f"--budget {budget}")
     default_s = _seconds(defaults().budget, f"{defaults().origins['bench.budget']}, bench.budget")
-    sampled = {"cold": cold, "energy": energy, "processes": processes}
-    asked = read_sweep(sweep, parse_settings(settings), seconds, default_s)
+    sampled: dict[str, Any] = {"cold": cold, "energy": energy, "processes": processes, "time_limit_s": max_seconds}
+    sampled["target"] = None if target is None else parse_share("--target", target)
+    check_exports(exports)
+    log_decisions(verbose)
+    names, changed = split(algos), parse_settings(settings)
+    if graphs and sweep is None:
+        tables = {"title": ", ".join(graphs), "axes": ad_hoc_axes(graphs, names), "sampling": dict(SAMPLING)}
+        asked = sweep_of_words(tables, {"graph": "GRAPH", "algorithm": "--algo"}, changed, seconds, default_s)
+    else:
+        changed |= {name: given for name, given in (("graph", [*graphs]), ("algorithm", names)) if given}
+        asked = read_sweep(sweep or "smoke", changed, seconds, default_s)
 
     def prepared(path: str | None) -> Bench:
         return Bench(
@@ -96,17 +124,21 @@ def bench(
             dry=list_ or dry_run,
             peers=[name for text in peers for name in text.split(",") if name],
             commands=commands,
-            sampled={name: value for name, value in sampled.items() if value},
+            sampled={name: value for name, value in sampled.items() if value is not None and value is not False},
+            on=on,
         )
 
     if list_ or dry_run:
         with _opened(prepared(save), quiet=quiet) as plan:
-            lines = plan_lines(plan.plan, plan.prices)
-            show_lines(lines if list_ else price_lines(plan.plan, plan.prices, plan.sweep.budget_s))
+            cells, prices, width = plan.plan, plan.prices, table_width()
+            lines = plan_lines(cells, prices, width=width)
+            show_lines(lines if list_ else price_lines(cells, prices, plan.sweep.budget_s, width=width))
     elif runs is None:
-        _run(prepared(save), quiet=quiet)
+        _run(prepared(save), exports, quiet=quiet, verbose=verbose)
+    elif exports:
+        raise InputError("--export takes one run", remedy="export each with gpugraph compare RUN.jsonl --by algorithm")
     else:
-        _repeat(prepared, _numbered(save, runs), quiet=quiet)
+        _repeat(prepared, _numbered(save, runs), quiet=quiet, verbose=verbose)
 
 
 @contextlib.contextmanager
@@ -130,7 +162,7 @@ def _numbered(save: str | None, runs: int) -> list[str]:
     return [f"{stem}-{turn}{ending}" for turn in range(1, runs + 1)]
 
 
-def _repeat(prepared: Callable[[str], Bench], paths: Sequence[str], *, quiet: bool) -> None:
+def _repeat(prepared: Callable[[str], Bench], paths: Sequence[str], *, quiet: bool, verbose: bool) -> None:
     """Run a sweep once for each file, and hold each run against the one before.
 
     Raises:
@@ -145,7 +177,7 @@ def _repeat(prepared: Callable[[str], Bench], paths: Sequence[str], *, quiet: bo
         check_destination(path, append=True)
     worse: list[str] = []
     for turn, path in enumerate(paths):
-        _run(prepared(path), quiet=quiet)
+        _run(prepared(path), quiet=quiet, verbose=verbose)
         if turn:
             comparison = compare(read_records([paths[turn - 1]])[0], read_records([path])[0])
             worse += [path] if comparison.regressions else []
@@ -164,38 +196,65 @@ def _seconds(text: str, where: str) -> float:
         raise InputError(error.what, where=where, remedy=error.remedy) from None
 
 
-def _run(bench: Bench, *, quiet: bool) -> None:
-    """Run the cells, show how they go and how they went."""
-    from gpugraph.bench.bench import judge, judge_findings
-    from gpugraph.bench.live import watcher_for
-    from gpugraph.cli.output import check_destination, show, show_lines, tell
-    from gpugraph.measure.record import Record
-    from gpugraph.quantities import counted
-    from gpugraph.report.sweep import finding_lines, result_lines
-    from gpugraph.report.terminal import page_width
+def run_cells(bench: Bench, *, quiet: bool, verbose: bool, keep: bool = False) -> Totals:
+    """Run the cells of a bench and show how they go; return how they went.
 
-    check_destination(bench.path, append=True)
+    Args:
+        bench: not opened yet.
+        quiet: no progress and no notices.
+        verbose: each step.
+        keep: its file stays, and is to be spoken of.
+    """
+    from gpugraph.bench.live import watcher_for
+    from gpugraph.cli.output import tell
+    from gpugraph.quantities import counted
+
     with _opened(bench, quiet=quiet):
         store, path, total, title = bench.store, bench.path, len(bench.plan.cells), bench.sweep.title
         assert store is not None
-        tell([f"left out, {number}: {reason}" for reason, number in bench.plan.left_out.most_common()], quiet=quiet)
+        left_out, hint = bench.plan.left_out, "; NAME@DEVICE takes another" if bench.sweep.ad_hoc else ""
+        tell([f"left out, {number}: {reason}{hint}" for reason, number in left_out.most_common()], quiet=quiet)
         if store.cut:
             tell([f"{path}: a last line that was torn by a kill is cut off"], quiet=quiet)
-        tell([f"{counted(total, 'cell')} of '{title}' go to {path}"], quiet=quiet)
+        if keep:
+            tell([f"{counted(total, 'cell')} of '{title}' go to {path}"], quiet=quiet)
         try:
-            with watcher_for(total, title, quiet=quiet) as watcher:
+            with watcher_for(total, title, quiet=quiet, verbose=verbose) as watcher:
                 totals = bench.run(watcher)
         except KeyboardInterrupt:
-            tell([f"{len(store.records)} of {total} cells are in {path}; go on with: {_again(bench.sweep.name, path)}"])
+            if keep:
+                done = f"{len(store.records)} of {total} cells are in {path}"
+                tell([f"{done}; go on with: {_again(bench.sweep.name, path)}"])
             raise
         if totals.resumed:
             tell([f"finished before: {counted(totals.resumed, 'cell')}"], quiet=quiet)
-        show_lines(result_lines([record for _, record in totals.records] or store.records))
-        found = [Record.of(record) for record in store.records]
-        show_lines(finding_lines(bench.sweep, found, width=page_width()))
-        show(f"{path}: {counted(len(store.records), 'record')} — gpugraph report {path} -o report.html")
-        judge(totals)
-        judge_findings(bench.sweep, found)
+    return totals
+
+
+def _run(bench: Bench, exports: Sequence[str] = (), *, quiet: bool, verbose: bool) -> None:
+    """Run the cells, show how they go and how they went."""
+    from gpugraph.bench.bench import judge, judge_findings
+    from gpugraph.cli.output import check_destination, show, show_lines
+    from gpugraph.measure.ranking import rank
+    from gpugraph.measure.record import Record
+    from gpugraph.quantities import counted
+    from gpugraph.report.sweep import finding_lines, result_lines
+    from gpugraph.report.terminal import page_width, table_width
+
+    check_destination(bench.path, append=True)
+    totals = run_cells(bench, quiet=quiet, verbose=verbose, keep=True)
+    stored = bench.store.records if bench.store is not None else []
+    records = [Record.of(record) for record in stored]
+    rankings = rank(records)[0] if bench.sweep.ad_hoc or exports else []
+    if bench.sweep.ad_hoc and any(len(ranking.records) > 1 for ranking in rankings):
+        show_rankings(rankings)
+    else:
+        show_lines(result_lines([record for _, record in totals.records] or stored, width=table_width()))
+    show_lines(finding_lines(bench.sweep, records, width=page_width(), table_width=table_width()))
+    export(records, exports, rankings, quiet=quiet)
+    show(f"{bench.path}: {counted(len(records), 'record')} — gpugraph report {bench.path} -o report.html")
+    judge(totals)
+    judge_findings(bench.sweep, records)
 
 
 def _again(sweep: str, path: str) -> str:

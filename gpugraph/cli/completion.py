@@ -29,20 +29,31 @@ def _files(context: click.Context, incomplete: str) -> list[CompletionItem]:
 
 
 def _graphs(context: click.Context, incomplete: str) -> list[CompletionItem]:
-    """Offer families of graphs, and files."""
+    """Offer families of graphs, data sets, and files."""
     from gpugraph.graph.families import FAMILIES
 
     specs = _items((f"{name}:" for name in FAMILIES), incomplete) if incomplete else []
-    return [*specs, CompletionItem(incomplete, type="file")]
+    return [*specs, *(_datasets(context, incomplete) if incomplete else []), CompletionItem(incomplete, type="file")]
+
+
+def _datasets(context: click.Context, incomplete: str) -> list[CompletionItem]:
+    """Offer collections, and behind a colon their data sets."""
+    from gpugraph.graph.datasets.registry import listed, registry
+
+    if ":" in incomplete:
+        return _items(map(str, listed()), incomplete)
+    return _items((f"{one.prefix}:" for one in registry().values() if not one.gone), incomplete)
 
 
 def _algorithms(context: click.Context, incomplete: str) -> list[CompletionItem]:
-    """Offer the algorithms of the command's problem, and Python files."""
+    """Offer the algorithms of the command's problem behind the last comma, and Python files."""
     from gpugraph.problems.registry import algorithms
 
     problem = context.info_name if context.info_name in PROBLEMS else None
     names = sorted({"auto", *(algorithm.name for algorithm in algorithms(problem))})
-    return _items(names, incomplete) or _files(context, incomplete)
+    before, comma, last = incomplete.rpartition(",")
+    found = [CompletionItem(before + comma + name) for name in names if name.startswith(last)]
+    return found or _files(context, incomplete)
 
 
 def _sweeps(context: click.Context, incomplete: str) -> list[CompletionItem]:
@@ -78,7 +89,7 @@ def _sources(context: click.Context, incomplete: str) -> list[CompletionItem]:
     """Offer where shortest paths may start; of ``convert`` the source is a graph."""
     if context.info_name == "convert":
         return _graphs(context, incomplete)
-    return _items(("max-degree", "random:", "name:", "index:"), incomplete)
+    return _items(("max-degree", "random:", "name:", "index:", "published"), incomplete)
 
 
 def _of(*names: str) -> Callable[[Any, str], list[CompletionItem]]:
@@ -86,11 +97,9 @@ def _of(*names: str) -> Callable[[Any, str], list[CompletionItem]]:
 
 
 _LOOKUPS: dict[str, Callable[[Any, str], list[CompletionItem]]] = {
-    **dict.fromkeys(("graph", "spec"), _graphs),
-    **dict.fromkeys(
-        ("output", "save", "export", "result", "results", "file", "base", "new", "commands", "array"), _files
-    ),
-    "algo": _algorithms,
+    **dict.fromkeys(("graph", "graphs", "spec"), _graphs),
+    **dict.fromkeys(("output", "save", "exports", "result", "results", "file", "files", "commands", "array"), _files),
+    **dict.fromkeys(("algo", "algos"), _algorithms),
     "sweep": _sweeps,
     "peers": _peers,
     "problem": _of(*PROBLEMS),
@@ -101,6 +110,7 @@ _LOOKUPS: dict[str, Callable[[Any, str], list[CompletionItem]]] = {
     "device": _of("auto", "cpu", "cuda", "emulated"),
     "weights": _of("file", "unit", "abs", "hash:", "uniform:"),
     "source": _sources,
+    "names": _datasets,
     "input_format": _formats,
     "output_format": _formats,
 }

@@ -38,6 +38,7 @@ COMMANDS = {
     "compare": "compare",
     "report": "report",
     "plot": "report",
+    "datasets": "datasets",
     "generate": "graphs",
     "convert": "graphs",
     "info": "graphs",
@@ -123,7 +124,8 @@ class LazyGroup(click.Group):
 def _everything() -> None:
     """Benchmark minimum spanning trees and shortest paths on GPUs, every result verified.
 
-    A graph is a file in one of the usual formats, or a spec such as rmat:20 from which it is generated;
+    A graph is a file in one of the usual formats, a spec such as rmat:20 from which it is generated, or the name of a
+    data set such as snap:roadNet-CA, which is fetched;
     `gpugraph COMMAND --help` shows an example of each command.
 
     Example:

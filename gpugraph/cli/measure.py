@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -11,8 +12,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpugraph.cli import Command
+from gpugraph.cli.compete import check_exports, compete, export, split
 from gpugraph.cli.options import bundle, command, defaults, graph_options, output_options, run_options
-from gpugraph.cli.output import check_destination, diverted, show, show_lines, tell
+from gpugraph.cli.output import (
+    check_destination,
+    check_drawing,
+    diverted,
+    draw_counter_example,
+    log_decisions,
+    show,
+    show_lines,
+    tell,
+)
 from gpugraph.errors import InputError, VerificationFailed, unknown_name
 from gpugraph.problems.registry import command_of
 from gpugraph.quantities import parse_share
@@ -43,7 +54,7 @@ def measure(
     problem: str,
     *,
     graph: str | None,
-    algo: str,
+    algos: tuple[str, ...],
     prepare: tuple[str, ...],
     settings: tuple[str, ...],
     index_bits: str | None,
@@ -55,11 +66,17 @@ def measure(
     max_seconds: float | None,
     cold: bool,
     energy: bool,
+    peers: tuple[str, ...] = (),
+    exports: tuple[str, ...] = (),
+    verbose: bool = False,
     commands: tuple[str, ...] = (),
+    draw: str | None = None,
     device: str = "auto",
     **same: Any,
 ) -> None:
-    """Run one cell and deliver its record; ``same`` are the options whose names and meaning are those of ``Cell``.
+    """Run one cell and deliver its record, or several and compare them.
+
+    ``same`` are the options whose names and meaning are those of ``Cell``.
 
     Raises:
         VerificationFailed: after everything was printed and saved.
@@ -68,13 +85,46 @@ def measure(
     from gpugraph.clock import Account
     from gpugraph.measure.cell import Cell
     from gpugraph.measure.run_cell import run_cell
+    from gpugraph.ranks.world import world
 
-    account, print_record = Account("start", Command.began), _printer(style)
     if graph is None:
         graph = defaults().graph
         tell([f"no graph given: taking {graph}, the default of {defaults().origins['default.graph']}"], quiet=quiet)
-    _check_outputs(problem, graph, output, save)
-    algo = _with_commands(algo, commands)
+    _check_outputs(problem, graph, output, save, exports)
+    check_drawing(draw)
+    log_decisions(verbose)
+    names, beside = split(algos), split(peers)
+    if len(names) + len(beside) > 1 or beside:
+        repeat, warmup, profile = (same.pop(name) for name in ("repeat", "warmup", "profile"))
+        for given, option in (
+            (output, "-o writes the result of one algorithm"),
+            (profile, "--profile runs one"),
+            (draw, "--draw draws what one got wrong"),
+        ):
+            if given:
+                raise InputError(option, remedy="name one with --algo, and no --peer")
+        compete(
+            problem,
+            graph,
+            names or ["auto"],
+            beside,
+            sampling={"warmup": warmup, "cold": cold, "energy": energy} | _competing(repeat, target, max_seconds),
+            prepare=prepare,
+            settings=settings,
+            commands=commands,
+            style=style,
+            save=save,
+            exports=exports,
+            quiet=quiet,
+            verbose=verbose,
+            index_bits=int(index_bits) if index_bits else None,
+            device=device,
+            **same,
+        )
+        return
+    account, print_record = Account("start", Command.began), _printer(style)
+    algo, _, chosen = _with_commands(names[0] if names else "auto", commands).partition("@")
+    device = chosen or device
     _check_algorithm(problem, algo)
     cell = Cell(
         problem,
@@ -87,9 +137,11 @@ def measure(
         **same,
     )
     sampling = _sampling(cell, target, max_seconds, cold=cold, energy=energy)
-    with Progress(quiet=quiet) as progress:
+    with Progress(quiet=quiet, verbose=verbose) as progress:
         with diverted():
             record = run_cell(cell, progress, sampling, account)
+        if (comm := world()) is not None and comm.rank > 0:  # rank 0 delivers what all have found
+            output = save = None
         troubles: list[InputError] = []
         if output is not None and record.status != "failed":
             from gpugraph.problems.result_files import write_result
@@ -107,6 +159,10 @@ def measure(
                 tell([f"{save}: a last line that was torn by a kill is cut off"], quiet=quiet)
     with _going_on(troubles):
         print_record(record)
+    with _going_on(troubles):
+        draw_counter_example(draw, record.shape.verification.counter_example, quiet=quiet)
+        if exports:
+            export([record], exports, quiet=quiet)
     if record.status == "failed":
         where = f"{record.data['problem']} by {record.data['algorithm']} on {record.data['graph']['name']}"
         raise VerificationFailed(record.data["verification"]["detail"], where=where)
@@ -157,6 +213,27 @@ def _sampling(cell: Cell, target: str | None, max_seconds: float | None, *, cold
     return replace(sampling, time_limit_s=limit, cold=cold, energy=energy, bandwidth=cell.phases)
 
 
+def _competing(repeat: int, target: str | None, max_seconds: float | None) -> dict[str, Any]:
+    """Return the sampling of several that compete: a bench's, or so many samples as ``--repeat`` says if it is given.
+
+    Raises:
+        InputError: one of them makes no sense.
+    """
+    from gpugraph.measure.cell import Sampling
+
+    context = click.get_current_context()
+    told = context.get_parameter_source("repeat") is click.core.ParameterSource.COMMANDLINE
+    found: dict[str, Any] = {} if max_seconds is None else {"time_limit_s": max_seconds}
+    if target is not None:
+        found["target"] = parse_share("--target", target)
+    if told:
+        found["min_samples"] = repeat
+        found["max_samples"] = max(repeat + 1, Sampling.max_samples) if target is not None else repeat
+    if told and target is None:
+        found = {"time_limit_s": math.inf, **found}
+    return found
+
+
 def _printer(style: str) -> Callable[[Record], None]:
     """Return what prints a record on standard output in one of the four styles, all of it imported."""
     from gpugraph.report.terminal import page_width
@@ -186,9 +263,10 @@ def _notices(record: Record, output: str | None) -> list[str]:
     return notices
 
 
-def _check_outputs(problem: str, graph: str, output: str | None, save: str | None) -> None:
+def _check_outputs(problem: str, graph: str, output: str | None, save: str | None, exports: tuple[str, ...]) -> None:
     """Refuse before the work what could not be written after it."""
-    for path in (output, save):
+    check_exports(exports)
+    for path in (output, save, *exports):
         if path is None:
             continue
         check_destination(path, append=path is save)

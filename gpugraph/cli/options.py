@@ -17,23 +17,25 @@ import click
 
 from gpugraph.errors import InputError, placed, unknown_name
 from gpugraph.files import resource_dir
+from gpugraph.graph.datasets import MIRROR, OFFLINE, OWN
 from gpugraph.problems.contract import METHODS_OF_A_RUN, PROBLEMS, TRANSFERS
 
 # ------------------------------------------------------------------ how help looks
 # An example first, then what is to be known, then options in groups.
 
 GROUPS = {
-    "Graph": "input_format columns directed vertices keep_ids symmetrize weights seed size dtype exclusive segments",
-    "Algorithm": "algo device commands peer peers source predecessors settings prepare index_bits",
+    "Graph": "input_format columns directed vertices keep_ids symmetrize weights seed offline"
+    " size dtype exclusive segments",
+    "Algorithm": "algos device commands peer peers source predecessors settings prepare index_bits",
     "Measurement": "repeat warmup target max_seconds cold energy verify phases profile processes budget",
-    "Output": "style output output_format save export quiet debug help",
+    "Output": "style output output_format save exports verbose quiet debug help",
 }
 """Title → the parameters under it; those of a command's own come first, under Options."""
 
 _SECTIONS = {
     "Solve and measure": " ".join(PROBLEMS),
     "Many at once": "bench compare report plot",
-    "Graphs": "generate convert info verify",
+    "Graphs": "datasets generate convert info verify",
     "What there is": "algos devices demo help",
     "Your own": "new races config completion",
 }
@@ -93,6 +95,7 @@ _KEYS: dict[str, dict[str, type]] = {
     "default": {"graph": str, "device": str},
     "measure": {"repeat": int, "warmup": int, "verify": str},
     "bench": {"budget": str},
+    "data": {"offline": bool, "mirror": str, "registry": str},
 }
 
 
@@ -107,6 +110,8 @@ class Defaults:
         warmup: runs before the first sample.
         verify: the method of verification.
         budget: of a sweep's cells on each device, as ``--budget`` takes it.
+        offline: whether data sets may not be fetched.
+        mirror, registry: where data sets are asked for first, and the user's own list of them; or empty.
         origins: ``"table.key"`` → the file that says so.
     """
 
@@ -116,6 +121,9 @@ class Defaults:
     warmup: int
     verify: str
     budget: str
+    offline: bool
+    mirror: str
+    registry: str
     origins: Mapping[str, str]
 
 
@@ -178,7 +186,7 @@ def _read_keys(path: Path) -> dict[str, Any]:
                 raise placed(unknown_name(f"key in [{table}]", key, _KEYS[table]), str(path))
             kind = _KEYS[table][key]
             if type(value) is not kind:
-                noun = {str: "a text in quotation marks", int: "a whole number"}[kind]
+                noun = {str: "a text in quotation marks", int: "a whole number", bool: "true or false"}[kind]
                 raise InputError(
                     f"{table}.{key} is {value!r}, not of type {kind.__name__}", where=path, remedy=f"give {noun}"
                 )
@@ -253,6 +261,31 @@ def _complete(
     return otherwise(context, incomplete) if found is None else found
 
 
+def _say_where_data_is(context: click.Context, parameter: click.Parameter, offline: bool) -> None:
+    """Set the variables that data sets go by, for this process and those that it starts, until the command ends."""
+    own = defaults()
+    told = {OFFLINE: "1" if offline or own.offline else "", MIRROR: own.mirror, OWN: own.registry}
+    for name, value in told.items():
+        if value and (name not in os.environ or (name == OFFLINE and offline)):
+            context.call_on_close(partial(_restore, name, os.environ.get(name)))
+            os.environ[name] = value
+
+
+def _restore(name: str, before: str | None) -> None:
+    if before is None:
+        os.environ.pop(name, None)
+    else:
+        os.environ[name] = before
+
+
+offline_option = click.option(
+    "--offline",
+    is_flag=True,
+    expose_value=False,
+    callback=_say_where_data_is,
+    help="Fetch nothing: a data set has to be in the cache.",
+)
+
 input_options = bundle(
     click.option("--input-format", metavar="FORMAT", help="Format of the file, where content and name do not tell."),
     click.option(
@@ -272,6 +305,7 @@ input_options = bundle(
         help="file, unit, abs, hash:LO..HI, uniform:LO..HI.",
     ),
     click.option("--seed", type=int, default=1, show_default=True, help="Of what is random: weights, sources."),
+    offline_option,
 )
 
 graph_options = bundle(
@@ -288,7 +322,16 @@ peer_command = click.option(
 def run_options(function: Decorated) -> Decorated:
     """Add what says how to run: algorithm, device, samples, verification."""
     return bundle(
-        click.option("--algo", default="auto", show_default=True, metavar="NAME", help="See `gpugraph algos`."),
+        click.option(
+            "--algo",
+            "algos",
+            multiple=True,
+            metavar="NAMES",
+            help="See `gpugraph algos`; several are compared: a,b@cpu [default: auto].",
+        ),
+        click.option(
+            "--peer", "peers", multiple=True, metavar="NAMES", help="Peers to compare with, e.g. scipy,igraph."
+        ),
         click.option(
             "--device",
             default=defaults().device,
@@ -297,7 +340,13 @@ def run_options(function: Decorated) -> Decorated:
             help="auto, cuda[:i], cpu or emulated; several: cuda:0,1, cuda:all, cpu*4.",
         ),
         peer_command,
-        click.option("--repeat", type=int, default=defaults().repeat, show_default=True, help="Samples to take."),
+        click.option(
+            "--repeat",
+            type=int,
+            default=defaults().repeat,
+            show_default=True,
+            help="Samples to take; several that compete take 20 or more.",
+        ),
         click.option("--warmup", type=int, default=defaults().warmup, show_default=True, help="Runs before them."),
         click.option(
             "--target",
@@ -335,6 +384,11 @@ def run_options(function: Decorated) -> Decorated:
     )(function)
 
 
+draw_option = click.option("--draw", metavar="FILE.svg", help="Draw the counter-example, if the result is wrong.")
+export_option = click.option(
+    "--export", "exports", multiple=True, metavar="FILE", help="Write all samples to .json, .csv or .md; repeatable."
+)
+
 output_options = bundle(
     named(
         "--format",
@@ -346,6 +400,9 @@ output_options = bundle(
     ),
     click.option("-o", "--output", metavar="RESULT", help="Write the result: .npz, .csv, or .mtx for a forest."),
     click.option("--save", metavar="FILE.jsonl", help="Append the record to a file."),
+    draw_option,
+    export_option,
+    click.option("-v", "--verbose", is_flag=True, help="Log each step, and why it is taken."),
 )
 
 table_or_json = named(

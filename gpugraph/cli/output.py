@@ -10,11 +10,15 @@ import time
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from types import TracebackType
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
-from gpugraph.errors import GpuGraphWarning, InputError
+from gpugraph.clock import process_began
+from gpugraph.errors import GpuGraphWarning, InputError, unknown_name
 from gpugraph.files import check_writable
 from gpugraph.report.terminal import Line, plain, print_rich
+
+if TYPE_CHECKING:
+    from gpugraph.measure.record_shape import CounterExampleShape
 
 
 def show(text: str) -> None:
@@ -58,6 +62,21 @@ def tell(notices: Iterable[str], *, quiet: bool = False) -> None:
             print(f"gpugraph: {' '.join(notice.split())}", file=sys.stderr, flush=True)
     except OSError:
         silence(sys.stderr)
+
+
+def log_decisions(verbose: bool) -> None:
+    """Print on standard error what is decided from now on, and why, where ``-v`` asks for it; else nothing any more."""
+    if not verbose and "logging" not in sys.modules:
+        return
+    import logging
+
+    class Told(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            tell([f"{time.perf_counter() - process_began():7.3f} s  {record.getMessage()}"])
+
+    log = logging.getLogger("gpugraph")
+    log.setLevel(logging.INFO if verbose else logging.WARNING)
+    log.handlers = [Told()] if verbose else []
 
 
 @contextlib.contextmanager
@@ -137,6 +156,35 @@ def check_destination(path: str, *, append: bool = False) -> None:
         check_writable(path)
 
 
+def check_drawing(path: str | None) -> None:
+    """Check that the drawing of a counter-example can be written where one is asked for.
+
+    Raises:
+        InputError: the name does not end in .svg, or ``check_destination`` says so.
+    """
+    if path is not None:
+        ending = os.path.splitext(path)[1].lower()
+        if ending != ".svg":
+            raise unknown_name("ending of a drawing", ending or path, [".svg"])
+        check_destination(path)
+
+
+def draw_counter_example(path: str | None, shape: CounterExampleShape | None, *, quiet: bool = False) -> None:
+    """Write a counter-example, if a drawing is asked for, or say that there is none."""
+    if path is None:
+        return
+    if shape is None:
+        tell([f"{path} is not written: there is no counter-example to draw"], quiet=quiet)
+        return
+    from gpugraph.files import atomic_write
+    from gpugraph.report.charts.chart import LIGHT
+    from gpugraph.report.counter_example import svg
+
+    with atomic_write(path, "w") as stream:
+        stream.write(svg(shape, LIGHT) + "\n")
+    tell([f"{path}: the counter-example"], quiet=quiet)
+
+
 def silence(stream: IO[str]) -> None:
     """Send what is still buffered and all that follows nowhere, so that nobody complains again on the way out."""
     with contextlib.suppress(OSError, ValueError):
@@ -162,14 +210,16 @@ class Progress:
 
     Args:
         quiet: show nothing.
+        verbose: a line for each step, with the time since the process began, and nothing else.
         stream: where to show it; standard error if not given.
     """
 
-    def __init__(self, *, quiet: bool = False, stream: IO[str] | None = None):
+    def __init__(self, *, quiet: bool = False, verbose: bool = False, stream: IO[str] | None = None):
         self.stream = stream if stream is not None else sys.stderr
         self.what = "starting"
         self.fraction: float | None = None
-        self._quiet = quiet
+        self._quiet, self._verbose = quiet or verbose, verbose
+        self._steps = set[str]()
         self._done = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
         self._start = time.monotonic()
@@ -177,6 +227,12 @@ class Progress:
     def __call__(self, what: str, fraction: float | None = None) -> None:
         """Say what is being done from now on."""
         self.what, self.fraction = what, fraction
+        step = what.partition(" sample ")[0]
+        if self._verbose and step not in self._steps:
+            self._steps.add(step)
+            with contextlib.suppress(OSError, ValueError):
+                at = time.perf_counter() - process_began()
+                print(f"gpugraph: {at:7.3f} s  {what}", file=self.stream, flush=True)
 
     def step(self, fraction: float, what: str) -> None:
         """Say how far the work is; the form in which generators report."""

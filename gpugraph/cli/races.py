@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from gpugraph.cli.options import command, input_options, table_or_json
+from gpugraph.cli.options import command, draw_option, input_options, table_or_json
 from gpugraph.errors import InputError, VerificationFailed, unknown_name
 from gpugraph.problems.contract import PROBLEMS
 
@@ -18,9 +18,18 @@ from gpugraph.problems.contract import PROBLEMS
 @click.option("--algo", default="auto", show_default=True, metavar="NAME", help="One with kernels, or FILE.py:OBJECT.")
 @click.option("--source", metavar="SOURCE", help="Of shortest paths [default: max-degree].")
 @click.option("--runs", type=click.IntRange(1), default=5, show_default=True, help="Schedules, each of another seed.")
+@draw_option
 @table_or_json
 def races(
-    problem: str, graph: str, algo: str, source: str | None, runs: int, style: str, quiet: bool, **told: Any
+    problem: str,
+    graph: str,
+    algo: str,
+    source: str | None,
+    runs: int,
+    draw: str | None,
+    style: str,
+    quiet: bool,
+    **told: Any,
 ) -> None:
     """Hunt data races of an algorithm's kernels on the emulated device, and name their lines.
 
@@ -32,13 +41,16 @@ def races(
     """
     import json
 
-    from gpugraph.cli.output import Progress, show, tell
+    from gpugraph.cli.output import Progress, check_drawing, draw_counter_example, show, show_lines, tell
     from gpugraph.clock import HostClock
     from gpugraph.problems.contract import Input
     from gpugraph.problems.registry import load_problem
+    from gpugraph.report.counter_example import shape_of_verdict, sketch
+    from gpugraph.report.terminal import can_draw, page_width
 
     if problem not in PROBLEMS:
         raise unknown_name("problem", problem, PROBLEMS)
+    check_drawing(draw)
     solved = load_problem(problem)
     form = told.pop("input_format")
     asked = {"source": source, "seed": told["seed"]}
@@ -49,11 +61,14 @@ def races(
         algorithm = _algorithm(problem, solved.auto(opened, "emulated") if algo == "auto" else algo)
         found: dict[tuple[Any, ...], Any] = {}
         wrong = []
+        shape = None
         for seed in range(1, runs + 1):
             progress(f"{algorithm.name}: schedule {seed} of {runs}")
             verdicts, met = _run(solved, algorithm, opened, queries, seed)
             found = {(race.kernel, race.lines): race for race in met if race.allowed is None} | found
-            wrong += [f"schedule {seed}: {verdict.detail}" for verdict in verdicts if verdict.status == "failed"]
+            failed = [verdict for verdict in verdicts if verdict.status == "failed"]
+            wrong += [f"schedule {seed}: {verdict.detail}" for verdict in failed]
+            shape = shape or next((shape_of_verdict(one) for one in failed if one.counter_example is not None), None)
     tell(getattr(opened, "notes", ()), quiet=quiet)
     lines = [str(race) for race in found.values()]
     if style == "json":
@@ -61,6 +76,9 @@ def races(
     else:
         count = f"{len(lines)} {'race' if len(lines) == 1 else 'races'}, {len(wrong)} wrong results"
         show("\n".join([f"{algorithm.name}: {count} in {runs} schedules", *lines, *wrong]))
+        if shape is not None:
+            show_lines([[("", "")], *sketch(shape, width=page_width(), unicode=can_draw())])
+    draw_counter_example(draw, shape, quiet=quiet)
     if lines or wrong:
         what = lines[0] if lines else wrong[0]
         raise VerificationFailed(what, where=algorithm.name, remedy="let an atomic or a barrier order the two accesses")
@@ -80,6 +98,7 @@ def _run(solved: Any, algorithm: Any, graph: Any, queries: Any, seed: int) -> tu
     """Return the verdicts of all queries under one schedule, and the races met."""
     from gpugraph.clock import NullClock
     from gpugraph.devices.discovery import race_detector
+    from gpugraph.measure.check import check
 
     device = race_detector(seed)
     try:
@@ -90,7 +109,7 @@ def _run(solved: Any, algorithm: Any, graph: Any, queries: Any, seed: int) -> tu
         for query in queries:
             raw = algorithm.fetch(state, algorithm.run(state, NullClock(), *query))
             result = algorithm.finish(state, raw, *query)
-            verdicts.append(solved.reference(graph, query, result))
+            verdicts.append(check(solved, graph, query, result, "reference"))
         return verdicts, device.races()
     finally:
         device.close()

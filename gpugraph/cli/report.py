@@ -9,8 +9,7 @@ import click
 
 from gpugraph.cli.options import command
 from gpugraph.errors import InputError, unknown_name
-
-_STYLES = {".html": "html", ".htm": "html", ".md": "markdown", ".csv": "csv", ".txt": "text"}
+from gpugraph.report import STYLES, render
 
 
 @command
@@ -76,18 +75,8 @@ def report(
                 raise InputError("has neither [[table]] nor [[expect]]", where=asked.path, remedy="see docs/bench.md")
             lines = finding_lines(asked, rows, width=page_width())
             text = plain(lines) if style == "text" else finding_markdown(asked, rows)
-        elif style == "html":
-            from gpugraph.report.page import TITLE, page
-
-            text = page(rows, title=title or TITLE, notices=notices)
-        elif style == "markdown":
-            from gpugraph.report.markdown_csv import markdown
-
-            text = markdown(rows)
-        elif style == "csv":
-            from gpugraph.report.markdown_csv import csv
-
-            text = csv(rows)
+        elif style != "text":
+            text = render(rows, style, title=title, notices=notices)
         else:
             from gpugraph.report.summary import summary
 
@@ -110,15 +99,15 @@ def _style(style: str | None, output: str | None) -> str:
         InputError: there is no such format, or the file's name tells none.
     """
     if style is not None:
-        if style not in _STYLES.values():
-            raise unknown_name("output format", style, set(_STYLES.values()))
+        if style not in STYLES.values():
+            raise unknown_name("output format", style, set(STYLES.values()))
         return style
     if output is None:
         return "text"
     ending = os.path.splitext(output)[1].lower()
-    if ending not in _STYLES:
-        raise unknown_name("ending of a report", ending or output, _STYLES)
-    return _STYLES[ending]
+    if ending not in STYLES:
+        raise unknown_name("ending of a report", ending or output, STYLES)
+    return STYLES[ending]
 
 
 # ------------------------------------------------------------------ plot

@@ -20,11 +20,18 @@ _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 
 
 def guest_in(words: Sequence[str]) -> str | None:
-    """Return the user's own algorithm that a command line names, in a file or of an installed package, or None."""
-    named = None
+    """Return the user's own algorithm that a command line names, in a file or of an installed package, or None.
+
+    Several that compete run in workers of a bench in any case, and so does what stands beside a peer.
+    """
+    given = []
     for word, following in zip(words, [*words[1:], ""], strict=False):
         if word == "--algo" or word.startswith("--algo="):
-            named = following if word == "--algo" else word.removeprefix("--algo=")
+            given.append(following if word == "--algo" else word.removeprefix("--algo="))
+    compared = any(word == "--peer" or word.startswith("--peer=") for word in words) or words[:1] == ["bench"]
+    if len(given) != 1 or "," in given[0] or compared:
+        return None
+    named = given[0].partition("@")[0]
     if not named or named == "auto" or named.startswith("peer:"):
         return None
     from gpugraph.problems.guest_sources import installed, is_file

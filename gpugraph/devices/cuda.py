@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -21,7 +22,8 @@ from gpugraph.devices.cuda_streams import CudaClock, CudaCopies, CudaMark, CudaS
 from gpugraph.devices.kernels import CompiledModule, CudaKernel, architecture_for, compile_kernels
 from gpugraph.devices.nvrtc import parameter_sizes
 from gpugraph.devices.pinned import Transfers, as_bytes
-from gpugraph.errors import GpuGraphError, unknown_name
+from gpugraph.devices.probes import Nvml, bus_id_of
+from gpugraph.errors import DeviceUnavailable, GpuGraphError, unknown_name
 
 _SMALL = 64 << 10  # bytes of the pinned buffer that read-backs and small downloads go through
 _FILL_BLOCK = 256
@@ -285,6 +287,7 @@ class CudaDevice:
             "kind": self.kind,
             "name": self.name,
             "index": self.index,
+            "uuid": self._uuid(),
             "compute_capability": f"{self.capability // 10}.{self.capability % 10}",
             "multiprocessors": self.multiprocessors,
             "memory_bytes": self.memory()[1],
@@ -332,6 +335,16 @@ class CudaDevice:
         self.interrupts.close()
         self._memory.close()
         self._transfers.close()
+
+    def _uuid(self) -> str | None:
+        """Return the GPU's own id as nvidia-smi writes it, or None where nobody tells it."""
+        told = bytes(self._runtime.getDeviceProperties(self.index).get("uuid", b""))[:16]
+        if len(told) == 16:
+            return f"GPU-{UUID(bytes=told)}"
+        try:  # CuPy ends it at a byte that is 0
+            return Nvml(bus_id_of(self)).uuid()
+        except DeviceUnavailable:
+            return None
 
     def _attribute(self, name: str) -> int:
         runtime = self._runtime

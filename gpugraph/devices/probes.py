@@ -301,6 +301,15 @@ class Nvml:
         """
         return float(self._ask("nvmlDeviceGetTotalEnergyConsumption")) / 1e3
 
+    def uuid(self) -> str:
+        """Return the GPU's own id, e.g. ``"GPU-8b5e0e4c-…"``.
+
+        Raises:
+            DeviceUnavailable: the GPU does not tell.
+        """
+        told = self._ask("nvmlDeviceGetUUID")
+        return told.decode() if isinstance(told, bytes) else str(told)
+
     def describe(self) -> dict[str, Any]:
         """Return driver, clocks in MHz and power limit in watts, as far as the GPU tells them."""
         nvml = self._nvml

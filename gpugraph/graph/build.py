@@ -6,9 +6,9 @@ lightest stays), sorts rows, adds reverse arcs where edges were listed once, and
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from gpugraph.errors import InputError, OutOfMemory
 from gpugraph.graph.canonical import weight_words
 from gpugraph.graph.check import first_asymmetry, is_symmetric
-from gpugraph.graph.csr import CSRGraph, target_dtype
+from gpugraph.graph.csr import Answer, CSRGraph, target_dtype
 from gpugraph.graph.sort_arcs import sort_arcs
 from gpugraph.host import require_memory
 
@@ -45,6 +45,7 @@ class ArcList:
             is undirected.
         vertex_names: as in ``CSRGraph``.
         notes: sentences to carry over into ``CSRGraph.notes``.
+        answers: as in ``CSRGraph``.
     """
 
     tails: NDArray[Any]
@@ -55,6 +56,7 @@ class ArcList:
     one_sided: bool = False
     vertex_names: NDArray[Any] | None = None
     notes: tuple[str, ...] = ()
+    answers: Mapping[str, Answer] = field(default_factory=dict)
 
 
 def build(
@@ -92,6 +94,7 @@ def build(
         vertex_names=arcs.vertex_names,
         notes=(*arcs.notes, *notes_of(rows.loops, len(negative), rows.merged, arcs.one_sided)),
         negative_loop=int(arcs.tails[negative[0]]) if len(negative) else None,
+        answers=arcs.answers,
     )
     if arcs.one_sided or arcs.directed:
         return graph

@@ -12,9 +12,10 @@ Canonical order
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from gpugraph.errors import GraphFormatError, shown
 from gpugraph.graph.chunks import even_ranges, in_threads
 from gpugraph.graph.device_rows import DeviceRows
 from gpugraph.graph.digest import graph_digest
+from gpugraph.html import Shown
 
 WEIGHT_DTYPES = ("uint32", "int32", "uint64", "int64", "float32", "float64")
 
@@ -75,8 +77,21 @@ def described(graph: Any) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True, eq=False)
-class CSRGraph:
+@dataclass(frozen=True)
+class Answer:
+    """A result that came with a graph, from who published it.
+
+    Attributes:
+        path: the file that has it, ``ID VALUE`` a line.
+        start: the id of the vertex that it is for, or None where there is none.
+    """
+
+    path: Path
+    start: int | None = None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CSRGraph(Shown):
     """A weighted graph as compressed sparse rows; its arrays are read-only.
 
     A graph that was made on a device lies there; each of its arrays comes to the host when something asks for it.
@@ -95,6 +110,7 @@ class CSRGraph:
         stored_digest: the digest the file carries, or None; ``digest`` is always computed.
         negative_loop: the first vertex whose self loop of negative weight was dropped, or None: a forest does not miss
             it, but no path through it is shortest.
+        answers: results that were published with the graph as it is, by the name of the algorithm there.
         on_device: the same arrays on a device that holds them too, or None.
     """
 
@@ -108,6 +124,7 @@ class CSRGraph:
     notes: tuple[str, ...] = field(default=())
     stored_digest: str | None = None
     negative_loop: int | None = None
+    answers: Mapping[str, Answer] = field(default_factory=dict)
     on_device: DeviceRows | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -123,7 +140,7 @@ class CSRGraph:
         """
         graph = object.__new__(cls)
         defaults = {f.name: f.default for f in fields(cls) if f.default is not MISSING}
-        graph.__dict__.update(defaults | told | {"on_device": rows})
+        graph.__dict__.update({"answers": {}} | defaults | told | {"on_device": rows})
         return graph
 
     if not TYPE_CHECKING:
@@ -248,3 +265,10 @@ class CSRGraph:
         return graph
 
     describe = described
+
+    def _title(self) -> str:
+        return f"CSRGraph {self.name}"
+
+    def _facts(self) -> list[tuple[str, Any]]:
+        edges = "arcs" if self.directed else "edges"
+        return [("vertices", self.vertices), (edges, self.edges), ("weights", self.weight_dtype.name)]

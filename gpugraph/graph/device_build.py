@@ -2,7 +2,8 @@
 
 The kernels and the way arcs take through them are in ``cuda_kernels/build.cu``.  Where sorting all keys at once needs
 more memory than the device has, the vertices are cut into ranges, and the rows of one range after the other are made:
-the arcs are drawn, or read, anew for each.
+the arcs are drawn, or read, anew for each.  So are they where several devices share a graph: each makes the rows of one
+range, and no arc travels.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from gpugraph.graph.view import MAX_NARROW_ARCS
 FILE = KernelFile("build.cu", INDICES)
 NOTHING = 2**64 - 1
 MOST_ITEMS = 2**33
-"""An item's number stands beside a vertex in one word."""
+"""An item's number stands beside a vertex in one word, where a loop may have a negative weight."""
 _BINS = 1 << 16
 """Ranges of vertices whose arcs are counted."""
 _ROOM = 0.95
@@ -42,8 +43,9 @@ class Rows:
     """Arcs as rows on a device; see ``SortedArcs``.
 
     Attributes:
+        offsets: (n+1,) int32 or int64; rows outside of the range that was asked for are empty.
         negative: self loops of negative weight among those dropped.
-        first_negative: the vertex of the first of them, or None.
+        first_negative: the first of them as ``item << 31 | vertex``, or None.
     """
 
     offsets: Array
@@ -55,7 +57,15 @@ class Rows:
 
 
 def rows_on_device(
-    device: Device, vertices: int, most: int | None, mirrored: bool, emit: Emit, held_per_arc: int
+    device: Device,
+    vertices: int,
+    most: int | None,
+    mirrored: bool,
+    emit: Emit,
+    held_per_arc: int,
+    *,
+    own: tuple[int, int] | None = None,
+    index_bits: int | None = None,
 ) -> Rows:
     """Return the rows of all arcs that ``emit`` draws.
 
@@ -66,6 +76,8 @@ def rows_on_device(
         mirrored: every edge stands for both its arcs.
         emit: draws the arcs, as often as it is called.
         held_per_arc: bytes that the caller will allocate for each arc afterwards.
+        own: the first vertex whose row is wanted, and the first behind them; None for all.
+        index_bits: of an arc's position; None for what the arcs need.
 
     Raises:
         OutOfMemory: they do not fit on the device.
@@ -77,27 +89,32 @@ def rows_on_device(
         emit((out, np.int32(shift), np.int32(mirrored), np.int32(head_bits), np.int64(first), np.int64(last), counters))
 
     free = int(_ROOM * device.memory()[0]) - 8 * (vertices + 1)
-    ranges = [] if most is None else [(0, vertices, most)]
-    if most is None or _KEY_BYTES * most > free:
-        shift = max(0, head_bits - _BINS.bit_length() + 1)
+    lowest, highest = own or (0, vertices)
+    if most is None:
+        draw(device.empty(0, np.uint64), FILE["TELL"], lowest, highest)
+        most = int(device.read(counters, FILE["KEYS"]))
+    ranges = [(lowest, highest, most)]
+    if _KEY_BYTES * most > free:
+        shift = bin_shift(vertices)
         bins = device.full(((vertices - 1) >> shift) + 1, 0, np.uint64)
-        draw(bins, shift, 0, vertices)
+        draw(bins, shift, lowest, highest)
         counts = device.download(bins).astype(np.int64)
         most = int(counts.sum())
         # Beside the keys of one range lie the targets of all, and in the end their weights instead of keys.
         held = 0 if _KEY_BYTES * most <= free else 4 * most
         _fits(device, vertices, most, (4 + held_per_arc) * most, free)
-        ranges = _cut(counts, shift, vertices, max((free - held) // _KEY_BYTES, 1))
+        ranges = _cut(counts, shift, lowest, highest, max((free - held) // _KEY_BYTES, 1))
         _fits(device, vertices, most, held + _KEY_BYTES * max(count for *_, count in ranges), free)
-    assert most is not None
-    offsets = device.empty(vertices + 1, np.int32 if most < MAX_NARROW_ARCS else np.int64)
+    bits = index_bits or (32 if most < MAX_NARROW_ARCS else 64)
+    offsets = device.empty(vertices + 1, np.dtype(f"int{bits}"))
+    device.fill(offsets[:lowest], 0)
     defines: dict[str, str | int] = {"INDEX_BITS": 8 * offsets.dtype.itemsize}
     targets = device.empty(most, np.int32) if len(ranges) > 1 else None
     base = drawn = 0
     keys = device.empty(max(count for *_, count in ranges), np.uint64)
     for first, last, _ in ranges:
         device.fill(counters[FILE["KEYS"] : FILE["KEYS"] + 1], 0)
-        draw(keys, -1, first, last)
+        draw(keys, FILE["APPEND"], first, last)
         count = int(device.read(counters, FILE["KEYS"]))
         drawn += count
         if count == 0:
@@ -114,6 +131,7 @@ def rows_on_device(
         targets = device.empty(base, np.int32) if targets is None else targets
         where = (np.int32(head_bits), np.int64(first), np.int64(last), offsets, targets)
         FILE.kernel(device, defines, "rows")(tiles, BLOCK, (np.int64(count), found, slots, *where))
+    device.fill(offsets[highest:], base)
     told = device.download(counters)
     at = int(told[FILE["FIRST_NEGATIVE"]])
     if targets is None:
@@ -124,8 +142,18 @@ def rows_on_device(
         int(told[FILE["LOOPS"]]),
         drawn - base,
         int(told[FILE["NEGATIVE"]]),
-        None if at == NOTHING else at % 2**31,
+        None if at == NOTHING else at,
     )
+
+
+def bin_shift(vertices: int) -> int:
+    """Return the bits that a vertex of so many loses to become one of at most ``_BINS`` ranges of vertices."""
+    return max(0, (vertices - 1).bit_length() - _BINS.bit_length() + 1)
+
+
+def negative_loop(first: int | None) -> int | None:
+    """Return the vertex of a ``Rows.first_negative``."""
+    return None if first is None else first % 2**31
 
 
 def _fits(device: Device, vertices: int, arcs: int, needed: int, free: int) -> None:
@@ -138,15 +166,18 @@ def _fits(device: Device, vertices: int, arcs: int, needed: int, free: int) -> N
         )
 
 
-def _cut(counts: NDArray[np.int64], shift: int, vertices: int, most: int) -> list[tuple[int, int, int]]:
-    """Return ranges of vertices, (first, last, arcs), of at most ``most`` arcs where a bin has no more."""
-    ranges, begin, inside = [], 0, 0
+def _cut(counts: NDArray[np.int64], shift: int, first: int, last: int, most: int) -> list[tuple[int, int, int]]:
+    """Return ranges of the vertices [first, last), (first, last, arcs), of at most ``most`` arcs if a bin has no more.
+
+    ``counts`` are the arcs by tail >> shift, of tails in the range.
+    """
+    ranges, begin, inside = [], first, 0
     for bin_, count in enumerate(counts.tolist()):
         if inside and inside + count > most:
-            ranges.append((begin << shift, bin_ << shift, inside))
-            begin, inside = bin_, 0
+            ranges.append((begin, bin_ << shift, inside))
+            begin, inside = bin_ << shift, 0
         inside += count
-    return [*ranges, (begin << shift, vertices, inside)]
+    return [*ranges, (begin, last, inside)]
 
 
 def can_build(arcs: ArcList) -> bool:
@@ -173,7 +204,8 @@ def build_on_device(arcs: ArcList, device: Device, *, name: str = "graph", sourc
         source=source or name,
         vertex_names=arcs.vertex_names,
         notes=notes,
-        negative_loop=rows.first_negative,
+        negative_loop=negative_loop(rows.first_negative),
+        answers=arcs.answers,
     )
     if arcs.one_sided or arcs.directed or there.is_symmetric():
         return graph
@@ -207,7 +239,7 @@ def _listed(
         FILE.kernel(device, defines, name)(covering_grid(device, threads, BLOCK), BLOCK, args)
 
     def emit(sink: tuple[Any, ...]) -> None:
-        launch("list", {}, count, np.int64(count), *sink, *ends, listed, *flags)
+        launch("list", {}, count, np.int64(count), np.int64(0), *sink, *ends, listed, *flags)
 
     rows = rows_on_device(device, vertices, count * (1 + mirrored), mirrored, emit, word)
     made = int(rows.targets.size)

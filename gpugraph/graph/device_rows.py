@@ -66,6 +66,16 @@ class DeviceRows:
         return dtype
 
     @property
+    def index_bits(self) -> int:
+        """Width of an arc index in device code: 32 or 64."""
+        return 8 * self.index_dtype.itemsize
+
+    @property
+    def weight_bytes(self) -> int:
+        """Bytes of one weight."""
+        return int(np.dtype(self.weights.dtype).itemsize)
+
+    @property
     def nbytes(self) -> int:
         """Bytes of the three arrays on the device."""
         return int(self.offsets.nbytes + self.targets.nbytes + self.weights.nbytes)
@@ -73,7 +83,7 @@ class DeviceRows:
     @property
     def defines(self) -> dict[str, str | int]:
         """What kernels that read the rows are compiled with."""
-        return {"INDEX_BITS": 8 * self.index_dtype.itemsize}
+        return {"INDEX_BITS": self.index_bits}
 
     @property
     def usable(self) -> bool:

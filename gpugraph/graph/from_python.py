@@ -1,4 +1,4 @@
-"""Arcs of what Python users hold: SciPy matrices, NetworkX graphs, rows as three arrays.
+"""Arcs of what Python users hold: matrices of SciPy and NumPy, graphs of NetworkX and igraph, rows as three arrays.
 
 Every number is taken exactly or refused: no integer is rounded to a real, no byte order is misread, no node takes
 another's place.
@@ -27,7 +27,7 @@ _REALS = (float, np.float16, np.float32)
 
 
 def arcs_of_object(source: Any) -> ArcList:
-    """Return the arcs of a SciPy sparse matrix or array, a NetworkX graph, or (offsets, targets, weights).
+    """Return the arcs of a matrix of SciPy or NumPy, a graph of NetworkX or igraph, or (offsets, targets, weights).
 
     Raises:
         InputError: it is none of these, or holds what no graph does.
@@ -37,11 +37,16 @@ def arcs_of_object(source: Any) -> ArcList:
             return _arcs_of_matrix(source)
         if hasattr(source, "adjacency") and hasattr(source, "is_directed"):
             return _arcs_of_networkx(source)
+        if hasattr(source, "get_edgelist") and hasattr(source, "vcount"):
+            return _arcs_of_igraph(source)
+        if isinstance(source, np.ndarray) and source.ndim == 2:
+            return _arcs_of_dense(source)
         if isinstance(source, tuple) and len(source) == 3:
             return _arcs_of_rows(*source)
     raise InputError(
         f"a {type(source).__name__} is not a graph",
-        remedy="give a path, a spec, a SciPy sparse matrix, a NetworkX graph or (offsets, targets, weights)",
+        remedy="give a path, a spec, a matrix of SciPy or NumPy, a NetworkX or igraph graph, "
+        "or (offsets, targets, weights)",
     )
 
 
@@ -173,11 +178,7 @@ def _arcs_of_matrix(matrix: Any) -> ArcList:
             f"an adjacency matrix has two dimensions, this one has {len(matrix.shape)}",
             remedy="give a two-dimensional array of scipy.sparse",
         )
-    n, columns = matrix.shape
-    if n != columns:
-        raise InputError(
-            f"an adjacency matrix is square, this one is {n} x {columns}", remedy="give as many columns as rows"
-        )
+    n = _rows_of_square(matrix)
     if matrix.format in ("csr", "csc"):
         stored = int(matrix.indptr[-1])
         arcs = _arcs_of_rows(matrix.indptr, matrix.indices[:stored], matrix.data[:stored])
@@ -193,6 +194,23 @@ def _arcs_of_matrix(matrix: Any) -> ArcList:
         arcs = ArcList(tails, heads, weights_of(coo.data, _by_position), n)
     # Formats that cannot repeat an entry do not say whether they do.
     return arcs if getattr(matrix, "has_canonical_format", True) else summed(arcs, pattern=matrix.dtype == bool)
+
+
+def _rows_of_square(matrix: Any) -> int:
+    n, columns = matrix.shape
+    if n != columns:
+        raise InputError(
+            f"an adjacency matrix is square, this one is {n} x {columns}", remedy="give as many columns as rows"
+        )
+    return int(n)
+
+
+def _arcs_of_dense(matrix: NDArray[Any]) -> ArcList:
+    """Return the arcs of a NumPy matrix: where it is 0, or masked, there is none."""
+    n = _rows_of_square(matrix)
+    plain = matrix.filled(0) if isinstance(matrix, np.ma.MaskedArray) else np.asarray(matrix)
+    tails, heads = np.nonzero(plain)
+    return ArcList(tails, heads, weights_of(plain[tails, heads], _by_position), n)
 
 
 def summed(arcs: ArcList, *, pattern: bool) -> ArcList:
@@ -253,3 +271,13 @@ def _arcs_of_networkx(graph: Any) -> ArcList:
     names = None if plain else np.fromiter(nodes, object, len(nodes))
     directed = bool(graph.is_directed())
     return ArcList(tails, heads, weights, len(nodes), directed=directed, one_sided=not directed, vertex_names=names)
+
+
+def _arcs_of_igraph(graph: Any) -> ArcList:
+    """Return the arcs of an igraph graph; vertices go by their numbers, as they do there."""
+    ends = np.array(graph.get_edgelist(), np.int64).reshape(-1, 2)
+    tails, heads = np.ascontiguousarray(ends[:, 0]), np.ascontiguousarray(ends[:, 1])
+    given = graph.es["weight"] if "weight" in graph.es.attributes() else [1] * len(ends)
+    weights = weights_of(given, lambda i: f"the weight of the edge {tails[i]} - {heads[i]}")
+    directed = bool(graph.is_directed())
+    return ArcList(tails, heads, weights, graph.vcount(), directed=directed, one_sided=not directed)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -27,7 +28,7 @@ from gpugraph.errors import OutOfMemory
 from gpugraph.graph.build import ArcList, build, notes_of
 from gpugraph.graph.chunks import Progress, Runner
 from gpugraph.graph.csr import WEIGHT_DTYPES, CSRGraph, target_dtype
-from gpugraph.graph.device_build import MOST_ITEMS, Rows, rows_on_device
+from gpugraph.graph.device_build import MOST_ITEMS, Rows, bin_shift, negative_loop, rows_on_device
 from gpugraph.graph.device_rows import ARCS_PER_THREAD, BLOCK, INDICES, DeviceRows
 from gpugraph.graph.families import FAMILIES, degree_of_regular, edges_of_dense, largest_clique, samples_of_random
 from gpugraph.graph.generators import hash64, high_product
@@ -189,11 +190,16 @@ class _Family:
         if items:
             self.launches.append((file, name, items, args))
 
-    def emit(self, sink: tuple[Any, ...]) -> None:
-        """Draw all edges."""
+    def emit(self, sink: tuple[Any, ...], first: int = 0, last: int | None = None) -> None:
+        """Draw the edges of the items [first, last), counted through all launches; of all if no range is given."""
+        before = 0
         for file, name, items, args in self.launches:
-            kernel = file.kernel(self.device, None, name)
-            kernel(covering_grid(self.device, items, BLOCK), BLOCK, (np.int64(items), *sink, *args))
+            low, high = max(first - before, 0), items if last is None else min(last - before, items)
+            if low < high:
+                kernel = file.kernel(self.device, None, name)
+                grid = covering_grid(self.device, high - low, BLOCK)
+                kernel(grid, BLOCK, (np.int64(high), np.int64(low), *sink, *args))
+            before += items
 
     def weigh(self, rows: Rows) -> Array:
         """Return the (arcs,) weights of the rows: hashes of the edges."""
@@ -309,6 +315,10 @@ def _launch_over_arcs(device: Device, file: KernelFile, name: str, rows: Rows, *
         kernel(grid, BLOCK, (*sizes, rows.offsets, rows.targets, *args))
 
 
+def _is_directed(spec: Spec) -> bool:
+    return bool(FAMILIES[spec.family].directed and dict(spec.values).get("directed", True))
+
+
 def weight_rule(spec: Spec) -> NDArray[np.uint64]:
     """Return the (11,) words of a spec's ``WeightRule``."""
     weights = spec.weights
@@ -317,7 +327,7 @@ def weight_rule(spec: Spec) -> NDArray[np.uint64]:
     words = [
         spec.seed,
         WEIGHT_DTYPES.index(weights.dtype),
-        int(FAMILIES[spec.family].directed and dict(spec.values).get("directed", True)),
+        int(_is_directed(spec)),
         int(whole),
         int(weights.ends),
         int(low < 0),
@@ -366,7 +376,8 @@ def can_generate(spec: Spec) -> bool:
         return False
     if spec.family == "ssca2" and largest_clique(dict(spec.values)) >= 2**31:
         return False
-    return bool(known) and spec.vertices < 2**31 and spec.size.samples < MOST_ITEMS
+    numbered = spec.size.samples <= MOST_ITEMS or spec.weights.low >= 0  # only loops of negative weight ask for it
+    return bool(known) and 0 < spec.vertices < 2**31 and numbered
 
 
 def generate_on_device(spec: Spec, device: Device, remake: Callable[[], CSRGraph]) -> CSRGraph:
@@ -381,7 +392,7 @@ def generate_on_device(spec: Spec, device: Device, remake: Callable[[], CSRGraph
         OutOfMemory: the device has no room for it.
     """
     family = _Family(spec, device)
-    directed = bool(weight_rule(spec)[2])
+    directed = _is_directed(spec)
     most = family.items * (1 if directed else 2) if family.exact else None
     word = np.dtype(spec.weights.dtype).itemsize
     rows = rows_on_device(device, spec.vertices, most, not directed, family.emit, word)
@@ -392,5 +403,68 @@ def generate_on_device(spec: Spec, device: Device, remake: Callable[[], CSRGraph
         name=spec.text,
         source=spec.text,
         notes=tuple(notes_of(rows.loops, rows.negative, rows.merged, not directed)),
-        negative_loop=rows.first_negative,
+        negative_loop=negative_loop(rows.first_negative),
     )
+
+
+_WINDOWS, _WINDOW = 256, 1 << 16
+"""Items from which the arcs of every range of vertices are estimated; all of them where there are no more."""
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """The rows of some vertices of a spec's graph, on a device.
+
+    Attributes:
+        cuts: (pieces + 1,) int64 the first vertex of every piece, and n.
+        rows: the rows of the vertices of this one; positions have 64 bits.
+        weights: (arcs,).
+        directed: whether the graph is.
+    """
+
+    cuts: NDArray[np.int64]
+    rows: Rows
+    weights: Array
+    directed: bool
+
+
+def generate_piece(spec: Spec, device: Device, piece: int, pieces: int) -> Piece:
+    """Make one of so many pieces of a spec's graph, each of about as many arcs and rows.
+
+    Every device draws all edges and keeps those whose tails are its own: drawing costs far less than sorting, or than
+    sending what others have drawn.  The pieces are cut alike on all devices, for all look at the same sample.
+
+    Raises:
+        OutOfMemory: the device has no room for it.
+    """
+    family = _Family(spec, device)
+    directed, n = _is_directed(spec), spec.vertices
+    shift = bin_shift(n)
+    bins, ignored = device.full(((n - 1) >> shift) + 1, 0, np.uint64), device.full(4, 0, np.uint64)
+    head_bits = max(1, (n - 1).bit_length())
+    sink = (bins, np.int32(shift), np.int32(not directed), np.int32(head_bits), np.int64(0), np.int64(n), ignored)
+    items, sampled = family.items, min(family.items, _WINDOWS * _WINDOW)
+    windows = [items * window // _WINDOWS for window in range(_WINDOWS)] if sampled < items else [0]
+    for start in windows:
+        family.emit(sink, start, start + sampled // len(windows))
+    counts = device.download(bins).astype(np.float64) * (items / max(sampled, 1))
+    cuts = balanced_cuts(counts, 1 << shift, n, pieces)
+    own = int(cuts[piece]), int(cuts[piece + 1])
+    word = np.dtype(spec.weights.dtype).itemsize
+    rows = rows_on_device(device, n, None, not directed, family.emit, word, own=own, index_bits=64)
+    return Piece(cuts, rows, family.weigh(rows), directed)
+
+
+def balanced_cuts(counts: NDArray[Any], width: int, vertices: int, pieces: int) -> NDArray[np.int64]:
+    """Return the (pieces + 1,) cuts that leave about as many arcs and rows to every piece, at the ends of buckets.
+
+    Args:
+        counts: arcs by bucket of ``width`` vertices.
+        width: see there; the last bucket may be narrower.
+        vertices: n.
+        pieces: how many there are to be.
+    """
+    before = np.concatenate([[0.0], np.cumsum(counts + float(width))])
+    marks = before[-1] * np.arange(1, pieces) / pieces
+    cuts = np.minimum(np.searchsorted(before, marks) * width, vertices)
+    return np.array([0, *cuts, vertices], np.int64)

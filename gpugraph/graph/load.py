@@ -1,4 +1,6 @@
-"""Where graphs come from and go to: a file loaded and saved, and ``open_graph``, which takes specs and arrays too."""
+"""Where graphs come from and go to: a file loaded and saved, and ``open_graph``, which takes specs, names of
+data sets and arrays too.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +24,7 @@ from gpugraph.graph.build import symmetrize as symmetrized
 from gpugraph.graph.canonical import weight_words
 from gpugraph.graph.check import ensure_checked, first_asymmetry
 from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.datasets.registry import is_dataset
 from gpugraph.graph.formats.base import Format
 from gpugraph.graph.formats.input_file import Progress, Reading, Source
 from gpugraph.graph.spec import is_spec
@@ -289,8 +292,8 @@ def open_graph(
     """Return the graph behind ``source``, checked, after the changes asked for.
 
     Args:
-        source: a path, a graph spec, a CSRGraph, a SciPy sparse matrix or array, a NetworkX graph, or a tuple
-            (offsets, targets, weights) of arrays.
+        source: a path, a graph spec, the name of a data set, a CSRGraph, a SciPy sparse matrix or array, a NetworkX
+            graph, or a tuple (offsets, targets, weights) of arrays.
         input_format: overrides the recognition of a file's format.
         weights: other weights for it, see ``transform_weights``.
         seed: of ``uniform`` weights.
@@ -320,7 +323,8 @@ def open_graph(
         if symmetrize and graph.directed:
             progress("making the graph undirected")
             graph = symmetrized(graph)
-    return graph
+    # What was published with a graph holds for the graph that was published.
+    return graph.renamed(answers={}) if graph.answers and (symmetrize or weights != "file") else graph
 
 
 def _opened(
@@ -333,7 +337,8 @@ def _opened(
 ) -> CSRGraph:
     """Return the graph as its source has it."""
     text = os.fsdecode(source) if isinstance(source, str | os.PathLike) else None
-    made = text is not None and input_format is None and not os.path.exists(text) and is_spec(text)
+    named = text is not None and is_dataset(text)
+    made = text is not None and input_format is None and not named and not os.path.exists(text) and is_spec(text)
     if (text is None or made) and replace(told, keep_ids=False) != Reading():
         what = "says all of itself; --directed, --undirected, --vertices and --columns are for files"
         raise InputError(what, where=text or type(source).__name__, remedy="leave the option out")
@@ -349,6 +354,13 @@ def _opened(
 
         with clock.phase("build"):
             return build(arcs_of_object(source), name=type(source).__name__, source="python")
+
+    if named:
+        from gpugraph.graph.datasets.store import open_dataset
+
+        if input_format is not None:
+            raise InputError("has its format known", where=text, remedy="leave --input-format out")
+        return open_dataset(text, told, clock, progress, device)
 
     def reading(done: int, whole: int) -> None:
         progress(f"reading {text} {done / max(whole, 1):.0%}")

@@ -133,6 +133,8 @@ def record_of(run: CellRun, stopped_by: str) -> Record:
         "result": results[0],
         "verification": {"status": verdict.status, "method": verdict.method, "detail": verdict.detail},
     }
+    if verdict.counter_example is not None:
+        data["verification"]["counter_example"] = verdict.counter_example.to_json()
     apart = {"predecessors_s": None if completed is None else completed[1], "kernel_phases_run_s": inner_run_s}
     data |= {name: seconds for name, seconds in apart.items() if seconds is not None}
     figures = getattr(run.problem, "figures", None)

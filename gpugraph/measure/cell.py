@@ -42,6 +42,8 @@ class Sampling:
         transfers: copies of the graph to a GPU, each timed.
         seed: of the order in which competing cells take turns.
         processes: worker processes that a bench spreads the samples of a cell over, one after another.
+        together: a cell whose target is reached goes on while another that it competes with has not got there, so that
+            whatever drifts drifts for both; limits of samples and of time end it all the same.
     """
 
     target: float = 0.02
@@ -55,6 +57,7 @@ class Sampling:
     transfers: int = 3
     seed: int = 1
     processes: int = 1
+    together: bool = False
 
     def __post_init__(self) -> None:
         if self.min_samples < 1:

@@ -6,6 +6,7 @@ in full, every other by the equal fingerprint of its result, all of it outside t
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -20,6 +21,7 @@ from gpugraph.measure.instruments import OpenDevice, Throttle, measure_energy
 from gpugraph.measure.statistics import median, median_interval, relative_half_width
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.registry import load_problem
+from gpugraph.quantities import duration, percent
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,23 @@ WAKE_LIMIT_S = 0.02
 """Between two samples the GPU idles while results are checked, and its clock falls.  A run shorter than this is made
 once more, untimed, right before the timed one, so that every sample meets the GPU as steady work does."""
 
+WATCHED_SAMPLES, WATCHED_S, WATCHED_RESAMPLES = 3, 0.5, 1000
+"""What people who watch are told of the median: from so many samples on, once in so many seconds, roughly."""
+
 _GROWTH = 1.05  # the interval is looked at whenever there are so many times the samples of the last look
+
+
+_LOG = logging.getLogger("gpugraph")
+
+
+def _chosen(cell: Cell, algorithm: Any, options: Mapping[str, Any], kind: str) -> str:
+    """Return which algorithm it is to be, and why."""
+    why = "asked for by name"
+    if cell.algorithm == "auto":
+        why = f"chosen by auto, for measurements say that it is the fastest on {kind} (docs/results.md)"
+    told = [f"{name}={value}" + ("" if name in cell.options else " (default)") for name, value in options.items()]
+    steps = [f"after {', '.join(cell.preparations)}"] if cell.preparations else []
+    return "; ".join([f"algorithm {algorithm.name}: {why}", *filter(None, [", ".join(told)]), *steps])
 
 
 class CellRun:
@@ -135,6 +153,7 @@ class CellRun:
         graph = input_.graph
         self.algorithm = algorithm = resolve_algorithm(cell, problem, graph, device.kind)
         self.options = parse_options(algorithm, cell.options)
+        _LOG.info(_chosen(cell, algorithm, self.options, device.kind))
         check_preparations(cell.preparations, algorithm)
         queries = problem.queries(graph, {"source": cell.source, "seed": cell.seed})
         if sampling.bandwidth and algorithm.minimum_bytes is not None:
@@ -170,6 +189,7 @@ class CellRun:
         self.throttle = Throttle(opened.nvml)
         self.spent_s = 0.0
         self._looked_at = 0
+        self._watched = 0.0, ""
 
     @property
     def resident(self) -> Any:
@@ -193,13 +213,23 @@ class CellRun:
                 self.progress(f"{name}: warm-up {turn + 1} of {self.sampling.warmup}")
                 self._run(self.trials[0])
             of = "" if self._share.adaptive else f" of {most}"
-            self.progress(f"{name}: sample {self.samples + 1}{of}")
+            self.progress(f"{name}: sample {self.samples + 1}{of}{self._so_far()}")
             for trial in self.trials:
                 self._sample(trial)
         if first:  # the check of the first result counts for nothing
             self.spent_s += self.account.until_now()["sampling"] - before_s
         else:
             self.spent_s += time.perf_counter() - start
+
+    def _so_far(self) -> str:
+        """Return the median of the samples and half its interval for people to watch, worked out now and then."""
+        now = time.perf_counter()
+        if self.samples >= WATCHED_SAMPLES and now - self._watched[0] > WATCHED_S:
+            groups = [trial.kernel_s for trial in self.trials]
+            middle = median([second for group in groups for second in group])
+            half = relative_half_width(median_interval(groups, resamples=WATCHED_RESAMPLES), middle)
+            self._watched = now, f", {duration(middle)} ± {percent(half)} so far"
+        return self._watched[1]
 
     def _sample(self, trial: Trial) -> None:
         short = self.device.kind == "cuda" and trial.last_s < WAKE_LIMIT_S

@@ -6,7 +6,9 @@ verdict says so, and the oracle or the certificate never sees it.
 
 from __future__ import annotations
 
+import logging
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from gpugraph.errors import InputError, unknown_name
@@ -14,6 +16,7 @@ from gpugraph.problems.contract import (
     METHODS,
     PROBLEMS,
     CertifiesOnDevice,
+    DrawsCounterExamples,
     JudgesItself,
     Problem,
     Verdict,
@@ -26,6 +29,8 @@ if TYPE_CHECKING:
 
 REFERENCE_LIMIT = 2**22
 """``--verify auto`` may use the reference up to this many edges: where that is quicker, or all there is to ask."""
+
+_LOG = logging.getLogger("gpugraph")
 
 NOT_ASKED_FOR = Verdict("skipped", "none", "not asked for")
 
@@ -81,7 +86,8 @@ def check(
     """Return the verdict on a result by ``method``, one of auto, reference, certificate, both and none.
 
     A GPU on which the graph lies, ``resident``, checks the certificate itself if it can.  ``by`` is the algorithm
-    that gave the result, so that the oracle is never the same code.
+    that gave the result, so that the oracle is never the same code.  A wrong result on a graph that the reference may
+    take comes with a counter-example.
     """
     if method == "none":
         return NOT_ASKED_FOR
@@ -89,6 +95,8 @@ def check(
     if method == "auto":
         method = "reference" if own else problem.quicker
         method = method if graph.edges <= REFERENCE_LIMIT else "certificate"
+        why = "the quicker check of this problem" if graph.edges <= REFERENCE_LIMIT else "so many edges take no oracle"
+        _LOG.info("verification by %s: chosen by auto, %s", method, why)
     if isinstance(result, JudgesItself):
         return result.judge(query, method)
     verdicts = []
@@ -99,4 +107,7 @@ def check(
         verdicts.append(problem.certificate(graph, query, result) if verdict is None else verdict)
     if method in ("reference", "both"):
         verdicts.append(problem.reference(graph, query, result, by))
-    return verdict_of(verdicts, method)
+    verdict = verdict_of(verdicts, method)
+    if verdict.status == "failed" and graph.edges <= REFERENCE_LIMIT and isinstance(problem, DrawsCounterExamples):
+        return replace(verdict, counter_example=problem.counter_example(graph, query, result))
+    return verdict

@@ -11,13 +11,10 @@ from typing import Any
 
 from gpugraph.measure.record import PHASES, WAY_THERE, Record
 from gpugraph.measure.record_shape import jsonable
-from gpugraph.problems import BENCH, CSV, MARKDOWN, PAGE, TABLE, Column, at, file_column
+from gpugraph.problems import BENCH, CSV, MARKDOWN, PAGE, RANKING, TABLE, Column, at, file_column
 from gpugraph.problems.contract import PROBLEMS
 from gpugraph.problems.registry import load_problem
 from gpugraph.quantities import count, duration, in_units, percent, rate
-
-SHORT = 60
-"""Letters of a message in the bench's table."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,12 +26,14 @@ class Labelled:
         variant: the algorithm with whatever else sets it apart.
         device: as short as it can be.
         over_cpu: how many times as fast as the fastest CPU run of the same work it is, where that is known.
+        answers_over_cpu: the same of the times to answer.
     """
 
     record: Record
     variant: str
     device: str
     over_cpu: float | None = None
+    answers_over_cpu: float | None = None
 
     @classmethod
     def alone(cls, record: Record) -> Labelled:
@@ -71,9 +70,12 @@ def _checked(cell: Labelled) -> str:
 
 
 def _ended(cell: Labelled) -> str:
-    record, message = cell.record, cell.record.message
-    short = message if len(message) <= SHORT else f"{message[: SHORT - 1]}…"
-    return record.verdict if record.ok else f"{record.verdict}: {short}"
+    record = cell.record
+    return record.verdict if record.ok else f"{record.verdict}: {record.message}".rstrip(": ")
+
+
+def _factor(times: float) -> str:
+    return f"{times:,.0f}" if times >= 100 else f"{times:.3g}"
 
 
 def _memory(cell: Labelled) -> int | None:
@@ -89,10 +91,10 @@ COLUMNS: tuple[Column, ...] = (
     Column("graph.edges", "edges", text=count, number=True),
     file_column("graph.weight_dtype"),
     file_column("graph.digest"),
-    Column("algorithm", "algorithm", lambda c: c.variant, shown=(CSV, MARKDOWN, PAGE, BENCH), filter=True),
+    Column("algorithm", "algorithm", lambda c: c.variant, shown=(CSV, MARKDOWN, PAGE, BENCH, RANKING), filter=True),
     file_column("device.kind"),
     file_column("device.name"),
-    Column("device", "device", lambda c: c.device, shown=(MARKDOWN, PAGE, BENCH), filter=True),
+    Column("device", "device", lambda c: c.device, shown=(MARKDOWN, PAGE, BENCH, RANKING), filter=True),
     Column("verdict", "verdict", lambda c: c.record.verdict, shown=(PAGE,), filter=True),
     file_column("cell.axes", each=True),
     file_column("parameters", each=True),
@@ -105,7 +107,7 @@ COLUMNS: tuple[Column, ...] = (
         lambda c: c.record.kernel_s,
         words=lambda c: precise_time(c.record),
         number=True,
-        shown=(MARKDOWN,),
+        shown=(MARKDOWN, RANKING),
     ),
     Column(
         "kernel_short",
@@ -126,7 +128,18 @@ COLUMNS: tuple[Column, ...] = (
     Column("half_width", "±", lambda c: c.record.half_width, percent, number=True, shown=(PAGE,)),
     file_column("confidence_s.kernel.low", read=lambda c: (c.record.interval_s or (None, None))[0]),
     file_column("confidence_s.kernel.high", read=lambda c: (c.record.interval_s or (None, None))[1]),
-    file_column("samples", read=lambda c: len(c.record.samples) or None),
+    Column(
+        "with_transfers",
+        "with transfers",
+        lambda c: (
+            (c.record.kernel_s or 0.0) + c.record.transfer_s if c.record.transfers and c.record.finished else None
+        ),
+        duration,
+        number=True,
+        shown=(RANKING,),
+        optional=True,
+    ),
+    Column("samples", "samples", lambda c: len(c.record.samples) or None, count, number=True, shown=(CSV, RANKING)),
     file_column("few_samples", read=lambda c: "yes" if c.record.few else None),
     Column(
         "mteps.kernel",
@@ -134,7 +147,7 @@ COLUMNS: tuple[Column, ...] = (
         lambda c: c.record.mteps,
         rate,
         number=True,
-        shown=(CSV, MARKDOWN, PAGE, BENCH),
+        shown=(CSV, MARKDOWN, PAGE, BENCH, RANKING),
     ),
     file_column("mteps.end_to_end", read=lambda c: c.record.end_to_end),
     Column(
@@ -154,7 +167,15 @@ COLUMNS: tuple[Column, ...] = (
         shown=(MARKDOWN, PAGE),
         optional=True,
     ),
-    Column("over_cpu", "× CPU, kernel", lambda c: c.over_cpu, "{:.3g}".format, number=True, shown=(PAGE,)),
+    Column("over_cpu", "× best CPU, kernel", lambda c: c.over_cpu, _factor, number=True, shown=(PAGE,)),
+    Column(
+        "answers_over_cpu",
+        "× best CPU, answer",
+        lambda c: c.answers_over_cpu,
+        _factor,
+        number=True,
+        shown=(PAGE,),
+    ),
     Column("share", "Roof", lambda c: c.record.share, percent, number=True, shown=(PAGE,)),
     Column("nanojoules", "nJ/edge", lambda c: c.record.nanojoules, "{:.3g}".format, number=True, shown=(PAGE,)),
     Column("memory", "memory", _memory, in_units, number=True, shown=(PAGE,)),
@@ -172,6 +193,7 @@ COLUMNS: tuple[Column, ...] = (
     file_column("time"),
     Column("checked", "verdict", _checked, shown=(MARKDOWN,)),
     Column("ended", "outcome", _ended, shown=(BENCH,)),
+    Column("verdict_short", "verdict", lambda c: c.record.verdict, shown=(RANKING,)),
 )
 
 _FIRST = ("problem", "algorithm", "device.kind", "device.name", "device")

@@ -98,8 +98,17 @@ class Comparison:
 
 
 @dataclass(frozen=True, eq=False)
-class _Timed:
-    """A pair with times: the ratio and what the draws say of it."""
+class Timed:
+    """A pair with times: the ratio and what the draws say of it.
+
+    Attributes:
+        ratio: median of NEW over median of BASE.
+        draws: of that ratio, (resamples,).
+        interval: its 95 % interval.
+        p_value: of the test that neither tends to be larger, for this pair alone.
+        by_part: the least and the greatest ratio of a part of NEW to one of BASE, processes or quarters.
+        spread: both spread the cell over several processes.
+    """
 
     base: Record
     new: Record
@@ -127,10 +136,11 @@ def compare(base: Sequence[Record], new: Sequence[Record], *, threshold: float =
     pairs, unpaired = pair(base, new)
     if not pairs:
         raise InputError(
-            "the two runs have no cell in common", remedy="give two runs of the same sweep, or of the same command"
+            "the two runs have no cell in common",
+            remedy="give two runs of the same sweep or command; --by algorithm ranks what did the same work",
         )
     untimed = {id(both[0]): _without_times(*both) for both in pairs}
-    timed = [_time(*both) for both in pairs if untimed[id(both[0])] is None]
+    timed = [time_pair(*both) for both in pairs if untimed[id(both[0])] is None]
     corrected = dict(zip((id(t.base) for t in timed), holm([t.p_value for t in timed]), strict=True))
     ratios = [t.ratio for t in timed]
     scatter = run_scatter(ratios), run_scatter([1 / ratio for ratio in ratios])
@@ -158,7 +168,7 @@ def _without_times(base: Record, new: Record) -> Compared | None:
             return Compared(base, new, "different result", f"{name} differs on the same graph")
     if "emulated" in (base.device_kind, new.device_kind):
         return Compared(base, new, "not compared", EMULATED.partition(";")[0])
-    if not _usable(base) or not _usable(new):
+    if not usable(base) or not usable(new):
         return Compared(base, new, "not compared", "there are no samples")
     cold = [bool(row.shape.sampling.cold) for row in (base, new)]
     if cold[0] != cold[1]:
@@ -183,12 +193,13 @@ def sampled_otherwise(base: Record, new: Record) -> str:
     return "; ".join(parts)
 
 
-def _usable(row: Record) -> bool:
+def usable(row: Record) -> bool:
+    """Tell whether a record has samples to compare."""
     return bool(row.samples) and all(0 < sample < math.inf for sample in row.samples)
 
 
-def _time(base: Record, new: Record) -> _Timed:
-    """Return the ratio of two cells' medians, its draws and the test."""
+def time_pair(base: Record, new: Record) -> Timed:
+    """Return the ratio of two cells' medians, its draws and the test; both must have times (``usable``)."""
     first, second = _levelled(base, new)
     # One seed for all runs would tie the cells' draws together; the cell's own makes every comparison repeatable.
     rng = np.random.default_rng(zlib.crc32(f"{base.problem} {base.graph_name} {base.algorithm} {base.device}".encode()))
@@ -210,7 +221,7 @@ def _time(base: Record, new: Record) -> _Timed:
     low, high = np.quantile(draws, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     interval = (min(float(low), ratio), max(float(high), ratio))
     by_part = min(parts[1]) / max(parts[0]), max(parts[1]) / min(parts[0])
-    return _Timed(base, new, ratio, draws, interval, p_value, by_part, spread)
+    return Timed(base, new, ratio, draws, interval, p_value, by_part, spread)
 
 
 def _exp(logs: np.ndarray[tuple[int], np.dtype[np.float64]]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
@@ -233,7 +244,7 @@ def _levelled(base: Record, new: Record) -> tuple[Sequence[float], Sequence[floa
     return first, second
 
 
-def _judge(timed: _Timed, p_value: float, threshold: float, cells: int, scatter: tuple[float, float]) -> Compared:
+def _judge(timed: Timed, p_value: float, threshold: float, cells: int, scatter: tuple[float, float]) -> Compared:
     low, high = timed.interval
     seconds = timed.base.kernel_s or float(np.median(timed.base.samples))
     margin = RESOLUTION_S / seconds
@@ -268,7 +279,7 @@ def _judge(timed: _Timed, p_value: float, threshold: float, cells: int, scatter:
     return Compared(timed.base, timed.new, verdict, reason, timed.ratio, timed.interval, p_value, timed.spread)
 
 
-def _mean(timed: Sequence[_Timed]) -> tuple[float | None, tuple[float, float] | None]:
+def _mean(timed: Sequence[Timed]) -> tuple[float | None, tuple[float, float] | None]:
     """Return the geometric mean of the ratios and its interval."""
     if not timed:
         return None, None
@@ -280,13 +291,20 @@ def _mean(timed: Sequence[_Timed]) -> tuple[float | None, tuple[float, float] | 
     return mean, (min(float(low), mean), max(float(high), mean))
 
 
-def _notices(cells: Sequence[Compared], timed: Sequence[_Timed]) -> list[str]:
+def _notices(cells: Sequence[Compared], timed: Sequence[Timed]) -> list[str]:
     notices = []
     for what, names in (
         ("device", {(cell.base.device, cell.new.device) for cell in cells if cell.base.ok and cell.new.ok}),
         ("processor", {_processors(cell) for cell in cells if cell.base.device_kind == "cpu"}),
     ):
         notices += [f"the {what} is not the same: {a} in BASE, {b} in NEW" for a, b in sorted(names) if a != b]
+    for what, of in (("another GPU", _gpu), ("another machine", _node)):
+        told = [(of(t.base), of(t.new)) for t in timed if t.base.device == t.new.device]
+        other = [(a, b) for a, b in told if a and b and a != b]
+        if other:
+            of_all = f"{len(other)} of {counted(len(timed), 'cell')}"
+            first = f"{other[0][1]} in the place of {other[0][0]}{', to name one' if len(set(other)) > 1 else ''}"
+            notices.append(f"NEW ran {of_all} on {what}: {first}")
     if number := sum(bool(sampled_otherwise(t.base, t.new)) for t in timed):
         text = f"{counted(number, 'cell')} of NEW sampled otherwise than in BASE, which alone can change times"
         notices.append(f"{text}: bench both alike")
@@ -300,6 +318,14 @@ def _notices(cells: Sequence[Compared], timed: Sequence[_Timed]) -> list[str]:
     if throttled:
         notices.append(f"{throttled} cells had samples repeated because the GPU throttled")
     return notices
+
+
+def _gpu(row: Record) -> str:
+    return row.shape.device.uuid or ""
+
+
+def _node(row: Record) -> str:
+    return str(row.shape.environment.get("node") or "")
 
 
 def _processors(cell: Compared) -> tuple[str, str]:

@@ -288,6 +288,7 @@ def _static() -> dict[str, Any]:
         "gpugraph": version(),
         "python": platform.python_version(),
         "system": platform.platform(),
+        "node": platform.node(),
         "processor": processor_name(),
         "cores": usable_cores(),
         "memory_bytes": total_memory(),

@@ -64,6 +64,7 @@ def run_on_ranks(cell: Cell, comm: HostComm, account: Account, progress: Progres
         input_format=cell.input_format,
         weights=cell.weights,
         symmetrize=cell.symmetrize,
+        device=device,
         clock=account,
         progress=progress,
     )
@@ -75,7 +76,7 @@ def run_on_ranks(cell: Cell, comm: HostComm, account: Account, progress: Progres
         with account.phase("compile"):
             algorithm.compile(part, device, **options)
     with account.phase("prepare"):
-        before = live_bytes(device)
+        before = live_bytes(device) - (0 if part.on_device is None else part.on_device.nbytes)
         state = algorithm.prepare(part, device, **options)
         device.synchronize()
     run = _RanksRun(cell, sampling, problem, algorithm, options, part, device, state, account, progress)
@@ -342,7 +343,7 @@ def _record(run: _RanksRun, stopped_by: str) -> Record:
             "process": os.getpid(),
             "device": opened.description,
             "rows": part.rows,
-            "arcs": len(part.targets),
+            "arcs": part.own_arcs,
             "bytes_sent": run.sent,
             "peak_device_bytes": max(run.setup_peak, *(trial.peak_bytes for trial in run.trials)),
         }

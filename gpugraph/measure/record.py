@@ -17,9 +17,10 @@ from typing import Any
 from gpugraph.clock import Account
 from gpugraph.measure.record_shape import Shape, json_text, shape_of
 from gpugraph.measure.statistics import relative_half_width
+from gpugraph.quantities import duration, percent
 
 PHASES = (
-    *("start", "load", "build", "check", "compile", "stage", "h2d", "transfer", "prepare"),
+    *("start", "fetch", "load", "build", "check", "compile", "stage", "h2d", "transfer", "prepare"),
     *("kernel", "d2h", "finish", "verify", "sampling", "close"),
 )
 """From a command to its answer, in about the order in which they come; together they are ``total``.
@@ -28,6 +29,7 @@ PHASES = (
 phase          what takes the time
 =============  ==================================================================================================
 ``start``      interpreter, imports, opening the device
+``fetch``      the first use of a data set: fetching and converting it; absent otherwise
 ``load``       reading the input
 ``build``      making it: a spec's graph, rows of what was read, an undirected graph of a directed one
 ``check``      structure, symmetry, digest
@@ -45,6 +47,9 @@ phase          what takes the time
 
 WAY_THERE = ("stage", "h2d", "transfer")
 """Phases that move data to the device; records hold either the last or, older ones, the two before."""
+
+_RARE = ("fetch", *WAY_THERE[:2])
+"""Phases that most records do not have."""
 
 LEAST_SAMPLES = 3
 """Fewer samples of a source have no interval, and say little of the time that a run takes."""
@@ -82,6 +87,13 @@ class Record:
     notices: tuple[str, ...] = ()
     file: str | None = None
     line: int | None = None
+
+    def __repr__(self) -> str:
+        what = f"{self.problem} by {self.algorithm} on {self.graph_name}, {self.device_kind}"
+        known = "" if self.half_width is None else f" ± {percent(self.half_width)}"
+        time = "" if self.kernel_s is None else f"{duration(self.kernel_s)}{known}, "
+        why = f": {self.message}" if self.message else ""
+        return f"<{type(self).__name__} of {what}: {time}{self.verdict}{why}>"
 
     @classmethod
     def of(cls, data: Mapping[str, Any], *, file: str | None = None, line: int | None = None) -> Record:
@@ -371,7 +383,7 @@ class Record:
 
 def ordered(seconds: Mapping[str, float]) -> dict[str, float]:
     """Return a ``phases_s`` object: every phase there is, in its order, and their ``total``."""
-    parts = {name: seconds.get(name, 0.0) for name in PHASES if name in seconds or name not in WAY_THERE[:2]}
+    parts = {name: seconds.get(name, 0.0) for name in PHASES if name in seconds or name not in _RARE}
     if "stage" in parts:
         parts.pop("transfer", None)
     return {**parts, "total": sum(parts.values())}

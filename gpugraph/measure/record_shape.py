@@ -66,6 +66,8 @@ class DeviceShape(_Part, frozen=True, kw_only=True):
 
     kind: str | None = None
     name: str | None = None
+    uuid: str | None = None
+    ranks: Annotated[int, msgspec.Meta(ge=1, le=2**31)] | None = None
 
 
 class GraphShape(_Part, frozen=True, kw_only=True):
@@ -149,12 +151,39 @@ class TrafficShape(_Part, frozen=True, kw_only=True):
     absent: str | None = None
 
 
+class VertexShape(_Part, frozen=True, kw_only=True):
+    """A vertex of ``verification.counter_example``."""
+
+    name: str = ""
+    note: str = ""
+    wrong: bool = False
+
+
+class EdgeShape(_Part, frozen=True, kw_only=True):
+    """An edge of it; both ends are positions in ``vertices``."""
+
+    tail: Whole = msgspec.field(name="from")
+    head: Whole = msgspec.field(name="to")
+    text: str = ""
+    mark: str = "other"
+
+
+class CounterExampleShape(_Part, frozen=True, kw_only=True):
+    """``verification.counter_example``: the graph, or the part of it, that shows what is wrong."""
+
+    vertices: list[VertexShape] = []
+    edges: list[EdgeShape] = []
+    directed: bool = False
+    whole: bool = False
+
+
 class VerificationShape(_Part, frozen=True, kw_only=True):
     """``verification``."""
 
     status: str | None = None
     method: str | None = None
     detail: str | None = None
+    counter_example: CounterExampleShape | None = None
 
 
 class PointShape(_Part, frozen=True, kw_only=True):

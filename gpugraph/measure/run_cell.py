@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import logging
 import random
 import traceback
 from collections.abc import Callable, Mapping, Sequence
@@ -34,6 +35,14 @@ from gpugraph.ranks.world import world
 # The cells of one call compete.  Each round every cell that still runs takes one sample, in a random order that the
 # seed decides, so that whatever drifts drifts for all of them; a cell ends on its own, and its record is handed over
 # at once.  One cell's failure is its own.
+
+_LOG = logging.getLogger("gpugraph")
+
+_STOPPED = {
+    "target": "the median is known well enough",
+    "time": "their time is up",
+    "count": "as many as were asked for",
+}
 
 
 class DeviceLost(DeviceUnavailable):
@@ -96,6 +105,7 @@ class Session:
         self._used = True
         order, running = random.Random(sampling.seed), dict[int, CellRun]()
         waiting, no_room, alone = list(range(len(cells))), list[int](), len(cells) == 1
+        content = set[int]()
         with contextlib.ExitStack() as at_end:
             at_end.enter_context(code_cache.told_to(progress))
             at_end.callback(running.clear)
@@ -114,9 +124,14 @@ class Session:
                             running[index] = CellRun(cell, sampling, self._inputs, device, account, progress, before)
                             continue
                         running[index].sample()
-                        stopped_by = running[index].stopped_by()
-                        if stopped_by is None:
+                        stopped_by = running[index].stopped_by() or ("target" if index in content else None)
+                        if stopped_by == "target":
+                            content.add(index)
+                        waits = stopped_by == "target" and sampling.together and not content >= running.keys()
+                        if stopped_by is None or waits:
                             continue
+                        taken, name = running[index].samples, running[index].algorithm.name
+                        _LOG.info("%s: stopped after %s samples, %s", name, taken, _STOPPED[stopped_by])
                         record = record_of(running.pop(index), stopped_by)
                     except Exception as error:  # what a step of a cell raises is that cell's
                         running.pop(index, None)
@@ -182,7 +197,9 @@ class Session:
 
         key = cell.device_key
         if key not in self._opened:
-            self._opened[key] = OpenDevice(*select_device(cell.device, profile=cell.profile))
+            self._opened[key] = opened = OpenDevice(*select_device(cell.device, profile=cell.profile))
+            why = "asked for" if key[0] != "auto" else opened.notice or "the first GPU that can be used"
+            _LOG.info("device %s (%s): %s", opened.device.kind, opened.description.get("name"), why)
         return self._opened[key]
 
     def device_is_lost(self, cell: Cell) -> bool:

@@ -43,8 +43,8 @@ class Command:
 Cell = Any
 """A record with its names in a report: ``gpugraph.measure.columns.Labelled``."""
 
-CSV, MARKDOWN, PAGE, BENCH, TABLE = "csv", "markdown", "page", "bench", "table"
-"""What shows columns: files, the page of HTML, the table a bench ends with, and the page of one record."""
+CSV, MARKDOWN, PAGE, BENCH, TABLE, RANKING = "csv", "markdown", "page", "bench", "table", "ranking"
+"""What shows columns: files, the page of HTML, the table a bench ends with, the page of one record, and rankings."""
 
 
 @dataclass(frozen=True)

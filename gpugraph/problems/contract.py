@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from gpugraph.graph.view import ResidentView
     from gpugraph.problems import Column, Command
     from gpugraph.problems.adapter import Adapter, Figure, PrintedFigure
+    from gpugraph.problems.counter_example import CounterExample
     from gpugraph.ranks.part import GraphPart
 
 PROBLEMS = ("mst", "sssp", "scan", "components")
@@ -37,11 +38,13 @@ class Verdict:
         status: ``"passed"``, ``"failed"`` or ``"skipped"``.
         method: ``"reference"``, ``"certificate"``, ``"both"`` or ``"none"``.
         detail: one sentence; of a failed check it names the first counter-example.
+        counter_example: of a failed check that graph, or a part of it, where it can be drawn.
     """
 
     status: str
     method: str
     detail: str
+    counter_example: CounterExample | None = field(default=None, compare=False)
 
     @property
     def passed(self) -> bool:
@@ -324,6 +327,15 @@ class CertifiesOnDevice(Protocol):
         self, view: ResidentView, device: Device, query: tuple[Any, ...], result: Any
     ) -> Verdict | None:
         """Check a result of ``view.host.graph`` on the device; None where the view does not suit or has no room."""
+        ...
+
+
+@runtime_checkable
+class DrawsCounterExamples(Protocol):
+    """What a problem may offer besides: the part of a graph that shows what is wrong."""
+
+    def counter_example(self, graph: CSRGraph, query: tuple[Any, ...], result: Any) -> CounterExample | None:
+        """Return what shows that a result is wrong; None of one that is no answer at all, or where nothing is seen."""
         ...
 
 

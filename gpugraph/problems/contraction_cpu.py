@@ -17,7 +17,17 @@ NO_CLAIM = np.uint64(2**64 - 1)
 
 
 class HostEdges:
-    """The edges of a rank on its processor; arrays and meaning as in ``boruvka_distributed.cu``."""
+    """The edges of a rank on its processor.
+
+    Attributes:
+        tail, head: (m,) int32 the trees at both ends of an edge.
+        key, at: (m,) the order key of the weight; the edge's place in the rank's share, uint32, which breaks ties.
+        best_key, best_at: (trees,) the least key; the least place of an edge of that key, or NO_EDGE.
+        claims: (trees,) uint64 rank << 32 | the tree at the other end, or NO_CLAIM.
+        link, renamed: (trees,) int32 the tree hung on, in the end the root; the new number, −1 for one that has ended.
+        chosen: (n,) uint32, ``chosen_count`` of them: of the forest's edges that were won here, in any order, ``at``.
+        label: (n,) int32 of each vertex, after ``contract`` and ``settle``, the smallest vertex of its tree.
+    """
 
     device = None
 

@@ -8,13 +8,15 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from gpugraph.errors import InputError
-from gpugraph.problems.contract import Input, InputSize, ViewSize
+from gpugraph.errors import GraphFormatError, InputError
+from gpugraph.problems.contract import Input, InputSize, Verdict, ViewSize, verdict_of
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from gpugraph.clock import HostClock
     from gpugraph.devices.base import Device
-    from gpugraph.graph.csr import CSRGraph
+    from gpugraph.graph.csr import Answer, CSRGraph
     from gpugraph.graph.view import GraphView, ResidentView
     from gpugraph.problems.adapter import Adapter
     from gpugraph.ranks.part import GraphPart
@@ -24,6 +26,9 @@ TEXT_BYTES_PER_ARC = 12
 
 COMPRESSED = 4
 """About how much smaller a compressed list of edges is."""
+
+PUBLISHED_ALONE = 2**22
+"""Above so many edges a published output spares the oracle."""
 
 STATE_BYTES_PER_VERTEX = 48
 STATE_BYTES_PER_ARC = 8
@@ -107,9 +112,11 @@ def size_of(graph: str, weights: str = "file") -> InputSize:
     Raises:
         InputError: a bad spec, no such file, or a damaged .csr.
     """
+    from gpugraph.graph.datasets.registry import find, is_dataset
+    from gpugraph.graph.datasets.store import cached, local_csr
     from gpugraph.graph.spec import is_spec, parse_spec
 
-    if not os.path.exists(graph) and is_spec(graph):
+    if not is_dataset(graph) and not os.path.exists(graph) and is_spec(graph):
         import numpy as np
 
         spec = parse_spec(graph)
@@ -117,9 +124,17 @@ def size_of(graph: str, weights: str = "file") -> InputSize:
         return _graph_size(spec.vertices, spec.arcs, word, True, spec.estimate_bytes())
     from gpugraph.graph.load import is_graph_file, load_file
 
+    if is_dataset(graph):
+        dataset = find(graph)
+        if dataset.vertices is not None and dataset.lines is not None and not cached(dataset).graphs:
+            arcs = 2 * dataset.lines
+            return _graph_size(dataset.vertices, arcs, 8, False, arcs * 32)
+        graph = os.fspath(local_csr(graph))
     if not os.path.isfile(graph):
         what = "there is no such file" if is_graph_file(graph) else "is neither a file nor a graph spec"
         raise InputError(what, where=graph, remedy="name a file or a spec such as rmat:20")
+    if graph.endswith((".properties", ".v")) and os.path.isfile(edges := f"{os.path.splitext(graph)[0]}.e"):
+        graph = edges  # the bulk of a Graphalytics graph
     size = os.path.getsize(graph)
     if graph.endswith(".csr"):
         csr = load_file(graph, check=False)  # only mapped
@@ -138,9 +153,12 @@ def _graph_size(vertices: int, arcs: int, weight_bytes: int, exact: bool, making
 @lru_cache(maxsize=4096)
 def series_of(graph: str) -> str:
     """Return the graph with what makes it large left open: ``rmat:{scale},ef=8``; a file's own name."""
+    from gpugraph.graph.datasets.registry import is_dataset
     from gpugraph.graph.families import FAMILIES
     from gpugraph.graph.spec import is_spec, parse_spec
 
+    if is_dataset(graph):
+        return graph
     if os.path.exists(graph) or not is_spec(graph):
         return os.path.basename(graph)
     text = parse_spec(graph).text
@@ -172,3 +190,48 @@ class MergedOnRanks:
     def work_on_ranks(self, part: GraphPart, result: Any) -> int:
         """Return the number of undirected edges of the graph."""
         return part.edges
+
+
+def published_values(graph: CSRGraph, answer: Answer, dtype: str) -> NDArray[Any]:
+    """Return what a reference output of LDBC Graphalytics says of each vertex, (n,) of ``"int64"`` or ``"float64"``.
+
+    Its lines are ``ID VALUE``, in any order.
+
+    Raises:
+        GraphFormatError: a bad line, or not each of the graph's ids once.
+    """
+    import numpy as np
+    import pyarrow as pa
+
+    from gpugraph.graph.formats.input_file import Source
+    from gpugraph.graph.formats.text import parse_numbers
+
+    ids, values = [np.zeros(0, np.int64)], [np.zeros(0, dtype)]
+    with Source(answer.path) as source:
+        for first, block in source.blocks():
+            table = parse_numbers(block, {"id": pa.int64(), "value": pa.type_for_alias(dtype)}, " ")
+            if table is None:
+                what = f"the lines from {first} on are not all 'ID VALUE' with whole ids and {dtype} values"
+                raise GraphFormatError(what, path=answer.path, remedy="fetch it again")
+            ids.append(table["id"].to_numpy())
+            values.append(table["value"].to_numpy())
+    names = np.arange(graph.vertices) if graph.vertex_names is None else graph.vertex_names
+    found = np.concatenate(ids)
+    order = np.argsort(found, kind="stable")
+    if not np.array_equal(found[order], names):
+        what = f"its {len(found)} ids are not those of the graph's {graph.vertices} vertices"
+        raise GraphFormatError(what, path=answer.path, remedy="fetch it again")
+    ordered: NDArray[Any] = np.concatenate(values)[order]
+    return ordered
+
+
+def with_published(graph: CSRGraph, published: Verdict | None, oracle: Callable[[], Verdict]) -> Verdict:
+    """Return the verdict of an output that was published with the graph, if there is one, and of the oracle.
+
+    Of a large graph the published output is the oracle.
+    """
+    if published is None:
+        return oracle()
+    if not published.passed or graph.edges > PUBLISHED_ALONE:
+        return published
+    return verdict_of([published, oracle()], "reference")

@@ -19,6 +19,7 @@ import pickle
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
@@ -86,6 +87,18 @@ class Comm:
         with self._told((sum(sent) - own) * packed.itemsize):
             return self._exchange(packed, sent, received, into)
 
+    def spread(self, array: Array, cuts: Sequence[int]) -> None:
+        """Give every rank all of an array of which each has one stretch.
+
+        Args:
+            array: (cuts[-1],); rank r has the right elements [cuts[r], cuts[r + 1]), and afterwards all.
+            cuts: (P + 1,), ascending from 0.
+        """
+        if self.size > 1:
+            own = cuts[self.rank + 1] - cuts[self.rank]
+            with self._told(own * (self.size - 1) * array.itemsize):
+                self._spread(array, [int(cut) for cut in cuts])
+
     def barrier(self) -> None:
         """Return when all ranks are here."""
         if self.size > 1:
@@ -118,17 +131,30 @@ class Comm:
     ) -> Array:
         raise NotImplementedError
 
+    def _spread(self, array: Array, cuts: list[int]) -> None:
+        raise NotImplementedError
+
     def _barrier(self) -> None:
         raise NotImplementedError
 
 
 class HostComm(Comm):
-    """Ranks that exchange arrays of the host; offers besides what is made of that."""
+    """Ranks that exchange arrays of the host; offers besides what is made of that.
+
+    Attributes:
+        beside: a device, and how the same ranks exchange arrays of it; None before ``comm_for`` has been asked.
+    """
+
+    beside: tuple[Any, Comm] | None = None
 
     @property
     def host(self) -> HostComm:
         """This itself."""
         return self
+
+    def _spread(self, array: Host, cuts: list[int]) -> None:
+        own, lengths = array[cuts[self.rank] : cuts[self.rank + 1]], [high - low for low, high in pairwise(cuts)]
+        array[:] = self._exchange(np.concatenate([own] * self.size), [len(own)] * self.size, lengths)
 
     def local_rank(self) -> tuple[int, int]:
         """Return this rank's number among those of its machine, and how many they are."""
@@ -207,6 +233,11 @@ class StagedComm(Comm):
         self._host._reduce(here, op)
         self._device.copy(array, self._device.upload(here))
 
+    def _spread(self, array: Array, cuts: list[int]) -> None:
+        here = self._device.download(array)
+        self._host._spread(here, cuts)
+        self._device.copy(array, self._device.upload(here))
+
     def _exchange(
         self, packed: Array, sent: Sequence[int], received: Sequence[int], into: Array | None = None
     ) -> Array:
@@ -219,16 +250,42 @@ class StagedComm(Comm):
         self._host.barrier()
 
 
+def to_lower_ranks(comm: Comm, array: Array) -> Iterator[Array]:
+    """Bring what all ranks have together on the first, in as many turns as the number of ranks has bits.
+
+    Args:
+        comm: the ranks, which all iterate to the end.
+        array: of equal length on all ranks; sent after everything that was yielded before has been taken into it.
+
+    Yields:
+        The array of another rank, to be taken into the own one.
+    """
+    rank, size, n, step = comm.rank, comm.size, array.size, 1
+    while step < size:
+        gives, takes = rank % (2 * step) == step, rank % (2 * step) == 0 and rank + step < size
+        sent = [n if gives and other == rank - step else 0 for other in range(size)]
+        received = [n if takes and other == rank + step else 0 for other in range(size)]
+        others = comm.all_to_all_v(array[: sum(sent)], sent, received)
+        if takes:
+            yield others
+        step *= 2
+
+
 def comm_for(host: HostComm, device: Any) -> Comm:
     """Return how the ranks exchange arrays of a device: among GPUs NCCL, else through the host.
+
+    Asked again for the same device, it is the same.
 
     Raises:
         DeviceUnavailable: NCCL is not there.
     """
     if device.kind == "cpu":
         return host
-    if device.kind != "cuda" or host.size == 1:
-        return StagedComm(host, device)
-    from gpugraph.ranks.nccl import NcclComm
+    if host.beside is None or host.beside[0] is not device:
+        if device.kind != "cuda" or host.size == 1:
+            host.beside = device, StagedComm(host, device)
+        else:
+            from gpugraph.ranks.nccl import NcclComm
 
-    return NcclComm(host, device)
+            host.beside = device, NcclComm(host, device)
+    return host.beside[1]

@@ -9,6 +9,7 @@ A peer that dies leaves the others waiting on their GPU: who started the ranks e
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -114,6 +115,24 @@ class NcclComm(Comm):
 
         self._call(swap)
         return out
+
+    def _spread(self, array: Array, cuts: list[int]) -> None:
+        nccl, size, at = self._nccl, array.dtype.itemsize, array.data.ptr
+        lengths = [(high - low) * size for low, high in pairwise(cuts)]
+
+        def swap() -> None:
+            nccl.groupStart()
+            for other in range(self.size):
+                if other == self.rank:
+                    continue
+                if lengths[self.rank]:
+                    own = at + cuts[self.rank] * size
+                    self._comm.send(own, lengths[self.rank], nccl.NCCL_UINT8, other, self._stream)
+                if lengths[other]:
+                    self._comm.recv(at + cuts[other] * size, lengths[other], nccl.NCCL_UINT8, other, self._stream)
+            nccl.groupEnd()
+
+        self._call(swap)
 
     def _barrier(self) -> None:
         self._device.synchronize()

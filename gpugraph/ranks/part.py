@@ -8,20 +8,22 @@ whatever the number of ranks.
 from __future__ import annotations
 
 import bisect
-from dataclasses import dataclass, replace
+from dataclasses import MISSING, dataclass, fields
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.compiled import njit
-from gpugraph.errors import GraphFormatError, OutOfMemory
+from gpugraph.errors import GpuGraphError, GraphFormatError, OutOfMemory
 from gpugraph.graph.build import counted
 from gpugraph.graph.canonical import weight_words
 from gpugraph.graph.csr import WEIGHT_DTYPES, CSRGraph, described, target_dtype
+from gpugraph.graph.device_rows import CHECK, NOTHING, DeviceRows
 from gpugraph.graph.digest import arc_lanes, finish
+from gpugraph.graph.generate import balanced_cuts
 from gpugraph.graph.sort_arcs import sort_arcs
 from gpugraph.host import available_memory
 from gpugraph.quantities import in_units
@@ -35,6 +37,8 @@ MOST_ARCS = 2**32 - 2**16
 class GraphPart:
     """The rows of one rank.
 
+    Rows that were made on the rank's device lie there; each array comes to the host when something asks for it.
+
     Attributes:
         comm: the ranks.
         cuts: (P + 1,) int64; see above.
@@ -43,6 +47,8 @@ class GraphPart:
         weights: (own arcs,).
         directed, name, source, notes, negative_loop: as in ``CSRGraph``.
         graph: the whole graph where an algorithm for ranks runs without any, else None.
+        on_device: the rows on the rank's device, as a graph of all vertices in which the rows of others are empty; None
+            where they are on the host alone.
     """
 
     comm: HostComm
@@ -56,22 +62,56 @@ class GraphPart:
     notes: tuple[str, ...] = ()
     negative_loop: int | None = None
     graph: CSRGraph | None = None
+    on_device: DeviceRows | None = None
 
     vertex_names = None
     printed_names = None
-    on_device = None
+
+    @classmethod
+    def lying_on(cls, rows: DeviceRows, **told: Any) -> GraphPart:
+        """Return the part whose arrays are on a device, none of which is copied to the host yet.
+
+        Args:
+            rows: the arrays.
+            told: the other attributes, by name; ``comm``, ``cuts``, ``directed``, ``name`` and ``source`` at least.
+        """
+        part = object.__new__(cls)
+        defaults = {f.name: f.default for f in fields(cls) if f.default is not MISSING}
+        part.__dict__.update(defaults | told | {"on_device": rows})
+        return part
+
+    def changed(self, **changes: Any) -> GraphPart:
+        """Return the part with some attributes changed; nothing is copied to the host for it."""
+        kept = {f.name: self.__dict__[f.name] for f in fields(self) if f.name in self.__dict__}
+        part = object.__new__(type(self))
+        part.__dict__.update(kept | changes)
+        return part
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Return an array that is not on the host yet; called only for what an instance lacks."""
+            rows = self.__dict__.get("on_device")
+            if rows is None or name not in ("offsets", "targets", "weights"):
+                raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+            own = slice(self.first, self.first + self.rows + 1)
+            if name == "offsets" and rows.usable:
+                array = rows.device.download(rows.offsets[own]).astype(np.int64, copy=False)
+            else:
+                array = rows.on_host(name)
+                array = array[own] if name == "offsets" else array
+            return self.__dict__.setdefault(name, array)
 
     @classmethod
     def of(cls, graph: CSRGraph, comm: HostComm | None = None) -> GraphPart:
         """Return this rank's rows of a graph that all have at hand, a mapped file for instance; without ranks all."""
         whole, comm = comm is None, comm or LoneComm()
-        n, weight = graph.vertices, graph.arcs + graph.vertices
-
-        def before(v: int) -> int:
-            return int(graph.offsets[v]) + v
-
-        marks = [weight * r // comm.size for r in range(1, comm.size)]
-        cuts = np.array([0, *(bisect.bisect_left(range(n), mark, key=before) for mark in marks), n], np.int64)
+        if whole and graph.on_device is not None and graph.on_device.usable:
+            names = ("directed", "name", "source", "notes", "negative_loop")
+            cuts = np.array([0, graph.vertices], np.int64)
+            told = {name: getattr(graph, name) for name in names}
+            return cls.lying_on(graph.on_device, comm=comm, cuts=cuts, graph=graph, **told)
+        cuts = cls.cuts_of(graph, comm.size)
         first, last = cuts[comm.rank], cuts[comm.rank + 1]
         offsets = np.asarray(graph.offsets[first : last + 1], np.int64)
         low, high = int(offsets[0]), int(offsets[-1])
@@ -89,6 +129,18 @@ class GraphPart:
             graph if whole else None,
         )
 
+    @staticmethod
+    def cuts_of(graph: CSRGraph, ranks: int) -> NDArray[np.int64]:
+        """Return the (ranks + 1,) cuts that leave about as many arcs and rows to every rank."""
+        n, weight = graph.vertices, graph.arcs + graph.vertices
+
+        def before(v: int) -> int:
+            return int(graph.offsets[v]) + v
+
+        marks = [weight * r // ranks for r in range(1, ranks)]
+        cuts = np.array([0, *(bisect.bisect_left(range(n), mark, key=before) for mark in marks), n], np.int64)
+        return np.maximum.accumulate(cuts)  # offsets of a damaged file may fall
+
     @property
     def first(self) -> int:
         """The first vertex whose row is here."""
@@ -97,7 +149,12 @@ class GraphPart:
     @property
     def rows(self) -> int:
         """How many rows are here."""
-        return len(self.offsets) - 1
+        return int(self.cuts[self.comm.rank + 1]) - self.first
+
+    @property
+    def own_arcs(self) -> int:
+        """Number of arcs that are here."""
+        return len(self.targets) if self.on_device is None else self.on_device.arcs
 
     @property
     def vertices(self) -> int:
@@ -107,7 +164,7 @@ class GraphPart:
     @cached_property
     def arcs_of_ranks(self) -> list[int]:
         """The number of arcs of every rank; the first look is a collective."""
-        return [int(count) for count in self.comm.share(len(self.targets))]
+        return [int(count) for count in self.comm.share(self.own_arcs)]
 
     @property
     def arcs(self) -> int:
@@ -127,7 +184,16 @@ class GraphPart:
     @property
     def weight_dtype(self) -> np.dtype[Any]:
         """The dtype of a weight."""
-        return self.weights.dtype
+        return self.weights.dtype if self.on_device is None else np.dtype(self.on_device.weights.dtype)
+
+    @property
+    def has_negative_weight(self) -> bool:
+        """Whether a weight that is here is below zero."""
+        if self.weight_dtype.kind == "u" or not self.own_arcs:
+            return False
+        if self.on_device is not None and self.on_device.usable:
+            return self.on_device.has_negative_weight()
+        return bool(self.weights.min() < 0)
 
     @cached_property
     def degrees(self) -> NDArray[np.int64]:
@@ -137,12 +203,68 @@ class GraphPart:
     @cached_property
     def digest(self) -> str:
         """The graph's digest; the first look is a collective."""
-        words = weight_words(self.weights)[0]
-        own = _lanes(self.offsets, self.targets, words, self.first)
-        lanes = self.comm.share([int(lane) for lane in own])
-        code = 2 * WEIGHT_DTYPES.index(self.weights.dtype.name) + int(self.directed)
+        code = 2 * WEIGHT_DTYPES.index(self.weight_dtype.name) + int(self.directed)
+        lanes = self.comm.share(self._sums()[:2])
         sum0, sum1 = (sum(lane) for lane in zip(*lanes, strict=True))
         return finish(sum0, sum1, self.vertices, self.arcs, code)
+
+    def _sums(self) -> tuple[int, ...]:
+        """Return both lanes of the digest, and of the signed sum that is 0 over all ranks if the graph is symmetric."""
+        found = self._found
+        if found is not None:
+            return tuple(int(word) for word in found[CHECK["DIGEST"] :])
+        words = weight_words(self.weights)[0]
+        return tuple(int(lane) for lane in _lanes(self.offsets, self.targets, words, self.first))
+
+    @cached_property
+    def _found(self) -> NDArray[np.uint64] | None:
+        """What the device found looking at all arcs; None where none does, or something is wrong."""
+        if self.on_device is None or not self.on_device.usable:
+            return None
+        found = self.on_device.look_over()
+        return None if found is None or int(found[CHECK["BAD"]]) != NOTHING else found
+
+    def rows_on(self, device: Any) -> DeviceRows:
+        """Return the rows on this rank's device, copied there if they are on the host alone.
+
+        Raises:
+            OutOfMemory: there is no room for them.
+        """
+        rows = self.on_device
+        if rows is None or rows.device is not device:
+            offsets = np.zeros(self.vertices + 1, np.int64)
+            offsets[self.first : self.first + self.rows + 1] = self.offsets
+            offsets[self.first + self.rows :] = self.offsets[-1]
+            arrays = offsets, self.targets.astype(np.int32, copy=False), self.weights
+            device.require(sum(array.nbytes for array in arrays))
+            there, targets, weights = (device.upload(array) for array in arrays)
+            rows = DeviceRows(device, there, targets, weights, gone)
+            object.__setattr__(self, "on_device", rows)
+        return rows
+
+    def own_rows_on(self, device: Any) -> tuple[Any, Any, Any]:
+        """Return the same as (rows + 1,) int64 offsets of the own rows alone, targets and weights."""
+        rows = self.rows_on(device)
+        if rows.index_dtype != np.int64:  # one device's graph
+            return device.upload(self.offsets), rows.targets, rows.weights
+        return rows.offsets[self.first : self.first + self.rows + 1], rows.targets, rows.weights
+
+    @property
+    def index_bits(self) -> int:
+        """Width of an arc's position on the device: 64, but for one device's graph."""
+        return 64 if self.on_device is None else self.on_device.index_bits
+
+    def bytes_to_place(self, device: Any) -> int:
+        """Return the bytes that ``rows_on`` will take on a device."""
+        if self.on_device is not None and self.on_device.device is device:
+            return 0
+        return 8 * (self.vertices + 1) + self.own_arcs * (4 + self.weight_dtype.itemsize)
+
+    def arcs_at(self, positions: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+        """Return the (k,) tails, heads and weights of arcs given by their positions here."""
+        if self.on_device is not None and self.on_device.usable:
+            return self.on_device.ends_and_weights(positions)
+        return self.tails(positions), self.targets[positions], self.weights[positions]
 
     def tails(self, arcs: NDArray[Any]) -> NDArray[np.int64]:
         """Return the tails, in the graph's numbers, of arcs given by their position here."""
@@ -170,7 +292,7 @@ class GraphPart:
         part, unequal = made.part, sum(self.comm.share(made.unequal)) // 2
         single = part.arcs - self.arcs
         said = f"{counted(single, 'edge')} had one arc only, {unequal} had unequal arcs (the lighter won)"
-        return replace(part, directed=False, notes=(*self.notes, f"symmetrised: {said}"))
+        return part.changed(directed=False, notes=(*self.notes, f"symmetrised: {said}"))
 
     def check(self) -> None:
         """Check the structure of rows that were only mapped, as ``check_structure`` does of a whole graph.
@@ -178,25 +300,36 @@ class GraphPart:
         Raises:
             GraphFormatError: on the rank that holds what is wrong, or on all where an arc has no equal reverse.
         """
-        words = weight_words(self.weights)[0]
-        fault = None
-        if len(self.offsets) and (self.offsets[-1] != len(self.targets) or (np.diff(self.offsets) < 0).any()):
-            fault = "its offsets do not ascend"
-        elif (row := _first_bad_row(self.offsets, self.targets, self.first, self.vertices)) >= 0:
-            fault = f"the row of vertex {row + self.first} is not ascending, holds a loop, or leaves the graph"
-        elif self.weights.dtype.kind == "f" and np.isnan(self.weights).any():
-            fault = "a weight is not a number"
         remedy = "the file is damaged: fetch or convert it again"
-        faults = [told for told in self.comm.share(fault) if told]
-        if faults:
-            raise GraphFormatError(faults[0], path=self.source, remedy=remedy)
+        sound = self.on_device is not None and self._found is not None
+        if not all(self.comm.share(sound)):
+            fault = self._first_fault()
+            for told in self.comm.share(fault):
+                if told is not None:
+                    raise GraphFormatError(told, path=self.source, remedy=remedy)
         if self.directed:
             return
-        ways = self.comm.share([int(lane) for lane in _two_ways(self.offsets, self.targets, words, self.first)])
-        sums = [sum(lane) % 2**64 for lane in zip(*ways, strict=True)]
-        if sums[:2] != sums[2:]:
+        signed = zip(*self.comm.share(self._sums()[2:]), strict=True)
+        if any(sum(lane) % 2**64 for lane in signed):
             what = "declared undirected, but some arc has no reverse of equal weight"
             raise GraphFormatError(what, path=self.source, remedy=remedy)
+
+    def _first_fault(self) -> str | None:
+        """Return what the host finds wrong with the rows, or None."""
+        if len(self.offsets) and (self.offsets[-1] != len(self.targets) or (np.diff(self.offsets) < 0).any()):
+            return "its offsets do not ascend"
+        if (row := _first_bad_row(self.offsets, self.targets, self.first, self.vertices)) >= 0:
+            return f"the row of vertex {row + self.first} is not ascending, holds a loop, or leaves the graph"
+        if self.weights.dtype.kind == "f" and np.isnan(self.weights).any():
+            return "a weight is not a number"
+        if self.weights.dtype.kind == "f" and (np.signbit(self.weights) & (self.weights == 0)).any():
+            return "a weight is -0.0"
+        return None
+
+
+def gone() -> CSRGraph:
+    """Stand in for what would make the rows anew: no rank could."""
+    raise GpuGraphError("the part of a graph went with its device")
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,7 +376,8 @@ def sorted_part(
         remedy = "use more ranks"
         raise OutOfMemory(f"{max(counts)} arcs of one rank do not fit in 32 bits", where=like.name, remedy=remedy)
     offsets = rows.offsets[first : last + 1].copy()  # nothing lies before
-    part = replace(like, cuts=cuts, offsets=offsets, targets=rows.targets, weights=rows.weights, graph=None)
+    arrays = {"offsets": offsets, "targets": rows.targets, "weights": rows.weights}
+    part = like.changed(cuts=cuts, **arrays, graph=None, on_device=None)
     return SortedPart(part, rows.merged, rows.unequal)
 
 
@@ -298,40 +432,28 @@ def _balanced(comm: HostComm, tails: NDArray[Any], vertices: int) -> NDArray[np.
     buckets = -(-vertices // width) if vertices else 0
     weight = np.bincount(tails // width, minlength=buckets).astype(np.int64)
     comm.all_reduce(weight, "sum")
-    before = np.concatenate([[0], np.cumsum(weight + width)])
-    marks = [before[-1] * r // comm.size for r in range(1, comm.size)]
-    cuts = np.minimum(np.searchsorted(before, marks) * width, vertices)
-    return np.array([0, *cuts, vertices], np.int64)
+    return balanced_cuts(weight, width, vertices, comm.size)
 
 
 @njit
 def _lanes(offsets: Any, targets: Any, words: Any, first: int) -> Any:
-    """Return the sums of both lanes of the digest over these rows."""
-    sum0, sum1 = np.uint64(0), np.uint64(0)
-    for row in range(len(offsets) - 1):
-        for i in range(offsets[row], offsets[row + 1]):
-            lane0, lane1 = arc_lanes(first + row, targets[i], words[i])
-            sum0 += lane0
-            sum1 += lane1
-    return sum0, sum1
-
-
-@njit
-def _two_ways(offsets: Any, targets: Any, words: Any, first: int) -> Any:
-    """Return the lanes of the arcs to greater vertices, then those of the reverses of all others."""
-    up0, up1, down0, down1 = np.uint64(0), np.uint64(0), np.uint64(0), np.uint64(0)
+    """Return the sums of both lanes of the digest over these rows, and of the signed sum: see ``graph/check.py``."""
+    sum0, sum1, signed0, signed1 = np.uint64(0), np.uint64(0), np.uint64(0), np.uint64(0)
     for row in range(len(offsets) - 1):
         u = first + row
         for i in range(offsets[row], offsets[row + 1]):
             v = targets[i]
-            lane0, lane1 = arc_lanes(min(u, v), max(u, v), words[i])
+            lane0, lane1 = arc_lanes(u, v, words[i])
+            sum0 += lane0
+            sum1 += lane1
             if u < v:
-                up0 += lane0
-                up1 += lane1
+                signed0 += lane0
+                signed1 += lane1
             else:
-                down0 += lane0
-                down1 += lane1
-    return up0, up1, down0, down1
+                lane0, lane1 = arc_lanes(v, u, words[i])
+                signed0 -= lane0
+                signed1 -= lane1
+    return sum0, sum1, signed0, signed1
 
 
 @njit

@@ -1,4 +1,9 @@
-"""Where the parts of a graph come from: every rank draws its part of a spec, or reads its part of a ``.csr``."""
+"""Where the parts of a graph come from: every rank draws its part of a spec, or reads its part of a ``.csr``.
+
+On a GPU, and on the emulated device, a part is made, or read to, where it will be searched: each device draws all edges
+of a spec and keeps the arcs of its own rows.  What a device cannot make, the hosts draw a share each of, exchange and
+sort; the graph is the same to the bit.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +13,19 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gpugraph.clock import HostClock
-from gpugraph.errors import InputError
-from gpugraph.graph.build import counted
-from gpugraph.graph.generate import draw_arcs
+from gpugraph.errors import GraphFormatError, InputError, OutOfMemory, unreadable
+from gpugraph.graph.build import notes_of
+from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.datasets.registry import is_dataset
+from gpugraph.graph.device_build import negative_loop
+from gpugraph.graph.device_rows import DeviceRows
+from gpugraph.graph.generate import can_generate, draw_arcs, generate_piece
 from gpugraph.graph.spec import Spec, is_spec, parse_spec
 from gpugraph.ranks.comm import HostComm
-from gpugraph.ranks.part import GraphPart, require_together, sorted_part
+from gpugraph.ranks.part import GraphPart, gone, require_on_devices, require_together, sorted_part
 
 
 def open_part(
@@ -25,17 +35,19 @@ def open_part(
     input_format: str | None = None,
     weights: str = "file",
     symmetrize: bool = False,
+    device: Any = None,
     clock: HostClock | None = None,
     progress: Callable[[str], None] = lambda what: None,
 ) -> GraphPart:
     """Return this rank's part of the graph behind ``source``, checked.
 
     Args:
-        source: a spec, or the path of a ``.csr``.
+        source: a spec, the name of a data set, or the path of a ``.csr``.
         comm: the ranks, which all call this.
         input_format: ``"csr"`` or None.
         weights: ``"file"`` or ``"unit"``.
         symmetrize: make a directed graph undirected; the lighter arc of a pair wins.
+        device: this rank's, which is to hold its part; None, or a CPU, leaves it on the host.
         clock: what the phases ``load``, ``build`` and ``check`` are timed by.
         progress: called with a few words whenever something new begins.
 
@@ -48,32 +60,43 @@ def open_part(
         remedy = "write w=LO..HI into the spec, or convert the file with --weights first"
         raise InputError(f"several ranks cannot change weights to {weights}", remedy=remedy)
     clock = HostClock() if clock is None else clock
+    device = None if device is None or device.kind == "cpu" else device
+    if text and is_dataset(text):
+        from gpugraph.graph.datasets.store import local_csr
+
+        with clock.phase("fetch"):
+            text = os.fspath(local_csr(text, progress))
     if text and input_format is None and not os.path.exists(text) and is_spec(text):
         with clock.phase("build"):
-            part = _drawn(parse_spec(text), comm, progress)
+            spec = parse_spec(text)
+            if device is not None and can_generate(spec):
+                progress(f"making {text}")
+                part = _made(spec, comm, device)
+            else:
+                part = _drawn(spec, comm, progress)
     elif text.endswith(".csr") and input_format in (None, "csr"):
         from gpugraph.graph.load import load_file
 
         progress(f"reading {text}")
         with clock.phase("load"):
-            part = GraphPart.of(load_file(text, input_format=input_format, check=False), comm)
+            graph = load_file(text, input_format=input_format, check=False)
+            part = GraphPart.of(graph, comm) if device is None else _read(graph, comm, device)
         with clock.phase("check"):
             part.check()
     else:
         raise InputError(
-            "several ranks share a spec or a .csr, nothing else",
+            "several ranks share a spec, a data set or a .csr, nothing else",
             where=text or type(source).__name__,
             remedy="convert it first: gpugraph convert FILE graph.csr",
         )
     if weights == "unit":
-        note = "weights replaced: unit"
-        part = replace(
-            part,
-            weights=np.ones(len(part.targets), np.uint32),
-            negative_loop=None,
-            notes=(*part.notes, note),
-            graph=None,
-        )
+        rows = part.on_device
+        if rows is None:
+            ones: dict[str, Any] = {"weights": np.ones(part.own_arcs, np.uint32)}
+        else:
+            ones = {"on_device": replace(rows, weights=rows.device.full(rows.arcs, 1, np.uint32))}
+        notes = (*part.notes, "weights replaced: unit")
+        part = part.changed(**ones, negative_loop=None, notes=notes, graph=None)
     if symmetrize and part.directed:
         with clock.phase("build"):
             part = part.symmetrized()
@@ -105,16 +128,81 @@ def _drawn(spec: Spec, comm: HostComm, progress: Callable[[str], None]) -> Graph
     progress("building rows")
     made = sorted_part(like, tails, heads, weights)
     # The first loop of the whole list is that of the lowest rank that has one: ranks draw in order.
-    told = comm.share(
-        (int(loop.sum()), len(negative), int(arcs.tails[negative[0]]) if len(negative) else None, made.merged)
+    first = next((vertex for vertex in comm.share(_first(arcs.tails, negative)) if vertex is not None), None)
+    notes = _notes(comm, int(loop.sum()), len(negative), made.merged, arcs.one_sided)
+    return made.part.changed(notes=notes, negative_loop=first)
+
+
+def _first(tails: Any, negative: Any) -> int | None:
+    return int(tails[negative[0]]) if len(negative) else None
+
+
+def _notes(comm: HostComm, loops: int, negative: int, merged: int, one_sided: bool) -> tuple[str, ...]:
+    """Return what all ranks together have dropped and merged."""
+    loops, negative, merged = (sum(told) for told in zip(*comm.share((loops, negative, merged)), strict=True))
+    return tuple(notes_of(loops, negative, merged, one_sided))
+
+
+def _made(spec: Spec, comm: HostComm, device: Any) -> GraphPart:
+    """Make this rank's part of a spec on its device.
+
+    Raises:
+        OutOfMemory: on all ranks, if the device of one has no room for it.
+    """
+    piece, fault = None, None
+    try:
+        piece = generate_piece(spec, device, comm.rank, comm.size)
+    except OutOfMemory as error:
+        fault = error.what
+    for rank, told in enumerate(comm.share(fault)):
+        if told is not None:
+            remedy = "ask for a smaller graph, or use more devices"
+            raise OutOfMemory(f"rank {rank} of {comm.size}: {told}", where=spec.text, remedy=remedy)
+    assert piece is not None
+    rows = piece.rows
+    firsts = [first for first in comm.share(rows.first_negative) if first is not None]
+    return GraphPart.lying_on(
+        DeviceRows(device, rows.offsets, rows.targets, piece.weights, gone),
+        comm=comm,
+        cuts=piece.cuts,
+        directed=piece.directed,
+        name=spec.text,
+        source=spec.text,
+        notes=_notes(comm, rows.loops, rows.negative, rows.merged, not piece.directed),
+        negative_loop=negative_loop(min(firsts, default=None)),
     )
-    loops, below, _, merged = (sum(t or 0 for t in column) for column in zip(*told, strict=True))
-    notes = []
-    if loops:
-        notes.append(f"dropped {counted(loops, 'self loop')}{f', {below} of negative weight' if below else ''}")
-    if merged:
-        notes.append(
-            f"merged {counted(merged // 2, 'parallel edge') if arcs.one_sided else counted(merged, 'parallel arc')}"
-        )
-    first = next((vertex for _, _, vertex, _ in told if vertex is not None), None)
-    return replace(made.part, notes=tuple(notes), negative_loop=first)
+
+
+def _read(graph: CSRGraph, comm: HostComm, device: Any) -> GraphPart:
+    """Read this rank's part of a mapped ``.csr`` to its device."""
+    cuts = GraphPart.cuts_of(graph, comm.size)
+    first, last = int(cuts[comm.rank]), int(cuts[comm.rank + 1])
+    low, high = int(graph.offsets[first]), int(graph.offsets[last])
+    n, arrays = graph.vertices, (graph.targets, graph.weights)
+    if not all(comm.share(0 <= low <= high <= graph.arcs and 0 < n < 2**31)):
+        return GraphPart.of(graph, comm)  # damaged, or empty: the host tells
+    word = sum(array.itemsize for array in arrays)
+    require_on_devices(comm, device, 8 * (n + 1) + 8 * (last - first + 1) + word * (high - low), graph.source)
+    offsets = device.full(n + 1, 0, np.int64)
+    device.copy(offsets[first : last + 1], device.upload(np.asarray(graph.offsets[first : last + 1], np.int64) - low))
+    device.fill(offsets[last:], high - low)
+    targets, weights = (_copied(array, low, high, device, graph.source) for array in arrays)
+    told = {name: getattr(graph, name) for name in ("directed", "name", "source", "notes", "negative_loop")}
+    return GraphPart.lying_on(DeviceRows(device, offsets, targets, weights, gone), comm=comm, cuts=cuts, **told)
+
+
+def _copied(array: NDArray[Any], low: int, high: int, device: Any, path: str) -> Any:
+    """Return a stretch of an array on a device, straight from the file that the array is a mapping of, if it is one."""
+    mapped: Any = array
+    while isinstance(mapped, np.ndarray) and not isinstance(mapped, np.memmap):
+        mapped = mapped.base
+    if mapped is None:
+        return device.upload(array[low:high])
+    begin = array.ctypes.data - mapped.ctypes.data + mapped.offset
+    try:
+        with open(path, "rb", buffering=0) as file:
+            return device.upload_file(file.fileno(), begin + low * array.itemsize, high - low, array.dtype)
+    except EOFError:
+        raise GraphFormatError("cut short while it was read", path=path, remedy="fetch or write it again") from None
+    except OSError as error:
+        raise unreadable(path, error) from error

@@ -1,1 +1,42 @@
-"""The command line's renderers: from a record to text; they know nothing of devices or files."""
+"""Renderers: from records to text; they know nothing of devices or files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gpugraph.measure.record import Record
+
+STYLES = {".html": "html", ".htm": "html", ".md": "markdown", ".csv": "csv", ".txt": "text"}
+"""How a report is written, by the ending of its file."""
+
+
+def render(rows: Sequence[Record], style: str, *, title: str | None = None, notices: Sequence[str] = ()) -> str:
+    """Return a report of records, one or more, in one of the ``STYLES``.
+
+    Args:
+        rows: the records.
+        style: how.
+        title: of the page.
+        notices: what a reader of the page should know of the files.
+
+    Raises:
+        InputError: a page is asked for, and the library that draws is not installed.
+    """
+    if style == "html":
+        from gpugraph.report.page import TITLE, page
+
+        return page(rows, title=title or TITLE, notices=notices)
+    if style == "markdown":
+        from gpugraph.report.markdown_csv import markdown
+
+        return markdown(rows)
+    if style == "csv":
+        from gpugraph.report.markdown_csv import csv
+
+        return csv(rows)
+    from gpugraph.report.summary import summary
+    from gpugraph.report.terminal import plain
+
+    return plain(summary(rows, unicode=True))

@@ -106,31 +106,37 @@ class Speedup:
         base: the CPU's.
         kernel: ratio of their throughputs.
         end_to_end: the same, transfers of both included.
+        answer: the least time to answer of a CPU over the cell's; None where one of them is not known.
     """
 
     record: Record
     base: Record
     kernel: float
     end_to_end: float | None
+    answer: float | None
 
 
 def speedups(rows: Sequence[Record]) -> list[Speedup]:
     """Return the speed-up of every verified cell of another device that a CPU has run too, in their order."""
     fastest: dict[Any, Record] = {}
+    soonest: dict[Any, float] = {}
     for row in rows:
         if row.device_kind == "cpu" and row.mteps:
-            best = fastest.get(_work(row))
+            if row.answer_s:
+                soonest[work(row)] = min(row.answer_s, soonest.get(work(row), row.answer_s))
+            best = fastest.get(work(row))
             if best is None or row.mteps > (best.mteps or 0.0):
-                fastest[_work(row)] = row
+                fastest[work(row)] = row
     found = []
     for row in rows:
-        base = fastest.get(_work(row))
+        base = fastest.get(work(row))
         if row.device_kind != "cpu" and row.mteps and base is not None and base.mteps:
             total = row.end_to_end / base.end_to_end if row.end_to_end and base.end_to_end else None
-            found.append(Speedup(row, base, row.mteps / base.mteps, total))
+            answer = soonest[work(row)] / row.answer_s if row.answer_s and work(row) in soonest else None
+            found.append(Speedup(row, base, row.mteps / base.mteps, total, answer))
     return found
 
 
-def _work(row: Record) -> tuple[str, str, str]:
+def work(row: Record) -> tuple[str, str, str]:
     """Return what two cells must share to have done the same work."""
     return row.problem, row.shape.graph.digest or row.graph_name, json.dumps(row.asked_source, default=str)

@@ -10,7 +10,7 @@ from gpugraph.measure.record import Record
 from gpugraph.measure.record_shape import jsonable
 from gpugraph.quantities import counted, duration, percent
 from gpugraph.report.markdown_csv import grid
-from gpugraph.report.terminal import Line, columns, field
+from gpugraph.report.terminal import Line, field, row_lines
 
 HEADER = ("problem", "graph", "algorithm", "device", "base", "new", "new/base", "95 % interval", "verdict")
 _RIGHT = (4, 5, 6, 7)
@@ -33,12 +33,12 @@ _MEANING = (
 )
 
 
-def comparison_lines(comparison: Comparison, *, width: int = 80) -> list[Line]:
-    """Return the lines of a comparison; its table is as wide as it must be, the rest wrapped to ``width``."""
-    table = columns(HEADER, [_cells(cell) for cell in comparison.cells], right=_RIGHT)
-    lines = [table[0]]
-    for cell, line in zip(comparison.cells, table[1:], strict=True):
-        lines.append([(line[0][0], _STYLES[cell.verdict])])
+def comparison_lines(comparison: Comparison, *, width: int = 80, table_width: int | None = None) -> list[Line]:
+    """Return the lines of a comparison: its table as wide as it must be or ``table_width``, the rest ``width``."""
+    header, *rows = row_lines(HEADER, [_cells(cell) for cell in comparison.cells], right=_RIGHT, width=table_width)
+    lines = list(header)
+    for cell, row in zip(comparison.cells, rows, strict=True):
+        lines += [[(text, _STYLES[cell.verdict]) for text, _ in line] for line in row]
         if cell.reason:
             lines += [[("    ", ""), (part[1][0], "dim")] for part in field("", cell.reason, width=width)]
     lines.append([("", "")])

@@ -15,15 +15,18 @@ from gpugraph.measure.columns import COLUMNS, Labelled, columns_of
 from gpugraph.measure.record import Record
 from gpugraph.problems import PAGE as BY_PAGE
 from gpugraph.problems import Column
-from gpugraph.report.cells import Speedup, label
+from gpugraph.report.cells import Speedup, label, ordered
 from gpugraph.report.cells import speedups as find_speedups
-from gpugraph.report.charts.chart import DARK, LIGHT, PAGE, SERIES, Chart, Ink, colors, config, entries, paint
+from gpugraph.report.charts.chart import DARK, LIGHT, PAGE, SERIES, Chart, Ink, Spec, colors, config, entries, paint
 from gpugraph.report.charts.rates import bandwidth, energy, roofline, speedups, throughput
-from gpugraph.report.charts.times import answers, inner_shares, samples, shares, transfers
+from gpugraph.report.charts.scaling import strong, weak
+from gpugraph.report.charts.times import PARTS, answers, inner_shares, samples, shares, transfers
+from gpugraph.report.counter_example import drawing, listed
 from gpugraph.report.engine import vega_bundle, vega_license
 from gpugraph.report.page_text import definitions, details, environments, headlines, lead
 from gpugraph.report.papers import COLUMNS as PAPER_COLUMNS
 from gpugraph.report.papers import published
+from gpugraph.report.versus import Gain, gains, matrices
 
 TITLE = "gpugraph benchmark report"
 
@@ -41,7 +44,10 @@ _HEADINGS = {
     "phases": "Shares of the phases on the device",
     "inside": "Inside the kernel",
     "transfer": "Kernel against transfer",
+    "strong": "Strong scaling",
+    "weak": "Weak scaling",
     "roof": "Share of the bandwidth roof",
+    "roofline": "Below the roof",
     "energy": "Energy",
 }
 """What stands above the groups of figures of a section that has several."""
@@ -49,12 +55,12 @@ _HEADINGS = {
 
 @dataclass
 class Section:
-    """A section of figures: groups of them, or what stands there if there are none."""
+    """A section of figures: groups of them; ``name`` stands in the bar above the page."""
 
     key: str
+    name: str
     title: str
     intro: str
-    nothing: str
     groups: list[Group]
 
 
@@ -80,21 +86,22 @@ def page(rows: Sequence[Record], *, title: str = TITLE, notices: Sequence[str] =
         InputError: the library that draws is not installed.
     """
     over = find_speedups(rows)
-    by_record = {id(one.record): one.kernel for one in over}
-    cells = [replace(cell, over_cpu=by_record.get(id(cell.record))) for cell in label(rows)]
-    palette = colors(cells, PAGE)
+    by_record = {id(one.record): one for one in over}
+    cells = [_held_against(cell, by_record.get(id(cell.record))) for cell in label(rows)]
+    gained = gains(cells)
     charts: list[Chart] = []
-    sections = [_section(charts, *parts) for parts in _figures(cells, over, rows)]
+    sections = [_section(charts, *parts) for parts in _figures(cells, gained)]
+    painted, palette = _painted(cells, charts)
     shown = columns_of(BY_PAGE, cells)
     data = {
         "config": config(PAGE),
         "charts": [
             {
-                "spec": {**paint(chart.spec, palette), "description": chart.description},
-                "small": chart.small,
+                "spec": {**spec, "description": chart.description},
+                "height": chart.height,
                 "entry": _entry_width(chart),
             }
-            for chart in charts
+            for chart, spec in zip(charts, painted, strict=True)
         ],
         "cells": [details(cell) for cell in cells],
         "filters": [header(column) for column in COLUMNS if column.filter and BY_PAGE in column.shown],
@@ -103,13 +110,15 @@ def page(rows: Sequence[Record], *, title: str = TITLE, notices: Sequence[str] =
     rendered: str = _template().render(
         title=title,
         policy=POLICY,
-        style=_safe(colours(len(palette)) + _asset("style.css")),
+        style=_safe(colours(palette) + _asset("style.css")),
         lead=lead(cells),
-        headlines=headlines(cells, over),
+        headlines=headlines(cells, gained),
+        wrong=[(cell, _safe(drawn), listed(cell.record)) for cell in cells if (drawn := drawing(cell.record, PAGE))],
+        matrices=matrices(cells),
         notices=notices,
         papers=published(cells, over),
         paper_columns=[name.capitalize() for name in PAPER_COLUMNS],
-        sections=sections,
+        sections=[section for section in sections if section.groups],
         columns=shown,
         header=header,
         cells=cells,
@@ -137,38 +146,54 @@ def tone(record: Record) -> str:
     return "good" if record.status == "passed" else "dull"
 
 
-def _figures(cells: Sequence[Labelled], over: Sequence[Speedup], rows: Sequence[Record]) -> list[tuple[Any, ...]]:
-    """Return of each section its key, title, introduction, groups of figures, and what stands there without any."""
+def _held_against(cell: Labelled, over: Speedup | None) -> Labelled:
+    """Return a cell with what it gains over the best CPU, if anything is known of that."""
+    return cell if over is None else replace(cell, over_cpu=over.kernel, answers_over_cpu=over.answer)
+
+
+def _painted(cells: Sequence[Labelled], charts: Sequence[Chart]) -> tuple[list[Spec], int]:
+    """Return the figures, each series in one colour on all of them, and how many colours that takes."""
+    shown = [name for chart in charts for name in entries(chart.spec, "variant")]
+    parts = [name for chart in charts for name in entries(chart.spec, "part")]
+    palette = colors(cells, PAGE, [*ordered(shown), *(part for part in PARTS if part in parts), *parts])
+    return [paint(paint(chart.spec, palette), palette, "part") for chart in charts], len(palette)
+
+
+def _figures(cells: Sequence[Labelled], gained: Sequence[Sequence[Gain]]) -> list[tuple[Any, ...]]:
+    """Return of each section its key, names, introduction, and groups of figures."""
     return [
         (
-            "throughput", "Throughput", "How many edges a second each algorithm gets through as the graphs grow.",
-            [throughput(cells, PAGE)], "No cell has a verified throughput.",
+            "throughput", "Throughput", "Throughput",
+            "How many edges a second each algorithm gets through as the graphs grow.", [throughput(cells, PAGE)],
         ),
         (
-            "cpu", "Against the CPU", "What the GPU gains over the best that a CPU did on the same graph.",
-            [speedups(cells, over, PAGE)], "No graph was run on both a GPU and a CPU.",
+            "cpu", "CPU", "GPU against CPU",
+            "What the best GPU algorithm gains over the best CPU algorithm on the same graph.",
+            [speedups(cells, gained, PAGE)],
         ),
         (
-            "time", "Where the time goes",
+            "scaling", "Scaling", "Over several devices", "What more ranks bring, and what would be ideal.",
+            [strong(cells, PAGE), weak(cells, PAGE)],
+        ),
+        (
+            "time", "Time", "Where the time goes",
             "From the command to the answer, on the device, kernel against transfers, and inside the kernel.",
             [answers(cells, PAGE), shares(cells, PAGE), transfers(cells, PAGE), inner_shares(cells, PAGE)],
-            "No cell has phases.",
         ),
         (
-            "hardware", "Against the hardware",
+            "hardware", "Hardware", "Against the hardware",
             "How near the kernels come to what the memory's bandwidth allows, and the energy they take.",
             [bandwidth(cells, PAGE), roofline(cells, PAGE), energy(cells, PAGE)],
-            f"No cell has these figures{_reasons(rows)}.",
         ),
         (
-            "samples", "Every sample", "How steady the times are: each run of each kernel, against its cell's median.",
-            [samples(cells, PAGE)], "No cell has more than one sample.",
+            "samples", "Samples", "Every sample",
+            "How steady the times are: each run of each kernel, against its cell's median.", [samples(cells, PAGE)],
         ),
     ]  # fmt: skip
 
 
 def _section(
-    charts: list[Chart], key: str, title: str, intro: str, groups: Sequence[Sequence[Chart]], nothing: str
+    charts: list[Chart], key: str, name: str, title: str, intro: str, groups: Sequence[Sequence[Chart]]
 ) -> Section:
     """Return a section of figures, adding them to ``charts``, where the script finds them by number."""
     found = []
@@ -181,18 +206,13 @@ def _section(
             made.figures.append((len(charts), chart, "" if caption else chart.caption))
             charts.append(chart)
         found.append(made)
-    return Section(key, title, intro, nothing, found)
+    return Section(key, name, title, intro, found)
 
 
 def _entry_width(chart: Chart) -> int:
     """Return the pixels that an entry of the figure's legend takes, about."""
     field = "part" if chart.small else "variant"
     return 34 + 7 * max((len(name) for name in entries(chart.spec, field)), default=10)
-
-
-def _reasons(rows: Sequence[Record]) -> str:
-    told = list(dict.fromkeys(reason for row in rows if row.ok for reason in row.absent.values()))
-    return f": {'; '.join(told[:3])}" if told else ""
 
 
 def _json(data: Any) -> str:
@@ -228,6 +248,7 @@ def _template() -> Any:
     from jinja2 import Environment, StrictUndefined
 
     known = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    known.filters["capitalize_first"] = lambda text: text[:1].upper() + text[1:]
     return known.from_string(_asset("page.html"))
 
 

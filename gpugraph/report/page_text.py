@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,8 +12,8 @@ from gpugraph.measure.columns import Labelled
 from gpugraph.measure.record import PHASES, Record
 from gpugraph.measure.record_shape import jsonable
 from gpugraph.quantities import counted, duration, in_units, percent, rate, value
-from gpugraph.report.cells import Speedup
 from gpugraph.report.charts.panels import problem_name
+from gpugraph.report.versus import Gain, geometric_mean, machine, times_as_fast
 
 DEFINITIONS = (
     ("Cell", "One algorithm on one graph on one device with one set of parameters; a mark in a figure, a row below."),
@@ -46,14 +45,21 @@ DEFINITIONS = (
         "cell that is not verified shows no MTEPS.",
     ),
     (
-        "Speed-up",
-        "MTEPS over the MTEPS of the fastest verified CPU run of the same graph and sources, whichever algorithm that "
-        "is; of the kernel only where it does not say end to end.",
+        "GPU over CPU",
+        "The fastest verified GPU algorithm over the fastest verified CPU algorithm on the same graph and sources, "
+        "whichever these are, other people's programs in the records included. It stands twice: by the kernel alone, "
+        "and to the answer; records that do not know their time to answer have transfer + kernel + d2h in its place. "
+        "In the table of all cells each GPU cell is held against the same best CPU.",
     ),
     (
         "Roof",
         "The least bytes that the algorithm must move, at the copy bandwidth measured on the same device in the same "
         "run. The share is that least time over the time taken.",
+    ),
+    (
+        "Who wins where",
+        "Of each graph the time of every algorithm over that of the fastest one. Nothing is said of differences within "
+        "the intervals.",
     ),
     ("Energy", "What the device's own meter counted over a window long enough for it, per run and per edge."),
 )
@@ -74,19 +80,17 @@ OUTCOMES = {
 
 @dataclass(frozen=True)
 class Headline:
-    """One figure that a reader should take away.
+    """What a reader should take away: a figure of the kernel, and beside it, as large, what the same is to the answer.
 
     Attributes:
-        subject: stands above it.
-        beside: what it counts and what the same is otherwise, kernel and end to end; stands beside it.
-        detail: stands below it.
+        subject: stands above.
+        figures: each with what it is.
+        detail: stands below.
     """
 
     subject: str
-    figure: str
-    unit: str
+    figures: tuple[tuple[str, str], ...]
     detail: str
-    beside: str = ""
 
 
 def lead(cells: Sequence[Labelled]) -> str:
@@ -107,48 +111,47 @@ def lead(cells: Sequence[Labelled]) -> str:
     return text + (f"; the others: {', '.join(parts)}." if verified < len(rows) else "")
 
 
-def headlines(cells: Sequence[Labelled], speedups: Sequence[Speedup]) -> list[Headline]:
-    """Return the best throughput of each problem and what became of the CPU."""
+def headlines(cells: Sequence[Labelled], gains: Sequence[Sequence[Gain]]) -> list[Headline]:
+    """Return the best throughput of each problem, and what the best GPU gains over the best CPU."""
     found = []
-    over = {id(one.record): one for one in speedups}
     for problem in dict.fromkeys(cell.record.problem for cell in cells):
         rated = [cell for cell in cells if cell.record.problem == problem and cell.record.mteps is not None]
         if not rated:
             continue
         best = max(rated, key=lambda cell: cell.record.mteps or 0.0)
-        detail = f"{best.variant} on {best.record.graph_name}, {best.record.device}"
-        detail += f", {best.record.few}" if best.record.few else ""
-        if (one := over.get(id(best.record))) is not None:
-            detail += f"; {times(one.kernel)} the fastest CPU run ({one.base.algorithm})"
-            detail += "" if one.end_to_end is None else f", {times(one.end_to_end)} end to end"
-        total = best.record.end_to_end if best.record.transfers else None
-        beside = "" if total is None else f"kernel only; {_short(total)} MTEPS end to end"
-        found.append(Headline(problem_name(problem), _short(best.record.mteps or 0.0), "MTEPS", detail, beside))
-    for problem in dict.fromkeys(one.record.problem for one in speedups):
-        mine = [one for one in speedups if one.record.problem == problem]
-        kernel = _best_of(mine, [one.kernel for one in mine])
-        total_of = _best_of(mine, [one.end_to_end or 0.0 for one in mine])
-        bases = ", ".join(dict.fromkeys(one.base.algorithm for one in mine))
-        detail = f"best GPU algorithm over the fastest CPU run ({bases}), "
-        detail += f"geometric mean over {counted(len(kernel), 'graph')}"
-        beside = "kernel only"
-        if all(total_of.values()):
-            beside += f"; {times(_geometric_mean(total_of))} end to end"
-        name = f"{problem_name(problem)}, GPU over CPU"
-        found.append(Headline(name, times(_geometric_mean(kernel)), "", detail, beside))
+        row = best.record
+        figures = [(f"{_short(row.mteps or 0.0)} MTEPS", f"kernel alone, {duration(row.kernel_s or 0.0)}")]
+        if row.answer_s is not None:
+            figures.append((duration(row.answer_s), "time to answer"))
+        elif row.transfers and row.end_to_end is not None:
+            figures.append((duration((row.kernel_s or 0.0) + row.transfer_s), "kernel, and the way there and back"))
+        detail = f"{best.variant} on {row.graph_name}, {machine(row)}" + (f", {row.few}" if row.few else "")
+        found.append(Headline(problem_name(problem), tuple(figures), detail))
+    for problem in dict.fromkeys(group[0].gpu.problem for group in gains):
+        mine = [one for group in gains if group[0].gpu.problem == problem for one in group]
+        by = list(dict.fromkeys(one.by for one in mine))
+        means = {name: geometric_mean(one.factor for one in mine if one.by == name) for name in by}
+        graphs = {name: counted(sum(one.by == name for one in mine), "graph") for name in by}
+        same = len(set(graphs.values())) == 1
+        detail = f"the best GPU algorithm ({_who(one.gpu for one in mine)}) over the best CPU algorithm "
+        detail += f"({_who(one.cpu for one in mine)})"
+        detail += f", geometric mean over {graphs[by[0]]}" if same else ", geometric means"
+        found.append(
+            Headline(
+                f"{problem_name(problem)}, GPU over CPU",
+                tuple((times_as_fast(means[n]), n if same else f"{n}, {graphs[n]}") for n in by),
+                detail,
+            )
+        )
     return found
 
 
-def _best_of(speedups: Sequence[Speedup], factors: Sequence[float]) -> dict[str, float]:
-    """Return the greatest factor of each graph."""
-    best: dict[str, float] = {}
-    for one, factor in zip(speedups, factors, strict=True):
-        best[one.record.graph_name] = max(best.get(one.record.graph_name, 0.0), factor)
-    return best
-
-
-def _geometric_mean(factors: Mapping[str, float]) -> float:
-    return math.exp(sum(map(math.log, factors.values())) / len(factors))
+def _who(rows: Iterable[Record]) -> str:
+    """Return whose figures they are: the algorithms on each machine."""
+    on: dict[str, list[str]] = {}
+    for row in rows:
+        on.setdefault(machine(row), []).append(row.algorithm)
+    return "; ".join(f"{_listed(list(dict.fromkeys(names)))} on {place}" for place, names in on.items())
 
 
 def definitions(rows: Sequence[Record]) -> list[tuple[str, str]]:
@@ -161,11 +164,6 @@ def definitions(rows: Sequence[Record]) -> list[tuple[str, str]]:
     seen = [name for name in OUTCOMES if any(row.outcome == name for row in rows) and name != "ok"]
     outcomes = [(name.capitalize(), OUTCOMES[name] + ".") for name in seen]
     return [*mteps, *DEFINITIONS, *outcomes]
-
-
-def times(factor: float) -> str:
-    """Return a factor as text: ``"12.3×"``."""
-    return f"{factor:,.0f}×" if factor >= 100 else f"{factor:.3g}×"
 
 
 def _short(mteps: float) -> str:

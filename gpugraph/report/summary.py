@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,7 +14,8 @@ from gpugraph.report.charts.curves import LOG_BEYOND
 from gpugraph.report.charts.panels import Panel, panels
 from gpugraph.report.page_text import headlines, lead
 from gpugraph.report.papers import Published, published
-from gpugraph.report.terminal import Line, indented
+from gpugraph.report.terminal import Line, can_draw, indented
+from gpugraph.report.versus import gains
 
 SHOWN_FAILURES = 12
 
@@ -32,7 +32,7 @@ def summary(rows: Sequence[Record], width: int = 80, *, unicode: bool | None = N
         width: columns.
         unicode: draw with block characters; None asks what standard output can show.
     """
-    blocks = _can_draw() if unicode is None else unicode
+    blocks = can_draw() if unicode is None else unicode
     if not rows:
         return [[("no cell was measured", "yellow")]]
     cells = label(rows)
@@ -41,13 +41,9 @@ def summary(rows: Sequence[Record], width: int = 80, *, unicode: bool | None = N
     for panel in panels(cells):
         lines += _panel(panel, width, blocks)
     lines += [[("", "")]] if over or any(row.mteps for row in rows) else []
-    for one in headlines(cells, over):
-        figure = f"{one.figure} {one.unit}".strip()
-        lines += _entry(
-            one.subject,
-            [(figure, "bold green"), (f"  {'; '.join(filter(None, (one.beside, one.detail)))}", "dim")],
-            width,
-        )
+    for one in headlines(cells, gains(cells)):
+        figures = "; ".join(f"{figure} {what}" for figure, what in one.figures)
+        lines += _entry(one.subject, [(figures, "bold green"), (f"  {one.detail}", "dim")], width)
     for paper in published(cells, over):
         lines += _paper(paper, width)
     return lines + _failures(cells, width)
@@ -62,14 +58,6 @@ def _paper(paper: Published, width: int) -> list[Line]:
     for claim in paper.claims:
         lines += indented(f"- {claim}", 2, width=width, style="dim")
     return lines
-
-
-def _can_draw() -> bool:
-    try:
-        "▁█×".encode(sys.stdout.encoding or "ascii")
-    except (UnicodeEncodeError, LookupError):
-        return False
-    return True
 
 
 def _panel(panel: Panel, width: int, blocks: bool) -> list[Line]:
@@ -120,15 +108,16 @@ def _bars(panel: Panel, groups: dict[str, list[Labelled]], most: float, width: i
         for member in sorted(members, key=lambda m: (-(m.record.mteps or 0.0), m.series)):
             head = (f"    {_cut(member.series, names):<{names}}  ", "")
             if member.record.mteps:
-                bar = _bar(member.record.mteps / most * room, blocks)
+                drawn = bar(member.record.mteps / most * room, blocks)
                 few = f" ({member.record.few})" if member.record.few else ""
-                lines.append([head, (bar, "cyan"), (f" {rate(member.record.mteps)}{few}", "")])
+                lines.append([head, (drawn, "cyan"), (f" {rate(member.record.mteps)}{few}", "")])
             else:
                 lines.append([head, (member.record.verdict, "yellow")])
     return lines
 
 
-def _bar(length: float, blocks: bool) -> str:
+def bar(length: float, blocks: bool) -> str:
+    """Return a bar of so many letters and eighths of one, at least the thinnest; without ``blocks`` of whole ones."""
     if not blocks:
         return "#" * max(1, round(length))
     whole, eighths = divmod(round(length * 8), 8)
@@ -158,7 +147,9 @@ def _entry(subject: str, spans: Line, width: int) -> list[Line]:
     if len(subject) + 2 + sum(len(text) for text, _ in spans) <= width:
         return [head + spans]
     detail = indented(spans[1][0].strip(), 2, width=width, style="dim")
-    return [[*head, spans[0]], *detail]
+    if len(subject) + 2 + len(spans[0][0]) <= width:
+        return [[*head, spans[0]], *detail]
+    return [head, *indented(spans[0][0], 2, width=width, style=spans[0][1]), *detail]
 
 
 def _name_width(names: Sequence[str] | dict[str, Any], width: int, rest: int) -> int:

@@ -24,7 +24,7 @@ MOST_ROWS = 60
 BARS = "▁▂▃▄▅▆▇█"
 
 
-def plan_lines(plan: Plan, prices: Prices) -> list[Line]:
+def plan_lines(plan: Plan, prices: Prices, *, width: int | None = None) -> list[Line]:
     """Return the cells with what each will need of memory."""
     rows = []
     for planned in plan.cells:
@@ -32,10 +32,10 @@ def plan_lines(plan: Plan, prices: Prices) -> list[Line]:
         device = in_units(need.device_bytes) if need.device_bytes else "-"
         rows.append([*_named(planned), *_sized(planned), in_units(need.host_bytes), device])
     header = ["problem", "algorithm", "device", "graph", "vertices", "arcs", "host", "on device"]
-    return [*columns(header, rows, right=(4, 5, 6, 7)), [], *_footer(plan)]
+    return [*columns(header, rows, right=(4, 5, 6, 7), width=width), [], *_footer(plan)]
 
 
-def price_lines(plan: Plan, prices: Prices, budget_s: float) -> list[Line]:
+def price_lines(plan: Plan, prices: Prices, budget_s: float, *, width: int | None = None) -> list[Line]:
     """Return the cells with what each will take of time, and what of them the budget has room for."""
     rows, spent = [], dict[str, float]()
     for group in groups_of(plan.cells):
@@ -49,7 +49,7 @@ def price_lines(plan: Plan, prices: Prices, budget_s: float) -> list[Line]:
             fate = in_seconds(by_then) if fits else "skipped: budget"
             rows.append([*_named(planned), in_seconds(seconds), fate, need.basis])
     header = ["problem", "algorithm", "device", "graph", "takes", "by then", "by"]
-    lines: list[Line] = [*columns(header, rows, right=(4, 5)), []]
+    lines: list[Line] = [*columns(header, rows, right=(4, 5), width=width), []]
     for device, seconds in sorted(spent.items()):
         lines.append([(f"{device}: about {in_seconds(seconds)} of the budget of {in_seconds(budget_s)}", "")])
     return [*lines, *_footer(plan)]
@@ -72,12 +72,15 @@ def _footer(plan: Plan) -> list[Line]:
     return lines + [[(f"left out, {number}: {reason}", "dim")] for reason, number in plan.left_out.most_common()]
 
 
-def result_lines(records: Sequence[Mapping[str, Any]]) -> list[Line]:
-    """Return the table of a bench's records, a small chart of each series, and how many cells ended how."""
+def result_lines(records: Sequence[Mapping[str, Any]], *, width: int | None = None) -> list[Line]:
+    """Return the table of a bench's records, a small chart of each series, and how many cells ended how.
+
+    Tables are made as wide as they must be, or ``width``.
+    """
     rows = [Record.of(record) for record in records]
     shown = rows if len(rows) <= MOST_ROWS else [row for row in rows if not row.ok]
-    lines: list[Line] = [*_table(shown), []] if shown else []
-    lines += _charts(rows)
+    lines: list[Line] = [*_table(shown, width), []] if shown else []
+    lines += _charts(rows, width)
     ended = Counter(row.verdict for row in rows)
     told = ", ".join(f"{number} {how}" for how, number in sorted(ended.items(), key=_often))
     return [*lines, [(f"{counted(len(rows), 'cell')}: {told}", "bold")]]
@@ -87,11 +90,11 @@ def _often(ended: tuple[str, int]) -> tuple[int, str]:
     return -ended[1], ended[0]
 
 
-def _table(rows: Sequence[Record]) -> list[Line]:
+def _table(rows: Sequence[Record], width: int | None) -> list[Line]:
     cells = [Labelled(row, figure(row, "described"), row.device_kind) for row in sorted(rows, key=_order)]
     shown = columns_of(BENCH, cells)
     lines = [[column.show(cell) for column in shown] for cell in cells]
-    return columns([c.title for c in shown], lines, right=[i for i, c in enumerate(shown) if c.number])
+    return columns([c.title for c in shown], lines, right=[i for i, c in enumerate(shown) if c.number], width=width)
 
 
 def _order(row: Record) -> tuple[Any, ...]:
@@ -102,13 +105,13 @@ def _arcs(row: Record) -> int | None:
     return row.shape.graph.arcs
 
 
-def _charts(rows: Sequence[Record]) -> list[Line]:
-    """Return a bar of throughput for each series of at least three graphs, the tallest bar of a problem alike."""
+def _charts(rows: Sequence[Record], width: int | None) -> list[Line]:
+    """Return a bar of throughput for each series of at least two graphs, the tallest bar of a problem alike."""
     series: dict[str, list[tuple[int, float]]] = {}
     for row in rows:
         if row.mteps is not None and row.shape.cell.series:
             series.setdefault(row.shape.cell.series, []).append((_arcs(row) or 0, row.mteps))
-    drawn = {name: sorted(points) for name, points in series.items() if len(points) >= 3}
+    drawn = {name: sorted(points) for name, points in series.items() if len(points) >= 2}
     if not drawn:
         return []
     lines = []
@@ -116,15 +119,18 @@ def _charts(rows: Sequence[Record]) -> list[Line]:
         top = max(figure for other in drawn.values() for _, figure in other)
         bars = "".join(BARS[min(int(figure / top * len(BARS)), len(BARS) - 1)] for _, figure in points)
         lines.append([name, bars, f"{rate(points[0][1])} … {rate(points[-1][1])}", rate(max(f for _, f in points))])
-    return [*columns(["series, small graphs first", "MTEPS", "from … to", "best"], lines, right=(3,)), []]
+    return [*columns(["series, small graphs first", "MTEPS", "from … to", "best"], lines, right=(3,), width=width), []]
 
 
-def finding_lines(sweep: Sweep, records: Sequence[Record], *, width: int = 100) -> list[Line]:
-    """Return the tables of a sweep, and what came of its expectations."""
+def finding_lines(
+    sweep: Sweep, records: Sequence[Record], *, width: int = 100, table_width: int | None = None
+) -> list[Line]:
+    """Return the tables of a sweep, at most ``table_width`` wide, and what came of its expectations."""
     lines: list[Line] = []
     for table in sweep.tables:
         if rows := table.rows(records):
-            lines += [[], [(table.title, "bold")], *columns(list(table.columns), rows, right=flush_right(rows))]
+            right = flush_right(rows)
+            lines += [[], [(table.title, "bold")], *columns(list(table.columns), rows, right=right, width=table_width)]
     for finding in [expectation.find(records) for expectation in sweep.expectations]:
         beside = f" ({', '.join(filter(None, (finding.where, finding.stated)))})"
         style = "dim" if finding.verdict == "–" else "bold red" if finding.failed else "bold green"

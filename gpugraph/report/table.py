@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from gpugraph.measure import columns
 from gpugraph.measure.columns import Labelled, problem_columns
 from gpugraph.measure.record import PHASES, Record
+from gpugraph.measure.statistics import median
 from gpugraph.problems import TABLE, Column
 from gpugraph.quantities import count, counted, duration, in_units, percent, rate
-from gpugraph.report.terminal import Line, field
+from gpugraph.report.terminal import Line, can_draw, field
 
 BAR_WIDTH = 30
 SHOWN_SOURCES = 10
 NOISY = 0.05
 """Half an interval beyond this share of its median is warned of."""
+
+COLD_START = "something was still cold; warm up longer: --warmup 3"
+THROTTLED = "the GPU was held down; let it cool, or lock its clocks: nvidia-smi -lgc"
 
 METHOD_NAMES = {"both": "certificate and reference"}
 
@@ -133,10 +137,10 @@ def _samples(record: Record, width: int) -> list[Line]:
     if data.get("rounds") is not None:
         text += f"; {counted(data['rounds'], 'round')}"
     text += "; its inner phases as shares of a run of their own" if record.measured_inner else ""
-    return [*field("", text, width=width, style="dim"), *_precision(half, data.get("sampling") or {}, width)]
+    return [*field("", text, width=width, style="dim"), *_precision(half, data.get("sampling") or {}, kernel, width)]
 
 
-def _precision(half: float | None, sampling: Mapping[str, Any], width: int) -> list[Line]:
+def _precision(half: float | None, sampling: Mapping[str, Any], samples: Sequence[float], width: int) -> list[Line]:
     """Return whether the target was reached, and a warning where the samples scatter too much to be relied on."""
     target = sampling.get("target")
     if target:
@@ -149,11 +153,35 @@ def _precision(half: float | None, sampling: Mapping[str, Any], width: int) -> l
         lines = field("target", said, width=width, style="" if reached else "yellow")
     else:
         lines = []
+    for title, said, remedy in (
+        ("first run", first_stands_out(sampling, samples), COLD_START),
+        ("throttled", throttled_samples(sampling), THROTTLED),
+    ):
+        lines += field(title, f"{said}: {remedy}", width=width, style="yellow") if said else []
     if half is None or half <= max(NOISY, target or 0.0):
         return lines
     remedy = "close other programs" if target else "close other programs, or take more samples: --target 2%"
     said = f"the times scatter, so that the median is known to ± {percent(half)} only; {remedy}"
     return lines + field("noisy", said, width=width, style="yellow")
+
+
+def first_stands_out(sampling: Mapping[str, Any], samples: Sequence[float]) -> str:
+    """Return how much longer the first sample took than most, where it is an outlier; else nothing.
+
+    Args:
+        sampling: how a record says that its samples were taken.
+        samples: the samples, seconds.
+    """
+    if 0 not in (sampling.get("outliers") or ()) or not samples:
+        return ""
+    ratio = samples[0] / median(samples)
+    return f"its first run took {ratio:.3g} times the median" if ratio > 1 else ""
+
+
+def throttled_samples(sampling: Mapping[str, Any]) -> str:
+    """Return how many samples were taken again because the GPU throttled, where there were any."""
+    repeated = sampling.get("throttled_repeated")
+    return f"{counted(int(repeated), 'sample')} taken again" if repeated else ""
 
 
 def _rates(record: Record, width: int) -> list[Line]:
@@ -194,7 +222,13 @@ def _result(record: Record, width: int) -> list[Line]:
     status, method = verdict["status"], verdict["method"]
     style = {"passed": "bold green", "failed": "bold red"}.get(status, "yellow")
     by = f" by {METHOD_NAMES.get(method, method)}" if method != "none" else ""
-    return lines + field("verdict", f"{status}{by}: {verdict['detail']}", width=width, style=style)
+    lines += field("verdict", f"{status}{by}: {verdict['detail']}", width=width, style=style)
+    if record.shape.verification.counter_example is None:
+        return lines
+    from gpugraph.report.counter_example import shape_to_draw, sketch
+
+    shape = shape_to_draw(record)
+    return lines + ([] if shape is None else [[("", "")], *sketch(shape, width=width, unicode=can_draw())])
 
 
 def _sources(data: Mapping[str, Any], width: int) -> list[Line]:

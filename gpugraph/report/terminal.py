@@ -5,6 +5,7 @@ A renderer makes lines of spans, each a text with a style; a terminal shows the 
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 import textwrap
@@ -21,6 +22,15 @@ def page_width(most: int = 100) -> int:
     """Return the columns to lay a page out for: those of the terminal, up to ``most``; 80 in a pipe."""
     width = min(shutil.get_terminal_size().columns, most) if sys.stdout.isatty() else 80
     return max(width, 40)
+
+
+def can_draw() -> bool:
+    """Tell whether standard output can show blocks and lines that are no letters."""
+    try:
+        "▁█×╱".encode(sys.stdout.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
 
 
 def plain(lines: Sequence[Line]) -> str:
@@ -51,15 +61,99 @@ def indented(text: str, indent: int = 0, *, width: int = 80, style: str = "") ->
     return [[*front, *line[1:]] for line in field("", text, width=width + LABEL_WIDTH - indent, style=style)]
 
 
-def columns(header: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[int] = ()) -> list[Line]:
-    """Return a table with a header, each column as wide as its widest cell, those in ``right`` set flush right."""
-    widths = [max(len(row[i]) for row in (header, *rows)) for i in range(len(header))]
+def table_width() -> int | None:
+    """Return the columns that a table may take: those of the terminal; None in a pipe, where rows stay whole."""
+    return max(shutil.get_terminal_size().columns, 40) if sys.stdout.isatty() else None
 
-    def line(cells: Sequence[str], style: str) -> Line:
-        padded = [
-            cell.rjust(width) if i in right else cell.ljust(width)
-            for i, (cell, width) in enumerate(zip(cells, widths, strict=True))
-        ]
-        return [("  ".join(padded), style)]
 
-    return [line(header, "bold"), *(line(row, "") for row in rows)]
+LEAST_WORDS = 8
+"""Letters that a column of words keeps where a table is too wide."""
+
+_PIECES = re.compile(r"[^\s:;+/·(]*[\s:;+/·(]?")
+
+
+def columns(
+    header: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[int] = (), width: int | None = None
+) -> list[Line]:
+    """Return the lines of a table with a header; see ``row_lines``."""
+    return [line for lines in row_lines(header, rows, right=right, width=width) for line in lines]
+
+
+def row_lines(
+    header: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[int] = (), width: int | None = None
+) -> list[list[Line]]:
+    """Return the lines of the header, and of each row; each column is as wide as its widest cell.
+
+    Where that is more than ``width``, what all rows have in common goes to a line above, columns of words are made
+    narrower and their cells go on in further lines, never broken inside a word or a number.  If even that is too wide,
+    each row becomes lines of a title and a value.
+
+    Args:
+        header: the titles.
+        rows: the cells.
+        right: the columns that are set flush right, which are never made narrower.
+        width: of the terminal; None: as wide as need be.
+    """
+    columns = list(zip(header, *rows, strict=True))
+    alike = [i for i, column in enumerate(columns) if i not in right and len(rows) > 1 and len(set(column[1:])) == 1]
+    if width is not None and alike and sum(max(map(len, column)) + 2 for column in columns) - 2 > width:
+        kept = [i for i in range(len(columns)) if i not in alike]
+        said = ", ".join(f"{header[i]} {rows[0][i]}" for i in alike)
+        narrower = [[cells[i] for i in kept] for cells in (header, *rows)]
+        flush = [place for place, i in enumerate(kept) if i in right]
+        first, *others = row_lines(narrower[0], narrower[1:], right=flush, width=width)
+        return [[*([(part, "dim")] for part in _wrapped(said, width)), *first], *others]
+    widths = [max(map(len, column)) for column in columns]
+    least = [
+        wide
+        if i in right
+        else min(wide, max([LEAST_WORDS, *(len(piece) for cell in column for piece in _pieces(cell))]))
+        for i, (wide, column) in enumerate(zip(widths, columns, strict=True))
+    ]
+    while width is not None and sum(widths) + 2 * (len(widths) - 1) > width:
+        widest = max(range(len(widths)), key=lambda i: widths[i] - least[i])
+        if widths[widest] == least[widest]:
+            return _stacked(header, rows, width)
+        widths[widest] -= 1
+
+    def lines(cells: Sequence[str], style: str) -> list[Line]:
+        parts = [_wrapped(cell, wide) for cell, wide in zip(cells, widths, strict=True)]
+        made: list[Line] = []
+        for turn in range(max(map(len, parts), default=1)):
+            texts = [part[turn] if turn < len(part) else "" for part in parts]
+            padded = [
+                text.rjust(wide) if i in right else text.ljust(wide)
+                for i, (text, wide) in enumerate(zip(texts, widths, strict=True))
+            ]
+            made.append([("  ".join(padded), style)])
+        return made
+
+    return [lines(header, "bold"), *(lines(row, "") for row in rows)]
+
+
+def _pieces(text: str) -> list[str]:
+    """Return the parts of a text between which a line may end."""
+    return [piece for piece in _PIECES.findall(text) if piece]
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    """Return a text in lines of at most ``width`` letters, or as long as its longest piece."""
+    lines = [""]
+    for piece in _pieces(text):
+        if len(lines[-1]) + len(piece.rstrip()) > width and lines[-1]:
+            lines.append("")
+        lines[-1] += piece
+    return [line.rstrip() for line in lines]
+
+
+def _stacked(header: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> list[list[Line]]:
+    """Return each row as lines of a title and a value, with an empty line between two; there is no header."""
+    label = max(map(len, header)) + 2
+    made: list[list[Line]] = [[]]
+    for number, row in enumerate(rows):
+        lines: list[Line] = [[]] if number else []
+        for title, cell in zip(header, row, strict=True):
+            for turn, part in enumerate(_wrapped(cell, max(width - label, LEAST_WORDS))):
+                lines.append([(f"{'' if turn else title:<{label}}", "bold"), (part, "")])
+        made.append(lines)
+    return made

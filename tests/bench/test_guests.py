@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from gpugraph.bench import available
 from gpugraph.bench.available import Guests
 from gpugraph.bench.process import WorkerProcess
 from gpugraph.bench.store import read_records
@@ -65,7 +66,7 @@ def test_a_resumed_sweep_measures_a_guest_whose_file_has_changed_again(write: Wr
 def test_a_guest_that_hangs_while_it_is_imported_is_refused_when_time_is_up(
     write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gpugraph.bench.available.LEAST_LIMIT_S", 0.3)
+    monkeypatch.setattr(available, "LEAST_LIMIT_S", 0.3)
     path = sweep(write(IMPORTS_FOREVER.text), time_s=0.3)
     start = time.monotonic()
     assert "importing it took more than 0.3 s" in refuse(2, "bench", "--sweep", path, "--list")

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 
+from gpugraph.bench import live
 from gpugraph.bench.live import Lines, LiveView, told
 from gpugraph.report.sweep import result_lines
 from gpugraph.report.terminal import plain
@@ -40,24 +41,27 @@ def test_without_a_terminal_a_long_silence_is_broken(monkeypatch):
     lines = Lines(3, stream=stream)
     lines.doing(planned("kruskal"), "sample 7")
     assert stream.getvalue() == ""
-    monkeypatch.setattr("gpugraph.bench.live.SILENCE_S", 0.0)
+    monkeypatch.setattr(live, "SILENCE_S", 0.0)
     lines.doing(planned("kruskal"), "sample 8")
     assert stream.getvalue() == "gpugraph: mst kruskal on cpu, path:9: sample 8\n"
 
 
-def test_the_live_view_shows_progress_the_cell_at_work_and_the_best_so_far():
+def test_the_live_view_shows_progress_the_cells_at_work_and_the_best_so_far():
     from rich.console import Console
 
     view = LiveView(3, "a sweep", stream=io.StringIO())
     view.ended(planned("kruskal"), scaled(16, 1419.6), 1, 42.0)
     view.ended(planned("prim"), scaled(16, 9.0), 2, 20.0)
     view.doing(planned("boruvka"), "sample 7")
+    view.doing(planned("boruvka-scan"), "sample 3")
+    view.doing(planned("boruvka"), "sample 8, 641 µs ± 2 % so far")
     screen = io.StringIO()
     Console(file=screen, width=120).print(view)
     for text in (
         "mst prim on cpu, path:9",
         "best mst on cpu: 1,419.6 MTEPS by kruskal, path:9",
-        "mst boruvka on cpu, path:9 — sample 7",
+        "mst boruvka on cpu, path:9       sample 8, 641 µs ± 2 % so far",
+        "mst boruvka-scan on cpu, path:9  sample 3",
         "2/3",
         "about 20 s left",
     ):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from gpugraph.bench import process
 from gpugraph.bench.estimate import Prices
 from gpugraph.bench.plan import Planned
 from gpugraph.bench.store import read_records
@@ -26,7 +27,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture
 def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
-    monkeypatch.setattr("gpugraph.bench.process.GRACE_S", 0.2)
+    monkeypatch.setattr(process, "GRACE_S", 0.2)
     return Bench(tmp_path)
 
 

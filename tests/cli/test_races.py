@@ -45,9 +45,12 @@ def test_a_wrong_result_is_told_with_its_schedule(tmp_path: Path) -> None:
         EXAMPLE.read_text().replace("return distance", "device.fill(distance, 7)\n                return distance")
     )
     (tmp_path / "own.cu").write_text(EXAMPLE.with_suffix(".cu").read_text())
-    caught = run("races", "sssp", "path:4", "--algo", f"{driver}:driver", "--runs", "1")
+    drawn = tmp_path / "wrong.svg"
+    caught = run("races", "sssp", "path:4", "--algo", f"{driver}:driver", "--runs", "1", "--draw", str(drawn))
     assert caught.code == 1
     assert "schedule 1: " in caught.out
+    assert re.search(r"^ +\d  7, not \d+$", caught.out, re.MULTILINE)
+    assert "Graph of 4 vertices. " in drawn.read_text()
 
 
 @pytest.mark.parametrize(

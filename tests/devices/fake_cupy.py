@@ -110,7 +110,7 @@ class FakeCupy:
             is_hip=False,
             getDeviceCount=self._count,
             setDevice=lambda index: None,
-            getDeviceProperties=lambda index: {"name": b"Fake H200"},
+            getDeviceProperties=lambda index: {"name": b"Fake H200", "uuid": bytes(range(16))},
             deviceGetAttribute=lambda attribute, index: attribute,
             cudaDevAttrMultiProcessorCount=132,
             cudaDevAttrMaxSharedMemoryPerBlockOptin=227 << 10,

@@ -241,6 +241,7 @@ def test_profiling_wraps_every_phase_in_a_range(cupy: FakeCupy) -> None:
 def test_it_describes_itself(device: CudaDevice) -> None:
     facts = device.describe()
     assert facts["name"] == "Fake H200"
+    assert facts["uuid"] == "GPU-00010203-0405-0607-0809-0a0b0c0d0e0f"
     assert facts["compute_capability"] == "9.0"
     assert (facts["driver_cuda"], facts["runtime_cuda"]) == ("13.0", "12.9")
     assert device.arch == "sm_90"

@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 from gpugraph.devices.discovery import select_device
 from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.graph import device_build
+from gpugraph.graph import generate as generation
+from gpugraph.graph.build import notes_of
 from gpugraph.graph.csr import WEIGHT_DTYPES, CSRGraph
 from gpugraph.graph.families import FAMILIES
-from gpugraph.graph.generate import can_generate, clique_starts, generate
+from gpugraph.graph.generate import can_generate, clique_starts, generate, generate_piece
 from gpugraph.graph.generators.ssca2 import _clique_starts
 from gpugraph.graph.spec import parse_spec
 from tests.emulator.compiler import needs_compiler
@@ -132,6 +134,37 @@ def test_what_does_not_fit_at_once_is_made_range_by_range(text: str, monkeypatch
     monkeypatch.setattr(device_build, "_cut", counted)
     assert_same(generate(text, device=Small()), generate(text))
     assert cuts[0] > 1
+
+
+@needs_compiler
+@pytest.mark.parametrize("device", [EmulatedDevice, Small])
+@pytest.mark.parametrize(
+    "text", ["rmat:10,w=-9..9", "star:3500", "ssca2:8", "grid:60x40", "regular:n=900,in=9", "path:2"]
+)
+def test_pieces_made_apart_are_the_whole_graph(text: str, device: type[EmulatedDevice]) -> None:
+    whole, spec = generate(text), parse_spec(text)
+    pieces = [generate_piece(spec, device(), piece, 3) for piece in range(3)]
+    assert all(piece.cuts.tolist() == pieces[0].cuts.tolist() for piece in pieces)
+    for number, piece in enumerate(pieces):
+        first, last = piece.cuts[number : number + 2]
+        degrees = np.zeros(whole.vertices, np.int64)
+        degrees[first:last] = whole.degrees[first:last]
+        assert np.array_equal(np.diff(piece.rows.offsets), degrees)
+    assert np.array_equal(np.concatenate([piece.rows.targets for piece in pieces]), whole.targets)
+    assert np.array_equal(np.concatenate([piece.weights for piece in pieces]), whole.weights)
+    told = (sum(getattr(piece.rows, name) for piece in pieces) for name in ("loops", "negative", "merged"))
+    assert tuple(notes_of(*told, mirrored=not whole.directed)) == whole.notes
+
+
+@needs_compiler
+def test_pieces_of_a_large_spec_are_cut_alike_by_a_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(generation, "_WINDOWS", 16)
+    monkeypatch.setattr(generation, "_WINDOW", 64)
+    spec, whole = parse_spec("rmat:10"), generate("rmat:10")
+    cuts = [generate_piece(spec, EmulatedDevice(), piece, 4).cuts for piece in range(4)]
+    assert all(np.array_equal(cut, cuts[0]) for cut in cuts)
+    arcs = np.diff(whole.offsets[cuts[0]])
+    assert arcs.max() < 2 * arcs.min()
 
 
 @needs_compiler

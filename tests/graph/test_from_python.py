@@ -286,3 +286,48 @@ def test_a_self_loop_of_negative_weight_is_told_and_refused_where_it_matters() -
     with pytest.raises(InputError, match="self loop of the vertex b has a negative weight"):
         gpugraph.sssp(graph, "a", device="cpu")
     assert gpugraph.sssp(gpugraph.load(graph, weights="abs"), "a", device="cpu").distance.tolist() == [0, 1, 2]
+
+
+def test_a_matrix_of_numpy_is_the_graph_of_what_is_not_0_in_it():
+    dense = np.array([[0, 4, 0], [4, 0, 7], [0, 7, 0]])
+    graph = gpugraph.load(dense)
+    assert (graph.vertices, graph.edges, graph.directed) == (3, 2, False)
+    assert graph.digest == gpugraph.load(sparse.csr_array(dense)).digest
+    assert gpugraph.load(np.ma.masked_equal(dense, 7)).edges == 1
+    assert gpugraph.load(np.triu(dense) > 0).directed
+    with gpugraph.on(dense.astype(np.float32), device="cpu") as held:
+        assert held.path(0, 2) == (11, [0, 1, 2])
+    with pytest.raises(InputError, match="square, this one is 2 x 3"):
+        gpugraph.load(np.zeros((2, 3)))
+    with pytest.raises(InputError, match="is NaN"):
+        gpugraph.load(np.array([[0, np.nan], [1, 0]]))
+
+
+class IgraphLike:
+    """A graph with the methods of igraph's that tell what it is."""
+
+    class Edges(dict[str, Any]):
+        def attributes(self) -> list[str]:
+            return list(self)
+
+    def __init__(self, edges: list[tuple[int, int]], weights: list[Any] | None, directed: bool):
+        self.es = self.Edges() if weights is None else self.Edges(weight=weights)
+        self.get_edgelist, self.vcount, self.is_directed = lambda: edges, lambda: 4, lambda: directed
+
+
+@pytest.mark.parametrize("real", [True, False])
+def test_a_graph_of_igraph_keeps_the_numbers_of_its_vertices(real: bool):
+    igraph = pytest.importorskip("igraph") if real else None
+
+    def made(weights: list[Any] | None, directed: bool = False) -> Any:
+        edges = [(2, 0), (0, 1), (1, 2)]
+        if igraph is None:
+            return IgraphLike(edges, weights, directed)
+        attributes = {} if weights is None else {"edge_attrs": {"weight": weights}}
+        return igraph.Graph(n=4, edges=edges, directed=directed, **attributes)
+
+    assert gpugraph.sssp(made([9, 2.5, 3]), 0, device="cpu").distance.tolist() == [0, 2.5, 5.5, math.inf]
+    assert gpugraph.mst(made(None), device="cpu").total_weight == 2
+    assert gpugraph.load(made([1, 2, 3], directed=True)).arcs == 3
+    with pytest.raises(InputError, match="the weight of the edge 0 - 1 is None"):
+        gpugraph.load(made([1, None, 3]))

@@ -115,7 +115,7 @@ def test_a_result_at_hand_is_checked_as_it_is():
     forest, distances = forest_of(zoo("random")), distances_of(zoo("random"))
     assert check_result(zoo("random"), forest, "both").passed
     assert check_result(zoo("random"), distances, "both").passed
-    lower = distances.distance.copy()
+    lower = distances.raw.copy()
     lower[7] -= 1
     assert not check_result(zoo("random"), Distances(zoo("random"), 0, lower), "certificate").passed
     assert not check_result(zoo("random"), Forest.of(forest.graph, forest.edges[1:]), "certificate").passed

@@ -184,6 +184,22 @@ def test_another_gpu_is_told():
     assert comparison.notices == ["the device is not the same: NVIDIA H200 in BASE, NVIDIA L4 in NEW"]
 
 
+def test_another_gpu_of_the_same_model_and_another_machine_are_told():
+    def run(*places):
+        made = []
+        for turn, (uuid, node) in enumerate(places):
+            device = {"kind": "cuda", "name": "NVIDIA H200", "uuid": uuid}
+            made.append(Record.of(mst_record(algorithm=f"a{turn}", device=device, environment={"node": node})))
+        return made
+
+    base, new = run(("GPU-a", "n1"), ("GPU-b", "n1")), run(("GPU-b", "n1"), ("GPU-b", "n2"))
+    assert compare(base, new).notices == [
+        "NEW ran 1 of 2 cells on another GPU: GPU-b in the place of GPU-a",
+        "NEW ran 1 of 2 cells on another machine: n2 in the place of n1",
+    ]
+    assert compare(base, base).notices == []
+
+
 def test_runs_without_a_common_cell_and_senseless_thresholds_are_refused():
     with pytest.raises(InputError, match="no cell in common"):
         compare([Record.of(mst_record())], [Record.of(sssp_record())])

@@ -58,7 +58,7 @@ def test_the_phases_of_a_cell_divide_the_clock_from_the_command_to_the_end(
     record = run_cell(cell("puppet"), sampling=replace(Sampling.fixed(5, 1), bandwidth=False), account=account)
     phases = record.data["phases_s"]
     assert phases == pytest.approx(
-        dict.fromkeys({*PHASES, "total"} - {"stage", "h2d"}, 0.0)
+        dict.fromkeys({*PHASES, "total"} - {"fetch", "stage", "h2d"}, 0.0)
         | {"start": 2, "prepare": 4, "kernel": 1, "verify": 16, "sampling": 5, "close": 64, "total": 92}
     )
     assert fake.now - -2.0 == sum(account.until_now().values()) == phases["total"]

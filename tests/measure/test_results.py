@@ -95,9 +95,9 @@ def test_distances_survive_the_way_through_a_file(tmp_path, name, ending, predec
     path = tmp_path / f"distances{ending}"
     result = distances_of(zoo(name))
     if not predecessors:
-        result = Distances(result.graph, result.source, result.distance)
+        result = Distances(result.graph, result.source, result.raw)
     write_result(result, path)
-    zeros = int((result.distance == 0).sum())
+    zeros = int((result.raw == 0).sum())
     if ending == ".csv" and not predecessors and zoo(name).directed and zeros > 1:
         with pytest.raises(InputError, match="does not tell its source"):
             check_result(zoo(name), path, "certificate")

@@ -84,7 +84,7 @@ def test_distances_come_back_in_vertex_order_with_infinity_where_unreached(name:
     result = distances_of(graph, 0, values, "peer:cugraph")
     verdict = check(SSSP, graph, (0,), result, "both")
     assert verdict.passed, verdict.detail
-    assert result.distance.dtype == (graph.weights.dtype if graph.weights.dtype.kind == "f" else np.uint64)
+    assert result.raw.dtype == (graph.weights.dtype if graph.weights.dtype.kind == "f" else np.uint64)
 
 
 def test_a_version_without_forests_is_refused(cugraph: Any) -> None:

@@ -7,17 +7,26 @@ from typing import Any
 
 import numpy as np
 
+from gpugraph.devices.discovery import select_device
 from gpugraph.graph.build import symmetrize
+from gpugraph.graph.generate import can_generate
 from gpugraph.graph.load import open_graph
+from gpugraph.graph.spec import parse_spec
 from gpugraph.ranks.comm import LoneComm
 from gpugraph.ranks.source import open_part
 from gpugraph.ranks.world import enter, world
 
 
-def complaint(comm: Any, source: str) -> str | None:
-    """Return how the parts of a graph differ from the whole, or None."""
+def complaint(comm: Any, device: Any, source: str) -> str | None:
+    """Return how the parts of a graph, on a device or on the hosts, differ from the whole, or None."""
     whole = open_graph(source)
-    part = open_part(source, comm)
+    part = open_part(source, comm, device=device)
+    made_there = device.kind != "cpu" and (source.endswith(".csr") or can_generate(parse_spec(source)))
+    if made_there != (part.on_device is not None) or (made_there and "targets" in part.__dict__):
+        return "the rows are not where they should be"
+    part.check()
+    if part.describe() != whole.describe() or (made_there and "targets" in part.__dict__):
+        return f"{part.describe()}, not {whole.describe()}; or the host was asked"
     for graph, own in ((whole, part), (symmetrize(whole), part.symmetrized())):
         if own.describe() != graph.describe():
             return f"{own.describe()}, not {graph.describe()}"
@@ -39,6 +48,7 @@ def complaint(comm: Any, source: str) -> str | None:
 if __name__ == "__main__":
     enter()
     ranks = world() or LoneComm()
-    wrong = [f"{source}: {fault}" for source in sys.argv[1:] if (fault := complaint(ranks, source))]
+    here = select_device(sys.argv[1])[0]
+    wrong = [f"{source}: {fault}" for source in sys.argv[2:] if (fault := complaint(ranks, here, source))]
     if ranks.rank == 0:
-        print("\n".join([*wrong, f"tried {len(sys.argv) - 1}, wrong {len(wrong)}"]))
+        print("\n".join([*wrong, f"tried {len(sys.argv) - 2}, wrong {len(wrong)}"]))

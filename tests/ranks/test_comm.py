@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpugraph.errors import InputError, RankLost
-from gpugraph.ranks.comm import COMBINE, HostComm, LoneComm, StagedComm
+from gpugraph.ranks.comm import COMBINE, HostComm, LoneComm, StagedComm, to_lower_ranks
 from gpugraph.ranks.sockets import SocketComm, _tournament
 from gpugraph.ranks.world import check_alike
 
@@ -91,6 +91,35 @@ def test_every_rank_gets_what_the_others_sent_it(lengths: list[list[int]]) -> No
     for rank, parts in enumerate(on_ranks(len(lengths), step)):
         for other, part in enumerate(parts):
             assert part.tolist() == [10 * other + rank] * lengths[other][rank]
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 3, 5])
+@pytest.mark.parametrize("staged", [False, True])
+def test_a_stretch_of_each_becomes_the_whole_of_all(size: int, staged: bool) -> None:
+    from gpugraph.emulator.device import EmulatedDevice
+
+    ranks = max(size, 1)
+    cuts = [r * (r - 1) // 2 for r in range(ranks + 1)]
+
+    def step(comm: HostComm) -> Any:
+        own = np.full(cuts[-1], comm.rank, np.uint32)
+        (StagedComm(comm, EmulatedDevice()) if staged else comm).spread(own, cuts)
+        return own
+
+    for array in on_ranks(size, step):
+        assert array.tolist() == [r for r in range(ranks) for _ in range(r)]
+
+
+@pytest.mark.parametrize("size", [0, 2, 3, 4, 5, 7])
+def test_turn_by_turn_the_first_gets_what_all_have(size: int) -> None:
+    def step(comm: HostComm) -> Any:
+        own = np.array([1 << comm.rank, comm.rank])
+        for others in to_lower_ranks(comm, own):
+            own += others
+        return own
+
+    first = on_ranks(size, step)[0]
+    assert first.tolist() == [2 ** max(size, 1) - 1, sum(range(size))]
 
 
 def test_long_stretches_go_both_ways_at_once() -> None:

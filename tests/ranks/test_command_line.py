@@ -50,6 +50,14 @@ def test_the_record_is_that_of_one_device_but_for_the_ranks(words: tuple[str, ..
         assert all(len(each) == 3 for each in phase.values())
 
 
+def test_one_record_and_one_result_are_written_by_however_many_ranks(tmp_path: Path) -> None:
+    save, output = tmp_path / "r.jsonl", tmp_path / "forest.npz"
+    run = command("mst", "rmat:6", "--device", "cpu*3", "--save", str(save), "-o", str(output), "-q")
+    assert run.returncode == 0, run.stderr
+    assert len(save.read_text().splitlines()) == 1
+    assert output.exists()
+
+
 @needs_mpi
 def test_ranks_of_an_mpi_are_found() -> None:
     told = record(by_mpi(2, "mst", "rmat:7", "--device", "emulated", "--repeat", "2", "--format", "json", "-q"))[

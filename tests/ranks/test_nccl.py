@@ -143,11 +143,14 @@ def test_nccl_is_asked_for_what_the_ranks_have(size: int, monkeypatch: pytest.Mo
         received = [(comm.rank + other) % 3 for other in range(size)]
         packed = Array(np.concatenate([np.full(n, 10 * comm.rank + r, np.int32) for r, n in enumerate(sent)]))
         got = comm.all_to_all_v(packed, sent, received)
+        stretches = Array(np.full(sum(range(size)), comm.rank, np.uint64))  # rank r has r elements of it
+        comm.spread(stretches, [r * (r - 1) // 2 for r in range(size + 1)])
         comm.barrier()
         comm.close()
-        return comm.name, least.host.tolist(), got.host.tolist()
+        return comm.name, least.host.tolist(), got.host.tolist(), stretches.host.tolist()
 
-    for rank, (name, least, got) in enumerate(on_ranks(size, step)):
+    for rank, (name, least, got, stretches) in enumerate(on_ranks(size, step)):
         assert name == "NCCL 2.28.3"
         assert least == [0, 1, 2, 3, 4]
         assert got == [10 * other + rank for other in range(size) for _ in range((rank + other) % 3)]
+        assert stretches == [r for r in range(size) for _ in range(r)]

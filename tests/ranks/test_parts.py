@@ -32,26 +32,27 @@ def test_the_specs_tried_are_of_every_family() -> None:
     assert {spec.partition(":")[0] for spec in SPECS} == set(FAMILIES)
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 3, 4])
-def test_every_rank_draws_its_part_of_a_spec(ranks: int) -> None:
-    run = own_ranks(ranks, "cpu", "tests.ranks.on_specs", *SPECS)
+@pytest.mark.parametrize(("ranks", "device"), [(1, "cpu"), (2, "cpu"), (4, "cpu"), (1, "emulated"), (3, "emulated")])
+def test_every_rank_draws_its_part_of_a_spec(ranks: int, device: str) -> None:
+    run = own_ranks(ranks, device, "tests.ranks.on_specs", device, *SPECS)
     assert run.returncode == 0, run.stderr
     assert tried(run.stdout) == len(SPECS)
 
 
-@pytest.mark.parametrize("ranks", [1, 3])
-def test_every_rank_reads_its_part_of_a_csr(ranks: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("ranks", "device"), [(1, "cpu"), (3, "cpu"), (1, "emulated"), (3, "emulated")])
+def test_every_rank_reads_its_part_of_a_csr(ranks: int, device: str, tmp_path: Path) -> None:
     paths = []
     for spec in ("rmat:8", "regular:n=100,in=3", "star:2", "rmat:7,w=0.5..2.5"):
         paths.append(str(tmp_path / f"{len(paths)}.csr"))
         save_file(generate(spec), paths[-1])
-    run = own_ranks(ranks, "cpu", "tests.ranks.on_specs", *paths)
+    run = own_ranks(ranks, device, "tests.ranks.on_specs", device, *paths)
     assert run.returncode == 0, run.stderr
     assert tried(run.stdout) == len(paths)
 
 
+@pytest.mark.parametrize("device", ["cpu", "emulated"])
 @pytest.mark.parametrize("place", ["a target", "a weight"])
-def test_damage_in_one_ranks_part_is_told_of_once(place: str, tmp_path: Path) -> None:
+def test_damage_in_one_ranks_part_is_told_of_once(place: str, device: str, tmp_path: Path) -> None:
     path, graph = tmp_path / "graph.csr", generate("rmat:8")
     save_file(graph, str(path))
     content = bytearray(path.read_bytes())
@@ -60,7 +61,7 @@ def test_damage_in_one_ranks_part_is_told_of_once(place: str, tmp_path: Path) ->
     else:
         content[-4:] = struct.pack("<I", 77)
     path.write_bytes(content)
-    run = own_ranks(3, "cpu", "gpugraph", "mst", str(path), "--device", "cpu*3", "-q")
+    run = own_ranks(3, device, "gpugraph", "mst", str(path), "--device", f"{device}*3", "-q")
     assert run.returncode == 2
     (line,) = run.stderr.splitlines()
     assert "graph.csr" in line

@@ -137,7 +137,7 @@ class Browser:
     def _note(self, event: str | None, told: dict[str, Any]) -> None:
         if event == "Network.requestWillBeSent":
             url = told["request"]["url"]
-            if told.get("type") != "Document" and not url.startswith("data:"):
+            if told.get("type") != "Document" and not url.startswith(("data:", "blob:")):
                 self.requests.append(url)
         elif event == "Runtime.exceptionThrown":
             self.complaints.append(json.dumps(told["exceptionDetails"]))

@@ -6,17 +6,19 @@ import pytest
 
 from gpugraph.errors import InputError
 from gpugraph.measure.record import Record
+from gpugraph.quantities import percent
 from gpugraph.report.cells import label, ordered
-from gpugraph.report.cells import speedups as find_speedups
 from gpugraph.report.charts.chart import DARK, LIGHT, PAGE, colors, entries, paint
 from gpugraph.report.charts.curves import Point, curves, label_angle, log_axis, log_domain
 from gpugraph.report.charts.panels import panels
 from gpugraph.report.charts.rates import bandwidth, energy, roofline, speedups, throughput
+from gpugraph.report.charts.scaling import strong, weak
 from gpugraph.report.charts.times import MOST, MOST_PANELS, answers, inner_shares, samples, shares, transfers
 from gpugraph.report.engine import draw
 from gpugraph.report.figure import figure
 from gpugraph.report.page import colours
-from tests.report.canned import emulated, sssp_record
+from gpugraph.report.versus import gains
+from tests.report.canned import emulated, mst_record, sssp_record
 from tests.report.sweep import cell, sweep
 
 
@@ -72,7 +74,7 @@ def test_a_stated_speed_up_stands_in_the_figure_of_speed_ups_with_what_it_is_ove
     records = [cell("mst", "boruvka", "cuda", scale) | {"paper": paper} for scale in (16, 18)]
     records += [cell("mst", "kruskal", "cpu", scale) for scale in (16, 18)]
     rows = [Record.of(record) for record in records]
-    (chart,) = speedups(label(rows), find_speedups(rows), LIGHT)
+    (chart,) = speedups(label(rows), gains(label(rows)), LIGHT)
     stated = chart.spec["layer"][-2]["data"]["values"]
     assert [(v["x"], v["y"]) for v in stated] == [(17.0, 2.5)]
     for text in ("P, GTX 460", "NVIDIA H200", "Theirs are over one thread of a Core i7"):
@@ -92,13 +94,33 @@ def test_a_stated_value_of_the_only_size_there_is_stands_over_its_graph():
 
 def test_shares_are_those_of_the_phases_and_no_more_figures_than_a_reader_bears(cells):
     found = shares(cells, LIGHT)
-    assert {chart.title for chart in found} >= {"filter-boruvka, NVIDIA H200", "kruskal, CPU"}
+    assert {chart.title for chart in found} >= {"filter-boruvka, NVIDIA H200", "boruvka, NVIDIA H200"}
     (first,) = (chart for chart in found if chart.title == "filter-boruvka, NVIDIA H200" and "rmat" in chart.key)
     value = next(v for v in first.spec["data"]["values"] if v["part"] == "kernel")
     assert value["y"] == cells[0].record.kernel_s
     many = [cell("mst", "boruvka", "cuda", s) | {"algorithm": f"a{i}"} for i in range(20) for s in (16, 17)]
     assert len(shares(label([Record.of(record) for record in many]), LIGHT)) == MOST_PANELS
     assert inner_shares(cells, LIGHT)[0].title == "boruvka, NVIDIA H200"
+
+
+def test_a_figure_of_shares_in_one_colour_is_left_out():
+    phases = {"load": 1.0, "transfer": 0.0, "prepare": 0.001, "kernel": 2.0, "d2h": 0.0}
+    alone = [Record.of(cell("mst", "boruvka", "cuda", s, phases_s=phases)) for s in (16, 17)]
+    assert shares(label(alone), LIGHT) == []
+    assert len(shares(label([*alone, Record.of(cell("mst", "boruvka", "cuda", 18))]), LIGHT)) == 1
+    inner = {"kernel_phases_s": {"sort": 1.0, "rest": 0.01}}
+    assert inner_shares(label([Record.of(cell("mst", "boruvka", "cuda", s) | inner) for s in (16, 17)]), LIGHT) == []
+
+
+def test_over_names_a_figure_lies_on_its_side_the_greatest_value_on_top():
+    rows = [cell("mst", "boruvka", "cuda", 16 + i) | {"cell": {}} for i in range(3)]
+    for name, row in zip("bca", rows, strict=True):
+        row["graph"] = {**row["graph"], "name": f"{name}.gr", "digest": name, "vertices": 65536}
+    (chart,) = throughput(label([Record.of(row) for row in rows]), LIGHT)
+    shown = chart.spec["layer"][-1]["encoding"]
+    assert shown["y"]["sort"] == ["a.gr", "c.gr", "b.gr"]
+    assert (shown["x"]["field"], shown["y"]["field"]) == ("y", "x")
+    assert [row[0] for row in chart.rows] == ["a.gr", "b.gr", "c.gr"]
 
 
 def test_a_bar_leads_from_the_command_to_the_answer_of_every_cell_that_knows_its_total(cells):
@@ -116,13 +138,13 @@ def test_a_bar_leads_from_the_command_to_the_answer_of_every_cell_that_knows_its
     (chart,) = answers(label([Record.of(new)]), LIGHT)
     parts = {value["part"]: value["y"] for value in chart.spec["data"]["values"]}
     assert parts == {"start": 0.75, "input": 1.5, "transfer": 0.125, "kernel": 2.0}
-    assert chart.spec["encoding"]["y"]["stack"] == "zero"
+    assert chart.spec["encoding"]["x"]["stack"] == "zero"
     assert Record.of(new).answer_s == sum(parts.values())
 
 
 def test_transfers_energy_roof_and_speed_up_are_shown_where_they_were_measured(rows, cells):
     cpu = label([row for row in rows if row.device_kind == "cpu"])
-    over = find_speedups(rows)
+    over = gains(cells)
     for make in (transfers, bandwidth, energy, roofline):
         assert make(cells, LIGHT)
         assert make(cpu, LIGHT) == []
@@ -130,6 +152,17 @@ def test_transfers_energy_roof_and_speed_up_are_shown_where_they_were_measured(r
     assert speedups(cpu, [], LIGHT) == []
     points = entries(roofline(cells, LIGHT)[0].spec, "share")
     assert f"{cells[0].record.share * 100:.3g} %" == points[0]
+
+
+def test_a_roofline_has_a_row_for_each_algorithm_and_each_row_its_own_roof(cells):
+    (chart,) = roofline(cells, LIGHT)
+    roofs = chart.spec["layer"][0]["data"]["values"]
+    assert len({roof["row"] for roof in roofs}) == len(roofs) >= 3
+    rated = {cell.record.mteps: cell.record for cell in cells}
+    for roof in roofs:
+        record = rated[roof["best"]]
+        assert roof["roof"] == pytest.approx(record.mteps / record.share)
+        assert roof["text"] == f"at {percent(record.share)}"
 
 
 def test_every_sample_is_drawn_and_too_many_are_thinned_to_their_extremes():
@@ -263,3 +296,45 @@ def test_a_figure_takes_any_axis_and_any_condition(rows):
 def test_what_a_figure_cannot_show_is_refused(rows, asked, reason):
     with pytest.raises(InputError, match=reason):
         figure(rows, LIGHT, **asked)
+
+
+def on_ranks(scale: int, ranks: int, seconds: float, **changes):
+    """Return a record of rmat of a scale, found on so many ranks in so many seconds."""
+    name = "NVIDIA H200" if ranks == 1 else f"{ranks} × NVIDIA H200"
+    device = {"kind": "cuda", "name": name, **({"ranks": ranks} if ranks > 1 else {})}
+    graph = {**mst_record()["graph"], "name": f"rmat:{scale}", "vertices": 2**scale}
+    times = {"phases_s": {**mst_record()["phases_s"], "kernel": seconds}, "samples_s": {"kernel": [seconds]}}
+    return mst_record(**{"device": device, "graph": graph, **times, **changes})
+
+
+def drawn(chart):
+    return {(v["variant"], v["x"]): v["y"] for v in chart.spec["data"]["values"]}
+
+
+def test_strong_scaling_is_against_the_fastest_on_one_device_beside_the_ideal():
+    rows = [on_ranks(20, 1, 8.0), on_ranks(20, 1, 9.0, algorithm="slower"), on_ranks(20, 2, 5.0), on_ranks(20, 4, 2.0)]
+    rows += [on_ranks(21, 2, 6.0), on_ranks(21, 4, 4.0), on_ranks(22, 1, 1.0)]
+    unverified = {"status": "skipped", "method": "none", "detail": ""}
+    rows.append(on_ranks(20, 8, 0.1, verification=unverified, mteps={"kernel": None}))
+    (chart,) = strong(label([Record.of(row) for row in rows]), LIGHT)
+    points = drawn(chart)
+    assert {key: y for key, y in points.items() if key[0] == "rmat:20"} == {
+        ("rmat:20", 1): 1.0,
+        ("rmat:20", 2): 1.6,
+        ("rmat:20", 4): 4.0,
+    }
+    assert (points["rmat:21", 2], points["rmat:21", 4]) == (2.0, 3.0)  # the fewest ranks stand on the ideal
+    assert [points["ideal", n] for n in (1, 2, 4)] == [1.0, 2.0, 4.0]
+    assert not any(name == "rmat:22" or x == 8 for name, x in points)
+    draw(chart.spec, "svg")
+
+
+def test_weak_scaling_follows_graphs_that_grow_as_the_ranks_do():
+    rows = [on_ranks(20, 1, 2.0), on_ranks(21, 2, 2.5), on_ranks(22, 4, 4.0), on_ranks(22, 1, 8.0)]
+    (chart,) = weak(label([Record.of(row) for row in rows]), LIGHT)
+    assert [(v["x"], v["y"]) for v in chart.spec["data"]["values"]] == [(1, 1.0), (2, 0.8), (4, 0.5)]
+    draw(chart.spec, "svg")
+
+
+def test_nothing_is_said_of_scaling_where_nothing_ran_on_several_ranks(cells):
+    assert strong(cells, LIGHT) == weak(cells, LIGHT) == []

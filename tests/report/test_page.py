@@ -4,16 +4,20 @@ import json
 import math
 import re
 import sys
+import time
 from html.parser import HTMLParser
+from xml.etree import ElementTree
 
 import pytest
 
 from gpugraph.errors import InputError
 from gpugraph.measure.record import Record
 from gpugraph.measure.record_file import read_records
-from gpugraph.report.cells import label, speedups
+from gpugraph.report.cells import label
+from gpugraph.report.charts.chart import DARK
 from gpugraph.report.page import POLICY, page
-from gpugraph.report.page_text import definitions, headlines, times
+from gpugraph.report.page_text import definitions, headlines
+from gpugraph.report.versus import gains, matrices, times_as_fast
 from tests.report.browser import Browser, find_browser
 from tests.report.canned import emulated, failed, mst_record, sssp_record
 from tests.report.sweep import cell, sweep, write
@@ -81,7 +85,7 @@ def test_what_helps_to_listen_and_to_print_is_there(html, outline):
     assert all(a["role"] == "img" and len(a["aria-label"]) > 30 for a in charts)
     assert len(outline.all("caption")) == 1
     heads = outline.all("th")
-    assert all(a["scope"] == "col" for a in heads)
+    assert all(a["scope"] in ("col", "row") for a in heads)
     assert len([a for a in heads if a.get("aria-sort") == "none"]) > 10
     assert "@media print" in html
     assert "prefers-color-scheme: dark" in html
@@ -127,23 +131,111 @@ def test_every_cell_is_a_row_and_a_failed_one_says_why(html, outline):
     assert "gpugraph bench --sweep scales" in words
 
 
-def test_the_cards_say_kernel_only_and_have_end_to_end_beside():
+def answering(problem, algorithm, kind, scale, seconds, **changes):
+    """Return a cell that knows its time to answer."""
+    made = cell(problem, algorithm, kind, scale, **changes)
+    return made | {"phases_s": {**made["phases_s"], "total": seconds}}
+
+
+def test_the_cards_say_kernel_and_time_to_answer_as_large_as_each_other():
     rows = [
-        Record.of(cell("mst", *who, scale)) for who in (("boruvka", "cuda"), ("kruskal", "cpu")) for scale in (16, 20)
+        Record.of(answering("mst", *who, scale, seconds))
+        for scale in (16, 20)
+        for who, seconds in ((("boruvka", "cuda"), 2.0), (("kruskal", "cpu"), 4.0))
     ]
-    over = speedups(rows)
-    best, gain = headlines(label(rows), over)
+    cells = label(rows)
+    best, gain = headlines(cells, gains(cells))
     fastest = max(rows, key=lambda row: row.mteps)
-    assert best.beside == f"kernel only; {fastest.end_to_end:,.0f} MTEPS end to end"
-    assert "the fastest CPU run (kruskal)" in best.detail
-    assert times(math.sqrt(over[0].kernel * over[1].kernel)) == gain.figure
-    assert gain.beside == f"kernel only; {times(math.sqrt(over[0].end_to_end * over[1].end_to_end))} end to end"
+    (kernel, alone), (answer, to_answer) = best.figures
+    assert kernel == f"{fastest.mteps:,.0f} MTEPS"
+    assert (alone.split(",")[0], answer, to_answer) == ("kernel alone", "2.000 s", "time to answer")
+    mean = math.sqrt(math.prod(group[0].factor for group in gains(cells)))
+    assert gain.figures == ((times_as_fast(mean), "kernel alone"), ("2×", "to the answer"))
+    assert "(kruskal on AMD EPYC 9575F 64-Core Processor, 16 cores), geometric mean over 2 graphs" in gain.detail
     shown = page(rows)
-    assert f"<span class=beside>{gain.beside}</span>" in shown
+    assert "<strong><span>2×</span> <small>to the answer</small></strong>" in shown
     cpu = [row for row in rows if row.device_kind == "cpu"]
-    assert headlines(label(cpu), [])[0].beside == ""
+    assert len(headlines(label(cpu), [])) == 1
     assert ">End to end</button>" not in page(cpu)
     assert ">End to end</button>" in shown
+
+
+def test_where_no_time_to_answer_is_known_the_way_there_and_back_stands_in_its_place():
+    rows = [Record.of(cell("mst", *who, 16)) for who in (("boruvka", "cuda"), ("kruskal", "cpu"))]
+    best, gain = headlines(label(rows), gains(label(rows)))
+    assert best.figures[1][1] == "kernel, and the way there and back"
+    assert gain.figures[1] == (times_as_fast(rows[0].end_to_end / rows[1].end_to_end), "with the way there and back")
+
+
+def test_a_peer_that_beats_our_own_cpu_algorithm_is_what_the_gpu_is_held_against():
+    gpu = answering("mst", "boruvka", "cuda", 20, 3.0)
+    ours = answering("mst", "kruskal", "cpu", 20, 2.0)
+    rates = {**ours["mteps"], "kernel": 4 * ours["mteps"]["kernel"]}
+    peer = answering("mst", "kruskal", "cpu", 20, 5.0, mteps=rates) | {"algorithm": "peer:gbbs"}
+    rows = [Record.of(one) for one in (gpu, ours, peer)]
+    ((kernel, answer),) = gains(label(rows))
+    assert (kernel.cpu.algorithm, kernel.factor) == ("peer:gbbs", rows[0].mteps / rows[2].mteps)
+    assert (answer.cpu.algorithm, answer.factor) == ("kruskal", pytest.approx(2 / 3))
+    assert "(peer:gbbs and kruskal on AMD EPYC" in headlines(label(rows), gains(label(rows)))[1].detail
+
+
+def test_a_matrix_says_who_wins_where_and_why_a_square_has_no_ratio():
+    rows = [Record.of(one) for one in sweep()]
+    first, best = matrices(label(rows))[0], "filter-boruvka, NVIDIA H200"
+    assert (first.title, first.by, first.series[0]) == ("Minimum spanning forest", "kernel alone", best)
+    graphs = dict(first.rows)
+    scores = dict(zip(first.series, graphs["rmat:16"], strict=True))
+    same = [c for c in label(rows) if (c.record.problem, c.record.graph_name) == ("mst", "rmat:16")]
+    rated = {c.series: c.record.mteps for c in same}
+    for name, mteps in rated.items():
+        assert scores[name].ratio == pytest.approx(max(rated.values()) / mteps)
+    assert scores[best].text == "best"
+    wrong = dict(zip(first.series, graphs["rmat:20"], strict=True))["mine.py:driver, NVIDIA H200"]
+    assert (wrong.ratio, wrong.text) == (None, "wrong")
+    assert sum(first.wins) == len(first.rows) == first.wins[0]
+    shown = page(rows)
+    assert '<section id="wins"' in shown
+    assert matrices(label(rows[:1])) == []
+    assert 'id="wins"' not in page(rows[:1])
+
+
+def test_sections_without_a_figure_are_left_out_and_nothing_points_to_them():
+    shown = page([Record.of(cell("mst", "kruskal", "cpu", 16))])
+    for key in ("cpu", "hardware", "wrong", "wins"):
+        assert f'id="{key}"' not in shown
+        assert f'#{key}"' not in shown
+    assert 'id="throughput"' in shown
+
+
+def test_every_figure_has_its_table_and_can_be_saved(html, outline):
+    figures = outline.all("figure")
+    tables = [a for a in outline.all("details") if a.get("class") == "numbers"]
+    assert len(tables) == len(figures) > 20
+    for kind in ("svg", "png"):
+        assert len([a for a in outline.all("button") if a.get("data-save") == kind]) == len(figures)
+    (figure,) = re.findall(r'<figure id="throughput-mst-rmat".*?</figure>', html, re.DOTALL)
+    rows = re.findall(r"<tr>(?:<td>.*?</td>)+</tr>", figure)
+    assert len(rows) == len([r for r in sweep() if r["problem"] == "mst" and r["graph"]["name"].startswith("rmat")]) + 3
+    assert any("<td>out of memory</td>" in row for row in rows)
+
+
+def test_a_counter_example_is_drawn_and_described(tmp_path):
+    picture = {
+        "directed": False, "whole": True,
+        "vertices": [{"name": "<a>"}, {"name": "b", "note": "9, not 5", "wrong": True}],
+        "edges": [{"from": 0, "to": 1, "text": "5", "mark": "missing"}, {"from": 0, "to": 7}, {"from": 1, "to": 0}],
+    }  # fmt: skip
+    wrong = cell("mst", "boruvka", "cuda", 16) | {"outcome": "wrong", "message": "vertex b is at 9"}
+    wrong["verification"] = {"status": "failed", "method": "reference", "detail": "x", "counter_example": picture}
+    shown = page([Record.of(wrong)])
+    section = shown.split('<section id="wrong"')[1].split("</section>")[0]
+    assert 'aria-label="Graph of 2 vertices. b: 9, not 5; missing: &lt;a&gt;–b of weight 5."' in section
+    assert ">&lt;a&gt;</text>" in section
+    assert "<figcaption>Vertex b is at 9.</figcaption>" in section
+    for row in (("b", "9, not 5", "wrong"), ("&lt;a&gt; – b", "5", "missing from the answer")):
+        assert "<tr>" + "".join(f"<td>{text}</td>" for text in row) + "</tr>" in section
+    assert '<a href="#wrong">' in shown
+    Outline(shown)
 
 
 def test_what_skipped_means_is_true_of_a_spent_budget_too():
@@ -210,6 +302,41 @@ def test_in_a_browser_every_figure_is_drawn(opened, outline):
     assert drawn == len([a for a in outline.all("div") if a.get("class") == "chart"])
     assert opened.run("document.querySelectorAll('.broken').length") == 0
     assert opened.run("document.querySelectorAll('#throughput-mst-rmat path[aria-roledescription=point]').length") > 10
+
+
+def test_in_a_browser_a_series_has_one_colour_through_the_whole_page(opened):
+    found = opened.run("""(() => {
+      const colours = {};
+      for (const mark of document.querySelectorAll('.chart path[aria-roledescription]')) {
+        const said = mark.getAttribute('aria-label') ?? '';
+        const name = said.match(/(?:^|; )(?:algorithm|time|variant|part|phase): ([^;]+)/)?.[1];
+        const fill = mark.getAttribute('fill') ?? '';
+        if (name && fill.startsWith('var')) (colours[name] ??= new Set()).add(fill);
+      }
+      return Object.entries(colours).map(([name, fills]) => [name, [...fills]]);
+    })()""")
+    assert len(found) > 8
+    assert [name for name, fills in found if len(fills) > 1] == []
+    assert len({fills[0] for _, fills in found}) == len(found)
+
+
+def test_in_a_browser_a_figure_is_saved_as_svg_and_as_png_in_the_colours_shown(opened, tmp_path):
+    opened.send("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(tmp_path))
+    opened.send("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+    for kind in ("svg", "png"):
+        opened.run(f"document.querySelector('#throughput-mst-rmat [data-save={kind}]').click()")
+        path = tmp_path / f"throughput-mst-rmat.{kind}"
+        deadline = time.monotonic() + 20
+        while not (path.exists() and path.stat().st_size):
+            assert time.monotonic() < deadline, list(tmp_path.iterdir())
+            opened.run("new Promise((done) => setTimeout(done, 50))")
+    drawn = (tmp_path / "throughput-mst-rmat.svg").read_text("utf-8")
+    ElementTree.fromstring(drawn)
+    assert "var(" not in drawn
+    assert DARK.paper in drawn
+    assert "Minimum spanning forest, rmat" in drawn
+    assert (tmp_path / "throughput-mst-rmat.png").read_bytes()[:4] == b"\x89PNG"
+    opened.send("Emulation.setEmulatedMedia", media="", features=[])
 
 
 def test_in_a_browser_headers_sort_numbers_by_size_and_what_is_absent_last(opened):
@@ -305,11 +432,19 @@ def test_in_a_browser_themes_change_every_colour(opened):
     opened.run("localStorage.clear()")
 
 
-def test_in_a_browser_a_phone_scrolls_no_page_sideways(opened):
-    opened.send("Emulation.setDeviceMetricsOverride", width=360, height=740, deviceScaleFactor=2, mobile=True)
+@pytest.mark.parametrize("width", [360, 390])
+def test_in_a_browser_a_phone_scrolls_no_page_sideways_and_cuts_nothing(opened, width):
+    opened.send("Emulation.setDeviceMetricsOverride", width=width, height=740, deviceScaleFactor=2, mobile=True)
     opened.open(opened.page)
-    assert opened.run("document.documentElement.scrollWidth") <= 360
-    assert opened.run("document.querySelector('.chart svg').getBoundingClientRect().width") <= 345
+    opened.run("for (const one of document.querySelectorAll('details')) one.open = true")
+    assert opened.run("document.documentElement.scrollWidth") <= width
+    beyond = opened.run(f"""[...document.querySelectorAll("main td, main th, main svg text, figcaption, header *")]
+      .filter((one) => one.getClientRects().length && !one.closest("thead, .skip, .unseen"))
+      .filter((one) => {{
+        const box = one.getBoundingClientRect();
+        return box.width && (box.right > {width} + 0.5 || box.left < -0.5);
+      }}).map((one) => one.outerHTML.slice(0, 120))""")
+    assert beyond == []
     opened.send("Emulation.clearDeviceMetricsOverride")
 
 

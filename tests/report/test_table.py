@@ -118,6 +118,14 @@ def test_a_median_is_shown_with_its_precision_and_noise_is_warned_of_with_a_reme
     assert "known to ± 90 % only; close other programs, or take more samples: --target 2%" in sampled(0.9, target=None)
 
 
+def test_a_first_run_that_stands_out_and_a_throttled_gpu_are_warned_of_with_the_remedy():
+    slow = mst_record(samples_s={"kernel": [0.0016, 0.00064, 0.000641, 0.000642]}, sampling={"outliers": [0]})
+    text = " ".join(plain(table(Record.of(slow))).split())
+    assert "first run its first run took 2.49 times the median: something was still cold; warm up longer" in text
+    hot = " ".join(plain(table(Record.of(mst_record(sampling={"throttled_repeated": 1})))).split())
+    assert "throttled 1 sample taken again: the GPU was held down" in hot
+
+
 def test_whether_the_target_was_reached_is_said():
     assert "target ± 2 % reached" in sampled(0.015, target=0.02, stopped_by="target")
     late = sampled(0.08, target=0.02, stopped_by="time")

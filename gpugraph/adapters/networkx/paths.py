@@ -90,11 +90,11 @@ def _on_gpu(graph: ConvertedGraph, rows: Rows, weight: Any, source: int, cutoff:
     found = held.sssp(source, cutoff=cutoff, predecessors=True)
     with calls.phase("back"):
         reached = np.flatnonzero(found.reached)
-        order = reached[np.argsort(found.distance[reached], kind="stable")]
+        order = reached[np.argsort(found.raw[reached], kind="stable")]
         place = np.full(rows.vertices, -1, np.int64)
         place[order] = np.arange(len(order))
-        real = found.distance.dtype.kind == "f"
-        return Found(order, found.distance if real else found.distance.astype(np.int64), found.predecessor, place)
+        real = found.raw.dtype.kind == "f"
+        return Found(order, found.raw if real else found.raw.astype(np.int64), found.predecessor, place)
 
 
 def relaxed(graph: ConvertedGraph, sources: list[int], weight: Any) -> tuple[Found, NDArray[Any], NDArray[Any]]:

@@ -11,6 +11,8 @@ from gpugraph.graph.formats.edge_list import COUNTED, PLAIN, looks_numeric
 from gpugraph.graph.formats.edge_list import FORMAT as EDGE_LIST
 from gpugraph.graph.formats.galois import FORMAT as GALOIS
 from gpugraph.graph.formats.gap import FORMAT as GAP
+from gpugraph.graph.formats.graphalytics import FORMAT as GRAPHALYTICS
+from gpugraph.graph.formats.graphalytics import belongs
 from gpugraph.graph.formats.gunrock import FORMAT as GUNROCK
 from gpugraph.graph.formats.input_file import Source
 from gpugraph.graph.formats.matrix_market import FORMAT as MATRIX_MARKET
@@ -32,6 +34,7 @@ FORMATS: tuple[Format, ...] = (
     PBBS,
     DIMACS,
     GALOIS,
+    GRAPHALYTICS,
     EDGE_LIST,
     METIS,
     GAP,
@@ -77,6 +80,8 @@ def recognise(source: Source) -> Format:
     for form in FORMATS:
         if form.sniff(head):
             return form
+    if belongs(source.path, source.extension) and not source.columns:
+        return GRAPHALYTICS
     binary = looks_binary(head)
     by_name = [form for form in FORMATS if source.extension in form.extensions]
     by_name.sort(key=lambda form: form.binary is not binary)

@@ -61,6 +61,7 @@ class Source:
         name: the file name without its compression suffix.
         extension: the end of ``name`` in lower case, e.g. ``".gr"``.
         codec: how the file is compressed, or None.
+        progress: as given.
         keep_ids, vertices, directed, columns: see ``Reading``.
 
     Raises:
@@ -73,7 +74,7 @@ class Source:
         told = told or Reading()
         self.keep_ids, self.vertices = told.keep_ids, told.vertices
         self.directed, self.columns = told.directed, told.columns
-        self._progress = progress
+        self.progress = progress
         self._held: bytes | None = None
         self._file = given
         self.path = "standard input" if given == "-" else given
@@ -124,8 +125,8 @@ class Source:
                     chunk = stream.read(size)
                 if not chunk:
                     return
-                if self._progress is not None:
-                    self._progress(raw.tell(), self._bytes)
+                if self.progress is not None:
+                    self.progress(raw.tell(), self._bytes)
                 yield chunk
 
     def _whole(self, chunks: Iterable[bytes]) -> bytearray:

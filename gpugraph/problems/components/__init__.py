@@ -5,8 +5,9 @@ from gpugraph.problems import Command
 COMMAND = Command(
     help="""Find the connected components of GRAPH, time them and verify them.
 
-    GRAPH is a file or a spec such as rmat:20; without one, the default graph is taken. Of a directed graph they are the
-    weakly connected ones. The label of a vertex is the smallest vertex of its component.
+    GRAPH is a file, a spec such as rmat:20 or a data set such as snap:roadNet-CA; without one, the default is taken.
+    Of a directed graph they are the weakly connected ones. The label of a vertex is the smallest vertex of its
+    component.
 
     Example:
       gpugraph components rmat:12 --repeat 10 -o labels.npz

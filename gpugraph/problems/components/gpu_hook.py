@@ -14,11 +14,13 @@ import numpy as np
 from gpugraph.clock import Clock, add_stamps
 from gpugraph.devices.base import Array, Device, Kernel
 from gpugraph.devices.kernel_file import Arrays, ArrayTable, KernelFile, needs, product
+from gpugraph.graph.device_rows import DeviceRows
 from gpugraph.graph.digest import array_digest
 from gpugraph.graph.view import ResidentView
 from gpugraph.problems.algorithm import Algorithm, InputSizes
 from gpugraph.problems.components.labels import Components
 from gpugraph.problems.registry import register
+from gpugraph.ranks.part import GraphPart
 
 FILE = KernelFile("components.cu", product(INDEX_BITS=(32, 64)))
 
@@ -34,17 +36,26 @@ def arrays(sizes: InputSizes) -> ArrayTable:
 
 
 class State(Arrays):
-    """The arrays of one run."""
+    """The arrays of one run.
 
-    def __init__(self, view: ResidentView, device: Device):
+    Args:
+        view: the graph, or a rank's rows of it.
+        device: the device that holds it.
+        whole: the rows of all vertices are there.
+
+    Raises:
+        OutOfMemory: the device has no room for them.
+    """
+
+    def __init__(self, view: ResidentView | DeviceRows, device: Device, *, whole: bool = True):
         super().__init__(device, arrays(view))
-        self.view, self.block = view, FILE["BLOCK"]
+        self.view, self.block, self.whole = view, FILE["BLOCK"], whole
         self.kernel = load_kernel(view, device)
         self.grid = max(1, min(-(-view.vertices // self.block), self.kernel.resident_blocks(self.block)))
 
 
-def load_kernel(view: ResidentView, device: Device) -> Kernel:
-    """Return the kernel that fits the view, compiled if need be."""
+def load_kernel(view: ResidentView | DeviceRows | GraphPart, device: Device) -> Kernel:
+    """Return the kernel that fits the rows, compiled if need be."""
     return FILE.kernel(device, {"INDEX_BITS": view.index_bits}, cooperative=True)
 
 
@@ -54,6 +65,8 @@ def run(state: State, clock: Clock) -> Array:
     if view.vertices == 0:
         return state.parent
     device.fill(state.control, 0)
+    if not state.whole:
+        device.fill(state.control[FILE["GIANT_ROOT"] : FILE["GIANT_ROOT"] + 1], FILE["NO_GIANT"])
     if clock.timing:
         device.fill(state.timeline, 0)
     state.kernel(
@@ -74,7 +87,7 @@ def fetch(state: State, labels: Array) -> np.ndarray[Any, Any]:
     return state.device.download(labels)
 
 
-def finish(state: State, labels: np.ndarray[Any, Any]) -> Components:
+def finish(state: Any, labels: np.ndarray[Any, Any]) -> Components:
     """Return the components of the labels."""
     return Components.of(state.view.host.graph, labels)
 

@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 
 from gpugraph.graph.chunks import even_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
+from gpugraph.html import Shown
 from gpugraph.problems import result_files as files
 from gpugraph.problems.result_files import MismatchError, PathLike
 
 
-@dataclass(frozen=True, eq=False)
-class Components:
+@dataclass(frozen=True, eq=False, repr=False)
+class Components(Shown):
     """The connected components of an undirected CSRGraph.
 
     Attributes:
@@ -79,6 +80,12 @@ class Components:
     def labels_sha256(self) -> str:
         """SHA-256 of the labels in vertex order as little-endian int64."""
         return hashlib.sha256(np.ascontiguousarray(self.labels, "<i8").data).hexdigest()
+
+    def _title(self) -> str:
+        return f"Components of {self.graph.name}"
+
+    def _facts(self) -> list[tuple[str, Any]]:
+        return [("components", self.components), ("vertices of the largest", self.largest)]
 
     def summary(self) -> dict[str, Any]:
         """Return the ``result`` object of a record."""

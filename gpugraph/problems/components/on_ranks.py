@@ -1,8 +1,9 @@
 """Components of graphs that no rank holds as a whole, certified.
 
 Labels are right if both ends of every arc have the same, each is the smallest vertex that has it, and there are as many
-as components.  For the last, every rank reduces its own arcs to a forest, at most an edge a vertex, and the first rank
-counts the components of all these forests together.
+as components.  For the last, every rank reduces its own arcs to a forest, at most an edge a vertex, and the components
+of all these forests together are counted: on devices a rank hands its trees to another, which joins them with its own,
+until one has them all.
 """
 
 from __future__ import annotations
@@ -13,8 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.problems.components.labels import Components
+from gpugraph.problems.components.verify import Trees
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.on_graphs import MergedOnRanks
+from gpugraph.ranks.comm import comm_for, to_lower_ranks
 from gpugraph.ranks.part import GraphPart
 
 
@@ -23,10 +26,12 @@ class LabelsOnRanks(MergedOnRanks):
 
     def certificate_on_ranks(self, part: GraphPart, query: tuple[Any, ...], result: Components) -> Verdict:
         """Check that no arc leaves a component and that each hangs together."""
-        faults = [fault for fault in part.comm.share(_fault(part, result.labels)) if fault]
+        faults = [fault for fault in part.comm.share(_wrong_label(part, result.labels)) if fault]
         if not faults:
-            counted = _components(part)
-            if counted != result.components:
+            on_device = part.vertices and all(part.comm.share(part.on_device is not None))
+            fault, counted = (_counted_on_device if on_device else _counted)(part, result.labels)
+            faults = [fault for fault in part.comm.share(fault) if fault]
+            if not faults and counted != result.components:
                 faults = [f"there are {counted} components, not {result.components}"]
         if faults:
             return Verdict("failed", "certificate", faults[0])
@@ -34,23 +39,45 @@ class LabelsOnRanks(MergedOnRanks):
         return Verdict("passed", "certificate", f"{detail}; checked by {part.comm.size} ranks")
 
 
-def _fault(part: GraphPart, labels: NDArray[np.int64]) -> str | None:
-    """Return what this rank finds wrong with labels, or None."""
+def _wrong_label(part: GraphPart, labels: NDArray[np.int64]) -> str | None:
+    """Return which label of its rows' vertices this rank finds to be none, or None."""
     n, (first, last) = part.vertices, (part.first, part.first + part.rows)
     if labels.shape != (n,):
         return f"the labels have the shape {labels.shape}, not ({n},)"
     vertices = np.arange(first, last)
     own = labels[first:last]
     wrong = (own < 0) | (own > vertices)
+    if not ((labels >= 0) & (labels < n)).all():
+        return "a label is no vertex"
     if not wrong.any():
         wrong = labels[own] != own
     for v in np.flatnonzero(wrong)[:1]:
         return f"vertex {v + first} has the label {own[v]}, which is not the smallest vertex of its component"
-    tails = part.tails(np.arange(len(part.targets)))
-    for arc in np.flatnonzero(labels[tails] != labels[part.targets])[:1]:
-        u, v = tails[arc], part.targets[arc]
-        return f"the ends of the arc {u} → {v} have the labels {labels[u]} and {labels[v]}"
     return None
+
+
+def _between(part: GraphPart, labels: NDArray[np.int64], arc: int) -> str:
+    (u,), (v,), _ = part.arcs_at(np.array([arc]))
+    return f"the ends of the arc {u} → {v} have the labels {labels[u]} and {labels[v]}"
+
+
+def _counted_on_device(part: GraphPart, labels: NDArray[np.int64]) -> tuple[str | None, int]:
+    """Return which own arc has ends of two labels, and the number of components of the graph; a collective."""
+    rows: Any = part.on_device
+    comm, trees = comm_for(part.comm, rows.device), Trees(rows, rows.device, labels)
+    trees.wrong_label()
+    arc = trees.wrong_arc()
+    for others in to_lower_ranks(comm, trees.up):
+        trees.join(others)
+    joins = part.comm.share(trees.count())[0]
+    return None if arc is None else _between(part, labels, arc), part.vertices - joins
+
+
+def _counted(part: GraphPart, labels: NDArray[np.int64]) -> tuple[str | None, int]:
+    """Return the same, found on the hosts; a collective."""
+    tails = part.tails(np.arange(len(part.targets)))
+    wrong = np.flatnonzero(labels[tails] != labels[part.targets])
+    return _between(part, labels, int(wrong[0])) if len(wrong) else None, _components(part)
 
 
 def _components(part: GraphPart) -> int:

@@ -15,11 +15,12 @@ from gpugraph.problems.components.on_ranks import LabelsOnRanks
 from gpugraph.problems.components.peers import ByPeers
 from gpugraph.problems.contract import Problem, Verdict
 from gpugraph.problems.guest import numbers, plain_array
-from gpugraph.problems.on_graphs import OnGraphs
+from gpugraph.problems.on_graphs import OnGraphs, with_published
 
 if TYPE_CHECKING:
     from gpugraph.devices.base import Device
     from gpugraph.graph.view import ResidentView
+    from gpugraph.problems.counter_example import CounterExample
 
 
 class ConnectedComponents(LabelsFiles, ByPeers, LabelsOnRanks, OnGraphs):
@@ -63,16 +64,23 @@ class ConnectedComponents(LabelsFiles, ByPeers, LabelsOnRanks, OnGraphs):
         return Components.of(graph, plain_array(labels, "i u", (graph.vertices,), "a label for each vertex", remedy))
 
     def reference(self, graph: CSRGraph, query: tuple[Any, ...], result: Components, by: str = "") -> Verdict:
-        """Compare with SciPy's components, vertex by vertex."""
-        from gpugraph.problems.components.verify import check_against_reference
+        """Compare with SciPy's components, vertex by vertex, and with what was published with the graph."""
+        from gpugraph.problems.components.verify import check_against_published, check_against_reference
 
-        return check_against_reference(graph, result)
+        published = check_against_published(graph, result)
+        return with_published(graph, published, lambda: check_against_reference(graph, result))
 
     def certificate(self, graph: CSRGraph, query: tuple[Any, ...], result: Components) -> Verdict:
         """Check that no arc leaves a component and that each hangs together."""
         from gpugraph.problems.components.verify import check_certificate
 
         return check_certificate(graph, result)
+
+    def counter_example(self, graph: CSRGraph, query: tuple[Any, ...], result: Components) -> CounterExample | None:
+        """Return the part of the graph that shows that a result is wrong (see ``verify.py``)."""
+        from gpugraph.problems.components.verify import counter_example
+
+        return counter_example(graph, result)
 
     def certificate_on_device(
         self, view: ResidentView, device: Device, query: tuple[Any, ...], result: Components

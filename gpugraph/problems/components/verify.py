@@ -18,13 +18,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.compiled import njit, threads
-from gpugraph.devices.base import Device, covering_grid
+from gpugraph.devices.base import Array, Device, covering_grid
 from gpugraph.devices.kernel_file import KernelFile, product
 from gpugraph.graph.chunks import balanced_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.device_rows import DeviceRows
 from gpugraph.graph.view import ResidentView
 from gpugraph.problems.components.labels import Components
 from gpugraph.problems.contract import Verdict
+from gpugraph.problems.counter_example import MISSING, RIGHT, CounterExample, around, path_between
+from gpugraph.problems.on_graphs import published_values
 
 _RANGES_PER_THREAD = 8
 
@@ -113,6 +116,31 @@ def _count_joins(offsets: Any, targets: Any, up: Any) -> int:
     return joins
 
 
+# ------------------------------------------------------------------ what shows it
+
+
+def counter_example(graph: CSRGraph, found: Components) -> CounterExample | None:
+    """Return a path from a wrongly labelled vertex to the smallest of its component; None where labels are missing."""
+    if found.labels.shape != (graph.vertices,):
+        return None
+    expected = reference_labels(graph)
+    wrong = found.labels != expected
+    if not wrong.any():
+        return None
+    tails = np.repeat(np.arange(graph.vertices), np.diff(graph.offsets))
+    v = int(np.flatnonzero(wrong)[0])
+    core = path_between(graph.vertices, tails, graph.targets, v, int(expected[v])) or [v]
+
+    def mark(tail: int, head: int, arc: int) -> str:
+        return MISSING if found.labels[tail] != found.labels[head] else RIGHT
+
+    def note(v: int) -> tuple[str, bool]:
+        given = f"label {found.labels[v]}"
+        return (f"{given}, not {expected[v]}", True) if wrong[v] else (given, False)
+
+    return around(graph, core, mark, note, [v])
+
+
 # ------------------------------------------------------------------ oracle
 
 _MOST = 2**31 - 1
@@ -150,6 +178,21 @@ def check_against_reference(graph: CSRGraph, found: Components) -> Verdict:
     return Verdict("passed", "reference", detail)
 
 
+def check_against_published(graph: CSRGraph, found: Components) -> Verdict | None:
+    """Return the verdict by the components that were published with the graph, whatever they are called; or None."""
+    answer = graph.answers.get("WCC")
+    if answer is None:
+        return None
+    _, smallest, component = np.unique(published_values(graph, answer, "int64"), return_index=True, return_inverse=True)
+    wrong = np.flatnonzero(found.labels != smallest[component])
+    if len(wrong):
+        v = int(wrong[0])
+        due = graph.label(int(smallest[component[v]]))
+        what = f"vertex {graph.label(v)} is labelled {found.labels[v]}, by {answer.path.name} it is with {due}"
+        return Verdict("failed", "reference", what)
+    return Verdict("passed", "reference", f"all {graph.vertices} labels tell the components of {answer.path.name}")
+
+
 # ------------------------------------------------------------------ on a GPU
 # For a graph that lies there: the same checks in the same words.  The kernels and why they
 # suffice are in ``cuda_kernels/verify_components.cu``; the host looks at the graph only to name a counter-example.
@@ -184,23 +227,60 @@ def _refute(view: ResidentView, device: Device, found: Components) -> str | None
         return check_labels(graph, found.labels)
     if n == 0:
         return None
-    device.require(8 * n)
-    labels, up = device.upload(found.labels.astype(np.int32)), device.empty(n, np.int32)
-    wrong_label, joins = device.full(1, NO_VERTEX, np.uint32), device.full(1, 0, np.uint32)
-    wrong_arc = device.full(1, NO_ARC, np.uint64)
-    kernels = FILE.kernels(device, {"INDEX_BITS": view.index_bits})
-    kernels["check_labels"](covering_grid(device, n, BLOCK), BLOCK, (np.int32(n), labels, up, wrong_label))
-    if device.read(wrong_label) != NO_VERTEX:
+    trees = Trees(view, device, found.labels)
+    if trees.wrong_label():
         return check_labels(graph, found.labels) or "the labels on the device are not the host's"
-    kernels["check_arcs"](
-        covering_grid(device, view.arcs * FILE["WARP"] // FILE["TILE"] + 1, BLOCK),
-        BLOCK,
-        (
-            *(np.int32(n), view.index_dtype.type(view.arcs), view.offsets, view.targets),
-            *(labels, up, wrong_arc, joins),
-        ),
-    )
-    arc = device.read(wrong_arc)
-    if arc != NO_ARC:
-        return describe_arc(graph, found.labels, int(arc))
-    return check_joins(graph, found, int(device.read(joins)))
+    arc = trees.wrong_arc()
+    if arc is not None:
+        return describe_arc(graph, found.labels, arc)
+    return check_joins(graph, found, trees.count())
+
+
+class Trees:
+    """Labels, and the trees that arcs join, on a device (arrays and kernels: verify_components.cu).
+
+    Args:
+        rows: the graph, or a rank's rows of it.
+        device: the device that holds it.
+        labels: (n,) each in [0, n).
+
+    Attributes:
+        up: (n,) int32 the trees.
+
+    Raises:
+        OutOfMemory: the device has no room for 8 bytes a vertex.
+    """
+
+    def __init__(self, rows: ResidentView | DeviceRows, device: Device, labels: NDArray[np.int64]):
+        n = rows.vertices
+        device.require(8 * n)
+        self.rows, self.device = rows, device
+        self.labels, self.up = device.upload(labels.astype(np.int32)), device.empty(n, np.int32)
+        self.joins = device.full(1, 0, np.uint32)
+        self.kernels = FILE.kernels(device, {"INDEX_BITS": rows.index_bits})
+
+    def wrong_label(self) -> bool:
+        """Make every vertex a tree; tell whether a vertex has a label that cannot be one."""
+        wrong = self.device.full(1, NO_VERTEX, np.uint32)
+        self._launch("check_labels", self.rows.vertices, self.labels, self.up, wrong)
+        return bool(self.device.read(wrong) != NO_VERTEX)
+
+    def wrong_arc(self) -> int | None:
+        """Join the trees at the ends of every arc; return the first arc between two labels, or None."""
+        rows, wrong = self.rows, self.device.full(1, NO_ARC, np.uint64)
+        arrays = (rows.index_dtype.type(rows.arcs), rows.offsets, rows.targets, self.labels, self.up, wrong, self.joins)
+        self._launch("check_arcs", rows.arcs * FILE["WARP"] // FILE["TILE"] + 1, *arrays)
+        arc = self.device.read(wrong)
+        return None if arc == NO_ARC else int(arc)
+
+    def join(self, others: Array) -> None:
+        """Join what the trees ``up`` of another device join."""
+        self._launch("join_trees", self.rows.vertices, others, self.up, self.joins)
+
+    def count(self) -> int:
+        """Return how many joins there were."""
+        return int(self.device.read(self.joins))
+
+    def _launch(self, name: str, threads: int, *args: Any) -> None:
+        grid = covering_grid(self.device, threads, BLOCK)
+        self.kernels[name](grid, BLOCK, (np.int32(self.rows.vertices), *args))

@@ -5,8 +5,8 @@ from gpugraph.problems import Command
 COMMAND = Command(
     help="""Find the minimum spanning forest of GRAPH, time it and verify it.
 
-    GRAPH is a file or a spec such as rmat:20; without one, the default graph is taken. A directed graph is made
-    undirected: the lighter arc of a pair wins.
+    GRAPH is a file, a spec such as rmat:20 or a data set such as snap:roadNet-CA; without one, the default is taken.
+    A directed graph is made undirected: the lighter arc of a pair wins.
 
     Example:
       gpugraph mst rmat:12 --algo boruvka --repeat 10 -o forest.npz

@@ -8,6 +8,7 @@ v) does.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -20,6 +21,7 @@ from gpugraph.exact import exact_sum
 from gpugraph.graph.canonical import find_arc
 from gpugraph.graph.chunks import even_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
+from gpugraph.html import Shown
 
 
 def edge_endpoints(graph: CSRGraph, edges: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -93,8 +95,8 @@ def _find_arcs(offsets: Any, targets: Any, tails: Any, heads: Any, start: int, s
         ids[k] = find_arc(offsets, targets, tails[k], heads[k])
 
 
-@dataclass(frozen=True, eq=False)
-class Forest:
+@dataclass(frozen=True, eq=False, repr=False)
+class Forest(Shown):
     """A spanning forest of an undirected CSRGraph.
 
     Attributes:
@@ -150,15 +152,28 @@ class Forest:
     @cached_property
     def edges_sha256(self) -> str:
         """SHA-256 of the pairs (u, v), u < v, ascending, as little-endian int64: u0, v0, u1, v1, …."""
+        digest = hashlib.sha256()
+        for part in self._pairs():
+            digest.update(np.ascontiguousarray(part.astype("<i8", copy=False)).data)
+        return digest.hexdigest()
+
+    def _pairs(self) -> Iterable[NDArray[Any]]:
+        """Return the pairs (u, v), (k, 2) piece by piece."""
         there, edges = self.graph.on_device, self.edges
         inside = not len(edges) or 0 <= edges[0] <= edges[-1] < self.graph.arcs
         if there is None or not there.usable or not inside:
-            pairs = np.stack(self.endpoints(), axis=1).astype("<i8", copy=False)
-            return hashlib.sha256(np.ascontiguousarray(pairs).data).hexdigest()
-        digest = hashlib.sha256()
-        for part in there.pairs(edges):
-            digest.update(part.astype("<i8", copy=False).data)
-        return digest.hexdigest()
+            return [np.stack(self.endpoints(), axis=1)]
+        return there.pairs(edges)
+
+    def _title(self) -> str:
+        return f"Forest of {self.graph.name}"
+
+    def _facts(self) -> list[tuple[str, Any]]:
+        known = {"tree edges": len(self.edges), "total weight": self.total_weight, "components": self.components}
+        return list(known.items())
+
+    def _values(self) -> tuple[str, NDArray[Any]]:
+        return "weights of the tree edges", self.weights
 
     def summary(self) -> dict[str, Any]:
         """Return the ``result`` object of a record."""

@@ -30,10 +30,9 @@ FILTER_DEGREE = 6
 """Below this many arcs per vertex nothing is gained by holding heavy edges back."""
 FILTER_ARCS = 1 << 16
 """Below this many arcs one list is quicker than two."""
-LIGHT_ARCS = 2
-"""Arcs per vertex below the threshold: enough for a giant component, few enough to be quick."""
-DENSE_DEGREE = 12
-"""Below this many arcs per vertex twice as many are light: sparse graphs are local, and fall apart more easily."""
+LIGHT_ARCS = 2.4
+"""Arcs below the threshold per vertex that has any: enough for a giant component, few enough to be quick; the kernel
+takes more where the graph is clustered."""
 
 
 def arrays(sizes: InputSizes) -> ArrayTable:
@@ -68,8 +67,7 @@ class State(Arrays):
         self.block = FILE["BLOCK"]
         work = max(n, arcs // ARCS_PER_THREAD)
         self.grid = max(1, min(-(-work // self.block), self.kernel.resident_blocks(self.block)))
-        wanted = LIGHT_ARCS * n * (1 if arcs >= DENSE_DEGREE * n else 2)
-        self.wanted = wanted if arcs >= FILTER_DEGREE * n and arcs >= FILTER_ARCS else 0
+        self.wanted = int(LIGHT_ARCS * n) if arcs >= FILTER_DEGREE * n and arcs >= FILTER_ARCS else 0
 
 
 def load_kernel(view: ResidentView, device: Device) -> Kernel:

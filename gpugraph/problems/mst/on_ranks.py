@@ -6,6 +6,7 @@ certificate is that of ``verify.py``: all ranks build the same merge forest, and
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,12 +18,12 @@ from gpugraph.exact import exact_sum
 from gpugraph.graph.canonical import canonical_order, find_arc, order_keys
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.mst.forest import Forest
-from gpugraph.problems.mst.verify import _path_maximum, _unite_by_size
+from gpugraph.problems.mst.verify import Certificate, _path_maximum, _unite_by_size
 from gpugraph.problems.on_graphs import MergedOnRanks
 from gpugraph.ranks.part import GraphPart
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class GatheredForest(Forest):
     """A forest with its edges' endpoints and weights, for the graph is not here; ``graph`` is a rank's part of it.
 
@@ -44,6 +45,9 @@ class GatheredForest(Forest):
         """Return the edges' endpoints (u, v)."""
         return self.u, self.v
 
+    def _pairs(self) -> Iterable[NDArray[Any]]:
+        return [np.stack(self.endpoints(), axis=1)]
+
 
 def gathered_forest(part: GraphPart, u: NDArray[Any], v: NDArray[Any], weight: NDArray[Any]) -> GatheredForest:
     """Return the forest of all ranks' edges {u, v}, u < v, in canonical order over ranks; a collective."""
@@ -53,8 +57,16 @@ def gathered_forest(part: GraphPart, u: NDArray[Any], v: NDArray[Any], weight: N
     edges = np.zeros(len(u), np.int64)
     edges[low:high] = _ids(part.offsets, part.targets, part.first, u[low:high], v[low:high]) + part.first_arc
     part.comm.all_reduce(edges, "sum")
+    return forest_of(part, edges, u, v, weight)
+
+
+def forest_of(
+    part: GraphPart, edges: NDArray[np.int64], u: NDArray[Any], v: NDArray[Any], weight: NDArray[Any]
+) -> GatheredForest:
+    """Return the forest of edges {u, v} of these ids and weights, in canonical order."""
     graph: Any = part
-    return GatheredForest(graph, edges, exact_sum(weight), part.vertices - len(edges), u, v, weight)
+    ends = u.astype(np.int64, copy=False), v.astype(np.int64, copy=False)
+    return GatheredForest(graph, edges, exact_sum(weight), part.vertices - len(edges), *ends, weight)
 
 
 class ForestOnRanks(MergedOnRanks):
@@ -75,6 +87,8 @@ def _fault(part: GraphPart, forest: GatheredForest) -> str | None:
     """Return what this rank finds wrong with a forest, or None."""
     if (fault := _false_edge(part, forest)) is not None:
         return fault
+    if part.on_device is not None and part.on_device.usable:
+        return _refuted_on_device(part, forest) or _wrong_totals(part, forest)
     keys = order_keys(forest.weight)
     order = canonical_order(keys)  # ids ascend
     u, v = forest.u[order], forest.v[order]
@@ -94,12 +108,37 @@ def _fault(part: GraphPart, forest: GatheredForest) -> str | None:
         keys[order],
     )
     if own >= 0:
-        tail, weight = int(part.tails(np.array([own]))[0]), part.weights[own]
-        edge = f"edge ({tail}, {part.targets[own]}) of weight {weight}"
-        if last < 0:
-            return f"{edge} joins two trees: the forest does not span the graph"
-        tie = " (equal weight, smaller endpoints)" if weight == forest.weight[order][last] else ""
-        return f"{edge} comes before forest edge ({u[last]}, {v[last]}) on its cycle{tie}"
+        return _violation(part, forest, own, int(order[last]) if last >= 0 else None)
+    return _wrong_totals(part, forest)
+
+
+def _refuted_on_device(part: GraphPart, forest: GatheredForest) -> str | None:
+    """Return what the forest's edges and this rank's own refute, found where the rows lie, or None."""
+    rows: Any = part.on_device
+    ends = np.stack([forest.u, forest.v], axis=1).astype(np.int32)
+    certificate = Certificate(rows, rows.device, forest.edges - part.first_arc, (ends, forest.weight))
+    closing = certificate.build_hierarchy()
+    if closing is not None:
+        u, v, weight = forest.u[closing], forest.v[closing], forest.weight[closing]
+        return f"edge ({u}, {v}) of weight {weight} closes a cycle"
+    found = certificate.first_violation()
+    if found is None:
+        return None
+    (u,), (v,), _ = part.arcs_at(np.array([found]))
+    return _violation(part, forest, found, certificate.heaviest_between(int(u), int(v)))
+
+
+def _violation(part: GraphPart, forest: GatheredForest, own: int, last: int | None) -> str:
+    """Return how an arc that is here refutes a forest; ``last`` is the last of its edges on the cycle, if there is."""
+    (tail,), (head,), (weight,) = part.arcs_at(np.array([own]))
+    edge = f"edge ({tail}, {head}) of weight {weight}"
+    if last is None:
+        return f"{edge} joins two trees: the forest does not span the graph"
+    tie = " (equal weight, smaller endpoints)" if weight == forest.weight[last] else ""
+    return f"{edge} comes before forest edge ({forest.u[last]}, {forest.v[last]}) on its cycle{tie}"
+
+
+def _wrong_totals(part: GraphPart, forest: GatheredForest) -> str | None:
     if forest.components != part.vertices - len(forest.edges):
         return f"the number of components is {part.vertices - len(forest.edges)}, not {forest.components}"
     total = exact_sum(forest.weight)
@@ -113,10 +152,11 @@ def _false_edge(part: GraphPart, forest: GatheredForest) -> str | None:
     edges = forest.edges
     if len(edges) and (edges[0] < 0 or edges[-1] >= part.arcs or (np.diff(edges) <= 0).any()):
         return "the edge ids do not ascend, or leave the graph"
-    low, high = np.searchsorted(edges, [part.first_arc, part.first_arc + len(part.targets)])
+    low, high = np.searchsorted(edges, [part.first_arc, part.first_arc + part.own_arcs])
     at = edges[low:high] - part.first_arc
     u, v, w = forest.u[low:high], forest.v[low:high], forest.weight[low:high]
-    wrong = (part.tails(at) != u) | (part.targets[at] != v) | (part.weights[at] != w) | (u >= v)
+    tails, heads, weights = part.arcs_at(at)
+    wrong = (tails != u) | (heads != v) | (weights != w) | (u >= v)
     for k in np.flatnonzero(wrong)[:1]:
         return f"edge ({u[k]}, {v[k]}) of weight {w[k]} is not the graph's edge of the id {edges[low + k]}"
     return None

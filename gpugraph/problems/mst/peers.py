@@ -29,7 +29,7 @@ Pairs = tuple[NDArray[Any], NDArray[Any]]
 """(k,) and (k,) vertices: the ends of each edge."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PeerForest(Forest):
     """A forest that a peer found.
 

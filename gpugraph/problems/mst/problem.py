@@ -28,6 +28,7 @@ from gpugraph.problems.result_files import MismatchError, PathLike
 if TYPE_CHECKING:
     from gpugraph.devices.base import Device
     from gpugraph.graph.view import ResidentView
+    from gpugraph.problems.counter_example import CounterExample
 
 
 # ------------------------------------------------------------------ result files
@@ -247,6 +248,12 @@ class MinimumSpanningForest(ForestFiles, ByPeers, ForestOnRanks, OnGraphs):
         from gpugraph.problems.mst.verify import check_certificate
 
         return check_certificate(graph, result)
+
+    def counter_example(self, graph: CSRGraph, query: tuple[Any, ...], result: Forest) -> CounterExample | None:
+        """Return the part of the graph that shows that a result is wrong (see ``verify.py``)."""
+        from gpugraph.problems.mst.verify import counter_example
+
+        return counter_example(graph, result)
 
     def certificate_on_device(
         self, view: ResidentView, device: Device, query: tuple[Any, ...], result: Forest

@@ -24,6 +24,7 @@ minimum spanning forest of the ranks is that of the weights.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -36,9 +37,11 @@ from gpugraph.exact import exact_sum
 from gpugraph.graph.canonical import Keys, canonical_order, order_keys
 from gpugraph.graph.chunks import balanced_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.device_rows import DeviceRows
 from gpugraph.graph.view import ResidentView
 from gpugraph.problems.contract import Verdict
-from gpugraph.problems.mst.forest import Forest, describe_edge, edge_endpoints, total_weight
+from gpugraph.problems.counter_example import MISSING, OTHER, RIGHT, WRONG, CounterExample, around, path_between
+from gpugraph.problems.mst.forest import Forest, describe_edge, edge_endpoints, edge_ids, total_weight
 from gpugraph.problems.mst.gpu_forest import KEY_TYPES, key_types, merge_launches
 
 _RANGES_PER_THREAD = 8
@@ -201,6 +204,48 @@ def _first_violation(
     return -1, -1
 
 
+# ------------------------------------------------------------------ what shows it
+
+_TRIED = 8
+"""Missing edges whose cycles are looked at for a short one."""
+
+
+def counter_example(graph: CSRGraph, forest: Forest) -> CounterExample | None:
+    """Return a cycle with an edge that is wrongly in the forest, or an edge that it lacks; None where ids are bad."""
+    if check_ids(graph, forest.edges) is not None:
+        return None
+    expected = reference_forest(graph)
+    given, missing = forest.edges, np.setdiff1d(expected, forest.edges)
+    extra = np.setdiff1d(given, expected)
+    span, closing = (given, missing[:_TRIED]) if len(missing) else (expected, extra[:_TRIED])
+    tails, heads = edge_endpoints(graph, span)
+    ends = [(int(u), int(v)) for u, v in zip(*edge_endpoints(graph, closing), strict=True)]
+    found = [(path_between(graph.vertices, tails, heads, u, v) or [u, v]) for u, v in ends]
+    if not found:
+        return None
+    core = min((path for path in found if len(path) > 2), key=len, default=found[0])
+
+    def mark(u: int, v: int, arc: int) -> str:
+        edge = arc if u < v else int(edge_ids(graph, np.array([u]), np.array([v]))[0])
+        return (
+            WRONG
+            if _holds(extra, edge)
+            else MISSING
+            if _holds(missing, edge)
+            else RIGHT
+            if _holds(given, edge)
+            else OTHER
+        )
+
+    bad = [v for u, v in pairwise(core) if _holds(extra, int(edge_ids(graph, np.array([u]), np.array([v]))[0]))]
+    return around(graph, core, mark, lambda v: ("", False), bad)
+
+
+def _holds(ascending: NDArray[np.int64], edge: int) -> bool:
+    at = int(np.searchsorted(ascending, edge))
+    return at < len(ascending) and int(ascending[at]) == edge
+
+
 # ------------------------------------------------------------------ oracle
 
 _MOST = 2**31 - 1
@@ -292,7 +337,7 @@ def certify(view: ResidentView, device: Device, forest: Forest) -> Verdict:
         OutOfMemory: the device has no room for it.
     """
     graph = view.host.graph
-    wrong = _refute(_Certificate(view, device, forest.edges))
+    wrong = _refute(view, Certificate(view, device, forest.edges))
     if wrong is None:
         total = total_weight(graph, forest.edges)
         wrong = check_totals(forest, total, graph.vertices - len(forest.edges))
@@ -303,9 +348,9 @@ def certify(view: ResidentView, device: Device, forest: Forest) -> Verdict:
     return Verdict("passed", "certificate", f"{detail}; checked on the device")
 
 
-def _refute(certificate: _Certificate) -> str | None:
+def _refute(view: ResidentView, certificate: Certificate) -> str | None:
     """Return what is wrong with the forest's edges, or None."""
-    graph, edges = certificate.view.host.graph, certificate.edges
+    graph, edges = view.host.graph, certificate.edges
     if certificate.malformed():
         return check_ids(graph, edges) or "the graph on the device is not the host's: a kernel has overwritten it"
     closing = certificate.build_hierarchy()
@@ -314,21 +359,43 @@ def _refute(certificate: _Certificate) -> str | None:
     found = certificate.first_violation()
     if found is None:
         return None
-    last = certificate.heaviest_between(found)
+    (u,), (v,) = edge_endpoints(graph, np.array([found]))
+    last = certificate.heaviest_between(u, v)
     return describe_violation(graph, found, None if last is None else int(edges[last]))
 
 
-class _Certificate(Arrays):
-    """The arrays of one check (shapes and meaning: verify_forest.cu)."""
+class Certificate(Arrays):
+    """The arrays of one check (shapes and meaning: verify_forest.cu).
 
-    def __init__(self, view: ResidentView, device: Device, edges: NDArray[np.int64]):
+    Args:
+        view: the graph, or a rank's rows of it.
+        device: the device that holds it.
+        edges: (k,) positions of the forest's edges in it, ascending; those that lie on other ranks are below 0, or
+            beyond the last.
+        named: the edges' ends (k, 2) int32 and weights (k,), where not all of them lie here.
+    """
+
+    def __init__(
+        self,
+        view: ResidentView | DeviceRows,
+        device: Device,
+        edges: NDArray[np.int64],
+        named: tuple[NDArray[np.int32], NDArray[Any]] | None = None,
+    ):
         n, k = view.vertices, len(edges)
         self.view, self.edges, self.wide = view, edges, view.weight_bytes == 8
         table: ArrayTable = {"ends": (k, np.uint64), "leaves": (NODE * n, np.uint64), "inner": (NODE, np.uint64)}
-        device.require(needs(table) + edges.nbytes)
+        listed = 0 if named is None else (8 + view.weight_bytes) * k
+        device.require(needs(table) + edges.nbytes + listed)
         super().__init__(device, table)
         self.resident_edges = device.upload(edges)
         self.weights = (view.weights, FILE.weight_kind(view.weights))
+        self.listed = (self.resident_edges, *self.weights)
+        if named is not None:
+            ends, weights = named
+            device.copy(self.ends, device.upload(np.ascontiguousarray(ends).view(np.uint64).reshape(-1)))
+            numbers = device.upload(np.arange(k, dtype=np.int64))
+            self.listed = (numbers, device.upload(weights), FILE.weight_kind(weights))
         self.kernels = FILE.kernels(device, key_types(view))
 
     def malformed(self) -> bool:
@@ -356,7 +423,7 @@ class _Certificate(Arrays):
     def round(self, level: Any, count: int, above: int, closing: Any) -> int:
         """Merge the ``count`` nodes of a level along their lightest edges; return how many that leaves above."""
         k, nodes, next_level = len(self.edges), np.int32(count), np.int32(above)
-        edges = (np.uint32(k), self.resident_edges, *self.weights)
+        edges = (np.uint32(k), *self.listed)
         self.launch("reset", count, nodes, level)
         self.launch("bid", k, *edges, self.ends, level)
         if self.wide:
@@ -386,9 +453,8 @@ class _Certificate(Arrays):
         found = self.device.read(violation)
         return None if found == NO_VIOLATION else int(found)
 
-    def heaviest_between(self, edge: int) -> int | None:
-        """Return the position of the heaviest forest edge between an edge's ends, or None where there is no path."""
-        (u,), (v,) = edge_endpoints(self.view.host.graph, np.array([edge]))
+    def heaviest_between(self, u: int, v: int) -> int | None:
+        """Return the position of the heaviest forest edge between two vertices, or None where there is no path."""
         position = self.device.empty(1, np.uint32)
         self.launch("explain", 1, np.int32(u), np.int32(v), self.leaves, self.inner, position)
         found = self.device.read(position)

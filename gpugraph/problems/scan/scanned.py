@@ -14,12 +14,13 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpugraph.html import Shown
 from gpugraph.problems.result_files import MismatchError, PathLike
 from gpugraph.problems.scan.array import ArrayInput, ordered_digest
 
 
-@dataclass(frozen=True, eq=False)
-class Scanned:
+@dataclass(frozen=True, eq=False, repr=False)
+class Scanned(Shown):
     """The scan of an ArrayInput.
 
     Attributes:
@@ -38,6 +39,13 @@ class Scanned:
     def digest(self) -> str:
         """32 hexadecimal digits of the scan, element by element."""
         return digest_of((self.array,) if self.index is None else (self.array, self.index))
+
+    def _title(self) -> str:
+        return f"Scan of {self.graph.name}"
+
+    def _facts(self) -> list[tuple[str, Any]]:
+        last = [("last", self.array[-1].item())] if len(self.array) else []
+        return [("elements", len(self.array)), ("dtype", self.array.dtype.name), *last]
 
     def summary(self) -> dict[str, Any]:
         """Return the ``result`` object of a record."""

@@ -113,7 +113,8 @@ def chosen_delta(part: GraphPart) -> float:
 
     Wider than on one device: every phase costs the ranks a round of messages, and relaxing an arc again costs little.
     """
-    sample = part.weights[:: max(1, len(part.weights) // _SAMPLE)].astype(np.float64)
+    evenly = np.arange(0, part.own_arcs, max(1, part.own_arcs // _SAMPLE))
+    sample = part.arcs_at(evenly)[2].astype(np.float64)
     sample = sample[np.isfinite(sample)]
     top: float = max(part.comm.share(float(sample.max(initial=0.0))))
     if top <= 0:
@@ -131,7 +132,7 @@ def arrays(part: GraphPart) -> ArrayTable:
         **dict.fromkeys(("near", "next", "far", "far_out"), (rows, np.int32)),
         "out": (most_received(part), np.int32),
         "vertex": (n, np.int32),
-        "pieces": (2 * len(part.targets) // FILE["PIECE"] + 1, np.uint64),
+        "pieces": (2 * part.own_arcs // FILE["PIECE"] + 1, np.uint64),
         "counts": (counts, np.uint32),
         "size": (1, np.uint32),
         "table": (part.comm.size * counts, np.uint32),
@@ -155,18 +156,16 @@ class DeviceSearch(Arrays):
         self.part, self.delta = part, delta
         self.comm = comm_for(part.comm, device)
         n, rows, table = part.vertices, part.rows, arrays(part)
-        graph = 8 * (rows + 1) + len(part.targets) * (4 + part.weights.itemsize)
+        graph = part.bytes_to_place(device)
         require_on_devices(
             part.comm, device, graph + needs(table) + 8 * (2 * n + most_received(part)) + 4096, part.name
         )
         super().__init__(device, table)
-        self.offsets, self.targets = device.upload(part.offsets), device.upload(part.targets)
-        self.weights, self.cuts = device.upload(part.weights), device.upload(part.cuts.astype(np.int32))
+        self.offsets, self.targets, self.weights = part.own_rows_on(device)
+        self.cuts = device.upload(part.cuts.astype(np.int32))
         self.first, self.last = np.int32(part.first), np.int32(part.first + rows)
         self.ranks = np.int32(part.comm.size)
-        self.group_shift = np.int32(
-            min(5, max(2, math.ceil(math.log2(1.5 * max(len(part.targets) / max(rows, 1), 1)))))
-        )
+        self.group_shift = np.int32(min(5, max(2, math.ceil(math.log2(1.5 * max(part.own_arcs / max(rows, 1), 1))))))
         self.bits = 0
         self.distance: Any = None
         self.word: Any = None
@@ -237,7 +236,7 @@ class DeviceSearch(Arrays):
 
     def next_bucket(self, least: Any) -> None:
         """Let the vertices up to a bucket's width beyond ``least`` be near."""
-        self.base, self.limit = self.limit, beyond(least, self.delta, self.part.weights.dtype)
+        self.base, self.limit = self.limit, beyond(least, self.delta, self.part.weight_dtype)
         self.device.copy(self.size, self.counts[FAR_COUNT : FAR_COUNT + 1])
         self.device.fill(self.counts, 0)
         limits = (self.far, self.distance, self.base, self.limit)
@@ -264,7 +263,7 @@ def beyond(least: Any, delta: float, weights: np.dtype[Any]) -> Any:
 
 def load_kernels(part: GraphPart, device: Device, bits: int) -> dict[str, Kernel]:
     """Return the kernels for a part and a width of distances by their names, compiled if need be."""
-    return FILE.kernels(device, {"WEIGHT": unsigned(part.weights.dtype), "DISTANCE_BITS": bits})
+    return FILE.kernels(device, {"WEIGHT": unsigned(part.weight_dtype), "DISTANCE_BITS": bits})
 
 
 def _widths(weights: np.dtype[Any]) -> tuple[int, ...]:
@@ -276,7 +275,7 @@ def compile_(subject: Any, device: Any, *, delta: float = 0.0) -> None:
     """Compile the kernels, outside of any timing."""
     if device.kind != "cpu":
         part = part_behind(subject)
-        for bits in _widths(part.weights.dtype):
+        for bits in _widths(part.weight_dtype):
             load_kernels(part, device, bits)
 
 
@@ -300,7 +299,7 @@ def prepare(subject: Any, device: Any, *, delta: float = 0.0) -> Search:
 def run(state: Search, clock: Clock, source: int) -> bool:
     """Find the distances; returns whether a sum of 64 bits overflowed on some rank."""
     fits = False
-    for bits in _widths(state.part.weights.dtype):
+    for bits in _widths(state.part.weight_dtype):
         state.start(source, bits)
         fits = search(state, clock, source)
         if fits:
@@ -324,7 +323,7 @@ def finish(state: Any, raw: tuple[NDArray[Any], bool], source: int) -> Distances
     everything = np.concatenate(part.comm.all_gather_v(words))
     found = distances_from_words(part.graph or part, source, everything)  # type: ignore[arg-type]
     if overflowed:
-        refuse_wrapped_sums(part, source, found.distance)
+        refuse_wrapped_sums(part, source, found.raw)
     return found
 
 

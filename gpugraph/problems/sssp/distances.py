@@ -21,6 +21,7 @@ from gpugraph.errors import OutOfMemory
 from gpugraph.exact import exact_sum
 from gpugraph.graph.chunks import even_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
+from gpugraph.html import Shown
 from gpugraph.problems.algorithm import InputSizes
 from gpugraph.problems.sssp.arcs import distance_dtype, unreached
 from gpugraph.problems.sssp.tight_arcs import refuse_wrapped
@@ -30,27 +31,37 @@ if TYPE_CHECKING:
     from gpugraph.graph.view import ResidentView
 
 
-@dataclass(frozen=True, eq=False)
-class Distances:
+@dataclass(frozen=True, eq=False, repr=False)
+class Distances(Shown):
     """Shortest distances from one source.
 
     Attributes:
         graph: the graph.
         source: 0-based source vertex.
-        distance: (n,) uint64 for integer weights, float32 or float64 for theirs; ``unreached(dtype)`` where
-            there is no path of finite length.
+        raw: (n,) uint64 for integer weights, float32 or float64 for theirs; ``unreached(dtype)``, the largest integer
+            or infinity, where there is no path of finite length.
         predecessor: (n,) int64, −1 for the source and unreached vertices, or None where not asked for.
     """
 
     graph: CSRGraph
     source: int
-    distance: NDArray[Any]
+    raw: NDArray[Any]
     predecessor: NDArray[np.int64] | None = None
+
+    @cached_property
+    def distance(self) -> Any:
+        """(n,) the distances: reals with infinity where a vertex is not reached; of integers a view that masks it.
+
+        A masked distance prints as ``--``, is None in a list, and is left out of sums, maxima and comparisons.
+        """
+        if self.raw.dtype.kind == "f":
+            return self.raw
+        return np.ma.masked_array(self.raw, ~self.reached, copy=False)
 
     @cached_property
     def reached(self) -> NDArray[np.bool_]:
         """(n,) bool: which vertices a path of finite length leads to; the source is one."""
-        mask: NDArray[np.bool_] = self.distance != unreached(self.distance.dtype)
+        mask: NDArray[np.bool_] = self.raw != unreached(self.raw.dtype)
         return mask
 
     def with_predecessors(self, view: ResidentView | None = None, device: Device | None = None) -> Distances:
@@ -65,14 +76,25 @@ class Distances:
 
         if self.predecessor is not None:
             return self
-        if view is not None and device is not None and gpu_tight_arcs.suits(view, self.graph, self.distance):
+        if view is not None and device is not None and gpu_tight_arcs.suits(view, self.graph, self.raw):
             try:
                 return replace(
-                    self, predecessor=gpu_tight_arcs.canonical_predecessors(view, device, self.distance, self.source)
+                    self, predecessor=gpu_tight_arcs.canonical_predecessors(view, device, self.raw, self.source)
                 )
             except OutOfMemory:
                 pass  # the host has room
-        return replace(self, predecessor=tight_arcs.canonical_predecessors(self.graph, self.distance, self.source))
+        return replace(self, predecessor=tight_arcs.canonical_predecessors(self.graph, self.raw, self.source))
+
+    def _title(self) -> str:
+        return f"Distances of {self.graph.name}"
+
+    def _facts(self) -> list[tuple[str, Any]]:
+        finite = self.raw[self.reached]
+        source, told = str(self.graph.name_of(self.source)), f"{len(finite):,} of {self.graph.vertices:,}"
+        return [("source", source), ("reached", told), ("farthest", finite.max(initial=0).item())]
+
+    def _values(self) -> tuple[str, NDArray[Any]]:
+        return "distances", self.raw[self.reached]
 
     def summary(self) -> dict[str, Any]:
         """Return the ``result`` object of a record.
@@ -81,11 +103,11 @@ class Distances:
         exact int or the correctly rounded float; ``distances_sha256`` is over the distances in vertex order as
         little-endian float64, unreached = inf.
         """
-        wide = np.empty(len(self.distance), "<f8")
-        none = unreached(self.distance.dtype)
+        wide = np.empty(len(self.raw), "<f8")
+        none = unreached(self.raw.dtype)
 
         def widen(start: int, stop: int) -> tuple[int, int | float, Any]:
-            distance, part = self.distance[start:stop], wide[start:stop]
+            distance, part = self.raw[start:stop], wide[start:stop]
             missing = distance == none
             part[:] = distance
             part[missing] = np.inf
@@ -94,20 +116,20 @@ class Distances:
             return len(finite), 0 if finite.dtype.kind == "f" else exact_sum(finite), finite.max(initial=0).item()
 
         counts, sums, maxima = zip(*in_threads(widen, even_ranges(len(wide))), strict=True)
-        real = self.distance.dtype.kind == "f"
+        real = self.raw.dtype.kind == "f"
         return {
             "source": self.source,
             **({} if self.graph.vertex_names is None else {"source_name": self.graph.name_of(self.source)}),
             "reached": sum(counts),
-            "distance_sum": exact_sum(self.distance[self.reached]) if real else sum(sums),
+            "distance_sum": exact_sum(self.raw[self.reached]) if real else sum(sums),
             "distance_max": max(maxima),
             "distances_sha256": hashlib.sha256(wide.data).hexdigest(),
         }
 
     def fingerprint(self) -> str:
         """Return a digest that equals another result's exactly if source, distances and predecessors do."""
-        digest = hashlib.sha256(f"{self.source} {self.distance.dtype} {self.predecessor is not None}".encode())
-        digest.update(np.ascontiguousarray(self.distance).data)
+        digest = hashlib.sha256(f"{self.source} {self.raw.dtype} {self.predecessor is not None}".encode())
+        digest.update(np.ascontiguousarray(self.raw).data)
         if self.predecessor is not None:
             digest.update(np.ascontiguousarray(self.predecessor, np.int64).data)
         return digest.hexdigest()

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from gpugraph.devices.base import Defines, Device, Kernel, covering_grid
 from gpugraph.devices.kernel_file import KernelFile, product, unsigned
 from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.device_rows import DeviceRows
 from gpugraph.graph.view import ResidentView
 from gpugraph.problems.sssp.arcs import distance_dtype
 
@@ -30,7 +31,7 @@ class TightArcs:
     each of them and for every 1024 arcs.
 
     Args:
-        view: the graph without preparations.
+        view: the graph without preparations, or a rank's rows of it.
         device: the device that holds it.
         distance: (n,) in the graph's distance type.
         source: its vertex; hangs on itself.
@@ -39,7 +40,7 @@ class TightArcs:
         OutOfMemory: the device has no room for it.
     """
 
-    def __init__(self, view: ResidentView, device: Device, distance: NDArray[Any], source: int):
+    def __init__(self, view: ResidentView | DeviceRows, device: Device, distance: NDArray[Any], source: int):
         self.view, self.device, self.source = view, device, source
         device.require(distance.nbytes + 8 * view.vertices)
         self.distance = device.upload(np.ascontiguousarray(distance))
@@ -56,7 +57,7 @@ class TightArcs:
 
     def follow_levels(self) -> int | None:
         """Hang vertices on level arcs where they have no others; return the first that hangs on nothing, or None."""
-        count, first = self._find_loose()
+        count, first = self.find_loose()
         if not count:
             return None
         items = count + self.view.arcs // FILE["TILE"]
@@ -68,7 +69,7 @@ class TightArcs:
         grid = min(-(-items * FILE["WARP"] // BLOCK), follow.resident_blocks(BLOCK))
         barrier = self.device.full(3, 0, np.uint32)
         follow(grid, BLOCK, (*self._graph(), self.hold, rows, found, barrier), stop=barrier[2:])
-        count, first = self._find_loose()
+        count, first = self.find_loose()
         return first if count else None
 
     def predecessors(self) -> NDArray[np.int64]:
@@ -77,7 +78,12 @@ class TightArcs:
         self._launch("name_tails", self.view.vertices, n, np.int32(self.source), self.hold)
         return self.device.download(self.hold).view(np.int64)
 
-    def _find_loose(self) -> tuple[int, int]:
+    def ground(self) -> None:
+        """Let everything that hangs do so at level 0, so that more can be hung on it."""
+        n = np.int32(self.view.vertices)
+        self._launch("name_tails", self.view.vertices, n, np.int32(-1), self.hold)
+
+    def find_loose(self) -> tuple[int, int]:
         """Return how many reached vertices hang on nothing, and the first of them."""
         loose = self.device.full(2, NO_VERTEX, np.uint32)
         self.device.fill(loose[:1], 0)
@@ -106,7 +112,7 @@ def suits(view: ResidentView, graph: CSRGraph, distance: NDArray[Any]) -> bool:
     return whole and distance.shape == (graph.vertices,) and distance.dtype == distance_dtype(graph.weight_dtype)
 
 
-def load_kernels(view: ResidentView, device: Device) -> dict[str, Kernel]:
+def load_kernels(view: ResidentView | DeviceRows, device: Device) -> dict[str, Kernel]:
     """Return everything that ``TightArcs`` launches, compiled if need be, so that no timing holds a compilation."""
     defines: Defines = {"INDEX_BITS": view.index_bits, "WEIGHT": unsigned(view.weights.dtype)}
     return FILE.kernels(device, defines, cooperative=("follow_levels",))

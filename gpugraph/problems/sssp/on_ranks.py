@@ -19,6 +19,8 @@ from gpugraph.errors import InputError
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.sssp.arcs import unreached
 from gpugraph.problems.sssp.distances import Distances
+from gpugraph.problems.sssp.gpu_tight_arcs import TightArcs
+from gpugraph.ranks.comm import comm_for
 from gpugraph.ranks.part import GraphPart
 
 _LOOSE, _HANGS = 0, 1
@@ -37,6 +39,13 @@ class _Degrees:
         return np.concatenate(self._part.comm.all_gather_v(self._part.degrees))
 
 
+def _of_greatest_degree(part: GraphPart) -> int:
+    """Return the first vertex of greatest out-degree; a collective."""
+    v = int(np.argmax(part.degrees)) if part.rows else 0
+    told = part.comm.share((int(part.degrees[v]), -v - part.first) if part.rows else (-1, 0))
+    return -int(max(told)[1])
+
+
 class DistancesOnRanks:
     """The part of the problem that is for several ranks."""
 
@@ -51,10 +60,10 @@ class DistancesOnRanks:
             what = f"the self loop of the vertex {part.negative_loop} has a negative weight"
             raise InputError(f"{what}: paths through it have no least length", where=part.name, remedy=remedy)
         fault = None
-        if part.weights.dtype.kind != "u" and len(part.weights) and part.weights.min() < 0:
-            arc = int(np.argmax(part.weights < 0))
-            tail = int(part.tails(np.array([arc]))[0])
-            fault = f"the arc {tail} → {part.targets[arc]} has the negative weight {part.weights[arc]}"
+        if part.has_negative_weight:
+            arc = np.argmax(part.weights < 0, keepdims=True)
+            (tail,), (head,), (weight,) = part.arcs_at(arc)
+            fault = f"the arc {tail} → {head} has the negative weight {weight}"
         for told in part.comm.share(fault):
             if told is not None:
                 raise InputError(f"{told}; shortest paths need weights of 0 or more", where=part.name, remedy=remedy)
@@ -62,8 +71,10 @@ class DistancesOnRanks:
 
     def queries_on_ranks(self, part: GraphPart, parameters: Mapping[str, Any]) -> Sequence[tuple[int]]:
         """Return a (source,) for each run that ``parameters`` ask for."""
-        from gpugraph.problems.sssp.start_vertex import resolve_sources
+        from gpugraph.problems.sssp.start_vertex import DEFAULT, resolve_sources
 
+        if parameters.get("source") in (None, DEFAULT) and part.vertices:
+            return [(_of_greatest_degree(part),)]
         graph: Any = _Degrees(part)
         return [(source,) for source in resolve_sources(graph, parameters)]
 
@@ -76,7 +87,7 @@ class DistancesOnRanks:
         reached = result.reached
         from_reached = int(part.degrees[reached[part.first : part.first + part.rows]].sum())
         leaving = 0
-        if not part.directed:
+        if not part.directed and part.weight_dtype.kind == "f" and not reached.all():
             tails = reached[part.tails(np.arange(len(part.targets)))]
             leaving = int(np.count_nonzero(tails & ~reached[part.targets]))
         counts = part.comm.share((from_reached, leaving))
@@ -95,23 +106,20 @@ class DistancesOnRanks:
 
 def _fault(part: GraphPart, source: int, result: Distances) -> str | None:
     """Return what is wrong with distances, the same on all ranks, or None; a collective."""
-    distance, n = result.distance, part.vertices
+    distance, n = result.raw, part.vertices
     if result.source != source or distance.shape != (n,):
         return f"the result is {len(distance)} distances from {result.source}, not {n} from {source}"
     if distance[source] != 0:
         return f"the source {source} has the distance {distance[source]}"
+    if all(part.comm.share(part.on_device is not None)):
+        return _fault_on_device(part, source, distance)
     none = unreached(distance.dtype)
     weights = _unsigned(part.weights)
     state = np.zeros(n, np.uint8)
     state[source] = _HANGS
     arc = _survey(part.offsets, part.targets, weights, part.first, distance, none, state)
-    fault = None
-    if arc >= 0:
-        tail, head = int(part.tails(np.array([arc]))[0]), int(part.targets[arc])
-        fault = f"the arc {tail} → {head} of weight {part.weights[arc]} leads to {head} shorter than {distance[head]}"
-    for told in part.comm.share(fault):
-        if told is not None:
-            return str(told)
+    if (fault := _relaxable(part, distance, arc)) is not None:
+        return fault
     part.comm.all_reduce(state, "max")
     loose = (state == _LOOSE) & (distance != none)
     while loose.any():
@@ -119,10 +127,42 @@ def _fault(part: GraphPart, source: int, result: Distances) -> str | None:
         _spread(part.offsets, part.targets, weights, part.first, distance, state, grown)
         part.comm.all_reduce(grown, "max")
         if np.array_equal(grown, state):
-            v = int(np.argmax(loose))
-            return f"vertex {v} at distance {distance[v]} does not hang on the source by tight arcs"
+            return _loose(int(np.argmax(loose)), distance)
         state = grown
         loose = (state == _LOOSE) & (distance != none)
+    return None
+
+
+def _relaxable(part: GraphPart, distance: NDArray[Any], arc: int) -> str | None:
+    """Return what the first of all ranks' arcs that can be relaxed refutes, this rank's given, or −1; a collective."""
+    fault = None
+    if arc >= 0:
+        (tail,), (head,), (weight,) = part.arcs_at(np.array([arc]))
+        fault = f"the arc {tail} → {head} of weight {weight} leads to {head} shorter than {distance[head]}"
+    return next((told for told in part.comm.share(fault) if told is not None), None)
+
+
+def _loose(v: int, distance: NDArray[Any]) -> str:
+    return f"vertex {v} at distance {distance[v]} does not hang on the source by tight arcs"
+
+
+def _fault_on_device(part: GraphPart, source: int, distance: NDArray[Any]) -> str | None:
+    """Return what is wrong with distances, found where the rows lie; a collective."""
+    rows: Any = part.on_device
+    comm = comm_for(part.comm, rows.device)
+    tight = TightArcs(rows, rows.device, distance, source)
+    if (fault := _relaxable(part, distance, tight.check_arcs()[0])) is not None:
+        return fault
+    comm.all_reduce(tight.hold, "min")
+    count, _ = tight.find_loose()
+    while count:
+        tight.follow_levels()
+        comm.all_reduce(tight.hold, "min")
+        tight.ground()
+        left, first = tight.find_loose()
+        if left == count:
+            return _loose(first, distance)
+        count = left
     return None
 
 

@@ -33,7 +33,7 @@ _PRINTED = 1e-5
 _WIDENED = "the peer sums float32 weights in float64, and is held to that"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PeerDistances(Distances):
     """Distances that a peer found, on the graph they hold for: the given one, or the same with wider weights.
 
@@ -53,7 +53,7 @@ class PeerDistances(Distances):
             return Verdict("failed", method, self.fault)
         from gpugraph.problems.sssp.verify import check_against_reference, check_certificate
 
-        plain = Distances(self.graph, self.source, self.distance, self.predecessor)
+        plain = Distances(self.graph, self.source, self.raw, self.predecessor)
         source, verdicts = int(query[0]), []
         if method in ("certificate", "both"):
             verdicts.append(check_certificate(self.graph, source, plain))
@@ -66,7 +66,7 @@ class PeerDistances(Distances):
             right, by = right_distances(
                 self.graph, self.source, "reference" if method == "reference" else "certificate"
             )
-            if np.allclose(self.distance, right.distance, rtol=_PRINTED, atol=0):
+            if np.allclose(self.raw, right.raw, rtol=_PRINTED, atol=0):
                 return Verdict("skipped", method, f"the distances are those of {by} to 5 digits, which is no proof")
         return verdict
 
@@ -333,4 +333,4 @@ class ByPeers:
     def truth(self, graph: CSRGraph, query: tuple[Any, ...], method: str) -> Figure:
         """Return the sum of the distances of the vertices reached."""
         right, by = right_distances(graph, int(query[0]), method)
-        return Figure.sum_of(right.distance[right.reached], by, right.reached)
+        return Figure.sum_of(right.raw[right.reached], by, right.reached)

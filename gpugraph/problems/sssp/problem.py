@@ -19,7 +19,7 @@ from gpugraph.problems import Column, result_column
 from gpugraph.problems import result_files as files
 from gpugraph.problems.contract import Problem, Verdict
 from gpugraph.problems.guest import numbers, plain_array
-from gpugraph.problems.on_graphs import OnGraphs
+from gpugraph.problems.on_graphs import OnGraphs, with_published
 from gpugraph.problems.result_files import MismatchError, PathLike
 from gpugraph.problems.sssp import COMMAND
 from gpugraph.problems.sssp.arcs import distance_dtype, unreached
@@ -31,6 +31,7 @@ from gpugraph.problems.sssp.peers import ByPeers
 if TYPE_CHECKING:
     from gpugraph.devices.base import Device
     from gpugraph.graph.view import ResidentView
+    from gpugraph.problems.counter_example import CounterExample
 
 
 # ------------------------------------------------------------------ result files
@@ -70,9 +71,9 @@ class DistancesFiles:
         """Write distances in the format of an ending."""
         predecessor = {} if result.predecessor is None else {"predecessor": result.predecessor}
         if ending == ".npz":
-            files.write_npz(stream, "sssp", result.graph, source=result.source, distance=result.distance, **predecessor)
+            files.write_npz(stream, "sssp", result.graph, source=result.source, distance=result.raw, **predecessor)
             return
-        distance, names = np.ma.masked_array(result.distance, ~result.reached), result.graph.printed_names
+        distance, names = np.ma.masked_array(result.raw, ~result.reached), result.graph.printed_names
         own = {} if names is None else {"name": names}
         files.write_csv({"vertex": np.arange(len(distance)), "distance": distance, **predecessor, **own}, stream)
 
@@ -95,7 +96,7 @@ class DistancesFiles:
     def claim(self, result: Distances) -> DistancesClaim:
         """Return distances at hand as if a file had held them."""
         n = result.graph.vertices
-        return DistancesClaim(None, result.distance, result.predecessor, result.source, vertices=n)
+        return DistancesClaim(None, result.raw, result.predecessor, result.source, vertices=n)
 
     def claimed(self, graph: CSRGraph, claim: DistancesClaim, path: PathLike) -> Distances:
         """Return the distances of the graph that a file claims, vertex by vertex."""
@@ -133,7 +134,7 @@ class DistancesFiles:
         tree = networkx.DiGraph(source=nodes[result.source])
         tree.add_nodes_from(nodes)
         reached = np.flatnonzero(result.reached)
-        for vertex, distance in zip(reached.tolist(), result.distance[reached].tolist(), strict=True):
+        for vertex, distance in zip(reached.tolist(), result.raw[reached].tolist(), strict=True):
             tree.nodes[nodes[vertex]]["distance"] = distance
         tails, heads, weights = _tree_arcs(result)
         tree.add_weighted_edges_from(zip(names[tails].tolist(), names[heads].tolist(), weights.tolist(), strict=True))
@@ -255,7 +256,7 @@ class ShortestPaths(DistancesFiles, ByPeers, DistancesOnRanks, OnGraphs):
         wanted = f"the {graph.vertices} distances as"
         if isinstance(returned, Distances):
             own = distance_dtype(weights).name
-            distance = plain_array(returned.distance, own, n, f"{wanted} {own}", "return them in that type")
+            distance = plain_array(returned.raw, own, n, f"{wanted} {own}", "return them in that type")
             before = returned.predecessor
             if before is not None:
                 before = plain_array(before, "int64", n, "the predecessors as int64", "return -1 where there is none")
@@ -299,16 +300,24 @@ class ShortestPaths(DistancesFiles, ByPeers, DistancesOnRanks, OnGraphs):
         return result.with_predecessors(), working_seconds() - start
 
     def reference(self, graph: CSRGraph, query: tuple[Any, ...], result: Distances, by: str = "") -> Verdict:
-        """Check a result against the oracle (see ``verify.py``)."""
-        from gpugraph.problems.sssp.verify import check_against_reference
+        """Check a result against the oracle, and against what was published with the graph (see ``verify.py``)."""
+        from gpugraph.problems.sssp.verify import check_against_published, check_against_reference
 
-        return check_against_reference(graph, int(query[0]), result, by)
+        source = int(query[0])
+        published = check_against_published(graph, source, result)
+        return with_published(graph, published, lambda: check_against_reference(graph, source, result, by))
 
     def certificate(self, graph: CSRGraph, query: tuple[Any, ...], result: Distances) -> Verdict:
         """Check a result by itself (see ``verify.py``)."""
         from gpugraph.problems.sssp.verify import check_certificate
 
         return check_certificate(graph, int(query[0]), result)
+
+    def counter_example(self, graph: CSRGraph, query: tuple[Any, ...], result: Distances) -> CounterExample | None:
+        """Return the part of the graph that shows that a result is wrong (see ``verify.py``)."""
+        from gpugraph.problems.sssp.verify import counter_example
+
+        return counter_example(graph, int(query[0]), result)
 
     def certificate_on_device(
         self, view: ResidentView, device: Device, query: tuple[Any, ...], result: Distances

@@ -14,7 +14,8 @@ from gpugraph.graph.chunks import even_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph, printed
 
 DEFAULT = "max-degree"
-_FORMS = ("max-degree", "random:K", "name:ID", "index:N", "a vertex number")
+PUBLISHED = "published"
+_FORMS = ("max-degree", "random:K", "name:ID", "index:N", PUBLISHED, "a vertex number")
 
 
 def resolve_sources(graph: CSRGraph, parameters: Mapping[str, Any]) -> list[int]:
@@ -24,7 +25,8 @@ def resolve_sources(graph: CSRGraph, parameters: Mapping[str, Any]) -> list[int]
         graph: the graph.
         parameters: ``source``: an integer or its text, a 0-based vertex; ``"index:17"``, the same; ``"name:17"``, the
             file's own id; ``"max-degree"`` (the default), the smallest vertex of greatest out-degree; ``"random:K"``,
-            K vertices with out-arcs, distinct while there are that many, drawn by ``seed`` (default 1).
+            K vertices with out-arcs, distinct while there are that many, drawn by ``seed`` (default 1);
+            ``"published"``, the one whose distances were published with the graph.
 
             Where the vertex names are the nodes of a NetworkX graph, a source that is a node means that node, whatever
             it looks like; an integer or its text that is none is refused; ``"name:17"`` is the node printed so.
@@ -52,6 +54,8 @@ def resolve_sources(graph: CSRGraph, parameters: Mapping[str, Any]) -> list[int]
     text, rest = kind.rstrip() + colon + rest.rstrip(), rest.rstrip()
     if text == "max-degree":
         return [_of_greatest(graph.degrees)]
+    if text == PUBLISHED:
+        return [_of_the_published(graph)]
     if colon and kind == "index":
         if not _is_whole(rest):
             raise InputError(f"the N of index:N is '{rest}'", remedy="give a whole number from 0 on")
@@ -63,6 +67,15 @@ def resolve_sources(graph: CSRGraph, parameters: Mapping[str, Any]) -> list[int]
     if graph.vertex_names is not None and text in graph.numbers:
         raise InputError(f"unknown source '{text}'", where=graph.name, remedy=f"did you mean 'name:{text}'?")
     raise unknown_name("source", text, _FORMS)
+
+
+def _of_the_published(graph: CSRGraph) -> int:
+    """Return the vertex from which distances were published."""
+    answer = graph.answers.get("SSSP")
+    if answer is None or answer.start is None:
+        remedy = "give a vertex; only graphs of LDBC Graphalytics, as they are, come with distances"
+        raise InputError("no distances were published with this graph", where=graph.name, remedy=remedy)
+    return answer.start if graph.vertex_names is None else _by_name(graph, str(answer.start))
 
 
 def is_several(graph: CSRGraph, source: Any) -> bool:

@@ -26,9 +26,12 @@ from numpy.typing import NDArray
 
 from gpugraph.compiled import njit
 from gpugraph.devices.base import Device
+from gpugraph.errors import InputError
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import ResidentView
 from gpugraph.problems.contract import Verdict
+from gpugraph.problems.counter_example import MISSING, OTHER, RIGHT, CounterExample, around
+from gpugraph.problems.on_graphs import published_values
 from gpugraph.problems.sssp.arcs import Arcs, distance_dtype, unreached
 from gpugraph.problems.sssp.distances import Distances
 from gpugraph.problems.sssp.gpu_tight_arcs import TightArcs
@@ -55,7 +58,7 @@ def malformed(graph: CSRGraph, source: int, result: Distances) -> str | None:
     if result.source != source:
         return f"the result is for source {result.source}, not {source}"
     for name, array, dtype in (
-        ("distances", result.distance, distance_dtype(graph.weight_dtype)),
+        ("distances", result.raw, distance_dtype(graph.weight_dtype)),
         ("predecessors", result.predecessor, np.dtype(np.int64)),
     ):
         if array is None:
@@ -101,7 +104,7 @@ def describe_loose(graph: CSRGraph, distance: NDArray[Any], v: int) -> str:
 
 def _first_fault(graph: CSRGraph, source: int, result: Distances) -> str | None:
     """Return the first condition that does not hold, with its counter-example, or None."""
-    distance = result.distance
+    distance = result.raw
     fault = source_fault(graph, source, distance)
     if fault:
         return fault
@@ -162,10 +165,10 @@ def check_against_reference(graph: CSRGraph, source: int, result: Distances, by:
     if fault:
         return Verdict("failed", "reference", fault)
     right, oracle = reference_distances(graph, source, by)
-    wrong = np.flatnonzero(result.distance != right)
+    wrong = np.flatnonzero(result.raw != right)
     if len(wrong):
         v = int(wrong[0])
-        held, due = (_in_words(d[v]) for d in (result.distance, right))
+        held, due = (_in_words(d[v]) for d in (result.raw, right))
         return Verdict("failed", "reference", f"vertex {graph.label(v)} is {held}, by {oracle} {due}")
     if result.predecessor is not None:
         fault = differing_predecessor(graph, result.predecessor, canonical_predecessors(graph, right, source))
@@ -174,9 +177,77 @@ def check_against_reference(graph: CSRGraph, source: int, result: Distances, by:
     return Verdict("passed", "reference", f"all {graph.vertices} distances equal those of {oracle}")
 
 
+WITHIN = 1e-4
+"""How far off a published distance may be, relatively: the rule of LDBC Graphalytics (specification, section 2.4)."""
+
+
+def check_against_published(graph: CSRGraph, source: int, result: Distances) -> Verdict | None:
+    """Return the verdict by the distances that were published with the graph; None where there are none from there."""
+    answer = graph.answers.get("SSSP")
+    if answer is None or answer.start != graph.name_of(source):
+        return None
+    fault = malformed(graph, source, result)
+    if fault is None:
+        due = published_values(graph, answer, "float64")
+        held = np.where(result.reached, result.raw, np.inf).astype(np.float64)
+        with np.errstate(invalid="ignore"):
+            near = np.isfinite(due) & (np.abs(held - due) <= WITHIN * np.abs(due))
+        wrong = np.flatnonzero(~((held == due) | near))
+        if not len(wrong):
+            what = f"all {graph.vertices} distances are those of {answer.path.name}, each within {WITHIN:.2%}"
+            return Verdict("passed", "reference", what)
+        v = int(wrong[0])
+        told = [f"at distance {d[v]}" if np.isfinite(d[v]) else "unreached" for d in (held, due)]
+        fault = f"vertex {graph.label(v)} is {told[0]}, by {answer.path.name} {told[1]}"
+    return Verdict("failed", "reference", fault)
+
+
 def _in_words(distance: Any) -> str:
     """Return a distance for a message."""
     return "unreached" if distance == unreached(distance.dtype) else f"at distance {distance}"
+
+
+def counter_example(graph: CSRGraph, source: int, result: Distances) -> CounterExample | None:
+    """Return the shortest path to a wrong vertex, the nearest to the source, with the arcs around it.
+
+    None of a result that is no answer at all, or whose distances are right.
+    """
+    if malformed(graph, source, result) is not None:
+        return None
+    try:
+        right, _ = reference_distances(graph, source)
+    except InputError:
+        return None
+    wrong = result.raw != right
+    if not wrong.any():
+        return None
+    places = np.flatnonzero(wrong)
+    v = int(places[np.argmin(right[places])])
+    before = canonical_predecessors(graph, right, source)
+    core = [v]
+    while before[core[-1]] >= 0:
+        core.append(int(before[core[-1]]))
+
+    def mark(tail: int, head: int, arc: int) -> str:
+        if before[head] != tail:
+            return OTHER
+        return MISSING if wrong[head] else RIGHT
+
+    def note(v: int) -> tuple[str, bool]:
+        given, due = (_short(distance[v]) for distance in (result.raw, right))
+        return (f"{given}, not {due}", True) if wrong[v] else (given, False)
+
+    return around(graph, core[::-1], mark, note, [v, *core[1:2]])
+
+
+def _short(distance: Any) -> str:
+    return (
+        "∞"
+        if distance == unreached(distance.dtype)
+        else f"{distance:g}"
+        if distance.dtype.kind == "f"
+        else str(distance)
+    )
 
 
 @njit
@@ -258,8 +329,8 @@ def certify(view: ResidentView, device: Device, source: int, result: Distances) 
         OutOfMemory: the device has no room for it.
     """
     graph = view.host.graph
-    fault = malformed(graph, source, result) or source_fault(graph, source, result.distance)
-    fault = fault or _fault_there(TightArcs(view, device, result.distance, source), graph, result)
+    fault = malformed(graph, source, result) or source_fault(graph, source, result.raw)
+    fault = fault or _fault_there(TightArcs(view, device, result.raw, source), graph, result)
     if fault:
         return Verdict("failed", "certificate", fault)
     return Verdict("passed", "certificate", f"{describe_right(result)}; checked on the device")
@@ -268,12 +339,12 @@ def certify(view: ResidentView, device: Device, source: int, result: Distances) 
 def _fault_there(tight: TightArcs, graph: CSRGraph, result: Distances) -> str | None:
     """Return the first condition that does not hold, with its counter-example, or None."""
     relaxable, wraps = (ends_of(graph, arc) for arc in tight.check_arcs())
-    fault = arc_fault(graph, result.distance, relaxable, wraps)
+    fault = arc_fault(graph, result.raw, relaxable, wraps)
     if fault:
         return fault
     loose = tight.follow_levels()
     if loose is not None:
-        return describe_loose(graph, result.distance, loose)
+        return describe_loose(graph, result.raw, loose)
     if result.predecessor is not None:
         return differing_predecessor(graph, result.predecessor, tight.predecessors())
     return None

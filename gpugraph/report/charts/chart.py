@@ -19,6 +19,15 @@ SERIES = 8
 """Colours chosen by hand; more series take computed ones, so that no two on a page are alike."""
 
 
+HEIGHT = 280
+"""Pixels that a plot on a page is high, if it has no rows of its own."""
+
+
+def row_height(rows: int, each: int = 22) -> int:
+    """Return the pixels of a plot that has a row for each name, and an axis."""
+    return max(110, each * rows + 50)
+
+
 @dataclass(frozen=True)
 class Chart:
     """A figure.
@@ -29,7 +38,9 @@ class Chart:
         caption: how to read it.
         description: what a listener is told instead of the picture.
         spec: Vega-Lite.
+        header, rows: the same as a table of texts.
         small: one of several that stand side by side.
+        height: of the plot on a page, pixels.
     """
 
     key: str
@@ -37,7 +48,10 @@ class Chart:
     caption: str
     description: str
     spec: Spec
+    header: tuple[str, ...]
+    rows: Sequence[tuple[str, ...]]
     small: bool = False
+    height: int = HEIGHT
 
 
 @dataclass(frozen=True)
@@ -162,6 +176,8 @@ def config(ink: Ink) -> Spec:
             "labelLimit": 280,
             "symbolStrokeWidth": 2,
             "symbolSize": 90,
+            "symbolBaseFillColor": ink.faint,
+            "symbolBaseStrokeColor": ink.faint,
             "columns": 3,
         },
         "title": {"color": ink.text, "fontSize": 14, "fontWeight": 600, "anchor": "start", "offset": 10},
@@ -171,11 +187,15 @@ def config(ink: Ink) -> Spec:
     }
 
 
-def paint(spec: Spec, colors: Mapping[str, str]) -> Spec:
-    """Return a figure in which every variant has its own colour, the same on all figures of a page."""
-    names = ordered(entries(spec, "variant"))
-    scale = {"domain": list(names), "range": [colors[name] for name in names if name in colors]}
-    return spec if len(scale["range"]) < len(names) else _with_scale(spec, scale)
+def paint(spec: Spec, colors: Mapping[str, str], field: str = "variant") -> Spec:
+    """Return a figure in which every name of a field has its own colour, the same on all figures of a page.
+
+    Variants are listed by name; parts, which are stacked, in the order in which the figure has them.
+    """
+    names = list(dict.fromkeys(entries(spec, field)))
+    names = ordered(names) if field == "variant" else names
+    scale = {"domain": names, "range": [colors[name] for name in names if name in colors]}
+    return spec if not names or len(scale["range"]) < len(names) else _with_scale(spec, scale, field)
 
 
 def entries(spec: Any, field: str) -> list[str]:
@@ -189,17 +209,18 @@ def entries(spec: Any, field: str) -> list[str]:
     return [name for part in spec.values() for name in entries(part, field)]
 
 
-def _with_scale(spec: Any, scale: Spec) -> Any:
+def _with_scale(spec: Any, scale: Spec, field: str) -> Any:
     if isinstance(spec, list):
-        return [_with_scale(part, scale) for part in spec]
+        return [_with_scale(part, scale, field) for part in spec]
     if not isinstance(spec, dict):
         return spec
-    painted = {key: part if key == "data" else _with_scale(part, scale) for key, part in spec.items()}
-    if painted.get("field") == "variant" and "legend" in painted:
+    painted = {key: part if key == "data" else _with_scale(part, scale, field) for key, part in spec.items()}
+    if painted.get("field") == field and "legend" in painted:
         painted["scale"] = scale
     return painted
 
 
-def colors(cells: Sequence[Labelled], ink: Ink) -> dict[str, str]:
-    """Return the colour of every variant, each its own, whatever order the cells were run in."""
-    return {name: ink.colour(i) for i, name in enumerate(ordered(cell.variant for cell in cells))}
+def colors(cells: Sequence[Labelled], ink: Ink, others: Sequence[str] = ()) -> dict[str, str]:
+    """Return the colour of every variant, each its own, whatever order the cells were run in; then those of others."""
+    names = [*ordered(cell.variant for cell in cells), *others]
+    return {name: ink.colour(i) for i, name in enumerate(dict.fromkeys(names))}

@@ -1,9 +1,12 @@
-"""The figure that most charts are: a value over an abscissa, a line for each algorithm and device."""
+"""The figure that most charts are: a value over an abscissa, a line for each algorithm and device.
+
+Over names, which have no order of their own, it lies on its side: a row for each name, the greatest value on top.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -87,19 +90,23 @@ def curves(
     positive = [p.y for p in points if p.y > 0] + [m.y for m in papers if m.y]
     if log is None:
         log = len(positive) > 1 and max(positive) > LOG_BEYOND * min(positive)
+    positive += [level[0]] if level else []
     shown = [p for p in points if p.y > 0 or not log]
     devices = list(dict.fromkeys(p.device for p in shown))
+    places: list[float] = []
     x: Spec = {"field": "x", "type": "nominal" if names else "quantitative", "title": x_title}
     if names:
-        x |= {"sort": None, "axis": {"labelAngle": label_angle(p.x for p in points)}}
+        x |= {"sort": best_first([(str(p.x), p.y) for p in shown]), "title": None, "axis": {"grid": True}}
     else:
-        whole = all(float(p.x).is_integer() for p in shown)
+        places = [float(x) for x in (*(p.x for p in shown), *(m.x for m in (*papers, *failed)))]
+        whole = all(place.is_integer() for place in places)
         x["scale"] = {"zero": False, "nice": False, "padding": 16, "type": "log" if log_x else "linear"}
         if not log_x:
-            x["axis"] = {"values": _whole_ticks([int(p.x) for p in shown]), "format": "d"} if whole else {}
+            x["axis"] = {"values": _whole_ticks([int(place) for place in places]), "format": "d"} if whole else {}
     y: Spec = {"field": "y", "type": "quantitative", "title": y_title + (" (log scale)" if log else "")}
     y["scale"] = {"type": "log", "nice": False, "domain": log_domain(positive)} if log else {"zero": True}
     y["axis"] = log_axis(positive) if log else {"format": "%" if percent else ",.6~r", "tickCount": 6}
+    y["axis"] |= {"grid": True}
     series: Spec = {
         "color": {
             "field": "variant",
@@ -138,10 +145,34 @@ def curves(
             "encoding": {"x": x, "y": y, **series, **shape, "tooltip": _tooltip(tips)},
         }
     )
-    places = [] if names else [float(x) for x in (*(p.x for p in points), *(m.x for m in (*papers, *failed)))]
     layers += _marks(papers, x, y, ink, (min(places) + max(places)) / 2 if places else 0.0)
-    layers += _failed(failed, x, ink)
-    return {"data": {"values": values}, "layer": layers}
+    layers += _failed(failed, x, ink, {"value": 0 if names else {"expr": "height"}}, "middle" if names else "bottom")
+    spec: Spec = {"data": {"values": values}, "layer": layers}
+    return turned(spec) if names else spec
+
+
+_OTHER = {"x": "y", "y": "x", "x2": "y2", "y2": "x2", "xOffset": "yOffset"}
+
+
+def turned(spec: Any) -> Any:
+    """Return a figure with abscissa and ordinate exchanged."""
+    if isinstance(spec, list):
+        return [turned(part) for part in spec]
+    if not isinstance(spec, dict):
+        return spec
+    return {
+        key: {_OTHER.get(name, name): content for name, content in part.items()} if key == "encoding" else turned(part)
+        for key, part in spec.items()
+        if key != "data"
+    } | ({"data": spec["data"]} if "data" in spec else {})
+
+
+def best_first(values: Iterable[tuple[str, float]]) -> list[str]:
+    """Return names by the greatest of their values, descending; equal ones by name."""
+    most: dict[str, float] = {}
+    for name, value in values:
+        most[name] = max(value, most.get(name, value))
+    return sorted(ordered(most), key=lambda name: -most[name])
 
 
 def _whole_ticks(places: Sequence[int]) -> list[int]:
@@ -227,9 +258,10 @@ def _marks(marks: Sequence[Mark], x: Spec, y: Spec, ink: Ink, middle: float) -> 
         right = x["type"] == "quantitative" and m.x > middle
         layers.append(
             {
-                "data": {"values": [{"x": m.x, "y": m.y, "text": text}]},
+                "data": {"values": [{"x": m.x, "y": m.y, "text": m.tip.get("stated by", text)}]},
                 "mark": {
                     "type": "text",
+                    "limit": 170,
                     "align": "right" if right else "left",
                     "dx": 6 if right else -6,
                     "dy": 16,
@@ -241,7 +273,7 @@ def _marks(marks: Sequence[Mark], x: Spec, y: Spec, ink: Ink, middle: float) -> 
     return layers
 
 
-def _failed(marks: Sequence[Mark], x: Spec, ink: Ink) -> list[Spec]:
+def _failed(marks: Sequence[Mark], x: Spec, ink: Ink, foot: Spec, baseline: str) -> list[Spec]:
     if not marks:
         return []
     tips = list(dict.fromkeys(title for m in marks for title in m.tip))
@@ -249,15 +281,40 @@ def _failed(marks: Sequence[Mark], x: Spec, ink: Ink) -> list[Spec]:
     return [
         {
             "data": {"values": values},
-            "mark": {"type": "text", "fontSize": 15, "color": ink.text, "baseline": "bottom"},
-            "encoding": {
-                "x": x,
-                "y": {"value": {"expr": "height"}},
-                "text": {"value": "×"},
-                "tooltip": _tooltip(tips),
-            },
+            "mark": {"type": "text", "fontSize": 15, "color": ink.text, "baseline": baseline},
+            "encoding": {"x": x, "y": foot, "text": {"value": "×"}, "tooltip": _tooltip(tips)},
         }
     ]
+
+
+def listed(
+    points: Sequence[Point],
+    titles: tuple[str, ...],
+    show: Callable[[float], str],
+    failed: Sequence[Mark] = (),
+    papers: Sequence[Mark] = (),
+) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Return a figure as a table: its header, and a row for each mark.
+
+    Args:
+        points: the values.
+        titles: of abscissa, variant, device and ordinate; no column for devices where none has a name.
+        show: an ordinate as text.
+        failed: as ``curves`` takes them.
+        papers: likewise.
+    """
+    named = any(point.device for point in points)
+    rows = [(_at(p.x), p.variant, p.device, show(p.y) + _interval(p, show)) for p in points]
+    rows += [(_at(m.x), m.tip.get("algorithm", "-"), m.tip.get("device", ""), m.text) for m in failed]
+    rows += [(_at(m.x), m.text, "", show(m.y)) for m in papers if m.y is not None]
+    place = {x: i for i, x in enumerate(ordered(row[0] for row in rows))}
+    rows.sort(key=lambda row: place[row[0]])
+    kept = [0, 1, 2, 3] if named else [0, 1, 3]
+    return tuple(titles[i] for i in kept), [tuple(row[i] for i in kept) for row in rows]
+
+
+def _interval(point: Point, show: Callable[[float], str]) -> str:
+    return f" ({show(point.low)} to {show(point.high)})" if point.low is not None and point.high is not None else ""
 
 
 def describe(points: Sequence[Point], x_title: str, y_title: str) -> str:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from gpugraph.measure.columns import Labelled
 from gpugraph.measure.record import Record
 from gpugraph.problems.contract import PROBLEMS
 from gpugraph.problems.registry import load_problem
 from gpugraph.quantities import duration, percent
-from gpugraph.report.charts.curves import Mark, Point
+from gpugraph.report.charts.chart import HEIGHT, Chart, Ink, row_height
+from gpugraph.report.charts.curves import Mark, Point, curves, describe, listed
 
 SCALE = "scale (log2 of the number of vertices)"
 
@@ -87,6 +89,36 @@ def panels(cells: Sequence[Labelled]) -> list[Panel]:
             single.setdefault(problem, []).extend(members)
     found += [Panel(problem, None, members, names=True) for problem, members in single.items()]
     return found
+
+
+def chart(
+    kind: str,
+    panel: Panel,
+    points: Sequence[Point],
+    ink: Ink,
+    *,
+    y_title: str,
+    caption: str,
+    show: Callable[[float], str],
+    unit: str = "",
+    failed: Sequence[Mark] = (),
+    papers: Sequence[Mark] = (),
+    titles: tuple[str, str] = ("algorithm", "device"),
+    **more: Any,
+) -> Chart:
+    """Return the figure of a panel's points over its abscissa, in words and as a table besides.
+
+    ``kind`` is what it is called by in addresses, before the panel's name; ``show`` gives a value as text, and ``unit``
+    is the head of its column, if not the title of the ordinate.  All else is as ``Chart`` and ``curves`` take it.
+    """
+    spec = curves(
+        points, ink, x_title=panel.x_title, y_title=y_title, names=panel.names, failed=failed, papers=papers,
+        titles=titles, **more,
+    )  # fmt: skip
+    header, rows = listed(points, ("graph" if panel.names else "scale", *titles, unit or y_title), show, failed, papers)
+    height = row_height(len({p.x for p in points} | {m.x for m in (*failed, *papers)})) if panel.names else HEIGHT
+    words = describe(points, panel.x_title, unit or y_title)
+    return Chart(f"{kind}-{panel.key}", panel.title, caption, words, spec, header, rows, height=height)
 
 
 def point(panel: Panel, cell: Labelled, y: float, tip: dict[str, str], **more: object) -> Point:

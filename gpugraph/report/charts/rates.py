@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from gpugraph.measure.columns import Labelled
 from gpugraph.measure.record import Record
 from gpugraph.quantities import in_units, percent, rate
-from gpugraph.report.cells import Speedup, ordered
-from gpugraph.report.charts.chart import Chart, Ink, Spec
-from gpugraph.report.charts.curves import Mark, Point, curves, describe
-from gpugraph.report.charts.panels import Panel, failures, panels, point, rate_title, times
+from gpugraph.report.charts.chart import Chart, Ink, Spec, row_height
+from gpugraph.report.charts.curves import Mark, Point, log_axis, log_domain
+from gpugraph.report.charts.panels import Panel, chart, failures, panels, point, rate_title, times
 from gpugraph.report.papers import Stated, stated
+from gpugraph.report.versus import Gain, machine, times_as_fast
 
 
 def throughput(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
@@ -24,23 +24,17 @@ def throughput(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
         failed = failures(panel)
         if not points and not papers:
             continue
-        spec = curves(
-            points,
-            ink,
-            x_title=panel.x_title,
-            y_title=rate_title(panel.problem),
-            names=panel.names,
-            failed=failed,
-            papers=papers,
-        )
         caption = "Higher is better. Marks are medians, bars their 95 % confidence intervals."
         if failed:
             caption += " × marks a cell that gave no number."
         if papers:
             caption += " " + _hardware(papers, members)
         charts.append(
-            Chart(f"throughput-{panel.key}", panel.title, caption, describe(points, panel.x_title, "MTEPS"), spec)
-        )
+            chart(
+                "throughput", panel, points, ink, y_title=rate_title(panel.problem), caption=caption, show=rate,
+                unit="MTEPS", failed=failed, papers=papers,
+            )
+        )  # fmt: skip
     return charts
 
 
@@ -95,37 +89,36 @@ def _hardware(papers: Sequence[Mark], members: Sequence[Labelled]) -> str:
     return f"Open diamonds are a paper's own numbers ({stated}), as it states them; ours are of {ours}."
 
 
-def speedups(cells: Sequence[Labelled], found: Sequence[Speedup], ink: Ink) -> list[Chart]:
-    """Return the speed-up over the fastest verified run of a CPU on the same graph, and those that papers state."""
-    by_row = {id(one.record): one for one in found}
+def speedups(cells: Sequence[Labelled], found: Sequence[Sequence[Gain]], ink: Ink) -> list[Chart]:
+    """Return how much faster the best GPU algorithm is than the best of a CPU, and the speed-ups that papers state."""
+    by_row = {id(group[0].gpu): group for group in found}
     charts = []
     for panel in panels(cells):
         points = []
         for member in panel.members:
-            if (one := by_row.get(id(member.record))) is not None:
-                total = {} if one.end_to_end is None else {"end to end": f"{one.end_to_end:.2f} times"}
-                tip = {
-                    "kernel only": f"{one.kernel:.2f} times",
-                    **total,
-                    "over": f"{one.base.algorithm}, {one.base.device}",
-                }
-                points.append(point(panel, member, one.kernel, tip))
+            for one in by_row.get(id(member.record), ()):
+                tip = {one.by: times_as_fast(one.factor), "GPU": _who(one.gpu), "CPU": _who(one.cpu)}
+                points.append(Point(panel.x(one.gpu), one.factor, one.by, "", {"graph": one.gpu.graph_name, **tip}))
         papers = _papers(panel, _stated_speedup)
         if points or papers:
-            title = "times as fast as the CPU, kernel only"
-            level = (1.0, "as fast as the CPU")
-            spec = curves(
-                points, ink, x_title=panel.x_title, y_title=title, names=panel.names, papers=papers, level=level
+            caption = (
+                "The fastest GPU algorithm over the fastest CPU algorithm on each graph, other people's programs in "
+                "the records included; above 1 the GPU wins. Each time has its own fastest two; the pointer names them."
             )
-            caption = "Kernel time of the fastest verified CPU run of the same graph over ours; above 1 the GPU wins."
-            caption += " Transfers are not in it: the pointer shows the speed-up end to end, the figures above both."
             if papers:
                 over = "; ".join(dict.fromkeys(mark.tip["over"] for mark in papers))
                 caption += f" {_hardware(papers, panel.members)} Theirs are over {over}."
             charts.append(
-                Chart(f"speedup-{panel.key}", panel.title, caption, describe(points, panel.x_title, title), spec)
-            )
+                chart(
+                    "speedup", panel, points, ink, y_title="times as fast as the CPU", caption=caption,
+                    show=times_as_fast, papers=papers, level=(1.0, "as fast as the CPU"), titles=("time", "device"),
+                )
+            )  # fmt: skip
     return charts
+
+
+def _who(row: Record) -> str:
+    return f"{row.algorithm}, {machine(row)}"
 
 
 def bandwidth(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
@@ -146,17 +139,18 @@ def bandwidth(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
                 points.append(point(panel, member, row.share, {**tip, **times(row)}))
         if points:
             title = "share of the bandwidth roof"
-            spec = curves(
-                points, ink, x_title=panel.x_title, y_title=title, names=panel.names, log=False, percent=True,
-                level=(1.0, "the roof: least traffic at copy bandwidth") if max(p.y for p in points) > 0.5 else None,
-            )  # fmt: skip
             caption = (
                 "How much of the measured copy bandwidth the kernel would use if it moved only the bytes that its "
                 "algorithm must move; 100 % is the roof that the memory sets."
             )
+            high = max(p.y for p in points) > 0.5
+            level = (1.0, "the roof: least traffic at copy bandwidth") if high else None
             charts.append(
-                Chart(f"roof-{panel.key}", panel.title, caption, describe(points, panel.x_title, title), spec)
-            )
+                chart(
+                    "roof", panel, points, ink, y_title=title, caption=caption, show=percent, log=False, percent=True,
+                    level=level,
+                )
+            )  # fmt: skip
     return charts
 
 
@@ -172,106 +166,94 @@ def energy(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
                 points.append(point(panel, member, row.nanojoules, {"an edge": f"{row.nanojoules:.4g} nJ", **joules}))
         if points:
             title = "nanojoules per edge"
-            spec = curves(points, ink, x_title=panel.x_title, y_title=title, names=panel.names)
             caption = "Lower is better. The device's own meter, read over windows long enough for its counter."
-            charts.append(
-                Chart(f"energy-{panel.key}", panel.title, caption, describe(points, panel.x_title, title), spec)
-            )
+            charts.append(chart("energy", panel, points, ink, y_title=title, caption=caption, show="{:.4g} nJ".format))
     return charts
 
 
 def roofline(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
     """Return one figure of all cells whose least traffic and whose device's copy bandwidth are known.
 
+    A roofline has the edges per byte of least traffic for its abscissa.  These are nearly the same for all cells of an
+    algorithm, so here each algorithm and kind of graph has a row instead, with its own roof at the end of it.
+
     Source: S. Williams, A. Waterman, D. Patterson, Roofline: An Insightful Visual Performance Model, 2009.
     """
-    values = []
-    bandwidths: dict[str, float] = {}
-    for cell in cells:
-        row, traffic = cell.record, cell.record.shape.traffic
-        if row.mteps is None or not traffic.minimum_bytes or not traffic.copy_bytes_per_s or len(row.counts) != 1:
-            continue
-        bandwidths[cell.device] = traffic.copy_bytes_per_s
-        intensity = row.counts[0] / traffic.minimum_bytes
-        share = row.mteps * 1e6 / (intensity * traffic.copy_bytes_per_s)
-        values.append(
-            {
-                "x": intensity,
-                "y": row.mteps,
-                "variant": cell.variant,
-                "device": cell.device,
-                "graph": row.graph_name,
-                "mteps": rate(row.mteps),
-                "share": percent(share),
-            }
-        )
-    if not values:
+    rows: dict[str, list[Labelled]] = {}
+    several = len({cell.device for cell in cells if cell.record.mteps and cell.record.share}) > 1
+    for panel in panels(cells):
+        for cell in panel.members:
+            if cell.record.mteps and cell.record.share:
+                graph = cell.record.graph_name if panel.names else panel.family
+                rows.setdefault(f"{cell.series if several else cell.variant}: {graph}", []).append(cell)
+    if not rows:
         return []
-    low = min(float(v["x"]) for v in values) / 1.6  # type: ignore[arg-type]
-    high = max(float(v["x"]) for v in values) * 1.6  # type: ignore[arg-type]
-    roofs: list[Spec] = [
-        {"x": x, "y": x * bandwidth / 1e6, "roof": f"{device}: {bandwidth / 1e9:,.0f} GB/s, measured"}
-        for device, bandwidth in bandwidths.items()
-        for x in (low, high)
-    ]
-    x = {
-        "field": "x",
-        "type": "quantitative",
-        "title": "edges per byte of least traffic",
-        "scale": {"type": "log", "nice": False},
-        "axis": {"format": ".3~g", "tickCount": 5},
-    }
-    y = {
-        "field": "y",
-        "type": "quantitative",
-        "title": "MTEPS (log scale)",
-        "scale": {"type": "log"},
-        "axis": {"format": "~s", "tickCount": 6},
-    }
-    names = {
-        "graph": "graph",
-        "variant": "algorithm",
-        "device": "device",
-        "mteps": "MTEPS",
-        "share": "share of the roof",
-    }
-    tooltip = [{"field": field, "type": "nominal", "title": title} for field, title in names.items()]
-    color = {
-        "field": "variant",
-        "type": "nominal",
-        "title": "algorithm",
-        "sort": ordered(str(v["variant"]) for v in values),
-    }
-    shape = {"field": "device", "type": "nominal", "title": "device", "sort": None}
-    several = len({v["device"] for v in values}) > 1
-    spec: Spec = {
-        "layer": [
-            {
-                "data": {"values": roofs},
-                "mark": {"type": "line", "color": ink.faint, "strokeWidth": 1.5},
-                "encoding": {"x": x, "y": y, "detail": {"field": "roof"}},
+    values: list[Spec] = []
+    roofs: list[Spec] = []
+    table: list[tuple[str, ...]] = []
+    for name, members in rows.items():
+        best = max(members, key=lambda cell: cell.record.share or 0.0)
+        share, mteps = best.record.share or 1.0, best.record.mteps or 0.0
+        left = f"at {percent(share)}"
+        roofs.append({"row": name, "best": mteps, "roof": mteps / share, "text": left, "variant": best.variant})
+        for cell in members:
+            row = cell.record
+            reached, found = row.share or 1.0, row.mteps or 0.0
+            told = (row.graph_name, cell.variant, cell.device, rate(found), rate(found / reached), percent(reached))
+            values.append(
+                dict(zip(_ROOF_FIELDS, told, strict=True)) | {"row": name, "x": found, "size": row.scale or 0.0}
+            )
+            table.append(told)
+    high = max(roof["roof"] for roof in roofs)
+    ends = [float(value["x"]) for value in values] + [high]
+    x: Spec = {"type": "quantitative", "title": "MTEPS (log scale)"}
+    x |= {"scale": {"type": "log", "nice": False, "domain": log_domain(ends)}, "axis": {**log_axis(ends), "grid": True}}
+    y: Spec = {
+        "field": "row", "type": "nominal", "title": None,
+        "axis": {"grid": True, "labelExpr": "split(datum.value, ': ')"},
+        "sort": [roof["row"] for roof in sorted(roofs, key=lambda roof: roof["best"] / roof["roof"], reverse=True)],
+    }  # fmt: skip
+    names = dict(zip(_ROOF_FIELDS, _ROOF_TITLES, strict=True))
+    color = {"field": "variant", "type": "nominal", "title": "algorithm", "legend": None}
+    size = {
+        "field": "size", "type": "quantitative", "scale": {"range": [24, 160], "zero": False},
+        "legend": {"title": "scale", "orient": "top", "tickCount": 3, "format": "d", "symbolFillColor": ink.faint},
+    }  # fmt: skip
+    at_best, at_roof = {**x, "field": "best"}, {**x, "field": "roof"}
+    tick = {"type": "tick", "thickness": 3, "size": 16, "color": ink.text}
+    layers: list[Spec] = [
+        {
+            "data": {"values": roofs},
+            "mark": {"type": "rule", "strokeDash": [2, 3]},
+            "encoding": {"x": at_best, "x2": {"field": "roof"}, "y": y},
+        },
+        {"data": {"values": roofs}, "mark": tick, "encoding": {"x": at_roof, "y": y}},
+        {
+            "data": {"values": roofs},
+            "mark": {"type": "text", "align": "right", "dx": -9, "dy": -8, "color": ink.text},
+            "encoding": {"x": at_roof, "y": y, "text": {"field": "text"}},
+        },
+        {
+            "data": {"values": values},
+            "mark": {"type": "point", "filled": True, "opacity": 0.7},
+            "encoding": {
+                "x": {**x, "field": "x"}, "y": y, "color": color, "size": size,
+                "tooltip": [{"field": field, "type": "nominal", "title": title} for field, title in names.items()],
             },
-            {
-                "data": {"values": [roof for roof in roofs if roof["x"] == high]},
-                "mark": {"type": "text", "align": "right", "baseline": "bottom", "dy": -6},
-                "encoding": {"x": x, "y": y, "text": {"field": "roof"}},
-            },
-            {
-                "data": {"values": values},
-                "mark": {"type": "point", "filled": True, "size": 64},
-                "encoding": {
-                    "x": x,
-                    "y": y,
-                    "color": color,
-                    **({"shape": shape} if several else {}),
-                    "tooltip": tooltip,
-                },
-            },
-        ]
-    }
+        },
+    ]  # fmt: skip
     caption = (
-        "Each mark is a cell. The line is the most that the device's measured copy bandwidth allows a kernel that "
-        "moves no byte more than its algorithm must; the distance below it is what is left to gain."
+        "Each mark is a cell, the larger the larger its graph. The bar at the end of a row is its roof: the most that "
+        "the device's measured copy bandwidth allows a kernel that moves no byte more than its algorithm must. Above "
+        "the line stands how much of it the best cell has; what lies between is left to gain."
     )
-    described = "; ".join(f"{v['variant']} on {v['graph']}, {v['device']}: {v['share']} of the roof" for v in values)
-    return [Chart("roofline", "Roofline", caption, f"MTEPS over edges per byte. {described}.", spec)]
+    said = "; ".join(
+        f"{variant} on {graph}, {device}: {share} of the roof" for graph, variant, device, _, _, share in table
+    )
+    height = row_height(len(roofs), 36)
+    words = f"MTEPS of every cell below its roof. {said}."
+    return [Chart("roofline", "Roofline", caption, words, {"layer": layers}, _ROOF_TITLES, table, height=height)]
+
+
+_ROOF_FIELDS = ("graph", "variant", "device", "mteps", "at_roof", "share")
+_ROOF_TITLES = ("graph", "algorithm", "device", "MTEPS", "at the roof", "share of it")

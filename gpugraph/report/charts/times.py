@@ -10,9 +10,9 @@ from gpugraph.measure.record import WAY_THERE, Record
 from gpugraph.measure.statistics import median
 from gpugraph.quantities import duration, percent
 from gpugraph.report.cells import ordered
-from gpugraph.report.charts.chart import Chart, Ink, Spec
-from gpugraph.report.charts.curves import SOLID, curves, describe, label_angle
-from gpugraph.report.charts.panels import Panel, panels, point
+from gpugraph.report.charts.chart import HEIGHT, Chart, Ink, Spec, row_height
+from gpugraph.report.charts.curves import SOLID, best_first, turned
+from gpugraph.report.charts.panels import Panel, chart, panels, point
 
 MOST_PANELS = 12
 """More small figures than this tire a reader; the table has every phase of every cell."""
@@ -22,29 +22,33 @@ _ON_DEVICE = {"transfer": WAY_THERE, "prepare": ("prepare",), "kernel": ("kernel
 
 _TO_ANSWER = {
     "start": ("start", "compile"),
-    "input": ("load", "build", "check"),
+    "input": ("fetch", "load", "build", "check"),
     **_ON_DEVICE,
     "result": ("finish", "verify"),
     "close": ("close",),
 }
 """All that lies between the command and its answer."""
 
-_COLORS = {"transfer": 1, "prepare": 4, "kernel": 0, "d2h": 3, "start": 7, "input": 2, "result": 5, "close": 6}
+PARTS = tuple(dict.fromkeys((*_ON_DEVICE, *_TO_ANSWER)))
+"""All parts that both kinds of figures have."""
+
+NOTHING_ELSE = 0.03
+"""Where no second part ever has this share, a figure of shares has one colour and says nothing."""
 
 
 def answers(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
     """Return the seconds from the command to the answer, a bar for each cell; older records do not know them."""
     known = [cell for cell in cells if cell.record.answer_s is not None]
-    return _phases("answer", known, ink, _TO_ANSWER, stack="zero")
+    return _phases("answer", known, _TO_ANSWER, stack="zero")
 
 
 def shares(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
     """Return the shares of the phases on the device, a small figure for each algorithm and device."""
-    return _phases("phases", cells, ink, _ON_DEVICE)
+    return _phases("phases", cells, _ON_DEVICE)
 
 
 def _phases(
-    kind: str, cells: Sequence[Labelled], ink: Ink, parts: Mapping[str, Sequence[str]], stack: str = "normalize"
+    kind: str, cells: Sequence[Labelled], parts: Mapping[str, Sequence[str]], stack: str = "normalize"
 ) -> list[Chart]:
     charts = []
     for panel, series, members in _by_series(cells):
@@ -54,12 +58,16 @@ def _phases(
             seconds = {part: sum(phases.get(name, 0.0) for name in names) for part, names in parts.items()}
             total = sum(seconds.values())
             values += [_part(panel, member, part, s, total, i) for i, (part, s) in enumerate(seconds.items()) if s]
-        if not values:
-            continue
-        order = [name for name in parts if any(value["part"] == name for value in values)]
-        colors = [ink.series[_COLORS[name]] for name in order]
-        charts.append(_small(kind, panel, series, values, _stack(panel, values, order, colors, "phase", stack)))
+        if values and (stack == "zero" or _several(values)):
+            charts.append(_small(kind, panel, series, values, _stack(panel, values, stack)))
     return charts
+
+
+def _several(values: Sequence[Spec]) -> bool:
+    """Tell whether there is more to see than one part that is all of every bar."""
+    most = {value["part"]: value["of"] for value in sorted(values, key=lambda value: value["of"])}
+    seen = [share for share in most.values() if share >= NOTHING_ELSE]
+    return len(seen) > 1
 
 
 def inner_shares(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
@@ -72,9 +80,8 @@ def inner_shares(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
             for m in members
             for name in m.record.inner
         ]
-        if values and len(order) > 1:
-            colors = [ink.series[i % len(ink.series)] for i in range(len(order))]
-            charts.append(_small("inside", panel, series, values, _stack(panel, values, order, colors, "phase")))
+        if _several(values):
+            charts.append(_small("inside", panel, series, values, _stack(panel, values)))
     return charts
 
 
@@ -99,10 +106,13 @@ def transfers(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
                 )
         if points:
             titles = ("algorithm" if alone else "algorithm, device", "time of")
-            spec = curves(points, ink, x_title=panel.x_title, y_title="milliseconds", names=panel.names, titles=titles)
             caption = "Lower is better. The transfer is transfer + d2h: the graph to the device, the result back."
-            words = describe(points, panel.x_title, "milliseconds")
-            charts.append(Chart(f"transfer-{panel.key}", panel.title, caption, words, spec))
+            charts.append(
+                chart(
+                    "transfer", panel, points, ink, y_title="milliseconds", caption=caption, unit="takes",
+                    show=lambda ms: duration(ms / 1e3), titles=titles,
+                )
+            )  # fmt: skip
     return charts
 
 
@@ -128,54 +138,56 @@ def _part(panel: Panel, cell: Labelled, name: str, seconds: float, total: float,
         "order": order,
         "graph": cell.record.graph_name,
         "time": duration(seconds),
+        "of": seconds / total if total else 0.0,
         "share": percent(seconds / total if total else 0.0),
     }
 
 
-def _stack(
-    panel: Panel, values: list[Spec], order: list[str], colors: list[str], title: str, stack: str = "normalize"
-) -> Spec:
-    """Return bars of parts: ``stack`` is ``"normalize"`` for shares, ``"zero"`` for seconds."""
-    axis = {"title": None, "axis": {"format": "%", "tickCount": 3}}
-    seconds = {"title": "seconds", "axis": {"tickCount": 4}}
-    names = {"graph": "graph", "part": title, "time": "time", "share": "share"}
-    return {
+def _stack(panel: Panel, values: list[Spec], stack: str = "normalize") -> Spec:
+    """Return bars (over names on their side); ``stack`` is ``"normalize"`` for shares, ``"zero"`` for seconds."""
+    axis = {"title": None, "axis": {"format": "%", "tickCount": 3, "grid": True}}
+    seconds = {"title": "seconds", "axis": {"tickCount": 4, "grid": True}}
+    x: Spec = {"field": "x", "type": "ordinal", "title": "scale", "scale": {"paddingInner": 0.15}}
+    if panel.names:
+        totals: dict[str, float] = {}
+        for value in values:
+            totals[value["x"]] = totals.get(value["x"], 0.0) + value["y"]
+        x |= {"title": None, "sort": best_first(totals.items()), "axis": {"labelLimit": 150}}
+    else:
+        x |= {"sort": None, "axis": {"labelAngle": 0, "labelOverlap": True}}
+    tip = {"graph": "graph", "part": "phase", "time": "time", "share": "share"}
+    spec = {
         "data": {"values": values},
         "mark": {"type": "bar", "cornerRadius": 1},
         "encoding": {
-            "x": {
-                "field": "x",
-                "type": "ordinal",
-                "sort": None,
-                "title": "graph" if panel.names else "scale",
-                "axis": {"labelAngle": label_angle((v["x"] for v in values), 26), "labelLimit": 90},
-                "scale": {"paddingInner": 0.15},
-            },
+            "x": x,
             "y": {
                 "field": "y",
                 "type": "quantitative",
                 "stack": stack,
                 **(axis if stack == "normalize" else seconds),
             },
-            "color": {
-                "field": "part",
-                "type": "nominal",
-                "title": None,
-                "scale": {"domain": order, "range": colors},
-                "legend": {"symbolType": "square"},
-            },
+            "color": {"field": "part", "type": "nominal", "title": None, "legend": {"symbolType": "square"}},
             "order": {"field": "order", "type": "quantitative"},
-            "tooltip": [{"field": f, "type": "nominal", "title": t} for f, t in names.items()],
+            "tooltip": [{"field": f, "type": "nominal", "title": t} for f, t in tip.items()],
         },
     }
+    return turned(spec) if panel.names else spec
 
 
 def _small(kind: str, panel: Panel, series: str, values: list[Spec], spec: Spec) -> Chart:
     last = values[-1]["graph"]
     parts = ", ".join(f"{value['part']} {value['share']}" for value in values if value["graph"] == last)
     key = f"{kind}-{panel.key}-{''.join(c if c.isalnum() else '-' for c in series.lower())}"
-    return Chart(key, series, panel.title, f"{series}, {panel.title}; on {last}: {parts}.", spec, small=True)
+    rows = [(str(v["graph"]), str(v["part"]), str(v["time"]), str(v["share"])) for v in values]
+    height = row_height(len({v["x"] for v in values}), 18) if panel.names else SMALL_HEIGHT
+    return Chart(
+        key, series, panel.title, f"{series}, {panel.title}; on {last}: {parts}.", spec,
+        ("graph", "phase", "time", "share"), rows, small=True, height=height,
+    )  # fmt: skip
 
+
+SMALL_HEIGHT = 130
 
 MOST = 6000
 """More samples than this on one figure are thinned evenly, extremes kept; the table's rows still have them all."""
@@ -199,14 +211,23 @@ def samples(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
         caption = f"{total:,} samples, each beside the median of its cell; of several sources each beside its own."
         if len(values) < total:
             caption += f" {len(values):,} are drawn, the extremes among them; the table below has all of each cell."
-        words = "; ".join(
-            f"{cell.series} on {cell.record.graph_name}: {duration(min(times))} to {duration(max(times))}"
-            for cell in members
-            for times in [cell.record.samples]
+        words, rows = [], []
+        for cell in members:
+            times = sorted(cell.record.samples)
+            low, middle, high = duration(times[0]), duration(cell.record.kernel_s or 0.0), duration(times[-1])
+            words.append(f"{cell.series} on {cell.record.graph_name}: {low} to {high}")
+            rows.append((cell.record.graph_name, cell.variant, cell.device, f"{len(times):,}", low, middle, high))
+        said = f"Deviation of every kernel sample from its median. {'; '.join(words)}."
+        height = row_height(len({row[0] for row in rows}), 26) if panel.names else HEIGHT
+        charts.append(
+            Chart(
+                f"samples-{panel.key}", panel.title, caption, said, _spec(panel, values), _SPREAD, rows, height=height
+            )
         )
-        words = f"Deviation of every kernel sample from its median. {words}."
-        charts.append(Chart(f"samples-{panel.key}", panel.title, caption, words, _spec(panel, values)))
     return charts
+
+
+_SPREAD = ("graph", "algorithm", "device", "samples", "least", "median", "most")
 
 
 def deviations(row: Record) -> list[float]:
@@ -240,18 +261,20 @@ def _values(panel: Panel, cell: Labelled, most: int) -> list[Spec]:
 
 
 def _spec(panel: Panel, values: list[Spec]) -> Spec:
-    wide = max(abs(value["y"]) for value in values) > WIDE
+    low, high = min(value["y"] for value in values), max(value["y"] for value in values)
+    wide = max(-low, high) > WIDE
     names = {"graph": "graph", "variant": "algorithm", "device": "device", "sample": "sample"}
-    return {
+    ticks = [tick for tick in _TICKS if low <= tick <= high]
+    spec = {
         "data": {"values": values},
         "mark": {"type": "point", "filled": True, "size": 22, "opacity": 0.55},
         "encoding": {
             "x": {
                 "field": "x",
                 "type": "ordinal",
-                "sort": None,
-                "title": panel.x_title,
-                "axis": {"labelAngle": label_angle(value["x"] for value in values) if panel.names else 0},
+                "sort": ordered(value["x"] for value in values),
+                "title": None if panel.names else panel.x_title,
+                "axis": {"grid": True} if panel.names else {"labelAngle": 0, "labelOverlap": True},
             },
             "xOffset": {"field": "series", "type": "nominal", "sort": ordered(value["series"] for value in values)},
             "y": {
@@ -259,7 +282,7 @@ def _spec(panel: Panel, values: list[Spec]) -> Spec:
                 "type": "quantitative",
                 "title": "from the median",
                 "scale": {"type": "symlog", "constant": 0.1} if wide else {"zero": True},
-                "axis": {"format": "+.3~%", "tickCount": 6},
+                "axis": {"format": "+.3~%", "grid": True, **({"values": ticks} if wide else {"tickCount": 6})},
             },
             "color": {
                 "field": "variant",
@@ -271,3 +294,8 @@ def _spec(panel: Panel, values: list[Spec]) -> Spec:
             "tooltip": [{"field": field, "type": "nominal", "title": title} for field, title in names.items()],
         },
     }
+    return turned(spec) if panel.names else spec
+
+
+_TICKS = (-0.9, -0.5, -0.2, -0.05, 0.0, 0.05, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 1000.0)
+"""Where an ordinate that grows by the logarithm is marked, on both sides of 0."""

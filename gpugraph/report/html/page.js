@@ -45,8 +45,13 @@ function fitted(chart, width) {
   const spec = structuredClone(chart.spec);
   const config = structuredClone(data.config);
   config.legend.columns = Math.max(1, Math.floor((width - 60) / chart.entry));
+  if (width < 480) {
+    config.axis.labelLimit = 130;
+    config.axisX.titleAnchor = "end"; // it may be longer than the plot is wide
+    config.legend.labelLimit = width - 60;
+  }
   if (width < 480) config.legend.layout = { top: { direction: "vertical", anchor: "start" } };
-  return { ...spec, config, width: "container", height: chart.small ? 130 : 280, autosize: { type: "fit-x", contains: "padding" } };
+  return { ...spec, config, width: "container", height: chart.height, autosize: { type: "fit-x", contains: "padding" } };
 }
 
 async function draw(place) {
@@ -60,6 +65,56 @@ async function draw(place) {
 
 const places = [...document.querySelectorAll(".chart")];
 const drawn = Promise.all(places.map(draw));
+
+/* Saving a figure: the drawing with its title on the page's ground, every colour as it is now, made here and kept here. */
+function standalone(figure) {
+  const drawing = figure.querySelector("svg");
+  const [, , width, height] = drawing.getAttribute("viewBox").split(/[ ,]+/).map(Number);
+  const title = figure.querySelector("h4").textContent;
+  const style = getComputedStyle(root);
+  const inner = drawing.cloneNode(true);
+  for (const [name, value] of Object.entries({ x: 12, y: 34, width, height })) inner.setAttribute(name, value);
+  inner.removeAttribute("style");
+  const outer = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  const whole = { width: width + 24, height: height + 46, viewBox: `0 0 ${width + 24} ${height + 46}` };
+  for (const [name, value] of Object.entries(whole)) outer.setAttribute(name, value);
+  outer.innerHTML = '<rect width="100%" height="100%" fill="var(--paper)"/><text x="12" y="23" font-size="15" font-weight="600" font-family="Helvetica, Arial, sans-serif" fill="var(--text)"></text>';
+  outer.lastChild.textContent = title;
+  outer.append(inner);
+  const text = new XMLSerializer().serializeToString(outer);
+  return text.replace(/var\((--[\w-]+)\)/g, (_, name) => style.getPropertyValue(name).trim());
+}
+
+function download(blob, name) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+}
+
+async function save(button) {
+  const figure = button.closest("figure");
+  const svg = standalone(figure);
+  if (button.dataset.save === "svg") {
+    download(new Blob([svg], { type: "image/svg+xml" }), `${figure.id}.svg`);
+    return;
+  }
+  const image = new Image();
+  image.src = `data:image/svg+xml,${encodeURIComponent(svg)}`;
+  await image.decode();
+  const canvas = document.createElement("canvas");
+  canvas.width = 2 * image.width; // twice the pixels: sharp on paper and on fine screens
+  canvas.height = 2 * image.height;
+  canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+  canvas.toBlob((blob) => download(blob, `${figure.id}.png`), "image/png");
+}
+
+for (const tools of document.querySelectorAll(".save")) tools.hidden = false;
+document.getElementById("main").addEventListener("click", (event) => {
+  const button = event.target.closest("button[data-save]");
+  if (button) save(button);
+});
 
 /* The table: sorting. */
 const table = document.getElementById("cells");

@@ -37,12 +37,12 @@ def filtering(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("filtering")
-@pytest.mark.parametrize("light", [1, 2])
+@pytest.mark.parametrize("light", [1, 2.4])
 @pytest.mark.parametrize(
     ("n", "m", "high"), [(100, 300, 50), (300, 3000, 3), (500, 6000, 1000), (2000, 6000, 1), (5000, 30000, 7)]
 )
 def test_holding_heavy_edges_back_does_not_change_the_forest(
-    monkeypatch: pytest.MonkeyPatch, light: int, n: int, m: int, high: int
+    monkeypatch: pytest.MonkeyPatch, light: float, n: int, m: int, high: int
 ) -> None:
     monkeypatch.setattr(filter_boruvka, "LIGHT_ARCS", light)
     for seed in range(3):

@@ -46,8 +46,8 @@ def search(
 
 def assert_same(found: Distances, reference: Distances, name: str) -> None:
     """Check that two searches found the same, bit for bit."""
-    np.testing.assert_array_equal(found.distance, reference.distance, err_msg=name)
-    assert found.distance.dtype == reference.distance.dtype
+    np.testing.assert_array_equal(found.raw, reference.raw, err_msg=name)
+    assert found.raw.dtype == reference.raw.dtype
     assert found.fingerprint() == reference.fingerprint()
 
 

@@ -54,15 +54,15 @@ def certified(device: Any, result: Distances, index_bits: int | None = None) -> 
 
 
 def with_distance(result: Distances, vertex: int, distance: Any) -> Distances:
-    changed = result.distance.copy()
+    changed = result.raw.copy()
     changed[vertex] = distance
-    return replace(result, distance=changed)
+    return replace(result, raw=changed)
 
 
 def corruptions(result: Distances, vertex: int) -> list[Distances]:
     """Return the result with one distance raised, lowered, made reached or unreached, or another vertex's."""
-    dtype, held = result.distance.dtype, result.distance[vertex]
-    none, finite = unreached(dtype), result.distance[result.reached]
+    dtype, held = result.raw.dtype, result.raw[vertex]
+    none, finite = unreached(dtype), result.raw[result.reached]
     values = {dtype.type(0), dtype.type(1), none, *finite[:2]}
     if held != none:
         values.add(held + dtype.type(1) if dtype.kind == "u" else np.nextafter(held, none))
@@ -173,16 +173,16 @@ def test_distances_of_narrow_weights_may_take_64_bits(device: Any) -> None:
     graph = undirected(9, [(i, i + 1, 2**32 - 1 - i) for i in range(8)])
     view = resident(device, graph)
     result = right(graph)
-    assert result.distance.max() > 2**34
+    assert result.raw.max() > 2**34
     assert agree(device, view, result.with_predecessors()).passed
-    assert not agree(device, view, with_distance(result, 8, result.distance[8] & np.uint64(2**32 - 1))).passed
+    assert not agree(device, view, with_distance(result, 8, result.raw[8] & np.uint64(2**32 - 1))).passed
 
 
 def test_float32_sums_are_rounded_in_float32_and_infinite_ones_lead_nowhere(device: Any) -> None:
     graph = undirected(5, [(0, 1, 1.0), (1, 2, 1e-8), (2, 3, 3e38), (3, 4, 3e38)], "float32")
     view = resident(device, graph)
     result = right(graph)
-    assert result.distance.tolist()[1:3] == [1, 1]
+    assert result.raw.tolist()[1:3] == [1, 1]
     assert not result.reached[4]
     assert agree(device, view, result.with_predecessors()).passed
     higher = np.nextafter(np.float32(1), np.float32(2))
@@ -194,9 +194,9 @@ def test_a_negative_distance_and_one_that_is_no_number_are_refused(device: Any) 
         view, result = resident(device, zoo(name)), right_on_zoo(name, 0)
         for nonsense in (-1.0, np.nan):
             assert not agree(device, view, with_distance(result, 5, nonsense)).passed
-        every_bit = result.distance.copy().view(f"u{result.distance.itemsize}")
+        every_bit = result.raw.copy().view(f"u{result.raw.itemsize}")
         every_bit[7] = np.iinfo(every_bit.dtype).max
-        assert not agree(device, view, replace(result, distance=every_bit.view(result.distance.dtype))).passed
+        assert not agree(device, view, replace(result, raw=every_bit.view(result.raw.dtype))).passed
 
 
 def test_what_is_no_answer_to_the_question_is_refused(device: Any) -> None:
@@ -204,8 +204,8 @@ def test_what_is_no_answer_to_the_question_is_refused(device: Any) -> None:
     view = resident(device, result.graph)
     for wrong in (
         replace(result, source=1),
-        replace(result, distance=result.distance[:-1]),
-        replace(result, distance=result.distance.astype(float)),
+        replace(result, raw=result.raw[:-1]),
+        replace(result, raw=result.raw.astype(float)),
         with_distance(result, 0, 5),
     ):
         assert not agree(device, view, wrong).passed
@@ -253,7 +253,7 @@ def test_predecessors_on_every_graph_of_the_zoo_are_the_hosts(device: Any, index
     for name in SEARCHABLE:
         view = resident(device, zoo(name), index_bits)
         for source in some_sources(zoo(name)):
-            distance = right_on_zoo(name, source).distance
+            distance = right_on_zoo(name, source).raw
             found = gpu_tight_arcs.canonical_predecessors(view, device, distance, source)
             assert found.dtype == np.int64
             np.testing.assert_array_equal(found, canonical_predecessors(zoo(name), distance, source), err_msg=name)
@@ -266,7 +266,7 @@ def test_a_hub_of_many_tiles_and_a_long_path_without_weights_are_followed(device
         zero = Distances(graph, source, np.zeros(n, np.uint64))
         assert agree(device, view, zero.with_predecessors()).passed
         found = zero.with_predecessors(view, device).predecessor
-        np.testing.assert_array_equal(found, canonical_predecessors(graph, zero.distance, source))
+        np.testing.assert_array_equal(found, canonical_predecessors(graph, zero.raw, source))
 
 
 # ------------------------------------------------------------------ who does it where
@@ -346,6 +346,6 @@ def test_a_record_tells_the_time_of_the_predecessors_apart(monkeypatch: pytest.M
     assert record.data["predecessors_s"] > 0
     assert len(on_device) == (kind == "cuda")
     assert record.data["verification"]["detail"].endswith("on the device") == (kind == "cuda")
-    expected = canonical_predecessors(zoo("grid"), record.result.distance, record.result.source)
+    expected = canonical_predecessors(zoo("grid"), record.result.raw, record.result.source)
     np.testing.assert_array_equal(record.result.predecessor, expected)
     assert "predecessors_s" not in run_cell(replace(cell, predecessors=False)).data

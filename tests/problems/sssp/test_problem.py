@@ -38,7 +38,7 @@ def test_the_summary_of_integers_is_exact() -> None:
 
 def test_the_summary_of_reals_is_correctly_rounded() -> None:
     result = distances("float64")
-    finite = result.distance[result.reached].tolist()
+    finite = result.raw[result.reached].tolist()
     assert result.summary()["distance_sum"] == math.fsum(finite)
     assert result.summary()["distance_max"] == max(finite)
 
@@ -52,11 +52,11 @@ def test_the_hash_is_over_little_endian_float64_with_infinity_for_unreached() ->
 def test_fingerprints_are_equal_exactly_for_equal_results() -> None:
     result = distances("grid")
     assert result.fingerprint() == distances("grid").fingerprint()
-    other = result.distance.copy()
+    other = result.raw.copy()
     other[3] += 1
     different = [
         Distances(result.graph, 0, other),
-        Distances(result.graph, 1, result.distance),
+        Distances(result.graph, 1, result.raw),
         result.with_predecessors(),
     ]
     assert len({result.fingerprint(), *(d.fingerprint() for d in different)}) == 4

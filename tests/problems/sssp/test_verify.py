@@ -33,9 +33,9 @@ def check(method: str, result: Distances, source: int = 0) -> Verdict:
 
 
 def with_distance(result: Distances, vertex: int, distance: Any) -> Distances:
-    changed = result.distance.copy()
+    changed = result.raw.copy()
     changed[vertex] = distance
-    return replace(result, distance=changed, predecessor=None)
+    return replace(result, raw=changed, predecessor=None)
 
 
 @both_checkers
@@ -52,8 +52,8 @@ MUTATED = ("path", "grid", "random", "float32", "float64", "directed-random", "s
 @pytest.mark.parametrize("name", MUTATED)
 def test_a_distance_too_low_is_caught(method: str, name: str) -> None:
     result = right(zoo(name))
-    vertex = int(np.argmax(np.where(result.reached, result.distance, 0)))
-    held = result.distance[vertex]
+    vertex = int(np.argmax(np.where(result.reached, result.raw, 0)))
+    held = result.raw[vertex]
     lower = held - 1 if held.dtype.kind == "u" else np.nextafter(held, held.dtype.type(0))
     verdict = check(method, with_distance(result, vertex, lower))
     assert verdict.status == "failed"
@@ -64,8 +64,8 @@ def test_a_distance_too_low_is_caught(method: str, name: str) -> None:
 @pytest.mark.parametrize("name", MUTATED)
 def test_a_distance_too_high_is_caught(method: str, name: str) -> None:
     result = right(zoo(name))
-    vertex = int(np.argmax(np.where(result.reached, result.distance, 0)))
-    verdict = check(method, with_distance(result, vertex, result.distance[vertex] * 2))
+    vertex = int(np.argmax(np.where(result.reached, result.raw, 0)))
+    verdict = check(method, with_distance(result, vertex, result.raw[vertex] * 2))
     assert verdict.status == "failed"
     assert str(vertex) in verdict.detail
 
@@ -73,7 +73,7 @@ def test_a_distance_too_high_is_caught(method: str, name: str) -> None:
 @both_checkers
 def test_a_reached_vertex_marked_as_unreached_is_caught(method: str) -> None:
     result = right(zoo("grid"))
-    verdict = check(method, with_distance(result, 80, unreached(result.distance.dtype)))
+    verdict = check(method, with_distance(result, 80, unreached(result.raw.dtype)))
     assert verdict.status == "failed"
     assert "80" in verdict.detail
 
@@ -128,8 +128,8 @@ def test_the_result_of_another_source_is_caught(method: str) -> None:
 @both_checkers
 def test_distances_of_another_shape_or_type_are_caught(method: str) -> None:
     result = right(zoo("grid"))
-    assert "shape" in check(method, replace(result, distance=result.distance[:-1])).detail
-    assert "float64" in check(method, replace(result, distance=result.distance.astype(float))).detail
+    assert "shape" in check(method, replace(result, raw=result.raw[:-1])).detail
+    assert "float64" in check(method, replace(result, raw=result.raw.astype(float))).detail
     assert "shape" in check(method, replace(result, predecessor=result.predecessor[:-1])).detail
 
 
@@ -188,8 +188,8 @@ def test_the_certificate_holds_for_the_right_distances_and_no_others(graph: CSRG
     result = right(graph)
     assert PROBLEM.certificate(graph, (0,), result).passed
     vertex = data.draw(st.integers(0, graph.vertices - 1))
-    values = [*result.distance.tolist(), 0, 1, unreached(result.distance.dtype)]
-    value = result.distance.dtype.type(data.draw(st.sampled_from(values)))
+    values = [*result.raw.tolist(), 0, 1, unreached(result.raw.dtype)]
+    value = result.raw.dtype.type(data.draw(st.sampled_from(values)))
     changed = with_distance(result, vertex, value)
     verdict = PROBLEM.certificate(graph, (0,), changed)
-    assert verdict.passed == (value == result.distance[vertex])
+    assert verdict.passed == (value == result.raw[vertex])

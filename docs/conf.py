@@ -1,0 +1,104 @@
+"""The site of the documentation: Sphinx, MyST and furo; `make docs` builds it.
+
+The pages are those that GitHub and `gpugraph help` show.  Three are generated when the site is built, into
+`docs/reference/`: the command line's from its own help, the Python interface's by autodoc, and the notebook's.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+DOCS = Path(__file__).resolve().parent
+sys.path.insert(0, str(DOCS.parent))
+
+import click  # noqa: E402
+
+import gpugraph  # noqa: E402
+from gpugraph.cli.group import COMMANDS, cli  # noqa: E402
+
+project = "gpugraph"
+copyright = "the gpugraph founders"
+version = release = gpugraph.__version__
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+exclude_patterns = ["*.j2"]
+html_theme = "furo"
+html_title = f"gpugraph {release}"
+html_show_sourcelink = False
+html_copy_source = False
+myst_heading_anchors = 3
+autodoc_typehints = "description"
+autodoc_member_order = "bysource"
+highlight_language = "none"
+
+
+def setup(app: Any) -> None:
+    """Write the generated pages before Sphinx looks for pages."""
+    out = DOCS / "reference"
+    out.mkdir(exist_ok=True)
+    for name, text in (("cli.md", command_line()), ("python.rst", python()), ("notebook.md", notebook())):
+        page = out / name
+        if not page.exists() or page.read_text("utf-8") != text:  # one that stays as it is need not be read again
+            page.write_text(text, "utf-8")
+
+
+def command_line() -> str:
+    """Return the page of the command line: the help of every command."""
+    above = click.Context(cli, info_name="gpugraph")
+    parts = ["# Command line", "```text", cli.get_help(above), "```"]
+    for name in COMMANDS:
+        command = cli.get_command(above, name)
+        assert command is not None
+        context = click.Context(command, above, info_name=name, max_content_width=100)
+        parts += [f"\n## gpugraph {name}", "```text", command.get_help(context), "```"]
+    return "\n".join(parts) + "\n"
+
+
+def python() -> str:
+    """Return the page of the Python interface: every name of ``gpugraph.__all__``, and what they return."""
+    functions = [name for name in gpugraph.__all__ if name not in ("__version__", "csgraph")]
+    results = {
+        "graph.csr": "CSRGraph",
+        "problems.mst.forest": "Forest",
+        "problems.sssp.distances": "Distances",
+        "problems.components.labels": "Components",
+        "problems.scan.scanned": "Scanned",
+        "problems.contract": "Verdict",
+        "adapters.on": "OnDevice",
+        "adapters.mst_many": "Forests",
+        "adapters.records": "Records",
+    }
+    parts = [_titled("Python", "="), ".. automodule:: gpugraph", _titled("Functions", "-")]
+    parts += [f".. autofunction:: gpugraph::{name}" for name in functions]
+    parts.append(_titled("What they take and return", "-"))
+    parts += [f".. autoclass:: gpugraph.{module}.{name}\n   :members:" for module, name in results.items()]
+    parts.append(".. autoclass:: gpugraph.adapters.records.Measured\n   :members:\n   :inherited-members:")
+    parts.append(".. autoclass:: gpugraph.adapters.records.Plot\n   :members:")
+    parts += [_titled("In the place of SciPy", "-"), ".. automodule:: gpugraph.csgraph\n   :members:"]
+    return "\n\n".join(parts) + "\n"
+
+
+def _titled(text: str, line: str) -> str:
+    return f"{text}\n{line * len(text)}"
+
+
+def notebook() -> str:
+    """Return docs/notebook.ipynb as a page, with the outputs that are stored in it."""
+    cells = json.loads((DOCS / "notebook.ipynb").read_text("utf-8"))["cells"]
+    parts = []
+    for cell in cells:
+        text = "".join(cell["source"])
+        parts.append(text if cell["cell_type"] == "markdown" else f"```python\n{text}\n```")
+        for output in cell.get("outputs", []):
+            data = output.get("data", {"text/plain": output.get("text", "")})
+            drawn = data.get("image/svg+xml") or data.get("text/html")
+            if drawn:
+                flat = re.sub(r"\s*\n\s*", " ", "".join(drawn))
+                parts.append(f'```{{raw}} html\n<div style="overflow-x:auto">{flat}</div>\n```')
+            else:
+                parts.append(f"```text\n{''.join(data['text/plain'])}\n```")
+    return "\n\n".join(parts) + "\n"

@@ -1,0 +1,162 @@
+"""``gpugraph.bench``: several algorithms on several graphs in one call, measured in this process."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gpugraph.adapters.calls import showing
+from gpugraph.adapters.records import Records
+from gpugraph.bench.store import WAIT_S, Store
+from gpugraph.errors import InputError, shown, unknown_name
+from gpugraph.measure.assemble import failed_record, outcome_of
+from gpugraph.measure.cell import Cell, Sampling, check_counts
+from gpugraph.measure.record import Record
+from gpugraph.measure.run_cell import Session
+from gpugraph.problems.guest_sources import installed
+from gpugraph.problems.registry import algorithms
+from gpugraph.quantities import parse_share
+
+_PEER = "peer:"
+
+
+def bench(
+    graphs: Any,
+    problem: str = "mst",
+    *,
+    algo: str | Sequence[str] = "auto",
+    peer: str | Sequence[str] = (),
+    device: str = "auto",
+    source: Any = None,
+    options: Mapping[str, Mapping[str, Any]] | None = None,
+    repeat: int = 20,
+    target: float | str = 0.02,
+    max_seconds: float = 5.0,
+    verify: str = "auto",
+    save: str | os.PathLike[str] | None = None,
+    progress: bool | None = None,
+) -> Records:
+    """Measure algorithms on graphs, their samples interleaved on each graph, every result verified.
+
+    >>> import gpugraph
+    >>> records = gpugraph.bench(["rmat:6", "path:50"], algo="boruvka,kruskal", device="cpu", max_seconds=0.1)
+    >>> len(records), {record.verdict for record in records}
+    (4, {'verified'})
+    >>> best = min(records.where(graph_name="rmat:6"), key=lambda record: record.kernel_s)
+
+    It runs in this process: what is measured sees all that is loaded here, and a crash ends it; ``gpugraph bench`` has
+    workers and limits.
+
+    Args:
+        graphs: what ``gpugraph.load`` takes, or a list of such; for ``"scan"`` what ``gpugraph.scan`` takes.
+        problem: ``"mst"``, ``"sssp"``, ``"components"`` or ``"scan"``.
+        algo: names from ``gpugraph algos``, or ``"./file.py:driver"``, in a list or with commas between; ``NAME@cpu``
+            runs on that device.
+        peer: names from ``gpugraph algos --peers`` that run beside, e.g. ``"scipy,igraph"``.
+        device: as for ``gpugraph.mst``.
+        source: of shortest paths, as for ``gpugraph.sssp``.
+        options: parameters by algorithm: ``{"delta-stepping": {"delta": 64}}``.
+        repeat: fewest samples of each.
+        target: sampling goes on until the median is known so well: half its 95 % interval over the median, 0.02 or
+            ``"2%"``.
+        max_seconds: or until the samples of each have taken so many seconds.
+        verify: as for ``gpugraph.mst``.
+        save: a file that the records are appended to, each as it ends.
+        progress: whether to show what goes on; None: in a notebook and on a terminal.
+
+    Returns:
+        The records; a cell that failed, or whose result is wrong, is a record that says so.
+
+    Raises:
+        InputError: a name that stands for nothing, or no cell could be measured at all.
+    """
+    names = [*_listed("algo", algo), *(_PEER + name.removeprefix(_PEER) for name in _listed("peer", peer))]
+    if not names:
+        raise InputError("there is no algorithm to measure", remedy='name one, or leave algo at "auto"')
+    for name in names:
+        _check_name(problem, name.partition("@")[0])
+    told = options or {}
+    for name in told:
+        if name not in {given.partition("@")[0] for given in names}:
+            raise unknown_name("algorithm with options", name, names)
+    sampling = _sampling(repeat, target, max_seconds)
+    found: list[Record] = []
+    raised: list[Exception] = []
+    with contextlib.ExitStack() as stack:
+        store = None if save is None else stack.enter_context(Store(save, resume=True, wait_s=WAIT_S))
+        tell, session = stack.enter_context(showing(progress)), stack.enter_context(Session())
+        for graph in graphs if isinstance(graphs, list) else [graphs]:
+            cells = [_cell(problem, graph, name, device, source, told, verify, repeat) for name in names]
+            for cell in cells:
+                check_counts(cell)
+            ended: dict[int, Record] = {}
+
+            def finished(i: int, record: Record, ended: dict[int, Record] = ended) -> None:
+                ended[i] = record
+                if store is not None:
+                    store.append(record.data)
+
+            def failed(i: int, error: Exception, ended: dict[int, Record] = ended, cells: list[Cell] = cells) -> None:
+                raised.append(error)
+                outcome, message = outcome_of(error)
+                outcome = getattr(error, "outcome", outcome)
+                finished(i, failed_record(cells[i], outcome, message, **session.known(cells[i])), ended)
+
+            session.measure(cells, sampling, tell, finished, failed)
+            found += [ended[i] for i in range(len(cells))]
+    if raised and not any(record.ok or record.status == "failed" for record in found):
+        raise raised[0]
+    notices = dict.fromkeys(f"{record.graph_name}: {notice}" for record in found for notice in record.notices)
+    return Records(found, list(notices))
+
+
+def _sampling(repeat: Any, target: Any, max_seconds: Any) -> Sampling:
+    """Return how to sample; raise InputError where one of them is no number that makes sense."""
+    share = parse_share("target", target) if isinstance(target, str) else target
+    for name, value, kind in (("repeat", repeat, int), ("target", share, float), ("max_seconds", max_seconds, float)):
+        if isinstance(value, bool) or not isinstance(value, int | kind):
+            raise InputError(f"{name} is {shown(value)}", remedy="give a number")
+    return Sampling(share, min_samples=repeat, max_samples=max(repeat, 1000), time_limit_s=max_seconds, together=True)
+
+
+def _listed(what: str, names: Any) -> list[str]:
+    listed = [part.strip() for part in names.split(",") if part.strip()] if isinstance(names, str) else names
+    if not isinstance(listed, list | tuple) or not all(isinstance(name, str) for name in listed):
+        raise InputError(
+            f"{what} is {shown(names)}", remedy="give a name, names with commas between, or a list of them"
+        )
+    return list(listed)
+
+
+def _check_name(problem: str, name: str) -> None:
+    """Refuse an algorithm or a peer that does not exist."""
+    known = {algorithm.name for algorithm in algorithms(problem)} | installed().keys() | {"auto"}
+    if name.startswith(_PEER):
+        from gpugraph.peers import describe_peers
+
+        peers = [str(one["name"]) for one in describe_peers()]
+        if name not in peers:
+            raise unknown_name("peer", name.removeprefix(_PEER), [one.removeprefix(_PEER) for one in peers])
+    elif ":" not in name and not name.endswith(".py") and name not in known:
+        raise unknown_name("algorithm", name, known)
+
+
+def _cell(
+    problem: str,
+    graph: Any,
+    name: str,
+    device: str,
+    source: Any,
+    options: Mapping[str, Mapping[str, Any]],
+    verify: str,
+    repeat: int,
+) -> Cell:
+    algorithm, _, own = name.partition("@")
+    if algorithm.startswith(_PEER) and not own:
+        from gpugraph.peers import describe_peers
+
+        own = next((str(one["device"]) for one in describe_peers() if one["name"] == algorithm), "")
+    given = options.get(algorithm, {})
+    return Cell(problem, graph, algorithm, own or device, source=source, options=given, verify=verify, repeat=repeat)

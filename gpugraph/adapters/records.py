@@ -1,0 +1,328 @@
+"""Records as Python users have them: they show themselves in a notebook, draw themselves, and become files."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any, overload
+
+from gpugraph.bench.store import append_record
+from gpugraph.errors import InputError, unknown_name
+from gpugraph.files import atomic_write
+from gpugraph.html import bar, card, table
+from gpugraph.measure import record_file
+from gpugraph.measure.columns import Labelled, columns_of, precise_time
+from gpugraph.measure.ranking import rank
+from gpugraph.measure.record import PHASES, Record
+from gpugraph.problems import CSV
+from gpugraph.quantities import counted, duration, rate
+from gpugraph.report import STYLES, render
+from gpugraph.report.cells import label
+from gpugraph.report.charts import times
+from gpugraph.report.charts.chart import DARK, LIGHT, Chart, Ink, Spec, colors, config, paint
+from gpugraph.report.engine import check_engine, draw
+from gpugraph.report.figure import VALUES, figure
+from gpugraph.report.ranking import Named, sentences
+from gpugraph.report.table import NOISY, describe_graph
+
+ENDINGS = (".svg", ".pdf", ".png", ".json")
+
+SPOKEN_OF = 24
+"""Of more records than this only ``sentences`` says what their samples say: it takes a while."""
+
+_OF_TIMES: dict[str, Callable[[Sequence[Labelled], Ink], list[Chart]]] = {
+    "samples": times.samples,
+    "phases": times.answers,
+    "inner-phases": times.inner_shares,
+}
+
+
+class Plot:
+    """A figure: a notebook shows it, and it can be saved.
+
+    Attributes:
+        spec: it, as Vega-Lite, to be changed by hand; ``altair.Chart.from_dict(plot.spec)`` takes it too.
+    """
+
+    def __init__(self, spec: Spec):
+        self.spec = spec
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write it as ``.svg``, ``.pdf``, ``.png`` or, as Vega-Lite, ``.json``; return the path.
+
+        Raises:
+            InputError: another ending, a file that cannot be written, or ``gpugraph[report]`` is not installed.
+        """
+        ending = os.path.splitext(os.fspath(path))[1].lower()
+        if ending not in ENDINGS:
+            raise unknown_name("ending of a figure", ending or os.fspath(path), ENDINGS)
+        text = json.dumps(self.spec, ensure_ascii=False, indent=1).encode()
+        content = text if ending == ".json" else draw(self.spec, ending)
+        with atomic_write(path) as stream:
+            stream.write(content)
+        return Path(path)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        """Return the picture where it can be drawn, and Vega-Lite for notebooks that draw that themselves."""
+        bundle: dict[str, Any] = {"text/plain": repr(self), "application/vnd.vegalite.v5+json": self.spec}
+        with contextlib.suppress(InputError):
+            check_engine()
+            bundle["image/svg+xml"] = draw(self.spec, ".svg").decode()
+        return bundle
+
+    def __repr__(self) -> str:
+        return "<Plot: .save('figure.svg') writes it, .spec is it as Vega-Lite>"
+
+
+class Measured(Record):
+    """A record that shows and draws itself; else a ``Record``, with all its figures as properties."""
+
+    @classmethod
+    def of_record(cls, record: Record) -> Measured:
+        """Return a record as one that shows itself."""
+        return cls(record.data, record.graph, record.results, record.notices, record.file, record.line)
+
+    def plot(self, y: str | None = None, **how: Any) -> Plot:
+        """Return a figure, as ``Records.plot`` does; of one record its samples, or else its phases."""
+        return Records([self]).plot(y or ("samples" if len(self.samples) > 1 else "phases"), **how)
+
+    def _repr_html_(self) -> str:
+        """Return the record as a notebook shows it: what was run, the times, the verdict, a bar for each phase."""
+        data, cell = self.data, Labelled.alone(self)
+        graph = describe_graph(data["graph"]) if data["graph"].get("vertices") is not None else self.graph_name
+        facts = [("graph", graph), ("device", self.device)]
+        if self.kernel_s is not None:
+            facts.append(("kernel", f"{precise_time(self)}, {counted(len(self.samples), 'sample')}"))
+        facts.append(("MTEPS", self.why_no_rates or ("-" if self.mteps is None else rate(self.mteps))))
+        if self.answer_s is not None:
+            facts.append(("time to answer", duration(self.answer_s)))
+        shown = {name: value for name, value in data.get("result", {}).items() if "sha256" not in name}
+        facts += [(name.replace("_", " "), str(value)) for name, value in shown.items()]
+        facts.append(("verdict", _verdict(self)))
+        if self.half_width is not None and self.half_width > NOISY:
+            facts.append(("noisy", "the times scatter; close other programs, or let gpugraph.bench take more samples"))
+        parts = {name: seconds for name in PHASES if (seconds := self.phases.get(name))}
+        most = max(parts.values(), default=0.0)
+        rows = [[name, duration(seconds), bar(seconds / most)] for name, seconds in parts.items()]
+        below = table(["phase", "time", ""], rows, right=[1], bars=2) if rows else ""
+        return card(f"{self.problem} by {cell.variant}", facts, below)
+
+
+class Records(Sequence[Measured]):
+    """Records in their order: a table with its verdicts in a notebook, rows for pandas, a figure, a file.
+
+    Attributes:
+        notices: what a reader should be told beside them.
+    """
+
+    def __init__(self, records: Iterable[Record], notices: Sequence[str] = ()):
+        self._records = [one if isinstance(one, Measured) else Measured.of_record(one) for one in records]
+        self.notices = list(notices)
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    @overload
+    def __getitem__(self, i: int) -> Measured: ...
+
+    @overload
+    def __getitem__(self, i: slice) -> Records: ...
+
+    def __getitem__(self, i: Any) -> Any:
+        return Records(self._records[i]) if isinstance(i, slice) else self._records[i]
+
+    def __iter__(self) -> Iterator[Measured]:
+        return iter(self._records)
+
+    def where(self, **wanted: Any) -> Records:
+        """Return those whose properties are so: ``records.where(algorithm="kruskal", ok=True)``."""
+        return Records(r for r in self if all(getattr(r, name) == value for name, value in wanted.items()))
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return a row for each record, named as the columns of the CSV are: ``pandas.DataFrame(records.rows())``."""
+        cells = [Labelled.alone(record) for record in self]
+        columns = columns_of(CSV, cells)
+        return [{column.name: column.value(cell) for column in columns} for cell in cells]
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Append the records to a file, a line each, as ``--save`` does; ``read_records`` reads them back."""
+        for record in self:
+            append_record(record, os.fspath(path))
+        return Path(path)
+
+    def sentences(self) -> list[str]:
+        """Return what the samples say of the records of the same work: which is how many times as fast, and no more."""
+        rankings = [one for one in rank(list(self))[0] if len(one.records) > 1]
+        several = len(rankings) > 1
+        return [
+            f"{ranking.records[0].problem} on {ranking.records[0].graph_name}: {said}" if several else said
+            for ranking in rankings
+            for said in sentences(Named(ranking))
+        ]
+
+    def _said(self) -> list[str]:
+        return self.sentences() if len(self) <= SPOKEN_OF else []
+
+    def plot(
+        self,
+        y: str = "mteps",
+        *,
+        x: str | None = None,
+        by: Sequence[str] = (),
+        where: Sequence[str] = (),
+        title: str | None = None,
+        width: int = 480,
+        height: int = 280,
+        log: bool | None = None,
+        dark: bool = False,
+    ) -> Plot:
+        """Return a figure of the records, as ``gpugraph plot`` draws it.
+
+        Args:
+            y: ``"mteps"``, ``"kernel"``, ``"answer"``, ``"speedup"``, … as ``--y``; or ``"samples"``, ``"phases"`` or
+                ``"inner-phases"``.
+            x: as ``--x``; None: the scale where it varies, else the graph, or the algorithm where there is one graph.
+            by: names whose values make a series each; none: algorithm and device, and whatever else differs.
+            where: ``NAME=VALUE``, each of which a record must meet; a value may have ``*``.
+            title: above the figure.
+            width: of the plot, pixels.
+            height: of the plot, pixels.
+            log: whether the ordinate is logarithmic; None decides by the values.
+            dark: light lines on a dark ground.
+
+        Raises:
+            InputError: a name that is none, or nothing is left to draw.
+        """
+        ink = DARK if dark else LIGHT
+        if y in _OF_TIMES:
+            return Plot(_chart_of_times(_OF_TIMES[y], self, ink, y, title, width, height))
+        if y not in VALUES:
+            raise unknown_name("value to draw", y, [*VALUES, *_OF_TIMES])
+        told = {"by": by, "where": where, "title": title, "width": width, "height": height, "log": log}
+        return Plot(figure(list(self), ink, x=x or self._abscissa(), y=y, **told))  # type: ignore[arg-type]
+
+    def _abscissa(self) -> str:
+        if len({record.scale for record in self}) > 1 and len({record.family for record in self}) == 1:
+            return "scale"
+        return "graph" if len({record.graph_name for record in self}) > 1 else "algorithm"
+
+    def __repr__(self) -> str:
+        lines = [f"<Records: {counted(len(self), 'record')}>", *(f"  {record!r}" for record in self[:20])]
+        lines += [f"  and {len(self) - 20} more"] if len(self) > 20 else []
+        return "\n".join([*lines, *(f"  {text}" for text in self._said())])
+
+    def _repr_html_(self) -> str:
+        """Return a table, the fastest of each graph first, with a bar for each time, and what can be said of them."""
+        cells = label(list(self))
+        groups = list(dict.fromkeys((cell.record.problem, cell.record.graph_name) for cell in cells))
+        longest = {
+            group: max((c.record.kernel_s or 0.0 for c in cells if _work(c) == group), default=0.0) for group in groups
+        }
+        cells.sort(key=lambda c: (groups.index(_work(c)), c.record.kernel_s is None, c.record.kernel_s or 0.0))
+        named = [[c.record.problem, c.record.graph_name, c.variant, c.device] for c in cells]
+        alike = [i for i in range(4) if i != 2 and len({row[i] for row in named}) == 1]
+        rows = []
+        for cell in cells:
+            record = cell.record
+            time = "-" if record.kernel_s is None else precise_time(record)
+            share = (record.kernel_s or 0.0) / (longest[_work(cell)] or 1.0)
+            speed = "-" if record.mteps is None else rate(record.mteps)
+            said = record.verdict if record.ok else f"{record.verdict}: {record.message}"
+            row = [record.problem, record.graph_name, cell.variant, cell.device, time]
+            row += [bar(share) if share else "", speed, said]
+            rows.append([text for i, text in enumerate(row) if i not in alike])
+        header = ["problem", "graph", "algorithm", "device", "kernel", "", "MTEPS", "verdict"]
+        header = [text for i, text in enumerate(header) if i not in alike]
+        title = ", ".join([counted(len(self), "record"), *(named[0][i] for i in alike)])
+        drawn = header.index("")
+        notes = [("note", text) for text in self.notices]
+        shown = table(header, rows, right=[drawn - 1, drawn + 1], bars=drawn)
+        return card(title, notes, shown + "".join(f"<div>{escape(text)}</div>" for text in self._said()))
+
+
+def _work(cell: Labelled) -> tuple[str, str]:
+    return cell.record.problem, cell.record.graph_name
+
+
+def _verdict(record: Record) -> str:
+    told = record.shape.verification
+    if not record.ok and told.status != "failed":
+        return f"{record.outcome}: {record.message}"
+    by = f" by {told.method}" if told.method and told.method != "none" else ""
+    return f"{record.status}{by}: {told.detail or ''}".rstrip(": ")
+
+
+def _chart_of_times(
+    charts: Callable[[Sequence[Labelled], Ink], list[Chart]],
+    records: Sequence[Record],
+    ink: Ink,
+    y: str,
+    title: str | None,
+    width: int,
+    height: int,
+) -> Spec:
+    """Return the figures of a report that show times, one beneath the other."""
+    cells = label(records)
+    found = charts(cells, ink)
+    if not found:
+        raise InputError(f"no record has a value for '{y}'", remedy="one sample has no spread, a failed cell no phases")
+    palette = colors(cells, ink)
+    parts = [
+        {**paint(one.spec, palette), "title": one.title, "width": width, "height": height // (2 if one.small else 1)}
+        for one in found
+    ]
+    spec: Spec = parts[0] if len(parts) == 1 else {"vconcat": parts}
+    return {**spec, "config": config(ink), **({} if title is None else {"title": title})}
+
+
+def read_records(*paths: str | os.PathLike[str]) -> Records:
+    """Return the records of files that ``--save``, ``gpugraph bench`` or ``Records.save`` wrote, compressed or not.
+
+    >>> import gpugraph
+    >>> gpugraph.bench("path:20", device="cpu", max_seconds=0.1, save="records.jsonl")[0].ok
+    True
+    >>> gpugraph.read_records("records.jsonl")[0].graph_name
+    'path:20'
+
+    Raises:
+        InputError: a file cannot be read, is empty, or a line of it is no record.
+    """
+    return Records(*record_file.read_records(paths))
+
+
+def report(records: Any, path: str | os.PathLike[str], *, title: str | None = None) -> Path:
+    """Write a report: one page of HTML with all figures, a table in Markdown or CSV, or a summary; return its path.
+
+    >>> import gpugraph
+    >>> records = gpugraph.bench("path:20", device="cpu", max_seconds=0.1)
+    >>> gpugraph.report(records, "report.md").read_text().count("path:20")
+    1
+
+    Args:
+        records: records, one or many, or the path of a file of them, or a list of paths.
+        path: by its ending ``.html``, ``.md``, ``.csv`` or ``.txt``.
+        title: of the page.
+
+    Raises:
+        InputError: another ending, nothing to report, or, for ``.html``, ``gpugraph[report]`` is not installed.
+    """
+    ending = os.path.splitext(os.fspath(path))[1].lower()
+    if ending not in STYLES:
+        raise unknown_name("ending of a report", ending or os.fspath(path), STYLES)
+    if isinstance(records, str | os.PathLike):
+        records = [records]
+    given: list[Any] = list(records) if isinstance(records, Iterable) else [records]
+    rows, notices = given, list(getattr(records, "notices", ()))
+    if given and all(isinstance(one, str | os.PathLike) for one in given):
+        rows, notices = record_file.read_records(given)
+    if not rows or not all(isinstance(one, Record) for one in rows):
+        remedy = "give what gpugraph.bench returned, or files of records"
+        raise InputError("there is no record to report", remedy=remedy)
+    text = render(rows, STYLES[ending], title=title, notices=notices)
+    with atomic_write(path, "w") as stream:
+        stream.write(text + "\n")
+    return Path(path)

@@ -1,0 +1,123 @@
+"""How an object shows itself: one short line, and in a notebook a small table with a chart, styled within itself.
+
+A notebook's page may be light or dark, and may be cleaned of scripts and style sheets: colours are the page's own, and
+what is drawn is HTML and SVG with nothing but inline styles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+ACCENT = "#4a7fd6"
+"""Of bars and charts: to be told from a light ground and from a dark one."""
+
+BINS = 32
+
+_CELL = "padding:2px 10px 2px 0;border:0;background:none;"
+
+
+class Shown:
+    """What shows itself by its facts; whoever inherits says which.
+
+    A dataclass that does must be made with ``repr=False``.
+    """
+
+    def _title(self) -> str:
+        """Return what it is, e.g. ``"Forest of rmat:8"``."""
+        return type(self).__name__
+
+    def _facts(self) -> list[tuple[str, Any]]:
+        """Return what is to be known of it: names and values, integers to be shown with separators."""
+        return []
+
+    def _values(self) -> tuple[str, NDArray[Any]] | None:
+        """Return numbers whose distribution is worth a picture, with their name; None where there are none."""
+        return None
+
+    def __repr__(self) -> str:
+        facts = ", ".join(f"{name} {_text(value)}" for name, value in self._facts())
+        return f"<{self._title()}: {facts}>" if facts else f"<{self._title()}>"
+
+    def _repr_html_(self) -> str:
+        """Return the same as a notebook shows it."""
+        drawn = self._values()
+        chart = "" if drawn is None else histogram(*drawn)
+        return card(self._title(), self._facts(), chart)
+
+
+def _text(value: Any) -> str:
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
+def card(title: str, facts: Sequence[tuple[str, Any]], below: str = "") -> str:
+    """Return facts as HTML: a line each under a title; ``below`` is HTML and stands beneath them."""
+    rows = "".join(
+        f'<tr style="background:none"><th style="{_CELL}text-align:left;font-weight:400;opacity:.7;vertical-align:top">'
+        f'{escape(name)}</th><td style="{_CELL}text-align:left">{escape(_text(value))}</td></tr>'
+        for name, value in facts
+    )
+    return (
+        f'<div style="font-variant-numeric:tabular-nums;max-width:60em"><strong>{escape(title)}</strong>'
+        f'<table style="border:0;border-collapse:collapse;margin:2px 0">{rows}</table>{below}</div>'
+    )
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] = (), bars: int = -1) -> str:
+    """Return rows as an HTML table.
+
+    Args:
+        header: above the columns.
+        rows: a text for each column; all are escaped.
+        right: the columns of numbers.
+        bars: the column whose cells are HTML already, such as ``bar`` gives; −1: none.
+    """
+
+    def side(column: int) -> str:
+        return f"{_CELL}text-align:{'right' if column in right else 'left'};"
+
+    head = "".join(
+        f'<th style="{side(i)}font-weight:600;border-bottom:1px solid">{escape(name)}</th>'
+        for i, name in enumerate(header)
+    )
+    body = "".join(
+        '<tr style="background:none">'
+        + "".join(f'<td style="{side(i)}">{cell if i == bars else escape(cell)}</td>' for i, cell in enumerate(cells))
+        + "</tr>"
+        for cells in rows
+    )
+    return (
+        '<table style="border:0;border-collapse:collapse;font-variant-numeric:tabular-nums;margin:2px 0">'
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    )
+
+
+def bar(share: float) -> str:
+    """Return a bar that fills ``share`` of its column, 0 to 1."""
+    width = max(1, round(160 * min(max(share, 0.0), 1.0)))
+    return f'<div style="width:{width}px;height:.8em;background:{ACCENT};border-radius:2px"></div>'
+
+
+def histogram(name: str, values: NDArray[Any]) -> str:
+    """Return an SVG of how numbers are distributed, with the least and the greatest beneath; empty without two."""
+    finite = np.asarray(values, np.float64)
+    finite = finite[np.isfinite(finite)]
+    if not len(finite) or finite.min() == finite.max():
+        return ""
+    counts, _ = np.histogram(finite, BINS)
+    width, height, top = 320, 56, int(counts.max())
+    step = width / len(counts)
+    parts = "".join(
+        f'<rect x="{i * step:.1f}" y="{height - tall:.1f}" width="{step - 1:.1f}" height="{tall:.1f}" fill="{ACCENT}"/>'
+        for i, number in enumerate(counts.tolist())
+        if (tall := number / top * height)
+    )
+    told = f"{name}: {len(finite):,} values from {finite.min():g} to {finite.max():g}"
+    return (
+        f'<svg role="img" aria-label="{escape(told)}" width="{width}" height="{height}" '
+        f'viewBox="0 0 {width} {height}">{parts}</svg><div style="opacity:.7;font-size:.85em">{escape(told)}</div>'
+    )

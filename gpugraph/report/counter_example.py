@@ -1,0 +1,267 @@
+"""A counter-example drawn: the graph of a wrong result as SVG, and as a sketch of letters for a terminal.
+
+Source: E. Gansner, Y. Koren, S. North, Graph Drawing by Stress Majorization, 2004, on the few vertices there are.
+"""
+
+from __future__ import annotations
+
+import math
+from html import escape
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from gpugraph.measure.record import Record
+from gpugraph.measure.record_shape import CounterExampleShape, EdgeShape, encodable
+from gpugraph.problems.contract import Verdict
+from gpugraph.report.charts.chart import LIGHT, Ink
+from gpugraph.report.terminal import Line
+
+WIDTH, HEIGHT, MARGIN = 440, 310, 40
+MOST = 64
+"""More vertices than this are no small graph, whatever a file says."""
+
+COLUMNS, ROWS, NOTES = 60, 13, 6
+"""Letters of a sketch across and down, and notes below it."""
+
+_STEPS = 200
+_MEANING = {
+    "wrong": "in the answer, and wrong",
+    "missing": "missing from the answer",
+    "right": "in the answer, rightly",
+    "path": "a path of so many edges",
+    "other": "not in the answer",
+}
+_LETTERS = {"wrong": "×", "missing": "∘", "path": "~", "other": "·"}
+_STYLES = {"wrong": "bold red", "missing": "green", "right": "", "path": "dim", "other": "dim"}
+_PAGE = {"wrong": "var(--bad)", "missing": "var(--good)"}
+_LIGHT = {"wrong": "#a32a1f", "missing": "#14694c"}
+_DARK = {"wrong": "#ff9d90", "missing": "#7fdcb6"}
+
+
+def shape_of_verdict(verdict: Verdict) -> CounterExampleShape | None:
+    """Return the counter-example of a verdict as a record would have it."""
+    if verdict.counter_example is None:
+        return None
+    return msgspec.convert(verdict.counter_example.to_json(), CounterExampleShape)
+
+
+def shape_to_draw(record: Record) -> CounterExampleShape | None:
+    """Return the counter-example of a record, if there is one that can be drawn."""
+    shape = record.shape.verification.counter_example
+    return shape if shape is not None and 0 < len(shape.vertices) <= MOST else None
+
+
+def drawing(record: Record, ink: Ink) -> str:
+    """Return the counter-example of a record as SVG, or nothing."""
+    shape = shape_to_draw(record)
+    return "" if shape is None else svg(shape, ink)
+
+
+def listed(record: Record) -> list[tuple[str, str, str]]:
+    """Return the counter-example of a record as rows: a vertex or an edge, its note or weight, and what it is."""
+    shape = shape_to_draw(record)
+    if shape is None:
+        return []
+    names, arrow = [vertex.name for vertex in shape.vertices], "→" if shape.directed else "–"
+    rows = [(v.name, v.note, "wrong" if v.wrong else "right") for v in shape.vertices if v.note]
+    edges = sorted(_edges(shape), key=lambda edge: list(_MEANING).index(_kind(edge)))
+    return rows + [(f"{names[e.tail]} {arrow} {names[e.head]}", e.text, _MEANING[_kind(e)]) for e in edges]
+
+
+def svg(shape: CounterExampleShape, ink: Ink) -> str:
+    """Return a counter-example as SVG, in the colours of ``ink``."""
+    places = _places(shape)
+    marks = [name for name in _MEANING if any(_kind(edge) == name for edge in shape.edges)]
+    places[:, 1] -= places[:, 1].min() - MARGIN
+    below = float(places[:, 1].max()) + MARGIN
+    height = round(below + 20 * len(marks) + 8)
+    edges, texts, vertices = [], [], []
+    for edge in _edges(shape):
+        (x1, y1), (x2, y2) = (places[end] for end in (edge.tail, edge.head))
+        edges.append(_stroke(x1, y1, x2, y2, _kind(edge), ink, arrow=shape.directed))
+        x, y = (x1 + x2) / 2, (y1 + y2) / 2
+        texts.append(_text(x, y + 4, edge.text, _colours(ink).get(_kind(edge), ink.faint), ink, 11, halo=True))
+    for (x, y), vertex in zip(places, shape.vertices, strict=True):
+        pen = (_colours(ink)["wrong"], 2.5) if vertex.wrong else (ink.faint, 1.2)
+        size = 11 + 3 * max(0, len(vertex.name) - 2)
+        vertices.append(
+            f'<rect x="{x - size:.1f}" y="{y - 11:.1f}" width="{2 * size:.1f}" height="22" rx="11" '
+            f'fill="{_ground(ink)}" stroke="{pen[0]}" stroke-width="{pen[1]}"/>'
+        )
+        vertices.append(_text(x, y + 4, vertex.name, ink.text, ink, 12))
+        if vertex.note:
+            colour = _colours(ink)["wrong"] if vertex.wrong else ink.faint
+            vertices.append(_text(x, y + 25, vertex.note, colour, ink, 11, halo=True))
+    legend = []
+    for i, name in enumerate(marks):
+        y = below + 12 + 20 * i
+        legend.append(_stroke(12, y, 52, y, name, ink, arrow=False))
+        legend.append(_text(62, y + 4, _MEANING[name], ink.text, ink, 12, anchor="start"))
+    said = escape(encodable(_words(shape)), quote=True)
+    ground = f'<rect width="100%" height="100%" fill="{ink.paper}"/>' if ink.lightness else ""
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}" '
+        f'role="img" aria-label="{said}">{ground}{"".join([*edges, *texts, *vertices, *legend])}</svg>'
+    )
+
+
+def sketch(shape: CounterExampleShape, *, width: int = 80, unicode: bool = True) -> list[Line]:
+    """Return a counter-example in letters, what they mean, and the edges that are wrong or missing."""
+    columns, rows = min(COLUMNS, width - 16), ROWS
+    room = np.array([columns - 1, rows - 1]) / (np.array([WIDTH, HEIGHT]) - 2 * MARGIN)
+    places = [(x, y) for x, y in np.rint((_places(shape) - MARGIN) * room).astype(int).tolist()]
+    canvas: list[list[tuple[str, str]]] = [[(" ", "")] * (columns + 14) for _ in range(rows)]
+    for edge in sorted(_edges(shape), key=lambda edge: -list(_MEANING).index(_kind(edge))):
+        _line(canvas, places[edge.tail], places[edge.head], _kind(edge))
+    for edge in _edges(shape):
+        if _kind(edge) in ("wrong", "missing", "path"):
+            (x1, y1), (x2, y2) = places[edge.tail], places[edge.head]
+            _put(canvas, (x1 + x2) // 2 - len(edge.text) // 2, (y1 + y2) // 2, edge.text, _STYLES[_kind(edge)])
+    for (x, y), vertex in zip(places, shape.vertices, strict=True):
+        _put(canvas, x, y, vertex.name, "bold red" if vertex.wrong else "bold")
+    lines: list[Line] = [_joined(row) for row in canvas]
+    if shape.vertices[0].note:
+        noted = sorted(shape.vertices, key=lambda vertex: not vertex.wrong)[:NOTES]
+        lines += [[(f"{v.name:>7}  ", "bold"), (v.note, "bold red" if v.wrong else "")] for v in noted]
+    for name in _MEANING:
+        if any(_kind(edge) == name for edge in shape.edges):
+            letter = _LETTERS.get(name, "─")
+            lines.append([(f"{'':>4}{letter * 3}  ", _STYLES[name]), (_MEANING[name], "dim")])
+    if not shape.whole:
+        lines.append([(f"{'':>9}the part of the graph that shows it", "dim")])
+    return lines if unicode else [[(_plain(text), style) for text, style in line] for line in lines]
+
+
+def _plain(text: str) -> str:
+    for letter, plain in zip("×∘·─│╱╲∞", "xo.-|/\\i", strict=True):
+        text = text.replace(letter, plain)
+    return text
+
+
+def _kind(edge: EdgeShape) -> str:
+    return edge.mark if edge.mark in _MEANING else "other"
+
+
+def _edges(shape: CounterExampleShape) -> list[EdgeShape]:
+    """Return the edges whose ends are there."""
+    last = len(shape.vertices)
+    return [edge for edge in shape.edges if edge.tail < last and edge.head < last and edge.tail != edge.head]
+
+
+def _words(shape: CounterExampleShape) -> str:
+    """Return the picture for those who listen."""
+    names = [vertex.name for vertex in shape.vertices]
+    said = [f"{v.name}: {v.note}" for v in shape.vertices if v.wrong]
+    for kind in ("wrong", "missing"):
+        ends = [f"{names[e.tail]}–{names[e.head]} of weight {e.text}" for e in _edges(shape) if _kind(e) == kind]
+        said += [f"{kind}: {', '.join(ends)}"] if ends else []
+    return f"Graph of {len(names)} vertices. {'; '.join(said)}."
+
+
+def _colours(ink: Ink) -> dict[str, str]:
+    """Return red and green, as they are read on the ground of ``ink``."""
+    return _PAGE if not ink.lightness else _LIGHT if ink == LIGHT else _DARK
+
+
+def _ground(ink: Ink) -> str:
+    return ink.paper if ink.lightness else "var(--paper)"
+
+
+def _stroke(x1: float, y1: float, x2: float, y2: float, kind: str, ink: Ink, *, arrow: bool) -> str:
+    colour = _colours(ink).get(kind, ink.text if kind == "right" else ink.faint)
+    wide = {"wrong": 4, "missing": 3, "right": 2.2}.get(kind, 1)
+    dash = {"missing": "7 5", "path": "1 5", "other": "2 3"}.get(kind, "")
+    pen = f'stroke="{colour}" stroke-width="{wide}"' + (f' stroke-dasharray="{dash}"' if dash else "")
+    drawn = f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" {pen}/>'
+    length = math.hypot(x2 - x1, y2 - y1)
+    if not arrow or length < 1:
+        return drawn
+    ux, uy = (x2 - x1) / length, (y2 - y1) / length
+    x, y = x2 - 15 * ux, y2 - 15 * uy
+    ends = [(x, y), (x - 9 * ux + 4 * uy, y - 9 * uy - 4 * ux), (x - 9 * ux - 4 * uy, y - 9 * uy + 4 * ux)]
+    return drawn + f'<polygon points="{" ".join(f"{a:.1f},{b:.1f}" for a, b in ends)}" fill="{colour}"/>'
+
+
+def _text(
+    x: float, y: float, text: str, colour: str, ink: Ink, size: int, *, anchor: str = "middle", halo: bool = False
+) -> str:
+    around = f' stroke="{_ground(ink)}" stroke-width="4" paint-order="stroke" stroke-linejoin="round"' if halo else ""
+    font = escape(ink.font, quote=True)
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}" font-family="{font}" fill="{colour}"'
+        f"{around}>{escape(encodable(text))}</text>"
+    )
+
+
+def _line(canvas: list[list[tuple[str, str]]], start: tuple[int, int], end: tuple[int, int], kind: str) -> None:
+    """Draw an edge from one place to another, column and row."""
+    (x1, y1), (x2, y2) = start, end
+    steps = max(abs(x2 - x1), abs(y2 - y1), 1)
+    slope = abs(y2 - y1) / max(abs(x2 - x1), 1)
+    leaning = "╲" if (x2 - x1) * (y2 - y1) > 0 else "╱"
+    own = _LETTERS.get(kind, "─" if slope < 0.25 else "│" if slope > 3 else leaning)
+    for i in range(steps + 1):
+        x, y = x1 + round((x2 - x1) * i / steps), y1 + round((y2 - y1) * i / steps)
+        canvas[y][x] = (own, _STYLES[kind])
+
+
+def _put(canvas: list[list[tuple[str, str]]], x: int, y: int, text: str, style: str) -> None:
+    row = canvas[y]
+    start = max(0, min(x, len(row) - len(text)))
+    for i, letter in enumerate(text[: len(row)]):
+        row[start + i] = (letter, style)
+
+
+def _joined(row: list[tuple[str, str]]) -> Line:
+    """Return a row of letters as spans of one style each."""
+    line: Line = [("    ", "")]
+    for letter, style in row:
+        if line[-1][1] == style:
+            line[-1] = (line[-1][0] + letter, style)
+        else:
+            line.append((letter, style))
+    return line
+
+
+def _places(shape: CounterExampleShape) -> NDArray[Any]:
+    """Return (n, 2) places in pixels: as far apart as their paths are long, the two that are farthest level."""
+    n = len(shape.vertices)
+    far = _distances(n, _edges(shape))
+    angle = 2 * np.pi * np.arange(n) / n
+    place = np.stack([np.cos(angle), np.sin(angle)], axis=1) * far.max() / 2
+    weight = 1 / np.where(far > 0, far, 1) ** 2 * (far > 0)
+    total = np.diag(weight.sum(axis=1)) - weight
+    back = np.linalg.pinv(total)
+    for _ in range(_STEPS):  # each step moves all vertices to where the stress is least for the places as they were
+        apart = place[:, None, :] - place[None, :, :]
+        norm = np.maximum(np.linalg.norm(apart, axis=2), 1e-9)
+        pull = weight * far / norm
+        place = back @ ((np.diag(pull.sum(axis=1)) - pull) @ place)
+    first, last = np.unravel_index(np.argmax(far), far.shape)
+    across = place[last] - place[first]
+    across = across / max(float(np.hypot(*across)), 1e-9)
+    place = (place - place[first]) @ np.array([[across[0], -across[1]], [across[1], across[0]]])
+    beside = place[np.abs(place[:, 1]) > 1e-3 * far.max(), 1]
+    place[:, 1] *= -1 if len(beside) and beside[0] > 0 else 1  # the first that is not on the line lies above it
+    low, high = place.min(axis=0), place.max(axis=0)
+    spread = np.maximum(high - low, 1e-9)
+    room = np.array([WIDTH, HEIGHT]) - 2.0 * MARGIN
+    used = room * np.minimum(1, 2.5 * spread / spread.max())  # what is nearly a line stays one
+    found: NDArray[Any] = MARGIN + (room - used) / 2 + (place - low) / spread * used
+    return found
+
+
+def _distances(n: int, edges: list[EdgeShape]) -> NDArray[np.float64]:
+    """Return (n, n) numbers of edges between vertices; parts that nothing joins lie further apart than any others."""
+    far = np.full((n, n), np.inf)
+    np.fill_diagonal(far, 0)
+    for edge in edges:
+        step = 2.0 if edge.mark == "path" else 1.0
+        far[edge.tail, edge.head] = far[edge.head, edge.tail] = min(step, far[edge.tail, edge.head])
+    for middle in range(n):
+        far = np.minimum(far, far[:, middle, None] + far[None, middle, :])
+    most = far[np.isfinite(far)].max() if n else 0.0
+    return np.where(np.isfinite(far), far, most + 1)

@@ -1,0 +1,256 @@
+"""Rankings for people: a sorted table, a chart, what the samples say in sentences, and what to beware of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from gpugraph.measure.columns import columns_of
+from gpugraph.measure.compare import sampled_otherwise
+from gpugraph.measure.ranking import Alone, Claim, Ranking
+from gpugraph.measure.record import Record
+from gpugraph.problems import RANKING
+from gpugraph.quantities import counted, percent, with_error
+from gpugraph.report.cells import label
+from gpugraph.report.comparison import describe_cell
+from gpugraph.report.markdown_csv import grid
+from gpugraph.report.summary import bar
+from gpugraph.report.table import COLD_START, NOISY, THROTTLED, describe_graph, first_stands_out, throttled_samples
+from gpugraph.report.terminal import Line, can_draw, columns, field, indented
+
+BAR_WIDTH = 30
+CLOSE = 1.1
+"""Two times nearer than this may differ from process to process by as much."""
+
+LOPSIDED = 0.2
+"""Half an interval beyond this share of its ratio is further on one side than on the other."""
+
+
+class Named:
+    """A ranking whose records have names, as short as they can be while all are told apart.
+
+    Args:
+        ranking: it.
+    """
+
+    def __init__(self, ranking: Ranking):
+        self.ranking = ranking
+        records = ranking.records
+        self.cells = label(records)
+        several = len({cell.device for cell in self.cells}) > 1
+        self._names: dict[int, str] = {}
+        for record, cell in zip(records, self.cells, strict=True):
+            name = cell.variant.removeprefix("peer:")
+            self._names[id(record)] = f"{name} on {cell.device}" if several else name
+
+    def __call__(self, record: Record) -> str:
+        """Return the name of a record."""
+        return self._names[id(record)]
+
+
+def ranking_lines(ranking: Ranking, *, width: int = 80, table_width: int | None = None) -> list[Line]:
+    """Return a ranking: its table at most ``table_width`` wide, its chart, and the rest wrapped to ``width``."""
+    named = Named(ranking)
+    shown, rows = _table(named)
+    right = [i for i, column in enumerate(shown) if column.number]
+    lines = [*indented(f"{ranking.records[0].problem} {_subject(ranking)}", width=width, style="bold"), []]
+    lines += columns([column.title for column in shown], rows, right=right, width=table_width)
+    lines += [[], *_chart(named, width)] if len(ranking.rows) > 1 else []
+    lines += [[]]
+    for sentence in sentences(named):
+        lines += indented(sentence, width=width, style="bold green" if " times as fast as " in sentence else "bold")
+    for title, text in cautions(named):
+        lines += field(title, text, width=width, style="yellow")
+    if said := target_said(named):
+        lines += field("target", said, width=width)
+    return lines
+
+
+def ranking_markdown(ranking: Ranking) -> str:
+    """Return a ranking as Markdown."""
+    named = Named(ranking)
+    shown, rows = _table(named)
+    right = [i for i, column in enumerate(shown) if column.number]
+    parts = [f"**{ranking.records[0].problem} {_subject(ranking)}**", ""]
+    parts += grid([column.title for column in shown], rows, right)
+    parts += ["", *(f"- {sentence}" for sentence in sentences(named))]
+    parts += [f"- *{title}*: {text}" for title, text in cautions(named)]
+    if said := target_said(named):
+        parts.append(f"- *target*: {said}")
+    return "\n".join(parts)
+
+
+def alone_lines(alone: Sequence[Alone], *, width: int = 80) -> list[Line]:
+    """Return the records that cannot be compared with any other, and why."""
+    lines: list[Line] = []
+    for one in alone:
+        text = f"{describe_cell(one.record)}: {one.reason}"
+        lines += field("" if lines else "left out", text, width=width, style="yellow")
+    return lines
+
+
+def ranking_json(ranking: Ranking) -> dict[str, Any]:
+    """Return a ranking as a JSON object; its records are named as in its sentences."""
+    named = Named(ranking)
+    claims = [
+        {
+            "faster": named(claim.faster),
+            "slower": named(claim.slower),
+            "ratio": claim.ratio,
+            "interval": claim.interval,
+            "told_apart": claim.told,
+            "reason": claim.reason,
+            "with_transfers": claim.transferred,
+        }
+        for claim in (*ranking.against_best, *ranking.neighbours)
+    ]
+    return {
+        "problem": ranking.records[0].problem,
+        "graph": ranking.records[0].graph_name,
+        "order": [named(record) for record in ranking.rows],
+        "claims": claims,
+        "sentences": sentences(named),
+        "cautions": [f"{title}: {text}" for title, text in cautions(named)],
+        "target": target_said(named),
+    }
+
+
+def _subject(ranking: Ranking) -> str:
+    record = next((record for record in ranking.records if record.ok), None)
+    if record is None:
+        return f"on {ranking.records[0].graph_name}"
+    source = "" if record.asked_source is None else f", from {_listed(record.asked_source)}"
+    return f"on {describe_graph(record.data['graph'])}{source}"
+
+
+def _listed(sources: Any) -> str:
+    listed = [str(one) for one in (sources if isinstance(sources, list) else [sources])]
+    return f"source {listed[0]}" if len(listed) == 1 else f"{len(listed)} sources"
+
+
+def _table(named: Named) -> tuple[list[Any], list[list[str]]]:
+    """Return the columns, without those that say nothing here, and the rows, fastest first."""
+    shown = columns_of(RANKING, named.cells)
+    return shown, [[column.show(cell) for column in shown] for cell in named.cells]
+
+
+def _chart(named: Named, width: int) -> list[Line]:
+    """Return a bar of each time, and how many times that of the fastest it is."""
+    ranking, blocks = named.ranking, can_draw()
+    ratios = [(ranking.rows[0], "1"), *((c.slower, _ratio(c)) for c in ranking.against_best)]
+    names = max(len(named(row)) for row in ranking.rows)
+    room = max(8, min(BAR_WIDTH, width - names - max(len(text) for _, text in ratios) - 4))
+    most = max(row.kernel_s or 0.0 for row in ranking.rows)
+    lines: list[Line] = [[(f"{'time':<{names}}  {'':<{room}}  times the fastest's", "bold")]]
+    for row, text in ratios:
+        drawn = bar((row.kernel_s or 0.0) / most * room, blocks)
+        lines.append([(f"{named(row):<{names}}  ", ""), (f"{drawn:<{room}}", "cyan"), (f"  {text}", "")])
+    return lines
+
+
+def _ratio(claim: Claim) -> str:
+    """Return a ratio with half its interval; with its ends where these lie too far off to be alike."""
+    low, high = claim.interval
+    if high - low > 2 * LOPSIDED * claim.ratio:
+        return f"{claim.ratio:.2g} ({low:.3g} to {high:.3g})"
+    return with_error(claim.ratio, (high - low) / 2)
+
+
+# ------------------------------------------------------------------ sentences
+
+
+def sentences(named: Named) -> list[str]:
+    """Return what can be said of the records of a ranking, and no more."""
+    ranking, said = named.ranking, list[str]()
+    for claim in ranking.against_best:
+        said.append(_sentence(named, claim))
+    said += [_sentence(named, claim) for claim in ranking.neighbours if not claim.told]
+    if len(ranking.rows) == 1 and len(ranking.records) > 1:
+        said.append(f"{named(ranking.rows[0])} alone has a time that counts")
+    return said + [f"nothing is said of {named(record)}: {why}" for record, why in ranking.others]
+
+
+def _sentence(named: Named, claim: Claim) -> str:
+    faster, slower = named(claim.faster), named(claim.slower)
+    if not claim.told:
+        return f"{faster} cannot be told from {slower}" + (f": {claim.reason}" if claim.reason else "")
+    text = f"{faster} is {_ratio(claim)} times as fast as {slower}"
+    if claim.transferred is not None:
+        text += f" in the kernel, {claim.transferred:.3g} times with the way to the device and back"
+    return text
+
+
+# ------------------------------------------------------------------ what to beware of
+
+
+def _sampling(row: Record) -> Mapping[str, Any]:
+    return row.data.get("sampling") or {}
+
+
+def cautions(named: Named) -> list[tuple[str, str]]:
+    """Return what speaks against relying on the times, each with a title, and what to do about it."""
+    return list(_cautions(named))
+
+
+def _cautions(named: Named) -> Iterator[tuple[str, str]]:
+    rows = named.ranking.rows
+
+    def told(how: Callable[[Record], str]) -> str:
+        return ", ".join(f"{named(row)} ({said})" for row in rows if (said := how(row)))
+
+    if few := told(lambda row: row.few):
+        yield "few", f"{few}: too few samples to prove much; give them more time with --max-seconds"
+    if noisy := told(_noisy):
+        more = "" if any(row.shape.sampling.target for row in rows) else ", or take more samples: --target 2%"
+        yield "noisy", f"{noisy}: the times scatter; close other programs{more}"
+    if first := told(lambda row: first_stands_out(_sampling(row), row.samples)):
+        yield "first run", f"{first}: {COLD_START}"
+    if outliers := told(lambda row: "" if _noisy(row) else _outliers(row)):
+        yield "outliers", f"{outliers}: something else ran now and then; close other programs"
+    if throttled := told(lambda row: throttled_samples(_sampling(row))):
+        yield "throttled", f"{throttled}: {THROTTLED}"
+    files = {row.file for row in rows}
+    if len(files) > 1:
+        yield (
+            "not at once",
+            "they were measured in runs of their own, so that whatever drifts counts too; bench them together",
+        )
+    if len(rows) > 1 and (otherwise := sorted({sampled_otherwise(rows[0], row) for row in rows[1:]} - {""})):
+        text = otherwise[0].replace(" in BASE", " here").replace(" in NEW", " there")
+        yield "sampling", f"not all were sampled alike: {text}; bench them together"
+    close = [c for c in (*named.ranking.against_best, *named.ranking.neighbours) if c.told and c.ratio < CLOSE]
+    if close and any(len(row.processes) == 1 for c in close for row in (c.faster, c.slower)):
+        yield (
+            "one process",
+            "differences of a few per cent come and go with the process; gpugraph bench --processes 5 tells",
+        )
+
+
+def _noisy(row: Record) -> str:
+    half, target = row.measured_half_width, row.shape.sampling.target or 0.0
+    return f"± {percent(half)}" if half is not None and half > max(NOISY, target) else ""
+
+
+def _outliers(row: Record) -> str:
+    further = [place for place in row.shape.sampling.outliers or () if place]
+    many = len(further) > max(1, len(row.samples) // 10)
+    return f"{len(further)} of {counted(len(row.samples), 'sample')} stand out" if many else ""
+
+
+def target_said(named: Named) -> str:
+    """Return whether each record's median is known as well as was asked for; nothing where nothing was asked."""
+    asked = [row for row in named.ranking.rows if row.shape.sampling.target]
+    if not asked:
+        return ""
+    missed, remedies = [], dict[str, None]()
+    for row in asked:
+        half, sampling = row.measured_half_width, row.data["sampling"]
+        if half is None or half > sampling["target"]:
+            known = "no interval" if half is None else f"± {percent(half)}"
+            up = sampling.get("stopped_by") == "time"
+            missed.append(f"{named(row)} ({known}, {'its time was up' if up else 'all its samples were taken'})")
+            remedies["give it more with --max-seconds" if up else "make the machine quieter"] = None
+    target = " or ".join(dict.fromkeys(f"± {percent(row.shape.sampling.target or 0.0)}" for row in asked))
+    if not missed:
+        return f"{target} reached by all"
+    return f"{target} not reached by {', '.join(missed)}; {'; '.join(remedies)}"

@@ -1,0 +1,175 @@
+"""Several workers on this machine: each takes the next graph when it is free; kills, errors and Ctrl-C."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from gpugraph.bench import lanes
+from gpugraph.bench.lanes import lanes_of
+from gpugraph.bench.store import Store, read_records
+from gpugraph.errors import DeviceUnavailable, GpuGraphError, InputError
+from tests.bench.plans import Bench, planned
+from tests.cli.runner import refuse, succeed
+from tests.devices.fake_cupy import FakeCupy
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gpugraph.bench.process.GRACE_S", 0.2)
+
+
+def test_two_workers_share_the_graphs_and_each_graph_goes_to_one_of_them(tmp_path):
+    bench, started = Bench(tmp_path, lanes=2), []
+    start, bench.start = bench.start, lambda: started.append(start()) or started[-1]
+    cells = [planned(name, f"path:{n}") for n in range(9, 29) for name in ("a", "b")]
+    bench.run(*cells)
+    assert len({worker.pid for worker in started}) == 2
+    assert bench.requests == ["a b"] * 20
+    assert len(read_records(bench.path)) == 40
+    assert bench.run(*cells, resume=True).resumed == 40
+
+
+def test_a_worker_that_dies_costs_its_cell_and_the_other_worker_nothing(tmp_path):
+    bench = Bench(tmp_path, lanes=2)
+    bench.run(planned("die"), planned("a"), *(planned("a", f"path:{n}") for n in range(10, 30)))
+    told = [line.split()[2] for line in sorted(bench.told)]
+    assert sorted(told) == ["died", *["ok"] * 21]
+
+
+def test_larger_graphs_of_a_series_are_skipped_whichever_worker_ran_out_of_memory(tmp_path):
+    bench = Bench(tmp_path, lanes=2)
+    bench.run(*(planned("oom", f"path:{n}") for n in (9, 10, 11, 12, 13, 14)))
+    told = [line.split()[2:] for line in bench.told]
+    assert ["out", "of", "memory"] in told
+    assert told.count(["skipped"]) >= 4  # two at most were tried at once
+
+
+def test_each_worker_has_the_budget_for_itself(tmp_path):
+    told = {}
+    for count in (1, 2):
+        (folder := tmp_path / str(count)).mkdir()
+        bench = Bench(folder, budget_s=0.15, lanes=count)
+        bench.run(planned("hang", "path:9", time_s=0.15), planned("hang", "star:9", time_s=0.15))
+        told[count] = sorted(line.split()[2] for line in bench.told)
+    assert told == {1: ["skipped", "timeout"], 2: ["timeout", "timeout"]}
+
+
+def test_a_full_disk_ends_all_workers_with_one_error(tmp_path, monkeypatch):
+    bench, started = Bench(tmp_path, lanes=2), []
+    start, bench.start = bench.start, lambda: started.append(start()) or started[-1]
+
+    def full(self, record):
+        raise InputError("the disk is full")
+
+    monkeypatch.setattr(Store, "append", full)
+    began = time.monotonic()
+    with pytest.raises(InputError, match="the disk is full"):
+        bench.run(planned("a"), planned("never-opens", "path:10"))
+    assert time.monotonic() - began < 20
+    assert all(not Path(f"/proc/{worker.pid}").exists() for worker in started)
+
+
+BUSY = """
+import sys
+from pathlib import Path
+from tests.bench.plans import Bench, planned
+bench = Bench(Path(sys.argv[1]), lanes=2)
+start, bench.start = bench.start, lambda: print("pid", (worker := start()).pid, flush=True) or worker
+bench.run(planned("a"), planned("never-opens", "path:10"), planned("never-opens", "path:11"))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_ctrl_c_stores_what_is_finished_and_ends_all_workers(tmp_path):
+    words = [sys.executable, "-c", BUSY, str(tmp_path)]
+    process = subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    lines = [process.stdout.readline().split() for _ in range(3)]
+    assert ["a", "path:9"] in lines
+    time.sleep(0.2)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    assert "KeyboardInterrupt" in err
+    assert [record["outcome"] for record in read_records(tmp_path / "r.jsonl")] == ["ok"]
+    assert not any(Path(f"/proc/{line[1]}").exists() for line in lines if line[0] == "pid")
+
+
+def test_the_command_runs_a_sweep_on_two_shares_of_the_processors(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    processors = lanes._processors()
+    if len(processors) < 2:
+        pytest.skip("there is one processor")
+    Path("t.toml").write_text('[axes]\ngraph = ["path:9", "star:8"]\nalgorithm = "kruskal"\n')
+    words = ("bench", "--sweep", "t.toml", "--on", "cpus:2", "--save", "r.jsonl")
+    succeed(*words)
+    records = read_records("r.jsonl")
+    assert [record["outcome"] for record in records] == ["ok", "ok"]
+    assert {record["device"]["threads"] for record in records} == {len(processors) // 2}
+    assert {record["environment"]["node"] for record in records} == {os.uname().nodename}
+    assert "finished before: 2 cells" in succeed(*words, "--resume").err
+
+
+@pytest.fixture
+def gpus(monkeypatch: pytest.MonkeyPatch) -> FakeCupy:
+    fake = FakeCupy(gpus=2)
+    monkeypatch.setattr("gpugraph.bench.lanes.gpus", lambda: fake.gpus)
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    return fake
+
+
+def places(rest: str, kind: str = "gpus") -> list[str]:
+    """Return what the workers of each lane see."""
+    return [lane.start._gpu for lane in lanes_of(kind, rest, f"--on {kind}:{rest}")]
+
+
+def test_each_worker_sees_its_own_gpu_alone_of_those_that_the_bench_sees(gpus, monkeypatch):
+    assert places("2") == places("all") == places("0,1") == ["0", "1"]
+    assert places("1") == ["0"]
+    assert places("1,0") == ["1", "0"]
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "5,GPU-abc")
+    assert places("2") == ["5", "GPU-abc"]
+    assert places("2", "cpus") == ["", ""]
+
+
+def test_shares_of_the_processors_are_equal_and_disjoint(monkeypatch):
+    assert lanes._shares([0, 1, 2, 3, 4], 2) == [[0, 1], [2, 3]]
+    assert lanes._shares([3], 2) == [[3], [3]]
+
+
+@pytest.mark.parametrize(
+    ("rest", "kind", "error", "said"),
+    [
+        ("3", "gpus", DeviceUnavailable, "--on gpus:3: there are 2, and not 3 — write gpus:2"),
+        ("0,2", "gpus", DeviceUnavailable, "--on gpus:0,2: there is no GPU 2: there are 2, counted from 0"),
+        ("1,0,1", "gpus", InputError, "--on gpus:1,0,1: GPU 1 is named twice — a worker needs a GPU of its own"),
+        ("0", "gpus", InputError, "--on gpus:0: that is no worker at all — write e.g. gpus:2"),
+        ("", "gpus", InputError, "--on gpus:: '' is no number of them — write e.g. gpus:2"),
+        ("0,x", "gpus", InputError, "--on gpus:0,x: '0,x' is no number of them — write e.g. gpus:2"),
+        ("0,1", "cpus", InputError, "--on cpus:0,1: processors are not named, but shared out — write e.g. cpus:2"),
+        ("all", "cpus", InputError, "--on cpus:all: 'all' is no number of them — write e.g. cpus:2"),
+    ],
+)
+def test_gpus_that_are_not_there_or_named_twice_are_refused(gpus, rest: str, kind: str, error: type, said: str) -> None:
+    with pytest.raises(GpuGraphError) as raised:
+        places(rest, kind)
+    assert (type(raised.value), str(raised.value)) == (error, said)
+
+
+def test_a_place_that_does_not_exist_is_refused_with_the_nearest(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    words = ("bench", "--save", "r.jsonl", "--on")
+    assert "--on gpu:2: unknown place 'gpu' — did you mean 'gpus'?" in refuse(2, *words, "gpu:2")
+    assert "unknown setting of jobs 'partion' — did you mean 'partition'?" in refuse(2, *words, "slurm:partion=x")
+    assert "--on slurm:time=soon: 'soon' is no length of time" in refuse(2, *words, "slurm:time=soon")
+    assert "--on slurm:gpus=0: '0' is no number of gpus" in refuse(2, *words, "slurm:gpus=0")
+    assert "--on slurm:account: 'account' has no value" in refuse(2, *words, "slurm:account")
+    assert not Path("r.jsonl").exists()

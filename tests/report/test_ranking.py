@@ -1,0 +1,176 @@
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+
+import pytest
+
+from gpugraph.measure.ranking import Claim, Ranking, rank
+from gpugraph.quantities import with_error
+from gpugraph.report.export import check_ending, exported
+from gpugraph.report.ranking import ranking_lines
+from gpugraph.report.terminal import columns, plain
+from tests.measure.test_ranking import row, samples
+from tests.report.canned import mst_record
+
+
+def shown(*rows, width: int = 80) -> str:
+    (ranking,), _ = rank(rows)
+    return plain(ranking_lines(ranking, width=width, table_width=width))
+
+
+def in_one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+@pytest.mark.parametrize(
+    ("value", "half", "text"),
+    [
+        (1.4193, 0.0532, "1.42 ± 0.05"),
+        (1.4193, 0.0139, "1.419 ± 0.014"),
+        (2.00003, 0.00001, "2.000 ± 0.001"),
+        (3.81, 2.2, "3.8 ± 2.2"),
+        (583.2, 21.0, "580 ± 20"),
+        (12.34, 0.98, "12.3 ± 1.0"),
+        (5.0, 0.0, "5.000"),
+    ],
+)
+def test_a_ratio_is_shown_to_the_digit_that_its_interval_allows(value, half, text):
+    assert with_error(value, half) == text
+
+
+def test_a_ranking_is_a_sorted_table_a_chart_and_sentences():
+    text = shown(row("kruskal", 1.42, seed=3), row("boruvka", 1, seed=4), row("peer:igraph", 1.42, seed=5))
+    lines = text.splitlines()
+    assert lines[0].startswith("mst on rmat:16: 65,536 vertices, 909,957 edges")
+    assert [line.split()[0] for line in lines[2:6]] == ["algorithm", "boruvka", *sorted_names(lines)]
+    assert any("█" in line and line.startswith("boruvka ") and line.endswith(" 1") for line in lines)
+    assert "boruvka is 1.4" in text
+    assert "times as fast as kruskal" in text
+    assert "cannot be told from" in text
+    assert "peer:" not in text.partition("time ")[2]
+
+
+def sorted_names(lines: list[str]) -> list[str]:
+    return [line.split()[0] for line in lines[4:6]]
+
+
+def test_a_wide_interval_is_told_by_its_ends_for_it_is_lopsided():
+    fast, slow = row("fast", 1), row("slow", 2)
+    ranking = Ranking([fast, slow], [], [Claim(fast, slow, 2.02, (1.104, 3.32), True)], [])
+    text = plain(ranking_lines(ranking))
+    assert "fast is 2 (1.1 to 3.32) times as fast as slow" in text
+
+
+def test_a_warning_says_what_is_wrong_with_the_samples_and_what_to_do():
+    noisy = row("noisy", 1, noise=0.5)
+    wide = {**noisy.data, "confidence_s": {"kernel": [0.9e-3, 1.2e-3]}}
+    first = samples(2.0)
+    first[0] = 9e-3
+    late = {**row("late", 2).data, "sampling": {"outliers": [0]}, "samples_s": {"kernel": first}}
+    few = {**row("few", 3, number=2).data, "sampling": {"min_samples": 10}}
+    hot = {**row("hot", 4).data, "sampling": {"throttled_repeated": 3}}
+    records = [type(noisy).of(data) for data in (wide, late, few, hot)]
+    text = in_one_line(shown(*records))
+    assert re.search(r"noisy noisy \(± 1[45]\.?\d? %\): the times scatter; close other programs", text)
+    assert "first run late (its first run took 4." in text
+    assert "warm up longer: --warmup 3" in text
+    assert "few few (2 samples): too few samples to prove much; give them more time with --max-seconds" in text
+    assert "throttled hot (3 samples taken again): the GPU was held down; let it cool" in text
+
+
+def test_whether_the_target_was_reached_is_said_with_the_reason():
+    def sampled(name, low, high, stopped_by):
+        sampling = {"target": 0.02, "stopped_by": stopped_by, "time_limit_s": 15.0}
+        return type(good).of({**row(name, 1).data, "confidence_s": {"kernel": [low, high]}, "sampling": sampling})
+
+    good = row("good", 1)
+    reached = sampled("good", 0.99e-3, 1.01e-3, "target")
+    missed = sampled("bad", 0.9e-3, 1.1e-3, "time")
+    assert "target ± 2 % reached by all" in in_one_line(shown(reached, sampled("fine", 0.99e-3, 1.01e-3, "target")))
+    text = in_one_line(shown(reached, missed))
+    assert "target ± 2 % not reached by bad (± 9.99 %" in text
+    assert "its time was up); give it more with --max-seconds" in text
+    assert "target" not in shown(good, row("other", 2))
+
+
+def test_differences_of_a_few_per_cent_in_one_process_are_not_to_be_relied_on():
+    text = in_one_line(shown(row("a", 1, noise=0.001), row("b", 1.05, noise=0.001, seed=2)))
+    assert "a is 1.05" in text
+    assert "gpugraph bench --processes 5 tells" in text
+
+
+def test_beside_a_gpu_the_device_is_named_and_the_transfers_counted():
+    gpu = type(row("a", 1)).of({**mst_record(algorithm="g"), "samples_s": {"kernel": samples(0.641)}})
+    text = in_one_line(shown(gpu, row("c", 10, seed=2)))
+    assert "g on NVIDIA H200 is 15" in text
+    assert "times as fast as c on CPU in the kernel, 4.61 times with the way to the device and back" in text
+    assert "with transfers" in text
+
+
+def test_an_export_holds_every_sample_whatever_its_format():
+    rows = [row("a", 1), row("b", 2, seed=2)]
+    rankings, _ = rank(rows)
+    content = json.loads(exported(rows, rankings, ".json"))
+    assert [len(one["samples_s"]["kernel"]) for one in content["records"]] == [40, 40]
+    assert content["rankings"][0]["order"] == ["a", "b"]
+    assert content["rankings"][0]["claims"][0]["told_apart"] is True
+    lines = list(csv.DictReader(io.StringIO(exported(rows, rankings, ".csv"))))
+    assert len(lines) == 80
+    times = [float(line["sample_s"]) for line in lines if line["algorithm"] == "b"]
+    assert times == pytest.approx(rows[1].samples)
+    text = exported(rows, rankings, ".md")
+    assert "- a is 2.0" in text
+    assert (
+        text.partition("<summary>Samples")[2].count(" ms, ") + text.partition("<summary>Samples")[2].count(" µs, ")
+        == 78
+    )
+    assert check_ending("a/b.JSON") == ".json"
+
+
+def test_a_record_without_samples_has_a_line_of_its_own_in_the_samples():
+    from tests.report.canned import failed
+
+    broken = type(row("a", 1)).of(failed())
+    (line,) = csv.DictReader(io.StringIO(exported([broken], [], ".csv")))
+    assert (line["outcome"], line["sample_s"]) == ("failed", "")
+
+
+TABLE = (
+    ["algorithm", "graph", "kernel", "outcome"],
+    [
+        ["boruvka(delta=1234567)", "rmat:20,ef=16", "12,345.6 ms ± 0.52 %", "verified"],
+        ["prim", "rmat:20", "1.2 ms", "refused: the weights of rmat:20 are of float64, which it does not take"],
+    ],
+)
+
+
+@pytest.mark.parametrize("width", [None, 120, 80, 60, 40])
+def test_a_table_never_breaks_inside_a_number_and_keeps_to_its_width(width):
+    text = plain(columns(*TABLE, right=(2,), width=width))
+    lines = text.splitlines()
+    if width is not None:
+        assert max(map(len, lines)) <= width
+    for whole in ("delta=1234567", "12,345.6 ms ± 0.52 %", "1.2 ms", "ef=16", "float64"):
+        pieces = [whole] if width is None or width >= 60 else whole.replace("=", "= ").split()
+        assert all(piece in text for piece in pieces), (whole, text)
+    if width is None:
+        assert len(lines) == 3
+
+
+def test_what_all_rows_of_a_wide_table_share_goes_to_a_line_above_it():
+    rows = [["mst", name, "AMD EPYC", "1.2 ms"] for name in ("boruvka", "kruskal")]
+    text = plain(columns(["problem", "algorithm", "device", "kernel"], rows, right=(3,), width=30))
+    assert text.splitlines() == [
+        "problem mst, device AMD EPYC",
+        "algorithm  kernel",
+        "boruvka    1.2 ms",
+        "kruskal    1.2 ms",
+    ]
+
+
+def test_a_table_too_wide_for_a_terminal_becomes_titles_and_values():
+    lines = plain(columns(["kernel", "MTEPS"], [["12,345.6 ms ± 0.52 %", "1,234,567.8 ± 3 %"]], right=(0, 1), width=30))
+    assert lines.splitlines() == ["kernel  12,345.6 ms ± 0.52 %", "MTEPS   1,234,567.8 ± 3 %"]
