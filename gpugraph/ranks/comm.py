@@ -113,6 +113,7 @@ class Comm:
         if self.meter is None:
             yield
             return
+        self._settle()  # what this rank's device is still at is work, not waiting
         start = time.perf_counter()
         self.barrier()
         here = time.perf_counter()
@@ -121,7 +122,7 @@ class Comm:
         self.meter.talked(here - start, time.perf_counter() - here, sent)
 
     def _settle(self) -> None:
-        """Wait until a collective has ended where it returns earlier."""
+        """Wait until what the device was given has ended, where that returns earlier."""
 
     def _reduce(self, array: Array, op: str) -> None:
         raise NotImplementedError
