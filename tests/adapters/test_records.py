@@ -16,7 +16,7 @@ import pytest
 import gpugraph
 from gpugraph.adapters import calls
 from gpugraph.adapters.records import Measured, Records
-from gpugraph.cli import progress as progress_module
+from gpugraph.cli import output as output_module
 from gpugraph.errors import InputError
 from gpugraph.measure.record import Record
 from tests.report.canned import failed, mst_record
@@ -211,7 +211,7 @@ def test_a_notebook_sees_what_goes_on_beneath_the_cell_until_it_ends(monkeypatch
     python = types.SimpleNamespace(get_ipython=lambda: shell, __spec__=None)
     monkeypatch.setitem(sys.modules, "IPython", python)  # type: ignore[arg-type]
     monkeypatch.setitem(sys.modules, "IPython.display", types.SimpleNamespace(HTML=str, display=display))  # type: ignore[arg-type]
-    monkeypatch.setattr(progress_module, "FIRST_S", 0.0)
+    monkeypatch.setattr(output_module, "FIRST_S", 0.0)
     with calls.showing() as tell:
         tell("compiling, first use only")
         while not seen:
