@@ -136,7 +136,7 @@ def load(
     _expect(str, weights=weights, columns=columns, **({} if input_format is None else {"input_format": input_format}))
     _expect(int, seed=seed, **({} if vertices is None else {"vertices": vertices}))
     _expect(bool, symmetrize=symmetrize, keep_ids=keep_ids, **({} if directed is None else {"directed": directed}))
-    from gpugraph.graph.sources import open_graph
+    from gpugraph.graph.load import open_graph
 
     return open_graph(
         source,

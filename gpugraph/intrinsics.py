@@ -1,4 +1,4 @@
-"""What ``atomics.py`` names, as Numba's intrinsics; importing this imports Numba.
+"""What ``team.py`` names, as Numba's intrinsics; importing this imports Numba.
 
 Numba has none of its own for the CPU; these are intrinsics as its documentation of extending describes
 ("Low-level extension API", section ``@intrinsic``).  Reals are handled by their bits, which order those that are not

@@ -1,4 +1,4 @@
-"""A team: threads that run one compiled function together, from its first step to its last, without Python in between.
+"""A team: threads that run one compiled function together, without Python in between, and atomics for what they share.
 
 The function begins with ``(control, rank, size)``.  Its steps are parted by ``join``; work of uneven size is dealt out
 by ``fetch_add`` on a counter of ``control``.  A barrier costs about a microsecond, where a step called from Python by
@@ -17,9 +17,42 @@ from typing import Any
 
 import numpy as np
 
-from gpugraph.atomics import fetch_add, load_now
 from gpugraph.clock import NullClock
 from gpugraph.compiled import FromNumba, plain_njit, threads
+
+# ------------------------------------------------------------------ atomics
+# Atomic operations on NumPy arrays in compiled code, for threads that share an array without the GIL.
+# ``intrinsics.py`` has them; here they have names that can be imported without Numba, which compiled code puts its own
+# in place of.
+
+
+def _intrinsic(name: str) -> Any:
+    def made() -> Any:
+        from gpugraph import intrinsics
+
+        return getattr(intrinsics, name)
+
+    return FromNumba(made)
+
+
+compare_and_swap = _intrinsic("compare_and_swap")
+"""Set ``array[index]`` to ``desired`` if it is ``expected``; return what it was before, in one atomic step."""
+
+fetch_min = _intrinsic("fetch_min")
+"""Lower ``array[index]`` to ``value`` if that is less; return what it was before, in one atomic step."""
+
+fetch_add = _intrinsic("fetch_add")
+"""Add ``value`` to ``array[index]``; return what it was before, in one atomic step that no access is moved across."""
+
+load_now = _intrinsic("load_now")
+"""Return ``array[index]`` as it is now: read from memory, whatever the compiler has seen of it before."""
+
+prefetch = _intrinsic("prefetch")
+"""Ask for the cache line of ``array[index]``, which will be read soon."""
+
+cycles = _intrinsic("cycles")
+"""Return the processor's counter of cycles, uint64; it runs at a steady rate."""
+
 
 _ARRIVED, _EPOCH, _STOP = 0, 16, 32
 COUNTERS = 48

@@ -20,8 +20,7 @@ from gpugraph.bench.estimate import Prices
 from gpugraph.bench.formula import NAMES
 from gpugraph.bench.store import Finished, Store
 from gpugraph.errors import InputError
-from gpugraph.measure.cell import Cell
-from gpugraph.measure.sampling import Sampling
+from gpugraph.measure.cell import Cell, Sampling
 from gpugraph.report.sweep import result_lines
 from gpugraph.report.terminal import plain
 from tests.cli.runner import Outcome, run

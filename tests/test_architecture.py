@@ -120,3 +120,17 @@ def test_every_file_that_the_page_names_exists() -> None:
 def test_the_contract_of_devices_and_the_cpu_know_none_of_the_others() -> None:
     for module in ("gpugraph.devices.base", "gpugraph.devices.cpu"):
         assert not [target for target in imported(MODULES[module]) if target.startswith("gpugraph.devices")]
+
+
+def test_what_the_page_is_asked_for_is_defined_where_it_says() -> None:
+    asked = re.findall(r"^\| [^|`]+(?:`[^`|]+`)?[^|`]* \| `(gpugraph/[\w/]+\.py)` \| `(\w+)` \|$", PAGE, re.MULTILINE)
+    assert len(asked) == 12
+    for file, name in asked:
+        defined = set()
+        for node in ast.parse((ROOT / file).read_text("utf-8")).body:
+            if isinstance(node, ast.ClassDef | ast.FunctionDef):
+                defined.add(node.name)
+            elif isinstance(node, ast.Assign | ast.AnnAssign):
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                defined |= {target.id for target in targets if isinstance(target, ast.Name)}
+        assert name in defined, f"{file} has no {name}"

@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from gpugraph.atomics import compare_and_swap, cycles, fetch_add, fetch_min, load_now, prefetch
 from gpugraph.compiled import njit
+from gpugraph.team import compare_and_swap, cycles, fetch_add, fetch_min, load_now, prefetch
 
 
 @njit

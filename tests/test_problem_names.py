@@ -10,7 +10,7 @@ from gpugraph.problems.contract import PROBLEMS
 PACKAGE = Path(__file__).resolve().parent.parent / "gpugraph"
 ROOMS = ("bench", "cli", "devices", "emulator", "graph", "measure", "peers", "ranks", "report")
 
-WORDS = {("report/graph.py", "components")}
+WORDS = {("report/listings.py", "components")}
 """(file, text): a property of a graph that is called as a problem is."""
 
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from gpugraph import team
-from gpugraph.atomics import fetch_add
 from gpugraph.clock import HostClock, NullClock
 from gpugraph.compiled import plain_njit
+from gpugraph.team import fetch_add
 
 
 @plain_njit

@@ -12,10 +12,9 @@ from gpugraph.adapters.records import Records
 from gpugraph.bench.store import WAIT_S, Store
 from gpugraph.errors import InputError, shown, unknown_name
 from gpugraph.measure.assemble import failed_record, outcome_of
-from gpugraph.measure.cell import Cell, check_counts
+from gpugraph.measure.cell import Cell, Sampling, check_counts
 from gpugraph.measure.record import Record
-from gpugraph.measure.sampling import Sampling
-from gpugraph.measure.session import Session
+from gpugraph.measure.run_cell import Session
 from gpugraph.problems.guest_sources import installed
 from gpugraph.problems.registry import algorithms
 from gpugraph.quantities import parse_share

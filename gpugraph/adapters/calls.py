@@ -112,7 +112,7 @@ def showing(progress: bool | None = None) -> Iterator[Callable[[str], None]]:
     notebook = _notebook()
     wanted = (notebook or sys.stderr.isatty()) if progress is None else progress
     stream: Any = _Beneath() if notebook and wanted else None
-    from gpugraph.cli.progress import Progress
+    from gpugraph.cli.output import Progress
 
     with Progress(quiet=not wanted, stream=stream) as tell:
         try:

@@ -18,7 +18,7 @@ from gpugraph.measure import record_file
 from gpugraph.measure.columns import Labelled, columns_of, precise_time
 from gpugraph.measure.ranking import rank
 from gpugraph.measure.record import PHASES, Record
-from gpugraph.problems.column import CSV
+from gpugraph.problems import CSV
 from gpugraph.quantities import counted, duration, rate
 from gpugraph.report import STYLES, render
 from gpugraph.report.cells import label

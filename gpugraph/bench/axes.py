@@ -23,7 +23,7 @@ from typing import Any
 
 from gpugraph.bench.toml_file import Document
 from gpugraph.errors import InputError, unknown_name
-from gpugraph.measure.sampling import Sampling
+from gpugraph.measure.cell import Sampling
 from gpugraph.problems.contract import PROBLEMS
 
 AXES: dict[str, list[Any]] = {

@@ -22,8 +22,8 @@ from gpugraph.bench.store import Store, dated_name, latest_name, read_records
 from gpugraph.bench.sweep import Sweep
 from gpugraph.bench.unit import Task
 from gpugraph.errors import DeviceUnavailable, GpuGraphError, InputError, Regression, VerificationFailed
+from gpugraph.measure.cell import Sampling
 from gpugraph.measure.record import Record
-from gpugraph.measure.sampling import Sampling
 from gpugraph.peers import describe_peers, read_tables, register_commands
 from gpugraph.quantities import in_seconds
 

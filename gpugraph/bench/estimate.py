@@ -17,10 +17,9 @@ from gpugraph.bench.available import PEER
 from gpugraph.bench.plan import Planned
 from gpugraph.errors import GpuGraphError
 from gpugraph.host import usable_cores
-from gpugraph.measure.cell import Cell, resolve_algorithm
+from gpugraph.measure.cell import Cell, Sampling, resolve_algorithm
 from gpugraph.measure.check import REFERENCE_LIMIT
 from gpugraph.measure.record_shape import shape_of
-from gpugraph.measure.sampling import Sampling
 from gpugraph.peers import LIBRARIES
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.contract import CertifiesOnDevice, Input, ViewSize

@@ -12,7 +12,7 @@ from typing import Any
 from gpugraph.bench.axes import described, filled, matches, variables_in
 from gpugraph.errors import InputError, unknown_name
 from gpugraph.measure.record import Record
-from gpugraph.problems.column import at
+from gpugraph.problems import at
 from gpugraph.problems.registry import algorithms
 
 Conditions = Mapping[str, Any]

@@ -19,16 +19,16 @@ from typing import Any, Protocol
 
 from gpugraph.bench.estimate import Budget, Prices
 from gpugraph.bench.lanes import Lane, side_by_side
-from gpugraph.bench.paper import paper_of
 from gpugraph.bench.plan import Plan, Planned, groups_of, units_of
 from gpugraph.bench.process import Race
 from gpugraph.bench.store import Finished, Store
 from gpugraph.bench.sweep import Sweep
+from gpugraph.bench.sweep_file import paper_of
 from gpugraph.bench.unit import Engine
 from gpugraph.host import available_memory
 from gpugraph.measure.assemble import failed_record
 from gpugraph.measure.cell import unopened_id
-from gpugraph.measure.environment import command_line
+from gpugraph.measure.instruments import command_line
 from gpugraph.problems.contract import Input
 from gpugraph.problems.guest_sources import told_of
 from gpugraph.quantities import in_units

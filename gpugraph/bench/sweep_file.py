@@ -7,30 +7,91 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from gpugraph.bench.axes import (
-    AXES,
-    LIMITS,
-    TEMPLATES,
-    apply_settings,
-    expand,
-    sampling_settings,
-    variables_in,
-)
-from gpugraph.bench.findings import read_expectations, read_tables
+from gpugraph.bench.axes import AXES, LIMITS, TEMPLATES, apply_settings, expand, meets, sampling_settings, variables_in
+from gpugraph.bench.findings import Expectation, read_expectations, read_tables
 from gpugraph.bench.formula import check_conditions
-from gpugraph.bench.paper import read_paper
 from gpugraph.bench.sweep import Block, Limits, Rule, Sweep, Variant
 from gpugraph.bench.toml_file import Document
 from gpugraph.devices.discovery import parse_device
 from gpugraph.errors import InputError, placed, unknown_name
 from gpugraph.files import resource_dir
 from gpugraph.graph.view import PREPARATIONS
+from gpugraph.measure.cell import Cell
 from gpugraph.problems.contract import PROBLEMS, TRANSFERS
 from gpugraph.quantities import parse_bytes, parse_seconds
+
+# ------------------------------------------------------------------ [paper]
+# What a paper states, and which of it goes into the record of a cell.
+
+PAPER = ("title", "authors", "year", "hardware", "note", "point", "claim")
+
+VALUES = ("kernel_s", "mteps", "speedup")
+"""What a point of a paper may state."""
+
+SIZES = ("vertices", "scale")
+"""What may say how large its graph was."""
+
+
+def read_paper(document: Document, expectations: Sequence[Expectation]) -> Mapping[str, Any]:
+    """Return the table ``[paper]``, checked; expectations that have a place in it are claims too.
+
+    Raises:
+        InputError: anything in it that makes no sense; the message names file, line and key.
+    """
+    paper = document.table(document.tables, "paper")
+    document.check_keys(paper, PAPER, "paper")
+    points = document.list_of_tables(paper, "paper", "point")
+    for turn, point in enumerate(points):
+        if not any(key in point for key in VALUES):
+            remedy = f"give {', '.join(VALUES[:-1])} or {VALUES[-1]}"
+            where = document.where("paper", "point")
+            raise InputError(f"number {turn + 1} states no value", where=where, remedy=remedy)
+        for key in (*VALUES, *SIZES):
+            value = point.get(key, 1)
+            if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
+                where = document.where("paper", "point", key, turn=turn)
+                raise InputError(f"{value!r} is no number above 0", where=where)
+    claims = paper.get("claim", [])
+    if not isinstance(claims, list) or not all(isinstance(claim, str) for claim in claims):
+        raise InputError("is no list of texts", where=document.where("paper", "claim"), remedy='write claim = ["…"]')
+    for key in ("title", "hardware"):
+        if not isinstance(paper.get(key), str):
+            raise InputError(f"lacks '{key}'", where=document.where("paper"), remedy="name paper and hardware")
+    judged = [f"{one.text} ({one.where})" for one in expectations if one.where]
+    return {**paper, "claim": [*claims, *judged]}
+
+
+def paper_of(paper: Mapping[str, Any], cell: Cell) -> list[dict[str, Any]]:
+    """Return the ``paper`` field of a cell's record: an object for each table or figure that concerns it.
+
+    A point of ``[[paper.point]]`` gives ``kernel_s``, ``mteps``, or ``speedup`` with ``over`` what it is one; and
+    ``vertices`` or ``scale``; ``label`` and ``where`` name the paper's system and the place in its text, ``hardware``
+    that of the point where it is not the paper's.  Every other key is a condition on the cell, as in a rule of
+    ``[[skip]]``: the point is kept in the records of the cells that meet it.  The first object holds what the paper
+    says besides.
+    """
+    known = {**cell.axes, "problem": cell.problem, "graph": str(cell.graph), "device": cell.device}
+    points: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    kept = (*VALUES, *SIZES, "over", "label", "where")
+    for point in paper.get("point", ()):
+        conditions = {name: wanted for name, wanted in point.items() if name not in (*kept, "hardware")}
+        if meets(conditions, known):
+            place = str(point.get("hardware", paper["hardware"])), str(point.get("where", ""))
+            points.setdefault(place, []).append({k: point[k] for k in kept if k in point})
+    said = {key: paper[key] for key in ("authors", "year", "note") if key in paper}
+    said |= {"claims": list(paper["claim"])} if paper.get("claim") else {}
+    if not points:
+        return [{"name": paper["title"], "hardware": paper["hardware"], "points": [], **said}]
+    objects = [
+        {"name": paper["title"], "hardware": hardware, "where": where, "points": found}
+        for (hardware, where), found in points.items()
+    ]
+    return [{**objects[0], **said}, *objects[1:]]
+
 
 BLOCK = ("name", "axes", "options", "cases", "skip", "limits")
 TOP = ("title", "about", "budget", "sampling", "block", "paper", "peer", "table", "expect", *BLOCK[1:])

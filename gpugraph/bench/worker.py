@@ -153,8 +153,8 @@ class Worker:
             self._send("done")
 
     def _measure(self, request: Mapping[str, Any]) -> None:
-        from gpugraph.measure.sampling import Sampling
-        from gpugraph.measure.session import DeviceLost, Session
+        from gpugraph.measure.cell import Sampling
+        from gpugraph.measure.run_cell import DeviceLost, Session
         from gpugraph.measure.strangers import SpoiledGraph
 
         if self._session is None:

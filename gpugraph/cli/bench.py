@@ -144,8 +144,7 @@ def bench(
 @contextlib.contextmanager
 def _opened(bench: Bench, *, quiet: bool) -> Iterator[Bench]:
     """Open the devices of a bench, and tell what that has to tell."""
-    from gpugraph.cli.output import tell
-    from gpugraph.cli.progress import Progress
+    from gpugraph.cli.output import Progress, tell
 
     with contextlib.ExitStack() as stack:
         with Progress(quiet=quiet) as progress:

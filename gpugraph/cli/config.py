@@ -1,12 +1,16 @@
-"""``gpugraph config`` and ``gpugraph completion``: what suits the program to its user."""
+"""``gpugraph config``, ``completion`` and ``new``: what suits the program to its user, and files to begin with."""
 
 from __future__ import annotations
+
+import os
+from pathlib import Path
 
 import click
 
 from gpugraph.cli.completion import SHELLS, VARIABLE
 from gpugraph.cli.options import command, defaults, table_or_json, users_file
-from gpugraph.errors import unknown_name
+from gpugraph.errors import InputError, unknown_name
+from gpugraph.problems.contract import PROBLEMS
 
 
 @command
@@ -59,3 +63,49 @@ def completion(shell: str, quiet: bool) -> None:
     assert made is not None
     writer = made(click.get_current_context().find_root().command, {}, "gpugraph", VARIABLE)
     show(writer.source_template % writer.source_vars())  # source() would ask the bash at hand for its version
+
+
+# ------------------------------------------------------------------ new
+
+KINDS = ("python", "numba", "cuda")
+
+
+@command
+@click.argument("what", metavar="algorithm")
+@click.argument("file", metavar="FILE.py")
+@click.option("--problem", default=PROBLEMS[0], show_default=True, metavar="|".join(PROBLEMS), help="What it solves.")
+@click.option("--kind", default=KINDS[0], show_default=True, metavar="|".join(KINDS), help="How it computes.")
+def new(what: str, file: str, problem: str, kind: str, quiet: bool) -> None:
+    """Write an algorithm of your own to begin with: one that works, to be changed.
+
+    A kernel comes in a file beside it, FILE.cu. `gpugraph help your_algorithm` says what an algorithm gets and returns.
+
+    Example:
+      gpugraph new algorithm mine.py --problem sssp
+    """
+    from gpugraph.cli.output import show, tell
+    from gpugraph.files import atomic_write, resource_dir
+
+    if what != "algorithm":
+        raise unknown_name("thing to make", what, ("algorithm",))
+    for noun, name, names in (("problem", problem, PROBLEMS), ("kind of algorithm", kind, KINDS)):
+        if name not in names:
+            raise unknown_name(noun, name, names)
+    examples = resource_dir("docs") / "examples"
+    stem = f"{problem}_{kind}"
+    parts = sorted(examples.glob(f"{stem}.*"), key=lambda part: part.suffix != ".py")
+    if not parts:
+        there = " or ".join(one for one in KINDS if (examples / f"{problem}_{one}.py").exists())
+        raise InputError(f"there is no {kind} to begin with for {problem}", remedy=f"take --kind {there}")
+    if not file.endswith(".py"):
+        raise InputError("an algorithm stands in a Python file", where=file, remedy="end its name in .py")
+    targets = [Path(file).with_suffix(part.suffix) for part in parts]
+    for target in targets:
+        if os.path.lexists(target):
+            raise InputError("is there already, and is not overwritten", where=target, remedy="choose another name")
+    for part, target in zip(parts, targets, strict=True):
+        with atomic_write(target, "w") as stream:
+            stream.write(part.read_text("utf-8").replace(f"{stem}.py", file))
+    usage = parts[0].read_text("utf-8").split("gpugraph ", 1)[1].split('."""', 1)[0]
+    show("\n".join(map(str, targets)))
+    tell([f"try it: gpugraph {usage.replace(f'{stem}.py', file)}"], quiet=quiet)

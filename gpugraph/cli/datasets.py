@@ -39,8 +39,7 @@ def datasets(
     """
     import json
 
-    from gpugraph.cli.output import show, show_lines, tell
-    from gpugraph.cli.progress import Progress
+    from gpugraph.cli.output import Progress, show, show_lines, tell
     from gpugraph.clock import HostClock
     from gpugraph.graph.datasets.registry import find, listed, registry
     from gpugraph.graph.datasets.store import describe, open_dataset, remove

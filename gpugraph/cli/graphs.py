@@ -25,8 +25,7 @@ def generate(spec: str, output: str, output_format: str | None, quiet: bool) -> 
     Example:
       gpugraph generate rmat:12,seed=7,w=1..255 -o rmat12.csr
     """
-    from gpugraph.cli.output import check_destination, show_written
-    from gpugraph.cli.progress import Progress
+    from gpugraph.cli.output import Progress, check_destination, show_written
     from gpugraph.graph.generate import generate as generate_graph
     from gpugraph.graph.load import save_file, writable_format
     from gpugraph.graph.spec import parse_spec
@@ -63,10 +62,8 @@ def convert(source: str, output: str, output_format: str | None, renumber: bool,
     Example:
       gpugraph convert rmat12.csr rmat12.gr.gz --weights hash:1..255
     """
-    from gpugraph.cli.output import check_destination, show_written, tell
-    from gpugraph.cli.progress import Progress
-    from gpugraph.graph.load import save_file, writable_format
-    from gpugraph.graph.sources import open_graph
+    from gpugraph.cli.output import Progress, check_destination, show_written, tell
+    from gpugraph.graph.load import open_graph, save_file, writable_format
     from gpugraph.report.table import describe_graph
 
     writable_format(output, output_format)
@@ -90,12 +87,11 @@ def info(graph: str, style: str, quiet: bool, **changes: Any) -> None:
     Example:
       gpugraph info rmat:12
     """
-    from gpugraph.cli.output import show, show_lines, tell
-    from gpugraph.cli.progress import Progress
+    from gpugraph.cli.output import Progress, show, show_lines, tell
+    from gpugraph.graph.load import open_graph
     from gpugraph.graph.properties import properties
-    from gpugraph.graph.sources import open_graph
     from gpugraph.measure.record_shape import json_text
-    from gpugraph.report.graph import graph_figures, graph_json
+    from gpugraph.report.listings import graph_figures, graph_json
 
     with Progress(quiet=quiet) as progress:
         loaded = open_graph(graph, progress=progress, **changes)
@@ -123,9 +119,8 @@ def verify(graph: str, result: str, method: str, quiet: bool, **changes: Any) ->
     Example:
       gpugraph verify rmat:12 forest.npz --method both
     """
-    from gpugraph.cli.output import show, tell
-    from gpugraph.cli.progress import Progress
-    from gpugraph.graph.sources import open_graph
+    from gpugraph.cli.output import Progress, show, tell
+    from gpugraph.graph.load import open_graph
     from gpugraph.measure.check import check_result
     from gpugraph.report.table import METHOD_NAMES
 

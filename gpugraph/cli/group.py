@@ -16,9 +16,8 @@ from click.shell_completion import shell_complete
 from gpugraph import __version__
 from gpugraph.cli import Interruption
 from gpugraph.cli.completion import VARIABLE
-from gpugraph.cli.layout import sections, write_example
 from gpugraph.cli.measure import problem_command
-from gpugraph.cli.options import help_text
+from gpugraph.cli.options import help_text, sections, write_example
 from gpugraph.cli.output import silence, warnings_as_notices
 from gpugraph.errors import (
     EXIT_DEFECT,
@@ -38,7 +37,7 @@ COMMANDS = {
     "bench": "bench",
     "compare": "compare",
     "report": "report",
-    "plot": "plot",
+    "plot": "report",
     "datasets": "datasets",
     "generate": "graphs",
     "convert": "graphs",
@@ -47,8 +46,8 @@ COMMANDS = {
     "devices": "lists",
     "verify": "graphs",
     "demo": "races",
-    "help": "help",
-    "new": "new",
+    "help": "lists",
+    "new": "config",
     "races": "races",
     "config": "config",
     "completion": "config",

@@ -1,15 +1,19 @@
-"""``gpugraph algos`` and ``gpugraph devices``: what there is."""
+"""``gpugraph algos``, ``devices`` and ``help``: what there is, and the pages of docs/."""
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from gpugraph.cli.options import command, named, table_or_json
+from gpugraph.errors import InputError, unknown_name
+from gpugraph.files import resource_dir
 
 if TYPE_CHECKING:
     from gpugraph.problems.algorithm import Algorithm
+
 
 _STYLES = ("table", "json", "markdown")
 
@@ -54,7 +58,6 @@ def _installed(problem: str | None, *, quiet: bool) -> list[Algorithm]:
     """Return what installed packages offer; one that cannot be used is told of and left out."""
     from gpugraph.bench.available import Guests
     from gpugraph.cli.output import tell
-    from gpugraph.errors import InputError
     from gpugraph.problems.guest_sources import installed
     from gpugraph.problems.registry import algorithms
 
@@ -86,8 +89,7 @@ def devices(probe: bool, style: str, quiet: bool) -> None:
     """
     import json
 
-    from gpugraph.cli.output import show, show_lines
-    from gpugraph.cli.progress import Progress
+    from gpugraph.cli.output import Progress, show, show_lines
     from gpugraph.devices.discovery import found_devices
     from gpugraph.report.listings import device_list
 
@@ -118,3 +120,48 @@ def _probed(name: str) -> dict[str, Any]:
             device.close()
     except GpuGraphError as error:
         return {"usable": False, "detail": str(error)}
+
+
+# ------------------------------------------------------------------ help
+
+
+@command
+@click.argument("topic", required=False)
+def help(topic: str | None, quiet: bool) -> None:
+    """Show a page on TOPIC, or the help of a command; without TOPIC, what there is.
+
+    Example:
+      gpugraph help formats
+    """
+    from gpugraph.cli.output import show
+
+    pages = {page.stem: page for page in sorted(resource_dir("docs").glob("*.md"))}
+    if topic is None:
+        titles = {name: page.open(encoding="utf-8").readline().lstrip("# ").strip() for name, page in pages.items()}
+        show("\n".join(f"{name:<16} {title}" for name, title in titles.items()))
+        return
+    wanted = topic.removesuffix(".md").removeprefix("docs/").replace("-", "_")
+    if wanted in pages:
+        text = pages[wanted].read_text("utf-8")
+        if sys.stdout.isatty():
+            _show_styled(text)
+        else:
+            show(text)
+        return
+    above = click.get_current_context().find_root()
+    commands = above.command
+    assert isinstance(commands, click.Group)
+    found = commands.get_command(above, topic)
+    if found is None:
+        raise unknown_name("topic", topic, (*pages, *commands.list_commands(above)))
+    show(found.get_help(click.Context(found, above, info_name=topic)))
+
+
+def _show_styled(text: str) -> None:
+    """Print a page on a terminal, a screen at a time where it is longer."""
+    from rich.console import Console
+    from rich.markdown import Markdown
+
+    console = Console()
+    with console.pager(styles=True):
+        console.print(Markdown(text))

@@ -29,9 +29,8 @@ from gpugraph.problems.registry import command_of
 from gpugraph.quantities import parse_share
 
 if TYPE_CHECKING:
-    from gpugraph.measure.cell import Cell
+    from gpugraph.measure.cell import Cell, Sampling
     from gpugraph.measure.record import Record
-    from gpugraph.measure.sampling import Sampling
 
 
 def problem_command(problem: str) -> click.Command:
@@ -82,7 +81,7 @@ def measure(
     Raises:
         VerificationFailed: after everything was printed and saved.
     """
-    from gpugraph.cli.progress import Progress
+    from gpugraph.cli.output import Progress
     from gpugraph.clock import Account
     from gpugraph.measure.cell import Cell
     from gpugraph.measure.run_cell import run_cell
@@ -162,7 +161,8 @@ def measure(
         print_record(record)
     with _going_on(troubles):
         draw_counter_example(draw, record.shape.verification.counter_example, quiet=quiet)
-        export([record], exports, quiet=quiet)
+        if exports:
+            export([record], exports, quiet=quiet)
     if record.status == "failed":
         where = f"{record.data['problem']} by {record.data['algorithm']} on {record.data['graph']['name']}"
         raise VerificationFailed(record.data["verification"]["detail"], where=where)
@@ -202,8 +202,7 @@ def _sampling(cell: Cell, target: str | None, max_seconds: float | None, *, cold
     Raises:
         InputError: one of them makes no sense.
     """
-    from gpugraph.measure.cell import check_counts
-    from gpugraph.measure.sampling import Sampling
+    from gpugraph.measure.cell import Sampling, check_counts
 
     check_counts(cell)
     sampling = Sampling.fixed(cell.repeat, cell.warmup)
@@ -220,7 +219,7 @@ def _competing(repeat: int, target: str | None, max_seconds: float | None) -> di
     Raises:
         InputError: one of them makes no sense.
     """
-    from gpugraph.measure.sampling import Sampling
+    from gpugraph.measure.cell import Sampling
 
     context = click.get_current_context()
     told = context.get_parameter_source("repeat") is click.core.ParameterSource.COMMANDLINE

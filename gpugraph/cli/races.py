@@ -41,8 +41,7 @@ def races(
     """
     import json
 
-    from gpugraph.cli.output import check_drawing, draw_counter_example, show, show_lines, tell
-    from gpugraph.cli.progress import Progress
+    from gpugraph.cli.output import Progress, check_drawing, draw_counter_example, show, show_lines, tell
     from gpugraph.clock import HostClock
     from gpugraph.problems.contract import Input
     from gpugraph.problems.registry import load_problem
@@ -135,12 +134,11 @@ def demo(demonstration: str, runs: int | None, device: str, style: str, quiet: b
     """
     import json
 
-    from gpugraph.cli.output import show, show_lines, tell
-    from gpugraph.cli.progress import Progress
+    from gpugraph.cli.output import Progress, show, show_lines, tell
     from gpugraph.devices.discovery import race_detector, select_racing_device
     from gpugraph.problems.contract import PROBLEMS
     from gpugraph.problems.registry import load_problem
-    from gpugraph.report.race import race_page
+    from gpugraph.report.listings import race_page
 
     shows = {name: show for problem in PROBLEMS for name, show in load_problem(problem).demonstrations.items()}
     if demonstration not in shows:

@@ -17,14 +17,12 @@ from numpy.typing import DTypeLike, NDArray
 
 from gpugraph.clock import Clock
 from gpugraph.devices.base import Array, Defines, Mark, Stopwatch, covering_grid
-from gpugraph.devices.cubin import parameter_sizes
-from gpugraph.devices.cuda_kernel import CudaKernel
-from gpugraph.devices.cuda_memory import DeviceMemory
-from gpugraph.devices.cuda_runtime import begin_context, check_index, import_cupy, translate, translated
+from gpugraph.devices.cuda_runtime import DeviceMemory, begin_context, check_index, import_cupy, translate, translated
 from gpugraph.devices.cuda_streams import CudaClock, CudaCopies, CudaMark, CudaStopwatch, Events, Interrupts
-from gpugraph.devices.kernels import CompiledModule, architecture_for, compile_kernels
-from gpugraph.devices.nvml import Nvml, bus_id_of
+from gpugraph.devices.kernels import CompiledModule, CudaKernel, architecture_for, compile_kernels
+from gpugraph.devices.nvrtc import parameter_sizes
 from gpugraph.devices.pinned import Transfers, as_bytes
+from gpugraph.devices.probes import Nvml, bus_id_of
 from gpugraph.errors import DeviceUnavailable, GpuGraphError, unknown_name
 
 _SMALL = 64 << 10  # bytes of the pinned buffer that read-backs and small downloads go through

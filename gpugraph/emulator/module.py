@@ -16,8 +16,7 @@ from typing import Any
 
 from gpugraph.devices.cuda_source import Source, load_source
 from gpugraph.emulator.arguments import Packed, Parameter, check_limits, pack
-from gpugraph.emulator.code_places import Symbols
-from gpugraph.emulator.races import Race, describe_races
+from gpugraph.emulator.races import Race, Symbols, describe_races
 from gpugraph.emulator.toolchain import BUILDS, build_library
 from gpugraph.errors import DeviceUnavailable, GpuGraphError, InputError, unknown_name
 

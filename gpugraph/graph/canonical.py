@@ -59,7 +59,7 @@ def _fill_ids(offsets: Any, targets: Any, first: int, last: int, ids: Any) -> No
 
 
 @njit
-def _ids_at(offsets: Any, targets: Any, tails: Any, positions: Any) -> Any:
+def ids_at(offsets: Any, targets: Any, tails: Any, positions: Any) -> Any:
     """Return the canonical ids of the arcs at ``positions``, whose tails are known."""
     ids = np.empty(len(positions), np.int64)
     for k in range(len(positions)):
@@ -80,22 +80,6 @@ def canonical_ids(graph: CSRGraph) -> NDArray[np.int64]:
         balanced_ranges(graph.offsets, min(threads(), _MOST_RANGES)),
     )
     return ids
-
-
-def canonical_ids_at(graph: CSRGraph, positions: NDArray[Any]) -> NDArray[np.int64]:
-    """Return the (k,) int64 canonical edge ids of the arcs at ``positions``.
-
-    Args:
-        graph: the graph.
-        positions: (k,) positions in ``graph.targets``, in any order.
-    """
-    if graph.directed:
-        return np.array(positions, np.int64)
-    if graph.on_device is not None and graph.on_device.usable:
-        return graph.on_device.canonical_ids(np.ascontiguousarray(positions))
-    wide = np.ascontiguousarray(positions, np.int64)
-    tails = np.searchsorted(graph.offsets, wide, side="right") - 1
-    return np.asarray(_ids_at(graph.offsets, graph.targets, tails, wide))
 
 
 Keys = NDArray[np.unsignedinteger[Any]]

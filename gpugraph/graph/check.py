@@ -1,4 +1,4 @@
-"""Check the structure of a graph from a ``.csr`` file before compiled code trusts it.
+"""Check the structure of a graph from a ``.csr`` file before compiled code trusts it, on the host or where it lies.
 
 Whether every arc has its reverse with equal weight is answered by a signed sum of arc hashes, in one pass without
 random access: arcs u→v with u < v count positive, the others negative, each hashed as the undirected edge it belongs
@@ -159,3 +159,30 @@ def ensure_checked(graph: CSRGraph) -> None:
     # Checking is the only thing that leaves the computed digest beside a stored one that equals it.
     if graph.stored_digest is not None and graph.__dict__.get("digest") != graph.stored_digest:
         check_structure(graph)
+
+
+def check_on_device(graph: CSRGraph) -> None:
+    """Check everything that ``check_structure`` checks, of a graph's copy on a device.
+
+    A graph found sound keeps its digest.  What is wrong is said by the host's check, which looks for it anew: so the
+    words are the same.
+
+    Raises:
+        GraphFormatError: what ``check_structure`` says, or that the copy is not what the file holds now.
+    """
+    assert graph.on_device is not None
+    digest = graph.on_device.digest(graph.digest_code, both_ways=not graph.directed)
+    if digest is not None and graph.stored_digest in (None, digest):
+        graph.__dict__["digest"] = digest
+        return
+    host: dict[str, Any] = {name: getattr(graph, name) for name in ("offsets", "targets", "weights")}
+    check_structure(
+        CSRGraph(
+            **host,
+            directed=graph.directed,
+            name=graph.name,
+            source=graph.source,
+            stored_digest=graph.stored_digest,
+        )
+    )
+    raise graph.changed_while_read()

@@ -1,4 +1,4 @@
-"""CSRGraph: the one form in which a graph is held.
+"""CSRGraph: the one form in which a graph is held, on the host or on a device.
 
 An undirected graph stores both arcs of each edge with equal weight.  Rows are sorted by target; there are
 no self loops and no parallel arcs (``build.py`` drops and merges, and says how many).
@@ -21,12 +21,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.errors import shown
+from gpugraph.errors import GraphFormatError, shown
 from gpugraph.graph.chunks import even_ranges, in_threads
+from gpugraph.graph.device_rows import DeviceRows
+from gpugraph.graph.digest import graph_digest
 from gpugraph.html import Shown
-
-if TYPE_CHECKING:
-    from gpugraph.graph.device_rows import DeviceRows
 
 WEIGHT_DTYPES = ("uint32", "int32", "uint64", "int64", "float32", "float64")
 
@@ -62,6 +61,20 @@ def freeze(holder: Any) -> None:
             view = array.view()
             view.flags.writeable = False
             object.__setattr__(holder, name, view)
+
+
+def described(graph: Any) -> dict[str, Any]:
+    """Return the ``graph`` object of a record, for a graph or what stands for one."""
+    return {
+        "name": graph.name,
+        "source": graph.source,
+        "vertices": graph.vertices,
+        "arcs": graph.arcs,
+        "edges": graph.edges,
+        "directed": graph.directed,
+        "weight_dtype": str(graph.weight_dtype),
+        "digest": graph.digest,
+    }
 
 
 @dataclass(frozen=True)
@@ -167,9 +180,7 @@ class CSRGraph(Shown):
         if self.weight_dtype.kind == "u" or not self.arcs:
             return False
         if self.on_device is not None and self.on_device.usable:
-            from gpugraph.graph.device_check import has_negative_weight
-
-            return has_negative_weight(self.on_device)
+            return self.on_device.has_negative_weight()
         return bool(self.weights.min() < 0)
 
     @property
@@ -194,12 +205,19 @@ class CSRGraph(Shown):
     def digest(self) -> str:
         """Order-free fingerprint of the graph's arcs, weights and kind (see ``digest.py``)."""
         if self.on_device is not None and self.on_device.usable:
-            from gpugraph.graph.device_check import digest_on_device
-
-            return digest_on_device(self)
-        from gpugraph.graph.digest import graph_digest
-
+            digest = self.on_device.digest(self.digest_code)
+            if digest is None:
+                raise self.changed_while_read()
+            return digest
         return graph_digest(self.offsets, self.targets, self.weights, self.digest_code)
+
+    def changed_while_read(self) -> GraphFormatError:
+        """Return the error that the copy on a device is not what the file holds."""
+        return GraphFormatError(
+            "damaged: it was changed while it was read, or its copy on the device was",
+            path=self.source or self.name,
+            remedy="read it again when nothing writes to it",
+        )
 
     @property
     def digest_code(self) -> int:
@@ -246,27 +264,11 @@ class CSRGraph(Shown):
         graph.__dict__.update(kept | changes)
         return graph
 
+    describe = described
+
     def _title(self) -> str:
         return f"CSRGraph {self.name}"
 
     def _facts(self) -> list[tuple[str, Any]]:
         edges = "arcs" if self.directed else "edges"
         return [("vertices", self.vertices), (edges, self.edges), ("weights", self.weight_dtype.name)]
-
-    def describe(self) -> dict[str, Any]:
-        """Return the ``graph`` object of a record."""
-        return described(self)
-
-
-def described(graph: Any) -> dict[str, Any]:
-    """Return the ``graph`` object of a record, for a graph or what stands for one."""
-    return {
-        "name": graph.name,
-        "source": graph.source,
-        "vertices": graph.vertices,
-        "arcs": graph.arcs,
-        "edges": graph.edges,
-        "directed": graph.directed,
-        "weight_dtype": str(graph.weight_dtype),
-        "digest": graph.digest,
-    }

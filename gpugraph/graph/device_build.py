@@ -194,8 +194,6 @@ def build_on_device(arcs: ArcList, device: Device, *, name: str = "graph", sourc
         InputError: declared undirected and an edge's two arcs have unequal weights, or one is missing.
         OutOfMemory: the device has no room for it.
     """
-    from gpugraph.graph.device_check import is_symmetric_on_device
-
     rows, weights = _rows_and_weights(arcs, device)
     notes = (*arcs.notes, *notes_of(rows.loops, rows.negative, rows.merged, arcs.one_sided))
     there = DeviceRows(device, rows.offsets, rows.targets, weights, lambda: build(arcs))
@@ -209,7 +207,7 @@ def build_on_device(arcs: ArcList, device: Device, *, name: str = "graph", sourc
         negative_loop=negative_loop(rows.first_negative),
         answers=arcs.answers,
     )
-    if arcs.one_sided or arcs.directed or is_symmetric_on_device(graph):
+    if arcs.one_sided or arcs.directed or there.is_symmetric():
         return graph
     if arcs.directed is None:
         graph.__dict__["directed"] = True

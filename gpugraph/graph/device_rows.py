@@ -1,7 +1,8 @@
 """The rows of a graph on a device: copied to the host when something there asks for them, and not before.
 
-What a result needs to know of a few arcs is looked up where the rows lie, by kernels whose work is in the order of the
-result (``cuda_kernels/arcs_at.cu``).
+What a result needs to know of a few arcs is looked up where the rows lie, by kernels whose work is in the order of
+the result (``cuda_kernels/arcs_at.cu``); the kernels of ``cuda_kernels/check.cu`` look every arc over and sum the
+digest, in one reading.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +18,7 @@ from numpy.typing import NDArray
 from gpugraph.devices.base import Array, Device, covering_grid
 from gpugraph.devices.kernel_file import KernelFile, product
 from gpugraph.errors import OutOfMemory
-
-if TYPE_CHECKING:
-    from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.digest import finish
 
 INDICES = product(INDEX_BITS=(32, 64))
 CHECK, _LOOKUP = KernelFile("check.cu", INDICES), KernelFile("arcs_at.cu", INDICES)
@@ -28,6 +27,7 @@ _PIECE, _SHARE = 1 << 22, 256
 """Elements looked up at a time: so many, or one for so many bytes that are free if that is more."""
 ARCS_PER_THREAD = 32
 """Of kernels in which a warp takes a tile of 1024 arcs at a time."""
+NOTHING = 2**64 - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +46,7 @@ class DeviceRows:
     offsets: Array
     targets: Array
     weights: Array
-    remake: Callable[[], CSRGraph]
+    remake: Callable[[], Any]
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
@@ -103,6 +103,56 @@ class DeviceRows:
         """Launch a kernel over about ``threads`` threads' worth of work."""
         kernel = file.kernel(self.device, self.defines, name)
         kernel(covering_grid(self.device, threads, BLOCK), BLOCK, args)
+
+    def look_over(self) -> NDArray[np.uint64] | None:
+        """Return the words of ``check.cu``'s kernels; None where the offsets do not ascend from 0 to all arcs."""
+        device, n = self.device, self.vertices
+        found = device.upload(np.array([NOTHING, NOTHING, 0, 0, 0, 0], np.uint64))
+        if int(device.read(self.offsets, 0)) != 0 or int(device.read(self.offsets, n)) != self.arcs:
+            return None
+        self.launch(CHECK, "offsets", n, np.int64(n), self.offsets, found)
+        if int(device.read(found, CHECK["FALL"])) != NOTHING:
+            return None
+        dtype = np.dtype(self.weights.dtype)
+        bits, real = 8 * dtype.itemsize, dtype.kind == "f"
+        infinity = int(np.array(np.inf, dtype).view(f"u{dtype.itemsize}")[()]) if real else 2**bits - 1
+        self.launch(
+            CHECK,
+            "arcs",
+            -(-self.arcs // ARCS_PER_THREAD),
+            *(np.int32(n), np.int64(self.arcs), self.offsets, self.targets, self.weights, np.int32(dtype.itemsize)),
+            *(np.uint64(infinity), np.uint64(1 << (bits - 1) if real else 0), found),
+        )
+        answer: NDArray[np.uint64] = device.download(found)
+        return answer
+
+    def digest(self, code: int, *, both_ways: bool = False) -> str | None:
+        """Return the digest of the rows, for a graph of the kind ``code``; None where they are no graph's.
+
+        Args:
+            code: ``CSRGraph.digest_code``.
+            both_ways: every arc must have its reverse with equal weight too.
+        """
+        found = self.look_over()
+        if found is None or int(found[CHECK["BAD"]]) != NOTHING or (both_ways and found[CHECK["BALANCE"] :].any()):
+            return None
+        sums = int(found[CHECK["DIGEST"]]), int(found[CHECK["DIGEST"] + 1])
+        return finish(*sums, self.vertices, self.arcs, code)
+
+    def is_symmetric(self) -> bool:
+        """Tell whether every arc has its reverse with equal weight."""
+        found = self.look_over()
+        return found is not None and not found[CHECK["BALANCE"] :].any()
+
+    def has_negative_weight(self) -> bool:
+        """Tell whether a weight is below zero."""
+        dtype = np.dtype(self.weights.dtype)
+        if dtype.kind == "u":
+            return False
+        found = self.device.full(1, 0, np.uint32)
+        threads = -(-self.arcs // ARCS_PER_THREAD)
+        self.launch(CHECK, "negative", threads, np.int64(self.arcs), self.weights, np.int32(dtype.itemsize), found)
+        return bool(self.device.read(found))
 
     def canonical_ids(self, positions: NDArray[Any]) -> NDArray[np.int64]:
         """Return the (k,) canonical edge ids of the arcs at ``positions``, in the order given; the graph is undirected.

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from gpugraph.devices.base import Array, Device
 from gpugraph.errors import InputError, unknown_name
-from gpugraph.graph.canonical import canonical_ids, canonical_ids_at
+from gpugraph.graph.canonical import canonical_ids, ids_at
 from gpugraph.graph.csr import CSRGraph, freeze, target_dtype
 
 if TYPE_CHECKING:
@@ -74,14 +74,6 @@ class GraphView:
 
     def __post_init__(self) -> None:
         freeze(self)
-
-    @classmethod
-    def _plain(cls, graph: CSRGraph, index: np.dtype[Any]) -> GraphView:
-        """Return the view of a graph as it is; arrays that lie on a device come to the host when asked for."""
-        view = object.__new__(cls)
-        view.__dict__.update({f.name: f.default for f in fields(cls) if f.default is not MISSING})
-        view.__dict__.update(graph=graph, _index=index)
-        return view
 
     if not TYPE_CHECKING:
 
@@ -150,9 +142,12 @@ class GraphView:
         for name in chosen:
             if name not in PREPARATIONS:
                 raise unknown_name("preparation", name, PREPARATIONS)
-        index = _index_dtype(graph, index_bits)
-        if not chosen:
-            return cls._plain(graph, index)
+        index = _index_dtype(graph.arcs, index_bits)
+        if not chosen:  # as the graph is; arrays that lie on a device come to the host when asked for
+            view = object.__new__(cls)
+            view.__dict__.update({f.name: f.default for f in fields(cls) if f.default is not MISSING})
+            view.__dict__.update(graph=graph, _index=index)
+            return view
         offsets, targets, weights = graph.offsets, graph.targets, graph.weights
         arc_origin: NDArray[Any] | None = None
         vertex_origin: NDArray[Any] | None = None
@@ -199,7 +194,14 @@ class GraphView:
         """
         if self.edge_ids is not None:
             return np.asarray(self.edge_ids[arc_positions], np.int64)
-        return canonical_ids_at(self.graph, arc_positions)
+        graph = self.graph
+        if graph.directed:
+            return np.array(arc_positions, np.int64)
+        if graph.on_device is not None and graph.on_device.usable:
+            return graph.on_device.canonical_ids(np.ascontiguousarray(arc_positions))
+        wide = np.ascontiguousarray(arc_positions, np.int64)
+        tails = np.searchsorted(graph.offsets, wide, side="right") - 1
+        return np.asarray(ids_at(graph.offsets, graph.targets, tails, wide))
 
     def bring_to_host(self, leave: Device | None = None) -> None:
         """Copy to the host what is not there, so that no later step has to.
@@ -212,6 +214,17 @@ class GraphView:
                 getattr(holder, name)
         if self.graph.on_device is not None and self.graph.on_device.device is leave:
             object.__setattr__(self.graph, "on_device", None)
+
+    def tiny(self) -> GraphView:
+        """Return a view of the path 0–1–2 with the dtypes of this one, to compile for."""
+        path = CSRGraph(
+            offsets=np.array([0, 1, 3, 4], self.graph.offsets.dtype),
+            targets=np.array([1, 0, 2, 1], self.graph.targets.dtype),
+            weights=np.array([1, 1, 2, 2], self.graph.weight_dtype),
+            directed=False,
+            name=self.graph.name,
+        )
+        return GraphView.of(path, index_bits=self.index_bits)
 
     def original_vertices(self, vertices: NDArray[Any]) -> NDArray[np.int64]:
         """Return the CSRGraph's numbers of the view's ``vertices``; a negative one (no vertex) stays."""
@@ -238,15 +251,15 @@ class GraphView:
         return ordered
 
 
-def _index_dtype(graph: CSRGraph, bits: int | None) -> np.dtype[Any]:
+def _index_dtype(arcs: int, bits: int | None) -> np.dtype[Any]:
     """Return int32 or int64 as asked for, or the narrower one that holds every arc position."""
-    fits = graph.arcs < MAX_NARROW_ARCS
+    fits = arcs < MAX_NARROW_ARCS
     if bits is None:
         return np.dtype(np.int32 if fits else np.int64)
     if bits not in (32, 64):
         raise InputError(f"arc indices of {bits} bits do not exist", remedy="use 32 or 64")
     if bits == 32 and not fits:
-        raise InputError(f"{graph.arcs} arcs do not fit in 32-bit arc indices", remedy="use 64")
+        raise InputError(f"{arcs} arcs do not fit in 32-bit arc indices", remedy="use 64")
     return np.dtype(f"int{bits}")
 
 

@@ -32,7 +32,7 @@ INTERVAL_SAMPLES = 3
 
 def _blank(cell: Cell, problem: Problem, outcome: str, message: str) -> dict[str, Any]:
     """Return the JSON object of a record in which every name is there and every figure absent."""
-    from gpugraph.measure.environment import environment
+    from gpugraph.measure.instruments import environment
 
     name = str(getattr(cell.graph, "name", cell.graph))
     sizes = dict.fromkeys(("vertices", "arcs", "edges", "directed", "weight_dtype", "digest"))

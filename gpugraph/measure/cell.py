@@ -1,4 +1,4 @@
-"""Cell: what is asked of one measurement, as plain data; what its names stand for, and its identity.
+"""Cell: what is asked of one measurement, as plain data; how it is sampled, what its names stand for, its identity.
 
 Two records with one ``cell_id`` measured the same thing, and need not be measured twice; it tells cells apart by the
 content of their graphs, ``unopened_id`` by the words that name them.
@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,84 @@ from gpugraph.measure.record_shape import jsonable
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.contract import METHODS_OF_A_RUN, TRANSFERS, Input, Problem
 from gpugraph.problems.guest_sources import is_file
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """When to stop taking samples, and how each is taken.
+
+    A cell ends as soon as it has ``min_samples`` and the interval of its median is narrow enough, or has
+    ``max_samples``, or its own samples have taken ``time_limit_s``; it always has one.  With several sources a
+    sample is one run from each of them.
+
+    Attributes:
+        target: relative half width of the 95 % interval of the median kernel time, e.g. 0.02.
+        min_samples: fewest samples before the target counts.
+        max_samples: most samples.
+        time_limit_s: seconds that a cell's runs may take together; setting up and the check of the first result
+            do not count.
+        warmup: runs before the first sample.
+        cold: flush the GPU's second-level cache before every sample.
+        energy: measure the energy of a run too, over a window of its own.
+        bandwidth: measure the device's copy bandwidth, once a session, to hold the traffic against.
+        transfers: copies of the graph to a GPU, each timed.
+        seed: of the order in which competing cells take turns.
+        processes: worker processes that a bench spreads the samples of a cell over, one after another.
+        together: a cell whose target is reached goes on while another that it competes with has not got there, so that
+            whatever drifts drifts for both; limits of samples and of time end it all the same.
+    """
+
+    target: float = 0.02
+    min_samples: int = 10
+    max_samples: int = 1000
+    time_limit_s: float = 15.0
+    warmup: int = 1
+    cold: bool = False
+    energy: bool = False
+    bandwidth: bool = True
+    transfers: int = 3
+    seed: int = 1
+    processes: int = 1
+    together: bool = False
+
+    def __post_init__(self) -> None:
+        if self.min_samples < 1:
+            raise InputError(f"{self.min_samples} samples are none", remedy="take 1 or more")
+        if self.max_samples < self.min_samples:
+            raise InputError(f"at most {self.max_samples} samples, but at least {self.min_samples}")
+        if not 1 <= self.processes <= self.max_samples:
+            what = f"at most {self.max_samples} samples cannot be spread over {self.processes} processes"
+            raise InputError(what, remedy=f"give 1 to {self.max_samples}")
+        if self.warmup < 0:
+            raise InputError(f"{self.warmup} warm-up runs cannot be made", remedy="give 0 or more")
+        if not 0 <= self.target < math.inf:
+            raise InputError(f"the target {self.target} is no relative half width", remedy="give e.g. 0.02 for 2 %")
+        if not self.time_limit_s > 0:
+            raise InputError(f"a limit of {self.time_limit_s} seconds leaves no time", remedy="give more than 0")
+
+    @classmethod
+    def fixed(cls, samples: int, warmup: int) -> Sampling:
+        """Return the sampling that takes a fixed number of samples, whatever they say, and one transfer."""
+        unlimited = math.inf
+        return cls(0.0, min_samples=samples, max_samples=samples, time_limit_s=unlimited, warmup=warmup, transfers=1)
+
+    def share(self) -> Sampling:
+        """Return what one process of several takes: its part of samples, time and transfers."""
+        n = self.processes
+        return replace(
+            self,
+            target=self.target * math.sqrt(n),
+            min_samples=-(-self.min_samples // n),
+            max_samples=-(-self.max_samples // n),
+            time_limit_s=self.time_limit_s / n,
+            transfers=-(-self.transfers // n),
+            processes=1,
+        )
+
+    @property
+    def adaptive(self) -> bool:
+        """True where the samples decide how many there are."""
+        return self.max_samples > self.min_samples
 
 
 @dataclass(frozen=True)
@@ -41,7 +120,7 @@ class Cell:
         weights: replaces the weights: ``"unit"``, ``"abs"``, ``"hash:LO..HI"`` or ``"uniform:LO..HI"``; ``"file"``
             keeps them.
         keep_ids: an edge list has the vertices 0 to the largest id.
-        vertices, directed, columns: of a file that does not say them, as ``gpugraph.graph.sources.open_graph`` takes
+        vertices, directed, columns: of a file that does not say them, as ``gpugraph.graph.load.open_graph`` takes
             them.
         symmetrize: make a directed graph undirected before anything else.
         predecessors: also return the canonical predecessors of shortest paths.
@@ -87,6 +166,16 @@ class Cell:
         seed = self.seed if self.weights.startswith("uniform") else None
         read = {name: getattr(self, name) for name in ("keep_ids", "vertices", "directed", "columns")}
         return Input(self.problem, self.graph, self.input_format, self.weights, self.symmetrize, seed=seed, **read)
+
+    @property
+    def input_key(self) -> tuple[Any, ...]:
+        """What tells one input from another; a file that has changed is another."""
+        return self.input, tuple(self.input.stamp() or ())
+
+    @property
+    def device_key(self) -> tuple[str, bool]:
+        """What tells one opened device from another."""
+        return self.device.strip().lower(), self.profile
 
 
 def check_counts(cell: Cell) -> None:
@@ -140,13 +229,13 @@ def parse_options(algorithm: Algorithm, given: Mapping[str, Any]) -> dict[str, A
     return values
 
 
-def check_preparations(cell: Cell, algorithm: Algorithm) -> None:
+def check_preparations(preparations: Sequence[str], algorithm: Algorithm) -> None:
     """Refuse preparations that the algorithm cannot work with.
 
     Raises:
         InputError: there is one.
     """
-    for name in cell.preparations:
+    for name in preparations:
         if name not in algorithm.preparations:
             able = ", ".join(algorithm.preparations) or "none"
             raise InputError(

@@ -10,19 +10,72 @@ import logging
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
 from typing import Any
 
 from gpugraph.clock import Account, NullClock
-from gpugraph.measure.cell import Cell, check_counts, check_preparations, parse_options, resolve_algorithm
-from gpugraph.measure.check import check
+from gpugraph.measure.cell import Cell, Sampling, check_counts, check_preparations, parse_options, resolve_algorithm
+from gpugraph.measure.check import NOT_ASKED_FOR, check
 from gpugraph.measure.inputs import Inputs, Progress, live_bytes
 from gpugraph.measure.instruments import OpenDevice, Throttle, measure_energy
-from gpugraph.measure.sampling import Sampling
 from gpugraph.measure.statistics import median, median_interval, relative_half_width
-from gpugraph.measure.trial import Run, Trial
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.registry import load_problem
 from gpugraph.quantities import duration, percent
+
+
+@dataclass(frozen=True)
+class Run:
+    """One timed run.
+
+    Attributes:
+        kernel_s, d2h_s: its seconds.
+        samples_s: of a program that measured several runs of its own the seconds of each; ``kernel_s`` is their median.
+        raw: what ``fetch`` gave.
+        peak_bytes: the most that input, state and run took on the device together.
+        counters: what the algorithm counted.
+    """
+
+    kernel_s: float
+    d2h_s: float
+    raw: Any
+    peak_bytes: int
+    counters: dict[str, int]
+    samples_s: tuple[float, ...]
+
+
+@dataclass
+class Trial:
+    """The samples of one query: one source of shortest paths, or the one forest.
+
+    Attributes:
+        query: what ``run`` gets after the clock.
+        kernel_s, d2h_s: seconds of each sample.
+        clocks_mhz: the SM clock after each sample, where it can be read.
+        result: the result of the first sample.
+        same: the fingerprint that every sample must have; None before the first, or where nothing is verified.
+        verdict: of the check of all samples.
+        peak_bytes: peak of the device's memory over the runs; what the checks took does not count.
+        counters: of the first sample.
+        last_s: seconds of the last run, counted or not.
+    """
+
+    query: tuple[Any, ...]
+    kernel_s: list[float] = field(default_factory=list)
+    d2h_s: list[float] = field(default_factory=list)
+    clocks_mhz: list[int] = field(default_factory=list)
+    result: Any = None
+    same: str | None = None
+    verdict: Verdict = NOT_ASKED_FOR
+    peak_bytes: int = 0
+    counters: dict[str, int] = field(default_factory=dict)
+    last_s: float = 0.0
+
+    def ran(self, run: Run) -> None:
+        """Take note of a run, whether or not it becomes a sample."""
+        self.last_s = run.kernel_s
+        self.peak_bytes = max(self.peak_bytes, run.peak_bytes)
+
 
 INNER_RUNS = 3
 """Runs that time the inner phases, at most."""
@@ -101,7 +154,7 @@ class CellRun:
         self.algorithm = algorithm = resolve_algorithm(cell, problem, graph, device.kind)
         self.options = parse_options(algorithm, cell.options)
         _LOG.info(_chosen(cell, algorithm, self.options, device.kind))
-        check_preparations(cell, algorithm)
+        check_preparations(cell.preparations, algorithm)
         queries = problem.queries(graph, {"source": cell.source, "seed": cell.seed})
         if sampling.bandwidth and algorithm.minimum_bytes is not None:
             _ = opened.copy_bytes_per_s  # before the arrays of the cells leave it no room

@@ -101,21 +101,13 @@ def check(
         return result.judge(query, method)
     verdicts = []
     if method in ("certificate", "both"):
-        verdicts.append(_certificate(problem, graph, query, result, resident, device))
+        verdict = None
+        if resident is not None and device.kind == "cuda" and isinstance(problem, CertifiesOnDevice):
+            verdict = problem.certificate_on_device(resident, device, query, result)
+        verdicts.append(problem.certificate(graph, query, result) if verdict is None else verdict)
     if method in ("reference", "both"):
         verdicts.append(problem.reference(graph, query, result, by))
     verdict = verdict_of(verdicts, method)
     if verdict.status == "failed" and graph.edges <= REFERENCE_LIMIT and isinstance(problem, DrawsCounterExamples):
         return replace(verdict, counter_example=problem.counter_example(graph, query, result))
     return verdict
-
-
-def _certificate(
-    problem: Problem, graph: Any, query: tuple[Any, ...], result: Any, resident: ResidentView | None, device: Any
-) -> Verdict:
-    """Return the verdict by certificate: of the device on a GPU that holds the graph, else the host's."""
-    if resident is not None and device.kind == "cuda" and isinstance(problem, CertifiesOnDevice):
-        verdict = problem.certificate_on_device(resident, device, query, result)
-        if verdict is not None:
-            return verdict
-    return problem.certificate(graph, query, result)

@@ -11,7 +11,7 @@ from typing import Any
 
 from gpugraph.measure.record import PHASES, WAY_THERE, Record
 from gpugraph.measure.record_shape import jsonable
-from gpugraph.problems.column import BENCH, CSV, MARKDOWN, PAGE, RANKING, TABLE, Column, at, file_column
+from gpugraph.problems import BENCH, CSV, MARKDOWN, PAGE, RANKING, TABLE, Column, at, file_column
 from gpugraph.problems.contract import PROBLEMS
 from gpugraph.problems.registry import load_problem
 from gpugraph.quantities import count, duration, in_units, percent, rate

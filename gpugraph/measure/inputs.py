@@ -68,7 +68,7 @@ class Inputs:
         Raises:
             InputError: it cannot be read, or the problem does not take it.
         """
-        key = _key(cell)
+        key = cell.input_key
         found = self._opened.get(key)
         if found is None:
             self._make_room(device)
@@ -98,7 +98,7 @@ class Inputs:
 
     def peek(self, cell: Cell) -> Any:
         """Return the cell's graph if it is in memory, else None."""
-        found = self._opened.get(_key(cell))
+        found = self._opened.get(cell.input_key)
         return None if found is None else found.graph
 
     def place(
@@ -191,8 +191,3 @@ def live_bytes(device: Any) -> int:
     """Return the bytes allocated on a device now; its peak starts anew from there."""
     device.reset_peak()
     return int(device.peak_bytes())
-
-
-def _key(cell: Cell) -> tuple[Any, ...]:
-    """Return what tells one input from another; a file that has changed is another."""
-    return cell.input, tuple(cell.input.stamp() or ())

@@ -12,13 +12,19 @@ the window.
 
 from __future__ import annotations
 
+import os
+import platform
+import subprocess
+import sys
 import time
 from collections.abc import Callable
-from functools import cached_property
+from functools import cache, cached_property
+from pathlib import Path
 from typing import Any
 
-from gpugraph.devices.nvml import Nvml, bus_id_of, driver_version
+from gpugraph.devices.probes import Nvml, bus_id_of, driver_version
 from gpugraph.errors import DeviceUnavailable, GpuGraphError, InputError
+from gpugraph.host import processor_name, total_memory, usable_cores
 
 FACTOR = 2
 """The buffer is so many times the cache: whatever way the cache replaces its lines, nothing older stays."""
@@ -227,3 +233,86 @@ def _until_it_moves(run: Callable[[], None], read_j: Callable[[], float]) -> tup
             return now, value, runs
         if now - begun > STEP_LIMIT_S:
             return None
+
+
+# ------------------------------------------------------------------ environment
+# What a reader needs to judge or repeat a measurement.
+
+_PACKAGES = (
+    *("numpy", "scipy", "numba", "cupy-cuda13x", "cupy-cuda12x", "nvidia-ml-py", "nvidia-cuda-nvrtc"),
+    *("networkx", "igraph", "networkit", "rustworkx", "cugraph-cu12", "cugraph-cu13", "pylibcugraph-cu12"),
+)
+"""Packages whose version a reader may need: what gpugraph computes with, and what it is compared with."""
+
+
+def _versions() -> dict[str, str]:
+    """Return the versions of ``_PACKAGES`` that are installed, by the names of their folders of metadata.
+
+    Reading the metadata itself would take longer than many a graph is searched.
+    """
+    wanted = {package.replace("-", "_"): package for package in _PACKAGES}
+    found: dict[str, str] = {}
+    for folder in sys.path:
+        try:
+            names = os.listdir(folder or ".")
+        except OSError:
+            continue
+        for name in names:
+            package, _, version = name.removesuffix(".dist-info").removesuffix(".egg-info").partition("-")
+            package = wanted.get(package.lower(), "")
+            if package and version and name.endswith((".dist-info", ".egg-info")):
+                found.setdefault(package, version)
+    return {package: found[package] for package in _PACKAGES if package in found}
+
+
+def _git_commit() -> str | None:
+    """Return the commit of a source checkout, with ``+`` where files were changed; None elsewhere."""
+    root = Path(__file__).resolve().parents[2]
+    if not (root / ".git").exists():
+        return None
+    try:
+        # Nothing is written, so that no signal tears it.
+        git = ["git", "--no-optional-locks", "-C", str(root), "status", "--porcelain=v2", "--branch"]
+        done = subprocess.run(git, capture_output=True, text=True, timeout=5)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    facts = [line.split() for line in done.stdout.splitlines()]
+    commit = next((words[2] for words in facts if words[:2] == ["#", "branch.oid"]), "(initial)")
+    changed = any(words[0] != "#" for words in facts)
+    return None if commit == "(initial)" else commit[:12] + ("+" if changed else "")
+
+
+@cache
+def _static() -> dict[str, Any]:
+    return {
+        "gpugraph": version(),
+        "python": platform.python_version(),
+        "system": platform.platform(),
+        "node": platform.node(),
+        "processor": processor_name(),
+        "cores": usable_cores(),
+        "memory_bytes": total_memory(),
+        "packages": _versions(),
+        "git_commit": _git_commit(),
+    }
+
+
+def environment() -> dict[str, Any]:
+    """Return the ``environment`` object of a record."""
+    return {**_static(), "command": command_line()}
+
+
+def command_line() -> list[str]:
+    """Return the words that started this process, as its user would type them."""
+    words = list(sys.argv)
+    if words and os.path.basename(words[0]) == "__main__.py":
+        package = os.path.basename(os.path.dirname(words[0]))
+        return ["python", "-m", package, *words[1:]]
+    return words
+
+
+def version() -> str:
+    """Return the version of gpugraph."""
+    from gpugraph import __version__
+
+    return __version__

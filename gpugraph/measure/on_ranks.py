@@ -22,15 +22,13 @@ from typing import Any, cast
 from gpugraph.clock import Account, NullClock, working_seconds
 from gpugraph.errors import InputError
 from gpugraph.measure.assemble import record_of
-from gpugraph.measure.cell import Cell, parse_options
-from gpugraph.measure.cell_run import CellRun
+from gpugraph.measure.cell import Cell, Sampling, parse_options
+from gpugraph.measure.cell_run import CellRun, Run, Trial
 from gpugraph.measure.inputs import Placed, Progress, live_bytes
 from gpugraph.measure.instruments import OpenDevice, Throttle
 from gpugraph.measure.record import Record
 from gpugraph.measure.record_shape import jsonable
-from gpugraph.measure.sampling import Sampling
 from gpugraph.measure.statistics import median, median_interval, relative_half_width
-from gpugraph.measure.trial import Run, Trial
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.contract import RunsOnRanks, Verdict
 from gpugraph.problems.registry import algorithms, find_algorithm, load_problem

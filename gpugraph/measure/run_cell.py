@@ -2,20 +2,235 @@
 
     file or spec → CSRGraph → GraphView → State → Result → Verdict → Record
 
-``gpugraph mst`` is a session of one cell; everything that measures takes this path (``session.py``).
+``gpugraph mst`` is a session of one cell; everything that measures takes this path.  A session keeps
+graphs and devices from one group of cells to the next.
 """
 
 from __future__ import annotations
 
+import contextlib
+import gc
+import logging
+import random
+import traceback
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from types import TracebackType
+from typing import Any
 
+from gpugraph import code_cache
 from gpugraph.clock import Account
-from gpugraph.measure.cell import Cell, check_counts
-from gpugraph.measure.inputs import Progress
+from gpugraph.errors import DeviceUnavailable, GpuGraphError, OutOfMemory
+from gpugraph.measure.assemble import record_of
+from gpugraph.measure.cell import Cell, Sampling, cell_id, check_counts, parse_options, resolve_algorithm
+from gpugraph.measure.cell_run import CellRun
+from gpugraph.measure.inputs import Inputs, Progress
+from gpugraph.measure.instruments import OpenDevice
 from gpugraph.measure.record import Record
-from gpugraph.measure.sampling import Sampling
-from gpugraph.measure.session import Session
+from gpugraph.measure.strangers import SpoiledGraph
+from gpugraph.problems.algorithm import Algorithm
+from gpugraph.problems.registry import load_problem
 from gpugraph.ranks.world import world
+
+# The cells of one call compete.  Each round every cell that still runs takes one sample, in a random order that the
+# seed decides, so that whatever drifts drifts for all of them; a cell ends on its own, and its record is handed over
+# at once.  One cell's failure is its own.
+
+_LOG = logging.getLogger("gpugraph")
+
+_STOPPED = {
+    "target": "the median is known well enough",
+    "time": "their time is up",
+    "count": "as many as were asked for",
+}
+
+
+class DeviceLost(DeviceUnavailable):
+    """A kernel failed and took the GPU's context with it: only a new process can go on."""
+
+
+class Session:
+    """Measures cells; graphs and GPU contexts stay between the calls.
+
+    Use it as a context manager, or call ``close``.
+
+    Args:
+        account: what the phases of a session of one cell are told to; by default every cell has an account of its own.
+    """
+
+    def __init__(self, account: Account | None = None) -> None:
+        self._account = account
+        self._inputs = Inputs()
+        self._opened: dict[tuple[str, bool], OpenDevice] = {}
+        self._described: dict[tuple[str, str], Algorithm] = {}
+        self._used = False
+
+    def describe(self, cell: Cell, algorithm: Algorithm) -> None:
+        """Take what another process found out about a user's own algorithm, which is then imported only to be run."""
+        self._described[cell.problem, cell.algorithm] = algorithm
+
+    def _resolved(self, cell: Cell, graph: Any, device_kind: str) -> Algorithm:
+        described = self._described.get((cell.problem, cell.algorithm))
+        return described or resolve_algorithm(cell, load_problem(cell.problem), graph, device_kind)
+
+    def measure(
+        self,
+        cells: Sequence[Cell],
+        sampling: Sampling,
+        progress: Progress,
+        finished: Callable[[int, Record], None],
+        failed: Callable[[int, Exception], None],
+        current: Callable[[int], None] = lambda index: None,
+        earlier: Mapping[int, Mapping[str, Any]] | None = None,
+    ) -> None:
+        """Measure cells that compete, their samples interleaved.
+
+        Args:
+            cells: what to measure.
+            sampling: how; every cell ends by itself.
+            progress: called with a few words whenever something new begins.
+            finished: called with a cell's place in ``cells`` and its record as soon as it ends.  A wrong result is a
+                record whose outcome says so.
+            failed: called with a cell's place and what it raised; the others go on.
+            current: called with a cell's place before anything of it runs.
+            earlier: by a cell's place the record of the processes that took samples of it before this one.
+
+        Raises:
+            DeviceLost, SpoiledGraph: after ``failed`` was called for the cell that lost the GPU, or changed the
+                graph.  Cells for which neither ``finished`` nor ``failed`` was called must be measured again, in a
+                new process.
+        """
+        if self._used:
+            gc.collect()  # what an earlier call left in cycles may hold device memory
+        self._used = True
+        order, running = random.Random(sampling.seed), dict[int, CellRun]()
+        waiting, no_room, alone = list(range(len(cells))), list[int](), len(cells) == 1
+        content = set[int]()
+        with contextlib.ExitStack() as at_end:
+            at_end.enter_context(code_cache.told_to(progress))
+            at_end.callback(running.clear)
+            while waiting or running or no_room:
+                if not waiting and not running:  # what found no room beside the others is measured by itself
+                    gc.collect()
+                    waiting, alone = [no_room.pop(0)], True
+                turn = waiting or order.sample(list(running), len(running))
+                waiting = []
+                for index in turn:
+                    current(index)
+                    try:
+                        if index not in running:
+                            cell, account, before = cells[index], self._account or Account(), (earlier or {}).get(index)
+                            device = self.device(cell)
+                            running[index] = CellRun(cell, sampling, self._inputs, device, account, progress, before)
+                            continue
+                        running[index].sample()
+                        stopped_by = running[index].stopped_by() or ("target" if index in content else None)
+                        if stopped_by == "target":
+                            content.add(index)
+                        waits = stopped_by == "target" and sampling.together and not content >= running.keys()
+                        if stopped_by is None or waits:
+                            continue
+                        taken, name = running[index].samples, running[index].algorithm.name
+                        _LOG.info("%s: stopped after %s samples, %s", name, taken, _STOPPED[stopped_by])
+                        record = record_of(running.pop(index), stopped_by)
+                    except Exception as error:  # what a step of a cell raises is that cell's
+                        running.pop(index, None)
+                        forget_frames(error)
+                        if isinstance(error, OutOfMemory | MemoryError) and not alone:
+                            no_room.append(index)
+                            continue
+                        failed(index, error)
+                        self._check_usable(cells[index], error)
+                    else:
+                        finished(index, record)
+
+    def _check_usable(self, cell: Cell, error: Exception) -> None:
+        """Raise where an error has left this process of no use to any cell."""
+        if isinstance(error, SpoiledGraph):
+            self._inputs.clear()
+            raise error
+        if self.device_is_lost(cell):
+            raise DeviceLost(f"the GPU is lost to this process: {error}", where=cell.device) from error
+
+    def identify(self, cell: Cell, sampling: Sampling, progress: Progress = lambda what: None) -> str:
+        """Return the id that the cell's record will have; loads its graph, which stays for the measurement.
+
+        Raises:
+            InputError, DeviceUnavailable: the cell cannot be measured at all.
+        """
+        problem = load_problem(cell.problem)
+        opened = self.device(cell)
+        with code_cache.told_to(progress):
+            graph = self._inputs.open(cell, problem, Account(), progress, opened.device).graph
+        algorithm = self._resolved(cell, graph, opened.device.kind)
+        return cell_id(
+            cell,
+            algorithm,
+            parse_options(algorithm, cell.options),
+            graph_digest=graph.describe()["digest"],
+            device=opened.description,
+            cold=sampling.cold,
+        )
+
+    def known(self, cell: Cell) -> dict[str, Any]:
+        """Return what is known of a cell without any further work: keyword arguments for ``failed_record``."""
+        told: dict[str, Any] = {}
+        graph, opened = self._inputs.peek(cell), self._opened.get(cell.device_key)
+        if graph is not None:
+            told["graph"] = graph.describe()
+        if opened is not None:
+            told["device"] = opened.description
+        if graph is not None and opened is not None:
+            with contextlib.suppress(GpuGraphError):  # it may be what failed
+                found = self._resolved(cell, graph, opened.device.kind)
+                source = {"authors": found.authors, "year": found.year, "section": found.section}
+                told["algorithm"] = {"name": found.name, "source": source}
+        return told
+
+    def device(self, cell: Cell) -> OpenDevice:
+        """Return the cell's device, opened if it is not yet.
+
+        Raises:
+            InputError, DeviceUnavailable: it cannot be opened.
+        """
+        from gpugraph.devices.discovery import select_device
+
+        key = cell.device_key
+        if key not in self._opened:
+            self._opened[key] = opened = OpenDevice(*select_device(cell.device, profile=cell.profile))
+            why = "asked for" if key[0] != "auto" else opened.notice or "the first GPU that can be used"
+            _LOG.info("device %s (%s): %s", opened.device.kind, opened.description.get("name"), why)
+        return self._opened[key]
+
+    def device_is_lost(self, cell: Cell) -> bool:
+        """True where a failed kernel has made the cell's GPU useless to this process."""
+        opened = self._opened.get(cell.device_key)
+        return opened is not None and opened.lost()
+
+    def forget_inputs(self) -> None:
+        """Forget every graph: what is measured next loads its own anew."""
+        self._inputs.clear()
+
+    def close(self) -> None:
+        """Free every graph and every device."""
+        self._inputs.clear()
+        while self._opened:
+            self._opened.popitem()[1].close()
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def forget_frames(error: BaseException | None) -> None:
+    """Let go of what the frames of an exception hold, device arrays above all; where it was raised stays known."""
+    while error is not None:
+        traceback.clear_frames(error.__traceback__)
+        error = error.__cause__ or error.__context__
 
 
 def run_cell(
@@ -50,16 +265,10 @@ def run_cell(
         sampling = replace(Sampling.fixed(cell.repeat, cell.warmup), bandwidth=cell.phases)
     if cell.profile:
         sampling = replace(sampling, min_samples=1, max_samples=1, warmup=0, energy=False, bandwidth=False)
-    records: list[Record] = []
-    errors: list[Exception] = []
+    records = dict[int, Record]()
+    errors = dict[int, Exception]()
     with Session(account) as session:
-        session.measure(
-            [cell],
-            sampling,
-            progress,
-            finished=lambda _, record: records.append(record),
-            failed=lambda _, error: errors.append(error),
-        )
+        session.measure([cell], sampling, progress, records.__setitem__, errors.__setitem__)
     if errors:
         raise errors[0]
     return records[0].accounted(account)

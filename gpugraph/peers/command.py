@@ -10,13 +10,13 @@
     distances = 'sum: ([0-9]+)'              # one group: the answer to check; or weight = '…', of a forest
     options = { delta = 16 }                 # parameters for --set, each with its placeholder
     env = { OMP_NUM_THREADS = "{threads}" }  # the environment that it gets besides
-    problem = "sssp"                         # mst or sssp; where left out, sssp if the command takes {source}
+    problem = "sssp"                         # or another; where left out, sssp if the command takes {source}
     device = "cpu"                           # or cuda: which device its rows name
     timeout = "10m"                          # then its process group is killed
 
 Placeholders: ``{graph.NAME}`` is the graph in a file of that format, ``{source}`` the 0-based source vertex,
 ``{threads}`` the threads of the CPU, ``{result}`` a file that the program writes its whole answer to
-(``result_file.py``).
+(``graph_files.py``).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The problems: a folder for each, and what all of them share."""
+"""The problems: a folder for each, and what each says of its command and its columns."""
 
 from __future__ import annotations
 
@@ -35,3 +35,73 @@ class Command:
     options: tuple[Decorator, ...] = ()
     settings: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     arrange: Callable[[dict[str, Any]], dict[str, Any]] = _as_they_are
+
+
+# ------------------------------------------------------------------ columns
+# What one column of a table of records shows; the list of all is ``gpugraph.measure.columns``.
+
+Cell = Any
+"""A record with its names in a report: ``gpugraph.measure.columns.Labelled``."""
+
+CSV, MARKDOWN, PAGE, BENCH, TABLE, RANKING = "csv", "markdown", "page", "bench", "table", "ranking"
+"""What shows columns: files, the page of HTML, the table a bench ends with, the page of one record, and rankings."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column.
+
+    Attributes:
+        name: of the field it shows, with dots; the header of a CSV.
+        title: the header where people read it.
+        read: its value, None where there is none; if not given, what stands at ``name`` in the record.
+        text: how people are shown the value.
+        words: what they are shown, where it takes more than the value.
+        number: it is set flush right and sorted by size.
+        shown: by whom.
+        filter: the page offers its values as a choice.
+        each: there is a column for every name in the object at ``name``.
+        optional: it is left out where no record has it.
+        identifies: equal work gives equal values, and a comparison says where they are not.
+    """
+
+    name: str
+    title: str = ""
+    read: Callable[[Cell], Any] | None = None
+    text: Callable[[Any], str] = str
+    words: Callable[[Cell], str] | None = None
+    number: bool = False
+    shown: tuple[str, ...] = (CSV, MARKDOWN, PAGE)
+    filter: bool = False
+    each: bool = False
+    optional: bool = False
+    identifies: bool = False
+
+    def value(self, cell: Cell) -> Any:
+        """Return the value of a cell, None where it has none."""
+        return at(cell.record.data, self.name) if self.read is None else self.read(cell)
+
+    def show(self, cell: Cell, absent: str = "-") -> str:
+        """Return what people are shown of a cell."""
+        value = self.value(cell)
+        if value is None:
+            return absent
+        return self.text(value) if self.words is None else self.words(cell)
+
+
+def at(data: Any, path: str) -> Any:
+    """Return what stands at a dotted path, or None."""
+    for name in path.split("."):
+        data = data.get(name) if isinstance(data, Mapping) else None
+    return data
+
+
+def file_column(name: str, **more: Any) -> Column:
+    """Return a column of a field as it is, for files."""
+    return Column(name, name, shown=(CSV,), **more)
+
+
+def result_column(name: str, *, identifies: bool = False) -> Column:
+    """Return a column of a field of ``result``; of a digest people are shown the beginning."""
+    text = (lambda value: f"{value[:16]}…") if name.endswith("sha256") else str
+    return file_column(f"result.{name}", text=text, identifies=identifies)

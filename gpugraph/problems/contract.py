@@ -13,9 +13,8 @@ if TYPE_CHECKING:
     from gpugraph.devices.base import Device
     from gpugraph.graph.csr import CSRGraph
     from gpugraph.graph.view import ResidentView
-    from gpugraph.problems import Command
+    from gpugraph.problems import Column, Command
     from gpugraph.problems.adapter import Adapter, Figure, PrintedFigure
-    from gpugraph.problems.column import Column
     from gpugraph.problems.counter_example import CounterExample
     from gpugraph.ranks.part import GraphPart
 
@@ -389,7 +388,7 @@ class SolvedByPeers(Protocol):
         ...
 
     def listed(self, file: Any, graph: CSRGraph, query: tuple[Any, ...], first: list[Any]) -> Result:
-        """Return the whole answer that a program wrote to a ``gpugraph.peers.result_file.ResultFile``.
+        """Return the whole answer that a program wrote to a ``gpugraph.peers.graph_files.ResultFile``.
 
         Raises:
             PeerThrew: there is no such file, or it holds no answer.

@@ -72,7 +72,7 @@ class OnGraphs:
         Raises:
             InputError: nothing of that kind, or damaged.
         """
-        from gpugraph.graph.sources import open_graph
+        from gpugraph.graph.load import open_graph
 
         return open_graph(
             input_.source,

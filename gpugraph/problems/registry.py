@@ -51,7 +51,7 @@ def cpu_algorithm(
         def compile_(view: GraphView, device: Any, **chosen: Any) -> None:
             from gpugraph.clock import NullClock
 
-            tiny = tiny_like(view)
+            tiny = view.tiny()
             (query,) = load_problem(problem).queries(tiny.graph, {"source": 0})
             function(tiny, NullClock(), *query, **chosen)
 
@@ -75,23 +75,6 @@ def cpu_algorithm(
         return function
 
     return decorate
-
-
-def tiny_like(view: GraphView) -> GraphView:
-    """Return a view of the path 0–1–2 with the dtypes of ``view``."""
-    import numpy as np
-
-    from gpugraph.graph.csr import CSRGraph
-    from gpugraph.graph.view import GraphView
-
-    path = CSRGraph(
-        offsets=np.array([0, 1, 3, 4], view.graph.offsets.dtype),
-        targets=np.array([1, 0, 2, 1], view.graph.targets.dtype),
-        weights=np.array([1, 1, 2, 2], view.graph.weight_dtype),
-        directed=False,
-        name=view.graph.name,
-    )
-    return GraphView.of(path, index_bits=view.index_bits)
 
 
 def load_problem(name: str) -> Problem:

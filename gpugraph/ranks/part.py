@@ -21,10 +21,9 @@ from gpugraph.errors import GpuGraphError, GraphFormatError, OutOfMemory
 from gpugraph.graph.build import counted
 from gpugraph.graph.canonical import weight_words
 from gpugraph.graph.csr import WEIGHT_DTYPES, CSRGraph, described, target_dtype
-from gpugraph.graph.device_check import NOTHING, checked, has_negative_weight
-from gpugraph.graph.device_generate import balanced_cuts
-from gpugraph.graph.device_rows import CHECK, DeviceRows
+from gpugraph.graph.device_rows import CHECK, NOTHING, DeviceRows
 from gpugraph.graph.digest import arc_lanes, finish
+from gpugraph.graph.generate import balanced_cuts
 from gpugraph.graph.sort_arcs import sort_arcs
 from gpugraph.host import available_memory
 from gpugraph.quantities import in_units
@@ -193,7 +192,7 @@ class GraphPart:
         if self.weight_dtype.kind == "u" or not self.own_arcs:
             return False
         if self.on_device is not None and self.on_device.usable:
-            return has_negative_weight(self.on_device)
+            return self.on_device.has_negative_weight()
         return bool(self.weights.min() < 0)
 
     @cached_property
@@ -222,7 +221,7 @@ class GraphPart:
         """What the device found looking at all arcs; None where none does, or something is wrong."""
         if self.on_device is None or not self.on_device.usable:
             return None
-        found = checked(self.on_device)
+        found = self.on_device.look_over()
         return None if found is None or int(found[CHECK["BAD"]]) != NOTHING else found
 
     def rows_on(self, device: Any) -> DeviceRows:

@@ -21,9 +21,8 @@ from gpugraph.graph.build import notes_of
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.datasets.registry import is_dataset
 from gpugraph.graph.device_build import negative_loop
-from gpugraph.graph.device_generate import can_generate, generate_piece
 from gpugraph.graph.device_rows import DeviceRows
-from gpugraph.graph.generate import draw_arcs
+from gpugraph.graph.generate import can_generate, draw_arcs, generate_piece
 from gpugraph.graph.spec import Spec, is_spec, parse_spec
 from gpugraph.ranks.comm import HostComm
 from gpugraph.ranks.part import GraphPart, gone, require_on_devices, require_together, sorted_part

@@ -12,7 +12,7 @@ from gpugraph.measure.columns import Labelled, columns_of, plain
 from gpugraph.measure.ranking import Ranking
 from gpugraph.measure.record import Record
 from gpugraph.measure.record_shape import SCHEMA, json_text
-from gpugraph.problems.column import CSV
+from gpugraph.problems import CSV
 from gpugraph.quantities import duration
 from gpugraph.report.markdown_csv import grid, markdown
 from gpugraph.report.ranking import ranking_json, ranking_markdown

@@ -1,11 +1,13 @@
-"""The lists of algorithms, peers, devices and data sets, for the terminal and as pages of the documentation."""
+"""The lists of algorithms, peers, devices and data sets, a graph in figures, and the race: for people and as files."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
-from gpugraph.quantities import duration, in_units, value
+from gpugraph.graph.properties import Degrees, GraphProperties
+from gpugraph.quantities import count, counted, duration, in_units, value
 from gpugraph.report.terminal import Line, columns, field, indented
 
 
@@ -131,6 +133,9 @@ def _measured(probes: Mapping[str, Any]) -> list[Line]:
     return [[(f"{'':<12}{text:<34}{figure:>14}", "")] for text, figure in rows]
 
 
+# ------------------------------------------------------------------ data sets
+
+
 def dataset_list(datasets: Sequence[Mapping[str, Any]], *, width: int = 80) -> list[Line]:
     """Return the lines of a list of data sets, each as ``describe`` of ``graph/datasets/store.py`` gives it."""
     lines: list[Line] = []
@@ -189,3 +194,138 @@ def _size_of(dataset: Mapping[str, Any]) -> str:
     if dataset["bytes"] is None:
         return ""
     return ("about " if dataset["rounded"] else "") + in_units(dataset["bytes"])
+
+
+# ------------------------------------------------------------------ a graph
+
+BAR_WIDTH = 30
+
+
+def graph_json(graph: Mapping[str, Any], figures: GraphProperties) -> dict[str, Any]:
+    """Return the ``graph`` object of a record, with all figures besides."""
+    return {**graph, **asdict(figures)}
+
+
+def graph_figures(graph: Mapping[str, Any], figures: GraphProperties, *, width: int = 80) -> list[Line]:
+    """Return the lines of a graph.
+
+    Args:
+        graph: the ``graph`` object of a record.
+        figures: what was counted.
+        width: columns to wrap at.
+    """
+    kind = "directed" if figures.directed else "undirected"
+    source = f" ({graph['source']})" if graph["source"] not in ("", graph["name"]) else ""
+    edges = f"{count(figures.arcs)} arcs" if figures.directed else f"{counted(figures.edges, 'edge')}"
+    parts = count(figures.components)
+    if figures.components > 1:
+        parts += f", the largest of {counted(figures.largest_component, 'vertex')}; {count(figures.isolated)} isolated"
+    rows = [
+        ("graph", f"{graph['name']}{source}, {kind}"),
+        ("size", f"{counted(figures.vertices, 'vertex')}, {edges}"),
+        ("components", parts + (" (weakly connected)" if figures.directed else "")),
+        ("weights", _weights(figures)),
+        ("memory", _memory(figures)),
+        ("digest", str(graph["digest"])),
+    ]
+    lines = [line for label, text in rows for line in field(label, text, width=width)]
+    names = ("out-degrees", "in-degrees") if figures.directed else ("degrees", "")
+    lines += _distribution(names[0], figures.degrees, width)
+    return lines + (_distribution(names[1], figures.in_degrees, width) if figures.in_degrees else [])
+
+
+def _weights(figures: GraphProperties) -> str:
+    if figures.least_weight is None:
+        return figures.weight_dtype
+    text = f"{figures.weight_dtype}, {figures.least_weight} to {figures.greatest_weight}"
+    if figures.distinct_weights is not None:
+        text += f", {count(figures.distinct_weights)} distinct"
+    counts = {"zero": figures.zero_weights, "negative": figures.negative_weights, "infinite": figures.infinite_weights}
+    return text + "".join(f", {count(number)} {name}" for name, number in counts.items() if number)
+
+
+def _memory(figures: GraphProperties) -> str:
+    wide = f"{in_units(figures.device_bytes_64)} with 64-bit arc indices"
+    narrow = figures.device_bytes_32
+    device = wide if narrow is None else f"{in_units(narrow)} (32-bit arc indices) or {wide}"
+    return f"{in_units(figures.host_bytes)} on the host; on a device {device}, algorithms need more on top"
+
+
+def _distribution(label: str, degrees: Degrees, width: int) -> list[Line]:
+    text = f"{degrees.least} to {count(degrees.greatest)}, median {degrees.median:g}, mean {degrees.mean:.4g}"
+    lines: list[Line] = [[("", "")], *field(label, text, width=width)]
+    most = max((vertices for _, _, vertices in degrees.histogram), default=0)
+    for low, high, vertices in degrees.histogram:
+        span = f"{low}" if low == high else f"{low}..{high}"
+        bar = "█" * round(vertices / max(most, 1) * BAR_WIDTH)
+        lines.append([(f"{span:>24}{count(vertices):>14}  ", ""), (bar, "cyan")])
+    return lines
+
+
+# ------------------------------------------------------------------ the demonstration of the race
+
+BARS = 30
+SHOWN_ANSWERS = 8
+"""Answers that get a line of their own, the most frequent ones."""
+
+
+def race_page(shown: Mapping[str, Any], *, width: int = 80) -> list[Line]:
+    """Return the lines of a demonstration, as ``gpugraph.problems.sssp.gpu_harish_narayanan.show_race`` gives it."""
+    device, vertices = shown["device"], shown["vertices"]
+    what = (
+        f"vertex 0 → every i of 1..{vertices - 2} with weight 1 → vertex {vertices - 1} with weight i: in one round "
+        f"{counted(vertices - 2, 'vertex')} offer the last one different sums, of which 2 is the least"
+    )
+    lines = field("graph", what, width=width)
+    lines += field("device", f"{device['kind']}: {device['name']}", width=width)
+    if device["kind"] == "emulated":
+        lines += field("", "every run is another schedule of threads and blocks", width=width, style="dim")
+    lines += [[("", "")], *_table(shown)]
+    for case in shown["cases"]:
+        lines += [[("", "")], *_answers(case)]
+    lines += [[("", "")], *_races(shown, width), [("", "")]]
+    good, bad = "bold green", "bold red"
+    if shown["shown"]:
+        verdict = "shown: without atomics the answer is wrong at times, with atomics it never is"
+        return lines + field("verdict", verdict, width=width, style=good)
+    return lines + field("verdict", "not shown: see the numbers of wrong runs above", width=width, style=bad)
+
+
+def _kind(case: Mapping[str, Any]) -> str:
+    return "directed" if case["directed"] else "undirected"
+
+
+def _table(shown: Mapping[str, Any]) -> list[Line]:
+    rows = [
+        [case["algorithm"], _kind(case), count(case["runs"]), count(case["wrong"]), str(case["right"])]
+        for case in shown["cases"]
+    ]
+    return columns(("algorithm", "graph", "runs", "wrong", "right answer"), rows, right=(2, 3, 4))
+
+
+def _answers(case: Mapping[str, Any]) -> list[Line]:
+    """Return how often each distance of the last vertex was given, the most frequent first."""
+    lines: list[Line] = [[(f"{case['algorithm']}, {_kind(case)}: distance given to the last vertex", "bold")]]
+    by_frequency = sorted(case["answers"].items(), key=lambda item: (-item[1], int(item[0])))
+    most = by_frequency[0][1]
+    for answer, times in by_frequency[:SHOWN_ANSWERS]:
+        right = answer == str(case["right"])
+        bar = "█" * max(1, round(times / most * BARS))
+        head = f"{answer:>12} {'right' if right else 'wrong'}{count(times):>8} times  "
+        lines.append([(head, ""), (bar, "green" if right else "red")])
+    rest = by_frequency[SHOWN_ANSWERS:]
+    if rest:
+        runs = sum(times for _, times in rest)
+        lines.append([(f"{'':>13}and {counted(len(rest), 'other answer')} in {counted(runs, 'run')}", "dim")])
+    return lines
+
+
+def _races(shown: Mapping[str, Any], width: int) -> list[Line]:
+    lines: list[Line] = [[("race detector", "bold"), (f": {shown['detector']}", "")]]
+    for name, races in (shown["races"] or {}).items():
+        lines.append([(f"  {name}", "bold cyan"), (f"  {counted(len(races), 'unexplained race')}", "")])
+        for race in races:
+            lines += indented(race["report"], 4, width=width)
+            for line in race["lines"]:
+                lines.append([(f"    {line['file']}:{line['line']}:  {line['text']}", "yellow")])
+    return lines

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from gpugraph.measure.columns import Labelled, columns_of, plain
 from gpugraph.measure.record import EMULATED, Record
-from gpugraph.problems.column import CSV, MARKDOWN
+from gpugraph.problems import CSV, MARKDOWN
 from gpugraph.report.cells import label, speedups
 from gpugraph.report.papers import COLUMNS, Published, published
 

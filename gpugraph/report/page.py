@@ -13,8 +13,8 @@ from typing import Any
 from gpugraph import __version__
 from gpugraph.measure.columns import COLUMNS, Labelled, columns_of
 from gpugraph.measure.record import Record
-from gpugraph.problems.column import PAGE as BY_PAGE
-from gpugraph.problems.column import Column
+from gpugraph.problems import PAGE as BY_PAGE
+from gpugraph.problems import Column
 from gpugraph.report.cells import Speedup, label, ordered
 from gpugraph.report.cells import speedups as find_speedups
 from gpugraph.report.charts.chart import DARK, LIGHT, PAGE, SERIES, Chart, Ink, Spec, colors, config, entries, paint

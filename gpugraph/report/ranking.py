@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from gpugraph.measure.columns import columns_of
 from gpugraph.measure.compare import sampled_otherwise
 from gpugraph.measure.ranking import Alone, Claim, Ranking
 from gpugraph.measure.record import Record
-from gpugraph.problems.column import RANKING
+from gpugraph.problems import RANKING
 from gpugraph.quantities import counted, percent, with_error
 from gpugraph.report.cells import label
 from gpugraph.report.comparison import describe_cell
@@ -183,6 +183,10 @@ def _sentence(named: Named, claim: Claim) -> str:
 # ------------------------------------------------------------------ what to beware of
 
 
+def _sampling(row: Record) -> Mapping[str, Any]:
+    return row.data.get("sampling") or {}
+
+
 def cautions(named: Named) -> list[tuple[str, str]]:
     """Return what speaks against relying on the times, each with a title, and what to do about it."""
     return list(_cautions(named))
@@ -199,11 +203,11 @@ def _cautions(named: Named) -> Iterator[tuple[str, str]]:
     if noisy := told(_noisy):
         more = "" if any(row.shape.sampling.target for row in rows) else ", or take more samples: --target 2%"
         yield "noisy", f"{noisy}: the times scatter; close other programs{more}"
-    if first := told(first_stands_out):
+    if first := told(lambda row: first_stands_out(_sampling(row), row.samples)):
         yield "first run", f"{first}: {COLD_START}"
     if outliers := told(lambda row: "" if _noisy(row) else _outliers(row)):
         yield "outliers", f"{outliers}: something else ran now and then; close other programs"
-    if throttled := told(throttled_samples):
+    if throttled := told(lambda row: throttled_samples(_sampling(row))):
         yield "throttled", f"{throttled}: {THROTTLED}"
     files = {row.file for row in rows}
     if len(files) > 1:

@@ -13,7 +13,7 @@ from gpugraph.bench.plan import Plan, Planned, described_algorithm, groups_of
 from gpugraph.bench.sweep import Sweep
 from gpugraph.measure.columns import Labelled, columns_of
 from gpugraph.measure.record import Record
-from gpugraph.problems.column import BENCH
+from gpugraph.problems import BENCH
 from gpugraph.quantities import count, counted, in_seconds, in_units, rate
 from gpugraph.report.markdown_csv import grid
 from gpugraph.report.terminal import Line, columns, field

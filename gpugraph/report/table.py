@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from gpugraph.measure import columns
 from gpugraph.measure.columns import Labelled, problem_columns
 from gpugraph.measure.record import PHASES, Record
 from gpugraph.measure.statistics import median
-from gpugraph.problems.column import TABLE, Column
+from gpugraph.problems import TABLE, Column
 from gpugraph.quantities import count, counted, duration, in_units, percent, rate
 from gpugraph.report.terminal import Line, can_draw, field
 
@@ -97,16 +97,19 @@ def _phases(record: Record, width: int) -> list[Line]:
         if name == "kernel" and inner:
             lines += [_phase(f"  {part}", s, s / seconds, "", bar=False) for part, s in inner.items()]
     if data["phases_s"].get("total"):
-        lines.append([(f"{'total':<20}{duration(total):>10}", "bold"), (_total(record, phases), "dim")])
+        lines.append(
+            [
+                (f"{'total':<20}{duration(total):>10}", "bold"),
+                (_total(record.answer_s, phases.get("sampling", 0.0)), "dim"),
+            ]
+        )
     if data.get("predecessors_s") is not None:
         lines.append([(f"{'predecessors':<20}{duration(data['predecessors_s']):>10}", ""), (_APART, "dim")])
-    lines += field("", _samples(record), width=width, style="dim")
-    return lines + _precision(record, width)
+    return lines + _samples(record, width)
 
 
-def _total(record: Record, phases: Mapping[str, float]) -> str:
-    answer_s = record.answer_s
-    if answer_s is None or phases.get("sampling", 0.0) < 0.01 * answer_s:
+def _total(answer_s: float | None, sampling_s: float) -> str:
+    if answer_s is None or sampling_s < 0.01 * answer_s:
         return f"{'':>9}from the command to its answer"
     return f"{'':>9}time to answer {duration(answer_s)}: without sampling"
 
@@ -119,25 +122,26 @@ def _phase(name: str, seconds: float, share: float, style: str, *, bar: bool = T
     return [(f"{name:<20}", ""), (f"{duration(seconds):>10}{share:>7.0%}  ", ""), (blocks, style if bar else "dim")]
 
 
-def _samples(record: Record) -> str:
-    data, kernel = record.data, record.data["samples_s"]["kernel"]
+def _samples(record: Record, width: int) -> list[Line]:
+    """Return what the samples say: how far apart they lie, and whether the target was reached."""
+    data, kernel, half = record.data, record.data["samples_s"]["kernel"], record.measured_half_width
     text = f"{counted(len(kernel), 'sample')} of the kernel"
     if record.few:
         text += ": too few to prove much"
     if len(kernel) > 1:
         text += f", {duration(min(kernel))} to {duration(max(kernel))}"
-    if (half := record.measured_half_width) is not None:
+    if half is not None:
         text += f", median ± {percent(half)}"
     if outliers := (data.get("sampling") or {}).get("outliers"):
         text += f", {counted(len(outliers), 'outlier')}"
     if data.get("rounds") is not None:
         text += f"; {counted(data['rounds'], 'round')}"
-    return text + ("; its inner phases as shares of a run of their own" if record.measured_inner else "")
+    text += "; its inner phases as shares of a run of their own" if record.measured_inner else ""
+    return [*field("", text, width=width, style="dim"), *_precision(half, data.get("sampling") or {}, kernel, width)]
 
 
-def _precision(record: Record, width: int) -> list[Line]:
+def _precision(half: float | None, sampling: Mapping[str, Any], samples: Sequence[float], width: int) -> list[Line]:
     """Return whether the target was reached, and a warning where the samples scatter too much to be relied on."""
-    half, sampling = record.measured_half_width, record.data.get("sampling") or {}
     target = sampling.get("target")
     if target:
         reached = half is not None and half <= target
@@ -150,8 +154,8 @@ def _precision(record: Record, width: int) -> list[Line]:
     else:
         lines = []
     for title, said, remedy in (
-        ("first run", first_stands_out(record), COLD_START),
-        ("throttled", throttled_samples(record), THROTTLED),
+        ("first run", first_stands_out(sampling, samples), COLD_START),
+        ("throttled", throttled_samples(sampling), THROTTLED),
     ):
         lines += field(title, f"{said}: {remedy}", width=width, style="yellow") if said else []
     if half is None or half <= max(NOISY, target or 0.0):
@@ -161,17 +165,22 @@ def _precision(record: Record, width: int) -> list[Line]:
     return lines + field("noisy", said, width=width, style="yellow")
 
 
-def first_stands_out(row: Record) -> str:
-    """Return how much longer the first sample took than most, where it is an outlier; else nothing."""
-    if 0 not in (row.shape.sampling.outliers or ()) or not row.samples:
+def first_stands_out(sampling: Mapping[str, Any], samples: Sequence[float]) -> str:
+    """Return how much longer the first sample took than most, where it is an outlier; else nothing.
+
+    Args:
+        sampling: how a record says that its samples were taken.
+        samples: the samples, seconds.
+    """
+    if 0 not in (sampling.get("outliers") or ()) or not samples:
         return ""
-    ratio = row.samples[0] / median(row.samples)
+    ratio = samples[0] / median(samples)
     return f"its first run took {ratio:.3g} times the median" if ratio > 1 else ""
 
 
-def throttled_samples(row: Record) -> str:
+def throttled_samples(sampling: Mapping[str, Any]) -> str:
     """Return how many samples were taken again because the GPU throttled, where there were any."""
-    repeated = (row.data.get("sampling") or {}).get("throttled_repeated")
+    repeated = sampling.get("throttled_repeated")
     return f"{counted(int(repeated), 'sample')} taken again" if repeated else ""
 
 

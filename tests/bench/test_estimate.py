@@ -12,8 +12,7 @@ from gpugraph.bench.plan import Planned
 from gpugraph.bench.sweep import Limits
 from gpugraph.graph.generate import generate
 from gpugraph.graph.view import GraphView
-from gpugraph.measure.cell import Cell
-from gpugraph.measure.sampling import Sampling
+from gpugraph.measure.cell import Cell, Sampling
 from gpugraph.problems.on_graphs import size_of
 from gpugraph.problems.registry import find_algorithm, load_problem
 from gpugraph.problems.scan.array import open_array

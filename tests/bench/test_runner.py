@@ -16,8 +16,7 @@ from gpugraph.bench.store import read_records
 from gpugraph.bench.sweep import Limits
 from gpugraph.graph.generate import generate
 from gpugraph.graph.view import GraphView
-from gpugraph.measure.cell import Cell
-from gpugraph.measure.sampling import Sampling
+from gpugraph.measure.cell import Cell, Sampling
 from gpugraph.problems.mst import gpu_filter_boruvka
 from gpugraph.problems.on_graphs import size_of
 from tests.bench.plans import Bench, planned

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from gpugraph.bench.axes import parse_settings
-from gpugraph.bench.paper import paper_of
 from gpugraph.bench.plan import Plan, expand_sweep
-from gpugraph.bench.sweep_file import read_sweep, shipped
+from gpugraph.bench.sweep_file import paper_of, read_sweep, shipped
 from gpugraph.errors import InputError
 
 CPU = {"auto": "cpu", "cpu": "cpu"}

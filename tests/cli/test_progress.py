@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from gpugraph.cli import progress as module
-from gpugraph.cli.progress import Progress
+from gpugraph.cli import output as module
+from gpugraph.cli.output import Progress
 
 
 class Terminal(io.StringIO):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gpugraph.devices.base import KernelArgumentError
-from gpugraph.devices.cuda_kernel import check_arguments
+from gpugraph.devices.kernels import check_arguments
 
 ARRAY = np.zeros((4, 4), np.float32)
 SIZES = (8, 4, 8, 1)

@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
-import gpugraph.devices.nvml as module
-from gpugraph.devices.nvml import Nvml, driver_version
+import gpugraph.devices.probes as module
+from gpugraph.devices.probes import Nvml, driver_version
 from gpugraph.errors import DeviceUnavailable
 from tests.measure.fakes import FakeNvml
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpugraph.emulator.translation import KernelName, find_kernels, rewrite_dynamic_shared, translation_unit
+from gpugraph.emulator.toolchain import KernelName, find_kernels, rewrite_dynamic_shared, translation_unit
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,8 @@ import pytest
 from gpugraph.devices.discovery import select_device
 from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.errors import GraphFormatError, InputError
-from gpugraph.graph.check import check_structure
+from gpugraph.graph.check import check_on_device, check_structure
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.device_check import check_on_device, is_symmetric_on_device
 from gpugraph.graph.device_rows import DeviceRows, narrow_offsets
 from gpugraph.graph.formats.input_file import Source
 from gpugraph.graph.generate import generate
@@ -47,7 +46,7 @@ def test_every_graph_of_the_zoo_is_sound_and_has_its_digest(narrow: bool) -> Non
         check_on_device(graph)
         assert graph.digest == zoo(name).digest
         assert graph.has_negative_weight == has_negative_weights(zoo(name))
-        assert is_symmetric_on_device(graph) or graph.directed
+        assert graph.on_device.is_symmetric() or graph.directed
     assert device.races() == []
 
 

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from gpugraph.devices.discovery import select_device
 from gpugraph.emulator.device import EmulatedDevice
-from gpugraph.graph import device_build, device_generate
+from gpugraph.graph import device_build
+from gpugraph.graph import generate as generation
 from gpugraph.graph.build import notes_of
 from gpugraph.graph.csr import WEIGHT_DTYPES, CSRGraph
-from gpugraph.graph.device_generate import can_generate, clique_starts, generate_piece
 from gpugraph.graph.families import FAMILIES
-from gpugraph.graph.generate import generate
+from gpugraph.graph.generate import can_generate, clique_starts, generate, generate_piece
 from gpugraph.graph.generators.ssca2 import _clique_starts
 from gpugraph.graph.spec import parse_spec
 from tests.emulator.compiler import needs_compiler
@@ -158,8 +158,8 @@ def test_pieces_made_apart_are_the_whole_graph(text: str, device: type[EmulatedD
 
 @needs_compiler
 def test_pieces_of_a_large_spec_are_cut_alike_by_a_sample(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(device_generate, "_WINDOWS", 16)
-    monkeypatch.setattr(device_generate, "_WINDOW", 64)
+    monkeypatch.setattr(generation, "_WINDOWS", 16)
+    monkeypatch.setattr(generation, "_WINDOW", 64)
     spec, whole = parse_spec("rmat:10"), generate("rmat:10")
     cuts = [generate_piece(spec, EmulatedDevice(), piece, 4).cuts for piece in range(4)]
     assert all(np.array_equal(cut, cuts[0]) for cut in cuts)

@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from gpugraph.measure.cell import Cell
+from gpugraph.measure.cell import Cell, Sampling
 from gpugraph.measure.record import Record
-from gpugraph.measure.sampling import Sampling
-from gpugraph.measure.session import Session
+from gpugraph.measure.run_cell import Session
 from tests.measure.fakes import Puppet, enlist
 
 GRID = "grid:5x5"

@@ -8,7 +8,7 @@ import pytest
 from gpugraph.measure import columns
 from gpugraph.measure.columns import COLUMNS, Labelled, columns_of
 from gpugraph.measure.compare import compare
-from gpugraph.problems.column import BENCH, CSV, MARKDOWN, PAGE, TABLE, Column
+from gpugraph.problems import BENCH, CSV, MARKDOWN, PAGE, TABLE, Column
 from gpugraph.problems.contract import PROBLEMS
 from gpugraph.problems.registry import load_problem
 from gpugraph.report.markdown_csv import csv, markdown

@@ -6,8 +6,8 @@ import sys
 import numpy as np
 import pytest
 
-from gpugraph.measure import environment as module
-from gpugraph.measure.environment import environment
+from gpugraph.measure import instruments as module
+from gpugraph.measure.instruments import environment
 
 
 def test_the_environment_names_versions_processor_memory_and_command():
@@ -23,7 +23,7 @@ def test_the_environment_names_versions_processor_memory_and_command():
 def elsewhere(monkeypatch, tmp_path):
     """Let the package lie in an empty folder."""
     (tmp_path / "gpugraph" / "measure").mkdir(parents=True)
-    monkeypatch.setattr(module, "__file__", str(tmp_path / "gpugraph" / "measure" / "environment.py"))
+    monkeypatch.setattr(module, "__file__", str(tmp_path / "gpugraph" / "measure" / "instruments.py"))
     return tmp_path
 
 

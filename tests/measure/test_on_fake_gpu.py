@@ -12,10 +12,9 @@ import pytest
 from gpugraph.devices import probes
 from gpugraph.errors import OutOfMemory
 from gpugraph.measure import inputs, instruments
-from gpugraph.measure.cell import Cell
+from gpugraph.measure.cell import Cell, Sampling
 from gpugraph.measure.record import Record
-from gpugraph.measure.sampling import Sampling
-from gpugraph.measure.session import Session
+from gpugraph.measure.run_cell import Session
 from tests.devices.fake_cupy import FakeCupy
 from tests.measure.fakes import FakeNvml, FakeTime, Puppet, enlist
 

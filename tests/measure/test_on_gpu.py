@@ -9,12 +9,10 @@ from typing import Any
 import pytest
 
 from gpugraph.devices.discovery import select_device
-from gpugraph.measure.cell import Cell
+from gpugraph.measure.cell import Cell, Sampling
 from gpugraph.measure.instruments import CacheFlush, OpenDevice, Throttle
 from gpugraph.measure.record import Record
-from gpugraph.measure.run_cell import run_cell
-from gpugraph.measure.sampling import Sampling
-from gpugraph.measure.session import Session
+from gpugraph.measure.run_cell import Session, run_cell
 
 pytestmark = pytest.mark.gpu
 

@@ -10,9 +10,9 @@ import pytest
 from gpugraph import clock as clocks
 from gpugraph.clock import Account
 from gpugraph.measure import assemble, cell_run
+from gpugraph.measure.cell import Sampling
 from gpugraph.measure.record import PHASES, Record, ordered
 from gpugraph.measure.run_cell import run_cell
-from gpugraph.measure.sampling import Sampling
 from gpugraph.problems.contract import Verdict
 from tests.emulator.compiler import needs_compiler
 from tests.measure.fakes import FakeTime, Puppet

@@ -11,9 +11,9 @@ from gpugraph import clock as clocks
 from gpugraph.errors import DeviceUnavailable, GpuGraphError, InputError, OutOfMemory
 from gpugraph.measure import cell_run, instruments
 from gpugraph.measure.assemble import outcome_of
+from gpugraph.measure.cell import Sampling
 from gpugraph.measure.record import Record
-from gpugraph.measure.sampling import Sampling
-from gpugraph.measure.session import DeviceLost, Session
+from gpugraph.measure.run_cell import DeviceLost, Session
 from tests.measure.fakes import FakeTime, enlist
 from tests.measure.runs import SIX, Notes, cell, measure, puppets
 

@@ -9,13 +9,11 @@ import pytest
 
 from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.errors import InputError
-from gpugraph.measure import session
+from gpugraph.measure import run_cell as measuring
 from gpugraph.measure.assemble import failed_record
-from gpugraph.measure.cell import Cell
+from gpugraph.measure.cell import Cell, Sampling
 from gpugraph.measure.record_shape import OUTCOMES
-from gpugraph.measure.run_cell import run_cell
-from gpugraph.measure.sampling import Sampling
-from gpugraph.measure.session import Session
+from gpugraph.measure.run_cell import Session, run_cell
 from gpugraph.problems.registry import find_algorithm
 from tests.cli.test_run import RECORD_NAMES
 from tests.emulator.compiler import needs_compiler
@@ -26,11 +24,11 @@ from tests.measure.runs import GRID, SIX, Notes, cell, measure, puppets
 
 
 def test_a_graph_is_loaded_once_for_all_calls_and_its_seconds_stay(monkeypatch):
-    from gpugraph.graph import sources
+    from gpugraph.graph import load
 
     puppets(monkeypatch, "a", "b")
-    loaded, opening = [], sources.open_graph
-    monkeypatch.setattr(sources, "open_graph", lambda source, **how: (loaded.append(source), opening(source, **how))[1])
+    loaded, opening = [], load.open_graph
+    monkeypatch.setattr(load, "open_graph", lambda source, **how: (loaded.append(source), opening(source, **how))[1])
     with Session() as used:
         first, second = Notes(), Notes()
         for notes in (first, second):
@@ -174,7 +172,7 @@ def test_what_is_compiled_for_the_first_time_is_named_while_it_is(monkeypatch):
 
 def test_a_session_closes_every_device_it_opened(monkeypatch):
     closed = []
-    monkeypatch.setattr(session.OpenDevice, "close", lambda self: closed.append(self.device.kind))
+    monkeypatch.setattr(measuring.OpenDevice, "close", lambda self: closed.append(self.device.kind))
     puppets(monkeypatch, "a")
     measure([cell("a"), replace(cell("a"), device="auto")], SIX)
     assert closed == ["cpu"] * len(closed) != []

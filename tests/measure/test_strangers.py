@@ -19,9 +19,8 @@ import pytest
 from gpugraph.compiled import set_threads, threads
 from gpugraph.graph.generate import generate
 from gpugraph.graph.view import GraphView
-from gpugraph.measure.cell import Cell
-from gpugraph.measure.sampling import Sampling
-from gpugraph.measure.session import Session
+from gpugraph.measure.cell import Cell, Sampling
+from gpugraph.measure.run_cell import Session
 from gpugraph.measure.strangers import Hosting, SpoiledGraph, kept
 from gpugraph.problems.scan.array import open_array
 from tests.emulator.compiler import needs_compiler

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from gpugraph.devices.nvml import Nvml
+from gpugraph.devices.probes import Nvml
 from gpugraph.measure import instruments
 from gpugraph.measure.instruments import MAX_REPEATED, Throttle
 from tests.measure.fakes import FakeNvml

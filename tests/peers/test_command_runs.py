@@ -17,7 +17,7 @@ from gpugraph.errors import InputError
 from gpugraph.exact import exact_sum
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.peers import PeerRefused, PeerThrew, PeerTimedOut, load_peer, register_commands
-from gpugraph.peers.process import run_command
+from gpugraph.peers.command_peer import run_command
 from gpugraph.problems.mst.verify import reference_forest
 from gpugraph.problems.sssp.verify import reference_distances
 from tests.peers.helpers import measured, script
@@ -159,6 +159,13 @@ def test_a_command_without_an_answer_is_never_called_right(tmp_path: Path) -> No
     assert "no answer" in record.data["verification"]["detail"]
 
 
+def test_a_number_of_components_is_checked(tmp_path: Path) -> None:
+    for printed, status in ((5, "passed"), (2, "failed")):
+        register(tmp_path, f"print('took 1'); print('There are {printed} components')", problem="components",
+                 components="There are (.+) components")  # fmt: skip
+        assert measured(zoo("two-components"), "peer:mine", "components").status == status
+
+
 def test_a_sum_of_distances_is_checked_and_the_source_is_handed_over(tmp_path: Path) -> None:
     distance, _ = reference_distances(zoo("two-components"), 5)
     right = exact_sum(distance[distance < 2**63])
@@ -245,7 +252,7 @@ def test_a_program_does_not_outlive_a_measurement_that_is_killed(tmp_path: Path)
     )
     import shlex
 
-    caller = f"from gpugraph.peers.process import run_command; run_command({shlex.split(words)!r}, 60, 'x')"
+    caller = f"from gpugraph.peers.command_peer import run_command; run_command({shlex.split(words)!r}, 60, 'x')"
     process = subprocess.Popen([sys.executable, "-c", caller], cwd=Path(__file__).parents[3])
     pid = _wait_for(tmp_path / "pid")
     process.kill()

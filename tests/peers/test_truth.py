@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gpugraph.exact import exact_sum
-from gpugraph.peers.truth import judge, truth_of
+from gpugraph.peers.peer import judge, truth_of
 from gpugraph.problems.adapter import Figure
 from gpugraph.problems.mst.verify import reference_forest
 from tests.zoo import zoo

@@ -17,19 +17,18 @@ from gpugraph.emulator.device import EmulatedDevice, EmulatedKernel
 from gpugraph.graph.build import ArcList, build, symmetrize
 from gpugraph.graph.csr import WEIGHT_DTYPES, CSRGraph
 from gpugraph.graph.device_build import build_on_device
-from gpugraph.graph.device_generate import can_generate
 from gpugraph.graph.device_rows import DeviceRows, narrow_offsets
 from gpugraph.graph.families import FAMILIES
-from gpugraph.graph.generate import generate
+from gpugraph.graph.generate import can_generate, generate
 from gpugraph.graph.spec import parse_spec
 from gpugraph.graph.view import GraphView, make_resident
 from gpugraph.problems.components import boruvka_distributed
-from gpugraph.problems.components.gpu_verify import Trees
-from gpugraph.problems.components.gpu_verify import certify as certify_components
 from gpugraph.problems.components.labels import Components
+from gpugraph.problems.components.verify import Trees
+from gpugraph.problems.components.verify import certify as certify_components
 from gpugraph.problems.mst.forest import Forest
-from gpugraph.problems.mst.gpu_verify import certify
-from gpugraph.problems.sssp.gpu_verify import certify as certify_distances
+from gpugraph.problems.mst.verify import certify
+from gpugraph.problems.sssp.verify import certify as certify_distances
 from gpugraph.ranks.comm import LoneComm
 from gpugraph.ranks.part import GraphPart
 from tests.problems.gpu_cases import expected, run_on

@@ -21,7 +21,7 @@ from gpugraph.graph import view as view_module
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView, make_resident
 from gpugraph.problems.sssp import frontier_dijkstra
-from gpugraph.problems.sssp.frontier_dijkstra_variants import STRATEGIES
+from gpugraph.problems.sssp.frontier_dijkstra import STRATEGIES
 from tests.cli.runner import refuse
 from tests.devices.fake_cupy import FakeCupy
 from tests.emulator.compiler import needs_compiler
@@ -153,8 +153,8 @@ def test_what_does_not_fit_exits_3_with_both_figures(
             within.setattr(host, "available_memory", lambda: free[0])
             host.require_memory(*arguments)
 
-    monkeypatch.setattr("gpugraph.emulator.memory.require_memory", require)
-    monkeypatch.setattr("gpugraph.emulator.memory._NEVER_SHORT", 1 << 18)
+    monkeypatch.setattr("gpugraph.emulator.device.require_memory", require)
+    monkeypatch.setattr("gpugraph.emulator.device._NEVER_SHORT", 1 << 18)
     monkeypatch.setattr(view_module, "make_resident", placed)
     monkeypatch.setattr("gpugraph.graph.generate.can_generate", lambda spec: False)  # the host makes it
     monkeypatch.setattr(EmulatedDevice, "empty", lambda *a: made.append(1) or allocate(*a))

@@ -9,8 +9,8 @@ import numpy as np
 
 from gpugraph.devices.discovery import select_device
 from gpugraph.graph.build import symmetrize
-from gpugraph.graph.device_generate import can_generate
-from gpugraph.graph.sources import open_graph
+from gpugraph.graph.generate import can_generate
+from gpugraph.graph.load import open_graph
 from gpugraph.graph.spec import parse_spec
 from gpugraph.ranks.comm import LoneComm
 from gpugraph.ranks.source import open_part

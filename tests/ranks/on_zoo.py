@@ -56,14 +56,14 @@ def wrong(result: Any) -> Iterator[Any]:
         if (moved.weight != result.weight).any():
             yield moved
     if isinstance(result, Distances) and np.count_nonzero(result.reached) > 1:
-        last = int(np.flatnonzero(result.reached & (np.arange(len(result.distance)) != result.source))[-1])
+        last = int(np.flatnonzero(result.reached & (np.arange(len(result.raw)) != result.source))[-1])
         for step in (-1, 1):
-            distance = result.distance.copy()
+            distance = result.raw.copy()
             one = distance.dtype.type(1)
             moved = distance[last] + one if step > 0 else distance[last] - min(distance[last], one)
             if moved != distance[last]:
                 distance[last] = moved
-                yield replace(result, distance=distance)
+                yield replace(result, raw=distance)
     if isinstance(result, Components) and len(result.labels) > 1:
         n, labels = len(result.labels), result.labels.copy()
         if labels[n - 1] != n - 1:

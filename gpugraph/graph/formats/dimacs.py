@@ -23,11 +23,10 @@ from gpugraph.errors import GraphFormatError
 from gpugraph.graph.build import ArcList
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.formats.base import Format, check_vertices, integer_weights, numbered_from_one
-from gpugraph.graph.formats.columns import Columns
 from gpugraph.graph.formats.input_file import Source
 from gpugraph.graph.formats.lines import after, header_count, peek, shown
-from gpugraph.graph.formats.text import ANY_ID, Rows, read_rows
-from gpugraph.graph.formats.write_text import write_rows
+from gpugraph.graph.formats.number_lines import Columns
+from gpugraph.graph.formats.text import ANY_ID, Rows, read_rows, write_rows
 
 _FIRST_LINE = re.compile(rb"\s*([cpa])\s")
 

@@ -25,11 +25,10 @@ from gpugraph.errors import GraphFormatError, InputError
 from gpugraph.graph.build import ArcList
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.formats.base import Format, check_vertices, is_unit, numbered_from_one
-from gpugraph.graph.formats.columns import Columns
 from gpugraph.graph.formats.input_file import Source
 from gpugraph.graph.formats.lines import after, count_of, header_count, peek, shown
-from gpugraph.graph.formats.text import ANY_ID, Rows, read_rows
-from gpugraph.graph.formats.write_text import write_rows
+from gpugraph.graph.formats.number_lines import Columns
+from gpugraph.graph.formats.text import ANY_ID, Rows, read_rows, write_rows
 
 _COMMENTS = b"#%"
 _SNAP = re.compile(rb"(?m)^[#%][^\n]*?\bNodes:\s*(\d{1,18})\s+Edges:\s*(\d{1,18})")

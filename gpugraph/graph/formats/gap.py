@@ -23,7 +23,7 @@ from gpugraph.graph.build import ArcList
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.formats.base import Format, arcs_of_rows, check_size, integer_weights, is_unit
 from gpugraph.graph.formats.input_file import Source
-from gpugraph.graph.formats.write_text import arc_chunks
+from gpugraph.graph.formats.text import arc_chunks
 
 _HEADER = 17
 

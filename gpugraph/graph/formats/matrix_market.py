@@ -23,11 +23,10 @@ from gpugraph.errors import GraphFormatError
 from gpugraph.graph.build import ArcList
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.formats.base import Format, check_vertices, numbered_from_one
-from gpugraph.graph.formats.columns import Columns
 from gpugraph.graph.formats.input_file import Source
 from gpugraph.graph.formats.lines import after, data_lines, header_count, peek, shown
-from gpugraph.graph.formats.text import Rows, read_rows
-from gpugraph.graph.formats.write_text import write_rows
+from gpugraph.graph.formats.number_lines import Columns
+from gpugraph.graph.formats.text import Rows, read_rows, write_rows
 
 _BANNER = b"%%matrixmarket"
 _FIELDS = (b"pattern", b"integer", b"unsigned-integer", b"real", b"double")

@@ -1,4 +1,4 @@
-"""Lines of numbers: the fast ways for blocks of lines, and the slow one that finds the bad line.
+"""Lines of numbers: read in blocks the fast ways, line by line to find the bad one, and written.
 
 Most blocks are taken by ``number_lines.py``.  Others are normalised (one space between fields) and handed to pyarrow's
 CSV parser.  A block it cannot take goes line by line through Python, which either reads it after all or names the line.
@@ -9,19 +9,19 @@ from __future__ import annotations
 import math
 import re
 from codecs import BOM_UTF8
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.errors import GraphFormatError
 from gpugraph.graph.build import ARC_BYTES
-from gpugraph.graph.formats.columns import Columns, rounded_weights, wide_weights
+from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.formats.input_file import Block
 from gpugraph.graph.formats.lines import INTEGER, count_of, data_lines, integer, shown, tidy, words_of
-from gpugraph.graph.formats.number_lines import parse_block
+from gpugraph.graph.formats.number_lines import Columns, parse_block, rounded_weights, wide_weights
 from gpugraph.host import require_memory
 
 _LONG_WHOLE = re.compile(rb"(?<![\d.])\d{16,}(?![\d.eE])")
@@ -294,3 +294,64 @@ def _weight(word: bytes, real: bool) -> int | float:
     if abs(number) == math.inf and b"inf" not in word.lower():
         raise ValueError(f"the weight {shown(word)} is beyond what a double holds")
     return number
+
+
+# ------------------------------------------------------------------ writing
+# Arcs become lines of numbers by pyarrow's CSV writer, about a million at a time.
+
+_CHUNK = 1 << 20
+
+
+def arc_chunks(graph: CSRGraph) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]]:
+    """Yield tails, heads and weights of the arcs in order, in pieces of up to 2^20."""
+    for start in range(0, graph.arcs, _CHUNK):
+        stop = min(start + _CHUNK, graph.arcs)
+        first = int(np.searchsorted(graph.offsets, start, "right")) - 1
+        last = int(np.searchsorted(graph.offsets, stop, "left"))
+        bounds = np.clip(graph.offsets[first : last + 1], start, stop)
+        tails = np.repeat(np.arange(first, last, dtype=np.int64), np.diff(bounds))
+        yield tails, graph.targets[start:stop].astype(np.int64), graph.weights[start:stop]
+
+
+def write_rows(
+    stream: IO[bytes],
+    graph: CSRGraph,
+    *,
+    base: int = 0,
+    names: NDArray[np.int64] | None = None,
+    prefix: str = "",
+    delimiter: str = " ",
+    weights: bool = True,
+    lower: bool = False,
+) -> None:
+    """Write a line per arc: [prefix] tail head [weight].
+
+    Args:
+        stream: where to.
+        graph: the graph.
+        base: the number of the first vertex.
+        names: (n,) what to call the vertices instead, ascending, or None.
+        prefix: a word to begin each line with.
+        delimiter: what separates fields.
+        weights: write them.
+        lower: write only arcs to a smaller vertex, that is each edge of an undirected graph once.
+    """
+    import pyarrow as pa
+    from pyarrow import csv
+
+    options = csv.WriteOptions(include_header=False, delimiter=delimiter, quoting_style="none")
+    for tails, heads, values in arc_chunks(graph):
+        if lower:
+            keep = heads < tails
+            tails, heads, values = tails[keep], heads[keep], values[keep]
+        columns = (
+            {"tail": tails + base, "head": heads + base}
+            if names is None
+            else {"tail": names[tails], "head": names[heads]}
+        )
+        if weights:
+            # A float32 is written as the float64 it equals, so that reading gives the same number back.
+            columns["weight"] = values.astype(np.float64) if values.dtype.kind == "f" else values
+        if prefix:
+            columns = {"prefix": pa.repeat(prefix, len(tails)), **columns}
+        csv.write_csv(pa.table(columns), stream, options)

@@ -17,7 +17,7 @@ import numpy as np
 from gpugraph.compiled import njit
 from gpugraph.graph.chunks import Runner
 from gpugraph.graph.families import Values
-from gpugraph.graph.generators.hashing import hash64
+from gpugraph.graph.generators import hash64
 
 _CHUNK = 1 << 14
 

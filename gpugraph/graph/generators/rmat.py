@@ -20,7 +20,7 @@ from gpugraph.compiled import njit
 from gpugraph.graph.chunks import Runner
 from gpugraph.graph.digest import mix
 from gpugraph.graph.families import Values
-from gpugraph.graph.generators.hashing import hash64, shuffle, shuffle_keys
+from gpugraph.graph.generators import hash64, shuffle, shuffle_keys
 
 
 @njit

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from gpugraph.compiled import njit
 from gpugraph.graph.chunks import CHUNK, Runner
 from gpugraph.graph.families import Values, largest_clique
-from gpugraph.graph.generators.hashing import hash64, high_product, shuffle, shuffle_keys
+from gpugraph.graph.generators import hash64, high_product, shuffle, shuffle_keys
 
 
 @njit

@@ -31,7 +31,7 @@ import numpy as np
 from gpugraph.compiled import njit
 from gpugraph.graph.chunks import CHUNK, Runner
 from gpugraph.graph.families import Values, edges_of_dense
-from gpugraph.graph.generators.hashing import bit_width, hash64, nth_distinct, shuffle_keys
+from gpugraph.graph.generators import bit_width, hash64, nth_distinct, shuffle_keys
 
 
 @njit

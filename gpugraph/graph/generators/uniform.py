@@ -24,7 +24,7 @@ import numpy as np
 from gpugraph.compiled import njit
 from gpugraph.graph.chunks import CHUNK, Runner
 from gpugraph.graph.families import Values, degree_of_regular, samples_of_random
-from gpugraph.graph.generators.hashing import bit_width, hash64, high_product, nth_distinct, shuffle_keys
+from gpugraph.graph.generators import bit_width, hash64, high_product, nth_distinct, shuffle_keys
 
 
 @njit

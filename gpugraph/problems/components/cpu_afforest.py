@@ -21,15 +21,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.atomics import compare_and_swap, cycles, fetch_add, load_now
 from gpugraph.clock import NullClock
 from gpugraph.compiled import plain_njit
 from gpugraph.graph.digest import array_digest
 from gpugraph.graph.view import GraphView
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.components.labels import Components
-from gpugraph.problems.registry import register, tiny_like
-from gpugraph.team import COUNTERS, STRIDE, add_phases, join, meet, release, run_team, share_of, team_size
+from gpugraph.problems.registry import register
+from gpugraph.team import (
+    COUNTERS,
+    STRIDE,
+    add_phases,
+    compare_and_swap,
+    cycles,
+    fetch_add,
+    join,
+    load_now,
+    meet,
+    release,
+    run_team,
+    share_of,
+    team_size,
+)
 
 _SAMPLES = 1024
 _ROWS = 512
@@ -65,7 +78,7 @@ def run(state: State, clock: NullClock) -> NDArray[Any]:
 
 def compile_(view: GraphView, device: Any) -> None:
     """Compile all that a run needs."""
-    run(prepare(tiny_like(view), device), NullClock())
+    run(prepare(view.tiny(), device), NullClock())
 
 
 ALGORITHM = register(

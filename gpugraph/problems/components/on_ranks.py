@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.problems.components.gpu_verify import Trees
 from gpugraph.problems.components.labels import Components
+from gpugraph.problems.components.verify import Trees
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.on_graphs import MergedOnRanks
 from gpugraph.ranks.comm import comm_for, to_lower_ranks

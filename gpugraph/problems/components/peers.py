@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.peers import libraries
-from gpugraph.peers.peer import PeerThrew
-from gpugraph.peers.result_file import ResultFile, as_numbers
-from gpugraph.peers.truth import certified
+from gpugraph.peers.graph_files import ResultFile, as_numbers
+from gpugraph.peers.peer import PeerThrew, certified
 from gpugraph.problems.adapter import Adapter, Figure, PrintedFigure
 from gpugraph.problems.components.labels import Components
 

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 from gpugraph.errors import OutOfMemory
 from gpugraph.graph.build import symmetrize
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.problems.column import Column, result_column
+from gpugraph.problems import Column, result_column
 from gpugraph.problems.components import COMMAND
-from gpugraph.problems.components.labels import Components
+from gpugraph.problems.components.labels import Components, LabelsFiles
 from gpugraph.problems.components.on_ranks import LabelsOnRanks
 from gpugraph.problems.components.peers import ByPeers
-from gpugraph.problems.components.result_files import LabelsFiles
 from gpugraph.problems.contract import Problem, Verdict
 from gpugraph.problems.guest import numbers, plain_array
 from gpugraph.problems.on_graphs import OnGraphs, with_published
@@ -87,7 +86,7 @@ class ConnectedComponents(LabelsFiles, ByPeers, LabelsOnRanks, OnGraphs):
         self, view: ResidentView, device: Device, query: tuple[Any, ...], result: Components
     ) -> Verdict | None:
         """Make the same checks on the device; None if there is no room."""
-        from gpugraph.problems.components.gpu_verify import certify
+        from gpugraph.problems.components.verify import certify
 
         if view.host.preparations:
             return None

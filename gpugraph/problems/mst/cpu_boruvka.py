@@ -31,9 +31,9 @@ from gpugraph.errors import InputError
 from gpugraph.graph.canonical import order_keys, weight_words
 from gpugraph.graph.view import GraphView
 from gpugraph.problems.algorithm import Algorithm
-from gpugraph.problems.mst import contraction
+from gpugraph.problems.mst import cpu_boruvka_steps as steps
 from gpugraph.problems.mst.forest import Forest
-from gpugraph.problems.registry import register, tiny_like
+from gpugraph.problems.registry import register
 from gpugraph.team import add_phases, run_team, team_size
 
 LIGHT_PER_VERTEX = 1.0
@@ -45,7 +45,7 @@ _PHASES = ("find_min", "remove_cycles", "merge_trees", "filter")
 
 @dataclass(eq=False)
 class State:
-    """What a run needs, allocated once; ``arrays`` are those of ``contraction.py``, in its order."""
+    """What a run needs, allocated once; ``arrays`` are those of ``cpu_boruvka_steps.py``, in its order."""
 
     view: GraphView
     words: NDArray[Any]
@@ -63,7 +63,7 @@ def prepare(view: GraphView, device: Any, *, size: int | None = None) -> State:
     """
     graph, size = view.graph, size or team_size(view.vertices + view.arcs)
     n, index = graph.vertices, graph.targets.dtype
-    slots = (graph.edges // contraction.BLOCK + 2 * size + 2) * contraction.BLOCK
+    slots = (graph.edges // steps.BLOCK + 2 * size + 2) * steps.BLOCK
     if slots >= 2**32 - 1:
         raise InputError(
             f"Borůvka's algorithm on the CPU holds fewer than 2^32 edges, not {graph.edges}",
@@ -83,8 +83,8 @@ def prepare(view: GraphView, device: Any, *, size: int | None = None) -> State:
         np.empty(slots, index),  # head_tree
         np.empty(slots, words.dtype),  # key
         np.empty(slots, np.int64),  # edge
-        np.empty(slots // contraction.BLOCK, np.int64),  # filled
-        np.zeros((size, contraction.COLUMNS), np.int64),  # own
+        np.empty(slots // steps.BLOCK, np.int64),  # filled
+        np.zeros((size, steps.COLUMNS), np.int64),  # own
     )
     below_sign = narrow(sign - np.uint64(1)) if real else narrow(0)
     return State(view, words, narrow(sign), below_sign, arrays, size)
@@ -96,13 +96,13 @@ def run(state: State, clock: NullClock) -> NDArray[np.int64]:
     limit, filtered = _light_limit(state)
     start = time.perf_counter()
     run_team(
-        contraction.boruvka, graph.offsets, graph.targets, state.words, state.sign, state.below_sign, limit, filtered,
+        steps.boruvka, graph.offsets, graph.targets, state.words, state.sign, state.below_sign, limit, filtered,
         *state.arrays, size=state.size,
     )  # fmt: skip
     own = state.arrays[-1]
-    clock.count("rounds", int(own[0, contraction.ROUNDS]))
-    add_phases(clock, _PHASES, own[0, contraction.PHASES : contraction.PHASES + 4], time.perf_counter() - start)
-    return state.arrays[0][: int(own[0, contraction.FOREST])].copy()
+    clock.count("rounds", int(own[0, steps.ROUNDS]))
+    add_phases(clock, _PHASES, own[0, steps.PHASES : steps.PHASES + 4], time.perf_counter() - start)
+    return state.arrays[0][: int(own[0, steps.FOREST])].copy()
 
 
 def _light_limit(state: State) -> tuple[Any, bool]:
@@ -118,7 +118,7 @@ def _light_limit(state: State) -> tuple[Any, bool]:
 
 def compile_(view: GraphView, device: Any) -> None:
     """Compile all that a run needs."""
-    run(prepare(tiny_like(view), device), NullClock())
+    run(prepare(view.tiny(), device), NullClock())
 
 
 ALGORITHM = register(

@@ -28,9 +28,9 @@ from gpugraph.errors import InputError
 from gpugraph.graph.view import GraphView, ResidentView
 from gpugraph.problems.algorithm import Option
 from gpugraph.problems.mst import gpu_boruvka
+from gpugraph.problems.mst.gpu_boruvka_streamed import LIMIT, check_limit, limit_bytes
 from gpugraph.problems.mst.gpu_forest import forest_algorithm
 from gpugraph.problems.mst.hybrid_rows import CpuRows, bytes_on_device
-from gpugraph.problems.mst.streamed_memory import LIMIT, check_limit, limit_bytes
 from gpugraph.problems.registry import register
 from gpugraph.quantities import parse_share
 

@@ -18,8 +18,7 @@ from gpugraph.exact import exact_sum
 from gpugraph.graph.canonical import canonical_order, find_arc, order_keys
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.mst.forest import Forest
-from gpugraph.problems.mst.gpu_verify import Certificate
-from gpugraph.problems.mst.verify import _path_maximum, _unite_by_size
+from gpugraph.problems.mst.verify import Certificate, _path_maximum, _unite_by_size
 from gpugraph.problems.on_graphs import MergedOnRanks
 from gpugraph.ranks.part import GraphPart
 

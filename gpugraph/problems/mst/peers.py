@@ -17,10 +17,9 @@ from numpy.typing import NDArray
 
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.peers import libraries
+from gpugraph.peers.graph_files import ResultFile
 from gpugraph.peers.libraries import refuse_infinite
-from gpugraph.peers.peer import PeerRefused, PeerThrew
-from gpugraph.peers.result_file import ResultFile
-from gpugraph.peers.truth import certified
+from gpugraph.peers.peer import PeerRefused, PeerThrew, certified
 from gpugraph.problems.adapter import Adapter, Figure, PrintedFigure
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.mst.forest import Forest, edge_ids

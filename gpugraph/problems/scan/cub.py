@@ -14,8 +14,8 @@ from gpugraph.errors import InputError
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.registry import register
 from gpugraph.problems.scan.gpu_scan import WAKING_READS, Run, fetch, own_seconds, passes, require_sums
-from gpugraph.problems.scan.resident import ResidentArray
 from gpugraph.problems.scan.scanned import Scanned, digest_of
+from gpugraph.problems.scan.tiles import ResidentArray
 from gpugraph.problems.scan.verify import sums_are_exact
 
 

@@ -27,9 +27,8 @@ from gpugraph.problems.scan.gpu_scan import (
     own_seconds,
     passes,
 )
-from gpugraph.problems.scan.resident import ResidentArray
 from gpugraph.problems.scan.scanned import digest_of
-from gpugraph.problems.scan.tiles import FILE
+from gpugraph.problems.scan.tiles import FILE, ResidentArray
 from gpugraph.problems.scan.verify import sums_are_exact
 
 STATIC_BYTES = 2048

@@ -21,9 +21,8 @@ from gpugraph.errors import InputError
 from gpugraph.problems.algorithm import Algorithm, InputSizes, Option
 from gpugraph.problems.registry import register
 from gpugraph.problems.scan.array import ArrayInput
-from gpugraph.problems.scan.resident import ResidentArray
 from gpugraph.problems.scan.scanned import Scanned, digest_of
-from gpugraph.problems.scan.tiles import Tiles, load_kernels
+from gpugraph.problems.scan.tiles import ResidentArray, Tiles, load_kernels
 from gpugraph.problems.scan.verify import UNORDERED
 
 NETWORKS = ("registers", "brent-kung", "sklansky", "kogge-stone")

@@ -22,8 +22,8 @@ from gpugraph.problems.algorithm import Algorithm, InputSizes, Option
 from gpugraph.problems.registry import register
 from gpugraph.problems.scan.array import ArrayInput
 from gpugraph.problems.scan.gpu_scan import WAKING_READS, own_seconds
-from gpugraph.problems.scan.resident import ResidentArray
 from gpugraph.problems.scan.scanned import Scanned, digest_of
+from gpugraph.problems.scan.tiles import ResidentArray
 
 ELEMENTS = ("uint32", "int32", "uint64", "int64", "float32", "float64")
 FILE = KernelFile(

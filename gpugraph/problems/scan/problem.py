@@ -11,19 +11,18 @@ import numpy as np
 
 from gpugraph.clock import HostClock
 from gpugraph.errors import InputError
-from gpugraph.problems.column import TABLE, Column, result_column
+from gpugraph.problems import TABLE, Column, result_column
 from gpugraph.problems.contract import Input, InputSize, Problem, Verdict, ViewSize
 from gpugraph.problems.guest import plain_array
 from gpugraph.problems.scan import COMMAND
 from gpugraph.problems.scan.array import ArrayInput, open_array, shape_of
-from gpugraph.problems.scan.result_files import ScannedFiles
-from gpugraph.problems.scan.scanned import Scanned
+from gpugraph.problems.scan.scanned import Scanned, ScannedFiles
 from gpugraph.quantities import duration, rate
 
 if TYPE_CHECKING:
     from gpugraph.devices.base import Device
     from gpugraph.problems.adapter import Adapter
-    from gpugraph.problems.scan.resident import ResidentArray
+    from gpugraph.problems.scan.tiles import ResidentArray
 
 
 def throughput(bytes_: int, phases: Mapping[str, float]) -> dict[str, Any]:
@@ -132,7 +131,7 @@ class Scan(ScannedFiles):
 
     def to_device(self, view: ArrayInput, device: Device) -> tuple[ResidentArray, float, float]:
         """Return the array on a device, and the seconds of ``stage`` and ``h2d``, the allocation included."""
-        from gpugraph.problems.scan.resident import place
+        from gpugraph.problems.scan.tiles import place
 
         return place(view, device)
 

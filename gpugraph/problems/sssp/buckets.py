@@ -28,9 +28,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.atomics import cycles, fetch_add, fetch_min, load_now, prefetch
 from gpugraph.compiled import plain_njit
-from gpugraph.team import COUNTERS, STRIDE, join, meet, release, share_of, stopped
+from gpugraph.team import (
+    COUNTERS,
+    STRIDE,
+    cycles,
+    fetch_add,
+    fetch_min,
+    join,
+    load_now,
+    meet,
+    prefetch,
+    release,
+    share_of,
+    stopped,
+)
 
 Array = NDArray[Any]
 

@@ -166,9 +166,7 @@ def finish(state: State, raw: NDArray[Any], source: int) -> Distances:
 
 def compile_(view: GraphView, device: Any, **options: Any) -> None:
     """Compile all that a run may need."""
-    from gpugraph.problems.registry import tiny_like
-
-    tiny = tiny_like(view)
+    tiny = view.tiny()
     state = prepare(tiny, device, **options)
     finish(state, run(state, NullClock(), 0), 0)
     _search(state, NullClock(), 0, distance_dtype(state.arcs.weights.dtype))

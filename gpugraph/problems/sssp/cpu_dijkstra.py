@@ -16,11 +16,13 @@ from numpy.typing import NDArray
 
 from gpugraph.clock import Clock
 from gpugraph.compiled import njit
+from gpugraph.errors import InputError
 from gpugraph.graph.view import GraphView
 from gpugraph.problems.registry import cpu_algorithm
 from gpugraph.problems.sssp.arcs import Arcs
 from gpugraph.problems.sssp.distances import Distances
 from gpugraph.problems.sssp.tight_arcs import refuse_wrapped
+from gpugraph.problems.sssp.verify import fits_scipy, in_own_type, is_exact, scipy_distances
 
 _NEW = -1
 _SETTLED = -2
@@ -123,3 +125,40 @@ def _sift_down(heap: NDArray[np.int64], place: NDArray[np.int64], distance: NDAr
         at = least
     heap[at] = v
     place[v] = at
+
+
+# ------------------------------------------------------------------ with a Fibonacci heap
+# As SciPy has it: the baseline of the papers' speed-ups.
+# Source: Fredman & Tarjan, Fibonacci heaps and their uses in improved network optimization algorithms (1987),
+# §3; called "FH" in Martín, Torres & Gavilanes, CUDA solutions for the SSSP problem (2009).
+
+_REMEDY = "use --algo dijkstra, which computes in the graph's own type"
+
+
+@cpu_algorithm(
+    "sssp",
+    "dijkstra-fibonacci",
+    summary="Dijkstra with a Fibonacci heap in float64 (SciPy's), sequential: the papers' baseline",
+    authors="Fredman, Tarjan",
+    year=1987,
+    section="§3",
+)
+def dijkstra_fibonacci(view: GraphView, clock: Clock, source: int) -> Distances:
+    """Return the distances from ``source``, computed by SciPy in float64.
+
+    Raises:
+        InputError: float64 would not be exact here, or the graph has 2^31 arcs or more.
+    """
+    arcs = Arcs.of(view)
+    where = view.graph.name
+    if len(arcs.targets) >= 2**31:
+        raise InputError(f"SciPy holds less than 2^31 arcs, not {len(arcs.targets)}", where=where, remedy=_REMEDY)
+    if not fits_scipy(arcs):
+        what = f"SciPy's float64 does not give the distances of {arcs.weights.dtype} weights"
+        raise InputError(what, where=where, remedy=_REMEDY)
+    with clock.phase("search"):
+        distance = scipy_distances(arcs, source)
+    if not is_exact(arcs, distance):
+        what = "distances reach 2^53, beyond which SciPy's float64 is not exact"
+        raise InputError(what, where=where, remedy=_REMEDY)
+    return Distances(view.graph, source, in_own_type(arcs, distance))

@@ -16,7 +16,7 @@ from gpugraph.devices.base import Array, Defines, Device, Kernel, covering_grid
 from gpugraph.devices.kernel_file import KernelFile, product
 from gpugraph.graph.view import ResidentView
 from gpugraph.problems.sssp.distances import DISTANCE_SETS, distance_types
-from gpugraph.problems.sssp.frontier_dijkstra_arrays import GPU, Cells, TwoSided, predecessors
+from gpugraph.problems.sssp.frontier_dijkstra_cpu import GPU, Cells, TwoSided, predecessors
 
 LISTS = KernelFile("dijkstra.cu", DISTANCE_SETS)
 PULL = KernelFile("dijkstra_pull.cu", DISTANCE_SETS)

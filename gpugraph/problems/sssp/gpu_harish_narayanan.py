@@ -9,13 +9,17 @@ refuted in P. J. Martín, R. Torres, A. Gavilanes, "CUDA solutions for the SSSP 
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
-from gpugraph.clock import Clock
+from gpugraph.clock import Clock, NullClock
 from gpugraph.devices.base import Array, Device, Kernel
 from gpugraph.devices.kernel_file import Arrays, ArrayTable, KernelFile, needs
+from gpugraph.errors import DeviceUnavailable, InputError
+from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import ResidentView
 from gpugraph.problems.algorithm import Algorithm, InputSizes
 from gpugraph.problems.registry import register
@@ -129,3 +133,187 @@ register(
         state_bytes=state_bytes,
     )
 )
+
+
+# ------------------------------------------------------------------ the race, shown
+# A published relaxation without atomics gives random answers where ours gives the right one.
+#
+# On the counter-example every middle vertex offers the last one a different sum in the same round.  The algorithm of
+# Harish and Narayanan then keeps any of them; ``dijkstra`` keeps the least.  Both run many times on the same graph,
+# directed and undirected, and the race detector of the emulated device says which lines are to blame.
+#
+# On the emulated device a run is one schedule: every seed shuffles threads and blocks in its own way, and the build
+# with the race detector also lets a thread give way between a look and a write, as threads of a GPU do all the time.
+#
+# Source: Martín, Torres & Gavilanes, CUDA solutions for the SSSP problem (2009), section 4.3 and figure 5 (right).
+
+FLAWED, OURS = "harish-narayanan", "dijkstra"
+VERTICES = 1024
+"""As in the paper."""
+RUNS = {"cuda": 1000, "emulated": 200}
+"""Runs by kind of device, where none are asked for; one in a dozen schedules of the emulated device goes wrong."""
+DETECTOR_SEEDS = range(1, 4)
+"""Schedules that the race detector looks at beside a GPU."""
+
+Progress = Callable[[str, float | None], None]
+
+
+def show_race(
+    device: Device, first_seed: int, detector: Callable[[int], Any], runs: int | None, progress: Progress
+) -> dict[str, Any]:
+    """Run the flawed algorithm and ours on the counter-example.
+
+    Args:
+        device: runs kernels; it stays open.
+        first_seed: of the schedules, where it is the emulated one.
+        detector: a seed → the emulated device under that schedule, with the race detector.
+        runs: of each algorithm on each graph; None: ``RUNS``.
+        progress: called with a few words and the fraction done.
+
+    Returns:
+        An object with ``device``, ``runs``, ``vertices``,
+        ``cases`` (for each algorithm and graph: ``algorithm``, ``graph``, ``directed``, ``runs``, ``wrong``, ``right``,
+        the right distance of the last vertex, and ``answers``, how often each distance was given), ``races`` (by
+        algorithm, or None without a detector), ``detector`` (who looked, or why nobody), and ``shown``: whether the
+        flawed algorithm was wrong at least once on each graph and ours never.
+
+    Raises:
+        InputError: no run at all.
+    """
+    runs = RUNS[device.kind] if runs is None else runs
+    if runs < 1:
+        raise InputError(f"--runs {runs} shows nothing", remedy="give 1 or more")
+    races: dict[str, list[Any]] | None = {FLAWED: [], OURS: []}
+    looked = "the emulated device, in these runs"
+    cases: list[dict[str, Any]] = []
+    graphs = _graphs(progress)
+    for graph in graphs:
+        right = _right_distances(graph)
+        for name in (FLAWED, OURS):
+            case = _Case(name, graph, right)
+            if device.kind == "emulated":
+                seeds = range(first_seed, first_seed + runs)
+                answers = _run_on_schedules(name, graph, detector, seeds, races[name] if races else [])
+            else:
+                answers = _run_again(name, graph, device, runs)
+            for distance in answers:
+                case.add(distance)
+                done = len(cases) * runs + case.runs
+                progress(f"{name} on {graph.name}: run {case.runs} of {runs}", done / (4 * runs))
+            cases.append(case.describe())
+    if device.kind != "emulated":
+        races, looked = _detect(graphs[0], detector, progress)
+    return {
+        "device": device.describe(),
+        "runs": runs,
+        "vertices": VERTICES,
+        "cases": cases,
+        "races": None if races is None else {name: _described(found) for name, found in races.items()},
+        "detector": looked,
+        "shown": all((case["wrong"] > 0) == (case["algorithm"] == FLAWED) for case in cases),
+    }
+
+
+class _Case:
+    """What the runs of one algorithm on one graph have given."""
+
+    def __init__(self, name: str, graph: CSRGraph, right: Any):
+        self.name, self.graph, self.right = name, graph, right
+        self.runs = self.wrong = 0
+        self.answers: Counter[int] = Counter()
+
+    def add(self, distance: Any) -> None:
+        """Count one run."""
+        self.runs += 1
+        self.wrong += not np.array_equal(distance, self.right)
+        self.answers[int(distance[-1])] += 1
+
+    def describe(self) -> dict[str, Any]:
+        """Return the case's object."""
+        return {
+            "algorithm": self.name,
+            "graph": self.graph.name,
+            "directed": self.graph.directed,
+            "runs": self.runs,
+            "wrong": self.wrong,
+            "right": int(self.right[-1]),
+            "answers": {str(answer): times for answer, times in sorted(self.answers.items())},
+        }
+
+
+def _graphs(progress: Progress) -> list[CSRGraph]:
+    """Return the counter-example with arcs away from the source, and with arcs both ways."""
+    from gpugraph.graph.generate import generate
+
+    progress("making the counter-example", None)
+    return [generate(f"counterexample:{VERTICES}{more}") for more in ("", ",directed=false")]
+
+
+def _right_distances(graph: CSRGraph) -> Any:
+    from gpugraph.problems.sssp.verify import reference_distances
+
+    return reference_distances(graph, 0)[0]
+
+
+def _prepared(name: str, graph: CSRGraph, device: Any) -> tuple[Any, Any]:
+    """Return the algorithm and its state on a device."""
+    from gpugraph.graph.view import GraphView, make_resident
+    from gpugraph.problems.registry import find_algorithm
+
+    algorithm = find_algorithm("sssp", name, device.kind)
+    view, _, _ = make_resident(GraphView.of(graph), device)
+    return algorithm, algorithm.prepare(view, device)
+
+
+def _distances(algorithm: Any, state: Any) -> Any:
+    raw = algorithm.fetch(state, algorithm.run(state, NullClock(), 0))
+    return algorithm.finish(state, raw, 0).raw
+
+
+def _run_again(name: str, graph: CSRGraph, device: Any, runs: int) -> Iterator[Any]:
+    """Yield the distances of run after run on one device."""
+    algorithm, state = _prepared(name, graph, device)
+    for _ in range(runs):
+        yield _distances(algorithm, state)
+
+
+def _run_on_schedules(
+    name: str, graph: CSRGraph, detector: Callable[[int], Any], seeds: range, found: list[Any]
+) -> Iterator[Any]:
+    """Yield the distances under one schedule after the other, and add the races of each to ``found``."""
+    for seed in seeds:
+        device = detector(seed)
+        yield _distances(*_prepared(name, graph, device))
+        found += device.races()
+        device.close()
+
+
+def _detect(
+    graph: CSRGraph, detector: Callable[[int], Any], progress: Progress
+) -> tuple[dict[str, list[Any]] | None, str]:
+    """Return what the race detector finds in a few schedules, and who looked; None where it is not available."""
+    found: dict[str, list[Any]] = {FLAWED: [], OURS: []}
+    try:
+        for name, races in found.items():
+            progress(f"looking for races in {name}", None)
+            for _ in _run_on_schedules(name, graph, detector, DETECTOR_SEEDS, races):
+                pass
+    except DeviceUnavailable as missing:
+        return None, f"not available: {missing}"
+    return found, f"the emulated device, {len(DETECTOR_SEEDS)} schedules"
+
+
+def _described(races: list[Any]) -> list[dict[str, Any]]:
+    """Return an object for each pair of lines that race: the report, and the lines themselves."""
+    from gpugraph.files import resource_dir
+
+    first = {(race.kernel, race.lines): race for race in reversed(races)}
+    described = []
+    for race in first.values():
+        lines = []
+        for file, number in sorted(race.lines):
+            name = file.rsplit("/", 1)[-1]
+            text = (resource_dir("cuda_kernels") / name).read_text("utf-8").splitlines()[number - 1]
+            lines.append({"file": name, "line": number, "text": text.split("//")[0].strip()})
+        described.append({"report": str(race), "memory": race.memory, "lines": lines})
+    return described

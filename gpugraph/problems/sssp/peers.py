@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.peers import libraries
+from gpugraph.peers.graph_files import ResultFile, as_numbers
 from gpugraph.peers.libraries import EXACT, holds_exactly
-from gpugraph.peers.peer import PeerRefused, PeerThrew
-from gpugraph.peers.result_file import ResultFile, as_numbers
-from gpugraph.peers.truth import certified
+from gpugraph.peers.peer import PeerRefused, PeerThrew, certified
 from gpugraph.problems.adapter import Adapter, Figure, PrintedFigure
 from gpugraph.problems.contract import Verdict, verdict_of
 from gpugraph.problems.sssp.arcs import distance_dtype, unreached

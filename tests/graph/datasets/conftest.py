@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gpugraph.graph.datasets import fetch
+from gpugraph.graph.datasets import fetch, store
 from gpugraph.graph.datasets.registry import Dataset, _merged
 from tests.graph.datasets.server import Told, serving
 
@@ -41,6 +41,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         return urls
 
     monkeypatch.setattr(fetch, "sources", on_loopback)
+    monkeypatch.setattr(store, "sources", asked)  # lists name the sources and ask none of them
     return tmp_path / "data"
 
 

@@ -199,8 +199,6 @@ def test_a_shell_completes_collections_and_names() -> None:
 
 
 def test_names_cost_nothing_where_there_are_none() -> None:
-    program = (
-        "import sys, gpugraph.cli.options, gpugraph.graph.sources; print({'pooch', 'requests'} & sys.modules.keys())"
-    )
+    program = "import sys, gpugraph.cli.options, gpugraph.graph.load; print({'pooch', 'requests'} & sys.modules.keys())"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"

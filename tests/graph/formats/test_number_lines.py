@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from gpugraph.errors import GraphFormatError
 from gpugraph.graph.formats import number_lines
-from gpugraph.graph.formats.columns import Columns
-from gpugraph.graph.formats.number_lines import parse_block
+from gpugraph.graph.formats.number_lines import Columns, parse_block
 from gpugraph.graph.formats.text import Rows, _slow
 
 ROWS = [

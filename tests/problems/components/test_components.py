@@ -18,7 +18,7 @@ from gpugraph.graph.view import GraphView, make_resident
 from gpugraph.measure.cell import Cell
 from gpugraph.measure.check import check_result
 from gpugraph.measure.run_cell import run_cell
-from gpugraph.problems.components import cpu_afforest, gpu_hook, gpu_verify
+from gpugraph.problems.components import cpu_afforest, gpu_hook, verify
 from gpugraph.problems.components.labels import Components
 from gpugraph.problems.components.peers import canonical
 from gpugraph.problems.components.verify import check_against_reference, check_certificate, reference_labels
@@ -102,7 +102,7 @@ def test_there_is_no_race_beyond_those_explained_in_the_kernels():
     for name in ("random-ties", "star", "path-decreasing", "complete", "many-tiny", "grid"):
         graph = admitted(name)
         view = make_resident(GraphView.of(graph), device)[0]
-        assert gpu_verify.certify(view, device, solved(graph, device)).passed
+        assert verify.certify(view, device, solved(graph, device)).passed
     assert device.races() == []
 
 
@@ -125,7 +125,7 @@ def test_altered_labels_are_refused_on_host_and_device_alike_and_right_ones_neve
             elif kind == 4:
                 labels[right == right[a]] += 1
             found, same = Components.of(graph, labels), bool(np.array_equal(labels, right))
-            verdicts = [check_certificate(graph, found), gpu_verify.certify(view, device, found)]
+            verdicts = [check_certificate(graph, found), verify.certify(view, device, found)]
             assert [verdict.passed for verdict in verdicts] == [same, same], (name, kind)
             assert check_against_reference(graph, found).passed == same
             if not same:

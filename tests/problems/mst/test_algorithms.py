@@ -14,7 +14,8 @@ from gpugraph.graph import chunks
 from gpugraph.graph.build import ArcList, build
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView
-from gpugraph.problems.mst import contraction, cpu_boruvka, cpu_kruskal
+from gpugraph.problems.mst import cpu_boruvka, cpu_kruskal
+from gpugraph.problems.mst import cpu_boruvka_steps as steps
 from gpugraph.problems.mst.problem import PROBLEM
 from gpugraph.problems.mst.verify import reference_forest
 from gpugraph.problems.registry import algorithms, find_algorithm
@@ -98,7 +99,7 @@ def test_boruvka_breaks_ties_alike_by_any_number_of_threads(heaviest: int, dtype
 
 
 def test_a_graph_of_too_many_edges_for_boruvka_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(contraction, "BLOCK", 2**32)
+    monkeypatch.setattr(steps, "BLOCK", 2**32)
     with pytest.raises(InputError, match="fewer than 2\\^32 edges, not 13 — use --algo kruskal"):
         forest_by("boruvka", undirected(14, [(i, i + 1, 1) for i in range(13)]))
 

@@ -14,8 +14,8 @@ from gpugraph.errors import InputError, OutOfMemory
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView
 from gpugraph.problems.mst import hybrid_rows
+from gpugraph.problems.mst.gpu_boruvka_streamed import limit_bytes
 from gpugraph.problems.mst.gpu_forest import fetch_forest, finish_forest
-from gpugraph.problems.mst.streamed_memory import limit_bytes
 from gpugraph.problems.registry import find_algorithm
 from tests.emulator.compiler import needs_compiler
 from tests.problems.gpu_cases import expected, run_on

@@ -21,8 +21,8 @@ from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView
 from gpugraph.measure.cell import Cell
 from gpugraph.measure.run_cell import run_cell
+from gpugraph.problems.mst.gpu_boruvka_streamed import plan
 from gpugraph.problems.mst.streamed_edges import NAMES, canonical_edges, split_edges
-from gpugraph.problems.mst.streamed_memory import plan
 from tests.cli.runner import refuse
 from tests.emulator.compiler import needs_compiler
 from tests.problems.gpu_cases import expected, run_on

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from gpugraph import host
 from gpugraph.errors import InputError, OutOfMemory
 from gpugraph.problems.registry import load_problem
-from gpugraph.problems.scan.array import ArrayInput, open_array, with_kind
-from gpugraph.problems.scan.elements import generate_heads
+from gpugraph.problems.scan.array import ArrayInput, generate_heads, open_array, with_kind
 from gpugraph.problems.scan.problem import throughput
 from gpugraph.problems.scan.scanned import Scanned
 from gpugraph.problems.scan.verify import sums_are_exact

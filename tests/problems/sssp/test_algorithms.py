@@ -21,7 +21,6 @@ from gpugraph.problems.sssp import (
     buckets,
     cpu_delta_stepping,
     cpu_dijkstra,
-    frontier_dijkstra_arrays,
     frontier_dijkstra_cpu,
 )
 from gpugraph.problems.sssp.arcs import Arcs
@@ -39,7 +38,7 @@ from tests.zoo import directed, undirected, zoo
 
 FRONTIER = ("f-cpu", "u-cpu", "matrix-f-cpu", "matrix-u-cpu")
 EXACT = ("delta-stepping", "dijkstra", *FRONTIER)
-MODULES = (buckets, cpu_dijkstra, frontier_dijkstra_arrays, frontier_dijkstra_cpu)
+MODULES = (buckets, cpu_dijkstra, frontier_dijkstra_cpu)
 ALGORITHMS = (*EXACT, "dijkstra-fibonacci")
 
 

@@ -17,9 +17,8 @@ from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView, make_resident
 from gpugraph.problems.registry import algorithms, find_algorithm
 from gpugraph.problems.sssp import frontier_dijkstra_cpu, frontier_dijkstra_gpu
-from gpugraph.problems.sssp.frontier_dijkstra import State, run, state_bytes
+from gpugraph.problems.sssp.frontier_dijkstra import STRATEGIES, State, run, state_bytes
 from gpugraph.problems.sssp.frontier_dijkstra_gpu import ROUNDS_PER_READ, minima_sizes
-from gpugraph.problems.sssp.frontier_dijkstra_variants import STRATEGIES
 from tests.emulator.compiler import needs_compiler
 from tests.problems.gpu_cases import run_on
 from tests.problems.sssp.small_graphs import expected_distances, graphs
@@ -226,7 +225,7 @@ def test_nothing_is_allocated_where_there_is_no_room(name: str, monkeypatch: pyt
     view, _, _ = make_resident(GraphView.of(big()), device)
     before = device.peak_bytes()
     monkeypatch.setattr("gpugraph.host.available_memory", lambda: 1 << 10)
-    monkeypatch.setattr("gpugraph.emulator.memory._NEVER_SHORT", 0)
+    monkeypatch.setattr("gpugraph.emulator.device._NEVER_SHORT", 0)
     with pytest.raises(OutOfMemory, match=r"needs .* and 1 KiB are available"):
         State(view, device, ALL[name])
     assert device.peak_bytes() == before

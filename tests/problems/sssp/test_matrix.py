@@ -13,7 +13,7 @@ from gpugraph.errors import OutOfMemory
 from gpugraph.graph.view import GraphView
 from gpugraph.problems.registry import find_algorithm
 from gpugraph.problems.sssp.arcs import Arcs
-from gpugraph.problems.sssp.frontier_dijkstra_arrays import Cells, matrix_of
+from gpugraph.problems.sssp.frontier_dijkstra_cpu import Cells, matrix_of
 from gpugraph.problems.sssp.verify import reference_distances
 from tests.cli.runner import refuse, succeed
 from tests.emulator.compiler import needs_compiler
@@ -108,7 +108,7 @@ def test_a_matrix_that_the_device_cannot_hold_exits_3_with_both_figures(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gpugraph.host.available_memory", lambda: 1 << 20)
-    monkeypatch.setattr("gpugraph.emulator.memory._NEVER_SHORT", 1 << 20)
+    monkeypatch.setattr("gpugraph.emulator.device._NEVER_SHORT", 1 << 20)
     told = refuse(3, "sssp", "path:1000", "--algo", name, "--device", "emulated")
     assert "emulated device: needs about 3.82 MiB of memory and 1 MiB are available" in told
 

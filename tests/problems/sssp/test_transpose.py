@@ -6,7 +6,7 @@ from scipy import sparse
 
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.sssp.arcs import Arcs
-from gpugraph.problems.sssp.frontier_dijkstra_arrays import predecessors
+from gpugraph.problems.sssp.frontier_dijkstra_cpu import predecessors
 from tests.problems.sssp.small_graphs import graphs
 from tests.zoo import directed, zoo
 

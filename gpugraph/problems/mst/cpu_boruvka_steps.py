@@ -22,10 +22,21 @@ from typing import Any
 
 import numpy as np
 
-from gpugraph.atomics import compare_and_swap, cycles, fetch_add, load_now
 from gpugraph.compiled import plain_njit
 from gpugraph.graph.canonical import find_arc
-from gpugraph.team import COUNTERS, STRIDE, join, meet, release, share_of, stopped
+from gpugraph.team import (
+    COUNTERS,
+    STRIDE,
+    compare_and_swap,
+    cycles,
+    fetch_add,
+    join,
+    load_now,
+    meet,
+    release,
+    share_of,
+    stopped,
+)
 
 BLOCK = 1024
 COLUMNS = 16
