@@ -10,6 +10,7 @@ from gpugraph.bench.axes import parse_settings
 from gpugraph.bench.plan import Plan, expand_sweep
 from gpugraph.bench.sweep_file import paper_of, read_sweep, shipped
 from gpugraph.errors import InputError
+from gpugraph.peers import register_commands
 
 CPU = {"auto": "cpu", "cpu": "cpu"}
 BOTH = {"auto": "cuda", "cuda": "cuda", "cpu": "cpu"}
@@ -299,9 +300,13 @@ def test_the_size_of_a_file_of_elements_is_known_without_reading_it(plan, tmp_pa
 def test_every_shipped_sweep_is_sound_on_the_cpu_and_on_a_gpu(name):
     sweep = read_sweep(name)
     assert sweep.title != name
-    assert expand_sweep(sweep, BOTH).cells
-    if "/" not in name:  # others are about kernels
-        assert expand_sweep(sweep, CPU).cells
+    register_commands(sweep.peers, sweep.path)
+    try:
+        assert expand_sweep(sweep, BOTH).cells
+        if "/" not in name:  # others are about kernels
+            assert expand_sweep(sweep, CPU).cells
+    finally:
+        register_commands({})
 
 
 WRONG = [
