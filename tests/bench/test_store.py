@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 import resource
+import sys
 from datetime import datetime
 from pathlib import Path
 
@@ -98,7 +99,8 @@ def test_a_file_in_which_nothing_was_written_goes_away(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_full_disk_leaves_whole_lines_and_says_how_to_go_on(tmp_path):
+def test_a_full_disk_leaves_whole_lines_and_says_how_to_go_on(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # Python would cut its own files off, and use them
     path = tmp_path / "r.jsonl"
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     with Store(path) as store:

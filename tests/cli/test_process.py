@@ -188,7 +188,8 @@ main()
 
 
 LIMITED = """
-import resource
+import resource, sys
+sys.dont_write_bytecode = True  # Python would cut its own files off
 import gpugraph.files as atomic
 from gpugraph.cli import main
 

@@ -98,6 +98,7 @@ def _limited(words: list[str], folder: Path, room: int, env: dict[str, str]) -> 
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
 
+    env = {**env, "PYTHONDONTWRITEBYTECODE": "1"}  # the interpreter would cut its own files off, and use them
     return _ended([*COMMAND, *words], folder, env, limit)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import gzip
 import json
+import os
 import re
 import signal
 import subprocess
@@ -219,7 +220,9 @@ def test_a_real_limit_to_the_size_of_files_is_told_too(lists: Lists, server: Tol
     resource = pytest.importorskip("resource")
     server.files["/a/roads.gr"] = LONG
     limits = 1 << 14, resource.getrlimit(resource.RLIMIT_FSIZE)[1]
-    (one,) = commands(1, "info", "own:roads", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limits))
+    limited = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limits)}
+    own = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}  # Python would cut its own files off, and use them
+    (one,) = commands(1, "info", "own:roads", **limited, env=own)
     _, said = one.communicate(timeout=120)
     assert one.returncode == 2, said
     assert said.count("gpugraph: error: ") == 1
