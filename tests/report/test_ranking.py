@@ -171,6 +171,21 @@ def test_what_all_rows_of_a_wide_table_share_goes_to_a_line_above_it():
     ]
 
 
+def test_what_rows_in_turn_share_becomes_a_heading_where_a_table_is_too_wide():
+    rows = [[problem, name, "12.3 ms"] for problem in ("components", "mst") for name in ("boruvka", "prim-naive")]
+    text = plain(columns(["problem", "algorithm", "kernel"], rows, right=(2,), width=22))
+    assert text.splitlines() == [
+        "algorithm    kernel",
+        "components",
+        "boruvka     12.3 ms",
+        "prim-naive  12.3 ms",
+        "",
+        "mst",
+        "boruvka     12.3 ms",
+        "prim-naive  12.3 ms",
+    ]
+
+
 def test_a_table_too_wide_for_a_terminal_becomes_titles_and_values():
     lines = plain(columns(["kernel", "MTEPS"], [["12,345.6 ms ± 0.52 %", "1,234,567.8 ± 3 %"]], right=(0, 1), width=30))
     assert lines.splitlines() == ["kernel  12,345.6 ms ± 0.52 %", "MTEPS   1,234,567.8 ± 3 %"]
