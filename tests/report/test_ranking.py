@@ -62,6 +62,8 @@ def test_a_wide_interval_is_told_by_its_ends_for_it_is_lopsided():
     ranking = Ranking([fast, slow], [], [Claim(fast, slow, 2.02, (1.104, 3.32), True)], [])
     text = plain(ranking_lines(ranking))
     assert "fast is 2 (1.1 to 3.32) times as fast as slow" in text
+    ranking = Ranking([fast, slow], [], [Claim(fast, slow, 1523.0, (0.00001, 29_912.0), True)], [])
+    assert "fast is 1,500 (0 to 29,900) times as fast as slow" in plain(ranking_lines(ranking))
 
 
 def test_a_warning_says_what_is_wrong_with_the_samples_and_what_to_do():
