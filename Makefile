@@ -52,7 +52,7 @@ pictures:    ## the README's: a chart of stored records, light and dark, and a t
 	$(PICTURE) -o docs/pictures/throughput-dark.svg --dark
 	$(PYTHON) docs/pictures/cast.py docs/pictures/terminal.svg $(TERMINAL)
 
-TERMINAL = 'gpugraph bench --set problem=mst --set graph=rmat:16 --set algorithm=boruvka,kruskal --peer scipy --set device=cpu --budget 20s'
+TERMINAL = 'gpugraph mst rmat:12 --algo boruvka,kruskal@cpu --peer scipy --max-seconds 2'
 
 wheel:       ## build the wheel into dist/
 	$(PYTHON) -m pip wheel --no-deps -w dist .

@@ -7,23 +7,49 @@ An ``Account`` gives every second of a command to one phase.
 from __future__ import annotations
 
 import os
-import sys
+import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ContextDecorator, contextmanager, nullcontext
 from functools import cache
 from itertools import pairwise
+from time import perf_counter
 from typing import Any, Protocol
 
 
+class _Compiling(ContextDecorator):
+    """Adds up the time in which any thread compiles; threads that do at once count once."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._depth = 0
+        self._start = 0.0
+        self.seconds = 0.0
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._depth == 0:
+                self._start = perf_counter()
+            self._depth += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._depth -= 1
+            if self._depth == 0:
+                self.seconds += perf_counter() - self._start
+
+
+COMPILING = _Compiling()
+"""Around whatever compiles, or finds what was compiled before: Numba, NVRTC, the C++ compiler."""
+
+
 def compile_seconds() -> float:
-    """Return the seconds that this process has spent so far on Numba: importing it, compiling, loading what it made."""
-    made: Any = sys.modules.get("gpugraph.numba_cache")  # Numba itself takes a while to import: not for a clock
-    return made.compile_seconds() if hasattr(made, "compile_seconds") else 0.0
+    """Return the seconds that this process has spent so far on compiling, and on loading what was compiled before."""
+    return COMPILING.seconds
 
 
 def working_seconds() -> float:
-    """Return the host's monotonic clock, which stands still while Numba compiles or loads what it compiled before."""
+    """Return the host's monotonic clock, which stands still while anything is compiled."""
     return time.perf_counter() - compile_seconds()
 
 
@@ -121,8 +147,8 @@ class HostClock(NullClock):
 class Account(HostClock):
     """Gives every second to one phase: one inside another stops the outer one's clock, so that no second counts twice.
 
-    What Numba takes, wherever it happens, goes to ``compile``.  Outside of all phases nothing is counted, unless there
-    is a phase that the account itself begins with.
+    What compilers take, wherever it happens, goes to ``compile``.  Outside of all phases nothing is counted, unless
+    there is a phase that the account itself begins with.
 
     Args:
         first: the phase that everything belongs to which belongs to no other, or None.

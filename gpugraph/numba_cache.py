@@ -14,7 +14,6 @@ import functools
 import hashlib
 import pickle
 import sys
-import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -29,6 +28,7 @@ from numba.core.extending import _Intrinsic
 from numba.core.runtime.nrt import rtsys
 
 from gpugraph import code_cache
+from gpugraph.clock import COMPILING
 
 
 def dispatcher_of(function: Callable[..., Any], options: dict[str, bool]) -> Any:
@@ -109,31 +109,14 @@ def _file_digest(path: str) -> str:
 
 
 class _CompileTime(event.Listener):
-    """Adds up the time that any thread spends under Numba's compiler lock, compiling or loading what was compiled."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._depth = 0
-        self._start = 0.0
-        self.seconds = time.perf_counter() - _BEGAN
+    """Counts the time that any thread spends under Numba's compiler lock, compiling or loading what was compiled."""
 
     def on_start(self, _: Any) -> None:
-        with self._lock:
-            if self._depth == 0:
-                self._start = time.perf_counter()
-            self._depth += 1
+        COMPILING.__enter__()
 
     def on_end(self, _: Any) -> None:
-        with self._lock:
-            self._depth -= 1
-            if self._depth == 0:
-                self.seconds += time.perf_counter() - self._start
+        COMPILING.__exit__()
 
 
-_COMPILE_TIME = _CompileTime()
-event.register("numba:compiler_lock", _COMPILE_TIME)  # type: ignore[no-untyped-call]
-
-
-def compile_seconds() -> float:
-    """Return the seconds that this process has spent so far: importing Numba, compiling, loading what was compiled."""
-    return _COMPILE_TIME.seconds
+COMPILING.seconds += time.perf_counter() - _BEGAN
+event.register("numba:compiler_lock", _CompileTime())  # type: ignore[no-untyped-call]

@@ -5,8 +5,9 @@ import time
 import numba
 import pytest
 
+import gpugraph.numba_cache  # noqa: F401  counts what Numba compiles
 from gpugraph import clock as clocks
-from gpugraph.clock import Account, HostClock, compile_seconds, process_began
+from gpugraph.clock import COMPILING, Account, HostClock, compile_seconds, process_began
 from tests.measure.fakes import FakeTime
 
 
@@ -24,6 +25,18 @@ def test_a_phase_counts_work_and_no_compilation():
     elapsed, compiled = time.perf_counter() - start, compile_seconds() - compiled_before
     assert compiled > 0
     assert 0.01 <= clock.seconds["work"] <= elapsed - compiled
+
+
+def test_threads_that_compile_at_once_and_a_compiler_within_another_count_once():
+    compiled_before = compile_seconds()
+    account = Account("start")
+    with account.phase("build"), COMPILING:
+        COMPILING(time.sleep)(0.01)
+        time.sleep(0.01)
+    compiled = compile_seconds() - compiled_before
+    spent = account.until_now()
+    assert 0.02 <= compiled <= sum(spent.values())
+    assert spent["compile"] == pytest.approx(compiled)
 
 
 @pytest.fixture

@@ -1,8 +1,9 @@
 """The pages: what they tell a reader to type works, the notebook runs, and the site has them all.
 
 A block of commands (```sh) is run, all blocks of a page one after the other in one folder.  Its first line may say
-``exit=0,4`` (how it may end), ``compiler`` (what it needs), or ``parsed: …`` and why it is not run.  Every command, in
-a block or in the text, must be one that the command line understands.
+``exit=0,4`` (how it may end), ``compiler`` (what it needs), or ``parsed: …`` and why it is not run.  A block
+```toml NAME is a file in that folder.  Every command, in a block or in the text, must be one that the command line
+understands.
 """
 
 from __future__ import annotations
@@ -61,6 +62,9 @@ def test_the_commands_of_a_page_run_one_after_the_other(page: Path, tmp_path: Pa
     folder = tmp_path / "work"
     folder.mkdir()
     paths = {"PATH": f"{program.parent}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT), "HOME": str(folder)}
+    for language, name, text in FENCED.findall(text_of(page)):
+        if language == "toml" and name:
+            (folder / name).write_text(text, "utf-8")
     for how, lines in blocks(page):
         if how.startswith("parsed:"):
             continue

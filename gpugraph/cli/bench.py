@@ -80,7 +80,7 @@ def bench(
     sweeps: bool,
     quiet: bool,
 ) -> None:
-    """Run a sweep: many cells, each verified, one line of a file for each as it ends.
+    """Run a sweep of many cells, each verified and stored as it ends.
 
     GRAPHs and --algo make a sweep of their own, and are compared at the end. Else a sweep is a TOML file of axes, and
     of what is to come of them (docs/bench.md); --sweeps lists those that come with gpugraph.
@@ -217,7 +217,7 @@ def run_cells(bench: Bench, *, quiet: bool, verbose: bool, keep: bool = False) -
         if store.cut:
             tell([f"{path}: a last line that was torn by a kill is cut off"], quiet=quiet)
         if keep:
-            tell([f"{counted(total, 'cell')} of '{title}' go to {path}"], quiet=quiet)
+            tell([f"{counted(total, 'cell')} of '{title}' {'goes' if total == 1 else 'go'} to {path}"], quiet=quiet)
         try:
             with watcher_for(total, title, quiet=quiet, verbose=verbose) as watcher:
                 totals = bench.run(watcher)

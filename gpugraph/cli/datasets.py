@@ -47,6 +47,7 @@ def datasets(
     from gpugraph.quantities import in_units
     from gpugraph.report.listings import dataset_list, dataset_page
     from gpugraph.report.table import describe_graph
+    from gpugraph.report.terminal import page_width, table_width
 
     if fetching + removing + forgetting > 1:
         raise InputError("--fetch, --remove and --forget exclude each other", remedy="give one of them")
@@ -67,6 +68,6 @@ def datasets(
     if style == "json":
         show(json.dumps(told, ensure_ascii=False))
     elif names and not whole:
-        show_lines(dataset_page(told))
+        show_lines(dataset_page(told, width=page_width()))
     else:
-        show_lines(dataset_list(told))
+        show_lines(dataset_list(told, width=page_width(), table_width=table_width()))

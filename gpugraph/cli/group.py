@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import importlib
 import os
+import re
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -55,6 +56,10 @@ COMMANDS = {
 """Name → the file that has it, in the order of a first session."""
 
 
+SHORT = 64
+"""Letters that the list of commands has for each of them."""
+
+
 class LazyGroup(click.Group):
     """Commands are imported one by one, so that help is instant: of a problem from its folder, others from here."""
 
@@ -85,7 +90,7 @@ class LazyGroup(click.Group):
         for title, names in sections(self.list_commands(ctx)).items():
             found = [(name, self.get_command(ctx, name)) for name in names]
             with formatter.section(title):
-                formatter.write_dl([(name, one.get_short_help_str(limit=60)) for name, one in found if one is not None])
+                formatter.write_dl([(name, _in_short(one)) for name, one in found if one is not None])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -119,6 +124,15 @@ class LazyGroup(click.Group):
                 self.invoke(context)
 
         sys.exit(guard(run, debug="--debug" in words))
+
+
+def _in_short(command: click.Command) -> str:
+    """Return what a command does in a line: its first sentence, or as many whole parts of it as fit."""
+    sentence = command.get_short_help_str(limit=200).rstrip(".")
+    for ending in ("[;:] ", ", "):
+        while len(sentence) > SHORT and (parts := re.match(f"(.+){ending}", sentence)):
+            sentence = parts[1]
+    return sentence
 
 
 def _everything() -> None:

@@ -33,6 +33,7 @@ def algos(problem: str | None, peers: bool, style: str, quiet: bool) -> None:
     from gpugraph.cli.output import show, show_lines
     from gpugraph.problems.registry import algorithms
     from gpugraph.report.listings import catalogue, catalogue_markdown, peer_catalogue, peer_catalogue_markdown
+    from gpugraph.report.terminal import page_width
 
     if peers:
         from gpugraph.peers import describe_peers
@@ -43,7 +44,7 @@ def algos(problem: str | None, peers: bool, style: str, quiet: bool) -> None:
         elif style == "markdown":
             show(peer_catalogue_markdown(listed))
         else:
-            show_lines(peer_catalogue(listed))
+            show_lines(peer_catalogue(listed, width=page_width()))
         return
     found = [algorithm.describe() for algorithm in (*algorithms(problem), *_installed(problem, quiet=quiet))]
     if style == "json":
@@ -51,7 +52,7 @@ def algos(problem: str | None, peers: bool, style: str, quiet: bool) -> None:
     elif style == "markdown":
         show(catalogue_markdown(found))
     else:
-        show_lines(catalogue(found))
+        show_lines(catalogue(found, width=page_width()))
 
 
 def _installed(problem: str | None, *, quiet: bool) -> list[Algorithm]:
@@ -92,6 +93,7 @@ def devices(probe: bool, style: str, quiet: bool) -> None:
     from gpugraph.cli.output import Progress, show, show_lines
     from gpugraph.devices.discovery import found_devices
     from gpugraph.report.listings import device_list
+    from gpugraph.report.terminal import page_width
 
     with Progress(quiet=quiet) as progress:
         progress("looking for devices")
@@ -103,7 +105,7 @@ def devices(probe: bool, style: str, quiet: bool) -> None:
     if style == "json":
         show(json.dumps(found, ensure_ascii=False))
     else:
-        show_lines(device_list(found))
+        show_lines(device_list(found, width=page_width()))
 
 
 def _probed(name: str) -> dict[str, Any]:

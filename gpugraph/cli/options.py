@@ -27,10 +27,10 @@ GROUPS = {
     "Graph": "input_format columns directed vertices keep_ids symmetrize weights seed offline"
     " size dtype exclusive segments",
     "Algorithm": "algos device commands peer peers source predecessors settings prepare index_bits",
-    "Measurement": "repeat warmup target max_seconds cold energy verify phases profile processes budget",
-    "Output": "style output output_format save exports verbose quiet debug help",
+    "Measurement": "repeat warmup target max_seconds cold energy verify phases transfers profile processes budget",
+    "Output": "style output output_format save exports draw verbose quiet debug help",
 }
-"""Title → the parameters under it; those of a command's own come first, under Options."""
+"""Title → the parameters under it; others come first, under Options."""
 
 _SECTIONS = {
     "Solve and measure": " ".join(PROBLEMS),
@@ -62,7 +62,8 @@ class GroupedCommand(click.Command):
         for parameter in self.get_params(ctx):
             row = parameter.get_help_record(ctx)
             if row is not None and isinstance(parameter, click.Option):
-                title = "Output" if "--help" in parameter.opts else own.get(parameter.name or "", "Options")
+                rest = "Algorithm" if self.name in PROBLEMS else "Options"  # a problem's own are of its algorithms
+                title = "Output" if "--help" in parameter.opts else own.get(parameter.name or "", rest)
                 rows[title].append(row)
         if sum(map(len, rows.values())) <= 12:
             rows = {"Options": [row for part in rows.values() for row in part]}

@@ -28,7 +28,7 @@ def report(
     template: str | None,
     quiet: bool,
 ) -> None:
-    """Show files of records: a summary here, a table for a paper, or one page of HTML with all figures.
+    """Show files of records: a summary, a table, or a page of HTML.
 
     The page needs nothing but itself and opens without a network. With --template, what is shown is a page of your own
     with tables and verdicts of sweeps in it (docs/report.md).
@@ -118,7 +118,7 @@ _VALUES = "mteps, end-to-end, kernel, transfer, speedup, roof, energy or memory.
 
 @command
 @click.argument("results", nargs=-1, required=True, metavar="RESULTS...")
-@click.option("-o", "--output", required=True, metavar="FIGURE", help="File to write: .svg, .pdf, .png, or .json.")
+@click.option("-o", "--output", metavar="FIGURE", help="Write it: .svg, .pdf, .png, or .json [default: shown here].")
 @click.option("--x", default="scale", show_default=True, metavar="NAME", help="scale, vertices, graph, an axis ….")
 @click.option("--y", default="mteps", show_default=True, metavar="NAME", help=_VALUES)
 @click.option("--by", metavar="NAME,...", help="What makes a series [default: algorithm,device].")
@@ -130,7 +130,7 @@ _VALUES = "mteps, end-to-end, kernel, transfer, speedup, roof, energy or memory.
 @click.option("--dark", is_flag=True, help="Light lines on a dark ground.")
 def plot(
     results: tuple[str, ...],
-    output: str,
+    output: str | None,
     x: str,
     y: str,
     by: str | None,
@@ -142,28 +142,32 @@ def plot(
     dark: bool,
     quiet: bool,
 ) -> None:
-    """Draw one figure from files of records.
+    """Draw one figure from files of records: here in letters, or into a file.
 
     A .json file is the figure as Vega-Lite, to be changed by hand.
 
     Example:
-      gpugraph plot results.jsonl -o throughput.svg --where problem=mst
+      gpugraph plot results.jsonl --where problem=mst
+      gpugraph plot results.jsonl -o throughput.svg
     """
-    from gpugraph.cli.output import Progress, check_destination, show_written, tell
+    from gpugraph.cli.output import Progress, check_destination, show_lines, show_written, tell
     from gpugraph.files import atomic_write
     from gpugraph.measure.record_file import read_records
     from gpugraph.report.charts.chart import DARK, LIGHT
     from gpugraph.report.engine import check_engine, draw
     from gpugraph.report.figure import figure
+    from gpugraph.report.sketch import sketch
+    from gpugraph.report.terminal import page_width
 
-    ending = os.path.splitext(output)[1].lower()
-    if ending not in _ENDINGS:
-        raise unknown_name("ending of a figure", ending or output, _ENDINGS)
+    ending = None if output is None else os.path.splitext(output)[1].lower()
+    if ending is not None and ending not in _ENDINGS:
+        raise unknown_name("ending of a figure", ending or str(output), _ENDINGS)
     for name, pixels in (("width", width), ("height", height)):
         if not 50 <= pixels <= 10_000:
             raise InputError(f"--{name} {pixels} is out of range", remedy="give 50 to 10000 pixels")
-    check_destination(output)
-    if ending != ".json":
+    if output is not None:
+        check_destination(output)
+    if ending not in (None, ".json"):
         check_engine()
     with Progress(quiet=quiet) as progress:
         progress("reading the results")
@@ -171,11 +175,18 @@ def plot(
         tell(notices, quiet=quiet)
         progress("drawing")
         names = [name.strip() for name in by.split(",") if name.strip()] if by else []
-        spec = figure(
-            rows, DARK if dark else LIGHT, x=x, y=y, by=names, where=where, title=title, width=width, height=height,
-            log=log,
-        )  # fmt: skip
-        content = json.dumps(spec, ensure_ascii=False, indent=1).encode() if ending == ".json" else draw(spec, ending)
-        with atomic_write(output) as stream:
-            stream.write(content)
-    show_written(output, f"{y} over {x}")
+        if output is None or ending is None:
+            lines = sketch(rows, x=x, y=y, by=names, where=where, title=title, log=log, width=page_width())
+        else:
+            spec = figure(
+                rows, DARK if dark else LIGHT, x=x, y=y, by=names, where=where, title=title, width=width,
+                height=height, log=log,
+            )  # fmt: skip
+            text = json.dumps(spec, ensure_ascii=False, indent=1)
+            content = text.encode() if ending == ".json" else draw(spec, ending)
+            with atomic_write(output) as stream:
+                stream.write(content)
+    if output is None:
+        show_lines(lines)
+    else:
+        show_written(output, f"{y} over {x}")

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from gpugraph import code_cache
+from gpugraph.clock import COMPILING
 from gpugraph.devices.base import Defines, KernelArgumentError, KernelCompileError
 from gpugraph.devices.cuda_runtime import translate, translated
 from gpugraph.devices.cuda_source import Source, define_lines, load_source
@@ -69,6 +70,7 @@ class CompiledModule:
     cached: bool
 
 
+@COMPILING
 def compile_kernels(file: str | os.PathLike[str], defines: Defines | None, arch: str) -> CompiledModule:
     """Compile a kernel file, or find it compiled in the cache.
 

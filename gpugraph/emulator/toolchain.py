@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gpugraph import code_cache
+from gpugraph.clock import COMPILING
 from gpugraph.devices.base import Defines, KernelCompileError
 from gpugraph.devices.cuda_source import Source, define_lines
 from gpugraph.errors import DeviceUnavailable, InputError
@@ -259,6 +260,7 @@ def build_runtime(compiler: Compiler, build: Build, *, static_shared: bool) -> P
     return _cached(f"runtime-{build.name}-{key}.o", make)
 
 
+@COMPILING
 def _cached(name: str, make: Callable[[Path], None]) -> Path:
     """Return the file ``name`` of the cache; ``make(path)`` makes it where it is not there as it was written."""
     found = code_cache.find("emulated", name)

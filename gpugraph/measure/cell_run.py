@@ -345,6 +345,11 @@ class CellRun:
         if self.samples < max(3, self._looked_at * _GROWTH):
             return False
         self._looked_at = self.samples
+        return self.narrow
+
+    @property
+    def narrow(self) -> bool:
+        """Whether the interval of the median is as narrow as was asked for."""
         groups = [trial.kernel_s for trial in self.trials]
         middle = median([second for group in groups for second in group])
         return relative_half_width(median_interval(groups), middle) <= self._share.target

@@ -232,9 +232,18 @@ class Record:
 
     @property
     def answer_s(self) -> float | None:
-        """The time to answer: from the command to its end without what repeated runs took; None in older records."""
+        """The time to answer: from the command to its end without what repeated runs took; None in older records.
+
+        Of a cell of a sweep nothing counts that its process does once for all of its cells (``once``).
+        """
         total_s = self.phases.get("total")
-        return None if total_s is None else total_s - self.phases.get("sampling", 0.0)
+        apart = ("sampling", *self.once)
+        return None if total_s is None else total_s - sum(self.phases.get(name, 0.0) for name in apart)
+
+    @property
+    def once(self) -> tuple[str, ...]:
+        """The phases that only the first cell of a sweep's process pays for, so that they tell nothing of a cell."""
+        return ("start", "compile") if self.axes else ()
 
     @property
     def kernel_s(self) -> float | None:

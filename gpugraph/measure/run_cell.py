@@ -123,10 +123,13 @@ class Session:
                             device = self.device(cell)
                             running[index] = CellRun(cell, sampling, self._inputs, device, account, progress, before)
                             continue
-                        running[index].sample()
+                        if index not in content or not content >= running.keys():
+                            running[index].sample()
                         stopped_by = running[index].stopped_by() or ("target" if index in content else None)
                         if stopped_by == "target":
                             content.add(index)
+                        if sampling.together and content >= running.keys():  # samples since then may have widened one
+                            content -= {other for other, run in running.items() if not run.narrow}
                         waits = stopped_by == "target" and sampling.together and not content >= running.keys()
                         if stopped_by is None or waits:
                             continue

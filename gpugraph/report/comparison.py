@@ -35,10 +35,11 @@ _MEANING = (
 
 def comparison_lines(comparison: Comparison, *, width: int = 80, table_width: int | None = None) -> list[Line]:
     """Return the lines of a comparison: its table as wide as it must be or ``table_width``, the rest ``width``."""
-    header, *rows = row_lines(HEADER, [_cells(cell) for cell in comparison.cells], right=_RIGHT, width=table_width)
+    cells = sorted(comparison.cells, key=lambda cell: cell.base.problem)  # else as they came
+    header, *rows = row_lines(HEADER, [_cells(cell) for cell in cells], right=_RIGHT, width=table_width)
     lines = list(header)
-    for cell, row in zip(comparison.cells, rows, strict=True):
-        lines += [[(text, _STYLES[cell.verdict]) for text, _ in line] for line in row]
+    for cell, row in zip(cells, rows, strict=True):
+        lines += [[(text, style or _STYLES[cell.verdict]) for text, style in line] for line in row]
         if cell.reason:
             lines += [[("    ", ""), (part[1][0], "dim")] for part in field("", cell.reason, width=width)]
     lines.append([("", "")])

@@ -1,4 +1,4 @@
-"""One figure of one's own choice: any value over any axis, by any names; what ``gpugraph plot`` draws."""
+"""One figure of one's own choice: any value over any axis, by any names; what ``gpugraph plot`` draws into a file."""
 
 from __future__ import annotations
 
@@ -50,6 +50,9 @@ _NAMED: dict[str, Callable[[Record], Any]] = {
     "device": lambda row: row.device,
     "file": lambda row: os.path.basename(row.file or "-"),
 }
+WIDE = ("vertices", "edges")
+"""Abscissas that are read by their powers."""
+
 _TITLES = {"scale": SCALE, "vertices": "vertices", "edges": "edges", "algorithm": "algorithm"}
 
 
@@ -83,6 +86,36 @@ def figure(
     Raises:
         InputError: a name that no row knows, or nothing is left to draw.
     """
+    drawn = chosen_points(rows, x, y, by, where)
+    papers = stated_marks(drawn.cells, y) if x == "scale" and y in ("mteps", "speedup") else []
+    spec = curves(
+        drawn.points, ink, x_title=_TITLES.get(x, x.replace("_", " ")), y_title=VALUES[y].title, names=drawn.words,
+        failed=drawn.failed, papers=papers, log=log, log_x=x in WIDE and not drawn.words, percent=VALUES[y].percent,
+        titles=(" and ".join(n for n in drawn.names if n != "device") or "series", "device"),
+        level=(1.0, "as fast as the CPU") if y == "speedup" else None,
+    )  # fmt: skip
+    spec = paint(spec, {name: ink.colour(i) for i, name in enumerate(ordered(entries(spec, "variant")))})
+    spec |= {"width": width, "height": height, "config": config(ink)}
+    return {**spec, "title": title} if title else spec
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """What is to be seen: the cells chosen, what makes their series, a point of each, and those that have none.
+
+    Attributes:
+        words: whether the abscissa is an axis of names.
+    """
+
+    cells: Sequence[Labelled]
+    names: Sequence[str]
+    points: Sequence[Point]
+    failed: Sequence[Mark]
+    words: bool
+
+
+def chosen_points(rows: Sequence[Record], x: str, y: str, by: Sequence[str], where: Sequence[str]) -> Drawn:
+    """Return what a figure shows; arguments and errors are those of ``figure``."""
     if y not in VALUES:
         raise unknown_name("value to draw", y, VALUES)
     cells = label(_chosen(rows, where))
@@ -97,7 +130,7 @@ def figure(
         place = _at(cell, x)
         if place is None:
             continue
-        variant = ", ".join(_text(_at(cell, name)) for name in names if name != "device") or "all"
+        variant = ", ".join(text_of(_at(cell, name)) for name in names if name != "device") or "all"
         device = cell.device if "device" in names else ""
         value = over.get(id(cell.record)) if y == "speedup" else VALUES[y].of(cell.record)
         if value is not None:
@@ -109,21 +142,11 @@ def figure(
         raise InputError(f"no record has a value for '{y}' over '{x}'", remedy="see --y, --x and --where")
     words = not all(isinstance(point.x, int | float) for point in points)
     if words:
-        points = [Point(_text(p.x), p.y, p.variant, p.device, low=p.low, high=p.high) for p in points]
-        failed = [Mark(_text(m.x), None, m.text, m.tip) for m in failed]
+        points = [Point(text_of(p.x), p.y, p.variant, p.device, low=p.low, high=p.high) for p in points]
+        failed = [Mark(text_of(m.x), None, m.text, m.tip) for m in failed]
     else:
         points.sort(key=lambda point: point.x)
-    wide = x in ("vertices", "edges")
-    papers = stated_marks(cells, y) if x == "scale" and y in ("mteps", "speedup") else []
-    spec = curves(
-        points, ink, x_title=_TITLES.get(x, x.replace("_", " ")), y_title=VALUES[y].title, names=words,
-        failed=failed, papers=papers, log=log, log_x=wide and not words, percent=VALUES[y].percent,
-        titles=(" and ".join(n for n in names if n != "device") or "series", "device"),
-        level=(1.0, "as fast as the CPU") if y == "speedup" else None,
-    )  # fmt: skip
-    spec = paint(spec, {name: ink.colour(i) for i, name in enumerate(ordered(entries(spec, "variant")))})
-    spec |= {"width": width, "height": height, "config": config(ink)}
-    return {**spec, "title": title} if title else spec
+    return Drawn(cells, names, points, failed, words)
 
 
 def _chosen(rows: Sequence[Record], where: Sequence[str]) -> list[Record]:
@@ -135,7 +158,7 @@ def _chosen(rows: Sequence[Record], where: Sequence[str]) -> list[Record]:
         known = _names(rows)
         if name not in known:
             raise unknown_name("axis", name, known)
-        kept = [row for row in kept if fnmatchcase(_text(_field(row, name)), wanted)]
+        kept = [row for row in kept if fnmatchcase(text_of(_field(row, name)), wanted)]
     if not kept:
         raise InputError(f"no record meets {' and '.join(where)}" if where else "there is no record")
     return kept
@@ -147,7 +170,7 @@ def _names(rows: Sequence[Record]) -> list[str]:
 
 def _telling(cells: Sequence[Labelled], x: str) -> list[str]:
     """Return the names that make the series: algorithm and device, and what else differs beside the abscissa."""
-    more = [name for name in ("problem", "family") if len({_text(_at(cell, name)) for cell in cells}) > 1]
+    more = [name for name in ("problem", "family") if len({text_of(_at(cell, name)) for cell in cells}) > 1]
     return [name for name in (*more, "algorithm", "device") if name != x and not (name == "family" and x == "graph")]
 
 
@@ -163,7 +186,8 @@ def _field(row: Record, name: str) -> Any:
     return row.axes.get(name, row.parameters.get(name))
 
 
-def _text(value: Any) -> str:
+def text_of(value: Any) -> str:
+    """Return a value of an axis as it is written."""
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 

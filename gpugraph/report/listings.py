@@ -136,13 +136,17 @@ def _measured(probes: Mapping[str, Any]) -> list[Line]:
 # ------------------------------------------------------------------ data sets
 
 
-def dataset_list(datasets: Sequence[Mapping[str, Any]], *, width: int = 80) -> list[Line]:
+def dataset_list(
+    datasets: Sequence[Mapping[str, Any]], *, width: int = 80, table_width: int | None = None
+) -> list[Line]:
     """Return the lines of a list of data sets, each as ``describe`` of ``graph/datasets/store.py`` gives it."""
     lines: list[Line] = []
+    header = ("name", "vertices", "lines", "file", "cached", "checked by")
     for collection in dict.fromkeys(dataset["collection"] for dataset in datasets):
         own = [dataset for dataset in datasets if dataset["collection"] == collection]
         lines += [[("", "")]] if lines else []
-        lines.append([(collection, "bold underline"), (f"  {own[0]['title']}", "")])
+        title = indented(own[0]["title"], len(collection) + 2, width=width)
+        lines += [[(collection, "bold underline"), ("  ", ""), *title[0][1:]], *title[1:]]
         lines += indented(f"licence: {own[0]['licence'] or 'none stated'}", 2, width=width, style="dim")
         lines += indented(f"cite: {own[0]['citation']}", 2, width=width, style="dim") if own[0]["citation"] else []
         rows = [
@@ -156,7 +160,7 @@ def dataset_list(datasets: Sequence[Mapping[str, Any]], *, width: int = 80) -> l
             )
             for dataset in own
         ]
-        lines += columns(("name", "vertices", "lines", "file", "cached", "checked by"), rows, right=(1, 2, 3, 4))
+        lines += columns(header, rows, right=(1, 2, 3, 4), width=table_width)
     return lines or [[("none of these is in the cache", "")]]
 
 

@@ -31,8 +31,9 @@ DEFINITIONS = (
     (
         "Time to answer",
         "From the command to its end, every second of it: start, reading or making the graph, checks, compiled code, "
-        "transfer, kernel, the way back, verification. Runs that only repeat the first are left out; a cell of a "
-        "sweep, whose process serves many, has neither start nor end.",
+        "transfer, kernel, the way back, verification. Runs that only repeat the first are left out. A cell of a "
+        "sweep, whose process serves many, has neither start nor end, and no time for compiling, which only the first "
+        "of them would have.",
     ),
     ("Interval", "95 % bootstrap confidence interval of the median. Sampling goes on until it is narrow enough."),
     (

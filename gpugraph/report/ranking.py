@@ -152,8 +152,14 @@ def _ratio(claim: Claim) -> str:
     """Return a ratio with half its interval; with its ends where these lie too far off to be alike."""
     low, high = claim.interval
     if high - low > 2 * LOPSIDED * claim.ratio:
-        return f"{claim.ratio:.2g} ({low:.3g} to {high:.3g})"
+        return f"{_rounded(claim.ratio, 2)} ({_rounded(low, 3)} to {_rounded(high, 3)})"
     return with_error(claim.ratio, (high - low) / 2)
+
+
+def _rounded(ratio: float, digits: int) -> str:
+    """Return a ratio to so many digits, never with a power of ten."""
+    text = f"{ratio:.{digits}g}"
+    return f"{float(text):,.0f}" if ratio >= 100 else text if ratio >= 1e-4 else "0"
 
 
 # ------------------------------------------------------------------ sentences

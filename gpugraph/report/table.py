@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from gpugraph.errors import InputError
 from gpugraph.measure import columns
 from gpugraph.measure.columns import Labelled, problem_columns
 from gpugraph.measure.record import PHASES, Record
 from gpugraph.measure.statistics import median
 from gpugraph.problems import TABLE, Column
+from gpugraph.problems.registry import find_algorithm
 from gpugraph.quantities import count, counted, duration, in_units, percent, rate
 from gpugraph.report.terminal import Line, can_draw, field
 
@@ -43,7 +45,8 @@ def _subject(record: Record, width: int) -> list[Line]:
     lines = field("graph", describe_graph(data["graph"]), width=width)
     cited = ", ".join(str(part) for part in data.get("algorithm_source", {}).values() if part)
     parameters = data.get("parameters", {})
-    ran_with = [f"{name}={value}" for name, value in parameters.items() if name not in _MEASURING]
+    usual = _defaults(record)
+    ran_with = [f"{k}={v}" for k, v in parameters.items() if k not in _MEASURING and (k not in usual or usual[k] != v)]
     ran_with += list(parameters.get("preparations", ()))
     name = data["algorithm"] + (f" ({', '.join(ran_with)})" if ran_with else "")
     lines += field("algorithm", f"{name} — {cited}" if cited else name, width=width)
@@ -56,6 +59,15 @@ def _subject(record: Record, width: int) -> list[Line]:
 
 
 _MEASURING = ("preparations", "repeat", "warmup", "index_bits")
+
+
+def _defaults(record: Record) -> dict[str, Any]:
+    """Return what an algorithm's options are unless they are set, as far as it is known here."""
+    try:
+        found = find_algorithm(record.problem, record.algorithm, record.device_kind)
+    except InputError:  # a user's own, or a peer
+        return {}
+    return {option.name: option.default for option in found.options}
 
 
 def describe_ranks(ranks: Mapping[str, Any]) -> str:

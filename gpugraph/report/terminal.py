@@ -86,7 +86,8 @@ def row_lines(
 
     Where that is more than ``width``, what all rows have in common goes to a line above, columns of words are made
     narrower and their cells go on in further lines, never broken inside a word or a number.  If even that is too wide,
-    each row becomes lines of a title and a value.
+    what several rows in turn have in common at their beginning becomes a heading above these, and if that does not
+    suffice either, each row becomes lines of a title and a value.
 
     Args:
         header: the titles.
@@ -113,7 +114,7 @@ def row_lines(
     while width is not None and sum(widths) + 2 * (len(widths) - 1) > width:
         widest = max(range(len(widths)), key=lambda i: widths[i] - least[i])
         if widths[widest] == least[widest]:
-            return _stacked(header, rows, width)
+            return _under_headings(header, rows, right, width) or _stacked(header, rows, width)
         widths[widest] -= 1
 
     def lines(cells: Sequence[str], style: str) -> list[Line]:
@@ -144,6 +145,26 @@ def _wrapped(text: str, width: int) -> list[str]:
             lines.append("")
         lines[-1] += piece
     return [line.rstrip() for line in lines]
+
+
+def _under_headings(
+    header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int], width: int
+) -> list[list[Line]] | None:
+    """Return the lines of a table without its first column, whose values stand above the rows that share them.
+
+    None if there are as many values as rows, or what is left is too wide all the same.
+    """
+    values = [row[0] for row in rows]
+    begins = [i for i, value in enumerate(values) if i == 0 or value != values[i - 1]]
+    if 0 in right or len(header) < 3 or 2 * len(begins) > len(rows):
+        return None
+    first, *others = row_lines(header[1:], [row[1:] for row in rows], right=[i - 1 for i in right], width=width)
+    if not first:
+        return None
+    for i in begins:
+        heading: list[Line] = [[(part, "bold")] for part in _wrapped(values[i], width)]
+        others[i] = [*([[]] if i else []), *heading, *(others[i] if others[i][0] else others[i][1:])]
+    return [first, *others]
 
 
 def _stacked(header: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> list[list[Line]]:

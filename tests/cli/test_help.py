@@ -71,6 +71,8 @@ def test_no_arguments_show_the_help():
     assert run().out == run("--help").out
     assert run().code == 0
     assert all(f"  {name} " in run().out for name in COMMANDS)
+    assert "...\n" not in run().out.partition("Solve")[2]
+    assert "  compare  Compare two files of records, cell by cell\n" in run().out
 
 
 def test_the_version_is_shown():

@@ -71,6 +71,12 @@ def test_a_template_is_filled_and_written(results, tmp_path):
     assert (tmp_path / "p.md").read_text("utf-8") == shown
 
 
+def test_a_plot_without_a_file_is_drawn_here(results):
+    shown = succeed("plot", results, "--where", "problem=mst", "--by", "algorithm,device", "--title", "Forests").out
+    assert shown.startswith("Forests\nmillion edges per second (MTEPS) over ")
+    assert all(len(line) <= 80 for line in shown.splitlines())
+
+
 def test_the_page_has_its_title_and_the_names_of_its_files(results, tmp_path):
     succeed("report", results, "-o", tmp_path / "r.html", "--title", "Night run")
     page = (tmp_path / "r.html").read_text("utf-8")

@@ -50,6 +50,19 @@ def test_a_cell_whose_interval_is_met_ends_at_once_and_the_others_go_on(monkeypa
     assert notes.records[1].data["sampling"]["stopped_by"] == "count"
 
 
+def test_cells_that_end_together_are_all_known_well_enough_at_the_end(monkeypatch):
+    (early, late), _ = puppets(monkeypatch, "early", "late")
+    wide = [0.0002, 0.006] * 4
+    early.seconds, late.seconds = [0.002] * 4 + wide + [0.002] * 99, wide[:4] + [0.002] * 99
+    enlist(monkeypatch, early.algorithm(), late.algorithm())
+    sampling = Sampling(target=0.2, min_samples=4, max_samples=90, warmup=0, together=True)
+    records = measure([cell("early"), cell("late")], sampling).records
+    ended = [records[index].data for index in (0, 1)]
+    assert [data["sampling"]["stopped_by"] for data in ended] == ["target", "target"]
+    assert all(data["sampling"]["reached"] <= 0.2 for data in ended)
+    assert 12 < len(ended[0]["samples_s"]["kernel"]) == len(ended[1]["samples_s"]["kernel"]) < 90
+
+
 @pytest.fixture
 def clock(monkeypatch):
     fake = FakeTime()

@@ -448,6 +448,15 @@ def test_in_a_browser_a_phone_scrolls_no_page_sideways_and_cuts_nothing(opened, 
     opened.send("Emulation.clearDeviceMetricsOverride")
 
 
+def test_in_a_browser_the_table_of_all_cells_fits_1280_pixels(opened):
+    opened.send("Emulation.setDeviceMetricsOverride", width=1280, height=900, deviceScaleFactor=1, mobile=False)
+    opened.open(opened.page)
+    room, taken = opened.run("(() => { const t = document.querySelector('#cells'); "
+                             "return [t.parentElement.clientWidth, t.scrollWidth]; })()")  # fmt: skip
+    assert taken <= room
+    opened.send("Emulation.clearDeviceMetricsOverride")
+
+
 def contrast(first, second):
     def brightness(colour):
         parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]

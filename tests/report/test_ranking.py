@@ -62,6 +62,8 @@ def test_a_wide_interval_is_told_by_its_ends_for_it_is_lopsided():
     ranking = Ranking([fast, slow], [], [Claim(fast, slow, 2.02, (1.104, 3.32), True)], [])
     text = plain(ranking_lines(ranking))
     assert "fast is 2 (1.1 to 3.32) times as fast as slow" in text
+    ranking = Ranking([fast, slow], [], [Claim(fast, slow, 1523.0, (0.00001, 29_912.0), True)], [])
+    assert "fast is 1,500 (0 to 29,900) times as fast as slow" in plain(ranking_lines(ranking))
 
 
 def test_a_warning_says_what_is_wrong_with_the_samples_and_what_to_do():
@@ -168,6 +170,21 @@ def test_what_all_rows_of_a_wide_table_share_goes_to_a_line_above_it():
         "algorithm  kernel",
         "boruvka    1.2 ms",
         "kruskal    1.2 ms",
+    ]
+
+
+def test_what_rows_in_turn_share_becomes_a_heading_where_a_table_is_too_wide():
+    rows = [[problem, name, "12.3 ms"] for problem in ("components", "mst") for name in ("boruvka", "prim-naive")]
+    text = plain(columns(["problem", "algorithm", "kernel"], rows, right=(2,), width=22))
+    assert text.splitlines() == [
+        "algorithm    kernel",
+        "components",
+        "boruvka     12.3 ms",
+        "prim-naive  12.3 ms",
+        "",
+        "mst",
+        "boruvka     12.3 ms",
+        "prim-naive  12.3 ms",
     ]
 
 

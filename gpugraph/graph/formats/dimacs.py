@@ -28,11 +28,12 @@ from gpugraph.graph.formats.lines import after, header_count, peek, shown
 from gpugraph.graph.formats.number_lines import Columns
 from gpugraph.graph.formats.text import ANY_ID, Rows, read_rows, write_rows
 
-_FIRST_LINE = re.compile(rb"\s*([cpa])\s")
+_FIRST_LINE = re.compile(rb"(\s*c(?:[ \t][^\n]*)?\r?\n)*\s*(?:p\s+(?:sp|tw)\b|p\s+\S+\s+\d+\s+\d|a\s+\d)")
+"""A problem or an arc behind any number of comments; an edge of vertices called ``a``, ``c`` or ``p`` is neither."""
 
 
 def sniff(head: bytes) -> bool:
-    """True if the first line is a comment, a problem or an arc."""
+    """True if what follows the comments is a problem or an arc."""
     return bool(_FIRST_LINE.match(head)) and b"\0" not in head
 
 

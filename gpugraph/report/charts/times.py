@@ -55,6 +55,7 @@ def _phases(
         values = []
         for member in members:
             phases = member.record.phases
+            phases = {name: s for name, s in phases.items() if name not in member.record.once}
             seconds = {part: sum(phases.get(name, 0.0) for name in names) for part, names in parts.items()}
             total = sum(seconds.values())
             values += [_part(panel, member, part, s, total, i) for i, (part, s) in enumerate(seconds.items()) if s]

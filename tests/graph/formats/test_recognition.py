@@ -30,6 +30,9 @@ TEXTS = {
     "e.dat": ("% c\n1 2 3\n", "edgelist"),
     "f.graph": ("2 1\n2\n1\n", "metis"),
     "g.wel": ("1 2 3\n", "edgelist"),
+    "words.txt": ("a b 3\nb c 4\n", "table"),
+    "more.txt": ("c d 3\np q 4\n", "table"),
+    "i.dat": ("c one\r\nc\r\n\r\np sp 2 1\r\na 1 2 3\r\n", "dimacs"),
     "h.txt": ("\ufeffp sp 2 1\na 1 2 3\n", "dimacs"),
 }
 
