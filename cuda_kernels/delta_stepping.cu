@@ -12,6 +12,8 @@ threshold that moves up.  What is special:
     a horizon         in a dense graph most arcs are far too long to matter.  At first sums from the horizon on are left
                       alone, unread; then every vertex beyond it pulls the best offer from within
     hubs              long rows are cut into pieces for all warps
+    an early end      where only the distance of a goal, or only distances up to a limit are asked for, no threshold
+                      goes beyond them; the goal's is the least known so far
 
 The phases stand in delta_stepping/, in this order: relax (one arc, a warp's rows), frontier (the near queue), buckets
 (the next threshold, the horizon); what they share is in base.
@@ -44,12 +46,14 @@ GPUs", PPoPP 2021 (the width follows the run).  Local steps, the list that may o
 
 // Launch: cooperative, BLOCK threads, at most as many blocks as are resident; control, wide_control, histogram are
 // all 0.  `symmetric` tells that both arcs of every edge are there; `group_shift` is the binary logarithm of the
-// lanes that share a row in local steps, which relax up to `local_limit` entries.  Writes distance;
-// control[OVERFLOW] tells that a wider word is needed.  The host may set control[STOP] while it runs: then it ends a
-// round or two later, and what it has written means nothing.
+// lanes that share a row in local steps, which relax up to `local_limit` entries.  Only distances below `limit` are
+// asked for, and none beyond that of `goal`, −1 for none.  Writes distance, of which what was not asked for may be too
+// large; control[OVERFLOW] tells that a wider word is needed.  The host may set control[STOP] while it runs: then it ends
+// a round or two later, and what it has written means nothing.
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
-delta_stepping(int32 vertices, index_t arcs, int32 source, int32 symmetric, int32 group_shift, uint32 local_limit,
-               uint32 room, uint32 far_room, const index_t* __restrict__ offsets, const int32* __restrict__ targets,
+delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_t limit, int32 symmetric,
+               int32 group_shift, uint32 local_limit, uint32 room, uint32 far_room,
+               const index_t* __restrict__ offsets, const int32* __restrict__ targets,
                const weight_t* __restrict__ weights, distance_t* distance, int32* near_vertex, distance_t* near_length,
                int32* far_vertex, distance_t* far_length, int32* hub_vertex, distance_t* hub_length,
                uint64* hub_first_piece, uint32* histogram, uint32* control, uint64* wide_control, uint64* timeline) {
@@ -63,6 +67,11 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 symmetric, int3
         const uint64 now = device_nanoseconds();
         shared.spent[phase] += now - shared.since;
         shared.since = now;
+    };
+    const auto asked = [&]() {  // distances from here on are not asked for, as far as is known
+        if (goal < 0) return limit;
+        const distance_t known = current(&distance[goal]);
+        return known < limit ? known + 1 : limit;
     };
     const auto near = [&](uint32 turn) {
         const int64 first = static_cast<int64>(turn % 2) * room;
@@ -97,6 +106,7 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 symmetric, int3
     distance_t threshold = word_of(shared.delta, weight_t());
     if (threshold == 0) threshold = 1;
     if (threshold > horizon) threshold = horizon;
+    if (threshold > limit) threshold = limit;
     barrier();
     enter(START);
 
@@ -150,6 +160,12 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 symmetric, int3
             continue;
         }
 
+        // All that is asked for is settled: nobody writes a distance before all have read the goal's.
+        if (threshold >= asked()) {
+            if (grid_thread() == 0 && asked() != UNREACHED) control[OVERFLOW] = 0;  // of sums beyond it
+            break;
+        }
+
         // The next threshold.
         const uint32 turn = bucket % 2;
         const uint32 listed = current(far(bucket).count);
@@ -166,6 +182,7 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 symmetric, int3
         if (waiting != 0) {
             threshold = next_threshold(shared, graph, threshold, bins, waiting, least, control);
             if (threshold > horizon) threshold = horizon;
+            if (threshold > asked()) threshold = asked();
             const bool keep = waiting <= far_room;
             outbox.open(near(round), far(bucket + 1), threshold);
             collect(outbox, pending, floor, threshold, keep);

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from importlib import import_module
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -23,11 +24,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from gpugraph.adapters import calls
-from gpugraph.adapters.inputs import by_weight
+from gpugraph.adapters.inputs import by_weight, device_kind
 from gpugraph.adapters.on import OnDevice
 from gpugraph.adapters.searches import Rows, search
-from gpugraph.devices.discovery import select_device
+from gpugraph.compiled import njit, plain_njit
 from gpugraph.graph.build import ArcList
+from gpugraph.graph.canonical import canonical_order, order_keys
 from gpugraph.graph.chunks import in_threads
 
 scipys: Any = import_module("scipy.sparse.csgraph")  # what callers pass is theirs to answer for, not the type checker's
@@ -53,13 +55,8 @@ def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
     with calls.call("csgraph.minimum_spanning_tree"):
         with calls.phase("convert"):
             matrix = _matrix(csgraph)
-            tails, heads = _coordinates(matrix)
-            order, ranks = by_weight(ArcList(tails, heads, matrix.data, matrix.shape[0]))
-            graph = ArcList(tails, heads, ranks, matrix.shape[0], directed=True)
-        with OnDevice(graph, DEVICE) as held:
-            forest = held.mst()
+        chosen = np.sort((_forest_on_cpu if device_kind(DEVICE) == "cpu" else _forest_on_gpu)(matrix))
         with calls.phase("back"):
-            chosen = np.sort(order[forest.graph.weights[forest.edges]])
             kept = chosen[matrix.data[chosen] != 0]
             rows = np.searchsorted(kept, matrix.indptr).astype(matrix.indptr.dtype)
             return type(matrix)((matrix.data[kept], matrix.indices[kept], rows), matrix.shape)
@@ -78,7 +75,7 @@ def dijkstra(
     with calls.call("csgraph.dijkstra"):
         with calls.phase("convert"):
             matrix = _matrix(csgraph)
-            ours = not (matrix.data < 0).any() and not np.isnan(matrix.data).any() and not min_only and limit >= 0
+            ours = _are_lengths(matrix.data) and not min_only and limit >= 0
         if not ours:
             return scipys.dijkstra(csgraph, directed, indices, return_predecessors, unweighted, limit, min_only)
         return _distances(matrix, directed, indices, return_predecessors, unweighted, limit)
@@ -100,8 +97,11 @@ def shortest_path(
     with calls.call("csgraph.shortest_path"):
         with calls.phase("convert"):
             matrix = _matrix(csgraph)
-            ours = not (matrix.data < 0).any() and not np.isnan(matrix.data).any()
-            ours = ours and method in ("auto", "FW", "D", "BF", "J") and not (method == "FW" and indices is not None)
+            ours = (
+                _are_lengths(matrix.data)
+                and method in ("auto", "FW", "D", "BF", "J")
+                and not (method == "FW" and indices is not None)
+            )
         if not ours:
             return scipys.shortest_path(csgraph, method, directed, return_predecessors, unweighted, overwrite, indices)
         return _distances(matrix, directed, indices, return_predecessors, unweighted, np.inf)
@@ -116,6 +116,12 @@ def connected_components(
     with calls.call("csgraph.connected_components"):
         with calls.phase("convert"):
             matrix = _matrix(csgraph)
+        if device_kind(DEVICE) == "cpu":
+            with calls.phase("kernel"):
+                labels = np.arange(matrix.shape[0], dtype=np.int32)
+                number = int(_label_components(matrix.indptr, matrix.indices, labels))
+            return (number, labels) if return_labels else number
+        with calls.phase("convert"):
             tails, heads = _coordinates(matrix)
             graph = ArcList(tails, heads, None, matrix.shape[0], directed=True)
         with OnDevice(graph, DEVICE) as held:
@@ -136,7 +142,9 @@ def _matrix(csgraph: Any) -> Any:
         csgraph = csgraph.to_scipy_sparse()
     matrix: Any = csgraph
     if sparse.issparse(csgraph):
-        matrix = matrix.tocsr().astype(np.float64, copy=False)
+        matrix = matrix.tocsr()
+        if matrix.dtype != np.float64:
+            matrix = matrix.astype(np.float64)
     elif np.ma.isMaskedArray(csgraph):
         matrix = scipys.csgraph_from_masked(csgraph)
     else:
@@ -146,6 +154,11 @@ def _matrix(csgraph: Any) -> Any:
     if matrix.shape[0] != matrix.shape[1]:
         raise ValueError("compressed-sparse graph must be shape (N, N)")
     return matrix
+
+
+def _are_lengths(weights: NDArray[np.float64]) -> bool:
+    """Tell whether every weight is 0 or more, and so none is NaN."""
+    return not len(weights) or bool(weights.min() >= 0)
 
 
 def _coordinates(matrix: Any) -> tuple[NDArray[np.int64], NDArray[Any]]:
@@ -159,16 +172,14 @@ def _distances(
     """Return the distances, and predecessors, from the vertices of ``indices``, shaped as it is."""
     n = matrix.shape[0]
     asked = np.arange(n) if indices is None else np.asarray(indices, np.int32)
-    sources = np.where(asked < 0, asked + n, asked).reshape(-1)
-    if ((sources < 0) | (sources >= n)).any():
+    sources = [v + n if v < 0 else v for v in asked.reshape(-1).tolist()]
+    if sources and not 0 <= min(sources) <= max(sources) < n:
         raise ValueError("indices out of range 0...N")
     distance = np.full((len(sources), n), np.inf)
     before = np.full((len(sources) if return_predecessors else 0, n), NO_PREDECESSOR, np.int32)
     if len(sources):
-        device = select_device(DEVICE)[0]
-        device.close()
-        fill = _on_cpu if device.kind == "cpu" else _on_gpu
-        fill(matrix, directed, unweighted, sources.tolist(), limit, distance, before)
+        fill = _on_cpu if device_kind(DEVICE) == "cpu" else _on_gpu
+        fill(matrix, directed, unweighted, sources, limit, distance, before)
     distance = distance.reshape(*asked.shape, n)
     return (distance, before.reshape(distance.shape)) if return_predecessors else distance
 
@@ -184,26 +195,55 @@ def _on_cpu(
 ) -> None:
     """Search from each source, on all threads; of several shortest paths the one whose arcs come first is told."""
     with calls.phase("convert"):
-        if directed:
-            offsets, targets, weights = matrix.indptr, matrix.indices, matrix.data
-        else:  # the arcs of a row, and after them those of its column
-            tails, heads = _coordinates(matrix)
-            ends = np.concatenate((tails, heads))
-            order = np.argsort(ends, kind="stable")
-            targets, weights = np.concatenate((heads, tails))[order], np.concatenate((matrix.data, matrix.data))[order]
-            offsets = np.searchsorted(ends[order], np.arange(matrix.shape[0] + 1))
-        rows = Rows(offsets.astype(np.int64), targets.astype(np.int32), None if unweighted else weights)
+        offsets, targets, weights = matrix.indptr.astype(np.int64), matrix.indices, matrix.data
+        if not directed:
+            offsets, targets, weights = _both_ways(offsets, targets, weights)
+        rows = Rows(offsets, targets.astype(np.int32, copy=False), None if unweighted else weights)
     cutoff = None if math.isinf(limit) else float(limit)
 
-    def run(row: int, _: int) -> None:
-        found = search(rows, [sources[row]], None, cutoff)
-        distance[row][found.order] = found.distance[found.order]
-        if len(before):
-            hangs = found.order[found.before[found.order] >= 0]
-            before[row][hangs] = found.before[hangs]
+    def run(first: int, last: int) -> None:
+        for row in range(first, last):
+            found = search(rows, [sources[row]], None, cutoff)
+            if len(found.order) < rows.vertices:
+                distance[row][found.order] = found.distance[found.order]
+            else:
+                distance[row] = found.distance
+            if len(before):
+                np.copyto(before[row], found.before, where=found.before >= 0, casting="same_kind")
 
     with calls.phase("kernel"):
-        in_threads(run, [(row, row + 1) for row in range(len(sources))])
+        work = len(sources) * (rows.vertices + len(targets))
+        parts = max(1, min(len(sources), work // _WORTH_A_THREAD))
+        cuts = [len(sources) * part // parts for part in range(parts + 1)]
+        in_threads(run, list(pairwise(cuts)))
+
+
+_WORTH_A_THREAD = 1 << 16
+"""Vertices and arcs to search: fewer take less time than to hand them to a thread."""
+
+
+@njit
+def _both_ways(offsets: Any, targets: Any, weights: Any) -> Any:
+    """Return rows that hold the arcs of a row, and after them those of its column."""
+    n = len(offsets) - 1
+    starts = np.zeros(n + 2, np.int64)
+    for v in range(n):
+        starts[v + 2] += offsets[v + 1] - offsets[v]
+        for arc in range(offsets[v], offsets[v + 1]):
+            starts[targets[arc] + 2] += 1
+    for v in range(n):
+        starts[v + 2] += starts[v + 1]
+    ends, lengths = np.empty(2 * len(targets), np.int32), np.empty(2 * len(targets), weights.dtype)
+    for v in range(n):
+        for arc in range(offsets[v], offsets[v + 1]):
+            ends[starts[v + 1]], lengths[starts[v + 1]] = targets[arc], weights[arc]
+            starts[v + 1] += 1
+    for v in range(n):
+        for arc in range(offsets[v], offsets[v + 1]):
+            head = targets[arc]
+            ends[starts[head + 1]], lengths[starts[head + 1]] = v, weights[arc]
+            starts[head + 1] += 1
+    return starts[:-1], ends, lengths
 
 
 def _on_gpu(
@@ -227,3 +267,98 @@ def _on_gpu(
                 distance[row] = np.where(found.reached, found.raw, np.inf)
                 if found.predecessor is not None:
                     before[row] = np.where(found.predecessor < 0, NO_PREDECESSOR, found.predecessor)
+
+
+# ------------------------------------------------------------------ forests and components
+# Trees are joined as entries come, by their smallest vertices; Tarjan and van Leeuwen 1984, with paths halved.
+
+
+def _forest_on_gpu(matrix: Any) -> NDArray[np.int64]:
+    """Return the positions of the entries that make a minimum spanning forest."""
+    with calls.phase("convert"):
+        tails, heads = _coordinates(matrix)
+        order, ranks = by_weight(ArcList(tails, heads, matrix.data, matrix.shape[0]))
+        graph = ArcList(tails, heads, ranks, matrix.shape[0], directed=True)
+    with OnDevice(graph, DEVICE) as held:
+        forest = held.mst()
+    return np.asarray(order[forest.graph.weights[forest.edges]])
+
+
+_LIGHT = 3
+"""Entries a vertex that are put in order first; of the others those are left out that join no trees by then."""
+_FEW = 2000
+"""Fewer weights NumPy puts in order sooner."""
+
+
+def _forest_on_cpu(matrix: Any) -> NDArray[np.int64]:
+    """Return the positions of the entries that make a minimum spanning forest.
+
+    Source: Kruskal 1956, and Osipov, Sanders and Singler 2009, The filter-Kruskal minimum spanning tree algorithm.
+    """
+    with calls.phase("kernel"):
+        tails, heads, weights = _coordinates(matrix)[0], matrix.indices, matrix.data
+        parent = np.arange(matrix.shape[0], dtype=np.int32)
+        chosen, few = np.empty(len(parent), np.int64), _LIGHT * len(parent)
+        if len(weights) <= 2 * few:
+            return chosen[: _join_in_order(tails, heads, _by_weight(weights), parent, chosen, 0)]
+        light = weights <= np.partition(weights, few)[few]
+        entries = np.flatnonzero(light)
+        count = _join_in_order(tails, heads, entries[_by_weight(weights[entries])], parent, chosen, 0)
+        entries = _joining(tails, heads, light, parent)
+        return chosen[: _join_in_order(tails, heads, entries[_by_weight(weights[entries])], parent, chosen, count)]
+
+
+def _by_weight(weights: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the positions of weights in ascending order, of equal ones the first first."""
+    if len(weights) < _FEW:
+        return np.argsort(weights, kind="stable")
+    return np.asarray(canonical_order(order_keys(weights + 0.0)))  # −0.0 becomes 0.0
+
+
+@plain_njit
+def _root(parent: Any, v: Any) -> Any:
+    while parent[v] != v:
+        parent[v] = parent[parent[v]]
+        v = parent[v]
+    return v
+
+
+@njit
+def _joining(tails: Any, heads: Any, left_out: Any, parent: Any) -> Any:
+    """Return the entries that join two trees, but for those that are left out."""
+    found, count = np.empty(len(left_out), np.int64), 0
+    for entry in range(len(left_out)):
+        if not left_out[entry] and _root(parent, tails[entry]) != _root(parent, heads[entry]):
+            found[count] = entry
+            count += 1
+    return found[:count].copy()
+
+
+@plain_njit
+def _join_in_order(tails: Any, heads: Any, entries: Any, parent: Any, chosen: Any, count: Any) -> Any:
+    """Join the trees of entries, one after the other, and write down those that do; return how many there are now."""
+    for i in range(len(entries)):
+        a, b = _root(parent, tails[entries[i]]), _root(parent, heads[entries[i]])
+        if a != b:
+            parent[max(a, b)] = min(a, b)
+            chosen[count] = entries[i]
+            count += 1
+    return count
+
+
+@plain_njit
+def _label_components(offsets: Any, targets: Any, labels: Any) -> Any:
+    """Write the component of each vertex, by the order of their first vertices, in the place of the vertex itself."""
+    for v in range(len(labels)):
+        for arc in range(offsets[v], offsets[v + 1]):
+            if labels[targets[arc]] != labels[v]:
+                a, b = _root(labels, v), _root(labels, targets[arc])
+                labels[max(a, b)] = min(a, b)
+    number = 0
+    for v in range(len(labels)):
+        if labels[v] == v:
+            labels[v] = number
+            number += 1
+        else:
+            labels[v] = labels[labels[v]]
+    return number

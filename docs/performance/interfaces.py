@@ -1,5 +1,7 @@
-"""What the interfaces for other libraries cost on a CPU: ``python docs/performance/interfaces.py [rmat:16]``.
+"""What the interfaces cost on a CPU: ``python docs/performance/interfaces.py [rmat:16] [csgraph] [calls] …``.
 
+A graph is one that NetworkX and its backend are compared on, the others are the keys of ``PARTS``; without arguments
+everything is measured.
 Every figure is the least of several runs, those of the libraries that are compared taken in turns; needs networkx and
 igraph.
 """
@@ -19,20 +21,21 @@ from scipy import sparse
 from scipy.sparse import csgraph as scipys
 
 import gpugraph
+import gpugraph.csgraph
 from gpugraph.adapters.batch import GraphBatch
 from gpugraph.adapters.networkx import backend
 from gpugraph.graph.csr import CSRGraph
 
 
-def seconds(*runs: Callable[[], Any], times: int = 3) -> list[float]:
+def seconds(*runs: Callable[[], Any], times: int = 3, clock: Callable[[], float] = time.perf_counter) -> list[float]:
     """Return the least seconds of each, taken in turns."""
     least = [float("inf")] * len(runs)
     for _ in range(times):
         for i, run in enumerate(runs):
             gc.collect()
-            start = time.perf_counter()
+            start = clock()
             run()
-            least[i] = min(least[i], time.perf_counter() - start)
+            least[i] = min(least[i], clock() - start)
     return least
 
 
@@ -82,22 +85,60 @@ def measure_networkx(graph: CSRGraph) -> None:
         print(f"| `{name}` | {own:.3f} s | {ratio} | {each:.2f} |")
 
 
-def measure_csgraph(graph: CSRGraph) -> None:
-    """Print SciPy's seconds and ours."""
-    matrix = sparse.csr_array((graph.weights.astype(float), graph.targets, graph.offsets), shape=(graph.vertices,) * 2)
-    print("\n| csgraph | SciPy | gpugraph |\n|---|---|---|")
-    for name, named in (
-        ("minimum_spanning_tree", {}),
-        ("connected_components", {}),
-        ("dijkstra", {"indices": 0}),
-        ("dijkstra", {"indices": list(range(8))}),
-    ):
-        theirs, ours = (
-            lambda home=home, name=name, named=named: getattr(home, name)(matrix, **named)
-            for home in (scipys, gpugraph.csgraph)
-        )
-        own, mine = seconds(theirs, ours)
-        print(f"| `{name}` {named or ''} | {own:.3f} s | {mine:.3f} s ({own / mine:.1f}×) |")
+def measure_csgraph(specs: tuple[str, ...]) -> None:
+    """Print the processor time that SciPy takes and ours, on all cores, of small graphs and of large ones."""
+    print("\n| csgraph, processor time | graph | SciPy | gpugraph |\n|---|---|---|---|")
+    for spec in specs:
+        graph = gpugraph.generate(spec)
+        arrays = graph.weights.astype(float), graph.targets, graph.offsets.astype(np.int32)
+        matrix = sparse.csr_array(arrays, shape=(graph.vertices,) * 2)
+        for name, named in (
+            ("minimum_spanning_tree", {}),
+            ("connected_components", {}),
+            ("dijkstra", {"indices": 0}),
+            ("dijkstra", {"indices": list(range(8))}),
+        ):
+            theirs, ours = (
+                lambda home=home, name=name, named=named, m=matrix: getattr(home, name)(m, **named)
+                for home in (scipys, gpugraph.csgraph)
+            )
+            ours()
+            times = 50 if graph.arcs < 100_000 else 7
+            own, mine = seconds(theirs, ours, times=times, clock=time.process_time)
+            sources = f" of {len(np.atleast_1d(named['indices']))}" if named else ""
+            print(f"| `{name}`{sources} | {spec} | {1e3 * own:.3g} ms | {1e3 * mine:.3g} ms ({own / mine:.1f}×) |")
+
+
+def measure_questions() -> None:
+    """Print the processor time that one pair, one source, several and all of them take; run it on one thread."""
+    print("\n| question | graph | processor time |\n|---|---|---|")
+    for spec in ("rmat:16", "road:1024x1024,w=1..1000", "rmat:20,w=1..255"):
+        with gpugraph.on(spec, "cpu") as g:
+            source, near, far = _places(g)
+            asked: dict[str, Callable[[], Any]] = {
+                "one pair, near": lambda g=g, s=source, t=near: g.path(s, t),
+                "one pair, far": lambda g=g, s=source, t=far: g.path(s, t),
+                "one source": lambda g=g, s=source: g.sssp(s),
+                "eight sources, one by one": lambda g=g, s=source: g.sssp([s] * 8),
+            }
+            for question, ask in asked.items():
+                ask()
+                (least,) = seconds(ask, times=3, clock=time.process_time)
+                print(f"| {question} | {spec} | {1e3 * least:.3g} ms |", flush=True)
+    graph = gpugraph.generate("random:n=1024,deg=16")
+    arrays = graph.weights.astype(float), graph.targets, graph.offsets.astype(np.int32)
+    matrix = sparse.csr_array(arrays, shape=(graph.vertices,) * 2)
+    runs = (lambda: scipys.dijkstra(matrix)), (lambda: gpugraph.csgraph.dijkstra(matrix))
+    own, mine = seconds(*runs, times=2, clock=time.process_time)
+    print(f"| all pairs, by `gpugraph.csgraph.dijkstra`; SciPy {own:.3g} s | {graph.name} | {mine:.3g} s |")
+
+
+def _places(g: Any) -> tuple[int, int, int]:
+    """Return a vertex, one that a thousandth of the others are nearer to it than, and the one farthest from it."""
+    source = int(np.argmax(g.graph.degrees))
+    found = g.sssp(source)
+    order = np.argsort(found.raw)[: int(found.reached.sum())]
+    return source, int(order[len(order) // 1000]), int(order[-1])
 
 
 def measure_calls() -> None:
@@ -142,9 +183,15 @@ def measure_many() -> None:
     print(f"| `mst_many` of rows | {rows_s:.3f} |\n| `mst_many` of a `GraphBatch` | {ours:.3f} |")
 
 
+PARTS: dict[str, Callable[[], None]] = {
+    "csgraph": lambda: measure_csgraph(("rmat:8", "rmat:12", "rmat:16", "grid:300x300", "random:n=100000,deg=4")),
+    "calls": measure_calls,
+    "many": measure_many,
+    "questions": measure_questions,
+}
+
 if __name__ == "__main__":
-    spec = gpugraph.generate(sys.argv[1] if len(sys.argv) > 1 else "rmat:16")
-    measure_networkx(spec)
-    measure_csgraph(spec)
-    measure_calls()
-    measure_many()
+    gpugraph.csgraph.DEVICE = "cpu"
+    wanted = sys.argv[1:] or ["rmat:16", *PARTS]
+    for part in wanted:
+        PARTS[part]() if part in PARTS else measure_networkx(gpugraph.generate(part))

@@ -6,11 +6,13 @@ Arrays may be of NumPy, or of any library that speaks DLPack or ``__cuda_array_i
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gpugraph.devices.discovery import select_device
 from gpugraph.errors import InputError
 from gpugraph.graph.build import ArcList, arc_tails, build
 from gpugraph.graph.canonical import canonical_order, order_keys
@@ -44,6 +46,14 @@ def opened(source: Any) -> tuple[CSRGraph, Callable[[], ArcList]]:
     if graph.source != "python":
         return graph, lambda: _arcs_of(graph)
     return graph, lambda: arcs_of_object(source)
+
+
+@cache
+def device_kind(name: str) -> str:
+    """Return the kind of the device that a name opens."""
+    opened, _ = select_device(name)
+    opened.close()
+    return str(opened.kind)
 
 
 def on_host(array: Any) -> Any:

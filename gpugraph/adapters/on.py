@@ -10,6 +10,7 @@ No record is made and nothing runs for trial; a result is verified where that is
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
@@ -152,6 +153,9 @@ class OnDevice(Shown):
             VerificationFailed, InputError, OutOfMemory: as for ``gpugraph.sssp``.
         """
         several = isinstance(source, list | tuple | np.ndarray) and not self._is_node(source)
+        if cutoff is not None and math.isnan(cutoff):
+            raise InputError("cutoff is no number")
+        cutoff = None if cutoff == math.inf else cutoff
         sources = [vertex for one in (source if several else [source]) for vertex in self._vertices(one)]
         limited = target is not None or cutoff is not None
         if limited and (verify != "none" or on_device):
@@ -161,9 +165,10 @@ class OnDevice(Shown):
             found = [self._until(vertex, goal, cutoff) for vertex in sources]
         else:
             ready = self._prepared("sssp", algo, options)
-            found = [self._distances(ready, vertex, on_device) for vertex in sources]
             if limited:
-                found = [_within(one, goal, cutoff) for one in found]
+                found = [self._near(ready, vertex, goal, cutoff) for vertex in sources]
+            else:
+                found = [self._distances(ready, vertex, on_device) for vertex in sources]
         if predecessors and not on_device:
             found = [self._with_predecessors(one) for one in found]
         if verify != "none":
@@ -174,7 +179,7 @@ class OnDevice(Shown):
     def path(self, source: Any, target: Any) -> tuple[int | float, list[Any]]:
         """Return the length of a shortest path and its vertices, by the names that they have in the input.
 
-        On a CPU the search ends at the target; among edges with whole weights it begins at both ends.
+        The search ends at the target; on a CPU, among edges with whole weights, it begins at both ends.
 
         Raises:
             InputError: no such vertex, or no path.
@@ -259,6 +264,12 @@ class OnDevice(Shown):
             real = ready.graph.weights.dtype.kind == "f"
             return self._kept(handle.view(ready.graph.weights.dtype) if real else handle)
 
+    def _near(self, ready: _Ready, source: int, goal: int | None, cutoff: float | None) -> Distances:
+        """Return the distances of the vertices up to a goal or a cutoff, by an algorithm that may end there."""
+        with calls.call("sssp", self.device.kind):
+            handle = self._run(ready, source, *((goal, cutoff) if ready.algorithm.ends_early else ()))
+            return _within(self._finished(ready, handle, source), goal, cutoff)
+
     def _kept_forest(self, ready: _Ready, handle: Any) -> Any:
         if self.device.kind == "cpu":
             return self._finished(ready, handle).edges
@@ -284,7 +295,7 @@ class OnDevice(Shown):
     def _path(self, start: int, goal: int) -> tuple[int | float, list[int]] | None:
         """Return the length and the vertices of a shortest path, or None."""
         if self.device.kind != "cpu":
-            paths = self._with_predecessors(self.sssp(f"index:{start}"))
+            paths = self._with_predecessors(self.sssp(f"index:{start}", target=f"index:{goal}"))
             assert paths.predecessor is not None
             before, reached, length = paths.predecessor, paths.reached[goal], paths.raw[goal]
         else:
@@ -360,7 +371,8 @@ def _within(distances: Distances, goal: int | None, cutoff: float | None) -> Dis
     if goal is not None:
         distance[distance > distance[goal]] = none
     if cutoff is not None:
-        distance[distance.astype(np.float64) > cutoff] = none
+        real = distance.dtype.kind == "f"
+        distance[distance.astype(np.float64) > cutoff if real else distance > math.floor(cutoff)] = none
     return Distances(distances.graph, distances.source, distance)
 
 

@@ -8,13 +8,16 @@ Sources: Dijkstra 1959, problem 2, with a four-way heap (Johnson 1977); Moore 19
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.compiled import njit
+from gpugraph.compiled import njit, plain_njit
+from gpugraph.team import prefetch
 
 _NO_GOAL = -1
 
@@ -47,13 +50,18 @@ class Found:
         order: (reached,) int64, the vertices in the order in which they were settled.
         distance: (n,) int64, or the floating type of the weights; of a vertex that is not in ``order`` nothing is said.
         before: (n,) int64, the vertex before each on its path; −1 for sources and where there is none.
-        place: (n,) int64, the place of each vertex in ``order``, −1 where it was not reached.
     """
 
     order: NDArray[np.int64]
     distance: NDArray[Any]
     before: NDArray[np.int64]
-    place: NDArray[np.int64]
+
+    @cached_property
+    def place(self) -> NDArray[np.int64]:
+        """(n,) int64, the place of each vertex in ``order``, −1 where it was not reached."""
+        place = np.full(len(self.before), -1, np.int64)
+        place[self.order] = np.arange(len(self.order))
+        return place
 
     def path_to(self, vertex: int) -> list[int]:
         """Return the vertices of the path that leads to a vertex, a source first."""
@@ -84,23 +92,28 @@ def search(
     """
     n, end = rows.vertices, _NO_GOAL if goal is None else goal
     start = np.array(sources, np.int64)
-    before, place, order = np.full(n, -1, np.int64), np.full(n, -1, np.int64), np.empty(n, np.int64)
+    before, order = np.full(n, -1, np.int64), np.empty(n, np.int64)
     if rows.weights is None:
         distance = np.zeros(n, np.int64)
         most = np.iinfo(np.int64).max if cutoff is None or cutoff >= n else int(np.floor(cutoff))
-        count = int(_breadth_first(rows.offsets, rows.targets, start, end, most, distance, before, place, order))
-        return Found(order[:count], distance, before, place)
-    real = rows.weights.dtype.kind == "f"
-    distance = np.zeros(n, rows.weights.dtype if real else np.int64)
-    limit: Any = np.inf if cutoff is None else float(cutoff)
-    if not real:
-        limit = np.int64(np.iinfo(np.int64).max if limit >= 2.0**63 else np.floor(max(limit, -1.0)))
-    count = int(
-        _dijkstra(rows.offsets, rows.targets, rows.weights, start, end, ties, limit, distance, before, place, order)
-    )
+        seen = np.zeros(n, np.bool_)
+        count = int(_breadth_first(rows.offsets, rows.targets, start, end, most, distance, before, seen, order))
+        return Found(order[:count], distance, before)
+    if rows.weights.dtype.kind == "f":
+        kind: np.dtype[Any] = rows.weights.dtype
+        none: Any = np.nan
+        limit: Any = np.inf if cutoff is None else float(cutoff)
+    else:
+        kind, none = np.dtype(np.int64), np.iinfo(np.int64).max
+        limit = np.int64(max(math.floor(cutoff), -1) if cutoff is not None and cutoff < 2**63 else none)
+    wide = len(rows.targets) + len(start) >= 2**31
+    nodes, distance = np.empty(n, _node(kind, wide)), np.full(n, none, kind)
+    heap = np.empty(n, kind), np.empty(n, nodes.dtype["at"])
+    arrays = rows.offsets, rows.targets, rows.weights, start, end, ties, limit, nodes, before, order, *heap, distance
+    count = int(_dijkstra(*arrays))
     if count < 0:
         raise NegativeArc("a weight is negative")
-    return Found(order[:count], distance, before, place)
+    return Found(order[:count], distance, before)
 
 
 def tight_tails(rows: Rows, found: Found) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -137,13 +150,13 @@ def _count_tight(
 
 @njit
 def _breadth_first(
-    offsets: Any, targets: Any, sources: Any, goal: int, cutoff: int, distance: Any, before: Any, place: Any, order: Any
+    offsets: Any, targets: Any, sources: Any, goal: int, cutoff: int, distance: Any, before: Any, seen: Any, order: Any
 ) -> int:
     """Write distances, parents and the queue; return its length, cut after the goal."""
     end = 0
     for source in sources:
-        if place[source] < 0 and cutoff >= 0:
-            place[source] = end
+        if not seen[source] and cutoff >= 0:
+            seen[source] = True
             order[end] = source
             end += 1
             if source == goal:
@@ -156,10 +169,10 @@ def _breadth_first(
             break
         for arc in range(offsets[u], offsets[u + 1]):
             v = targets[arc]
-            if place[v] < 0:
+            if not seen[v]:
+                seen[v] = True
                 distance[v] = distance[u] + 1
                 before[v] = u
-                place[v] = end
                 order[end] = v
                 end += 1
                 if v == goal:
@@ -167,7 +180,18 @@ def _breadth_first(
     return end
 
 
-@njit
+# The heap holds distances beside their vertices, so that putting it in order reads nothing else; what else is known of
+# a vertex lies together: its distance, its position in the heap, and its age, how many got theirs before.
+_UNSEEN, _SETTLED = -1, -2
+
+
+@cache
+def _node(distance: np.dtype[Any], wide: bool) -> np.dtype[Any]:
+    number = np.int64 if wide else np.int32
+    return np.dtype([("distance", distance), ("at", number), ("age", number)], align=True)
+
+
+@plain_njit
 def _dijkstra(
     offsets: Any,
     targets: Any,
@@ -176,94 +200,98 @@ def _dijkstra(
     goal: int,
     ties: bool,
     cutoff: Any,
-    distance: Any,
+    nodes: Any,
     before: Any,
-    place: Any,
     order: Any,
+    keys: Any,
+    vertices: Any,
+    distance: Any,
 ) -> int:
-    """Write distances, parents and the order of settling; return how many were settled, −1 after a contradiction."""
-    n = len(place)
-    heap = np.empty(n, np.int64)
-    at = np.full(n, -1, np.int64)  # position in the heap; −2 once settled
-    age = np.zeros(n, np.int64)
+    """Write distances, parents and the order of settling; return how many were settled, −1 after a contradiction.
+
+    ``distance`` has at first what means that there is none yet: NaN, or the largest integer.
+    """
+    for v in range(len(nodes)):
+        nodes[v]["distance"] = distance[v]
+        nodes[v]["at"] = _UNSEEN
     size, pushed, settled = 0, 0, 0
     for source in sources:
-        if at[source] == -1:
-            distance[source] = 0
-            age[source] = pushed
-            _sift_up(heap, at, distance, age, source, size)
+        if nodes[source]["at"] == _UNSEEN:
+            nodes[source]["distance"] = 0
+            nodes[source]["age"] = pushed
+            _sift_up(keys, vertices, nodes, nodes[source]["distance"], source, size)
             size += 1
         pushed += 1
     while size > 0:
-        u = heap[0]
-        if distance[u] > cutoff:
+        near, u = keys[0], vertices[0]
+        if near > cutoff:
             break
-        at[u] = -2
         size -= 1
-        if size > 0:
-            _sift_down(heap, at, distance, age, heap[size], size)
-        place[u] = settled
+        _sift_down(keys, vertices, nodes, size)
+        if size > 4:  # the rows that are likely to come next travel while this one is read
+            prefetch(targets, offsets[vertices[0]])
+            prefetch(weights, offsets[vertices[0]])
+            for child in range(1, 5):
+                prefetch(offsets, vertices[child])
+        nodes[u]["at"] = _SETTLED
+        distance[u] = near
         order[settled] = u
         settled += 1
-        near = distance[u]
         if u == goal:
             if not ties:
                 break
             cutoff = near
         for arc in range(offsets[u], offsets[u + 1]):
-            v = targets[arc]
-            far = near + weights[arc]
-            if far > cutoff:
+            v, far = targets[arc], near + weights[arc]
+            if far >= nodes[v]["distance"] or far > cutoff:
                 continue
-            if at[v] == -2:
-                if far < distance[v]:
-                    return -1
-            elif at[v] == -1 or far < distance[v]:
-                distance[v] = far
-                before[v] = u
-                age[v] = pushed
-                pushed += 1
-                position = at[v]
-                if position == -1:
-                    position = size
-                    size += 1
-                _sift_up(heap, at, distance, age, v, position)
+            position = nodes[v]["at"]
+            if position == _SETTLED:
+                return -1
+            if position == _UNSEEN:
+                position = size
+                size += 1
+            nodes[v]["distance"] = far
+            nodes[v]["age"] = pushed
+            before[v] = u
+            pushed += 1
+            _sift_up(keys, vertices, nodes, far, v, position)
     return settled
 
 
-@njit
-def _sift_up(heap: Any, at: Any, distance: Any, age: Any, v: Any, position: Any) -> None:
-    """Put ``v`` into the heap at a position or above."""
+@plain_njit
+def _sift_up(keys: Any, vertices: Any, nodes: Any, key: Any, vertex: Any, position: Any) -> None:
+    """Put a vertex, the youngest, into the heap at a position or above."""
     while position > 0:
-        parent = heap[(position - 1) >> 2]
-        if distance[parent] < distance[v] or (distance[parent] == distance[v] and age[parent] < age[v]):
+        above = (position - 1) >> 2
+        if keys[above] <= key:
             break
-        heap[position] = parent
-        at[parent] = position
-        position = (position - 1) >> 2
-    heap[position] = v
-    at[v] = position
+        keys[position], vertices[position] = keys[above], vertices[above]
+        nodes[vertices[position]]["at"] = position
+        position = above
+    keys[position], vertices[position] = key, vertex
+    nodes[vertex]["at"] = position
 
 
-@njit
-def _sift_down(heap: Any, at: Any, distance: Any, age: Any, v: Any, size: int) -> None:
-    """Put ``v`` into the heap of ``size`` vertices at its root or below."""
-    position = 0
+@plain_njit
+def _sift_down(keys: Any, vertices: Any, nodes: Any, size: int) -> None:
+    """Take the root out of the heap: what stood behind its other ``size`` entries goes there, or below."""
+    key, vertex = keys[size], vertices[size]
+    age, position = nodes[vertex]["age"], 0
     while True:
         first = 4 * position + 1
         if first >= size:
             break
-        least = heap[first]
-        where = first
-        for child in range(first + 1, min(first + 4, size)):
-            other = heap[child]
-            if distance[other] < distance[least] or (distance[other] == distance[least] and age[other] < age[least]):
-                least = other
-                where = child
-        if distance[v] < distance[least] or (distance[v] == distance[least] and age[v] < age[least]):
+        child, least = first, keys[first]
+        for other in range(first + 1, min(first + 4, size)):
+            nearer = keys[other] < least
+            if keys[other] == least:
+                nearer = nodes[vertices[other]]["age"] < nodes[vertices[child]]["age"]
+            child, least = other if nearer else child, keys[other] if nearer else least
+        if key < least or (key == least and age < nodes[vertices[child]]["age"]):
             break
-        heap[position] = least
-        at[least] = position
-        position = where
-    heap[position] = v
-    at[v] = position
+        keys[position], vertices[position] = least, vertices[child]
+        nodes[vertices[position]]["at"] = position
+        position = child
+    keys[position], vertices[position] = key, vertex
+    nodes[vertex]["at"] = position

@@ -126,6 +126,9 @@ class Algorithm:
             GraphView itself and copies what it wants.
         ranks: True for one that several ranks run together: ``prepare`` gets a ``ranks.part.GraphPart`` there, ``run``
             and ``finish`` are called by all ranks at once, and ``finish`` gives all of them the whole result.
+        ends_early: True for a search from one source whose ``run`` takes two more, a vertex or None and a greatest
+            distance or None, and ends where nothing nearer is left: what lies beyond may be told too far, or not at
+            all.
         foreign: True for code that is not gpugraph's own, a user's or a library's: it gets a device view of its own,
             and process and input are looked after while it runs (``measure/strangers.py``).
     """
@@ -152,6 +155,7 @@ class Algorithm:
     own_seconds: Callable[[Any, Any], float | Sequence[float]] | None = None
     resident: bool = True
     ranks: bool = False
+    ends_early: bool = False
     foreign: bool = False
 
     def describe(self) -> dict[str, Any]:

@@ -31,10 +31,11 @@ def test_it_gives_what_the_single_calls_give(name):
                 assert found.fingerprint() == expected.fingerprint()
 
 
+@pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("name", ["grid", "random", "two-components", "directed-random", "float64"])
-def test_a_search_that_ends_early_knows_all_up_to_its_end(name):
+def test_a_search_that_ends_early_knows_all_up_to_its_end(name, device):
     graph = zoo(name) if name in ZOO else zoo("triangle")
-    with gpugraph.on(graph, "cpu") as g:
+    with gpugraph.on(graph, device) as g:
         whole = g.sssp(0)
         far = np.sort(whole.distance[whole.reached])
         limit = far[len(far) // 2].item()
@@ -43,6 +44,11 @@ def test_a_search_that_ends_early_knows_all_up_to_its_end(name):
             near = whole.distance <= limit
             np.testing.assert_array_equal(found.reached, near & whole.reached)
             np.testing.assert_array_equal(found.distance[found.reached], whole.distance[found.reached])
+            assert found.summary()["distance_max"] == limit
+        assert g.sssp(0, cutoff=-1).reached.sum() == 0
+        assert g.sssp(0, cutoff=float("inf")).fingerprint() == whole.fingerprint()
+        with pytest.raises(InputError, match="cutoff"):
+            g.sssp(0, cutoff=float("nan"))
         length, way = g.path(0, target)
         assert length == limit
         assert (way[0], way[-1]) == (0, target)

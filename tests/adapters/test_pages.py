@@ -15,7 +15,7 @@ from tests.adapters.test_foreign_suites import environment  # noqa: F401
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
-@pytest.mark.parametrize("page", ["networkx.md", "python.md"])
+@pytest.mark.parametrize("page", ["networkx.md", "python.md", "when.md"])
 def test_the_programs_of_a_page_run(page, environment, tmp_path):  # noqa: F811
     programs = re.findall(r"```python\n(.*?)```", (DOCS / page).read_text("utf-8"), re.DOTALL)
     assert programs
@@ -35,7 +35,6 @@ def test_every_function_of_the_backend_is_in_the_table():
         assert any(re.fullmatch(shape, name) for shape in shapes), name
 
 
-def test_readme_leads_to_the_pages():
-    readme = (DOCS.parent / "README.md").read_text("utf-8")
-    assert "docs/networkx.md" in readme
-    assert "docs/python.md" in readme
+@pytest.mark.parametrize("page", ["networkx.md", "python.md", "datasets.md", "when.md"])
+def test_readme_leads_to_the_page_that_each_reads_first(page):
+    assert f"(docs/{page})" in (DOCS.parent / "README.md").read_text("utf-8")

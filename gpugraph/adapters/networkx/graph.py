@@ -9,7 +9,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import chain, compress
 from operator import itemgetter
 from typing import Any
@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.adapters import calls
+from gpugraph.adapters.inputs import device_kind
 from gpugraph.adapters.searches import Rows
-from gpugraph.devices.discovery import select_device
 from gpugraph.graph.csr import target_dtype
 
 
@@ -197,14 +197,6 @@ def device() -> str:
     import networkx
 
     return str(getattr(networkx.config.backends.get("gpugraph"), "device", "auto"))
-
-
-@cache
-def device_kind(name: str) -> str:
-    """Return the kind of the device that a name opens."""
-    opened, _ = select_device(name)
-    opened.close()
-    return str(opened.kind)
 
 
 def attribute(data: list[dict[Any, Any]], name: Any) -> list[Any]:

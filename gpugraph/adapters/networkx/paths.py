@@ -91,10 +91,8 @@ def _on_gpu(graph: ConvertedGraph, rows: Rows, weight: Any, source: int, cutoff:
     with calls.phase("back"):
         reached = np.flatnonzero(found.reached)
         order = reached[np.argsort(found.raw[reached], kind="stable")]
-        place = np.full(rows.vertices, -1, np.int64)
-        place[order] = np.arange(len(order))
         real = found.raw.dtype.kind == "f"
-        return Found(order, found.raw if real else found.raw.astype(np.int64), found.predecessor, place)
+        return Found(order, found.raw if real else found.raw.astype(np.int64), found.predecessor)
 
 
 def relaxed(graph: ConvertedGraph, sources: list[int], weight: Any) -> tuple[Found, NDArray[Any], NDArray[Any]]:
@@ -181,7 +179,7 @@ def queue_search(rows: Rows, sources: list[int]) -> tuple[Found, NDArray[np.int6
     count, starts, tails = _bellman_ford(rows.offsets, rows.targets, weights, start, distance, before, place, order)
     if count < 0:
         return None
-    return Found(order[:count], distance, before, place), starts[: count + 1], tails
+    return Found(order[:count], distance, before), starts[: count + 1], tails
 
 
 @njit

@@ -131,18 +131,26 @@ def load_kernel(view: ResidentView, device: Device, bits: int | None = None) -> 
     return FILE.kernel(device, distance_types(view, bits), cooperative=True)
 
 
-def run(state: State, clock: Clock, source: int) -> Array:
-    """Find all distances from ``source``; returns the device array of distance words, ``distance``."""
+def run(state: State, clock: Clock, source: int, goal: int | None = None, cutoff: float | None = None) -> Array:
+    """Find the distances from ``source``; returns the device array of distance words, ``distance``.
+
+    Args:
+        state: what ``prepare`` made.
+        clock: of the kernel's phases.
+        source: 0-based vertex.
+        goal: what lies beyond this vertex may be left too far, or not reached.
+        cutoff: so may what is farther than this.
+    """
     state.use_width(state.narrow)
-    search(state, clock, source)
+    search(state, clock, source, goal, cutoff)
     if state.bits == 32 and state.overflowed():  # the one read-back
         clock.count("restarts")
         state.use_width(64)
-        search(state, clock, source)
+        search(state, clock, source, goal, cutoff)
     return state.arrays["distance"]
 
 
-def search(state: State, clock: Clock, source: int) -> None:
+def search(state: State, clock: Clock, source: int, goal: int | None = None, cutoff: float | None = None) -> None:
     """Launch the search with distances of the present width."""
     view, device = state.view, state.device
     room, far_room, _ = rooms(view)
@@ -152,6 +160,7 @@ def search(state: State, clock: Clock, source: int) -> None:
         state.block,
         (
             *(np.int32(view.vertices), view.index_dtype.type(view.arcs), np.int32(source)),
+            *(np.int32(-1 if goal is None else goal), first_beyond(cutoff, view.weights.dtype, state.bits)),
             *(np.int32(not view.host.graph.directed), np.int32(group_shift(view)), np.uint32(local_limit(state))),
             *(np.uint32(room), np.uint32(far_room)),
             *(view.offsets, view.targets, view.weights),
@@ -162,6 +171,20 @@ def search(state: State, clock: Clock, source: int) -> None:
     )
     if clock.timing:
         tell_phases(state, clock)
+
+
+def first_beyond(cutoff: float | None, weights: np.dtype[Any], bits: int) -> Any:
+    """Return the least distance word of ``bits`` that is farther than a cutoff; the largest where there is none."""
+    word = np.dtype(f"u{bits // 8}").type
+    most = int(np.iinfo(word).max)
+    if cutoff is None or cutoff == math.inf:
+        return word(most)
+    if cutoff < 0:
+        return word(0)
+    if weights.kind != "f":
+        return word(min(math.floor(cutoff) + 1, most))
+    near = abs(weights.type(min(cutoff, float(np.finfo(weights).max))))
+    return word(int(near.view(word)) + (float(near) <= cutoff))
 
 
 def group_shift(view: ResidentView) -> int:
@@ -215,5 +238,6 @@ register(
         compile=load_kernel,
         minimum_bytes=distance_bytes,
         state_bytes=state_bytes,
+        ends_early=True,
     )
 )

@@ -225,6 +225,7 @@ def test_nothing_is_allocated_where_there_is_no_room(name: str, monkeypatch: pyt
     view, _, _ = make_resident(GraphView.of(big()), device)
     before = device.peak_bytes()
     monkeypatch.setattr("gpugraph.host.available_memory", lambda: 1 << 10)
+    monkeypatch.setattr("gpugraph.host._ALWAYS_THERE", 0)
     monkeypatch.setattr("gpugraph.emulator.device._NEVER_SHORT", 0)
     with pytest.raises(OutOfMemory, match=r"needs .* and 1 KiB are available"):
         State(view, device, ALL[name])

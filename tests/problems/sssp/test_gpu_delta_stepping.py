@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -240,6 +241,69 @@ def test_parts_that_cannot_be_reached_stay_so(seed: int) -> None:
     told = search(undirected(900, parts), 450, seed=seed)
     assert told.ran("pull")
     assert told.found.reached.nonzero()[0].tolist() == list(range(400, 800))
+
+
+# ------------------------------------------------------------------ an early end
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_a_search_with_an_end_knows_all_up_to_it_and_settles_no_more(name: str) -> None:
+    graph = PATHS[name][0]()
+    whole = expected("sssp", graph, (0,))
+    near = np.argsort(whole.raw)[: int(whole.reached.sum())]
+    device = EmulatedDevice(seed=2)
+    state = delta_stepping.State(make_resident(GraphView.of(graph), device)[0], device)
+    _, all_of_them = until(state)
+    for goal, kind in ((near[1], "goal"), (near[len(near) // 2], "goal"), (near[len(near) // 3], "cutoff")):
+        limit = whole.raw[goal].item()
+        found, settled = until(state, **{kind: int(goal) if kind == "goal" else limit})
+        within = whole.raw <= limit
+        np.testing.assert_array_equal(found[within], whole.raw[within])
+        assert (found[~within] > limit).all()
+        assert settled <= 1.5 * all_of_them
+        assert goal != near[1] or settled < all_of_them or name == "hubs that find no room"
+
+
+def until(state: delta_stepping.State, **end: Any) -> tuple[np.ndarray[Any, Any], int]:
+    """Return the distances from vertex 0 that a search with an end told, and how many entries it relaxed."""
+    clock = state.device.phase_clock()
+    raw = delta_stepping.fetch(state, delta_stepping.run(state, clock, 0, **end))
+    return delta_stepping.finish(state, raw, 0).raw, clock.counters["settled"]
+
+
+def test_a_goal_that_nothing_leads_to_is_looked_for_everywhere() -> None:
+    device = EmulatedDevice()
+    graph = directed(900, [(i, i + 1, 1) for i in range(800)])
+    state = delta_stepping.State(make_resident(GraphView.of(graph), device)[0], device)
+    assert until(state, goal=850)[0].tolist() == expected("sssp", graph, (0,)).raw.tolist()
+
+
+def test_sums_beyond_the_end_ask_for_no_wider_words() -> None:
+    device = EmulatedDevice()
+    graph = PATHS["a restart"][0]()
+    state, clock = delta_stepping.State(make_resident(GraphView.of(graph), device)[0], device), device.phase_clock()
+    delta_stepping.run(state, clock, 0, 1)
+    assert "restarts" not in clock.counters
+    assert delta_stepping.run(state, clock, 0, 2)[:3].tolist() == [0, 2**31, 2**32]
+    assert clock.counters["restarts"] == 1
+    widest = directed(4, [(0, 1, 1), (1, 2, 2**63), (2, 3, 2**63)], "uint64")
+    state = delta_stepping.State(make_resident(GraphView.of(widest), device)[0], device)
+    assert until(state, goal=2)[0][:3].tolist() == [0, 1, 2**63 + 1]
+
+
+@pytest.mark.parametrize("dtype", ["uint32", "int32", "uint64", "int64", "float32", "float64"])
+@pytest.mark.parametrize("cutoff", [None, -1, -0.0, 0.1, 0.5, 2.5, 7, 2**24 + 1, 2**32 - 2, 2**33, 2**53 + 1, 1e300])
+def test_the_word_of_a_cutoff_parts_what_is_farther_from_what_is_not(dtype: str, cutoff: float | None) -> None:
+    weights = np.dtype(dtype)
+    bits = 8 * weights.itemsize
+    word = int(delta_stepping.first_beyond(cutoff, weights, bits))
+    most = 2**bits - 1
+
+    def value(word: int) -> Any:
+        return word if weights.kind != "f" else np.array(word, f"u{bits // 8}").view(weights).item()
+
+    assert word == 0 or cutoff is None or value(word - 1) <= cutoff or value(word - 1) != value(word - 1)
+    assert word == most or value(word) > cutoff
 
 
 # ------------------------------------------------------------------ one state, many runs

@@ -80,6 +80,19 @@ def test_every_path_is_solved_a_hundred_times_alike(gpu: Any, name: str) -> None
     assert len({array_digest(raw) for raw in runs}) == 1
 
 
+@pytest.mark.parametrize("name", LARGE)
+def test_a_search_with_an_end_knows_all_up_to_it(gpu: Any, name: str) -> None:
+    graph = LARGE[name]()
+    whole = gpugraph.sssp(graph, 0, device="cpu")
+    near = np.argsort(whole.raw)[: int(whole.reached.sum())]
+    with gpugraph.on(graph, "cuda") as g:
+        for goal in near[[1, len(near) // 9, len(near) // 2, -1]].tolist():
+            within = whole.reached & (whole.raw <= whole.raw[goal])
+            for found in (g.sssp(0, target=goal), g.sssp(0, cutoff=whole.raw[goal].item())):
+                np.testing.assert_array_equal(found.reached, within)
+                np.testing.assert_array_equal(found.raw[within], whole.raw[within])
+
+
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_distances_at_the_very_threshold_are_right_three_hundred_times(gpu: Any, dtype: str) -> None:
     """The blocks must agree on every threshold to the last bit."""
