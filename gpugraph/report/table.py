@@ -45,7 +45,7 @@ def _subject(record: Record, width: int) -> list[Line]:
     lines = field("graph", describe_graph(data["graph"]), width=width)
     cited = ", ".join(str(part) for part in data.get("algorithm_source", {}).values() if part)
     parameters = data.get("parameters", {})
-    usual = _defaults(record)
+    usual = _defaults(data["problem"], data["algorithm"], record.device_kind)
     ran_with = [f"{k}={v}" for k, v in parameters.items() if k not in _MEASURING and (k not in usual or usual[k] != v)]
     ran_with += list(parameters.get("preparations", ()))
     name = data["algorithm"] + (f" ({', '.join(ran_with)})" if ran_with else "")
@@ -61,10 +61,10 @@ def _subject(record: Record, width: int) -> list[Line]:
 _MEASURING = ("preparations", "repeat", "warmup", "index_bits")
 
 
-def _defaults(record: Record) -> dict[str, Any]:
+def _defaults(problem: str, algorithm: str, device_kind: str) -> dict[str, Any]:
     """Return what an algorithm's options are unless they are set, as far as it is known here."""
     try:
-        found = find_algorithm(record.problem, record.algorithm, record.device_kind)
+        found = find_algorithm(problem, algorithm, device_kind)
     except InputError:  # a user's own, or a peer
         return {}
     return {option.name: option.default for option in found.options}
