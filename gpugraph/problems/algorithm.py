@@ -126,6 +126,8 @@ class Algorithm:
             GraphView itself and copies what it wants.
         ranks: True for one that several ranks run together: ``prepare`` gets a ``ranks.part.GraphPart`` there, ``run``
             and ``finish`` are called by all ranks at once, and ``finish`` gives all of them the whole result.
+        together: True for one that answers all queries of a cell in one run: ``run`` and ``finish`` get what the
+            problem's ``together`` made of them.
         foreign: True for code that is not gpugraph's own, a user's or a library's: it gets a device view of its own,
             and process and input are looked after while it runs (``measure/strangers.py``).
     """
@@ -152,6 +154,7 @@ class Algorithm:
     own_seconds: Callable[[Any, Any], float | Sequence[float]] | None = None
     resident: bool = True
     ranks: bool = False
+    together: bool = False
     foreign: bool = False
 
     def describe(self) -> dict[str, Any]:
