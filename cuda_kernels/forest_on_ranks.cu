@@ -34,6 +34,7 @@ minimum spanning tree algorithm, section 4.  Picks of whole rows without communi
 by a bit are ours.
 */
 #include "filter_boruvka/row_minima.cuh"
+#include "tree_links.cuh"
 
 constexpr int TREES = 2048;       // trees that a block numbers
 constexpr int NUMBERERS = 256;    // threads of a block that numbers
@@ -120,21 +121,7 @@ extern "C" __global__ void forest_on_ranks_hook_components(uint32 components, ui
 // Launch: any grid, ceil(log_JUMPS count) + 1 times with step = 0, 1, ...; `changed` is 0.  Writes up, changed[step].
 extern "C" __global__ void forest_on_ranks_follow(int32 step, int32 count, int32* up, uint32* changed) {
     if (step > 0 && changed[step - 1] == 0) return;
-    bool moved = false;
-    for (int64 t = grid_thread(); t < count; t += grid_threads()) {
-        const int32 start = static_cast<volatile int32*>(up)[t];  // race-allowed: only thread t writes it
-        if (start == DEAD) continue;
-        int32 root = start;
-        for (int jump = 0; jump < JUMPS; ++jump) {
-            const int32 next = static_cast<volatile int32*>(up)[root];  // race-allowed: it leads to the same root
-            if (next == root) break;
-            root = next;
-        }
-        if (root == start) continue;
-        up[t] = root;  // race-allowed: a shortcut to the same root
-        moved = true;
-    }
-    if (moved) changed[step] = 1;  // race-allowed: every writer writes 1
+    if (shorten_links<JUMPS, true>(count, up)) changed[step] = 1;  // race-allowed: every writer writes 1
 }
 
 // Launch: a block of NUMBERERS for every TREES nodes.  Writes: counts (blocks,), the roots of each stretch.

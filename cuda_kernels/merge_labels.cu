@@ -10,6 +10,7 @@ In launch order: join for every other device, follow.
 Source: rem_union.cuh.
 */
 #include "rem_union.cuh"
+#include "tree_links.cuh"
 
 constexpr int BLOCK = 256;
 constexpr int JUMPS = 32;  // links that a launch of follow climbs
@@ -26,18 +27,5 @@ extern "C" __global__ void merge_labels_join(int32 vertices, const int32* __rest
 // Launch: any grid, ceil(log_JUMPS n) + 1 times with step = 0, 1, ...; `changed` is 0.  Writes label, changed[step].
 extern "C" __global__ void merge_labels_follow(int32 step, int32 vertices, int32* label, uint32* changed) {
     if (step > 0 && changed[step - 1] == 0) return;
-    bool moved = false;
-    for (int64 v = grid_thread(); v < vertices; v += grid_threads()) {
-        const int32 start = static_cast<volatile int32*>(label)[v];  // race-allowed: only thread v writes it
-        int32 root = start;
-        for (int jump = 0; jump < JUMPS; ++jump) {
-            const int32 next = static_cast<volatile int32*>(label)[root];  // race-allowed: it leads to the same root
-            if (next == root) break;
-            root = next;
-        }
-        if (root == start) continue;
-        label[v] = root;  // race-allowed: a shortcut to the same root
-        moved = true;
-    }
-    if (moved) changed[step] = 1;  // race-allowed: every writer writes 1
+    if (shorten_links<JUMPS>(vertices, label)) changed[step] = 1;  // race-allowed: every writer writes 1
 }

@@ -1,6 +1,6 @@
 /*
-Links between the trees of a round of Boruvka's algorithm: link[t] is the tree that t has chosen to join,
-t itself if none.
+Links between the trees of a round of Boruvka's algorithm, or between the vertices of a component: link[t] is what t
+has chosen to join, t itself if none.
 */
 #ifndef GPUGRAPH_TREE_LINKS_CUH
 #define GPUGRAPH_TREE_LINKS_CUH
@@ -20,12 +20,13 @@ __device__ __forceinline__ bool links_away(int32 t, int32* link) {
 }
 
 // Pointer jumping: follow up to MOST links from every tree, so that the deepest is at least MOST times less deep after
-// it.  True if this thread moved a link.
-template <int MOST>
+// it.  True if this thread moved a link.  Where SOME_ARE_NONE a negative number stands for no tree at all.
+template <int MOST, bool SOME_ARE_NONE = false>
 __device__ __forceinline__ bool shorten_links(uint32 trees, int32* link) {
     bool moved = false;
     for (int64 t = grid_thread(); t < trees; t += grid_threads()) {
         const int32 start = link[t];  // race-allowed: only thread t writes it
+        if (SOME_ARE_NONE && start < 0) continue;
         int32 root = start;
         for (int jump = 0; jump < MOST; ++jump) {
             const int32 next = link[root];  // race-allowed: any value it holds leads to the same root

@@ -149,6 +149,9 @@ click.version_option(__version__, prog_name="gpugraph", message="%(prog)s %(vers
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """A disk that is full is no defect of ours, wherever it is met."""
 
+_NO_MEMORY = ("Cannot allocate memory", "failed to map segment from shared object", "can't start new thread")
+"""What the loader of libraries and the threads of Python say of a memory that is used up."""
+
 
 def guard(run: Callable[[], None], *, debug: bool = False) -> int:
     """Call ``run`` and return the exit code, having said in one line what went wrong; ``debug`` adds the trace."""
@@ -191,8 +194,8 @@ def explain(error: BaseException) -> tuple[int, str]:
         return EXIT_INTERRUPTED, " ".join(["interrupted", *map(str, error.args)])
     if isinstance(error, click.UsageError):
         error = _usage_error(error)
-    if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
-        detail = f" ({error})" if str(error) else ""
+    if not isinstance(error, GpuGraphError) and _is_out_of_memory(error):
+        detail = f" ({' '.join(str(error).split())})" if str(error) else ""
         error = OutOfMemory(f"the machine's memory does not suffice{detail}", remedy="take a smaller graph")
     if isinstance(error, OSError) and error.errno in _FULL:
         reason = (error.strerror or str(error)).lower()
@@ -204,6 +207,18 @@ def explain(error: BaseException) -> tuple[int, str]:
     what = " ".join(f"{type(error).__name__}: {error}".split())
     remedy = "please report it with what --debug shows"
     return EXIT_DEFECT, f"error: a defect of gpugraph ({what}) — {remedy}"
+
+
+def _is_out_of_memory(error: BaseException) -> bool:
+    """Tell whether memory ran out, in whatever words it is said: a library cannot be loaded, a thread not started."""
+    seen: BaseException | None = error
+    while seen is not None:
+        if isinstance(seen, MemoryError) or (isinstance(seen, OSError) and seen.errno == errno.ENOMEM):
+            return True
+        if any(words in str(seen) for words in _NO_MEMORY):
+            return True
+        seen = seen.__cause__ or (None if seen.__suppress_context__ else seen.__context__)
+    return False
 
 
 def _usage_error(error: click.UsageError) -> InputError:

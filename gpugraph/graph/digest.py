@@ -131,6 +131,8 @@ def set_digest(values: NDArray[Any]) -> str:
 def array_digest(values: NDArray[Any]) -> str:
     """Return a fingerprint of an array: equal for arrays of equal type, size and elements; made by all threads.
 
+    ``scan/array.py`` has a quicker one, which needs Numba; a run on a GPU does not load that.
+
     Args:
         values: (k,) of any dtype.
 

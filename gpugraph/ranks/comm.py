@@ -161,8 +161,8 @@ class HostComm(Comm):
         """Return this rank's number among those of its machine, and how many they are."""
         return self.rank, self.size
 
-    def abort(self, code: int) -> None:
-        """End all ranks, where that is not the starter's affair."""
+    def end(self, code: int) -> None:
+        """Take leave of the others; a code other than 0 ends them all, where that is not the starter's affair."""
 
     def all_to_all(self, parts: Sequence[Host]) -> list[Host]:
         """Send ``parts[r]`` to every rank r, arrays of one dtype and any lengths; return what they sent here."""

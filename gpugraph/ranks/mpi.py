@@ -49,9 +49,11 @@ class MpiComm(HostComm):
         node.Free()
         return found
 
-    def abort(self, code: int) -> None:
-        """End all ranks."""
-        self._world.Abort(code)
+    def end(self, code: int) -> None:
+        """Take leave of the others; a code other than 0 ends them all."""
+        if code:
+            self._world.Abort(code)
+        self._mpi.Finalize()  # of a process that ends without it mpiexec may lose what it wrote last
 
     def _reduce(self, array: Host, op: str) -> None:
         self._world.Allreduce(self._mpi.IN_PLACE, array, self._ops[op])

@@ -5,6 +5,7 @@ Light to import: the command line asks at every start whether it is a rank.
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import signal
@@ -156,18 +157,19 @@ def _end_with_starter(lifeline: int) -> None:
 
 
 def leave(code: int) -> int:
-    """Return the exit code; a rank of an MPI that failed says why, unless rank 0 does, and ends all others."""
-    if ranks_promised(os.environ) < 2 or is_own_rank() or code == 0 or world.cache_info().currsize == 0:
+    """Return the exit code; a rank of an MPI takes leave of the others, and one that failed says why it did."""
+    if ranks_promised(os.environ) < 2 or is_own_rank() or world.cache_info().currsize == 0:
         return code
     rank = mpi_rank(os.environ)
-    if rank > 0 and isinstance(sys.stderr, io.StringIO):
+    if code and rank > 0 and isinstance(sys.stderr, io.StringIO):
         time.sleep(_FIRST_WORD_S)
         lines = [line for line in sys.stderr.getvalue().splitlines() if line]
         sys.stderr = sys.__stderr__
         last = (lines or ["gpugraph: error: failed"])[-1].removeprefix("gpugraph: ").removeprefix("error: ")
         print(f"gpugraph: error: rank {rank}: {last}", file=sys.stderr, flush=True)
-    sys.stdout.flush()
+    with contextlib.suppress(OSError, ValueError):  # closed or full: the boundary has told it
+        sys.stdout.flush()
     comm = world()
     if comm is not None:
-        comm.abort(code)
+        comm.end(code)
     return code

@@ -13,6 +13,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -20,7 +21,7 @@ from typing import Any
 
 import pytest
 
-from gpugraph.bench import engines
+from gpugraph.bench import engines, unit
 from tests.cli.runner import refuse, succeed
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -272,10 +273,11 @@ def test_settings_of_jobs_become_those_of_sbatch():
 
 @pytest.fixture
 def scheduler(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """A cluster of Dask's with one worker of two threads, here."""
+    """A cluster of Dask's here; its one worker takes the graphs in their order."""
     distributed = pytest.importorskip("distributed")
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    made = {"n_workers": 1, "threads_per_worker": 2, "processes": True, "dashboard_address": None}
+    monkeypatch.setenv("TMPDIR", str(folder))  # units of other tests do not wait for those of this one
+    made = {"n_workers": 1, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
     with distributed.LocalCluster(**made) as cluster:
         yield cluster
 
@@ -301,6 +303,22 @@ def test_ctrl_c_ends_what_dask_workers_measure(scheduler, folder):
     assert process.returncode == 130, err
     assert list(measured("r.jsonl")) == [key for key in ALL if key[1] == "path:9"]
     until(lambda: not units_running(folder))
+
+
+def test_units_of_one_machine_measure_one_at_a_time(folder, monkeypatch):
+    monkeypatch.setattr(unit.tempfile, "tempdir", str(folder))
+    entered = threading.Event()
+
+    def second() -> None:
+        with unit._turn(alone=True):
+            entered.set()
+
+    other = threading.Thread(target=second)
+    with unit._turn(alone=True):
+        other.start()
+        assert not entered.wait(0.1)
+    other.join(60)
+    assert entered.is_set()
 
 
 def test_a_scheduler_that_is_not_there_or_has_no_worker_is_told(folder, monkeypatch):

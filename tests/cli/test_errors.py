@@ -155,12 +155,20 @@ def test_a_defect_is_one_line_and_debug_shows_the_trace(monkeypatch):
         assert "in broken" in outcome.err
 
 
+def caused_by(error: Exception) -> ImportError:
+    found = ImportError("cannot\nload")
+    found.__cause__ = error
+    return found
+
+
 @pytest.mark.parametrize(
     ("error", "code", "line"),
     [
         (KeyboardInterrupt(), 130, "interrupted"),
         (MemoryError("Unable to allocate 8 GiB"), 3, "memory does not suffice (Unable to allocate 8 GiB)"),
         (OSError(errno.ENOMEM, "Cannot allocate memory"), 3, "memory does not suffice"),
+        (RuntimeError("can't start new thread"), 3, "memory does not suffice (can't start new thread)"),
+        (caused_by(OSError("lib.so: failed to map segment from shared object")), 3, "does not suffice (cannot load)"),
         (InputError("is bad", where="x line 3", remedy="mend it"), 2, "error: x line 3: is bad — mend it"),
         (RecursionError("deep"), 70, "a defect of gpugraph (RecursionError: deep)"),
     ],

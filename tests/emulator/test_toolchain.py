@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,7 +14,7 @@ from gpugraph.devices.cuda_source import load_source
 from gpugraph.emulator import toolchain
 from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.emulator.module import Library, SimtModule
-from gpugraph.emulator.toolchain import BUILDS, build_library, find_compiler
+from gpugraph.emulator.toolchain import BUILDS, build_library, build_runtime, find_compiler
 from gpugraph.errors import DeviceUnavailable, GpuGraphError, InputError
 from tests.emulator.compiler import needs_compiler
 
@@ -157,15 +158,20 @@ DAMAGES: list[Callable[[bytes], bytes]] = [
 
 
 @needs_compiler
-@pytest.mark.parametrize("suffix", [".so", ".o", ".json"])
-@pytest.mark.parametrize("damage", DAMAGES, ids=["empty", "garbage", "truncated"])
+@pytest.mark.parametrize(("damage", "suffix"), [*zip(DAMAGES, (".so", ".o", ".json"), strict=True)])
 def test_a_damaged_compiled_kernel_or_runtime_is_made_anew(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, suffix: str, damage: Callable[[bytes], bytes]
 ) -> None:
-    monkeypatch.setenv("GPUGRAPH_CACHE_DIR", str(tmp_path / "cache"))
     source = load_source(_write(tmp_path / "five.cu", COUNTER))
-    build_library(source, {}, BUILDS["plain"])
-    hurt = [path for path in (tmp_path / "cache" / "emulated").iterdir() if path.suffix == suffix]
+    plain = BUILDS["plain"]
+    compiled = build_library(source, {}, plain), build_runtime(find_compiler(), plain, static_shared=False)
+    folder = tmp_path / "cache" / "emulated"
+    folder.mkdir(parents=True)
+    for path in compiled:
+        for name in (path, path.with_suffix(".json")):
+            shutil.copy(name, folder)
+    monkeypatch.setenv("GPUGRAPH_CACHE_DIR", str(tmp_path / "cache"))
+    hurt = [path for path in folder.iterdir() if path.suffix == suffix]
     for path in hurt:
         path.write_bytes(damage(path.read_bytes()))
     Library(build_library(source, {}, BUILDS["plain"])).describe("k")

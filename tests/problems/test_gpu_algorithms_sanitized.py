@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def test_no_kernel_reads_or_writes_outside_its_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]))
     try:
-        run = run_sanitized([str(Path(__file__).with_name("sanitized_script.py"))])
+        run = run_sanitized([str(Path(__file__).with_name("sanitized_script.py"))], timeout=900)
     except DeviceUnavailable as error:
         pytest.skip(str(error))
     assert (run.returncode, run.faults) == (0, ()), run.output

@@ -21,7 +21,7 @@ def test_they_race_only_where_they_say_so() -> None:
     assert tried(run.stdout) > 10
 
 
-@pytest.mark.parametrize("seed", range(1, 4))
+@pytest.mark.parametrize("seed", [1])
 def test_shuffled_schedules_give_one_result(seed: int) -> None:
     run = own_ranks(3, "emulated", "tests.ranks.on_zoo", f"emulated:{seed}", *NAMES)
     assert run.returncode == 0, run.stderr
