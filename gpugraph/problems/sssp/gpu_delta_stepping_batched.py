@@ -33,6 +33,8 @@ LANES = (8, 16, 32)
 """How many searches may share a gather: eight distances of 32 bits fill a sector of memory."""
 ARCS_PER_THREAD = 2
 """A team much larger than its work only makes its barriers slower."""
+CACHED_BYTES = 2**25
+"""The distances of all teams together take no more than about this, where there are several."""
 
 
 def arrays(sizes: InputSizes, bits: int, lanes: int, groups: int, teams: int) -> dict[str, tuple[int, DTypeLike]]:
@@ -84,17 +86,21 @@ class State:
         self.held, self.arrays, self.sources = (0, 0), {}, None  # their memory is needed for the others
         self.kernel = load_kernel(view, device, bits)
         groups = -(-count // self.lanes)
-        self.team_blocks, self.teams = self.layout(groups, self.kernel.resident_blocks(self.block))
+        self.team_blocks, self.teams = self.layout(groups, self.kernel.resident_blocks(self.block), bits)
         table = arrays(view, bits, self.lanes, groups, self.teams)
         device.require(needs({**table, "sources": (count, np.int32)}))
         self.arrays = {name: device.empty(size, dtype) for name, (size, dtype) in table.items()}
         self.held = count, bits
 
-    def layout(self, groups: int, resident: int) -> tuple[int, int]:
-        """Return the blocks of a team, as many as its graph gives work to, and how many teams there are."""
-        work = max(self.view.vertices, self.view.arcs // ARCS_PER_THREAD)
-        blocks = min(self.blocks or -(-work // self.block), resident)
-        return blocks, max(1, min(groups, resident // blocks))
+    def layout(self, groups: int, resident: int, bits: int) -> tuple[int, int]:
+        """Return the blocks of a team and how many teams there are: as many as share a cache, one on a large graph."""
+        if self.blocks:
+            blocks = min(self.blocks, resident)
+            return blocks, min(groups, resident // blocks)
+        view = self.view
+        teams = min(groups, max(1, CACHED_BYTES // (view.vertices * self.lanes * bits // 8)), resident)
+        work = max(view.vertices, view.arcs // ARCS_PER_THREAD)
+        return min(-(-work // self.block), resident // teams), teams
 
     def overflowed(self) -> bool:
         """Read back whether a sum of integers did not fit a word."""
