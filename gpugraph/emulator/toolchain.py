@@ -128,8 +128,7 @@ _COMMON = ("-std=c++17", "-fPIC", "-fvisibility=hidden", "-fvisibility-inlines-h
 _RUNTIME = ("-O2", "-g1", "-fno-strict-aliasing", "-fwrapv")
 _KERNELS = ("-O1", "-g1", "-fno-strict-aliasing", "-fwrapv")
 """Kernels that are tried on small graphs often take longer to compile than to run: three fifths of the time of -O2."""
-_RACES = ("-O1", "-g", "-fno-omit-frame-pointer", "-fno-strict-aliasing")
-_SANITIZED = ("-Og", "-g", "-fno-omit-frame-pointer", "-fno-strict-aliasing")
+_DEBUG = ("-g", "-fno-omit-frame-pointer", "-fno-strict-aliasing")
 _CHECKS = ("-fsanitize=address,undefined", "-fno-sanitize=vptr", "-fno-sanitize-recover=undefined")
 
 _DIAGNOSTIC = re.compile(r"^(.+?):(\d+):(?:\d+:)? (?:fatal )?error: (.*)$", re.MULTILINE)
@@ -154,8 +153,8 @@ BUILDS = {
     for build in (
         Build("plain", _RUNTIME, _KERNELS),
         Build("threads", (*_RUNTIME, "-DSIMT_THREADS"), (*_KERNELS, "-DSIMT_THREADS"), ("-pthread",)),
-        Build("sanitize", (*_SANITIZED, "-fsanitize=address", "-DSIMT_ASAN"), (*_SANITIZED, *_CHECKS), _CHECKS),
-        Build("races", (*_RUNTIME, "-DSIMT_RACES"), (*_RACES, "-DSIMT_RACES", "-fsanitize=thread")),
+        Build("sanitize", ("-O1", *_DEBUG, "-fsanitize=address", "-DSIMT_ASAN"), ("-O0", *_DEBUG, *_CHECKS), _CHECKS),
+        Build("races", (*_RUNTIME, "-DSIMT_RACES"), ("-O1", *_DEBUG, "-DSIMT_RACES", "-fsanitize=thread")),
     )
 }
 
