@@ -31,7 +31,7 @@ from gpugraph.problems.algorithm import Algorithm, Option
 from gpugraph.problems.registry import register
 from gpugraph.problems.sssp import BATCHED, buckets
 from gpugraph.problems.sssp.arcs import Arcs, distance_dtype, unreached
-from gpugraph.problems.sssp.distance_matrix import DistanceMatrix
+from gpugraph.problems.sssp.distance_matrix import DistanceMatrix, require_room
 from gpugraph.problems.sssp.distances import Distances, distances_from_words
 from gpugraph.team import add_phases, run_team, team_size
 
@@ -208,7 +208,12 @@ def prepare_many(view: GraphView, device: Any, *, delta: float = 0.0) -> list[St
 
 
 def run_many(states: list[State], clock: NullClock, sources: tuple[int, ...]) -> list[NDArray[Any]]:
-    """Return for each source (n,) distances as ``run`` does; they are the caller's."""
+    """Return for each source (n,) distances as ``run`` does; they are the caller's.
+
+    Raises:
+        OutOfMemory: there is no room for all.
+    """
+    require_room(states[0].view.graph, len(sources))
     found: list[NDArray[Any]] = [np.empty(0)] * len(sources)
     turns = count()
     counters: list[NullClock] = [NullClock() for _ in states]

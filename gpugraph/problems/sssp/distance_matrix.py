@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpugraph.errors import OutOfMemory
 from gpugraph.exact import exact_sum
 from gpugraph.graph.csr import CSRGraph
+from gpugraph.host import available_memory
 from gpugraph.html import Shown
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.sssp.arcs import distance_dtype, unreached
 from gpugraph.problems.sssp.distances import Distances, distances_from_words
+from gpugraph.quantities import in_units
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -122,6 +125,18 @@ class DistanceMatrix(Shown):
     def fingerprint(self) -> str:
         """Return a digest that equals another result's exactly if sources, distances and predecessors do."""
         return hashlib.sha256("".join(row.fingerprint() for row in self).encode()).hexdigest()
+
+
+def require_room(graph: CSRGraph, count: int) -> None:
+    """Check that the host has room for the distances from ``count`` sources.
+
+    Raises:
+        OutOfMemory: it has not; the message has both figures.
+    """
+    needed = count * graph.vertices * distance_dtype(graph.weight_dtype).itemsize
+    if needed > (free := available_memory()):
+        what = f"distances from {count} sources take {in_units(needed)}, and {in_units(free)} are free"
+        raise OutOfMemory(what, where=graph.name, remedy="ask for fewer sources at a time")
 
 
 def matrix_from_words(

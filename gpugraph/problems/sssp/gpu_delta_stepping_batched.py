@@ -22,7 +22,7 @@ from gpugraph.graph.view import ResidentView
 from gpugraph.problems.algorithm import Algorithm, InputSizes, Option
 from gpugraph.problems.registry import register
 from gpugraph.problems.sssp import BATCHED
-from gpugraph.problems.sssp.distance_matrix import DistanceMatrix, matrix_from_words
+from gpugraph.problems.sssp.distance_matrix import DistanceMatrix, matrix_from_words, require_room
 from gpugraph.problems.sssp.distances import DISTANCE_SETS, distance_types
 
 FILE = KernelFile("delta_stepping_batched.cu", DISTANCE_SETS)
@@ -125,7 +125,11 @@ def run(state: State, clock: Clock, sources: tuple[int, ...]) -> Array:
 
     Returns:
         (groups, n, lanes) distance words on the device; those of the last group beyond the sources mean nothing.
+
+    Raises:
+        OutOfMemory: the device or the host has no room for all.
     """
+    require_room(state.view.host.graph, len(sources))
     search(state, clock, sources, state.narrow)
     if state.narrow == 32 and state.overflowed():  # the one read-back
         clock.count("restarts")

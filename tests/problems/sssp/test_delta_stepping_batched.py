@@ -14,7 +14,7 @@ import gpugraph
 import gpugraph.problems.sssp.gpu_delta_stepping_batched as batched
 from gpugraph.clock import HostClock, NullClock
 from gpugraph.emulator.device import EmulatedDevice
-from gpugraph.errors import InputError
+from gpugraph.errors import InputError, OutOfMemory
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.generate import generate
 from gpugraph.graph.view import GraphView, make_resident
@@ -177,6 +177,11 @@ def test_a_graph_on_a_device_is_asked_for_a_matrix_with_all_that_one_source_has(
         for wrong in ({"source": 1}, {"on_device": True}):
             with pytest.raises(InputError):
                 g.sssp(sources=[3], **wrong)
+
+
+def test_more_pairs_than_the_host_has_room_for_are_refused_with_both_figures() -> None:
+    with pytest.raises(OutOfMemory, match=r"distances from 400000 sources take 1.16 TiB, and .* are free"):
+        gpugraph.sssp("path:400000", sources="all", device="cpu")
 
 
 @pytest.mark.parametrize("sources", [[], 3, None, {1}, [99999], ["no-such"]])
