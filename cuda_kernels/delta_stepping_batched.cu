@@ -16,7 +16,8 @@ A warp is cut into groups of as many threads; a thread belongs to one search of 
     teams               the grid is cut into teams of blocks, and each takes one group of searches after another: on a
                         large graph there is one team, on a small one as many as have room
 
-The width doubles while rounds are too small to fill the team, and halves when most lowerings are repetitions.
+The width doubles while rounds are too small to fill the team, or buckets too small for the pass over the distances that
+finds them, and halves when most lowerings are repetitions.
 
     offsets (n+1)  targets (arcs)  weights (arcs)   the graph; weights are not negative
     sources (searches)                              where they begin
@@ -63,6 +64,7 @@ constexpr int HORIZON_ARCS = 4;       // arcs a vertex that are shorter than the
 constexpr int FIRST_WIDTHS = 4;       // widths to the horizon, at first
 constexpr int SOURCE_ARCS = 1024;     // of a source that are looked at for its nearest neighbour
 constexpr uint32 IDLE = 32;           // vertices a round and block: fewer do not fill the GPU
+constexpr int SMALL_SHARE = 16;       // of the vertices: fewer a bucket are not worth reading all distances
 constexpr float64 MANY_REPEATS = 0.75;  // of the distances lowered; above, the width was too wide
 constexpr float64 FEW_REPEATS = 0.5;    // below, it may grow
 
@@ -643,7 +645,7 @@ __device__ __forceinline__ void raise_thresholds(Shared& shared) {
 }
 
 // Choose the next width by what the last bucket saw: all blocks see the same.
-__device__ __forceinline__ void adapt_width(Shared& shared) {
+__device__ __forceinline__ void adapt_width(Shared& shared, int32 vertices) {
     if (threadIdx.x != 0) return;
     float64 passed[4];  // by this bucket; the counters are modulo 2^32
 #pragma unroll
@@ -653,9 +655,10 @@ __device__ __forceinline__ void adapt_width(Shared& shared) {
         shared.before[i] = now;
     }
     const float64 pushes = passed[0], repeats = passed[1], settled = passed[2], rounds = passed[3];
+    const bool idle = settled < rounds * IDLE * shared.blocks || settled < vertices / SMALL_SHARE;
     if (repeats > MANY_REPEATS * pushes) {
         shared.width /= 2;
-    } else if (repeats < FEW_REPEATS * pushes && settled < rounds * IDLE * shared.blocks) {
+    } else if (idle && repeats < FEW_REPEATS * pushes) {
         shared.width *= 2;
     }
 }
@@ -780,7 +783,7 @@ delta_stepping_batched(int32 vertices, index_t arcs, int32 searches, int32 lane_
                 round += 1;
             }
             if (round != began) {
-                adapt_width(shared);
+                adapt_width(shared, vertices);
                 continue;
             }
             if (current(&shared.control[FAR + (round + 2) % 3]) != 0) continue;  // of the last step, the collecting one
