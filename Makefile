@@ -20,8 +20,11 @@ format:      ## let ruff put the code in order
 	$(PYTHON) -m ruff check --fix .
 	$(PYTHON) -m ruff format .
 
-test:        ## every test that needs no GPU
-	$(PYTHON) -m pytest -m 'not gpu' -n auto
+test:        ## the tests that need no GPU
+	$(PYTHON) -m pytest -m 'not gpu and not thorough' -n auto
+
+thorough:    ## more of the same: every variant under many schedules, the whole zoo on up to five ranks
+	$(PYTHON) -m pytest -m 'thorough and not gpu' -n auto
 
 hostile:     ## damaged, killed, full and closed by the thousand, on all cores (half an hour to an hour on two); docs/hostile.md
 	$(PYTHON) -m tests.hostile
@@ -57,4 +60,4 @@ TERMINAL = 'gpugraph mst rmat:12 --algo boruvka,kruskal@cpu --peer scipy --max-s
 wheel:       ## build the wheel into dist/
 	$(PYTHON) -m pip wheel --no-deps -w dist .
 
-.PHONY: help install lint docs format test hostile selftest test-gpu matrix matrix-volta budget pictures wheel
+.PHONY: help install lint docs format test thorough hostile selftest test-gpu matrix matrix-volta budget pictures wheel

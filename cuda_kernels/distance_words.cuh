@@ -70,4 +70,17 @@ __device__ __forceinline__ distance_t word_of(float64 value, Integer) {
     return value < limit ? static_cast<distance_t>(value) : UNREACHED;
 }
 
+// A word that other threads change, as it is now.
+template <typename T>
+__device__ __forceinline__ T current(const T* word) {
+    // race-allowed: counters are read where nobody writes; a distance only falls, and is an upper bound
+    return __ldcg(word);
+}
+
+// A word of the graph that is read once or twice and should not push distances out of the cache.
+template <typename T>
+__device__ __forceinline__ T streamed(const T* word) {
+    return __ldcs(word);
+}
+
 #endif

@@ -65,6 +65,7 @@ def python() -> str:
         "graph.csr": "CSRGraph",
         "problems.mst.forest": "Forest",
         "problems.sssp.distances": "Distances",
+        "problems.sssp.distance_matrix": "DistanceMatrix",
         "problems.components.labels": "Components",
         "problems.scan.scanned": "Scanned",
         "problems.contract": "Verdict",

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from gpugraph.problems.contract import Verdict
     from gpugraph.problems.mst.forest import Forest
     from gpugraph.problems.scan.scanned import Scanned
+    from gpugraph.problems.sssp.distance_matrix import DistanceMatrix
     from gpugraph.problems.sssp.distances import Distances
 
 __all__ = [
@@ -217,6 +218,7 @@ if TYPE_CHECKING:
         graph: Any,
         source: Any = ...,
         *,
+        sources: None = ...,
         algo: str = ...,
         device: str = ...,
         verify: str = ...,
@@ -228,8 +230,23 @@ if TYPE_CHECKING:
     @overload
     def sssp(
         graph: Any,
+        source: None = ...,
+        *,
+        sources: Any,
+        algo: str = ...,
+        device: str = ...,
+        verify: str = ...,
+        predecessors: bool = ...,
+        time: Literal[False] = ...,
+        **options: Any,
+    ) -> DistanceMatrix: ...
+
+    @overload
+    def sssp(
+        graph: Any,
         source: Any = ...,
         *,
+        sources: Any = ...,
         algo: str = ...,
         device: str = ...,
         verify: str = ...,
@@ -243,24 +260,30 @@ def sssp(
     graph: Any,
     source: Any = None,
     *,
+    sources: Any = None,
     algo: str = "auto",
     device: str = "auto",
     verify: str = "auto",
     predecessors: bool = False,
     time: bool = False,
     **options: Any,
-) -> Distances | list[Distances] | Measured:
+) -> Distances | list[Distances] | DistanceMatrix | Measured:
     """Return the shortest distances from a source, or a list of them where ``"random:K"`` asks for K sources.
 
     >>> rows = [0, 1, 2, 2], [1, 0], [7, 7]              # the edge 0–1, and vertex 2 by itself
     >>> gpugraph.sssp(rows, 0, device="cpu").distance.tolist()
     [0, 7, None]
+    >>> matrix = gpugraph.sssp(rows, sources=[1, 0], device="cpu")
+    >>> matrix.distance.tolist()
+    [[7, 0, None], [0, 7, None]]
 
     Args:
         graph: anything ``load`` takes; arcs are followed as the format means them.
         source: a node of a NetworkX graph.  Of any other graph a 0-based vertex.  Of any: ``"max-degree"`` (the
             default), ``"random:K"``, K vertices that have arcs, ``"name:17"`` for a file's own id or the node that is
             printed so, or ``"index:17"`` for the vertex of that number, nodes counted in their sorted order.
+        sources: several, searched together: a list or an array of what ``source`` may be, ``"random:K"``, or ``"all"``
+            for the distances of all pairs.  The result is a ``DistanceMatrix``, a row for each; every row is verified.
         algo: as for ``mst``.
         device: as for ``mst``.
         verify: as for ``mst``.
@@ -272,13 +295,20 @@ def sssp(
         VerificationFailed, InputError, DeviceUnavailable, OutOfMemory: as for ``mst``.
     """
     _expect(bool, predecessors=predecessors)
-    from gpugraph.problems.sssp.start_vertex import is_several
+    from gpugraph.problems.sssp.start_vertex import is_several, one_of, several
 
+    if sources is not None:
+        one_of(source, sources)
+        source, algo = several(sources), "delta-stepping-batched" if algo == "auto" else algo
     more = {"source": source, "predecessors": bool(predecessors)}
     record = _solve("sssp", graph, algo, device, verify, options, time, **more)
     if time:
         return record
     results = [result.with_predecessors() if predecessors else result for result in record.results]
+    if sources is not None:
+        from gpugraph.problems.sssp.distance_matrix import DistanceMatrix
+
+        return DistanceMatrix.joined(results)
     return results if is_several(record.graph, source) else results[0]
 
 

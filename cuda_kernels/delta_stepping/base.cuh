@@ -128,19 +128,6 @@ struct Shared {
 
 // ------------------------------------------------------------------ helpers
 
-// A word that other threads change, as it is now.
-template <typename T>
-__device__ __forceinline__ T current(const T* word) {
-    // race-allowed: counters are read where nobody writes; a distance only falls, and is an upper bound
-    return __ldcg(word);
-}
-
-// A word of the graph that is read once or twice and should not push distances out of the cache.
-template <typename T>
-__device__ __forceinline__ T streamed(const T* word) {
-    return __ldcs(word);
-}
-
 // Number of the warp in the grid, such that neighbouring numbers belong to different blocks.
 __device__ __forceinline__ uint32 grid_warp() { return threadIdx.x / WARP * gridDim.x + blockIdx.x; }
 __device__ __forceinline__ uint32 grid_warps() { return WARPS * gridDim.x; }

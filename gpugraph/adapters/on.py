@@ -15,7 +15,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,9 +34,16 @@ from gpugraph.problems.components.labels import Components
 from gpugraph.problems.contract import METHODS_OF_A_RUN
 from gpugraph.problems.mst.forest import Forest
 from gpugraph.problems.registry import find_algorithm, load_problem
+from gpugraph.problems.sssp import BATCHED
 from gpugraph.problems.sssp.arcs import distance_dtype, unreached
+from gpugraph.problems.sssp.distance_matrix import DistanceMatrix
 from gpugraph.problems.sssp.distances import Distances
-from gpugraph.problems.sssp.start_vertex import resolve_sources
+from gpugraph.problems.sssp.start_vertex import one_of, resolve_sources, several
+
+_Found = TypeVar("_Found", Distances, DistanceMatrix)
+
+_WORDS_AT_ONCE, _LEAST_BLOCK = 2**28, 64
+"""Distances from many sources are found so many at a time, but of so many sources at least."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,6 +135,7 @@ class OnDevice(Shown):
         self,
         source: Any = None,
         *,
+        sources: Any = None,
         target: Any = None,
         cutoff: float | None = None,
         predecessors: bool = False,
@@ -138,43 +146,52 @@ class OnDevice(Shown):
     ) -> Any:
         """Return the shortest distances from a source, or a list of them for a list of sources.
 
+        With ``sources`` they are searched together, and the result is a ``DistanceMatrix``.
+
         Args:
             source: as for ``gpugraph.sssp``: a vertex, a node of a NetworkX graph, ``"name:17"``, …; or a list of them.
+            sources: several, as for ``gpugraph.sssp``: a list, ``"random:K"``, or ``"all"``.
             target: a vertex; those farther from the source than this one count as not reached.
             cutoff: those farther than this count as not reached.
             predecessors: also return the canonical predecessors.
             algo: a name from ``gpugraph algos``.
             verify: as for ``gpugraph.sssp``; not together with ``target`` or ``cutoff``.
             on_device: return the device's own array instead of ``Distances``: (n,) distances in the weights' floating
-                type, or words of 32 or 64 bits; the largest means not reached.  The caller's to keep.
+                type, or words of 32 or 64 bits; the largest means not reached.  The caller's to keep.  Not of several
+                ``sources``.
             options: of the algorithm.
 
         Raises:
             VerificationFailed, InputError, OutOfMemory: as for ``gpugraph.sssp``.
         """
-        several = isinstance(source, list | tuple | np.ndarray) and not self._is_node(source)
         if cutoff is not None and math.isnan(cutoff):
             raise InputError("cutoff is no number")
         cutoff = None if cutoff == math.inf else cutoff
-        sources = [vertex for one in (source if several else [source]) for vertex in self._vertices(one)]
         limited = target is not None or cutoff is not None
         if limited and (verify != "none" or on_device):
             raise InputError("a search that ends early is neither verified nor left on the device")
         goal = None if target is None else self._vertex(target)
+        if sources is not None:
+            one_of(source, sources)
+            if on_device:
+                raise InputError("distances from several sources are not left on the device", remedy="ask one by one")
+            return self._matrix(sources, goal, cutoff, predecessors, algo, verify, options)
+        many = isinstance(source, list | tuple | np.ndarray) and not self._is_node(source)
+        vertices = [vertex for one in (source if many else [source]) for vertex in self._vertices(one)]
         if limited and self.device.kind == "cpu" and algo == "auto":
-            found = [self._until(vertex, goal, cutoff) for vertex in sources]
+            found = [self._until(vertex, goal, cutoff) for vertex in vertices]
         else:
             ready = self._prepared("sssp", algo, options)
             if limited:
-                found = [self._near(ready, vertex, goal, cutoff) for vertex in sources]
+                found = [self._near(ready, vertex, goal, cutoff) for vertex in vertices]
             else:
-                found = [self._distances(ready, vertex, on_device) for vertex in sources]
+                found = [self._distances(ready, vertex, on_device) for vertex in vertices]
         if predecessors and not on_device:
             found = [self._with_predecessors(one) for one in found]
         if verify != "none":
             found = [self._verified(one, verify) for one in found]
         random = isinstance(source, str) and len(found) > 1
-        return found if several or random else found[0]
+        return found if many or random else found[0]
 
     def path(self, source: Any, target: Any) -> tuple[int | float, list[Any]]:
         """Return the length of a shortest path and its vertices, by the names that they have in the input.
@@ -270,6 +287,33 @@ class OnDevice(Shown):
             handle = self._run(ready, source, *((goal, cutoff) if ready.algorithm.ends_early else ()))
             return _within(self._finished(ready, handle, source), goal, cutoff)
 
+    def _matrix(
+        self,
+        sources: Any,
+        goal: int | None,
+        cutoff: float | None,
+        predecessors: bool,
+        algo: str,
+        verify: str,
+        options: dict[str, Any],
+    ) -> DistanceMatrix:
+        """Return the distances from several sources, block by block where their distances fill the device."""
+        vertices = resolve_sources(self.graph, {"source": several(sources)})
+        ready = self._prepared("sssp", BATCHED if algo == "auto" else algo, options)
+        with calls.call("sssp", self.device.kind):
+            if ready.algorithm.together:
+                step = max(_LEAST_BLOCK, _WORDS_AT_ONCE // self.graph.vertices)
+                blocks = [tuple(vertices[first : first + step]) for first in range(0, len(vertices), step)]
+                found = DistanceMatrix.joined([self._finished(ready, self._run(ready, one), one) for one in blocks])
+            else:
+                found = DistanceMatrix.joined([self._distances(ready, vertex, False) for vertex in vertices])
+            if goal is not None or cutoff is not None:
+                found = DistanceMatrix.joined([_within(row, goal, cutoff) for row in found])
+        if predecessors:
+            found = self._with_predecessors(found)
+        matrix: DistanceMatrix = self._verified(found, verify)
+        return matrix
+
     def _kept_forest(self, ready: _Ready, handle: Any) -> Any:
         if self.device.kind == "cpu":
             return self._finished(ready, handle).edges
@@ -325,7 +369,7 @@ class OnDevice(Shown):
                 distance[found.order] = found.distance[found.order]
                 return _within(Distances(self._admit("sssp"), source, distance), goal, cutoff)
 
-    def _with_predecessors(self, distances: Distances) -> Distances:
+    def _with_predecessors(self, distances: _Found) -> _Found:
         for ready in self._ready.values():
             if self.device.kind == "cuda" and ready.algorithm.problem == "sssp" and ready.algorithm.resident:
                 return distances.with_predecessors(ready.subject, self.device)

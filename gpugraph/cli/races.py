@@ -59,6 +59,7 @@ def races(
         opened = solved.admit(solved.open(Input(problem, graph, form, **told), HostClock(), progress))
         queries = solved.queries(opened, asked)
         algorithm = _algorithm(problem, solved.auto(opened, "emulated") if algo == "auto" else algo)
+        queries = [solved.together(queries)] if algorithm.together else queries
         found: dict[tuple[Any, ...], Any] = {}
         wrong = []
         shape = None

@@ -129,6 +129,8 @@ class Algorithm:
         ends_early: True for a search from one source whose ``run`` takes two more, a vertex or None and a greatest
             distance or None, and ends where nothing nearer is left: what lies beyond may be told too far, or not at
             all.
+        together: True for one that answers all queries of a cell in one run: ``run`` and ``finish`` get what the
+            problem's ``together`` made of them.
         foreign: True for code that is not gpugraph's own, a user's or a library's: it gets a device view of its own,
             and process and input are looked after while it runs (``measure/strangers.py``).
     """
@@ -156,6 +158,7 @@ class Algorithm:
     resident: bool = True
     ranks: bool = False
     ends_early: bool = False
+    together: bool = False
     foreign: bool = False
 
     def describe(self) -> dict[str, Any]:

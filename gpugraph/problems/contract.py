@@ -186,8 +186,6 @@ class Problem(Protocol):
     """What MTEPS counts, e.g. ``"undirected edges"``."""
     definition: str
     """The definition of MTEPS, one sentence, printed beside the figure."""
-    result: type[Any]
-    """The class of its results."""
     result_noun: str
     """What a message calls a result, e.g. ``"a forest"``."""
     result_endings: tuple[str, ...]
@@ -206,6 +204,11 @@ class Problem(Protocol):
     """``"certificate"`` or ``"reference"``: the check that takes less time, imports included."""
     columns: tuple[Column, ...]
     """What its results have beside the common columns; each is left out of a table where no record has it."""
+
+    @property
+    def result(self) -> type[Any] | tuple[type[Any], ...]:
+        """The class of its results, or the classes."""
+        ...
 
     def accepts(self, source: str) -> bool:
         """Tell whether a text may name an input of this problem; whether it does, only opening it tells."""
@@ -250,6 +253,10 @@ class Problem(Protocol):
 
     def queries(self, graph: CSRGraph, parameters: Mapping[str, Any]) -> Sequence[tuple[Any, ...]]:
         """Return the runs to make: each tuple is passed to ``run`` after the clock."""
+        ...
+
+    def together(self, queries: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
+        """Return the one query that stands for several, for an algorithm that answers them in one run."""
         ...
 
     def work(self, graph: CSRGraph, result: Any) -> int:

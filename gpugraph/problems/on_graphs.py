@@ -43,6 +43,11 @@ class OnGraphs:
     peers: Mapping[str, Adapter] = {}
     demonstrations: Mapping[str, Callable[..., dict[str, Any]]] = {}
 
+    def together(self, queries: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
+        """Return the one query that there is."""
+        (query,) = queries
+        return query
+
     def accepts(self, source: str) -> bool:
         """Tell whether a text may name a graph, and no array."""
         return not source.startswith("array:") and not source.endswith(".npy")

@@ -16,6 +16,7 @@ import pytest
 import gpugraph.problems.mst.gpu_boruvka_prim as boruvka_prim
 import gpugraph.problems.mst.gpu_prim_persistent as prim_persistent
 import gpugraph.problems.sssp.gpu_delta_stepping as delta_stepping
+import gpugraph.problems.sssp.gpu_delta_stepping_batched as batched
 from gpugraph.clock import NullClock
 from gpugraph.devices.cuda import CudaDevice
 from gpugraph.emulator.device import EmulatedDevice, EmulatedKernel
@@ -91,6 +92,18 @@ def test_delta_stepping_stops_when_asked(seed: int) -> None:
     words = device.download(delta_stepping.run(state, NullClock(), 0))
     assert device.read(state.control, delta_stepping.FILE["ROUNDS"]) <= 2
     assert words[-1] == 2**32 - 1
+
+
+@needs_compiler
+@pytest.mark.usefixtures("asked_at_once")
+@pytest.mark.parametrize("blocks", [1, 2])
+def test_searches_from_many_sources_stop_when_asked(blocks: int) -> None:
+    device = EmulatedDevice(seed=blocks)
+    state = batched.State(make_resident(path(700), device)[0], device, blocks=blocks)
+    batched.run(state, NullClock(), tuple(range(40)))
+    rounds = device.download(state.arrays["control"]).reshape(state.teams, -1)[:, batched.FILE["ROUNDS"]]
+    assert len(rounds) > 1
+    assert max(rounds) <= 2
 
 
 @needs_compiler

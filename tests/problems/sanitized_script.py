@@ -28,6 +28,7 @@ from gpugraph.problems.components.verify import Trees
 from gpugraph.problems.components.verify import certify as certify_components
 from gpugraph.problems.mst.forest import Forest
 from gpugraph.problems.mst.verify import certify
+from gpugraph.problems.sssp import BATCHED
 from gpugraph.problems.sssp.verify import certify as certify_distances
 from gpugraph.ranks.comm import LoneComm
 from gpugraph.ranks.part import GraphPart
@@ -148,6 +149,17 @@ def check_delta_stepping(device: Device) -> None:
             np.testing.assert_array_equal(found.raw, expected("sssp", graph, (source,)).raw)
 
 
+def check_batches(device: Device) -> None:
+    """Search from several sources together: long rows, a pull, floats, a restart in 64 bits, and two teams."""
+    hub = undirected(540, [(0, i, i % 100) for i in range(1, 540)])
+    path = undirected(5, [(i, i + 1, 2**31) for i in range(4)])
+    runs = ((hub, 32, (0, 7)), (generate("complete:20"), 32, (0, 1)), (path, 32, (0, 4)), (zoo("float64"), 64, (0, 1)))
+    for graph, bits, sources in (*runs, (zoo("star"), 32, tuple(range(9)))):
+        found, _ = run_on(device, "sssp", BATCHED, graph, query=(sources,), index_bits=bits, options={"blocks": 1})
+        for row in found:
+            np.testing.assert_array_equal(row.raw, expected("sssp", graph, (row.source,)).raw)
+
+
 def check_components(device: Device) -> None:
     """Find components with a row for a block, rows for warps, a giant and crumbs; check right labels and wrong ones."""
     crumbs = [(9500, i, 1) for i in range(9501, 19_000)]
@@ -255,6 +267,7 @@ def main() -> None:
         check_distances,
         check_races_shown,
         check_delta_stepping,
+        check_batches,
         check_components,
         check_graphs,
         check_drivers_of_ranks,

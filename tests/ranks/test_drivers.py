@@ -17,14 +17,15 @@ def tried(output: str) -> int:
     return int(last.split()[1].rstrip(","))
 
 
-@pytest.mark.parametrize("ranks", [5])
+@pytest.mark.thorough
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4, 5])
 def test_processors_find_on_the_whole_zoo_what_one_process_finds(ranks: int) -> None:
     run = own_ranks(ranks, "cpu", CASES, "cpu")
     assert run.returncode == 0, run.stderr
     assert tried(run.stdout) > 100
 
 
-@pytest.mark.parametrize("ranks", [3])
+@pytest.mark.parametrize("ranks", [pytest.param(2, marks=pytest.mark.thorough), 3])
 def test_emulated_devices_find_on_the_whole_zoo_what_one_process_finds(ranks: int) -> None:
     run = own_ranks(ranks, "emulated", CASES, "emulated")
     assert run.returncode == 0, run.stderr

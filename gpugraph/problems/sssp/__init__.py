@@ -1,15 +1,44 @@
 """Single-source shortest paths: the problem, its algorithms, its oracle and its certificate."""
 
+from typing import Any
+
 import click
 
+from gpugraph.errors import InputError
 from gpugraph.problems import Command
+
+BATCHED = "delta-stepping-batched"
+"""The algorithm that takes many sources at once, on every kind of device."""
+
+
+class Several(tuple[Any, ...]):
+    """Several sources, each as one is given: what tells a list of them from a node that is a tuple."""
+
+    __slots__ = ()
+
+
+def _arranged(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options with those of several sources put into ``source`` and ``algos``."""
+    sources, batch = options.pop("sources"), options.pop("batch")
+    if sources is not None:
+        if options["source"] is not None:
+            raise InputError("both --source and --sources are given", remedy="give one of them")
+        text = sources.strip()
+        parts = [part.strip() for part in text.split(",") if part.strip()]
+        options["source"] = f"random:{text}" if text.isdigit() else text if len(parts) == 1 else Several(parts)
+    if batch:
+        if options["algos"] not in ((), (BATCHED,)):
+            raise InputError("--batch is an algorithm of its own", remedy=f"leave out --algo, or name {BATCHED}")
+        options["algos"] = (BATCHED,)
+    return options
+
 
 COMMAND = Command(
     help="""Find the shortest distances of GRAPH from a source, time them and verify them.
 
     GRAPH is a file, a spec such as rmat:20 or a data set such as snap:roadNet-CA; without one, the default is taken.
     SOURCE is a 0-based vertex, or name:17 for the file's own id; random:K takes K vertices that have arcs and reports
-    the harmonic mean.
+    the harmonic mean. --sources 64 is the same as --source random:64; with --batch they are searched together.
 
     Example:
       gpugraph sssp grid:64x64 --source 0 --predecessors -o distances.csv
@@ -20,6 +49,9 @@ COMMAND = Command(
             metavar="SOURCE",
             help="Vertex, name:ID, max-degree, random:K or published [default: max-degree].",
         ),
+        click.option("--sources", metavar="SOURCES", help="Several: how many at random, a list with commas, or all."),
+        click.option("--batch", is_flag=True, help=f"Search from all sources together: --algo {BATCHED}."),
         click.option("--predecessors", is_flag=True, help="Also return the canonical predecessors."),
     ),
+    arrange=_arranged,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from gpugraph.errors import GpuGraphWarning, InputError, OutOfMemory
 from gpugraph.graph.build import ASSUMED
 from gpugraph.graph.chunks import even_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.problems import Column, result_column
+from gpugraph.problems import CSV, TABLE, Cell, Column, at, result_column
 from gpugraph.problems import result_files as files
 from gpugraph.problems.contract import Problem, Verdict
 from gpugraph.problems.guest import numbers, plain_array
@@ -23,10 +23,12 @@ from gpugraph.problems.on_graphs import OnGraphs, with_published
 from gpugraph.problems.result_files import MismatchError, PathLike
 from gpugraph.problems.sssp import COMMAND
 from gpugraph.problems.sssp.arcs import distance_dtype, unreached
+from gpugraph.problems.sssp.distance_matrix import DistanceMatrix, check_each
 from gpugraph.problems.sssp.distances import Distances, distances_from_words
 from gpugraph.problems.sssp.gpu_harish_narayanan import show_race
 from gpugraph.problems.sssp.on_ranks import DistancesOnRanks
 from gpugraph.problems.sssp.peers import ByPeers
+from gpugraph.quantities import duration
 
 if TYPE_CHECKING:
     from gpugraph.devices.base import Device
@@ -37,7 +39,8 @@ if TYPE_CHECKING:
 # ------------------------------------------------------------------ result files
 # ========  ====================================================================================================
 # ``.npz``  ``distance``, ``source`` and, where asked for, ``predecessor``; ``problem``, ``vertices``,
-#           ``graph_digest`` and ``names`` where the graph had its own ids
+#           ``graph_digest`` and ``names`` where the graph had its own ids; of k sources ``source`` is (k,), the others
+#           are (k*n,), a row for each source after another
 # ``.csv``  ``vertex,distance[,predecessor]``, ``inf`` where unreached; ``name`` where the graph had its own ids
 # ========  ====================================================================================================
 
@@ -50,26 +53,36 @@ class DistancesClaim(files.Claim):
         vertex: (k,) int64, any values, or None where they are 0, 1, 2, ….
         distance: (k,) numbers, or Arrow's texts from a file of text.
         predecessor: (k,) int64, any values, or None.
-        source: or None where the file does not tell.
+        source: or None where the file does not tell; of several all of them, and the arrays have a row for each.
     """
 
     vertex: NDArray[np.int64] | None
     distance: Any
     predecessor: NDArray[np.int64] | None = None
-    source: int | None = None
+    source: int | tuple[int, ...] | None = None
 
 
 class DistancesFiles:
     """The part of the problem that lets distances out and back in."""
 
-    result = Distances
+    result: type[Any] | tuple[type[Any], ...] = (Distances, DistanceMatrix)
     result_noun = "distances"
     result_endings: tuple[str, ...] = (".npz", ".csv")
     csv_columns: tuple[str, ...] = ("vertex", "distance")
 
-    def write(self, result: Distances, ending: str, stream: IO[bytes]) -> None:
-        """Write distances in the format of an ending."""
+    def write(self, result: Distances | DistanceMatrix, ending: str, stream: IO[bytes]) -> None:
+        """Write distances in the format of an ending.
+
+        Raises:
+            InputError: a table has no room for distances from several sources.
+        """
         predecessor = {} if result.predecessor is None else {"predecessor": result.predecessor}
+        if isinstance(result, DistanceMatrix):
+            if ending != ".npz":
+                raise InputError("distances from several sources make no table", remedy="write them to a .npz")
+            rows = {name: array.reshape(-1) for name, array in {"distance": result.raw, **predecessor}.items()}
+            files.write_npz(stream, "sssp", result.graph, source=result.sources, **rows)
+            return
         if ending == ".npz":
             files.write_npz(stream, "sssp", result.graph, source=result.source, distance=result.raw, **predecessor)
             return
@@ -82,6 +95,8 @@ class DistancesFiles:
         archive = files.read_npz(content, "sssp", ("source", "distance"), ("predecessor",), path)
         if archive is not None:
             arrays, told = archive
+            if arrays["source"].ndim:
+                return _claimed_rows(arrays, told)
             predecessor = files.row(arrays["predecessor"], "i") if "predecessor" in arrays else None
             source = int(files.single(arrays["source"], "iu"))
             return DistancesClaim(None, files.row(arrays["distance"], "iuf"), predecessor, source, **told)
@@ -93,14 +108,21 @@ class DistancesFiles:
         named = ((vertex, table["name"]),) if "name" in table else ()
         return DistancesClaim(vertex, table["distance"], predecessor, named=named)
 
-    def claim(self, result: Distances) -> DistancesClaim:
+    def claim(self, result: Distances | DistanceMatrix) -> DistancesClaim:
         """Return distances at hand as if a file had held them."""
         n = result.graph.vertices
+        if isinstance(result, DistanceMatrix):
+            sources = tuple(result.sources.tolist())
+            return DistancesClaim(None, result.raw, result.predecessor, sources, vertices=n)
         return DistancesClaim(None, result.raw, result.predecessor, result.source, vertices=n)
 
-    def claimed(self, graph: CSRGraph, claim: DistancesClaim, path: PathLike) -> Distances:
+    def claimed(self, graph: CSRGraph, claim: DistancesClaim, path: PathLike) -> Distances | DistanceMatrix:
         """Return the distances of the graph that a file claims, vertex by vertex."""
         files.check_size(graph, claim)
+        if isinstance(claim.source, tuple):
+            for row, source in zip(claim.distance, claim.source, strict=True):
+                self.claimed(graph, replace(claim, distance=row, predecessor=None, source=source), path)
+            return DistanceMatrix(graph, np.array(claim.source, np.int64), claim.distance, claim.predecessor)
         n, dtype = graph.vertices, distance_dtype(graph.weight_dtype)
         distance, predecessor = claim.distance, claim.predecessor
         if len(distance) != n or (predecessor is not None and len(predecessor) != n):
@@ -141,6 +163,16 @@ class DistancesFiles:
         return tree
 
 
+def _claimed_rows(arrays: Mapping[str, NDArray[Any]], told: Mapping[str, Any]) -> DistancesClaim:
+    """Return the claim of an archive with distances from several sources."""
+    sources = tuple(files.row(arrays["source"], "i").tolist())
+    if not sources:
+        raise ValueError("there are no sources")
+    rows = (len(sources), told["vertices"])  # of another number of items NumPy says so
+    predecessor = files.row(arrays["predecessor"], "i").reshape(rows) if "predecessor" in arrays else None
+    return DistancesClaim(None, files.row(arrays["distance"], "iuf").reshape(rows), predecessor, sources, **told)
+
+
 def _source(graph: CSRGraph, distance: NDArray[Any], predecessor: NDArray[np.int64] | None, path: PathLike) -> int:
     """Return the source that a file of text leaves to be told from the distances."""
     starts = distance == 0 if predecessor is None else (distance == 0) & (predecessor < 0)
@@ -169,6 +201,12 @@ def _tree_arcs(result: Distances) -> tuple[Any, Any, Any]:
     return tails, heads, graph.weights[np.array(at, np.int64)]
 
 
+def _per_source(cell: Cell) -> float | None:
+    """Return the kernel seconds that one of several sources took that were searched together."""
+    sources, kernel_s = at(cell.record.data, "result.sources"), at(cell.record.data, "phases_s.kernel")
+    return kernel_s / sources if sources and kernel_s else None
+
+
 class ShortestPaths(DistancesFiles, ByPeers, DistancesOnRanks, OnGraphs):
     """The problem ``sssp``: least distances from one source along the arcs as they are directed."""
 
@@ -185,6 +223,8 @@ class ShortestPaths(DistancesFiles, ByPeers, DistancesOnRanks, OnGraphs):
     columns: tuple[Column, ...] = (
         result_column("source"),
         result_column("source_name"),
+        result_column("sources"),
+        Column("per_source_s", "per source", _per_source, duration, number=True, shown=(CSV, TABLE), optional=True),
         result_column("reached"),
         result_column("distance_sum"),
         result_column("distance_max"),
@@ -225,12 +265,21 @@ class ShortestPaths(DistancesFiles, ByPeers, DistancesOnRanks, OnGraphs):
 
         return [(source,) for source in resolve_sources(graph, parameters)]
 
-    def query_of(self, result: Distances) -> tuple[int]:
-        """Return (source,)."""
-        return (result.source,)
+    def together(self, queries: Sequence[tuple[int]]) -> tuple[tuple[int, ...]]:
+        """Return (sources,), the query of an algorithm that answers with a ``DistanceMatrix``."""
+        return (tuple(source for (source,) in queries),)
 
-    def work(self, graph: CSRGraph, result: Distances) -> int:
-        """Return the undirected edges with a reached endpoint; of a directed graph, the arcs whose tail is."""
+    def query_of(self, result: Distances | DistanceMatrix) -> tuple[Any]:
+        """Return (source,), or (sources,)."""
+        return (tuple(result.sources.tolist()),) if isinstance(result, DistanceMatrix) else (result.source,)
+
+    def work(self, graph: CSRGraph, result: Distances | DistanceMatrix) -> int:
+        """Return the undirected edges with a reached endpoint; of a directed graph, the arcs whose tail is.
+
+        From several sources that is the sum.
+        """
+        if isinstance(result, DistanceMatrix):
+            return sum(self.work(graph, row) for row in result)
         degrees, reached = graph.degrees, result.reached
 
         def arcs_of(start: int, stop: int) -> int:
@@ -272,12 +321,12 @@ class ShortestPaths(DistancesFiles, ByPeers, DistancesOnRanks, OnGraphs):
 
     def complete(
         self,
-        result: Distances,
+        result: Distances | DistanceMatrix,
         cell: Any,
         resident: ResidentView | None,
         device: Device,
         progress: Callable[[str], None],
-    ) -> tuple[Distances, float] | None:
+    ) -> tuple[Distances | DistanceMatrix, float] | None:
         """Return the distances with their canonical predecessors, where those are asked for.
 
         A GPU on which the graph lies finds them itself if it can.
@@ -290,7 +339,7 @@ class ShortestPaths(DistancesFiles, ByPeers, DistancesOnRanks, OnGraphs):
             return None
         progress("predecessors")
         # What a peer printed is no Distances.
-        if resident is not None and device.kind == "cuda" and isinstance(result, Distances):
+        if resident is not None and device.kind == "cuda" and isinstance(result, Distances | DistanceMatrix):
             from gpugraph.problems.sssp.gpu_tight_arcs import load_kernels
 
             load_kernels(resident, device)
@@ -299,30 +348,49 @@ class ShortestPaths(DistancesFiles, ByPeers, DistancesOnRanks, OnGraphs):
         start = working_seconds()
         return result.with_predecessors(), working_seconds() - start
 
-    def reference(self, graph: CSRGraph, query: tuple[Any, ...], result: Distances, by: str = "") -> Verdict:
+    def reference(
+        self, graph: CSRGraph, query: tuple[Any, ...], result: Distances | DistanceMatrix, by: str = ""
+    ) -> Verdict:
         """Check a result against the oracle, and against what was published with the graph (see ``verify.py``)."""
+        if isinstance(result, DistanceMatrix):
+            verdict = check_each(result, query[0], lambda row: self.reference(graph, (row.source,), row, by))
+            assert verdict is not None
+            return verdict
         from gpugraph.problems.sssp.verify import check_against_published, check_against_reference
 
         source = int(query[0])
         published = check_against_published(graph, source, result)
         return with_published(graph, published, lambda: check_against_reference(graph, source, result, by))
 
-    def certificate(self, graph: CSRGraph, query: tuple[Any, ...], result: Distances) -> Verdict:
+    def certificate(self, graph: CSRGraph, query: tuple[Any, ...], result: Distances | DistanceMatrix) -> Verdict:
         """Check a result by itself (see ``verify.py``)."""
+        if isinstance(result, DistanceMatrix):
+            verdict = check_each(result, query[0], lambda row: self.certificate(graph, (row.source,), row))
+            assert verdict is not None
+            return verdict
         from gpugraph.problems.sssp.verify import check_certificate
 
         return check_certificate(graph, int(query[0]), result)
 
-    def counter_example(self, graph: CSRGraph, query: tuple[Any, ...], result: Distances) -> CounterExample | None:
+    def counter_example(
+        self, graph: CSRGraph, query: tuple[Any, ...], result: Distances | DistanceMatrix
+    ) -> CounterExample | None:
         """Return the part of the graph that shows that a result is wrong (see ``verify.py``)."""
+        if isinstance(result, DistanceMatrix):
+            drawn = (self.counter_example(graph, (row.source,), row) for row in result)
+            return next((example for example in drawn if example is not None), None)
         from gpugraph.problems.sssp.verify import counter_example
 
         return counter_example(graph, int(query[0]), result)
 
     def certificate_on_device(
-        self, view: ResidentView, device: Device, query: tuple[Any, ...], result: Distances
+        self, view: ResidentView, device: Device, query: tuple[Any, ...], result: Distances | DistanceMatrix
     ) -> Verdict | None:
         """Make the same checks on the device; None if the view holds other arcs or weights, or there is no room."""
+        if isinstance(result, DistanceMatrix):
+            return check_each(
+                result, query[0], lambda row: self.certificate_on_device(view, device, (row.source,), row)
+            )
         from gpugraph.problems.sssp.verify import certify
 
         if view.host.preparations:

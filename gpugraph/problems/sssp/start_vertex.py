@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 from gpugraph.errors import GpuGraphWarning, InputError, shown, unknown_name
 from gpugraph.graph.chunks import even_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph, printed
+from gpugraph.problems.sssp import Several
 
 DEFAULT = "max-degree"
 PUBLISHED = "published"
-_FORMS = ("max-degree", "random:K", "name:ID", "index:N", PUBLISHED, "a vertex number")
+ALL = "all"
+_FORMS = ("max-degree", "random:K", "name:ID", "index:N", PUBLISHED, ALL, "a vertex number")
 
 
 def resolve_sources(graph: CSRGraph, parameters: Mapping[str, Any]) -> list[int]:
@@ -26,7 +28,8 @@ def resolve_sources(graph: CSRGraph, parameters: Mapping[str, Any]) -> list[int]
         parameters: ``source``: an integer or its text, a 0-based vertex; ``"index:17"``, the same; ``"name:17"``, the
             file's own id; ``"max-degree"`` (the default), the smallest vertex of greatest out-degree; ``"random:K"``,
             K vertices with out-arcs, distinct while there are that many, drawn by ``seed`` (default 1);
-            ``"published"``, the one whose distances were published with the graph.
+            ``"published"``, the one whose distances were published with the graph; ``"all"``, every vertex; or
+            ``Several`` of these.
 
             Where the vertex names are the nodes of a NetworkX graph, a source that is a node means that node, whatever
             it looks like; an integer or its text that is none is refused; ``"name:17"`` is the node printed so.
@@ -39,6 +42,8 @@ def resolve_sources(graph: CSRGraph, parameters: Mapping[str, Any]) -> list[int]
     source = parameters.get("source")
     if (vertex := _by_node(graph, source)) is not None:
         return [vertex]
+    if isinstance(source, Several):
+        return [vertex for one in source for vertex in resolve_sources(graph, {**parameters, "source": one})]
     if (number := _as_integer(source)) is not None:
         if _has_nodes(graph):
             remedy = "name:ID is the node printed so, index:N the vertex of that number"
@@ -56,6 +61,8 @@ def resolve_sources(graph: CSRGraph, parameters: Mapping[str, Any]) -> list[int]
         return [_of_greatest(graph.degrees)]
     if text == PUBLISHED:
         return [_of_the_published(graph)]
+    if text == ALL:
+        return list(range(graph.vertices))
     if colon and kind == "index":
         if not _is_whole(rest):
             raise InputError(f"the N of index:N is '{rest}'", remedy="give a whole number from 0 on")
@@ -76,6 +83,28 @@ def _of_the_published(graph: CSRGraph) -> int:
         remedy = "give a vertex; only graphs of LDBC Graphalytics, as they are, come with distances"
         raise InputError("no distances were published with this graph", where=graph.name, remedy=remedy)
     return answer.start if graph.vertex_names is None else _by_name(graph, str(answer.start))
+
+
+def several(sources: Any) -> Several | str:
+    """Return what a list or an array of sources, ``"all"`` or ``"random:K"`` stands for.
+
+    Raises:
+        InputError: it is none of these, or empty.
+    """
+    if isinstance(sources, str):
+        return sources
+    if isinstance(sources, np.ndarray) and sources.ndim == 1:
+        sources = sources.tolist()
+    if not isinstance(sources, list | tuple | range) or not len(sources):
+        what = f"sources is {shown(sources)}"
+        raise InputError(what, remedy="give a list or an array of them, 'random:K' or 'all'")
+    return Several(sources)
+
+
+def one_of(source: Any, sources: Any) -> None:
+    """Refuse one source and several at once."""
+    if source is not None and sources is not None:
+        raise InputError("both source and sources are given", remedy="give one of them")
 
 
 def is_several(graph: CSRGraph, source: Any) -> bool:

@@ -1,0 +1,224 @@
+"""Searches from many sources together: on the emulated device and on the CPU, row for row what each gives alone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gpugraph
+import gpugraph.problems.sssp.gpu_delta_stepping_batched as batched
+from gpugraph.clock import HostClock, NullClock
+from gpugraph.emulator.device import EmulatedDevice
+from gpugraph.errors import InputError, OutOfMemory
+from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.generate import generate
+from gpugraph.graph.view import GraphView, make_resident
+from gpugraph.problems.registry import find_algorithm
+from gpugraph.problems.sssp import BATCHED
+from gpugraph.problems.sssp.distance_matrix import DistanceMatrix
+from gpugraph.problems.sssp.start_vertex import Several, several
+from tests.cli.runner import refuse, run, succeed
+from tests.emulator.compiler import needs_compiler
+from tests.problems.gpu_cases import expected
+from tests.problems.sssp.small_graphs import SEARCHABLE
+from tests.zoo import directed, undirected, zoo
+
+FEW = ("star-equal", "complete", "grid", "many-tiny", "zero-weights", "random-ties", "directed-random")
+
+
+def hub() -> CSRGraph:
+    """Return a graph with a row of several pieces beside short ones."""
+    spokes = [(0, i, (i * 7919) % 100) for i in range(1, 600)]
+    return undirected(600, spokes + [(i, i + 1, i % 17) for i in range(1, 599, 3)])
+
+
+def some(graph: CSRGraph, count: int = 9) -> tuple[int, ...]:
+    """Return sources spread over the vertices, some of them twice where there are few."""
+    return tuple(np.linspace(0, graph.vertices - 1, count).astype(int).tolist())
+
+
+def search(device: Any, graph: CSRGraph, bits: int = 32, **options: Any) -> tuple[DistanceMatrix, HostClock]:
+    """Return what the kernel finds from some sources, and the clock it told its phases."""
+    view = make_resident(GraphView.of(graph, index_bits=bits), device)[0]
+    state, clock, sources = batched.State(view, device, **options), HostClock(), some(graph)
+    return batched.finish(state, batched.fetch(state, batched.run(state, clock, sources)), sources), clock
+
+
+def assert_right(matrix: DistanceMatrix, sources: Sequence[int]) -> None:
+    assert matrix.sources.tolist() == list(sources)
+    for row, source in zip(matrix, sources, strict=True):
+        right = expected("sssp", matrix.graph, (source,))
+        np.testing.assert_array_equal(row.raw, right.raw, err_msg=f"{matrix.graph.name} from {source}")
+        assert row.fingerprint() == right.fingerprint()
+
+
+# ------------------------------------------------------------------ on a GPU
+
+
+@needs_compiler
+@pytest.mark.parametrize("seed", [0, 5])
+def test_every_row_is_what_a_search_alone_gives(seed: int) -> None:
+    device = EmulatedDevice(seed=seed)
+    for name in FEW:
+        assert_right(search(device, zoo(name))[0], some(zoo(name)))
+
+
+@needs_compiler
+def test_floats_and_wide_weights_are_added_as_one_search_does() -> None:
+    for name, bits in (("float64", 64), ("float-infinite", 64), ("huge-weights", 32)):
+        assert_right(search(EmulatedDevice(seed=1), zoo(name), bits)[0], some(zoo(name)))
+
+
+@needs_compiler
+@pytest.mark.parametrize(("lanes", "blocks"), [(8, 1), (8, 3), (16, 2), (32, 1)])
+def test_groups_and_teams_of_any_size_give_the_same(lanes: int, blocks: int) -> None:
+    matrix, _ = search(EmulatedDevice(seed=lanes), zoo("random-ties"), lanes=lanes, blocks=blocks)
+    assert_right(matrix, some(zoo("random-ties")))
+
+
+@needs_compiler
+def test_long_rows_are_cut_and_a_dense_graph_pulls_across_its_horizon() -> None:
+    for graph, phase in ((hub(), "hubs"), (generate("complete:60"), "pull")):
+        matrix, clock = search(EmulatedDevice(seed=2), graph)
+        assert_right(matrix, some(graph))
+        assert clock.seconds[phase] > 0
+
+
+@needs_compiler
+def test_all_searches_restart_in_64_bits_where_one_overflows() -> None:
+    graph = directed(4, [(0, 1, 2**32 - 2), (1, 2, 2**32 - 2), (2, 3, 5)])
+    matrix, clock = search(EmulatedDevice(), graph)
+    assert clock.counters["restarts"] == 1
+    assert_right(matrix, some(graph))
+
+
+@needs_compiler
+def test_one_state_takes_batches_of_any_size_one_after_another() -> None:
+    device, graph = EmulatedDevice(), zoo("grid")
+    view = make_resident(GraphView.of(graph), device)[0]
+    state = batched.State(view, device)
+    for sources in ((3,), tuple(range(20)), (5, 5, 5), (3,)):
+        raw = batched.fetch(state, batched.run(state, NullClock(), sources))
+        assert_right(batched.finish(state, raw, sources), sources)
+
+
+@needs_compiler
+def test_it_has_no_race_beyond_those_explained_in_the_kernel() -> None:
+    device = EmulatedDevice(seed=3, races=True)
+    for graph in (zoo("grid"), generate("complete:40")):
+        assert_right(search(device, graph, blocks=2)[0], some(graph))
+    assert device.races() == []
+
+
+@needs_compiler
+def test_the_room_for_pieces_holds_all_of_a_round() -> None:
+    graph = hub()
+    pieces = -(-graph.degrees // batched.FILE["PIECE"])
+    assert pieces[graph.degrees >= batched.FILE["HUB_ROW"]].sum() <= batched.piece_room(GraphView.of(graph))
+    assert batched.FILE["IN_FLIGHT"] <= min(batched.LANES)
+    assert max(batched.LANES) == batched.FILE["MAX_LANES"]
+
+
+# ------------------------------------------------------------------ on the CPU
+
+
+@pytest.mark.parametrize("name", SEARCHABLE)
+def test_the_cpu_gives_each_row_as_alone(name: str) -> None:
+    graph, algorithm = zoo(name), find_algorithm("sssp", BATCHED, "cpu")
+    state = algorithm.prepare(GraphView.of(graph), None)
+    raw = algorithm.fetch(state, algorithm.run(state, NullClock(), some(graph, 5)))
+    assert_right(algorithm.finish(state, raw, some(graph, 5)), some(graph, 5))
+
+
+# ------------------------------------------------------------------ as users ask for it
+
+
+def test_all_pairs_are_those_of_scipy() -> None:
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import dijkstra
+
+    graph = zoo("random-sparse")
+    n, weights = graph.vertices, graph.weights.astype(np.float64)
+    right = dijkstra(csr_array((weights, graph.targets, graph.offsets.astype(np.int32)), shape=(n, n)))
+    matrix = gpugraph.sssp(graph, sources="all", device="cpu")
+    assert matrix.raw.shape == (n, n)
+    np.testing.assert_array_equal(np.where(matrix.reached, matrix.raw, np.inf), right)
+    with gpugraph.on(graph, device="cpu") as g:
+        np.testing.assert_array_equal(g.sssp(sources="all").raw, matrix.raw)
+
+
+def test_a_matrix_is_verified_row_by_row() -> None:
+    graph = zoo("grid")
+    matrix = gpugraph.sssp(graph, sources=[1, 2], device="cpu", verify="both", predecessors=True)
+    assert matrix.predecessor is not None
+    assert matrix[1].predecessor is not None
+    assert gpugraph.verify(graph, matrix).passed
+    matrix.raw[1, 5] += 1
+    verdict = gpugraph.verify(graph, matrix)
+    assert not verdict.passed
+    assert verdict.detail.startswith("from source 2: ")
+    assert not gpugraph.verify(graph, DistanceMatrix(graph, matrix.sources[:0], matrix.raw[:0])).passed
+
+
+def test_a_graph_on_a_device_is_asked_for_a_matrix_with_all_that_one_source_has() -> None:
+    graph = zoo("grid")
+    with gpugraph.on(graph, device="cpu") as g:
+        whole = g.sssp(sources=np.array([3, 5]), verify="certificate", predecessors=True)
+        assert [row.source for row in whole] == [3, 5]
+        assert g.sssp(sources=[3, 5], algo="dijkstra").fingerprint() == g.sssp(sources=[3, 5]).fingerprint()
+        limit = int(np.median(whole.raw))
+        near = g.sssp(sources=[3, 5], cutoff=limit)
+        np.testing.assert_array_equal(near.reached, whole.raw <= limit)
+        for wrong in ({"source": 1}, {"on_device": True}):
+            with pytest.raises(InputError):
+                g.sssp(sources=[3], **wrong)
+
+
+def test_more_pairs_than_the_host_has_room_for_are_refused_with_both_figures() -> None:
+    with pytest.raises(OutOfMemory, match=r"distances from 400000 sources take 1.16 TiB, and .* are free"):
+        gpugraph.sssp("path:400000", sources="all", device="cpu")
+
+
+@pytest.mark.parametrize("sources", [[], 3, None, {1}, [99999], ["no-such"]])
+def test_what_are_no_sources_is_refused_in_one_line(sources: Any) -> None:
+    with pytest.raises(InputError) as refused:
+        several(sources) if sources is None else gpugraph.sssp(zoo("grid"), sources=sources, device="cpu")
+    assert "\n" not in str(refused.value)
+
+
+def test_a_tuple_of_sources_is_no_node_that_is_a_tuple() -> None:
+    import networkx as nx
+
+    named = nx.grid_2d_graph(3, 3)
+    matrix = gpugraph.sssp(named, sources=[(0, 1), (2, 2)], device="cpu")
+    assert matrix.sources.tolist() == [gpugraph.sssp(named, node, device="cpu").source for node in ((0, 1), (2, 2))]
+    assert several((1, 2)) == Several((1, 2))
+
+
+def test_the_command_line_takes_counts_lists_and_all(tmp_path: Path) -> None:
+    path = str(tmp_path / "rows.npz")
+    grid = ("sssp", "grid:9x9", "--device", "cpu", "--repeat", "1", "--quiet", "--format", "json")
+    batch = json.loads(succeed(*grid, "--sources", "20", "--batch", "-o", path).out)
+    alone = json.loads(succeed(*grid, "--sources", "20").out)
+    assert batch["algorithm"] == BATCHED
+    assert batch["result"]["sources"] == len(alone["per_source"]) == 20
+    assert batch["result"]["reached"] == sum(one["reached"] for one in alone["per_source"])
+    assert batch["mteps"]["count"] == 20 * 144
+    assert run("verify", "grid:9x9", path).code == 0
+    assert run("verify", "grid:9x9,seed=2", path).code == 1
+    named = json.loads(succeed(*grid, "--sources", "3,5", "--batch").out)
+    assert (named["result"]["source"], named["result"]["sources"]) == (3, 2)
+    assert json.loads(succeed(*grid, "--sources", "all", "--batch").out)["result"]["sources"] == 81
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [("--sources", "3", "--source", "1"), ("--batch", "--algo", "dijkstra"), ("--sources", "no-such", "--batch")],
+)
+def test_sources_that_contradict_each_other_are_refused(wrong: tuple[str, ...]) -> None:
+    refuse(2, "sssp", "grid:9x9", "--device", "cpu", *wrong)
