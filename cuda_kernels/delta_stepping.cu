@@ -47,9 +47,9 @@ GPUs", PPoPP 2021 (the width follows the run).  Local steps, the list that may o
 // Launch: cooperative, BLOCK threads, at most as many blocks as are resident; control, wide_control, histogram are
 // all 0.  `symmetric` tells that both arcs of every edge are there; `group_shift` is the binary logarithm of the
 // lanes that share a row in local steps, which relax up to `local_limit` entries.  Only distances below `limit` are
-// asked for, and none beyond that of `goal`, −1 for none.  Writes distance, of which what was not asked for may be too
-// large; control[OVERFLOW] tells that a wider word is needed.  The host may set control[STOP] while it runs: then it ends
-// a round or two later, and what it has written means nothing.
+// asked for, and none beyond that of `goal`, -1 for none.  Writes distance, of which what was not asked for may be too
+// large; control[OVERFLOW] tells that a wider word is needed.  The host may set control[STOP] while it runs: then it
+// ends a round or two later, and what it has written means nothing.
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
 delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_t limit, int32 symmetric,
                int32 group_shift, uint32 local_limit, uint32 room, uint32 far_room,

@@ -174,9 +174,9 @@ def test_vertices_are_held_to_what_they_will_take_before_any_is_made(
 
 
 def test_arcs_are_held_to_what_they_will_take(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "a.el").write_text("0 1\n" * 1000)
-    monkeypatch.setattr(host, "available_memory", lambda: 30_000)
-    with pytest.raises(OutOfMemory, match="1000 arcs so far"):
+    (tmp_path / "a.el").write_text("0 1\n" * 20_000)
+    monkeypatch.setattr(host, "available_memory", lambda: 300_000)
+    with pytest.raises(OutOfMemory, match="20000 arcs so far"):
         load_file(tmp_path / "a.el")
 
 
