@@ -34,6 +34,8 @@ LOST = 76
 
 _FIRST_WORD_S = 1.0
 """Rank 0 says first what all of them have to say."""
+_LAST_WORD_S = 0.3
+"""What a rank has said mpiexec must have read before it hears that all are to end: it may drop what comes then."""
 
 
 def ranks_promised(environment: Mapping[str, str]) -> int:
@@ -169,6 +171,8 @@ def leave(code: int) -> int:
         print(f"gpugraph: error: rank {rank}: {last}", file=sys.stderr, flush=True)
     with contextlib.suppress(OSError, ValueError):  # closed or full: the boundary has told it
         sys.stdout.flush()
+    if code:
+        time.sleep(_LAST_WORD_S)
     comm = world()
     if comm is not None:
         comm.end(code)
