@@ -295,11 +295,12 @@ def sssp(
         VerificationFailed, InputError, DeviceUnavailable, OutOfMemory: as for ``mst``.
     """
     _expect(bool, predecessors=predecessors)
+    from gpugraph.problems.sssp import BATCHED
     from gpugraph.problems.sssp.start_vertex import is_several, one_of, several
 
     if sources is not None:
         one_of(source, sources)
-        source, algo = several(sources), "delta-stepping-batched" if algo == "auto" else algo
+        source, algo = several(sources), BATCHED if algo == "auto" else algo
     more = {"source": source, "predecessors": bool(predecessors)}
     record = _solve("sssp", graph, algo, device, verify, options, time, **more)
     if time:

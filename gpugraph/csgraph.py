@@ -31,6 +31,7 @@ from gpugraph.compiled import njit, plain_njit
 from gpugraph.graph.build import ArcList
 from gpugraph.graph.canonical import canonical_order, order_keys
 from gpugraph.graph.chunks import in_threads
+from gpugraph.problems.mst.cpu_kruskal import find_root
 
 scipys: Any = import_module("scipy.sparse.csgraph")  # what callers pass is theirs to answer for, not the type checker's
 
@@ -315,20 +316,12 @@ def _by_weight(weights: NDArray[np.float64]) -> NDArray[np.int64]:
     return np.asarray(canonical_order(order_keys(weights + 0.0)))  # −0.0 becomes 0.0
 
 
-@plain_njit
-def _root(parent: Any, v: Any) -> Any:
-    while parent[v] != v:
-        parent[v] = parent[parent[v]]
-        v = parent[v]
-    return v
-
-
 @njit
 def _joining(tails: Any, heads: Any, left_out: Any, parent: Any) -> Any:
     """Return the entries that join two trees, but for those that are left out."""
     found, count = np.empty(len(left_out), np.int64), 0
     for entry in range(len(left_out)):
-        if not left_out[entry] and _root(parent, tails[entry]) != _root(parent, heads[entry]):
+        if not left_out[entry] and find_root(parent, tails[entry]) != find_root(parent, heads[entry]):
             found[count] = entry
             count += 1
     return found[:count].copy()
@@ -338,7 +331,7 @@ def _joining(tails: Any, heads: Any, left_out: Any, parent: Any) -> Any:
 def _join_in_order(tails: Any, heads: Any, entries: Any, parent: Any, chosen: Any, count: Any) -> Any:
     """Join the trees of entries, one after the other, and write down those that do; return how many there are now."""
     for i in range(len(entries)):
-        a, b = _root(parent, tails[entries[i]]), _root(parent, heads[entries[i]])
+        a, b = find_root(parent, tails[entries[i]]), find_root(parent, heads[entries[i]])
         if a != b:
             parent[max(a, b)] = min(a, b)
             chosen[count] = entries[i]
@@ -352,7 +345,7 @@ def _label_components(offsets: Any, targets: Any, labels: Any) -> Any:
     for v in range(len(labels)):
         for arc in range(offsets[v], offsets[v + 1]):
             if labels[targets[arc]] != labels[v]:
-                a, b = _root(labels, v), _root(labels, targets[arc])
+                a, b = find_root(labels, v), find_root(labels, targets[arc])
                 labels[max(a, b)] = min(a, b)
     number = 0
     for v in range(len(labels)):

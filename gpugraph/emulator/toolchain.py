@@ -126,8 +126,9 @@ def translation_unit(text: str, kernels: Sequence[KernelName]) -> str:
 SHIM = Path(__file__).resolve().parent / "shim"
 
 _COMMON = ("-std=c++17", "-fPIC", "-fvisibility=hidden", "-fvisibility-inlines-hidden", "-w", "-ffp-contract=off")
-_RUNTIME = ("-O2", "-g1", "-fno-strict-aliasing", "-fwrapv")
-_KERNELS = ("-O1", "-g1", "-fno-strict-aliasing", "-fwrapv")
+_PLAIN = ("-g1", "-fno-strict-aliasing", "-fwrapv")
+_RUNTIME = ("-O2", *_PLAIN)
+_KERNELS = ("-O1", *_PLAIN)
 """Kernels that are tried on small graphs often take longer to compile than to run: three fifths of the time of -O2."""
 _DEBUG = ("-g", "-fno-omit-frame-pointer", "-fno-strict-aliasing")
 _CHECKS = ("-fsanitize=address,undefined", "-fno-sanitize=vptr", "-fno-sanitize-recover=undefined")

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.clock import Clock
-from gpugraph.compiled import njit, threads
+from gpugraph.compiled import njit, plain_njit, threads
 from gpugraph.graph.canonical import Keys, canonical_order, order_keys
 from gpugraph.graph.chunks import balanced_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
@@ -182,8 +182,8 @@ def _edges_between(
     return out
 
 
-@njit
-def _find(parent: Any, v: Any) -> Any:
+@plain_njit
+def find_root(parent: Any, v: Any) -> Any:
     """Return the root of ``v``, halving the path to it."""
     while parent[v] != v:
         parent[v] = parent[parent[v]]
@@ -196,7 +196,7 @@ def _unite(targets: Any, parent: Any, tails: Any, edges: Any, order: Any, taken:
     """Unite along the edges in ``order``; write the ids of those that joined two trees and return how many."""
     count = 0
     for i in order:
-        u, v = _find(parent, tails[i]), _find(parent, targets[edges[i]])
+        u, v = find_root(parent, tails[i]), find_root(parent, targets[edges[i]])
         if u != v:
             parent[max(u, v)] = min(u, v)
             taken[count] = edges[i]
@@ -209,5 +209,5 @@ def _between_trees(targets: Any, parent: Any, tails: Any, edges: Any) -> Any:
     """Return (k,) bool: whether each edge joins two trees."""
     apart = np.empty(len(edges), np.bool_)
     for i in range(len(edges)):
-        apart[i] = _find(parent, tails[i]) != _find(parent, targets[edges[i]])
+        apart[i] = find_root(parent, tails[i]) != find_root(parent, targets[edges[i]])
     return apart

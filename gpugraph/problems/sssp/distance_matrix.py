@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,10 +14,9 @@ from gpugraph.errors import OutOfMemory
 from gpugraph.exact import exact_sum
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.host import available_memory
-from gpugraph.html import Shown
 from gpugraph.problems.contract import Verdict
-from gpugraph.problems.sssp.arcs import distance_dtype, unreached
-from gpugraph.problems.sssp.distances import Distances, distances_from_words
+from gpugraph.problems.sssp.arcs import distance_dtype
+from gpugraph.problems.sssp.distances import AsDistances, Distances, distances_from_words
 from gpugraph.quantities import in_units
 
 if TYPE_CHECKING:
@@ -29,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DistanceMatrix(Shown):
+class DistanceMatrix(AsDistances):
     """Shortest distances from many sources.
 
     ``matrix[i]`` are the ``Distances`` from the i-th source, and a loop goes through all.
@@ -57,19 +55,6 @@ class DistanceMatrix(Shown):
         predecessor = np.stack(before) if len(before) == len(rows) else None
         return cls(rows[0].graph, sources, np.stack([row.raw for row in rows]), predecessor)
 
-    @cached_property
-    def distance(self) -> Any:
-        """(k, n) the distances: reals with infinity where a vertex is not reached; of integers a view that masks it."""
-        if self.raw.dtype.kind == "f":
-            return self.raw
-        return np.ma.masked_array(self.raw, ~self.reached, copy=False)
-
-    @cached_property
-    def reached(self) -> NDArray[np.bool_]:
-        """(k, n) bool: where there is a path of finite length."""
-        mask: NDArray[np.bool_] = self.raw != unreached(self.raw.dtype)
-        return mask
-
     def __len__(self) -> int:
         return len(self.sources)
 
@@ -86,16 +71,10 @@ class DistanceMatrix(Shown):
             return self
         return DistanceMatrix.joined([row.with_predecessors(view, device) for row in self])
 
-    def _title(self) -> str:
-        return f"Distances of {self.graph.name}"
-
     def _facts(self) -> list[tuple[str, Any]]:
         told = f"{int(np.count_nonzero(self.reached)):,} of {self.raw.size:,}"
         farthest = self.raw.max(initial=0, where=self.reached).item()
         return [("sources", len(self)), ("reached", told), ("farthest", farthest)]
-
-    def _values(self) -> tuple[str, NDArray[Any]]:
-        return "distances", self.raw[self.reached]
 
     def summary(self) -> dict[str, Any]:
         """Return the ``result`` object of a record: what ``Distances.summary`` has, of all sources together.

@@ -31,8 +31,37 @@ if TYPE_CHECKING:
     from gpugraph.graph.view import ResidentView
 
 
+class AsDistances(Shown):
+    """How words of ``raw``, of one source or a row for each of several, are seen as distances."""
+
+    graph: CSRGraph
+    raw: NDArray[Any]
+
+    @cached_property
+    def distance(self) -> Any:
+        """Shaped as ``raw``, the distances: reals, infinity where not reached; of integers a view that masks it.
+
+        A masked distance prints as ``--``, is None in a list, and is left out of sums, maxima and comparisons.
+        """
+        if self.raw.dtype.kind == "f":
+            return self.raw
+        return np.ma.masked_array(self.raw, ~self.reached, copy=False)
+
+    @cached_property
+    def reached(self) -> NDArray[np.bool_]:
+        """Shaped as ``raw``, bool: which vertices a path of finite length leads to; a source is one."""
+        mask: NDArray[np.bool_] = self.raw != unreached(self.raw.dtype)
+        return mask
+
+    def _title(self) -> str:
+        return f"Distances of {self.graph.name}"
+
+    def _values(self) -> tuple[str, NDArray[Any]]:
+        return "distances", self.raw[self.reached]
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Distances(Shown):
+class Distances(AsDistances):
     """Shortest distances from one source.
 
     Attributes:
@@ -47,22 +76,6 @@ class Distances(Shown):
     source: int
     raw: NDArray[Any]
     predecessor: NDArray[np.int64] | None = None
-
-    @cached_property
-    def distance(self) -> Any:
-        """(n,) the distances: reals with infinity where a vertex is not reached; of integers a view that masks it.
-
-        A masked distance prints as ``--``, is None in a list, and is left out of sums, maxima and comparisons.
-        """
-        if self.raw.dtype.kind == "f":
-            return self.raw
-        return np.ma.masked_array(self.raw, ~self.reached, copy=False)
-
-    @cached_property
-    def reached(self) -> NDArray[np.bool_]:
-        """(n,) bool: which vertices a path of finite length leads to; the source is one."""
-        mask: NDArray[np.bool_] = self.raw != unreached(self.raw.dtype)
-        return mask
 
     def with_predecessors(self, view: ResidentView | None = None, device: Device | None = None) -> Distances:
         """Return the same distances with their canonical predecessors.
@@ -85,16 +98,10 @@ class Distances(Shown):
                 pass  # the host has room
         return replace(self, predecessor=tight_arcs.canonical_predecessors(self.graph, self.raw, self.source))
 
-    def _title(self) -> str:
-        return f"Distances of {self.graph.name}"
-
     def _facts(self) -> list[tuple[str, Any]]:
         finite = self.raw[self.reached]
         source, told = str(self.graph.name_of(self.source)), f"{len(finite):,} of {self.graph.vertices:,}"
         return [("source", source), ("reached", told), ("farthest", finite.max(initial=0).item())]
-
-    def _values(self) -> tuple[str, NDArray[Any]]:
-        return "distances", self.raw[self.reached]
 
     def summary(self) -> dict[str, Any]:
         """Return the ``result`` object of a record.
