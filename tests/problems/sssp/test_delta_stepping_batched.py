@@ -42,10 +42,12 @@ def some(graph: CSRGraph, count: int = 9) -> tuple[int, ...]:
     return tuple(np.linspace(0, graph.vertices - 1, count).astype(int).tolist())
 
 
-def search(device: Any, graph: CSRGraph, bits: int = 32, **options: Any) -> tuple[DistanceMatrix, HostClock]:
+def search(
+    device: Any, graph: CSRGraph, bits: int = 32, sources: tuple[int, ...] = (), **options: Any
+) -> tuple[DistanceMatrix, HostClock]:
     """Return what the kernel finds from some sources, and the clock it told its phases."""
     view = make_resident(GraphView.of(graph, index_bits=bits), device)[0]
-    state, clock, sources = batched.State(view, device, **options), HostClock(), some(graph)
+    state, clock, sources = batched.State(view, device, **options), HostClock(), sources or some(graph)
     return batched.finish(state, batched.fetch(state, batched.run(state, clock, sources)), sources), clock
 
 
@@ -66,6 +68,19 @@ def test_every_row_is_what_a_search_alone_gives(seed: int) -> None:
     device = EmulatedDevice(seed=seed)
     for name in FEW:
         assert_right(search(device, zoo(name))[0], some(zoo(name)))
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("lanes", batched.LANES)
+def test_every_row_is_what_a_search_alone_gives_on_a_gpu(lanes: int) -> None:
+    from gpugraph.devices.cuda import CudaDevice
+
+    device = CudaDevice(0)
+    for graph in (*(zoo(name) for name in SEARCHABLE), hub(), generate("complete:60"), generate("rmat:12,w=1..255")):
+        sources = some(graph, 2 * lanes + 1)
+        for bits in (32, 64):
+            assert_right(search(device, graph, bits, sources, lanes=lanes)[0], sources)
+    device.close()
 
 
 @needs_compiler
