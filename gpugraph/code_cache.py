@@ -3,8 +3,8 @@
 Cubins, kernels of the emulated device and Numba's machine code lie in ``$GPUGRAPH_CACHE_DIR``, else in ``gpugraph``
 of the user's cache directory, a folder for each kind.  Names hold a digest of all that the code depends on, so that
 nothing there is ever stale.  Beside each file stands a JSON file with facts and the SHA-256 of both: what does not
-agree with it is cut off or damaged and counts as absent, so that it is made anew.  The folder may be
-removed at any time.
+agree with it is cut off or damaged and counts as absent, so that it is made anew.  Of processes that miss a file at
+once one makes it, and the others wait for it.  The folder may be removed at any time.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import os
 import re
 import tempfile
 import threading
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -50,14 +51,78 @@ def find(kind: str, name: str) -> Entry | None:
         kind: ``"cubins"``, ``"emulated"`` or ``"numba"``.
         name: with an extension, which no two names differ by alone.
     """
+    entry = _look_up(kind, name)
+    if entry is None:
+        _tell(f"compiling {_DIGEST.split(name)[0]}, for this and later runs")
+    return entry
+
+
+def _look_up(kind: str, name: str) -> Entry | None:
     folders = [folder for folder in (users_folder(), *(Path(own.name) for own in _OWN)) if folder is not None]
     for folder in folders:
         entry = _read(folder / kind / name)
         if entry is not None:
             return entry
-    for tell in _LISTENERS[-1:]:
-        tell(f"compiling {_DIGEST.split(name)[0]}, for this and later runs")
     return None
+
+
+@contextlib.contextmanager
+def sole_maker(kind: str, name: str) -> Iterator[Entry | None]:
+    """Let one process at a time make a file that ``find`` did not find, until the block ends.
+
+    Gives the file if another process has made it meanwhile, and None if this one is to make it.  A process that has
+    ended is waited for no longer, nor any for more than ``LONGEST_WAIT`` seconds; where the folder takes no lock (it
+    may not be written to, or its file system has none) processes go on side by side, as each may.
+    """
+    folder = users_folder()
+    with contextlib.ExitStack() as until_made:
+        if folder is not None:
+            with contextlib.suppress(ImportError, OSError):
+                _lock(folder / kind / f"{name}.lock", until_made)
+        yield _look_up(kind, name)
+
+
+LONGEST_WAIT = 60.0
+"""Seconds; who makes something for longer may have been stopped, and to make it twice does no harm."""
+
+_UNTOLD_WAIT = 2.0
+
+
+def _lock(path: Path, until: contextlib.ExitStack) -> None:
+    """Take a lock that is gone with its process, and with it the file; give up after ``LONGEST_WAIT``.
+
+    Raises:
+        ImportError: the system has no such locks.
+        OSError: the file system has none, or the file cannot be made.
+    """
+    import fcntl
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    began, told = time.monotonic(), False
+    while (waited := time.monotonic() - began) < LONGEST_WAIT:
+        with contextlib.ExitStack() as attempt:
+            file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+            attempt.callback(os.close, file)
+            with contextlib.suppress(BlockingIOError, FileNotFoundError):
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if os.path.samestat(os.fstat(file), os.stat(path)):  # not one that its holder removed
+                    attempt.callback(_remove, path)
+                    until.push(attempt.pop_all())
+                    return
+        if waited > _UNTOLD_WAIT and not told:
+            _tell(f"waiting for another process that compiles {_DIGEST.split(path.name)[0]}")
+            told = True
+        time.sleep(0.02)
+
+
+def _remove(path: Path) -> None:
+    with contextlib.suppress(OSError):
+        path.unlink()
+
+
+def _tell(news: str) -> None:
+    for listener in _LISTENERS[-1:]:
+        listener(news)
 
 
 @contextlib.contextmanager

@@ -36,7 +36,7 @@ def dispatcher_of(function: Callable[..., Any], options: dict[str, bool]) -> Any
     decorate: Any = numba.njit
     made = decorate(nogil=True, **options)(function)
     if isinstance(made, Dispatcher):  # not where Numba is switched off
-        made._cache = _Cache(made)  # type: ignore[attr-defined]
+        _Cache(made).serve()
     return made
 
 
@@ -49,6 +49,12 @@ class _Cache(NullCache):
 
     def __init__(self, function: Any):
         self._function = function
+        self._compile = function._compiler.compile
+
+    def serve(self) -> None:
+        """Let the function look here before it is compiled, and be compiled by one process at a time."""
+        self._function._cache = self
+        self._function._compiler.compile = self._compile_alone
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the compiled function for a signature; None where it is not in the cache.
@@ -60,11 +66,24 @@ class _Cache(NullCache):
         entry = code_cache.find("numba", name) if name is not None else None
         return None if entry is None else _rebuild(target_context, *pickle.loads(entry.content))
 
-    def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep the compiled function for a signature, where it holds no address of this process."""
-        name = self._name(sig, data.codegen)
-        if name is not None and not data.lifted and not data.library.has_dynamic_globals:
-            code_cache.keep_if_possible("numba", name, _dumps(data._reduce()))
+    def _compile_alone(self, args: Any, return_type: Any) -> Any:
+        """Compile for types that are not in the cache, or wait for the process that does, and keep what comes of it.
+
+        It is kept only where it holds no address of this process.
+        """
+        context = self._function.targetctx
+        name = self._name(args, context.codegen())
+        if name is None or return_type is not None:
+            return self._compile(args, return_type)
+        with code_cache.sole_maker("numba", name) as entry:
+            if entry is not None:
+                made = _rebuild(context, *pickle.loads(entry.content))
+                context.insert_user_function(made.entry_point, made.fndesc, [made.library])  # as compilation does
+                return made
+            made = self._compile(args, return_type)
+            if not made.lifted and not made.library.has_dynamic_globals:
+                code_cache.keep_if_possible("numba", name, _dumps(made._reduce()))
+            return made
 
     def _name(self, sig: Any, codegen: Any) -> str | None:
         """Return the file's name, which holds a digest of all that the code depends on; None without a source."""

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
+import sys
+import time
 import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -154,3 +158,75 @@ def test_what_is_not_there_and_so_will_be_compiled_is_named(folder: Path) -> Non
     code_cache.find("cubins", "later-0123456789abcdef.cubin")
     later = ", for this and later runs"
     assert told == [f"compiling gpugraph.graph.build._rows{later}", f"compiling arcs_at-sm_100{later}"]
+
+
+def test_of_many_that_miss_a_file_at_once_one_makes_it(folder: Path) -> None:
+    made: list[str] = []
+
+    def work(name: str) -> bytes:
+        with code_cache.sole_maker("emulated", name) as found:
+            if found is None:
+                made.append(name)
+                time.sleep(0.01)
+                code_cache.keep("emulated", name, name.encode())
+                return name.encode()
+            return found.content
+
+    names = [f"{letter}.so" for letter in "abcdef"]
+    with ThreadPoolExecutor(16) as pool:
+        assert list(pool.map(work, names * 8)) == [name.encode() for name in names] * 8
+    assert sorted(made) == names
+    assert not [name for name in os.listdir(folder / "emulated") if name.endswith(".lock")]
+
+
+HOLDER = """
+import sys, time
+from gpugraph import code_cache
+with code_cache.sole_maker("emulated", "a.so"):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_a_maker_that_was_killed_is_waited_for_no_longer(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = [sys.executable, "-c", HOLDER]
+    with subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"held\n"
+        holder.send_signal(signal.SIGKILL)
+    assert os.listdir(folder / "emulated") == ["a.so.lock"]
+
+    def waits(_: float) -> None:
+        raise AssertionError("waited for who has ended")
+
+    monkeypatch.setattr(time, "sleep", waits)
+    with code_cache.sole_maker("emulated", "a.so") as found:
+        assert found is None
+    assert os.listdir(folder / "emulated") == []
+
+
+def test_who_waits_says_for_what_and_not_for_ever(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(code_cache, "LONGEST_WAIT", 0.1)
+    monkeypatch.setattr(code_cache, "_UNTOLD_WAIT", 0.0)
+    told: list[str] = []
+    name = "boruvka-plain-0123456789abcdef0123.so"
+    with code_cache.told_to(told.append), code_cache.sole_maker("emulated", name):
+        with code_cache.sole_maker("emulated", "other.so"):
+            assert told == []
+        with code_cache.sole_maker("emulated", name) as found:
+            assert found is None
+        assert os.listdir(folder / "emulated") == [f"{name}.lock"]
+    assert told == ["waiting for another process that compiles boruvka-plain"]
+
+
+@pytest.mark.parametrize("call", ["fcntl.flock", "os.open", "pathlib.Path.mkdir"])
+def test_where_nothing_can_be_locked_all_go_on_side_by_side(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise OSError(37, "No locks available")
+
+    monkeypatch.setattr(call, refused)
+    with code_cache.sole_maker("numba", "f.code") as first, code_cache.sole_maker("numba", "f.code") as second:
+        assert first is None
+        assert second is None

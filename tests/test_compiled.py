@@ -108,6 +108,18 @@ def test_a_change_of_a_called_function_or_of_a_constant_is_seen(sources: Sources
     assert sources.load().forward(3) == 15
 
 
+def test_what_another_process_compiled_meanwhile_is_taken_from_the_cache(
+    sources: Sources, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sources.load().forward(3)
+    sources.caller = CALLER.replace("STEP = 1", "STEP = 2")
+    monkeypatch.setattr(code_cache, "find", lambda kind, name: None)  # it is not there yet
+    module = sources.load()
+    monkeypatch.setattr(module.twice.dispatcher._cache, "_compile", None)  # nor compiled here
+    assert module.forward(3) == 8
+    assert sources.load().twice(4) == 8
+
+
 @pytest.mark.parametrize("size", [0, 10, 1000])
 def test_a_file_that_was_cut_off_is_compiled_anew(sources: Sources, tmp_path: Path, size: int) -> None:
     sources.load().forward(3)

@@ -90,13 +90,18 @@ def compile_kernels(file: str | os.PathLike[str], defines: Defines | None, arch:
     nvrtc = compiler()
     key = hashlib.sha256(repr((options, nvrtc.version, source.name, text)).encode()).hexdigest()
     stem = f"{source.path.stem}-{arch}-{key[:32]}"
-    found = _from_cache(f"{stem}.cubin", arch)
+    name = f"{stem}.cubin"
+    found = _from_cache(code_cache.find("cubins", name), arch)
     if found is not None:
         return found
-    result = nvrtc.compile(text, source.name, options)
-    if result.status != "ok":
-        raise _compile_error(source, arch, result.status, result.log, nvrtc.version)
-    return _to_cache(f"{stem}.cubin", arch, result.cubin, result.log)
+    with code_cache.sole_maker("cubins", name) as entry:
+        found = _from_cache(entry, arch)
+        if found is not None:
+            return found
+        result = nvrtc.compile(text, source.name, options)
+        if result.status != "ok":
+            raise _compile_error(source, arch, result.status, result.log, nvrtc.version)
+        return _to_cache(name, arch, result.cubin, result.log)
 
 
 def architecture_for(capability: int) -> str:
@@ -127,9 +132,8 @@ def parse_usage(log: str) -> dict[str, KernelUsage]:
     return usage
 
 
-def _from_cache(name: str, arch: str) -> CompiledModule | None:
-    """Return the module in the cache; None if it is not there as it was written."""
-    entry = code_cache.find("cubins", name)
+def _from_cache(entry: code_cache.Entry | None, arch: str) -> CompiledModule | None:
+    """Return the module of a file in the cache; None if there is none, or its facts are no module's."""
     if entry is None:
         return None
     try:

@@ -267,13 +267,16 @@ def _cached(name: str, make: Callable[[Path], None]) -> Path:
     found = code_cache.find("emulated", name)
     if found is not None:
         return found.path
-    with code_cache.scratch_folder() as folder:
-        try:
-            make(folder / name)
-            made = (folder / name).read_bytes()
-        except OSError as error:
-            raise code_cache.no_room(error) from None
-    return code_cache.keep("emulated", name, made)
+    with code_cache.sole_maker("emulated", name) as found:
+        if found is not None:
+            return found.path
+        with code_cache.scratch_folder() as folder:
+            try:
+                make(folder / name)
+                made = (folder / name).read_bytes()
+            except OSError as error:
+                raise code_cache.no_room(error) from None
+        return code_cache.keep("emulated", name, made)
 
 
 def _distinguish_volatile(compiler: Compiler) -> list[str]:
