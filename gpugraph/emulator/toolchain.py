@@ -130,7 +130,7 @@ _PLAIN = ("-g1", "-fno-strict-aliasing", "-fwrapv")
 _RUNTIME = ("-O2", *_PLAIN)
 _KERNELS = ("-O1", *_PLAIN)
 """Kernels that are tried on small graphs often take longer to compile than to run: three fifths of the time of -O2."""
-_DEBUG = ("-g", "-fno-omit-frame-pointer", "-fno-strict-aliasing")
+_DEBUG = ("-g1", "-fno-omit-frame-pointer", "-fno-strict-aliasing")
 _CHECKS = ("-fsanitize=address,undefined", "-fno-sanitize=vptr", "-fno-sanitize-recover=undefined")
 
 _DIAGNOSTIC = re.compile(r"^(.+?):(\d+):(?:\d+:)? (?:fatal )?error: (.*)$", re.MULTILINE)

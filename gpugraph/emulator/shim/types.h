@@ -7,8 +7,9 @@
 #pragma once
 
 #include <climits>
-#include <cmath>
 #include <cstddef>
+#undef _GLIBCXX_USE_STD_SPEC_FUNCS  // no kernel needs a Bessel function, and to read them takes longer than all the rest
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
