@@ -46,6 +46,7 @@ class KernelName:
     max_threads: str = "0"
 
 
+@functools.lru_cache(maxsize=64)
 def rewrite_dynamic_shared(text: str) -> str:
     """Replace ``extern __shared__ T name[];`` by a pointer, or at namespace scope by an object that acts as one.
 
