@@ -258,28 +258,48 @@ struct Sweep {
     }
     __device__ __forceinline__ bool fell(uint32 item) const { return changed[item / 32] >> item % 32 & 1; }
 
-    // The least that leads to an item by the arcs of `row` from tails that fell.  All lanes of a warp call together.
+    // A tile's threads look at one arc each: its tail, and whether the line there is wanted.
+    struct Arc {
+        uint32 tail;
+        bool has;
+    };
+    __device__ __forceinline__ Arc arc_at(const Row& row, index_t arc) const {
+        const bool has = arc < row.end;
+        return {row.first + (has ? static_cast<uint32>(streamed(&in.targets[arc])) : 0), has};
+    }
+
+    // The least that leads to an item by the arcs of `row` from tails that fell.  What the next arcs need is asked for
+    // while lines are on their way.  All lanes of a warp call together.
     __device__ __forceinline__ Share gathered(const Row& row, bool& unfit) const {
         Share best = nowhere();
-        for (index_t arc = row.begin; __any_sync(FULL_MASK, arc < row.end); arc += tile.threads) {
-            const bool has = arc + tile.lane() < row.end;
-            const uint32 tail = row.first + (has ? static_cast<uint32>(streamed(&in.targets[arc + tile.lane()])) : 0);
-            const bool asks = has && (every || fell(tail));
-            const weight_t weight = asks ? streamed(&in.weights[arc + tile.lane()]) : static_cast<weight_t>(0);
+        index_t arc = row.begin + tile.lane();
+        Arc here = arc_at(row, arc), later = arc_at(row, arc + tile.threads);
+        bool asks = here.has && (every || fell(here.tail));
+        weight_t weight = asks ? streamed(&in.weights[arc]) : static_cast<weight_t>(0);
+        while (__any_sync(FULL_MASK, here.has)) {
             const uint32 wanted = tile.own(__ballot_sync(FULL_MASK, asks));
+            const uint32 tail = here.tail;
+            const weight_t length = weight;
+            here = later;
+            arc += tile.threads;
+            later = arc_at(row, arc + tile.threads);
             for (int base = 0; base < tile.threads; base += IN_FLIGHT) {
-                if (!__any_sync(FULL_MASK, wanted >> base)) break;
                 Share there[IN_FLIGHT];
 #pragma unroll
                 for (int i = 0; i < IN_FLIGHT; ++i) {
                     const uint32 item = __shfl_sync(FULL_MASK, tail, base + i, tile.threads);
                     if (wanted >> (base + i) & 1) there[i].whole = current(&line(item)->whole);
                 }
+                if (base == 0) {
+                    asks = here.has && (every || fell(here.tail));
+                    weight = asks ? streamed(&in.weights[arc]) : static_cast<weight_t>(0);
+                }
 #pragma unroll
                 for (int i = 0; i < IN_FLIGHT; ++i) {
-                    const weight_t length = __shfl_sync(FULL_MASK, weight, base + i, tile.threads);
-                    if (wanted >> (base + i) & 1) unfit |= relax(best, there[i], length);
+                    const weight_t along = __shfl_sync(FULL_MASK, length, base + i, tile.threads);
+                    if (wanted >> (base + i) & 1) unfit |= relax(best, there[i], along);
                 }
+                if (!__any_sync(FULL_MASK, wanted >> base >> IN_FLIGHT)) break;
             }
         }
         return best;
@@ -287,26 +307,27 @@ struct Sweep {
 
     // Look at a row and lower its item's line.  All lanes of a warp call together.
     __device__ __forceinline__ void visit(const Row& row) const {
-        bool unfit = false, lowers = false;
-        const Share best = gathered(row, unfit);
-        if (row.there) {
-            Share before, after;
-            before.whole = current(&line(row.item)->whole);
-            after = before;
-            take_lesser(after, best);
-            lowers = after != before;
-            // race-allowed: who reads it early reads it again
-            if (lowers && row.whole) line(row.item)->whole = after.whole;
-            if (lowers && !row.whole) lower_together(line(row.item), before, after);
-            if (too_long(after, shared.limit, unfit)) shared.unfit = 1;  // race-allowed: every writer writes 1
+        Share before = nowhere();
+        if (row.there) before.whole = current(&line(row.item)->whole);
+        bool unfit = false;
+        Share after = gathered(row, unfit);
+        take_lesser(after, before);
+        const bool lowers = row.there && after != before;
+        // race-allowed: who reads it early reads it again
+        if (lowers && row.whole) line(row.item)->whole = after.whole;
+        if (lowers && !row.whole) lower_together(line(row.item), before, after);
+        if (row.there && too_long(after, shared.limit, unfit)) shared.unfit = 1;  // race-allowed: every writer writes 1
+        bool tells = tile.own(__ballot_sync(FULL_MASK, lowers)) != 0;
+        if (tells && tile.lane() == 0) {
+            const uint32 bit = 1u << row.item % 32;
+            uint32* const word = &shared.next[row.item / 32];
+            if (row.whole) {
+                atomicOr(word, bit);  // nobody waits for what it was
+            } else {
+                tells = (atomicOr(word, bit) & bit) == 0;  // of several pieces the first
+            }
         }
-        const bool fell_now = tile.own(__ballot_sync(FULL_MASK, lowers)) != 0;
-        bool tells = false;  // the line fell for the first time in this sweep
-        if (fell_now && tile.lane() == 0) {
-            tells = (atomicOr(&shared.next[row.item / 32], 1u << row.item % 32) >> row.item % 32 & 1) == 0;
-        }
-        tells = tile.own(__ballot_sync(FULL_MASK, tells)) != 0;
-        tell(row.item, row.first, tells);
+        tell(row.item, row.first, __shfl_sync(FULL_MASK, static_cast<int>(tells), 0, tile.threads) != 0);
     }
 
     // Count an item that fell, and list the heads of its out-arcs if that is wanted.  All lanes of a warp call together.
@@ -399,8 +420,7 @@ __device__ __forceinline__ void look(const Sweep& sweep, uint32 items, const uin
     const Tile tile = sweep.tile;
     const Graph& in = sweep.in;
     const uint32 parts = items / sweep.vertices * pieces, all = parts + (list != nullptr ? count : items);
-    for (uint32 base = tile.first(); base < all; base += tile.all()) {
-        const uint32 i = base + tile.rank();
+    const auto row_at = [&](uint32 i) {
         Row row = {false, true, 0, 0, 0, 0};
         if (i < parts) {
             const int32 v = piece_vertex[i % pieces];
@@ -419,6 +439,12 @@ __device__ __forceinline__ void look(const Sweep& sweep, uint32 items, const uin
             row.there = row.end != row.begin && row.end - row.begin <= PIECE;
         }
         if (!row.there) row.end = row.begin;
+        return row;
+    };
+    Row next = row_at(tile.first() + tile.rank());
+    for (uint32 base = tile.first(); base < all; base += tile.all()) {
+        const Row row = next;
+        next = row_at(base + tile.all() + tile.rank());  // while this one is looked at
         sweep.visit(row);
     }
 }
@@ -538,21 +564,37 @@ delta_stepping_batched_search(int32 vertices, index_t arcs, int32 searches, int3
     }
 }
 
-// Launch: any grid of whole warps.  Writes rows, each word by one thread; no atomics.  A warp takes 32 vertices and goes
-// through their lines, which stay in its cache, a search at a time.
-extern "C" __global__ void delta_stepping_batched_rows(int32 vertices, int32 searches, int32 threads,
-                                                       const uint4* __restrict__ lines, distance_t* rows) {
-    const Share* const shares = reinterpret_cast<const Share*>(lines);
-    const int32 lanes = threads * LANES;
-    const int64 chunks = (static_cast<int64>(vertices) + WARP - 1) / WARP;
-    const int64 groups = (static_cast<int64>(searches) + lanes - 1) / lanes;
-    for (int64 i = grid_thread() / WARP; i < chunks * groups; i += grid_threads() / WARP) {
-        const int64 group = i / chunks, v = i % chunks * WARP + lane_id();
-        if (v >= vertices) continue;
-        const Share* const line = shares + (group * vertices + v) * threads;
-        for (int32 lane = 0; lane < lanes && group * lanes + lane < searches; ++lane) {
-            const word_t word = line[lane / LANES].lane[lane % LANES];
-            rows[(group * lanes + lane) * vertices + v] = word == NOWHERE ? UNREACHED : static_cast<distance_t>(word);
+// Launch: any grid, BLOCK threads.  Writes rows, each word by one thread; no atomics.  A warp takes 32 vertices, and turns
+// their lines round in shared memory, where a line has a word more than it needs, so that no two threads meet in a bank.
+extern "C" __global__ void __launch_bounds__(BLOCK, 4)
+delta_stepping_batched_rows(int32 vertices, int32 searches, int32 threads, const uint4* __restrict__ lines,
+                            distance_t* rows) {
+    constexpr int STRIDE = MOST_THREADS * LANES + (LANES == 8 ? 2 : 1);
+    __shared__ word_t turned[WARPS][WARP * STRIDE];
+    word_t* const own = turned[threadIdx.x / WARP];
+    const int32 lanes = threads * LANES, shift = __ffs(threads) - 1;
+    const uint32 chunks = (static_cast<uint32>(vertices) + WARP - 1) / WARP;
+    const uint32 groups = static_cast<uint32>((searches + lanes - 1) / lanes);
+    for (uint32 i = grid_thread() / WARP; i < chunks * groups; i += grid_threads() / WARP) {
+        const int64 group = i / chunks;
+        const int32 first = static_cast<int32>(i % chunks) * WARP;
+        const int32 some = vertices - first < WARP ? vertices - first : WARP;
+        const uint4* const begin = lines + (group * vertices + first) * threads;
+        for (int32 at = lane_id(); at < some * threads; at += WARP) {
+            Share share;
+            share.whole = begin[at];
+#pragma unroll
+            for (int lane = 0; lane < LANES; ++lane) {
+                own[(at >> shift) * STRIDE + (at & (threads - 1)) * LANES + lane] = share.lane[lane];
+            }
         }
+        __syncwarp();
+        for (int32 lane = 0; lane < lanes && group * lanes + lane < searches; ++lane) {
+            if (lane_id() >= some) break;
+            const word_t word = own[lane_id() * STRIDE + lane];
+            const int64 place = (group * lanes + lane) * vertices + first + lane_id();
+            rows[place] = word == NOWHERE ? UNREACHED : static_cast<distance_t>(word);
+        }
+        __syncwarp();
     }
 }
