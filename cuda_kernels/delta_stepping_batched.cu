@@ -25,6 +25,7 @@ and so all pairs of a small graph are thousands of items that sweep side by side
     changed (3, words)                       by turns, a bit for each item: fell in the last sweep, in this one, cleared
     listed (2, items)                        by turns, the items to look at in this sweep, in the next
     stamp (items)                            the last sweep that an item was listed for; 0 at the start
+    order (n)                                short rows, class by class
     piece_vertex, piece_begin (room)         pieces of long rows, the same in all sweeps
     wide (3)                                 by turns, the out-arcs of what fell; 0 at the start
     control (CONTROL_WORDS)                  counters (enum Control); 0 at the start
@@ -53,9 +54,11 @@ constexpr int RESIDENT = DISTANCE_BITS == 64 ? 2 : 3;
 constexpr int BLOCK = 256;
 constexpr int WARPS = BLOCK / WARP;
 constexpr int SHARE = 16;         // bytes of a line that a thread has
-constexpr int MOST_THREADS = 8;   // of a tile
+constexpr int MOST_THREADS = 128 / SHARE;  // of a tile
 constexpr int IN_FLIGHT = 4;      // lines that a tile has under way
-constexpr int PIECE = 128;        // arcs; longer rows are cut
+constexpr int CLASS = 8;          // arcs: rows of as many eights are looked at side by side
+constexpr int CLASSES = 16;
+constexpr int PIECE = CLASS * CLASSES;  // arcs; longer rows are cut
 constexpr int FEW = 32;           // lists pay where fewer than one arc of so many leaves what fell,
 constexpr int LONG_ROW = 4096;    // and no row that tells its heads is longer
 constexpr float64 NEARLY_ALL = 0.875;  // of the arcs leave what fell: then bits tell nothing
@@ -75,7 +78,9 @@ enum Control {
     SWEEPS = OVERFLOW + 3,  // done
     LISTS,              // of these, by a list
     LOWERED,            // lines; modulo 2^32
-    CONTROL_WORDS
+    ROWS,                   // by class, short rows of it and of those before
+    ORDERED = ROWS + CLASSES,  // by class, rows written down
+    CONTROL_WORDS = ORDERED + CLASSES
 };
 
 // ------------------------------------------------------------------ lines
@@ -88,16 +93,15 @@ typedef distance_t word_t;
 constexpr word_t NOWHERE = UNREACHED;
 #endif
 constexpr int LANES = SHARE / sizeof(word_t);  // of a thread
+typedef uint4 share_t;
+
+constexpr int PAIRS = SHARE / 4;
 
 union Share {
-    uint4 whole;
-    uint32 pair[4];
+    share_t whole;
+    uint32 pair[PAIRS];
     word_t lane[LANES];
 };
-
-__device__ __forceinline__ bool operator!=(const Share& a, const Share& b) {
-    return ((a.pair[0] ^ b.pair[0]) | (a.pair[1] ^ b.pair[1]) | (a.pair[2] ^ b.pair[2]) | (a.pair[3] ^ b.pair[3])) != 0;
-}
 
 // The smaller of each of two numbers of 16 bits.
 __device__ __forceinline__ uint32 min_halves(uint32 a, uint32 b) {
@@ -113,7 +117,8 @@ __device__ __forceinline__ uint32 min_halves(uint32 a, uint32 b) {
 __device__ __forceinline__ Share nowhere() {
     Share share;
 #if DISTANCE_BITS == 16
-    for (int i = 0; i < 4; ++i) share.pair[i] = NOWHERE << 16 | NOWHERE;
+#pragma unroll
+    for (int i = 0; i < PAIRS; ++i) share.pair[i] = NOWHERE << 16 | NOWHERE;
 #else
 #pragma unroll
     for (int i = 0; i < LANES; ++i) share.lane[i] = NOWHERE;
@@ -121,37 +126,29 @@ __device__ __forceinline__ Share nowhere() {
     return share;
 }
 
-// Lower `best` to another one.
-__device__ __forceinline__ void take_lesser(Share& best, const Share& other) {
-#if DISTANCE_BITS == 16
-#pragma unroll
-    for (int i = 0; i < 4; ++i) best.pair[i] = min_halves(best.pair[i], other.pair[i]);
-#else
-#pragma unroll
-    for (int i = 0; i < LANES; ++i) {
-        if (other.lane[i] < best.lane[i]) best.lane[i] = other.lane[i];
-    }
-#endif
-}
-
-// Lower `best` to what leads there from a tail by an arc; true if a sum did not fit.
-__device__ __forceinline__ bool relax(Share& best, const Share& tail, weight_t weight) {
+// Lower `best` to what leads there from a tail by an arc; `moved` is not 0 afterwards if it fell, `unfit` if a sum did
+// not fit.
+__device__ __forceinline__ void relax(Share& best, const Share& tail, weight_t weight, uint32& moved, bool& unfit) {
 #if DISTANCE_BITS == 16
     const uint32 short_weight = weight < NOWHERE ? static_cast<uint32>(weight) : NOWHERE;
     const uint32 both = short_weight << 16 | short_weight;
 #pragma unroll
-    for (int i = 0; i < 4; ++i) best.pair[i] = min_halves(best.pair[i], tail.pair[i] + both);
-    return false;  // who writes a line looks how long its distances are
+    for (int i = 0; i < PAIRS; ++i) {
+        const uint32 least = min_halves(best.pair[i], tail.pair[i] + both);
+        moved |= least ^ best.pair[i];
+        best.pair[i] = least;
+    }
 #else
-    bool unfit = false;
 #pragma unroll
     for (int i = 0; i < LANES; ++i) {
         if (tail.lane[i] >= best.lane[i]) continue;
         const word_t sum = extended(tail.lane[i], weight);
-        if (sum < best.lane[i]) best.lane[i] = sum;
+        if (sum < best.lane[i]) {
+            best.lane[i] = sum;
+            moved = 1;
+        }
         unfit |= SUMS_OVERFLOW && sum == NOWHERE;
     }
-    return unfit;
 #endif
 }
 
@@ -161,7 +158,7 @@ __device__ __forceinline__ bool too_long(const Share& share, uint32 limit, bool 
     bool is = false;
 #if DISTANCE_BITS == 16
 #pragma unroll
-    for (int i = 0; i < 4; ++i) {
+    for (int i = 0; i < PAIRS; ++i) {
         const uint32 low = share.pair[i] & 0xffffu, high = share.pair[i] >> 16;
         is |= (low > limit && low != NOWHERE) || (high > limit && high != NOWHERE);
     }
@@ -173,22 +170,20 @@ __device__ __forceinline__ bool too_long(const Share& share, uint32 limit, bool 
 }
 
 // Lower a thread's part of a line that others lower, too.
-__device__ __forceinline__ void lower_together(Share* place, const Share& before, const Share& after) {
+__device__ __forceinline__ void lower_together(Share* place, const Share& best) {
 #if DISTANCE_BITS == 16
 #pragma unroll
-    for (int i = 0; i < 4; ++i) {
-        uint32 old = before.pair[i];
-        while (min_halves(old, after.pair[i]) != old) {
-            const uint32 seen = atomicCAS(&place->pair[i], old, min_halves(old, after.pair[i]));
+    for (int i = 0; i < PAIRS; ++i) {
+        uint32 old = current(&place->pair[i]);
+        while (min_halves(old, best.pair[i]) != old) {
+            const uint32 seen = atomicCAS(&place->pair[i], old, min_halves(old, best.pair[i]));
             if (seen == old) break;
             old = seen;
         }
     }
 #else
 #pragma unroll
-    for (int i = 0; i < LANES; ++i) {
-        if (after.lane[i] < before.lane[i]) atomicMin(&place->lane[i], after.lane[i]);
-    }
+    for (int i = 0; i < LANES; ++i) lower_to(&place->lane[i], best.lane[i]);
 #endif
 }
 
@@ -258,65 +253,47 @@ struct Sweep {
     }
     __device__ __forceinline__ bool fell(uint32 item) const { return changed[item / 32] >> item % 32 & 1; }
 
-    // A tile's threads look at one arc each: its tail, and whether the line there is wanted.
-    struct Arc {
-        uint32 tail;
-        bool has;
-    };
-    __device__ __forceinline__ Arc arc_at(const Row& row, index_t arc) const {
-        const bool has = arc < row.end;
-        return {row.first + (has ? static_cast<uint32>(streamed(&in.targets[arc])) : 0), has};
-    }
-
-    // The least that leads to an item by the arcs of `row` from tails that fell.  What the next arcs need is asked for
-    // while lines are on their way.  All lanes of a warp call together.
-    __device__ __forceinline__ Share gathered(const Row& row, bool& unfit) const {
-        Share best = nowhere();
-        index_t arc = row.begin + tile.lane();
-        Arc here = arc_at(row, arc), later = arc_at(row, arc + tile.threads);
-        bool asks = here.has && (every || fell(here.tail));
-        weight_t weight = asks ? streamed(&in.weights[arc]) : static_cast<weight_t>(0);
-        while (__any_sync(FULL_MASK, here.has)) {
-            const uint32 wanted = tile.own(__ballot_sync(FULL_MASK, asks));
-            const uint32 tail = here.tail;
-            const weight_t length = weight;
-            here = later;
-            arc += tile.threads;
-            later = arc_at(row, arc + tile.threads);
-            for (int base = 0; base < tile.threads; base += IN_FLIGHT) {
+    // Lower `best` to the least that leads to an item by the arcs of `row` from tails that fell; see relax().  All lanes
+    // of a warp call together.
+    __device__ __forceinline__ void gather(const Row& row, Share& best, uint32& moved, bool& unfit) const {
+        for (index_t arc = row.begin + tile.lane(); true; arc += tile.threads) {
+            const bool has = arc < row.end;
+            const uint32 tail = row.first + (has ? static_cast<uint32>(streamed(&in.targets[arc])) : 0);
+            const weight_t weight = has ? streamed(&in.weights[arc]) : static_cast<weight_t>(0);
+            if (!__any_sync(FULL_MASK, has)) break;
+            const uint32 wanted = tile.own(__ballot_sync(FULL_MASK, has && (every || fell(tail))));
+            for (int base = 0; __any_sync(FULL_MASK, wanted >> base); base += IN_FLIGHT) {
                 Share there[IN_FLIGHT];
 #pragma unroll
                 for (int i = 0; i < IN_FLIGHT; ++i) {
                     const uint32 item = __shfl_sync(FULL_MASK, tail, base + i, tile.threads);
                     if (wanted >> (base + i) & 1) there[i].whole = current(&line(item)->whole);
                 }
-                if (base == 0) {
-                    asks = here.has && (every || fell(here.tail));
-                    weight = asks ? streamed(&in.weights[arc]) : static_cast<weight_t>(0);
-                }
 #pragma unroll
                 for (int i = 0; i < IN_FLIGHT; ++i) {
-                    const weight_t along = __shfl_sync(FULL_MASK, length, base + i, tile.threads);
-                    if (wanted >> (base + i) & 1) unfit |= relax(best, there[i], along);
+                    const weight_t length = __shfl_sync(FULL_MASK, weight, base + i, tile.threads);
+                    if (wanted >> (base + i) & 1) relax(best, there[i], length, moved, unfit);
                 }
-                if (!__any_sync(FULL_MASK, wanted >> base >> IN_FLIGHT)) break;
             }
         }
-        return best;
     }
 
     // Look at a row and lower its item's line.  All lanes of a warp call together.
     __device__ __forceinline__ void visit(const Row& row) const {
-        Share before = nowhere();
-        if (row.there) before.whole = current(&line(row.item)->whole);
+        Share best = nowhere();
+        if (row.there) best.whole = current(&line(row.item)->whole);
+        uint32 moved = 0;
         bool unfit = false;
-        Share after = gathered(row, unfit);
-        take_lesser(after, before);
-        const bool lowers = row.there && after != before;
-        // race-allowed: who reads it early reads it again
-        if (lowers && row.whole) line(row.item)->whole = after.whole;
-        if (lowers && !row.whole) lower_together(line(row.item), before, after);
-        if (row.there && too_long(after, shared.limit, unfit)) shared.unfit = 1;  // race-allowed: every writer writes 1
+        gather(row, best, moved, unfit);
+        const bool lowers = moved != 0;
+        if (lowers) {
+            // race-allowed: who reads it early reads it again
+            if (row.whole) line(row.item)->whole = best.whole;
+            if (!row.whole) lower_together(line(row.item), best);
+        }
+        if ((lowers || unfit) && too_long(best, shared.limit, unfit)) {
+            shared.unfit = 1;  // race-allowed: every writer writes 1
+        }
         bool tells = tile.own(__ballot_sync(FULL_MASK, lowers)) != 0;
         if (tells && tile.lane() == 0) {
             const uint32 bit = 1u << row.item % 32;
@@ -357,22 +334,41 @@ struct Sweep {
 
 // ------------------------------------------------------------------ the parts of a launch
 
-// Begin: nothing is reached; rows longer than PIECE are cut, and the largest weight is found where words are narrow.
+// The class of a short row, by its length; CLASSES and more for one that is cut, or -1 for one without arcs.
+__device__ __forceinline__ int class_of(index_t arcs) {
+    const index_t eights = (arcs + CLASS - 1) / CLASS;
+    return eights > CLASSES ? CLASSES : static_cast<int>(eights) - 1;
+}
+
+// Begin: nothing is reached; short rows are counted by class, longer ones cut, and the largest weight is found where
+// words are narrow.
 __device__ __forceinline__ void begin_searches(const Graph& in, uint64 shares, uint32 words, uint32 items, Share* lines,
                                                uint32* changed, uint32* stamp, int32* piece_vertex,
                                                index_t* piece_begin, uint32* control) {
     for (uint64 i = grid_thread(); i < shares; i += grid_threads()) lines[i] = nowhere();
     for (uint64 i = grid_thread(); i < 3ull * words; i += grid_threads()) changed[i] = 0;
     for (uint64 i = grid_thread(); i < items; i += grid_threads()) stamp[i] = 0;
+    __shared__ uint32 counts[CLASSES];
+    if (threadIdx.x < CLASSES) counts[threadIdx.x] = 0;
+    __syncthreads();
     for (int64 base = grid_thread() / WARP * WARP; base < in.vertices; base += grid_threads()) {
         const int64 v = base + lane_id();
         const index_t begin = v < in.vertices ? in.offsets[v] : 0;
         const index_t arcs = v < in.vertices ? in.offsets[v + 1] - begin : 0;
-        const uint32 pieces = arcs > PIECE ? static_cast<uint32>((arcs + PIECE - 1) / PIECE) : 0;
+        const int kind = class_of(arcs);
+        if (kind >= 0 && kind < CLASSES) atomicAdd(&counts[kind], 1u);
+        const uint32 pieces = kind == CLASSES ? static_cast<uint32>((arcs + PIECE - 1) / PIECE) : 0;
         const uint32 slot = warp_reserve(&control[PIECES], pieces);
         for (uint32 i = 0; i < pieces; ++i) {
             piece_vertex[slot + i] = static_cast<int32>(v);
             piece_begin[slot + i] = begin + static_cast<index_t>(i) * PIECE;
+        }
+    }
+    __syncthreads();
+    // Rows of a class begin behind those of all before it.
+    if (threadIdx.x < CLASSES) {
+        for (int kind = threadIdx.x; kind < CLASSES; ++kind) {
+            if (counts[threadIdx.x] != 0) atomicAdd(&control[ROWS + kind], counts[threadIdx.x]);
         }
     }
 #if DISTANCE_BITS == 16
@@ -384,6 +380,27 @@ __device__ __forceinline__ void begin_searches(const Graph& in, uint64 shares, u
     heaviest = ~warp_min(~heaviest);
     if (lane_id() == 0) atomicMax(&control[HEAVIEST], heaviest);
 #endif
+}
+
+// Write the short rows down class by class, BLOCK vertices at a time, in any order.  All threads must call.
+__device__ __forceinline__ void order_rows(const Graph& in, int32* order, uint32* control) {
+    __shared__ uint32 counts[CLASSES], slots[CLASSES];
+    for (int64 base = static_cast<int64>(blockIdx.x) * BLOCK; base < in.vertices; base += grid_threads()) {
+        if (threadIdx.x < CLASSES) counts[threadIdx.x] = 0;
+        __syncthreads();
+        const int64 v = base + threadIdx.x;
+        const int kind = v < in.vertices ? class_of(in.offsets[v + 1] - in.offsets[v]) : -1;
+        const bool is_short = kind >= 0 && kind < CLASSES;
+        uint32 place = is_short ? atomicAdd(&counts[kind], 1u) : 0;
+        __syncthreads();
+        if (threadIdx.x < CLASSES && counts[threadIdx.x] != 0) {
+            const uint32 first = threadIdx.x == 0 ? 0 : current(&control[ROWS + threadIdx.x - 1]);
+            slots[threadIdx.x] = first + atomicAdd(&control[ORDERED + threadIdx.x], counts[threadIdx.x]);
+        }
+        __syncthreads();
+        if (is_short) order[slots[kind] + place] = static_cast<int32>(v);
+    }
+    __syncthreads();
 }
 
 // Set every search's source.
@@ -414,13 +431,16 @@ __device__ __forceinline__ void add_up(Shared& shared, uint32* control, uint64* 
     clear(shared);
 }
 
-// Look at all items, or at those listed for the sweep `now`: the pieces of long rows, then the short rows.
-__device__ __forceinline__ void look(const Sweep& sweep, uint32 items, const uint32* list, uint32 count, uint32 now,
-                                     const int32* piece_vertex, const index_t* piece_begin, uint32 pieces) {
+// Look at all items, or at those listed for the sweep `now`: the pieces of long rows, then the `rows` short ones in the
+// order of their length, so that the tiles of a warp have about as much to do.
+__device__ __forceinline__ void look(const Sweep& sweep, uint32 groups, const uint32* list, uint32 count, uint32 now,
+                                     const int32* order, uint32 rows, const int32* piece_vertex,
+                                     const index_t* piece_begin, uint32 pieces) {
     const Tile tile = sweep.tile;
     const Graph& in = sweep.in;
-    const uint32 parts = items / sweep.vertices * pieces, all = parts + (list != nullptr ? count : items);
-    const auto row_at = [&](uint32 i) {
+    const uint32 parts = groups * pieces, all = parts + (list != nullptr ? count : groups * rows);
+    for (uint32 base = tile.first(); base < all; base += tile.all()) {
+        const uint32 i = base + tile.rank();
         Row row = {false, true, 0, 0, 0, 0};
         if (i < parts) {
             const int32 v = piece_vertex[i % pieces];
@@ -432,19 +452,18 @@ __device__ __forceinline__ void look(const Sweep& sweep, uint32 items, const uin
             row.begin = piece_begin[i % pieces];
             row.end = row.begin + PIECE < in.offsets[v + 1] ? row.begin + PIECE : in.offsets[v + 1];
         } else if (i < all) {
-            row.item = list != nullptr ? list[i - parts] : i - parts;
-            row.first = row.item / sweep.vertices * sweep.vertices;
+            if (list != nullptr) {
+                row.item = list[i - parts];
+                row.first = row.item / sweep.vertices * sweep.vertices;
+            } else {
+                row.first = (i - parts) / rows * sweep.vertices;
+                row.item = row.first + static_cast<uint32>(order[(i - parts) % rows]);
+            }
             row.begin = in.offsets[row.item - row.first];
             row.end = in.offsets[row.item - row.first + 1];
-            row.there = row.end != row.begin && row.end - row.begin <= PIECE;
+            row.there = row.end - row.begin <= PIECE;
         }
         if (!row.there) row.end = row.begin;
-        return row;
-    };
-    Row next = row_at(tile.first() + tile.rank());
-    for (uint32 base = tile.first(); base < all; base += tile.all()) {
-        const Row row = next;
-        next = row_at(base + tile.all() + tile.rank());  // while this one is looked at
         sweep.visit(row);
     }
 }
@@ -470,8 +489,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
 delta_stepping_batched_search(int32 vertices, index_t arcs, int32 searches, int32 threads,
                               const index_t* __restrict__ offsets, const int32* __restrict__ targets,
                               const weight_t* __restrict__ weights, const index_t* __restrict__ out_offsets,
-                              const int32* __restrict__ out_targets, const int32* __restrict__ sources, uint4* lines,
-                              uint32* changed, uint32* listed, uint32* stamp, int32* piece_vertex,
+                              const int32* __restrict__ out_targets, const int32* __restrict__ sources, share_t* lines,
+                              uint32* changed, uint32* listed, uint32* stamp, int32* order, int32* piece_vertex,
                               index_t* piece_begin, uint64* wide, uint32* control, uint64* timeline) {
     __shared__ Shared shared;
     uint32 barriers = 0;
@@ -522,6 +541,7 @@ delta_stepping_batched_search(int32 vertices, index_t arcs, int32 searches, int3
     if (threadIdx.x == 0) shared.limit = NOWHERE - 1 - heaviest;
 #endif
     set_sources(sweep, sources, searches, lanes);
+    order_rows(in, order, control);
     add_up(shared, control, wide, 0);
     if (barrier()) return;
     enter(START);
@@ -553,8 +573,8 @@ delta_stepping_batched_search(int32 vertices, index_t arcs, int32 searches, int3
         }
         list_for(few ? turn + 1 : 0);
         has_list = few;
-        look(sweep, items, few ? list(turn) : nullptr, current(&control[LISTED + turn % 3]), turn, piece_vertex,
-             piece_begin, current(&control[PIECES]));
+        look(sweep, groups, few ? list(turn) : nullptr, current(&control[LISTED + turn % 3]), turn, order,
+             current(&control[ROWS + CLASSES - 1]), piece_vertex, piece_begin, current(&control[PIECES]));
         add_up(shared, control, wide, turn);
         if (barrier()) return;
         enter(SWEEP);
@@ -567,7 +587,7 @@ delta_stepping_batched_search(int32 vertices, index_t arcs, int32 searches, int3
 // Launch: any grid, BLOCK threads.  Writes rows, each word by one thread; no atomics.  A warp takes 32 vertices, and turns
 // their lines round in shared memory, where a line has a word more than it needs, so that no two threads meet in a bank.
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-delta_stepping_batched_rows(int32 vertices, int32 searches, int32 threads, const uint4* __restrict__ lines,
+delta_stepping_batched_rows(int32 vertices, int32 searches, int32 threads, const share_t* __restrict__ lines,
                             distance_t* rows) {
     constexpr int STRIDE = MOST_THREADS * LANES + (LANES == 8 ? 2 : 1);
     __shared__ word_t turned[WARPS][WARP * STRIDE];
@@ -579,7 +599,7 @@ delta_stepping_batched_rows(int32 vertices, int32 searches, int32 threads, const
         const int64 group = i / chunks;
         const int32 first = static_cast<int32>(i % chunks) * WARP;
         const int32 some = vertices - first < WARP ? vertices - first : WARP;
-        const uint4* const begin = lines + (group * vertices + first) * threads;
+        const share_t* const begin = lines + (group * vertices + first) * threads;
         for (int32 at = lane_id(); at < some * threads; at += WARP) {
             Share share;
             share.whole = begin[at];

@@ -65,6 +65,7 @@ def arrays(sizes: InputSizes, bits: int, count: int) -> dict[str, tuple[int | tu
         "changed": (3 * (items // 32 + 1), np.uint32),
         "listed": (2 * items, np.uint32),
         "stamp": (items, np.uint32),
+        "order": (sizes.vertices, np.int32),
         "piece_vertex": (pieces, np.int32),
         "piece_begin": (pieces, np.dtype(f"i{sizes.index_bits // 8}")),
         "wide": (3, np.uint64),
