@@ -32,7 +32,7 @@ and so all pairs of a small graph are thousands of items that sweep side by side
     timeline (PHASES)                        nanoseconds spent in each phase (enum Phase)
     rows (searches, n)                       the distances, search by search: words of 32 bits or more
 
-Kernels, in launch order: delta_stepping_batched_search, delta_stepping_batched_rows.
+Kernels, in launch order: delta_stepping_batched_begin, _order, _search, _rows.
 
 Invariants.  A distance only falls, and is that of a path.  Whoever lowers a line sets its bit afterwards; a line read too
 early is read again in the next sweep, because the bit is seen there.  When nothing fell, no arc can be relaxed.
@@ -46,10 +46,11 @@ side as in M. Then et al., "The more the merrier: efficient multi-source graph t
 #include "csr.cuh"
 #include "distance_words.cuh"
 
+// Blocks of a multiprocessor: who waits for lines hides behind others, and the fewer registers the more of them.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
-constexpr int RESIDENT = 2;       // blocks of a multiprocessor: code for these takes more registers
+constexpr int RESIDENT = 3;
 #else
-constexpr int RESIDENT = DISTANCE_BITS == 64 ? 2 : 3;
+constexpr int RESIDENT = DISTANCE_BITS == 64 ? 3 : DISTANCE_BITS == 16 && INDEX_BITS == 32 ? 5 : 4;
 #endif
 constexpr int BLOCK = 256;
 constexpr int WARPS = BLOCK / WARP;
@@ -63,7 +64,7 @@ constexpr int FEW = 32;           // lists pay where fewer than one arc of so ma
 constexpr int LONG_ROW = 4096;    // and no row that tells its heads is longer
 constexpr float64 NEARLY_ALL = 0.875;  // of the arcs leave what fell: then bits tell nothing
 
-enum Phase { START, LIST, SWEEP, PHASES };
+enum Phase { LIST, SWEEP, PHASES };
 
 // Words of control.
 enum Control {
@@ -215,17 +216,25 @@ struct Row {
     index_t begin, end;
 };
 
-// The shared memory of a block.  What is needed seldom lies here too, so that registers suffice.
+// The shared memory of a block: what a sweep is to do lies here, so that more threads have room for their registers.
 struct Shared {
     // Of what fell in this sweep: the arcs that leave it, how many lines, whether one has a row longer than LONG_ROW,
     // and whether a distance may not fit.
     uint64 arcs;
     uint32 lines, long_row, unfit;
-    uint32* next;    // the bits of this sweep
-    uint32* listed;  // for the next one,
-    uint32* count;   // how many,
-    uint32 mark;     // and its number; 0: nothing is listed
-    uint32 limit;    // of narrow distances
+
+    const uint32* changed;  // the bits of the sweep before
+    uint32* next;           // and of this one
+    uint32 every;           // tail is gathered, whatever its bit
+    uint32 now;             // number of this sweep
+    const uint32* list;     // of the items to look at, or null: all
+    uint32 parts, all;      // pieces of all groups; these, and short rows or listed items
+    uint32 rows, pieces;    // of a group
+    uint32 limit;           // of narrow distances
+
+    uint32* listed;         // for the next sweep,
+    uint32* count;          // how many,
+    uint32 mark;            // and its number; 0: nothing is listed
     uint64 spent[PHASES], since;
 };
 
@@ -243,15 +252,13 @@ struct Sweep {
     Tile tile;
     uint32 vertices;
     Share* lines;
-    const uint32* changed;  // the bits of the sweep before
     uint32* stamp;
-    bool every;             // tail is gathered
     Shared& shared;
 
     __device__ __forceinline__ Share* line(uint32 item) const {
         return &lines[static_cast<uint64>(item) * tile.threads + tile.lane()];
     }
-    __device__ __forceinline__ bool fell(uint32 item) const { return changed[item / 32] >> item % 32 & 1; }
+    __device__ __forceinline__ bool fell(uint32 item) const { return shared.changed[item / 32] >> item % 32 & 1; }
 
     // Lower `best` to the least that leads to an item by the arcs of `row` from tails that fell; see relax().  All lanes
     // of a warp call together.
@@ -261,7 +268,7 @@ struct Sweep {
             const uint32 tail = row.first + (has ? static_cast<uint32>(streamed(&in.targets[arc])) : 0);
             const weight_t weight = has ? streamed(&in.weights[arc]) : static_cast<weight_t>(0);
             if (!__any_sync(FULL_MASK, has)) break;
-            const uint32 wanted = tile.own(__ballot_sync(FULL_MASK, has && (every || fell(tail))));
+            const uint32 wanted = tile.own(__ballot_sync(FULL_MASK, has && (shared.every != 0 || fell(tail))));
             for (int base = 0; __any_sync(FULL_MASK, wanted >> base); base += IN_FLIGHT) {
                 Share there[IN_FLIGHT];
 #pragma unroll
@@ -334,90 +341,6 @@ struct Sweep {
 
 // ------------------------------------------------------------------ the parts of a launch
 
-// The class of a short row, by its length; CLASSES and more for one that is cut, or -1 for one without arcs.
-__device__ __forceinline__ int class_of(index_t arcs) {
-    const index_t eights = (arcs + CLASS - 1) / CLASS;
-    return eights > CLASSES ? CLASSES : static_cast<int>(eights) - 1;
-}
-
-// Begin: nothing is reached; short rows are counted by class, longer ones cut, and the largest weight is found where
-// words are narrow.
-__device__ __forceinline__ void begin_searches(const Graph& in, uint64 shares, uint32 words, uint32 items, Share* lines,
-                                               uint32* changed, uint32* stamp, int32* piece_vertex,
-                                               index_t* piece_begin, uint32* control) {
-    for (uint64 i = grid_thread(); i < shares; i += grid_threads()) lines[i] = nowhere();
-    for (uint64 i = grid_thread(); i < 3ull * words; i += grid_threads()) changed[i] = 0;
-    for (uint64 i = grid_thread(); i < items; i += grid_threads()) stamp[i] = 0;
-    __shared__ uint32 counts[CLASSES];
-    if (threadIdx.x < CLASSES) counts[threadIdx.x] = 0;
-    __syncthreads();
-    for (int64 base = grid_thread() / WARP * WARP; base < in.vertices; base += grid_threads()) {
-        const int64 v = base + lane_id();
-        const index_t begin = v < in.vertices ? in.offsets[v] : 0;
-        const index_t arcs = v < in.vertices ? in.offsets[v + 1] - begin : 0;
-        const int kind = class_of(arcs);
-        if (kind >= 0 && kind < CLASSES) atomicAdd(&counts[kind], 1u);
-        const uint32 pieces = kind == CLASSES ? static_cast<uint32>((arcs + PIECE - 1) / PIECE) : 0;
-        const uint32 slot = warp_reserve(&control[PIECES], pieces);
-        for (uint32 i = 0; i < pieces; ++i) {
-            piece_vertex[slot + i] = static_cast<int32>(v);
-            piece_begin[slot + i] = begin + static_cast<index_t>(i) * PIECE;
-        }
-    }
-    __syncthreads();
-    // Rows of a class begin behind those of all before it.
-    if (threadIdx.x < CLASSES) {
-        for (int kind = threadIdx.x; kind < CLASSES; ++kind) {
-            if (counts[threadIdx.x] != 0) atomicAdd(&control[ROWS + kind], counts[threadIdx.x]);
-        }
-    }
-#if DISTANCE_BITS == 16
-    uint32 heaviest = 0;
-    for (int64 arc = grid_thread(); arc < in.arcs; arc += grid_threads()) {
-        const uint32 weight = streamed(&in.weights[arc]);
-        if (weight > heaviest) heaviest = weight;
-    }
-    heaviest = ~warp_min(~heaviest);
-    if (lane_id() == 0) atomicMax(&control[HEAVIEST], heaviest);
-#endif
-}
-
-// Write the short rows down class by class, BLOCK vertices at a time, in any order.  All threads must call.
-__device__ __forceinline__ void order_rows(const Graph& in, int32* order, uint32* control) {
-    __shared__ uint32 counts[CLASSES], slots[CLASSES];
-    for (int64 base = static_cast<int64>(blockIdx.x) * BLOCK; base < in.vertices; base += grid_threads()) {
-        if (threadIdx.x < CLASSES) counts[threadIdx.x] = 0;
-        __syncthreads();
-        const int64 v = base + threadIdx.x;
-        const int kind = v < in.vertices ? class_of(in.offsets[v + 1] - in.offsets[v]) : -1;
-        const bool is_short = kind >= 0 && kind < CLASSES;
-        uint32 place = is_short ? atomicAdd(&counts[kind], 1u) : 0;
-        __syncthreads();
-        if (threadIdx.x < CLASSES && counts[threadIdx.x] != 0) {
-            const uint32 first = threadIdx.x == 0 ? 0 : current(&control[ROWS + threadIdx.x - 1]);
-            slots[threadIdx.x] = first + atomicAdd(&control[ORDERED + threadIdx.x], counts[threadIdx.x]);
-        }
-        __syncthreads();
-        if (is_short) order[slots[kind] + place] = static_cast<int32>(v);
-    }
-    __syncthreads();
-}
-
-// Set every search's source.
-__device__ __forceinline__ void set_sources(const Sweep& sweep, const int32* sources, int32 searches, uint32 lanes) {
-    for (int64 i = grid_thread(); i < searches; i += grid_threads()) {
-        const uint32 item = static_cast<uint32>(i / lanes) * sweep.vertices + static_cast<uint32>(sources[i]);
-        const uint32 lane = static_cast<uint32>(i % lanes);
-        Share* const line = &sweep.lines[static_cast<uint64>(item) * sweep.tile.threads];
-        line[lane / LANES].lane[lane % LANES] = 0;
-        const uint32 bit = 1u << item % 32;
-        if (atomicOr(&sweep.shared.next[item / 32], bit) & bit) continue;
-        const index_t arcs = sweep.out_offsets[sources[i] + 1] - sweep.out_offsets[sources[i]];
-        atomicAdd(&sweep.shared.arcs, static_cast<uint64>(arcs));
-        if (arcs > LONG_ROW) atomicOr(&sweep.shared.long_row, 1u);
-    }
-}
-
 // Add up what the block saw fall.  All threads must call.
 __device__ __forceinline__ void add_up(Shared& shared, uint32* control, uint64* wide, uint32 turn) {
     __syncthreads();
@@ -431,33 +354,33 @@ __device__ __forceinline__ void add_up(Shared& shared, uint32* control, uint64* 
     clear(shared);
 }
 
-// Look at all items, or at those listed for the sweep `now`: the pieces of long rows, then the `rows` short ones in the
-// order of their length, so that the tiles of a warp have about as much to do.
-__device__ __forceinline__ void look(const Sweep& sweep, uint32 groups, const uint32* list, uint32 count, uint32 now,
-                                     const int32* order, uint32 rows, const int32* piece_vertex,
-                                     const index_t* piece_begin, uint32 pieces) {
-    const Tile tile = sweep.tile;
+// Look at all items, or at those listed: the pieces of long rows, then the short ones in the order of their length, so
+// that the tiles of a warp have about as much to do.
+__device__ __forceinline__ void look(const Sweep& sweep, const int32* order, const int32* piece_vertex,
+                                     const index_t* piece_begin) {
+    const Shared& shared = sweep.shared;
     const Graph& in = sweep.in;
-    const uint32 parts = groups * pieces, all = parts + (list != nullptr ? count : groups * rows);
-    for (uint32 base = tile.first(); base < all; base += tile.all()) {
-        const uint32 i = base + tile.rank();
+    for (uint32 base = sweep.tile.first(); base < shared.all; base += sweep.tile.all()) {
+        const uint32 i = base + sweep.tile.rank();
         Row row = {false, true, 0, 0, 0, 0};
-        if (i < parts) {
-            const int32 v = piece_vertex[i % pieces];
+        if (i < shared.parts) {
+            const uint32 piece = i % shared.pieces;
+            const int32 v = piece_vertex[piece];
             row.whole = false;
-            row.first = i / pieces * sweep.vertices;
+            row.first = i / shared.pieces * sweep.vertices;
             row.item = row.first + static_cast<uint32>(v);
             // What is listed for the next sweep already may have been listed for this one.
-            row.there = list == nullptr || current(&sweep.stamp[row.item]) >= now;
-            row.begin = piece_begin[i % pieces];
+            row.there = shared.list == nullptr || current(&sweep.stamp[row.item]) >= shared.now;
+            row.begin = piece_begin[piece];
             row.end = row.begin + PIECE < in.offsets[v + 1] ? row.begin + PIECE : in.offsets[v + 1];
-        } else if (i < all) {
-            if (list != nullptr) {
-                row.item = list[i - parts];
+        } else if (i < shared.all) {
+            const uint32 at = i - shared.parts;
+            if (shared.list != nullptr) {
+                row.item = shared.list[at];
                 row.first = row.item / sweep.vertices * sweep.vertices;
             } else {
-                row.first = (i - parts) / rows * sweep.vertices;
-                row.item = row.first + static_cast<uint32>(order[(i - parts) % rows]);
+                row.first = at / shared.rows * sweep.vertices;
+                row.item = row.first + static_cast<uint32>(order[at % shared.rows]);
             }
             row.begin = in.offsets[row.item - row.first];
             row.end = in.offsets[row.item - row.first + 1];
@@ -479,24 +402,120 @@ __device__ __forceinline__ void list_heads(const Sweep& sweep, uint32 items) {
     }
 }
 
-// ------------------------------------------------------------------ kernels
+// ------------------------------------------------------------------ before the search
 
-// Launch: cooperative, BLOCK threads, at most as many blocks as are resident; control and wide are all 0.  A tile has
+// The class of a short row by its length, CLASSES of one that is cut, -1 of one without arcs.
+__device__ __forceinline__ int class_of(index_t arcs) {
+    const index_t eights = (arcs + CLASS - 1) / CLASS;
+    return eights > CLASSES ? CLASSES : static_cast<int>(eights) - 1;
+}
+
+// The vertices whose rows a block sorts: [first, last).
+struct Portion {
+    uint32 first, last;
+};
+__device__ __forceinline__ Portion own_vertices(uint32 vertices) {
+    const uint32 each = (vertices + gridDim.x - 1) / gridDim.x, first = blockIdx.x * each;
+    return {first, first + each < vertices ? first + each : vertices};
+}
+
+// Launch: any grid, BLOCK threads; control and wide are all 0.  Writes lines, changed and stamp, each word by one thread;
+// by atomics counts short rows by class, cuts longer ones into pieces, and finds the largest weight if words are narrow.
+extern "C" __global__ void __launch_bounds__(BLOCK)
+delta_stepping_batched_begin(int32 vertices, index_t arcs, uint32 items, int32 threads,
+                             const index_t* __restrict__ offsets, const weight_t* __restrict__ weights, share_t* lines,
+                             uint32* changed, uint32* stamp, int32* piece_vertex, index_t* piece_begin,
+                             uint32* control) {
+    __shared__ uint32 counts[CLASSES];
+    const Share none = nowhere();
+    for (int64 i = grid_thread(); i < static_cast<int64>(items) * threads; i += grid_threads()) lines[i] = none.whole;
+    for (int64 i = grid_thread(); i < 3ll * (items / 32 + 1); i += grid_threads()) changed[i] = 0;
+    for (int64 i = grid_thread(); i < items; i += grid_threads()) stamp[i] = 0;
+    if (threadIdx.x < CLASSES) counts[threadIdx.x] = 0;
+    __syncthreads();
+    const Portion own = own_vertices(vertices);
+    for (uint32 base = own.first; base < own.last; base += BLOCK) {
+        const uint32 v = base + threadIdx.x;
+        const index_t begin = v < own.last ? offsets[v] : 0;
+        const index_t length = v < own.last ? offsets[v + 1] - begin : 0;
+        const int kind = class_of(length);
+        if (kind >= 0 && kind < CLASSES) atomicAdd(&counts[kind], 1u);
+        const uint32 pieces = kind == CLASSES ? static_cast<uint32>((length + PIECE - 1) / PIECE) : 0;
+        const uint32 slot = warp_reserve(&control[PIECES], pieces);
+        for (uint32 i = 0; i < pieces; ++i) {
+            piece_vertex[slot + i] = static_cast<int32>(v);
+            piece_begin[slot + i] = begin + static_cast<index_t>(i) * PIECE;
+        }
+    }
+    __syncthreads();
+    if (threadIdx.x < CLASSES && counts[threadIdx.x] != 0) {  // the rows of a class come behind those of all before it
+        for (int kind = threadIdx.x; kind < CLASSES; ++kind) atomicAdd(&control[ROWS + kind], counts[threadIdx.x]);
+    }
+#if DISTANCE_BITS == 16
+    uint32 heaviest = 0;
+    for (int64 arc = grid_thread(); arc < arcs; arc += grid_threads()) {
+        const uint32 weight = streamed(&weights[arc]);
+        if (weight > heaviest) heaviest = weight;
+    }
+    heaviest = ~warp_min(~heaviest);
+    if (lane_id() == 0) atomicMax(&control[HEAVIEST], heaviest);
+#endif
+}
+
+// Launch: any grid, BLOCK threads.  Writes order, each place by one thread, rows of a class in any order; and sets every
+// search's source, by atomics where several have one.
+extern "C" __global__ void __launch_bounds__(BLOCK)
+delta_stepping_batched_order(int32 vertices, int32 searches, int32 threads, const index_t* __restrict__ offsets,
+                             const index_t* __restrict__ out_offsets, const int32* __restrict__ sources,
+                             share_t* lines, uint32* changed, int32* order, uint64* wide, uint32* control) {
+    __shared__ uint32 slots[CLASSES];
+    if (threadIdx.x < CLASSES) slots[threadIdx.x] = 0;
+    __syncthreads();
+    const Portion own = own_vertices(vertices);
+    const auto for_short_rows = [&](auto visit) {
+        for (uint32 v = own.first + threadIdx.x; v < own.last; v += BLOCK) {
+            const int kind = class_of(offsets[v + 1] - offsets[v]);
+            if (kind >= 0 && kind < CLASSES) visit(static_cast<int32>(v), &slots[kind]);
+        }
+    };
+    for_short_rows([](int32, uint32* slot) { atomicAdd(slot, 1u); });
+    __syncthreads();
+    if (threadIdx.x < CLASSES) {
+        const uint32 first = threadIdx.x == 0 ? 0 : control[ROWS + threadIdx.x - 1];
+        slots[threadIdx.x] = first + atomicAdd(&control[ORDERED + threadIdx.x], slots[threadIdx.x]);
+    }
+    __syncthreads();
+    for_short_rows([&](int32 v, uint32* slot) { order[atomicAdd(slot, 1u)] = v; });
+
+    const uint32 lanes = static_cast<uint32>(threads * LANES);
+    for (int64 i = grid_thread(); i < searches; i += grid_threads()) {
+        const uint32 item = static_cast<uint32>(i / lanes) * vertices + static_cast<uint32>(sources[i]);
+        const uint32 lane = static_cast<uint32>(i % lanes), bit = 1u << item % 32;
+        reinterpret_cast<Share*>(lines)[static_cast<uint64>(item) * threads + lane / LANES].lane[lane % LANES] = 0;
+        if (atomicOr(&changed[item / 32], bit) & bit) continue;
+        const index_t arcs = out_offsets[sources[i] + 1] - out_offsets[sources[i]];
+        atomicAdd(&wide[0], static_cast<uint64>(arcs));
+        if (arcs > LONG_ROW) atomicOr(&control[LONG], 1u);
+    }
+}
+
+// ------------------------------------------------------------------ the search, and what it found
+
+// Launch: cooperative, BLOCK threads, at most as many blocks as are resident, after the two above.  A tile has
 // `threads` threads, 1 to MOST_THREADS, a power of two; searches that do not fill the last group's lines stay nowhere.
 // Writes lines; control[OVERFLOW] tells that a wider word may be needed, and then the lines mean nothing.  The host may
 // set control[STOP] while it runs: then it ends a sweep or two later, and what it has written means nothing.
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
-delta_stepping_batched_search(int32 vertices, index_t arcs, int32 searches, int32 threads,
+delta_stepping_batched_search(int32 vertices, index_t arcs, uint32 groups, int32 threads,
                               const index_t* __restrict__ offsets, const int32* __restrict__ targets,
                               const weight_t* __restrict__ weights, const index_t* __restrict__ out_offsets,
-                              const int32* __restrict__ out_targets, const int32* __restrict__ sources, share_t* lines,
-                              uint32* changed, uint32* listed, uint32* stamp, int32* order, int32* piece_vertex,
-                              index_t* piece_begin, uint64* wide, uint32* control, uint64* timeline) {
+                              const int32* __restrict__ out_targets, share_t* lines, uint32* changed, uint32* listed,
+                              uint32* stamp, const int32* __restrict__ order,
+                              const int32* __restrict__ piece_vertex, const index_t* __restrict__ piece_begin,
+                              uint64* wide, uint32* control, uint64* timeline) {
     __shared__ Shared shared;
     uint32 barriers = 0;
     const Graph in = {vertices, arcs, offsets, targets, weights};
-    const uint32 lanes = static_cast<uint32>(threads * LANES);
-    const uint32 groups = (static_cast<uint32>(searches) + lanes - 1) / lanes;
     const uint32 items = groups * static_cast<uint32>(vertices);  // their lines would take 256 GB from 2^31 on
     const uint32 words = items / 32 + 1;
     const auto barrier = [&]() { return grid_barrier_or_stop(control, &barriers); };
@@ -508,43 +527,29 @@ delta_stepping_batched_search(int32 vertices, index_t arcs, int32 searches, int3
     };
     const auto bits = [&](uint32 turn) { return changed + static_cast<uint64>(turn % 3) * words; };
     const auto list = [&](uint32 turn) { return listed + static_cast<uint64>(turn % 2) * items; };
-    // What falls from now on lists its heads for a sweep, 0 for none.  All threads must call.
+    // What falls from now on lists its heads for a sweep, 0 for none.
     const auto list_for = [&](uint32 turn) {
-        __syncthreads();
-        if (threadIdx.x == 0) {
-            shared.listed = list(turn);
-            shared.count = &control[LISTED + turn % 3];
-            shared.mark = turn;
-        }
-        __syncthreads();
+        shared.listed = list(turn);
+        shared.count = &control[LISTED + turn % 3];
+        shared.mark = turn;
     };
 
     if (threadIdx.x == 0) {
         clear(shared);
-        shared.next = changed;
         for (int phase = 0; phase < PHASES; ++phase) shared.spent[phase] = 0;
         shared.since = device_nanoseconds();
-    }
-    __syncthreads();
-    Share* const shares = reinterpret_cast<Share*>(lines);
-    begin_searches(in, static_cast<uint64>(items) * threads, words, items, shares, changed, stamp, piece_vertex,
-                   piece_begin, control);
-    if (barrier()) return;
-    Sweep sweep = {in, out_offsets, out_targets, {threads}, static_cast<uint32>(vertices), shares, nullptr, stamp,
-                   false, shared};
 #if DISTANCE_BITS == 16
-    const uint32 heaviest = current(&control[HEAVIEST]);
-    if (heaviest >= NOWHERE) {
+        shared.limit = NOWHERE - 1 - control[HEAVIEST];
+#endif
+    }
+    const Sweep sweep = {in, out_offsets, out_targets, {threads}, static_cast<uint32>(vertices),
+                         reinterpret_cast<Share*>(lines), stamp, shared};
+#if DISTANCE_BITS == 16
+    if (control[HEAVIEST] >= NOWHERE) {
         if (grid_thread() == 0) control[OVERFLOW] = 1;
         return;
     }
-    if (threadIdx.x == 0) shared.limit = NOWHERE - 1 - heaviest;
 #endif
-    set_sources(sweep, sources, searches, lanes);
-    order_rows(in, order, control);
-    add_up(shared, control, wide, 0);
-    if (barrier()) return;
-    enter(START);
 
     bool has_list = false;  // the last sweep listed what this one has to look at
     for (uint32 turn = 1; true; ++turn) {
@@ -552,15 +557,18 @@ delta_stepping_batched_search(int32 vertices, index_t arcs, int32 searches, int3
         if (active == 0 || current(&control[OVERFLOW + (turn - 1) % 3]) != 0) break;
         const uint64 all = static_cast<uint64>(arcs) * groups;
         const bool few = active < all / FEW && current(&control[LONG + (turn - 1) % 3]) == 0;
-        sweep.changed = bits(turn - 1);
-        if (threadIdx.x == 0) shared.next = bits(turn);
-        sweep.every = active >= NEARLY_ALL * static_cast<float64>(all);
-        if (few && !has_list) {
+        if (threadIdx.x == 0) {
+            shared.changed = bits(turn - 1);
+            shared.next = bits(turn);
+            shared.every = active >= NEARLY_ALL * static_cast<float64>(all);
+            shared.now = turn;
             list_for(turn);
+        }
+        __syncthreads();
+        if (few && !has_list) {
             list_heads(sweep, items);
-            __syncthreads();
-            if (threadIdx.x == 0) clear(shared);  // nothing fell while they were listed
             if (barrier()) return;
+            if (threadIdx.x == 0) clear(shared);  // nothing fell while they were listed
             enter(LIST);
         }
         for (uint64 i = grid_thread(); i < words; i += grid_threads()) bits(turn + 1)[i] = 0;
@@ -571,10 +579,17 @@ delta_stepping_batched_search(int32 vertices, index_t arcs, int32 searches, int3
             control[SWEEPS] += 1;
             control[LISTS] += few;
         }
-        list_for(few ? turn + 1 : 0);
+        if (threadIdx.x == 0) {
+            shared.list = few ? list(turn) : nullptr;
+            shared.rows = current(&control[ROWS + CLASSES - 1]);
+            shared.pieces = current(&control[PIECES]);
+            shared.parts = groups * shared.pieces;
+            shared.all = shared.parts + (few ? current(&control[LISTED + turn % 3]) : groups * shared.rows);
+            list_for(few ? turn + 1 : 0);
+        }
+        __syncthreads();
         has_list = few;
-        look(sweep, groups, few ? list(turn) : nullptr, current(&control[LISTED + turn % 3]), turn, order,
-             current(&control[ROWS + CLASSES - 1]), piece_vertex, piece_begin, current(&control[PIECES]));
+        look(sweep, order, piece_vertex, piece_begin);
         add_up(shared, control, wide, turn);
         if (barrier()) return;
         enter(SWEEP);

@@ -55,7 +55,7 @@ def shape(sizes: InputSizes, bits: int, count: int) -> tuple[int, int]:
 def arrays(sizes: InputSizes, bits: int, count: int) -> dict[str, tuple[int | tuple[int, ...], DTypeLike]]:
     """Return the arrays of ``count`` searches with distances of ``bits``, in the kernel's order (its docblock).
 
-    The last two have to be 0 before a launch.
+    The last two have to be 0 before the first launch.
     """
     threads, groups = shape(sizes, bits, count)
     items = groups * sizes.vertices
@@ -97,14 +97,14 @@ class State:
             return
         view, device = self.view, self.device
         self.held, self.arrays, self.rows = (0, 0), {}, None  # their memory is needed for the others
-        self.search, self.turn_round = load_kernels(view, device, bits)
+        self.kernels = load_kernels(view, device, bits)
         table = {**arrays(view, bits, count), **result(view, bits, count)}
         device.require(needs(table))
         self.arrays = {name: device.empty(size, dtype) for name, (size, dtype) in table.items()}
         self.rows = self.arrays.pop("rows")
-        self.threads, groups = shape(view, bits, count)
-        work = groups * view.vertices * self.threads
-        self.grid = max(1, min(-(-work // self.block), self.search.resident_blocks(self.block)))
+        self.threads, self.groups = shape(view, bits, count)
+        work = -(-self.groups * view.vertices * self.threads // self.block)
+        self.grid = max(1, min(work, self.kernels["search"].resident_blocks(self.block)))
         self.held = count, bits
 
     def overflowed(self) -> bool:
@@ -126,10 +126,9 @@ def state_bytes(sizes: InputSizes) -> int:
     return needs({**arrays(sizes, bits, 64), **result(sizes, bits, 64)})
 
 
-def load_kernels(view: ResidentView, device: Device, bits: int) -> tuple[Kernel, Kernel]:
-    """Return the two kernels for distances of ``bits``, compiled if need be."""
-    defines = distance_types(view, bits)
-    return FILE.kernel(device, defines, "search", cooperative=True), FILE.kernel(device, defines, "rows")
+def load_kernels(view: ResidentView, device: Device, bits: int) -> dict[str, Kernel]:
+    """Return the kernels for distances of ``bits``, compiled if need be."""
+    return FILE.kernels(device, distance_types(view, bits), cooperative=("search",))
 
 
 def compile_kernels(view: ResidentView, device: Device, **options: Any) -> None:
@@ -153,38 +152,38 @@ def run(state: State, clock: Clock, sources: tuple[int, ...]) -> Array:
         clock.count("restarts")
         bits *= 2
         search(state, clock, sources, bits)
-    view, threads = state.view, len(sources) * state.view.vertices
-    state.turn_round(
-        covering_grid(state.device, threads, state.block),
-        state.block,
-        (
-            *(np.int32(view.vertices), np.int32(len(sources)), np.int32(state.threads)),
-            *(state.arrays["lines"], state.rows),
-        ),
-    )
+    view, held = state.view, state.arrays
+    with clock.phase("rows"):
+        grid = covering_grid(state.device, len(sources) * view.vertices, state.block)
+        sizes = np.int32(view.vertices), np.int32(len(sources)), np.int32(state.threads)
+        state.kernels["rows"](grid, state.block, (*sizes, held["lines"], state.rows))
     return state.rows
 
 
 def search(state: State, clock: Clock, sources: tuple[int, ...], bits: int) -> None:
     """Launch the searches with distances of ``bits``."""
     state.make_ready(len(sources), bits)
-    view, device = state.view, state.device
-    for name in ("wide", "control"):
-        device.fill(state.arrays[name], 0)
-    state.search(
-        state.grid,
-        state.block,
-        (
-            *(np.int32(view.vertices), view.index_dtype.type(view.arcs), np.int32(len(sources))),
-            *(np.int32(state.threads), *state.in_arcs, view.offsets, view.targets),
-            *(device.upload(np.array(sources, np.int32)), *state.arrays.values(), state.timeline),
-        ),
-        stop=state.arrays["control"][FILE["STOP"] : FILE["STOP"] + 1],
-    )
+    view, device, block = state.view, state.device, state.block
+    offsets, tails, weights = state.in_arcs
+    held, begun = state.arrays, device.upload(np.array(sources, np.int32))
+    n, arcs, threads = np.int32(view.vertices), view.index_dtype.type(view.arcs), np.int32(state.threads)
+    device.fill(held["wide"], 0)
+    device.fill(held["control"], 0)
+    with clock.phase("begin"):
+        grid = covering_grid(device, view.vertices * state.threads, block)
+        made = [held[name] for name in ("lines", "changed", "stamp", "piece_vertex", "piece_begin", "control")]
+        sizes = n, arcs, np.uint32(state.groups * view.vertices), threads
+        state.kernels["begin"](grid, block, (*sizes, offsets, weights, *made))
+        made = [held[name] for name in ("lines", "changed", "order", "wide", "control")]
+        state.kernels["order"](grid, block, (n, np.int32(len(sources)), threads, offsets, view.offsets, begun, *made))
+    graph = offsets, tails, weights, view.offsets, view.targets
+    sizes = n, arcs, np.uint32(state.groups), threads
+    stop = held["control"][FILE["STOP"] : FILE["STOP"] + 1]
+    state.kernels["search"](state.grid, block, (*sizes, *graph, *held.values(), state.timeline), stop=stop)
     if clock.timing:
         for phase, spent in zip(FILE.phases, device.download(state.timeline), strict=True):
             clock.add_seconds(phase, int(spent) * 1e-9)
-        control = device.download(state.arrays["control"])
+        control = device.download(held["control"])
         for name in COUNTERS:
             clock.count(name, int(control[FILE[name.upper()]]))
 
