@@ -419,6 +419,15 @@ __device__ __forceinline__ Portion own_vertices(uint32 vertices) {
     return {first, first + each < vertices ? first + each : vertices};
 }
 
+// Visit each of them that has a short row, with its class.
+template <typename Visit>
+__device__ __forceinline__ void visit_short_rows(const Portion& own, const index_t* __restrict__ offsets, Visit visit) {
+    for (uint32 v = own.first + threadIdx.x; v < own.last; v += BLOCK) {
+        const int kind = class_of(offsets[v + 1] - offsets[v]);
+        if (kind >= 0 && kind < CLASSES) visit(static_cast<int32>(v), kind);
+    }
+}
+
 // Launch: any grid, BLOCK threads; control and wide are all 0.  Writes lines, changed and stamp, each word by one thread;
 // by atomics counts short rows by class, cuts longer ones into pieces, and finds the largest weight if words are narrow.
 extern "C" __global__ void __launch_bounds__(BLOCK)
@@ -472,20 +481,14 @@ delta_stepping_batched_order(int32 vertices, int32 searches, int32 threads, cons
     if (threadIdx.x < CLASSES) slots[threadIdx.x] = 0;
     __syncthreads();
     const Portion own = own_vertices(vertices);
-    const auto for_short_rows = [&](auto visit) {
-        for (uint32 v = own.first + threadIdx.x; v < own.last; v += BLOCK) {
-            const int kind = class_of(offsets[v + 1] - offsets[v]);
-            if (kind >= 0 && kind < CLASSES) visit(static_cast<int32>(v), &slots[kind]);
-        }
-    };
-    for_short_rows([](int32, uint32* slot) { atomicAdd(slot, 1u); });
+    visit_short_rows(own, offsets, [&](int32, int kind) { atomicAdd(&slots[kind], 1u); });
     __syncthreads();
     if (threadIdx.x < CLASSES) {
         const uint32 first = threadIdx.x == 0 ? 0 : control[ROWS + threadIdx.x - 1];
         slots[threadIdx.x] = first + atomicAdd(&control[ORDERED + threadIdx.x], slots[threadIdx.x]);
     }
     __syncthreads();
-    for_short_rows([&](int32 v, uint32* slot) { order[atomicAdd(slot, 1u)] = v; });
+    visit_short_rows(own, offsets, [&](int32 v, int kind) { order[atomicAdd(&slots[kind], 1u)] = v; });
 
     const uint32 lanes = static_cast<uint32>(threads * LANES);
     for (int64 i = grid_thread(); i < searches; i += grid_threads()) {
