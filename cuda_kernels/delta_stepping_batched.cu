@@ -5,7 +5,8 @@ and Ford's algorithm.  It relaxes an arc several times, but for all searches at 
     a line          the distances of a vertex in all searches of a group lie side by side: 128 bytes hold 64 of 16 bits,
                     32 of 32 or 16 of 64.  So many searches relax an arc by one gather of one line, which costs a GPU
                     hardly more than that of a single distance
-    a tile          up to eight threads work on a vertex, each on 16 bytes of its line; few searches take shorter lines
+    a tile          eight threads work on a vertex, each on 16 bytes of its line.  Few searches take shorter lines, and
+                    then a tile gathers several of them at once
     pulling         a vertex takes the minimum over its in-arcs of the tail's line plus the weight, and is written by
                     one tile alone: no atomics, no queue
     changed bits    only tails whose line fell in the sweep before are gathered, or fell earlier in this one and will be
@@ -21,7 +22,7 @@ and so all pairs of a small graph are thousands of items that sweep side by side
     offsets (n+1)  targets  weights (arcs)   in-arcs, row by row: `targets` are their tails; weights are not negative
     out_offsets  out_targets                 out-arcs; of an undirected graph the same arrays
     sources (searches)                       where they begin
-    lines (items, tile)                      16 bytes each: order-preserving words (distance_words.cuh)
+    lines (items, threads)                   16 bytes each: order-preserving words (distance_words.cuh)
     changed (3, words)                       by turns, a bit for each item: fell in the last sweep, in this one, cleared
     listed (2, items)                        by turns, the items to look at in this sweep, in the next
     stamp (items)                            the last sweep that an item was listed for; 0 at the start
@@ -34,14 +35,15 @@ and so all pairs of a small graph are thousands of items that sweep side by side
 
 Kernels, in launch order: delta_stepping_batched_begin, _order, _search, _rows.
 
-Invariants.  A distance only falls, and is that of a path.  Whoever lowers a line sets its bit afterwards; a line read too
-early is read again in the next sweep, because the bit is seen there.  When nothing fell, no arc can be relaxed.
+Invariants.  A distance only falls, and is that of a path.  Whoever lowers a line sets its bit, too; a line that is read
+too early is read again in the next sweep, because the bit is seen there.  When nothing fell, no arc can be relaxed.
 
 Kernel rules: every wait on another block is barrier(); what decides how often a loop around one runs is read after a
 barrier and not written before the next.
 
-Source: U. Meyer, P. Sanders, "Delta-stepping", J. Algorithms 49, 2003, section 2 (a bucket without end); searches side by
-side as in M. Then et al., "The more the merrier: efficient multi-source graph traversal", PVLDB 8(4), 2014, section 3.
+Source: U. Meyer, P. Sanders, "Delta-stepping", J. Algorithms 49, 2003, section 2 (a bucket without end); searches side
+by side as in M. Then et al., "The more the merrier: efficient multi-source graph traversal", PVLDB 8(4), 2014,
+section 3.
 */
 #include "csr.cuh"
 #include "distance_words.cuh"
@@ -55,11 +57,10 @@ constexpr int RESIDENT = DISTANCE_BITS == 64 ? 3 : DISTANCE_BITS == 16 && INDEX_
 constexpr int BLOCK = 256;
 constexpr int WARPS = BLOCK / WARP;
 constexpr int SHARE = 16;         // bytes of a line that a thread has
-constexpr int MOST_THREADS = 128 / SHARE;  // of a tile
-constexpr int IN_FLIGHT = 4;      // lines that a tile has under way
-constexpr int CLASS = 8;          // arcs: rows of as many eights are looked at side by side
-constexpr int CLASSES = 16;
-constexpr int PIECE = CLASS * CLASSES;  // arcs; longer rows are cut
+constexpr int TILE = 8;           // threads that work on an item
+constexpr int IN_FLIGHT = 2;      // lines that a thread has under way: more would leave room for fewer threads
+constexpr int CLASSES = 16;       // rows of as many eights of arcs are looked at side by side
+constexpr int PIECE = TILE * CLASSES;  // arcs; longer rows are cut
 constexpr int FEW = 32;           // lists pay where fewer than one arc of so many leaves what fell,
 constexpr int LONG_ROW = 4096;    // and no row that tells its heads is longer
 constexpr float64 NEARLY_ALL = 0.875;  // of the arcs leave what fell: then bits tell nothing
@@ -153,8 +154,8 @@ __device__ __forceinline__ void relax(Share& best, const Share& tail, weight_t w
 #endif
 }
 
-// True if one of the distances may not be the shortest because of the width of its word: narrow ones lie beyond `limit`,
-// of others some sum was `unfit` and no other way is known.
+// True if one of the distances may not be the shortest because of the width of its word: narrow ones lie beyond
+// `limit`, of others some sum was `unfit` and no other way is known.
 __device__ __forceinline__ bool too_long(const Share& share, uint32 limit, bool unfit) {
     bool is = false;
 #if DISTANCE_BITS == 16
@@ -190,23 +191,24 @@ __device__ __forceinline__ void lower_together(Share* place, const Share& best) 
 
 // ------------------------------------------------------------------ structures
 
-// The threads that work on one item: a power of two of them.
+// The threads that work on one item.  Where lines are shorter than 128 bytes, as many arcs at once as a tile has parts.
 struct Tile {
-    int32 threads;
+    int32 threads;  // that a line takes: a power of two, at most TILE
 
-    __device__ __forceinline__ int32 lane() const { return lane_id() & (threads - 1); }
-    __device__ __forceinline__ int32 in_warp() const { return WARP / threads; }
+    __device__ __forceinline__ static int32 lane() { return lane_id() % TILE; }
+    __device__ __forceinline__ static int32 rank() { return lane_id() / TILE; }  // which of the warp's it is
+    __device__ __forceinline__ int32 share() const { return lane() & (threads - 1); }
+    __device__ __forceinline__ int32 part() const { return lane() / threads; }
+    __device__ __forceinline__ int32 parts() const { return TILE / threads; }
     // Of a ballot the bits of this tile.
-    __device__ __forceinline__ uint32 own(unsigned ballot) const {
-        return ballot >> (lane_id() & -threads) & ((1u << threads) - 1);
+    __device__ __forceinline__ static uint32 own(unsigned ballot) {
+        return ballot >> (lane_id() & -TILE) & ((1u << TILE) - 1);
     }
     // The first tile of the warp, and how many the grid has.  Neighbouring warps belong to different blocks.
-    __device__ __forceinline__ uint32 first() const {
-        return (threadIdx.x / WARP * gridDim.x + blockIdx.x) * in_warp();
+    __device__ __forceinline__ static uint32 first() {
+        return (threadIdx.x / WARP * gridDim.x + blockIdx.x) * (WARP / TILE);
     }
-    __device__ __forceinline__ uint32 all() const { return WARPS * gridDim.x * in_warp(); }
-    // Which of the warp's this one is.
-    __device__ __forceinline__ uint32 rank() const { return lane_id() / threads; }
+    __device__ __forceinline__ static uint32 all() { return WARPS * gridDim.x * (WARP / TILE); }
 };
 
 // What a tile has to look at: the in-arcs [begin, end) of an item, all of them or a piece.
@@ -256,32 +258,54 @@ struct Sweep {
     Shared& shared;
 
     __device__ __forceinline__ Share* line(uint32 item) const {
-        return &lines[static_cast<uint64>(item) * tile.threads + tile.lane()];
+        return &lines[static_cast<uint64>(item) * tile.threads + tile.share()];
     }
     __device__ __forceinline__ bool fell(uint32 item) const { return shared.changed[item / 32] >> item % 32 & 1; }
 
-    // Lower `best` to the least that leads to an item by the arcs of `row` from tails that fell; see relax().  All lanes
-    // of a warp call together.
+    // Lower `best` to the least that leads to an item by the arcs of `row` from tails that fell; see relax().  Each
+    // part of the tile takes its own arcs.  All lanes of a warp call together.
     __device__ __forceinline__ void gather(const Row& row, Share& best, uint32& moved, bool& unfit) const {
-        for (index_t arc = row.begin + tile.lane(); true; arc += tile.threads) {
+        const int32 parts = tile.parts();
+        for (index_t arc = row.begin + tile.lane(); true; arc += TILE) {
             const bool has = arc < row.end;
             const uint32 tail = row.first + (has ? static_cast<uint32>(streamed(&in.targets[arc])) : 0);
             const weight_t weight = has ? streamed(&in.weights[arc]) : static_cast<weight_t>(0);
             if (!__any_sync(FULL_MASK, has)) break;
             const uint32 wanted = tile.own(__ballot_sync(FULL_MASK, has && (shared.every != 0 || fell(tail))));
-            for (int base = 0; __any_sync(FULL_MASK, wanted >> base); base += IN_FLIGHT) {
+            int at = tile.part();
+            for (uint32 left = wanted; __any_sync(FULL_MASK, left); left >>= IN_FLIGHT * parts) {
                 Share there[IN_FLIGHT];
 #pragma unroll
                 for (int i = 0; i < IN_FLIGHT; ++i) {
-                    const uint32 item = __shfl_sync(FULL_MASK, tail, base + i, tile.threads);
-                    if (wanted >> (base + i) & 1) there[i].whole = current(&line(item)->whole);
+                    const uint32 item = __shfl_sync(FULL_MASK, tail, at + i * parts, TILE);
+                    if (wanted >> (at + i * parts) & 1) there[i].whole = current(&line(item)->whole);
                 }
 #pragma unroll
                 for (int i = 0; i < IN_FLIGHT; ++i) {
-                    const weight_t length = __shfl_sync(FULL_MASK, weight, base + i, tile.threads);
-                    if (wanted >> (base + i) & 1) relax(best, there[i], length, moved, unfit);
+                    const weight_t length = __shfl_sync(FULL_MASK, weight, at + i * parts, TILE);
+                    if (wanted >> (at + i * parts) & 1) relax(best, there[i], length, moved, unfit);
                 }
+                at += IN_FLIGHT * parts;
             }
+        }
+    }
+
+    // What all parts of the tile have found, in each of them.  All lanes of a warp call together.
+    __device__ __forceinline__ void join(Share& best, uint32& moved) const {
+        for (int offset = tile.threads; offset < TILE; offset *= 2) {
+            moved |= __shfl_xor_sync(FULL_MASK, moved, offset);
+#if DISTANCE_BITS == 16
+#pragma unroll
+            for (int i = 0; i < PAIRS; ++i) {
+                best.pair[i] = min_halves(best.pair[i], __shfl_xor_sync(FULL_MASK, best.pair[i], offset));
+            }
+#else
+#pragma unroll
+            for (int i = 0; i < LANES; ++i) {
+                const word_t other = __shfl_xor_sync(FULL_MASK, best.lane[i], offset);
+                if (other < best.lane[i]) best.lane[i] = other;
+            }
+#endif
         }
     }
 
@@ -292,7 +316,8 @@ struct Sweep {
         uint32 moved = 0;
         bool unfit = false;
         gather(row, best, moved, unfit);
-        const bool lowers = moved != 0;
+        join(best, moved);
+        const bool lowers = moved != 0 && tile.part() == 0;
         if (lowers) {
             // race-allowed: who reads it early reads it again
             if (row.whole) line(row.item)->whole = best.whole;
@@ -311,10 +336,10 @@ struct Sweep {
                 tells = (atomicOr(word, bit) & bit) == 0;  // of several pieces the first
             }
         }
-        tell(row.item, row.first, __shfl_sync(FULL_MASK, static_cast<int>(tells), 0, tile.threads) != 0);
+        tell(row.item, row.first, __shfl_sync(FULL_MASK, static_cast<int>(tells), 0, TILE) != 0);
     }
 
-    // Count an item that fell, and list the heads of its out-arcs if that is wanted.  All lanes of a warp call together.
+    // Count an item that fell, and list the heads of its out-arcs if that is wanted.  All lanes of a warp call.
     __device__ __forceinline__ void tell(uint32 item, uint32 first, bool tells) const {
         index_t begin = 0, end = 0;
         if (tells) {
@@ -329,7 +354,7 @@ struct Sweep {
         }
         const uint32 mark = shared.mark;
         if (mark == 0) return;
-        for (index_t arc = begin; __any_sync(FULL_MASK, arc < end); arc += tile.threads) {
+        for (index_t arc = begin; __any_sync(FULL_MASK, arc < end); arc += TILE) {
             const bool has = arc + tile.lane() < end;
             const uint32 head = first + (has ? static_cast<uint32>(out_targets[arc + tile.lane()]) : 0);
             const bool fresh = has && current(&stamp[head]) != mark && atomicExch(&stamp[head], mark) != mark;
@@ -406,7 +431,7 @@ __device__ __forceinline__ void list_heads(const Sweep& sweep, uint32 items) {
 
 // The class of a short row by its length, CLASSES of one that is cut, -1 of one without arcs.
 __device__ __forceinline__ int class_of(index_t arcs) {
-    const index_t eights = (arcs + CLASS - 1) / CLASS;
+    const index_t eights = (arcs + TILE - 1) / TILE;
     return eights > CLASSES ? CLASSES : static_cast<int>(eights) - 1;
 }
 
@@ -428,8 +453,9 @@ __device__ __forceinline__ void visit_short_rows(const Portion& own, const index
     }
 }
 
-// Launch: any grid, BLOCK threads; control and wide are all 0.  Writes lines, changed and stamp, each word by one thread;
-// by atomics counts short rows by class, cuts longer ones into pieces, and finds the largest weight if words are narrow.
+// Launch: any grid, BLOCK threads; control and wide are all 0.  Writes lines, changed and stamp, each word by one
+// thread; by atomics counts short rows by class, cuts longer ones into pieces, and finds the largest weight if words
+// are narrow.
 extern "C" __global__ void __launch_bounds__(BLOCK)
 delta_stepping_batched_begin(int32 vertices, index_t arcs, uint32 items, int32 threads,
                              const index_t* __restrict__ offsets, const weight_t* __restrict__ weights, share_t* lines,
@@ -471,8 +497,8 @@ delta_stepping_batched_begin(int32 vertices, index_t arcs, uint32 items, int32 t
 #endif
 }
 
-// Launch: any grid, BLOCK threads.  Writes order, each place by one thread, rows of a class in any order; and sets every
-// search's source, by atomics where several have one.
+// Launch: any grid, BLOCK threads.  Writes order, each place by one thread, rows of a class in any order; and sets
+// every search's source, by atomics where several have one.
 extern "C" __global__ void __launch_bounds__(BLOCK)
 delta_stepping_batched_order(int32 vertices, int32 searches, int32 threads, const index_t* __restrict__ offsets,
                              const index_t* __restrict__ out_offsets, const int32* __restrict__ sources,
@@ -504,8 +530,8 @@ delta_stepping_batched_order(int32 vertices, int32 searches, int32 threads, cons
 
 // ------------------------------------------------------------------ the search, and what it found
 
-// Launch: cooperative, BLOCK threads, at most as many blocks as are resident, after the two above.  A tile has
-// `threads` threads, 1 to MOST_THREADS, a power of two; searches that do not fill the last group's lines stay nowhere.
+// Launch: cooperative, BLOCK threads, at most as many blocks as are resident, after the two above.  A line takes
+// `threads` threads, 1 to TILE, a power of two; searches that do not fill the last group's lines stay nowhere.
 // Writes lines; control[OVERFLOW] tells that a wider word may be needed, and then the lines mean nothing.  The host may
 // set control[STOP] while it runs: then it ends a sweep or two later, and what it has written means nothing.
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
@@ -602,12 +628,13 @@ delta_stepping_batched_search(int32 vertices, index_t arcs, uint32 groups, int32
     }
 }
 
-// Launch: any grid, BLOCK threads.  Writes rows, each word by one thread; no atomics.  A warp takes 32 vertices, and turns
-// their lines round in shared memory, where a line has a word more than it needs, so that no two threads meet in a bank.
+// Launch: any grid, BLOCK threads.  Writes rows, each word by one thread; no atomics.  A warp takes 32 vertices, and
+// turns their lines round in shared memory, where a line has a word more than it needs, so that no two threads meet in
+// a bank.
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 delta_stepping_batched_rows(int32 vertices, int32 searches, int32 threads, const share_t* __restrict__ lines,
                             distance_t* rows) {
-    constexpr int STRIDE = MOST_THREADS * LANES + (LANES == 8 ? 2 : 1);
+    constexpr int STRIDE = TILE * LANES + (LANES == 8 ? 2 : 1);
     __shared__ word_t turned[WARPS][WARP * STRIDE];
     word_t* const own = turned[threadIdx.x / WARP];
     const int32 lanes = threads * LANES, shift = __ffs(threads) - 1;

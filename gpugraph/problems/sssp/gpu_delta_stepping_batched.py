@@ -41,13 +41,13 @@ def narrowest(view: ResidentView) -> int:
 
 
 def shape(sizes: InputSizes, bits: int, count: int) -> tuple[int, int]:
-    """Return the threads of a tile, and how many groups of ``count`` searches there are.
+    """Return the threads that a line takes, and how many groups of ``count`` searches there are.
 
-    A line is no longer than the searches need, or than the most threads that a tile may have can hold.
+    A line is no longer than the searches need, or than a tile has threads for.
     """
     lanes = 8 * FILE["SHARE"] // bits
     threads = 1
-    while threads < FILE["MOST_THREADS"] and threads * lanes < count:
+    while threads < FILE["TILE"] and threads * lanes < count:
         threads *= 2
     return threads, -(-count // (threads * lanes))
 
