@@ -154,6 +154,7 @@ class EmulatedKernel:
 def _run_until_stopped(launch: Callable[[], None], stop: NDArray[Any]) -> None:
     """Run a launch in a thread, so that this one can be interrupted; then tell the kernel, and wait for its end."""
     with ThreadPoolExecutor(1, thread_name_prefix="gpugraph-launch") as pool:
+        pool.submit(int).result()  # a thread whose start is interrupted is none that the pool waits for
         try:
             pool.submit(launch).result()
         except KeyboardInterrupt:
