@@ -253,6 +253,10 @@ class EmulatedDevice:
         """Return a copy of a device array on the host."""
         return np.array(array)
 
+    def download_counted(self, array: Array, count: Array) -> NDArray[Any]:
+        """Return a copy of the first ``count[0]`` elements of a flat device array."""
+        return np.array(array[: int(count[0])])
+
     def read(self, array: Array, index: int = 0) -> Any:
         """Return one element, counted through all axes, as a NumPy scalar."""
         if not 0 <= index < array.size:
