@@ -34,6 +34,8 @@ _LONG_WHOLE = re.compile(rb"(?<![\d.])\d{16,}(?![\d.eE])")
 _EXACT = 2**53
 """Up to here a double holds every whole number."""
 _INT64 = 2**63
+_ARCS_BETWEEN = 1 << 20
+"""Arcs after which it is asked whether there is memory for more."""
 ANY_ID = _INT64 - 1
 
 
@@ -76,11 +78,15 @@ def read_rows(source: Source, rows: Rows, behind: int = 0) -> Columns:
         GraphFormatError: a line that is not as ``rows`` says, with its number.
         OutOfMemory: there are more arcs than memory for a graph of them.
     """
-    columns = Columns()
+    columns, asked = Columns(), 0
     parser = LineParser(**vars(rows))
 
-    def check_room() -> None:
+    def check_room(between: int) -> int:
+        """Ask whether there is memory, if ``between`` arcs were added since; asking takes as long as some 1000 arcs."""
+        if columns.count - asked < between:
+            return asked
         require_memory(ARC_BYTES * columns.count, f"{source.path}: {columns.count} arcs so far")
+        return columns.count
 
     with source.plain_text() as text:
         if text is None:
@@ -90,7 +96,7 @@ def read_rows(source: Source, rows: Rows, behind: int = 0) -> Columns:
                     columns.take(listed)
                 if pieces is None:
                     columns.add(*_otherwise((number, block), rows, source.path))
-                check_room()
+                asked = check_room(1)
             return columns
         begin = text.behind(behind)
         line, counted = behind + 1, begin
@@ -103,7 +109,7 @@ def read_rows(source: Source, rows: Rows, behind: int = 0) -> Columns:
                     letters, first, _ = text.lines(start, stop, bytearray())
                     line, counted = line + text.ends(counted, first), first
                     columns.add(*_otherwise((line, letters.tobytes()), rows, source.path))
-                check_room()
+                asked = check_room(_ARCS_BETWEEN if stop < text.size else 1)
                 if source.progress is not None:
                     source.progress(stop, text.size)
     return columns
