@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -55,14 +54,10 @@ class Columns:
     def ids(self, base: int = 0) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return tails and heads, less ``base``; they are the caller's own, and not kept here."""
         dtype = np.result_type(np.int32, *{ids.dtype for ids in self.tails + self.heads})
-        tails = _joined(self.tails, dtype, base)
-        self.tails = []
-        heads = _joined(self.heads, dtype, base)
-        self.heads = []
-        return tails, heads
+        return _joined(self.tails, dtype, base), _joined(self.heads, dtype, base)
 
     def all_weights(self, path: str) -> NDArray[Any]:
-        """Return the weights: float64 if any is real, else the narrowest integers.
+        """Return the weights, which are not kept here: float64 if any is real, else the narrowest integers.
 
         Raises:
             GraphFormatError: negative integers and some beyond int64, or integers that the reals beside them round.
@@ -81,21 +76,26 @@ class Columns:
         return _joined(self.weights, narrowest(self.least, self.most))
 
 
-def _joined(parts: Sequence[NDArray[Any]], dtype: DTypeLike, less: int = 0) -> NDArray[Any]:
-    """Return the (k,) numbers of all parts, in order and less ``less``, of a type that holds them."""
+def _joined(parts: list[NDArray[Any]], dtype: DTypeLike, less: int = 0) -> NDArray[Any]:
+    """Return the (k,) numbers of all parts, in order, less ``less``, in a type that holds them; the parts go."""
     starts = np.cumsum([0, *map(len, parts)])
     joint = np.empty(int(starts[-1]), dtype)
+    nothing = joint[:0]
 
     def copy(first: int, last: int) -> None:
-        for part, start, stop in zip(parts[first:last], starts[first:], starts[first + 1 :], strict=False):
+        for i, start, stop in zip(
+            range(first, min(last, len(parts))), starts[first:], starts[first + 1 :], strict=False
+        ):
             if less:
-                np.subtract(part, less, out=joint[start:stop], dtype=joint.dtype, casting="unsafe")
+                np.subtract(parts[i], less, out=joint[start:stop], dtype=joint.dtype, casting="unsafe")
             else:
-                np.copyto(joint[start:stop], part, casting="unsafe")
+                np.copyto(joint[start:stop], parts[i], casting="unsafe")
+            parts[i] = nothing
 
     step = -(-len(parts) // (4 * threads()))
     if parts:
         in_threads(copy, [(first, first + step) for first in range(0, len(parts), step)])
+    parts.clear()
     return joint
 
 

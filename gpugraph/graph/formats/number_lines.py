@@ -10,6 +10,8 @@ quotient or the product of two exact doubles (Clinger 1990, How to read floating
 
 from __future__ import annotations
 
+import mmap
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -21,6 +23,7 @@ from gpugraph.compiled import njit, threads
 from gpugraph.graph.chunks import in_threads
 from gpugraph.graph.formats.plain_text import Bytes, PlainText
 
+_HUGE: int | None = getattr(mmap, "MADV_HUGEPAGE", None)
 _LEAST = 1 << 18
 """Bytes of a part of a block, at least."""
 _SLAB = 1 << 21
@@ -191,7 +194,11 @@ def _parse(
 
 
 class _Slab:
-    """Memory for columns that are kept, one behind the other."""
+    """Memory for columns that are kept, one behind the other.
+
+    It is the system's own, and goes back to it with the last column: what threads take from and give back to the
+    allocator stays with the process.
+    """
 
     def __init__(self, dtype: DTypeLike):
         self._free: NDArray[Any] = np.empty(0, dtype)
@@ -199,7 +206,13 @@ class _Slab:
     def room(self, most: int) -> NDArray[Any]:
         """Return room for so many numbers, the next that are kept."""
         if len(self._free) < most:
-            self._free = np.empty(max(_SLAB, most), self._free.dtype)
+            kind = self._free.dtype
+            size = max(_SLAB, most) * kind.itemsize
+            pages = mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+            if _HUGE is not None:
+                with suppress(OSError):  # small pages do too
+                    pages.madvise(_HUGE)
+            self._free = np.frombuffer(pages, kind)
         return self._free[:most]
 
     def keep(self, count: int) -> None:
