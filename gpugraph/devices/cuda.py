@@ -321,7 +321,6 @@ class CudaDevice:
     def close(self) -> None:
         """Wait for the GPU, then free every array and buffer; nothing of this device may be used afterwards."""
         self.closed = True
-        self.closed = True
         try:
             self.interrupts.stop()
             for pointer in (self._stream_pointer, *(int(copies.stream.ptr) for copies in self._copy_streams)):
