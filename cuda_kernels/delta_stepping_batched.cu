@@ -13,6 +13,8 @@ and Ford's algorithm.  It relaxes an arc several times, but for all searches at 
                     once more; where nearly all have, nobody looks
     lists           where few have, each tells the heads of its out-arcs, and only these are looked at in the next sweep
     pieces          of a row longer than PIECE several tiles take one each; they lower its line by atomics
+    long paths      without thresholds a distance falls once for every better path that comes later.  Where lines fall
+                    more often than a line has distances, nothing is gained, and the host makes the searches one by one
     narrow words    16 bits are enough where no path is long, and make a line twice as good.  A distance that comes near
                     the end of a word ends the launch, and the host starts a wider one
 
@@ -61,7 +63,7 @@ constexpr int TILE = 8;           // threads that work on an item
 constexpr int IN_FLIGHT = 2;      // lines that a thread has under way: more would leave room for fewer threads
 constexpr int CLASSES = 16;       // rows of as many eights of arcs are looked at side by side
 constexpr int PIECE = TILE * CLASSES;  // arcs; longer rows are cut
-constexpr int FEW = 32;           // lists pay where fewer than one arc of so many leaves what fell,
+constexpr int FEW = 8;            // lists pay where fewer than one arc of so many leaves what fell,
 constexpr int LONG_ROW = 4096;    // and no row that tells its heads is longer
 constexpr float64 NEARLY_ALL = 0.875;  // of the arcs leave what fell: then bits tell nothing
 
@@ -77,9 +79,11 @@ enum Control {
     LISTED,             // three words that take turns: items in the list
     LONG = LISTED + 3,      // three words that take turns: the row of something that fell is longer than LONG_ROW
     OVERFLOW = LONG + 3,    // three words that take turns: a distance may not fit its word
-    SWEEPS = OVERFLOW + 3,  // done
+    FELL = OVERFLOW + 3,    // three words that take turns: lines that fell
+    SWEEPS = FELL + 3,      // done
     LISTS,              // of these, by a list
-    LOWERED,            // lines; modulo 2^32
+    LOWERED,            // lines, in all; modulo 2^32
+    LEFT,               // lines fell so often that the search was left
     ROWS,                   // by class, short rows of it and of those before
     ORDERED = ROWS + CLASSES,  // by class, rows written down
     CONTROL_WORDS = ORDERED + CLASSES
@@ -375,7 +379,7 @@ __device__ __forceinline__ void add_up(Shared& shared, uint32* control, uint64* 
         if (shared.long_row != 0) atomicOr(&control[LONG + turn % 3], 1u);
     }
     if (shared.unfit != 0) atomicOr(&control[OVERFLOW + turn % 3], 1u);
-    if (shared.lines != 0) atomicAdd(&control[LOWERED], shared.lines);
+    if (shared.lines != 0) atomicAdd(&control[FELL + turn % 3], shared.lines);
     clear(shared);
 }
 
@@ -531,11 +535,12 @@ delta_stepping_batched_order(int32 vertices, int32 searches, int32 threads, cons
 // ------------------------------------------------------------------ the search, and what it found
 
 // Launch: cooperative, BLOCK threads, at most as many blocks as are resident, after the two above.  A line takes
-// `threads` threads, 1 to TILE, a power of two; searches that do not fill the last group's lines stay nowhere.
-// Writes lines; control[OVERFLOW] tells that a wider word may be needed, and then the lines mean nothing.  The host may
-// set control[STOP] while it runs: then it ends a sweep or two later, and what it has written means nothing.
+// `threads` threads, 1 to TILE, a power of two; searches that do not fill the last group's lines stay nowhere.  Writes
+// lines.  They mean nothing if control[OVERFLOW] tells that a wider word may be needed, or control[LEFT] that more than
+// `most_falls` lines fell and the search was left.  The host may set control[STOP] while it runs: then it ends a sweep
+// or two later, and what it has written means nothing.
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
-delta_stepping_batched_search(int32 vertices, index_t arcs, uint32 groups, int32 threads,
+delta_stepping_batched_search(int32 vertices, index_t arcs, uint32 groups, int32 threads, uint64 most_falls,
                               const index_t* __restrict__ offsets, const int32* __restrict__ targets,
                               const weight_t* __restrict__ weights, const index_t* __restrict__ out_offsets,
                               const int32* __restrict__ out_targets, share_t* lines, uint32* changed, uint32* listed,
@@ -581,9 +586,15 @@ delta_stepping_batched_search(int32 vertices, index_t arcs, uint32 groups, int32
 #endif
 
     bool has_list = false;  // the last sweep listed what this one has to look at
+    uint64 fallen = 0;      // lines, so far
     for (uint32 turn = 1; true; ++turn) {
         const uint64 active = current(&wide[(turn - 1) % 3]);
-        if (active == 0 || current(&control[OVERFLOW + (turn - 1) % 3]) != 0) break;
+        fallen += current(&control[FELL + (turn - 1) % 3]);
+        if (grid_thread() == 0) {
+            control[LOWERED] = static_cast<uint32>(fallen);
+            control[LEFT] = active != 0 && fallen > most_falls;
+        }
+        if (active == 0 || fallen > most_falls || current(&control[OVERFLOW + (turn - 1) % 3]) != 0) break;
         const uint64 all = static_cast<uint64>(arcs) * groups;
         const bool few = active < all / FEW && current(&control[LONG + (turn - 1) % 3]) == 0;
         if (threadIdx.x == 0) {
@@ -603,7 +614,7 @@ delta_stepping_batched_search(int32 vertices, index_t arcs, uint32 groups, int32
         for (uint64 i = grid_thread(); i < words; i += grid_threads()) bits(turn + 1)[i] = 0;
         if (grid_thread() == 0) {
             wide[(turn + 1) % 3] = 0;
-            control[LONG + (turn + 1) % 3] = 0;
+            control[LONG + (turn + 1) % 3] = control[FELL + (turn + 1) % 3] = 0;
             control[LISTED + (turn + 2) % 3] = 0;
             control[SWEEPS] += 1;
             control[LISTS] += few;

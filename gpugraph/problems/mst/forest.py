@@ -139,7 +139,9 @@ class Forest(Shown):
             ascending = edges.astype(np.int64)
             if (ascending[1:] < ascending[:-1]).any():
                 ascending.sort()
-        inside = ascending[np.searchsorted(ascending, 0) : np.searchsorted(ascending, graph.arcs)]
+        inside = ascending
+        if len(ascending) and (ascending[0] < 0 or ascending[-1] >= graph.arcs):
+            inside = ascending[np.searchsorted(ascending, 0) : np.searchsorted(ascending, graph.arcs)]
         return cls(graph, ascending, total_weight(graph, inside), graph.vertices - len(ascending))
 
     @property

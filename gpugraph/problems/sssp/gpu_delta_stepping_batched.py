@@ -2,7 +2,7 @@
 
 How it works, its arrays and invariants are in ``cuda_kernels/delta_stepping_batched.cu``; the host only allocates,
 starts it, and starts it once more with wider distances if one did not fit: integers of 32 bits begin with distances
-of 16.
+of 16.  Searches that turn out to gain nothing from each other are made one by one.
 
 Source: see the kernel's docblock.
 """
@@ -23,7 +23,7 @@ from gpugraph.graph.digest import array_digest
 from gpugraph.graph.view import ResidentView
 from gpugraph.problems.algorithm import Algorithm, InputSizes
 from gpugraph.problems.registry import register
-from gpugraph.problems.sssp import BATCHED
+from gpugraph.problems.sssp import BATCHED, gpu_delta_stepping
 from gpugraph.problems.sssp.distance_matrix import DistanceMatrix, matrix_from_words, require_room
 from gpugraph.problems.sssp.distances import DISTANCE_SETS, distance_types
 
@@ -33,6 +33,8 @@ FILE = KernelFile(
 )
 COUNTERS = ("sweeps", "lists", "lowered")
 """Words of ``control`` that records tell."""
+SATURATING = 2**18
+"""Vertices from which on one search keeps the device busy, so that several side by side have to gain by sharing."""
 
 
 def narrowest(view: ResidentView) -> int:
@@ -82,6 +84,7 @@ class State:
         self.held: tuple[int, int] = (0, 0)  # for how many sources, with distances of how many bits
         self.arrays: dict[str, Array] = {}
         self.rows: Array = None
+        self.overflow = False  # a sum of integers may not have fitted 64 bits
         self.in_arcs  # noqa: B018  # made while the run is prepared
 
     @cached_property
@@ -107,12 +110,16 @@ class State:
         self.grid = max(1, min(work, self.kernels["search"].resident_blocks(self.block)))
         self.held = count, bits
 
-    def overflowed(self) -> bool:
-        """Read back whether a sum of integers may not have fitted a word."""
-        if self.view.weights.dtype.kind == "f":
-            return False
-        first = FILE["OVERFLOW"]
-        return bool(self.device.download(self.arrays["control"])[first : first + 3].any())
+    @cached_property
+    def alone(self) -> gpu_delta_stepping.State:
+        """What searches one by one need."""
+        return gpu_delta_stepping.State(self.view, self.device)
+
+    def most_falls(self, bits: int) -> int:
+        """Return how many lines may fall before the searches are made one by one."""
+        if self.view.vertices < SATURATING:
+            return 2**64 - 1
+        return self.groups * self.view.vertices * self.threads * 8 * FILE["SHARE"] // bits
 
 
 def result(sizes: InputSizes, bits: int, count: int) -> dict[str, tuple[tuple[int, int], DTypeLike]]:
@@ -147,11 +154,15 @@ def run(state: State, clock: Clock, sources: tuple[int, ...]) -> Array:
     """
     require_room(state.view.host.graph, len(sources))
     bits = narrowest(state.view)
-    search(state, clock, sources, bits)
-    while bits < 64 and state.overflowed():  # the one read-back
+    while True:
+        overflow, left = search(state, clock, sources, bits)
+        if left:
+            return one_by_one(state, clock, sources)
+        if not overflow or bits == 64:
+            break
         clock.count("restarts")
         bits *= 2
-        search(state, clock, sources, bits)
+    state.overflow = overflow
     view, held = state.view, state.arrays
     with clock.phase("rows"):
         grid = covering_grid(state.device, len(sources) * view.vertices, state.block)
@@ -160,8 +171,8 @@ def run(state: State, clock: Clock, sources: tuple[int, ...]) -> Array:
     return state.rows
 
 
-def search(state: State, clock: Clock, sources: tuple[int, ...], bits: int) -> None:
-    """Launch the searches with distances of ``bits``."""
+def search(state: State, clock: Clock, sources: tuple[int, ...], bits: int) -> tuple[bool, bool]:
+    """Launch the searches with distances of ``bits``; return whether one may not fit, and whether they were left."""
     state.make_ready(len(sources), bits)
     view, device, block = state.view, state.device, state.block
     offsets, tails, weights = state.in_arcs
@@ -177,15 +188,38 @@ def search(state: State, clock: Clock, sources: tuple[int, ...], bits: int) -> N
         made = [held[name] for name in ("lines", "changed", "order", "wide", "control")]
         state.kernels["order"](grid, block, (n, np.int32(len(sources)), threads, offsets, view.offsets, begun, *made))
     graph = offsets, tails, weights, view.offsets, view.targets
-    sizes = n, arcs, np.uint32(state.groups), threads
+    limits = np.uint32(state.groups), threads, np.uint64(state.most_falls(bits))
     stop = held["control"][FILE["STOP"] : FILE["STOP"] + 1]
-    state.kernels["search"](state.grid, block, (*sizes, *graph, *held.values(), state.timeline), stop=stop)
+    state.kernels["search"](state.grid, block, (n, arcs, *limits, *graph, *held.values(), state.timeline), stop=stop)
+    control = device.download(held["control"])  # the one read-back
     if clock.timing:
         for phase, spent in zip(FILE.phases, device.download(state.timeline), strict=True):
             clock.add_seconds(phase, int(spent) * 1e-9)
-        control = device.download(held["control"])
         for name in COUNTERS:
             clock.count(name, int(control[FILE[name.upper()]]))
+    first = FILE["OVERFLOW"]
+    overflow = view.weights.dtype.kind != "f" and bool(control[first : first + 3].any())
+    return overflow, bool(control[FILE["LEFT"]])
+
+
+def one_by_one(state: State, clock: Clock, sources: tuple[int, ...]) -> Array:
+    """Find the distances from each source by ``delta-stepping``; returns what ``run`` does."""
+    clock.count("alone", len(sources))
+    alone, device = state.alone, state.device
+    for bits in sorted({8 * state.view.weight_bytes, 64}):
+        alone.use_width(bits)
+        state.held, state.arrays = (0, 0), {}  # their memory is needed
+        state.rows = device.empty((len(sources), state.view.vertices), f"u{bits // 8}")
+        state.overflow = False
+        for row, source in zip(state.rows, sources, strict=True):
+            gpu_delta_stepping.search(alone, clock, source)
+            device.copy(row, alone.arrays["distance"])
+            state.overflow = state.overflow or alone.overflowed()
+            if state.overflow and bits < 64:
+                break
+        else:
+            break
+    return state.rows
 
 
 def fetch(state: State, rows: Array) -> np.ndarray[Any, Any]:
@@ -195,7 +229,7 @@ def fetch(state: State, rows: Array) -> np.ndarray[Any, Any]:
 
 def finish(state: State, words: np.ndarray[Any, Any], sources: tuple[int, ...]) -> DistanceMatrix:
     """Return the distances in the graph's own type."""
-    return matrix_from_words(state.view.host.graph, sources, words, state.overflowed())
+    return matrix_from_words(state.view.host.graph, sources, words, state.overflow)
 
 
 register(

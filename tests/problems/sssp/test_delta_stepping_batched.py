@@ -117,6 +117,24 @@ def test_all_searches_restart_in_wider_words_where_one_does_not_fit() -> None:
 
 
 @needs_compiler
+def test_searches_that_gain_nothing_by_sharing_are_made_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batched.State, "most_falls", lambda state, bits: 2)
+    wide = directed(4, [(0, 1, 2**32 - 2), (1, 2, 2**32 - 2), (2, 3, 5)])
+    for graph in (zoo("grid"), zoo("float64"), wide):
+        matrix, clock = search(EmulatedDevice(), graph)
+        assert clock.counters["alone"] == 9
+        assert_right(matrix, some(graph))
+
+
+def test_only_on_a_graph_that_keeps_a_device_busy_searches_have_to_gain_by_sharing() -> None:
+    device = EmulatedDevice()
+    for spec, limited in (("path:300", False), (f"path:{batched.SATURATING}", True)):
+        state = batched.State(make_resident(GraphView.of(generate(spec)), device)[0], device)
+        state.threads, state.groups = 8, 2
+        assert (state.most_falls(16) == 2 * batched.SATURATING * 64) is limited
+
+
+@needs_compiler
 def test_one_state_takes_batches_of_any_size_one_after_another() -> None:
     device, graph = EmulatedDevice(), zoo("grid")
     view = make_resident(GraphView.of(graph), device)[0]
