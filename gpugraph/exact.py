@@ -21,6 +21,9 @@ from gpugraph.compiled import parallel_njit, prange, threads
 _CHUNK = 1 << 20
 """Elements converted or split at a time: the copies stay in cache."""
 
+_NARROW = 1 << 43
+"""Up to here a chunk of integers does not wrap."""
+
 _PIECE = 1 << 30
 """Elements summed into one set of bins; a 32-bit half summed 2^31 times still fits int64."""
 
@@ -54,7 +57,7 @@ def _sum_of_integers(array: NDArray[Any]) -> int:
     wide = np.int64 if array.dtype.kind == "i" else np.uint64
     for start in range(0, len(array), _CHUNK):
         chunk = array[start : start + _CHUNK]
-        if chunk.dtype.itemsize < 8:
+        if chunk.dtype.itemsize < 8 or -_NARROW <= int(chunk.min()) <= int(chunk.max()) <= _NARROW:
             total += int(chunk.sum(dtype=wide))
         else:
             high = chunk >> chunk.dtype.type(32)

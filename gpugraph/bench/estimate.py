@@ -117,7 +117,7 @@ class Prices:
         return Need(
             seconds=(once_s + checked_s) * times + sampled_s,
             opening_s=(0.1 + arcs / (OPENED_ARCS_PER_S * usable_cores())) * times,
-            host_bytes=max(size.making_bytes, size.nbytes + size.state_bytes),
+            host_bytes=host_bytes(planned) + (device_bytes if kind == "emulated" else 0),
             device_bytes=device_bytes,
             basis=basis,
         )
@@ -161,6 +161,24 @@ class Prices:
         algorithm = self._algorithm(planned)
         estimate = None if algorithm is None else getattr(algorithm, what)
         return None if estimate is None else estimate(view_size(planned))
+
+
+def making_bytes(planned: Planned) -> int:
+    """Return the bytes of host memory that a cell's input takes at the peak of making or reading it.
+
+    A GPU makes it, or is fed with it, unless the host has to change it first or an oracle wants it there.
+    """
+    cell, size = planned.cell, planned.size
+    changed = cell.weights != "file" or cell.symmetrize or cell.preparations
+    if planned.kind != "cuda" or size.fed_bytes is None or changed or cell.verify in ("reference", "both"):
+        return size.making_bytes
+    return size.fed_bytes
+
+
+def host_bytes(planned: Planned) -> int:
+    """Return the bytes of host memory that a cell takes at the peak."""
+    made, size = making_bytes(planned), planned.size
+    return max(made, size.nbytes + size.state_bytes) if planned.kind == "cpu" else made
 
 
 def view_size(planned: Planned) -> ViewSize:

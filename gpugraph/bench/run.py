@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from gpugraph.bench.estimate import Budget, Prices
+from gpugraph.bench.estimate import Budget, Prices, making_bytes
 from gpugraph.bench.lanes import Lane, side_by_side
 from gpugraph.bench.plan import Plan, Planned, groups_of, units_of
 from gpugraph.bench.process import Race
@@ -275,9 +275,9 @@ class Runner:
         if limit is not None and max(need.host_bytes, need.device_bytes) > limit:
             about = in_units(max(need.host_bytes, need.device_bytes))
             return f"needs about {about} of memory, the limit of a cell is {in_units(limit)}"
-        free = self._free_memory(planned, lane)
-        if planned.size.making_bytes > free and not self._graph(planned):
-            return f"needs about {in_units(planned.size.making_bytes)} of host memory, {in_units(free)} are available"
+        free, needed = self._free_memory(planned, lane), making_bytes(planned)
+        if needed > free and not self._graph(planned):
+            return f"needs about {in_units(needed)} of host memory, {in_units(free)} are available"
         total = self._devices[planned.cell.device]["description"].get("memory_bytes")
         # Repeats that a generator drops may halve a graph, so that only twice too large is too large for certain.
         if planned.kind == "cuda" and total and planned.size.exact and planned.size.nbytes // 2 > total:
@@ -286,10 +286,10 @@ class Runner:
 
     def _free_memory(self, planned: Planned, lane: Lane) -> int:
         """Return the bytes of host memory there are for a graph; a worker whose older graphs are in its way goes."""
-        free = available_memory()
-        if planned.size.making_bytes > free and lane.worker is not None:
+        free, needed = available_memory(), making_bytes(planned)
+        if needed > free and lane.worker is not None:
             held = lane.worker.resident_bytes() or 0
-            if planned.size.making_bytes <= free + held and not self._graph(planned):
+            if needed <= free + held and not self._graph(planned):
                 lane.drop()
             return free + held
         return free

@@ -4,8 +4,8 @@ The driver's own allocation has one thread fault and clear every page, which tak
 many threads touch the pages first, and they are pinned as they lie: that is little more than counting.
 
 A GPU's copy engine reaches the speed of the bus only from memory whose pages cannot move.  ``stage`` copies
-an array there with several threads; what was not staged passes through two small pinned buffers in turns, one
-being filled by threads while the other is on the bus.
+an array there with several threads; what was not staged passes through a few small pinned buffers in turns, which
+threads fill while another is on the bus.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import math
 import mmap
 import weakref
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any
 
 import numpy as np
@@ -85,8 +85,9 @@ Bytes = NDArray[np.uint8]
 
 CHUNK = 16 << 20
 """Bytes of one of the two buffers that unstaged arrays pass through."""
-FILE_CHUNK = 32 << 20
-"""Bytes of one of the two buffers that files pass through: many threads take a while to be set going."""
+FILE_CHUNK, FILE_BUFFERS = 16 << 20, 4
+"""Bytes of one of the buffers that files pass through, and how many there are: while one is on the bus threads go from
+one to the next of the others and do not wait for each other, for to be set going takes a third of a millisecond."""
 _SLICE = 2 << 20  # bytes a thread copies at once: large beside its overhead, small beside a chunk
 _KEPT_WASTE = 2  # a free block is taken for a request down to this fraction of its size
 
@@ -109,13 +110,18 @@ class ParallelCopy:
 
     def in_parallel(self, work: Callable[[int, int], None], size: int) -> None:
         """Call ``work(start, stop)`` for pieces of ``range(size)``, each starting at a multiple of a large page."""
+        for part in self.begin(work, size):
+            part.result()
+
+    def begin(self, work: Callable[[int, int], None], size: int) -> list[Future[None]]:
+        """Begin the same, and return what is under way; nothing of work that is not worth another thread, and done."""
         if self._threads == 1 or size <= _SLICE:
             work(0, size)
-            return
+            return []
         if self._pool is None:
             self._pool = ThreadPoolExecutor(self._threads, thread_name_prefix="gpugraph-copy")
         step = _SLICE * max(1, -(-size // (4 * self._threads * _SLICE)))
-        list(self._pool.map(lambda at: work(at, min(size, at + step)), range(0, size, step)))
+        return [self._pool.submit(work, at, min(size, at + step)) for at in range(0, size, step)]
 
     def close(self) -> None:
         """End the threads."""
@@ -211,7 +217,7 @@ class Transfers:
         self._copy = ParallelCopy()
         pages = PinnedPages(runtime, self._copy.in_parallel)
         self.pool = PinnedPool(pages.allocate, pages.free)
-        self._rings: dict[int, list[tuple[Bytes, Any]]] = {}
+        self._rings: dict[tuple[int, int], list[tuple[Bytes, Any]]] = {}
         self._in_flight: list[Any] = []
 
     def stage(self, array: NDArray[Any]) -> NDArray[Any]:
@@ -256,21 +262,37 @@ class Transfers:
             event.record(self._stream)
 
     def file_to_device(self, target: int, file: int, offset: int, size: int) -> None:
-        """Copy bytes of an open file to device memory: threads fill one buffer while the other is on the bus.
+        """Copy bytes of an open file to device memory: threads fill some buffers while another is on the bus.
 
         Raises:
             EOFError, OSError: see ``read_exactly``.
         """
-        for at, buffer, event in self._chunks(size, FILE_CHUNK):
-            event.synchronize()
-            part = buffer[: min(FILE_CHUNK, size - at)]
+        filling: list[tuple[int, Bytes, Any, list[Future[None]]]] = []
 
-            def read(start: int, stop: int, part: Bytes = part, begin: int = offset + at) -> None:
-                read_exactly(file, part[start:stop], begin + start)
-
-            self._copy.in_parallel(read, part.size)
-            self._to(target + at, buffer.ctypes.data, part.size)
+        def send() -> None:
+            at, part, event, reads = filling[0]
+            for read in reads:
+                read.result()
+            del filling[0]
+            self._to(target + at, part.ctypes.data, part.size)
             event.record(self._stream)
+
+        try:
+            for at, buffer, event in self._chunks(size, FILE_CHUNK, FILE_BUFFERS):
+                if len(filling) == FILE_BUFFERS - 1:
+                    send()
+                event.synchronize()
+                part = buffer[: min(FILE_CHUNK, size - at)]
+
+                def read(start: int, stop: int, part: Bytes = part, begin: int = offset + at) -> None:
+                    read_exactly(file, part[start:stop], begin + start)
+
+                filling.append((at, part, event, self._copy.begin(read, part.size)))
+            while filling:
+                send()
+        finally:  # nobody reads into a buffer that is used again, or into a file that is closed
+            for *_, reads in filling:
+                wait(reads)
 
     def to_host(self, array: NDArray[Any], source: int) -> None:
         """Copy device memory over a contiguous array and wait for it."""
@@ -303,12 +325,16 @@ class Transfers:
         event.synchronize()
         self._copy(target[at : at + part.size], part)
 
-    def _chunks(self, size: int, step: int = CHUNK) -> Iterator[tuple[int, Bytes, Any]]:
-        """Yield (offset, buffer, event) for each chunk of ``step`` bytes, two buffers of that size in turns."""
-        if size and step not in self._rings:
-            self._rings[step] = [(self.pool.take(step), self._events.take()) for _ in range(2)]
+    def _chunks(self, size: int, step: int = CHUNK, buffers: int = 2) -> Iterator[tuple[int, Bytes, Any]]:
+        """Yield (offset, buffer, event) for each chunk of ``step`` bytes, some buffers of that size in turns.
+
+        A buffer is pinned when its first turn comes: what is done with those before goes on meanwhile.
+        """
+        ring = self._rings.setdefault((step, buffers), [])
         for turn, at in enumerate(range(0, size, step)):
-            yield at, *self._rings[step][turn % 2]
+            if len(ring) < min(turn + 1, buffers):
+                ring.append((self.pool.take(step), self._events.take()))
+            yield at, *ring[turn % buffers]
 
     def _to(self, target: int, source: int, size: int) -> None:
         self._runtime.memcpyAsync(target, source, size, 1, self._stream.ptr)

@@ -5,6 +5,7 @@
     [peer.gap]
     command = "sssp -f {graph.wsg} -r {source} -n 6 -d {delta}"   # no shell reads it; quotes group words
     time = 'Trial Time: +([0-9.e+-]+)'       # one group: the time that the program measured itself, of each of its runs
+                                             # "whole": the wall clock, from its start to its end
     warmup = 1                               # its first times that do not count, of each process
     unit = "s"                               # s, ms or us
     distances = 'sum: ([0-9]+)'              # one group: the answer to check; or weight = '…', of a forest
@@ -34,6 +35,9 @@ from gpugraph.peers.libraries import LIBRARIES
 from gpugraph.problems.registry import peered_problems
 from gpugraph.quantities import parse_seconds
 
+WHOLE = "whole"
+"""In place of a pattern for a time: the wall clock of the command."""
+
 UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
 FORMATS = ("adj", "csr", "egr", "el", "galois", "gr", "mtx", "sg", "wel", "wsg")
 """What ``{graph.NAME}`` may ask for."""
@@ -58,7 +62,7 @@ class CommandPeer:
     Attributes:
         name: what it is called after ``peer:``.
         words: the program and its arguments, placeholders and all.
-        time: pattern whose one group is the time of a run in the output.
+        time: pattern whose one group is the time of a run in the output, or None for that of the whole command.
         unit_s: what that number counts, in seconds.
         problem: what it solves.
         answer: pattern whose one group is the total weight or the sum of the distances, or None.
@@ -73,7 +77,7 @@ class CommandPeer:
 
     name: str
     words: tuple[str, ...]
-    time: re.Pattern[str]
+    time: re.Pattern[str] | None
     unit_s: float
     problem: str
     answer: re.Pattern[str] | None = None
@@ -196,10 +200,15 @@ class _Table:
         fits = max(problems, key=lambda name: len({*problems[name].query_fields} & {*told}))  # the first of equals
         problem = self._one_of("problem", tuple(problems), fits)
         self._check_placeholders(told, problems[problem].query_fields, options)
-        pattern = self._pattern("time")
-        if pattern is None:
+        whole = self.table.get("time") == WHOLE
+        pattern = None if whole else self._pattern("time")
+        if pattern is None and not whole:
             what = "lacks time, the pattern that finds the program's own time in its output"
             raise InputError(what, where=self.where, remedy="for example time = 'runtime: ([0-9.]+)'")
+        for key in ("unit", "warmup"):
+            if whole and key in self.table:
+                what = f"has {key}, which is for times that the program prints"
+                raise InputError(what, where=self.where, remedy=f"leave {key} out, or time")
         for key in answers.values():
             if key in self.table and key != answers[problem]:
                 raise InputError(f"has {key}, but solves {problem}", where=self.where, remedy=f"use {answers[problem]}")

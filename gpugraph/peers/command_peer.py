@@ -68,10 +68,11 @@ def find_program(name: str, where: str) -> str:
 
 @dataclass(frozen=True)
 class Printed:
-    """What a command printed: its standard output and its standard error."""
+    """What a command printed, its standard output and its standard error, and the seconds from its start to its end."""
 
     output: str
     errors: str
+    seconds: float
 
     @property
     def text(self) -> str:
@@ -102,13 +103,14 @@ def run_command(words: Sequence[str], timeout_s: float, where: str, env: Mapping
         PeerTimedOut: it still ran then.
         PeerThrew: it ended with another exit code than 0; the message has what it printed as an error.
     """
-    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors, tempfile.TemporaryFile() as told:
         process = subprocess.Popen(
-            [sys.executable, "-I", "-S", _SUPERVISOR, *words],
+            [sys.executable, "-I", "-S", _SUPERVISOR, str(told.fileno()), *words],
             stdin=subprocess.PIPE,
             stdout=output,
             stderr=errors,
             env={**os.environ, **(env or {})},
+            pass_fds=[told.fileno()],
             start_new_session=True,
         )
         try:
@@ -118,7 +120,7 @@ def run_command(words: Sequence[str], timeout_s: float, where: str, env: Mapping
             raise PeerTimedOut(what, where=where, remedy="raise its timeout, or take a smaller graph") from None
         finally:
             _end(process)
-        printed = Printed(_end_of(output), _end_of(errors))
+        printed = Printed(_end_of(output), _end_of(errors), float(_end_of(told) or math.nan))
     if code != 0:
         said = printed.last_words
         raise PeerThrew(f"it ended {_manner(code)}{f': {said}' if said else ', and printed nothing'}", where=where)
@@ -270,12 +272,8 @@ def command_algorithm(peer: CommandPeer, problem: str, device_kind: str) -> Algo
             Path(values["result"]).unlink(missing_ok=True)
         words = [state.program, *peer.filled(values)[1:]]
         printed = run_command(words, peer.timeout_s, label, peer.environment(values))
-        times = _matches(peer.time, printed, "time", label)
-        if len(times) <= peer.warmup:
-            what = f"it printed {counted(len(times), 'time')}, and the first {peer.warmup} are its warm-up"
-            raise PeerThrew(what, where=label, remedy="let it make more runs, or lower warmup in its table")
+        seconds = (printed.seconds,) if peer.time is None else _own_seconds(peer, peer.time, printed, label)
         answers = _matches(peer.answer, printed, figure.what, label) if peer.answer is not None else []
-        seconds = tuple(peer.unit_s * _time(text, label) for text in times[peer.warmup :])
         return _Finished(seconds, tuple(dict.fromkeys(answers)))
 
     def finish(state: _State, raw: _Finished, *query: Any) -> Any:
@@ -305,6 +303,19 @@ def command_algorithm(peer: CommandPeer, problem: str, device_kind: str) -> Algo
     )
 
 
+def _own_seconds(peer: CommandPeer, pattern: re.Pattern[str], printed: Printed, label: str) -> tuple[float, ...]:
+    """Return the seconds of each run that a program measured itself.
+
+    Raises:
+        PeerThrew: it printed none.
+    """
+    times = _matches(pattern, printed, "time", label)
+    if len(times) <= peer.warmup:
+        what = f"it printed {counted(len(times), 'time')}, and the first {peer.warmup} are its warm-up"
+        raise PeerThrew(what, where=label, remedy="let it make more runs, or lower warmup in its table")
+    return tuple(peer.unit_s * _time(text, label) for text in times[peer.warmup :])
+
+
 def _with_figures(result: Any, texts: tuple[str, ...], figure: PrintedFigure) -> Any:
     """Return what a result file holds; at fault where the program printed another total than that of its file."""
     if result.fault is not None or not texts:
@@ -329,7 +340,8 @@ def _version(peer: CommandPeer) -> int:
     files = [shutil.which(word) or word for word in peer.words if "{" not in word]
     states = [os.stat(file) for file in files if os.path.isfile(file)]
     told = [(state.st_size, state.st_mtime_ns) for state in states]
-    return zlib.crc32(f"{peer} {peer.time.pattern} {peer.answer and peer.answer.pattern} {told}".encode())
+    patterns = [pattern and pattern.pattern for pattern in (peer.time, peer.answer)]
+    return zlib.crc32(f"{peer} {patterns} {told}".encode())
 
 
 def _matches(pattern: re.Pattern[str], printed: Printed, what: str, where: str) -> list[str]:

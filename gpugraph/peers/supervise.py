@@ -1,4 +1,6 @@
-"""Run a command and die with it, or take it along: ``python -I -S supervise.py COMMAND ARGUMENT...``.
+"""Run a command and die with it, or take it along: ``python -I -S supervise.py DESCRIPTOR COMMAND ARGUMENT...``.
+
+The seconds from its start to its end are written to the descriptor, which it does not get itself.
 
 Standard input is a pipe from the parent.  When it closes, because the parent has ended in whatever way, the whole
 process group is killed, so that no command outlives the measurement that started it.
@@ -9,6 +11,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 
 
 def _end_with_parent() -> None:
@@ -16,17 +19,20 @@ def _end_with_parent() -> None:
     os.killpg(0, signal.SIGKILL)
 
 
-def main(command: list[str]) -> int:
+def main(told: int, command: list[str]) -> int:
     """Return the exit code of a command: negative for the signal that ended it, 127 where it cannot be started."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    start = time.perf_counter()
     try:
-        return subprocess.run(command, stdin=subprocess.DEVNULL, check=False).returncode
+        code = subprocess.run(command, stdin=subprocess.DEVNULL, check=False).returncode
     except OSError as error:
         print(f"{command[0]}: {error.strerror}", file=sys.stderr)
         return 127
+    os.write(told, f"{time.perf_counter() - start}".encode())
+    return code
 
 
 if __name__ == "__main__":
-    code = main(sys.argv[1:])
+    code = main(int(sys.argv[1]), sys.argv[2:])
     sys.stdout.flush()
     os._exit(code if code >= 0 else 128 - code)

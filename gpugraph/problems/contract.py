@@ -148,6 +148,7 @@ class InputSize:
         nbytes: of its arrays on the host.
         state_bytes: about what a GPU algorithm takes besides, where neither the algorithm nor a record tells.
         extra_bytes: what a device needs of it beside its view's ``nbytes``.
+        fed_bytes: of host memory at the peak where a GPU makes it, or builds it of what is read; None: as those.
     """
 
     vertices: int
@@ -158,6 +159,7 @@ class InputSize:
     nbytes: int
     state_bytes: int
     extra_bytes: int = 0
+    fed_bytes: int | None = None
 
 
 class Result(Protocol):

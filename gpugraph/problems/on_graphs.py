@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,13 @@ if TYPE_CHECKING:
     from gpugraph.ranks.part import GraphPart
 
 TEXT_BYTES_PER_ARC = 12
-"""About what a line of an edge list takes: two ids and a weight."""
+"""About what a line of an edge list takes, two ids and a weight, where that cannot be seen."""
+
+_SAMPLE = 1 << 16
+"""Bytes from the middle of a text whose lines are counted."""
+
+LISTED_BYTES = 16
+"""Of host memory that a line takes at the peak while text is read: ids and a weight of 32 bits, and a column again."""
 
 COMPRESSED = 4
 """About how much smaller a compressed list of edges is."""
@@ -126,7 +133,10 @@ def size_of(graph: str, weights: str = "file") -> InputSize:
 
         spec = parse_spec(graph)
         word = 4 if weights == "unit" else np.dtype(spec.weights.dtype).itemsize
-        return _graph_size(spec.vertices, spec.arcs, word, True, spec.estimate_bytes())
+        from gpugraph.graph.generate import can_generate
+
+        making_bytes = spec.estimate_bytes()
+        return _graph_size(spec.vertices, spec.arcs, word, True, making_bytes, 0 if can_generate(spec) else None)
     from gpugraph.graph.load import is_graph_file, load_file
 
     if is_dataset(graph):
@@ -144,15 +154,31 @@ def size_of(graph: str, weights: str = "file") -> InputSize:
     if graph.endswith(".csr"):
         csr = load_file(graph, check=False)  # only mapped
         arrays = csr.offsets.nbytes + csr.targets.nbytes + csr.weights.nbytes
-        return _graph_size(csr.vertices, csr.arcs, csr.weights.itemsize, True, arrays)
-    arcs = size // TEXT_BYTES_PER_ARC * (COMPRESSED if re.search(r"\.(gz|bz2|xz|zst)$", graph) else 1)
-    return _graph_size(max(arcs // 16, 1), arcs, 4, False, arcs * 32)
+        return _graph_size(csr.vertices, csr.arcs, csr.weights.itemsize, True, arrays, 0)
+    lines, arcs = _lines_and_arcs(graph, size)
+    return _graph_size(max(arcs // 16, 1), arcs, 4, False, arcs * 32, LISTED_BYTES * lines)
 
 
-def _graph_size(vertices: int, arcs: int, weight_bytes: int, exact: bool, making_bytes: int) -> InputSize:
+def _lines_and_arcs(path: str, size: int) -> tuple[int, int]:
+    """Return about how many lines a text of arcs has, and how many arcs they stand for."""
+    if re.search(r"\.(gz|bz2|xz|zst)$", path):
+        lines = size // TEXT_BYTES_PER_ARC * COMPRESSED
+        return lines, lines
+    head = middle = b""
+    with suppress(OSError), open(path, "rb") as file:  # reading it will tell
+        head = file.read(256)
+        file.seek(size // 2)
+        middle = file.read(_SAMPLE)
+    lines = size * middle.count(b"\n") // len(middle) if len(middle) == _SAMPLE else size // TEXT_BYTES_PER_ARC
+    return lines, lines * (2 if re.match(rb"%%MatrixMarket[^\n]* symmetric", head, re.IGNORECASE) else 1)
+
+
+def _graph_size(
+    vertices: int, arcs: int, weight_bytes: int, exact: bool, making_bytes: int, fed_bytes: int | None = None
+) -> InputSize:
     nbytes = 8 * (vertices + 1) + arcs * ((4 if vertices < 2**31 else 8) + weight_bytes)
     state_bytes = STATE_BYTES_PER_VERTEX * vertices + STATE_BYTES_PER_ARC * arcs
-    return InputSize(vertices, arcs, weight_bytes, exact, making_bytes, nbytes, state_bytes)
+    return InputSize(vertices, arcs, weight_bytes, exact, making_bytes, nbytes, state_bytes, fed_bytes=fed_bytes)
 
 
 @lru_cache(maxsize=4096)

@@ -7,10 +7,11 @@ from dataclasses import asdict, replace
 import pytest
 
 from gpugraph.bench import estimate
-from gpugraph.bench.estimate import Prices
+from gpugraph.bench.estimate import Prices, making_bytes
 from gpugraph.bench.plan import Planned
 from gpugraph.bench.sweep import Limits
 from gpugraph.graph.generate import generate
+from gpugraph.graph.load import save_file
 from gpugraph.graph.view import GraphView
 from gpugraph.measure.cell import Cell, Sampling
 from gpugraph.problems.on_graphs import size_of
@@ -33,6 +34,22 @@ def test_the_sizes_that_are_foreseen_are_those_of_the_array(spec):
     before = load_problem("scan").view_size(size, (), None)
     assert asdict(before) == {name: getattr(array, name) for name in asdict(before)}
     assert size.nbytes == array.nbytes + (0 if array.heads is None else array.heads.nbytes)
+
+
+def test_a_gpu_leaves_the_host_little_of_a_graph_to_hold(tmp_path):
+    def told(graph, kind, **more):
+        return making_bytes(Planned(Cell("mst", graph, "boruvka", kind, **more), kind, size_of(graph), Limits()))
+
+    graph = generate("grid:90x90,w=100000..999999")
+    files = [str(tmp_path / f"a.{ending}") for ending in ("csr", "wel", "mtx")]
+    for file in files:
+        save_file(graph, file)
+    assert told("rmat:30", "cuda") == told(files[0], "cuda") == 0
+    assert told("rmat:30", "cpu") == told("rmat:30", "cuda", verify="both") == told("rmat:30", "cuda", weights="unit")
+    assert told("rmat:30", "cpu") > 2**39
+    for file, lines in ((files[1], graph.arcs), (files[2], graph.edges)):
+        assert told(file, "cuda") == pytest.approx(16 * lines, rel=0.1)
+        assert told(file, "cpu") == pytest.approx(32 * graph.arcs, rel=0.1)
 
 
 def test_a_mistake_in_what_an_algorithm_declares_is_not_passed_over(monkeypatch):

@@ -31,6 +31,8 @@ SMALL = {
     "cliffs/mst": HARD[:6],
     "cliffs/sssp": (*HARD[:3], *HARD[4:]),
     "families": ("graph=grid:4x4",),
+    "figures/batch": ("graph=rmat:5", "source=random:2"),
+    "figures/commands": ("graph=rmat:5",),
     "figures/components": ("graph=rmat:5",),
     "figures/cpu": ("graph=rmat:6",),
     "figures/hybrid": ("scale=6",),
@@ -158,7 +160,7 @@ def placed(data: Mapping[str, Any], planned: Planned) -> Record:
     return Record.of({**data, "cell": cell, "device": {**data["device"], "kind": planned.kind}})
 
 
-@pytest.mark.parametrize("name", shipped())
+@pytest.mark.parametrize("name", sorted({*shipped()} - {"figures/commands"}))  # peers alone: tests/peers tries them
 def test_a_small_form_of_every_sweep_runs_is_verified_and_fills_its_tables(name):
     records = small_records(name)
     if name in SYSTEMS:
@@ -173,6 +175,8 @@ def test_a_small_form_of_every_sweep_runs_is_verified_and_fills_its_tables(name)
 
 
 MAY_BE_EMPTY = {
+    "times as fast",
+    "one by one, MTEPS",
     "best peer ms",
     "best other, ms",
     "ours/other",

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import gc
 import tempfile
+import threading
+import time
 from itertools import pairwise
 from typing import Any
 
@@ -150,7 +152,7 @@ def test_closing_leaves_nothing_pinned(transfers: Any) -> None:
 
 @settings(deadline=None, max_examples=20)
 @given(st.integers(0, 90_000), st.integers(0, 200))
-def test_a_file_comes_to_the_device_whole_through_two_small_buffers(size: int, offset: int) -> None:
+def test_a_file_comes_to_the_device_whole_through_small_buffers(size: int, offset: int) -> None:
     content = np.random.default_rng(size).integers(0, 256, offset + size, np.uint8)
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryFile() as file:
         patch.setattr(pinned, "FILE_CHUNK", 10_000)
@@ -162,11 +164,34 @@ def test_a_file_comes_to_the_device_whole_through_two_small_buffers(size: int, o
         device = np.zeros(size, np.uint8)
         transfers.file_to_device(device.ctypes.data, file.fileno(), offset, size)
         assert np.array_equal(device, content[offset:])
-        assert len(cupy.pinned) == (2 if size else 0)
+        assert len(cupy.pinned) == min(-(-size // 10_000), pinned.FILE_BUFFERS)
         longer = np.zeros(size + 1, np.uint8)
         with pytest.raises(EOFError, match=f"ends at byte {offset + size}"):
             transfers.file_to_device(longer.ctypes.data, file.fileno(), offset, size + 1)
         transfers.close()
+
+
+def test_a_reading_that_fails_has_ended_before_it_is_told(transfers: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pinned, "FILE_CHUNK", 10_000)
+    monkeypatch.setattr(pinned, "_SLICE", 1_000)
+    transfers._copy = ParallelCopy(4)
+    under_way, lock = [0], threading.Lock()
+
+    def read(file: int, target: Any, offset: int) -> None:
+        with lock:
+            under_way[0] += 1
+        time.sleep(0.001)
+        with lock:
+            under_way[0] -= 1
+        if offset == 12_000:
+            raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(pinned, "read_exactly", read)
+    device = np.zeros(90_000, np.uint8)
+    with pytest.raises(OSError, match="Input/output error"):
+        transfers.file_to_device(device.ctypes.data, 0, 0, device.size)
+    assert under_way == [0]
+    transfers.close()
 
 
 @pytest.mark.parametrize("refused", [False, True])

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from gpugraph.bench.sweep_file import read_sweep
 from gpugraph.errors import InputError
 from gpugraph.exact import exact_sum
 from gpugraph.graph.csr import CSRGraph
@@ -57,6 +58,27 @@ def test_each_run_of_one_process_is_a_sample_but_for_its_warm_up(tmp_path: Path)
     register(tmp_path, "print('took 9')", warmup=1)
     with pytest.raises(PeerThrew, match="printed 1 time, and the first 1 are its warm-up"):
         measured(zoo("random"), "peer:mine")
+
+
+def test_a_whole_command_is_timed_by_the_wall_clock_from_its_start_to_its_end(tmp_path: Path) -> None:
+    right = weight_of(zoo("random"))
+    body = f"import time; time.sleep(0.2); print('weight {right}')"
+    register(tmp_path, body, time="whole", weight="weight (.+)")
+    record = measured(zoo("random"), "peer:mine")
+    assert record.status == "passed"
+    assert all(0.2 <= seconds < 60 for seconds in record.data["samples_s"]["kernel"])
+
+
+WHOLE = {name: table for name, table in read_sweep("figures/commands").peers.items() if table["time"] == "whole"}
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_the_whole_commands_of_the_sweep_find_the_weight(name: str) -> None:
+    if "igraph" in name:
+        pytest.importorskip("igraph")
+    register_commands(WHOLE)
+    record = measured(zoo("random"), f"peer:{name}", repeat=1)
+    assert (record.status, record.outcome) == ("passed", "ok")
 
 
 def test_every_figure_of_a_process_must_be_right_and_may_have_separators(tmp_path: Path) -> None:

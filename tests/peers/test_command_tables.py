@@ -54,6 +54,8 @@ def test_a_command_with_a_source_solves_shortest_paths() -> None:
         ({"time": "runtime: ([0-9"}, "time: unterminated character set"),
         ({"time": "runtime: [0-9.]+"}, "time has 0 groups, not one"),
         ({"time": 3}, "time is 3, no pattern"),
+        ({"time": "whole", "unit": "ms"}, "has unit, which is for times that the program prints"),
+        ({"time": "whole", "warmup": 1}, "has warmup, which is for times that the program prints"),
         ({"unit": "min"}, "unknown unit 'min'"),
         ({"problem": "bfs"}, "unknown problem 'bfs'"),
         ({"problem": "scan"}, "unknown problem 'scan'"),

@@ -23,9 +23,9 @@ from gpugraph.errors import GraphFormatError
 from gpugraph.graph.build import ArcList
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.formats.base import Format, check_vertices, integer_weights, numbered_from_one
-from gpugraph.graph.formats.input_file import Source
+from gpugraph.graph.formats.columns import Columns
+from gpugraph.graph.formats.input_file import PEEK_BYTES, Source
 from gpugraph.graph.formats.lines import after, header_count, peek, shown
-from gpugraph.graph.formats.number_lines import Columns
 from gpugraph.graph.formats.text import ANY_ID, Rows, read_rows, write_rows
 
 _FIRST_LINE = re.compile(rb"(\s*c(?:[ \t][^\n]*)?\r?\n)*\s*(?:p\s+(?:sp|tw)\b|p\s+\S+\s+\d+\s+\d|a\s+\d)")
@@ -43,12 +43,11 @@ def read(source: Source) -> ArcList:
     Raises:
         GraphFormatError: a line that is none of these, an id out of range, or a wrong number of lines.
     """
-    found, blocks = peek(source.blocks(), b"c", 1)
+    found, _ = peek(source.blocks(PEEK_BYTES), b"c", 1)
     if found and found[0][1][0] == b"p":
         line, fields = found[0]
         kind, vertices, promised = _problem(source.path, line, fields)
-        blocks = after(blocks, line)
-        found, blocks = peek(blocks, b"c", 1)
+        found, _ = peek(after(source.blocks(PEEK_BYTES), line), b"c", 1)
     else:
         kind, vertices, promised, line = b"sp", None, None, None
 
@@ -58,7 +57,7 @@ def read(source: Source) -> ArcList:
     else:
         weighted = not (found and len(found[0][1]) == 3)
         rows = Rows(weighted, prefix=b"a", comments=b"c", high=high)
-    columns = read_rows(blocks, rows, source.path)
+    columns = read_rows(source, rows, line or 0)
     if promised is not None and columns.count != promised:
         raise GraphFormatError(
             f"the problem line promises {promised} {'edges' if kind == b'tw' else 'arcs'}, "
@@ -90,8 +89,8 @@ def _arcs(source: Source, columns: Columns, rows: Rows, vertices: int | None, *,
     elif columns.high - base >= vertices:
         # Both 0 and n occur: say at which line.
         between = Rows(rows.weighted, rows.prefix, rows.comments, low=base, high=vertices - 1 + base)
-        found, blocks = peek(source.blocks(), b"c", 1)
-        read_rows(after(blocks, found[0][0]), between, source.path)
+        found, _ = peek(source.blocks(PEEK_BYTES), b"c", 1)
+        read_rows(source, between, found[0][0])
     tails, heads = columns.ids(base)
     return ArcList(
         tails,

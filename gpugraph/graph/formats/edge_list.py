@@ -21,13 +21,15 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpugraph.compiled import njit
 from gpugraph.errors import GraphFormatError, InputError
 from gpugraph.graph.build import ArcList
+from gpugraph.graph.chunks import even_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.formats.base import Format, check_vertices, is_unit, numbered_from_one
-from gpugraph.graph.formats.input_file import Source
+from gpugraph.graph.formats.columns import Columns
+from gpugraph.graph.formats.input_file import PEEK_BYTES, Source
 from gpugraph.graph.formats.lines import after, count_of, header_count, peek, shown
-from gpugraph.graph.formats.number_lines import Columns
 from gpugraph.graph.formats.text import ANY_ID, Rows, read_rows, write_rows
 
 _COMMENTS = b"#%"
@@ -58,14 +60,15 @@ def read(source: Source, counted: bool | None = None) -> ArcList:
         GraphFormatError: a bad line, an id out of range, a wrong number of lines, or a first line that may be read
             either way.
     """
-    found, blocks = peek(source.blocks(), _COMMENTS, 1)
+    titles = 0
+    found, _ = peek(source.blocks(PEEK_BYTES), _COMMENTS, 1)
     if found and source.extension == ".csv" and all(_NAME.match(word) for word in found[0][1]):
-        blocks, counted = after(blocks, found[0][0]), False
-    found, blocks = peek(blocks, _COMMENTS, 3)
+        titles, counted = found[0][0], False
+    found, _ = peek(after(source.blocks(PEEK_BYTES), titles), _COMMENTS, 3)
     vertices, promised, skip = _counts_on_top(source.path, found, counted)
     if vertices is None and source.vertices is not None:
         vertices = source.vertices
-    blocks = after(blocks, skip)
+    skip = max(skip, titles)
     data = [(number, fields) for number, fields in found if number > skip]
     width = len(data[0][1]) if data else 2
     if width not in (2, 3):
@@ -77,7 +80,7 @@ def read(source: Source, counted: bool | None = None) -> ArcList:
         )
     separators = b",\t" if source.extension == ".tsv" else b","
     rows = Rows(weighted=width == 3, high=ANY_ID if vertices is None else vertices, separators=separators)
-    columns = read_rows(blocks, rows, source.path)
+    columns = read_rows(source, rows, skip)
     if promised is not None and columns.count != promised:
         raise GraphFormatError(
             f"promises {promised} edges, but {columns.count} follow",
@@ -155,7 +158,7 @@ def _numbered(source: Source, columns: Columns, rows: Rows, vertices: int, skip:
     if columns.low < base or columns.high - base >= vertices:
         # Both 0 and n occur: say at which line.
         again = Rows(rows.weighted, low=0, high=vertices - 1)
-        read_rows(after(source.blocks(), skip), again, source.path)
+        read_rows(source, again, skip)
     notes: tuple[str, ...] = ()
     if not base and 0 < columns.low < 2**63:
         notes = (f"neither vertex 0 nor {vertices} of {vertices} occurs: ids are taken to count from 0",)
@@ -191,17 +194,34 @@ def _compacted(tails: NDArray[Any], heads: NDArray[Any], weights: NDArray[Any] |
     """Renumber arbitrary ids in ascending order; the ids become the names unless they are 0..n−1 already."""
     if high < 4 * len(tails) + (1 << 20):
         present = np.zeros(high + 1, bool)
-        present[tails] = True
-        present[heads] = True
-        names = np.flatnonzero(present)
-        if len(names) == high + 1:
+        pieces = even_ranges(len(tails))
+        for ids in (tails, heads):
+            in_threads(partial(_mark, ids, present), pieces)
+        if present.all():
             return ArcList(tails, heads, weights, high + 1)
-        number = np.cumsum(present, dtype=np.int64) - 1
-        return ArcList(number[tails], number[heads], weights, len(names), vertex_names=names.astype(np.int64))
+        names = np.flatnonzero(present)
+        number = np.cumsum(present, dtype=tails.dtype)
+        for ids in (tails, heads):
+            in_threads(partial(_renumber, ids, number), pieces)
+        return ArcList(tails, heads, weights, len(names), vertex_names=names.astype(np.int64))
     names, numbers = np.unique(np.concatenate([tails, heads]), return_inverse=True)
     return ArcList(
         numbers[: len(tails)], numbers[len(tails) :], weights, len(names), vertex_names=names.astype(np.int64)
     )
+
+
+@njit
+def _mark(ids: Any, present: Any, start: int, stop: int) -> None:
+    """Mark the ids of [start, stop) as present; threads write the same value over each other."""
+    for i in range(start, stop):
+        present[ids[i]] = True
+
+
+@njit
+def _renumber(ids: Any, number: Any, start: int, stop: int) -> None:
+    """Replace the ids of [start, stop) by their number less one."""
+    for i in range(start, stop):
+        ids[i] = number[ids[i]] - 1
 
 
 def write(graph: CSRGraph, stream: IO[bytes], extension: str) -> None:

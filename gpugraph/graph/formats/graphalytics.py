@@ -33,7 +33,7 @@ from gpugraph.errors import GraphFormatError
 from gpugraph.graph.build import ArcList
 from gpugraph.graph.csr import Answer, target_dtype
 from gpugraph.graph.formats.base import Format, check_vertices
-from gpugraph.graph.formats.input_file import Source
+from gpugraph.graph.formats.input_file import PEEK_BYTES, Source
 from gpugraph.graph.formats.lines import data_lines, integer, peek, tidy, words_of
 from gpugraph.graph.formats.text import Rows, parse_numbers, read_rows
 
@@ -193,13 +193,13 @@ def _edges(
     source: Source, said: _Said, ids: NDArray[np.int64], weighted: bool | None
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any] | None]:
     """Return tails and heads as vertex numbers, and the weights."""
-    found, blocks = peek(source.blocks(), b"#", 1)
+    found, _ = peek(source.blocks(PEEK_BYTES), b"#", 1)
     width = len(found[0][1]) if found else 2
     if weighted is None:
         weighted = width == 3
     types = (said.text("edge-properties.types") or "").lower()
     rows = Rows(weighted, comments=b"#", real=types == "real")
-    columns = read_rows(blocks, rows, source.path)
+    columns = read_rows(source, rows)
     _check_count(said, "meta.edges", columns.count, "edges", source.path)
     weights = columns.all_weights(source.path) if weighted else None
     tails, heads = columns.ids()

@@ -18,10 +18,13 @@ from numpy.typing import NDArray
 
 from gpugraph.compression import codec_of_content, open_reader, strip_suffix
 from gpugraph.errors import GraphFormatError, InputError, reading, unreadable
+from gpugraph.graph.formats.plain_text import PlainText
 from gpugraph.host import require_memory
 
 HEAD_BYTES = 1 << 16
 BLOCK_BYTES = 1 << 24
+PEEK_BYTES = 1 << 17
+"""What is read to look at the first lines."""
 
 Progress = Callable[[int, int], None]
 """Called with the bytes read so far and the bytes there are."""
@@ -146,14 +149,14 @@ class Source:
         """
         require_memory(needed, self.path, "use a machine with more memory, or a smaller graph")
 
-    def blocks(self) -> Iterator[Block]:
-        """Yield the content as whole lines, about 16 MiB at a time, each with the number of its first line.
+    def blocks(self, size: int = BLOCK_BYTES) -> Iterator[Block]:
+        """Yield the content as whole lines, about ``size`` bytes at a time, each with the number of its first line.
 
         The next piece is read and decompressed while the caller works on this one.
         """
         # The thread belongs to the source, not to this generator: an abandoned generator is closed by the garbage
         # collector, possibly inside a thread that is just starting, and must not wait for another there.
-        lines = self._lines()
+        lines = self._lines(size)
         number = 1
         ahead = self._reader.submit(next, lines, None)
         while (found := ahead.result()) is not None:
@@ -178,14 +181,14 @@ class Source:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _lines(self) -> Iterator[tuple[bytes, int]]:
+    def _lines(self, size: int) -> Iterator[tuple[bytes, int]]:
         """Yield whole lines, and how many of them end."""
         begun: list[bytes] = []
-        for i, piece in enumerate(self.chunks()):
+        for i, piece in enumerate(self.chunks(size)):
             chunk = piece.removeprefix(b"\xef\xbb\xbf") if i == 0 else piece
             cut = chunk.rfind(b"\n") + 1
             if cut:
-                block = b"".join([*begun, chunk[:cut]])
+                block = b"".join([*begun, memoryview(chunk)[:cut]])
                 yield block, int(np.count_nonzero(np.frombuffer(block, np.uint8) == ord("\n")))
                 begun = [chunk[cut:]]
             else:
@@ -210,6 +213,15 @@ class Source:
         except OSError:
             # A strict system refuses to promise memory for a private copy of a very large file.
             return np.asarray(np.memmap(self._file, np.uint8, "r"))
+
+    @contextmanager
+    def plain_text(self) -> Iterator[PlainText | None]:
+        """Give the text to threads that each read parts of it; None where it is compressed."""
+        if self.codec is not None:
+            yield None
+            return
+        with self.descriptor() as file:
+            yield PlainText(self.path, file, self._held, self._bytes, self.require)
 
     @contextmanager
     def descriptor(self) -> Iterator[int | None]:

@@ -1,7 +1,7 @@
 """Lines of numbers as most files have them, parsed by all cores: two vertex ids and perhaps a weight, in plain digits.
 
-A block is cut at ends of lines, and compiled code goes through each piece once.  What it does not know, be it an error
-or an unusual way to write a number, it leaves alone: the caller then reads the whole block in another way, which knows
+A text is cut at ends of lines, and compiled code goes through each part once.  What it does not know, be it an error
+or an unusual way to write a number, it leaves alone: the caller then reads the whole part in another way, which knows
 everything and names the line.
 
 Decimals whose digits fit in 53 bits and whose power of ten is a double, up to 10^22, come out rounded once: the
@@ -10,20 +10,24 @@ quotient or the product of two exact doubles (Clinger 1990, How to read floating
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import mmap
+from contextlib import suppress
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from gpugraph.compiled import njit, threads
-from gpugraph.errors import GraphFormatError
-from gpugraph.graph.build import narrowest
 from gpugraph.graph.chunks import in_threads
+from gpugraph.graph.formats.plain_text import Bytes, PlainText
 
+_HUGE: int | None = getattr(mmap, "MADV_HUGEPAGE", None)
 _LEAST = 1 << 18
-"""Bytes of a piece, at least."""
+"""Bytes of a part of a block, at least."""
+_SLAB = 1 << 21
+"""Numbers that memory is taken for at once: so much comes in large pages, which are quickly had."""
 _DONE, _UNKNOWN, _REALS, _WIDE = 0, 1, 2, 3
 """How a piece ended: parsed; with something unknown; with a real, or with a large id, where none was expected."""
 _DIGITS = 18
@@ -35,12 +39,13 @@ _E, _SMALL_E = ord("E"), ord("e")
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """What the lines of a piece list.
+    """What the lines of a part list.
 
     Attributes:
         tails, heads: (k,) int32 or int64.
         weights: (k,) of the narrowest of uint32, int32 and int64, or float64; or None.
         low, high: the least and the greatest id.
+        least, most: the least and the greatest weight, if they are whole numbers.
     """
 
     tails: NDArray[Any]
@@ -48,15 +53,8 @@ class Piece:
     weights: NDArray[Any] | None
     low: int
     high: int
-
-
-@njit
-def _lines(block: Any, start: int, stop: int) -> int:
-    """Return how many lines end in [start, stop)."""
-    count = 0
-    for i in range(start, stop):
-        count += block[i] == _END
-    return count
+    least: int
+    most: int
 
 
 @njit
@@ -93,7 +91,7 @@ def _parse(
 
     ``prefix`` is the letter before the ids, or 0; lines that begin with one of the comments are skipped.  Where it is
     ``tabbed``, a tab separates fields, as a comma always does, and is no mere gap.  Real weights are written as bits.
-    There is room for as many arcs as there are lines.
+    There is room for one arc more than there may be.
 
     Returns how it ended, the number of arcs, and the least and the greatest of ids and of whole weights.
     """
@@ -195,141 +193,123 @@ def _parse(
     return _DONE, count, least_id, most_id, least, most
 
 
-def parse_block(
-    block: bytes, *, weighted: bool, prefix: bytes, comments: bytes, real: bool, low: int, high: int, separators: bytes
-) -> list[Piece] | None:
-    """Return what a block of whole lines lists, in its order, or None where it holds something unknown here.
+class _Slab:
+    """Memory for columns that are kept, one behind the other.
 
-    Everything but the lines is an attribute of ``text.Rows``.
+    It is the system's own, and goes back to it with the last column: what threads take from and give back to the
+    allocator stays with the process.
     """
-    if len(prefix) > 1 or not 1 <= len(comments) <= 2 or separators not in (b",", b",\t"):
-        return None
-    if not block.endswith(b"\n"):
-        block += b"\n"
-    letters = np.frombuffer(block, np.uint8)
-    count = max(1, min(threads(), len(block) // _LEAST))
-    cuts = sorted({block.find(b"\n", len(block) * i // count) + 1 for i in range(1, count)} | {0, len(block)})
-    marks = prefix[0] if prefix else 0, comments[0], comments[-1], b"\t" in separators
 
-    def parsed(ids: Any, reals: bool) -> list[tuple[int, Piece | None]]:
-        def piece(start: int, stop: int) -> tuple[int, Piece | None]:
-            lines = _lines(letters, start, stop)
-            tails, heads = np.empty(lines, ids), np.empty(lines, ids)
-            words = np.empty(lines if weighted else 0, np.int64)
-            end, k, least_id, most_id, least, most = _parse(
-                letters, start, stop, *marks, weighted, reals, low, high, tails, heads, words
-            )
-            if end != _DONE:
-                return end, None
-            weights = _narrowed(words[:k], least, most, reals) if weighted else None
-            return end, Piece(tails[:k], heads[:k], weights, int(least_id), int(most_id))
+    def __init__(self, dtype: DTypeLike):
+        self._free: NDArray[Any] = np.empty(0, dtype)
 
-        return in_threads(piece, list(pairwise(cuts)))
+    def room(self, most: int) -> NDArray[Any]:
+        """Return room for so many numbers, the next that are kept."""
+        if len(self._free) < most:
+            kind = self._free.dtype
+            size = max(_SLAB, most) * kind.itemsize
+            pages = mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+            if _HUGE is not None:
+                with suppress(OSError):  # small pages do too
+                    pages.madvise(_HUGE)
+            self._free = np.frombuffer(pages, kind)
+        return self._free[:most]
 
-    ids: Any = np.int32
-    for _ in range(3):
-        pieces = parsed(ids, real)
-        ends = {end for end, _ in pieces}
-        if _UNKNOWN in ends:
-            return None
-        if ends == {_DONE}:
-            return [piece for _, piece in pieces if piece is not None and len(piece.tails)]
-        real, ids = real or _REALS in ends, np.int64 if _WIDE in ends else ids
-    return None
+    def keep(self, count: int) -> None:
+        """Keep the first ``count``."""
+        self._free = self._free[count:]
 
 
-def _narrowed(words: NDArray[np.int64], least: int, most: int, real: bool) -> NDArray[Any]:
-    """Return weights in the narrowest type that holds those of the piece."""
-    if real:
-        return words.view(np.float64)
-    for dtype in (np.uint32, np.int32):
-        if np.iinfo(dtype).min <= least and most <= np.iinfo(dtype).max:
-            return words.astype(dtype)
-    return words
+class _Desk:
+    """What a thread works with: the text of a part, its weights as words, and memory for what it lists."""
+
+    def __init__(self) -> None:
+        self.text = bytearray()
+        self.words = np.empty(0, np.int64)
+        self.tails, self.heads, self.weights = _Slab(np.int32), _Slab(np.int32), _Slab(np.uint32)
+
+    def words_for(self, most: int) -> NDArray[np.int64]:
+        """Return room for so many weights, which are not kept."""
+        if len(self.words) < most:
+            self.words = np.empty(most, np.int64)
+        return self.words
 
 
-# ------------------------------------------------------------------ columns
-# Arcs collected block by block.
+class LineParser:
+    """Parses lines of numbers; any number of threads may use it.  Its arguments are the attributes of ``text.Rows``."""
 
+    def __init__(
+        self, *, weighted: bool, prefix: bytes, comments: bytes, real: bool, low: int, high: int, separators: bytes
+    ):
+        self._known = len(prefix) <= 1 <= len(comments) <= 2 and separators in (b",", b",\t")
+        comments = comments or b"#"
+        self._marks = (prefix or b"\0")[0], comments[0], comments[-1], b"\t" in separators, weighted
+        self._weighted, self._real, self._low, self._high = weighted, real, low, high
+        self._shortest = 4 + 2 * weighted + 2 * bool(prefix)
+        self._desks: list[_Desk] = []
 
-@dataclass
-class Columns:
-    """Arcs collected block by block; ids as the file has them."""
-
-    tails: list[NDArray[Any]] = field(default_factory=list)
-    heads: list[NDArray[Any]] = field(default_factory=list)
-    weights: list[NDArray[Any]] = field(default_factory=list)
-    count: int = 0
-    low: int = 2**63
-    high: int = -1
-
-    def add(self, tails: NDArray[Any], heads: NDArray[Any], weights: NDArray[Any] | None) -> None:
-        """Append a block; ids that fit are kept in 32 bits."""
-        if not len(tails):
-            return
-        low, high = min(int(tails.min()), int(heads.min())), max(int(tails.max()), int(heads.max()))
-        ids = np.int32 if high < 2**31 else np.int64
-        self.tails.append(tails.astype(ids))
-        self.heads.append(heads.astype(ids))
-        if weights is not None:
-            self.weights.append(weights)
-        self.count += len(tails)
-        self.low, self.high = min(self.low, low), max(self.high, high)
-
-    def take(self, piece: Piece) -> None:
-        """Append what a piece of a block lists."""
-        self.tails.append(piece.tails)
-        self.heads.append(piece.heads)
-        if piece.weights is not None:
-            self.weights.append(piece.weights)
-        self.count += len(piece.tails)
-        self.low, self.high = min(self.low, piece.low), max(self.high, piece.high)
-
-    def ids(self, base: int = 0) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return tails and heads, less ``base``."""
-        tails, heads = (np.concatenate(c) if c else np.zeros(0, np.int32) for c in (self.tails, self.heads))
-        self.tails, self.heads = [], []
-        if base:
-            tails -= tails.dtype.type(base)
-            heads -= heads.dtype.type(base)
-        return tails, heads
-
-    def all_weights(self, path: str) -> NDArray[Any]:
-        """Return the weights: float64 if any is real, else the narrowest integers.
+    def part(self, text: PlainText, start: int, stop: int) -> Piece | None:
+        """Return what the lines that begin in the bytes [start, stop) list, or None: they hold something unknown here.
 
         Raises:
-            GraphFormatError: negative integers and some beyond int64, or integers that the reals beside them round.
+            InputError: the text cannot be read.
         """
-        kinds = {w.dtype.kind for w in self.weights}
-        if "f" in kinds:
-            for w in (w for w in self.weights if w.dtype.kind != "f"):
-                large = w[(w > 2**53) | (w < -(2**53))] if w.dtype.kind == "i" else w[w > 2**53]
-                if any(int(float(x)) != x for x in large.tolist()):
-                    raise rounded_weights(path)
-            return np.concatenate([w.astype(np.float64) for w in self.weights])
-        if not self.weights:
-            return np.zeros(0, np.uint32)
-        low, high = min(int(w.min()) for w in self.weights), max(int(w.max()) for w in self.weights)
-        if low < 0 and high >= 2**63:
-            raise wide_weights(path)
-        return np.concatenate(self.weights, dtype=narrowest(low, high), casting="unsafe")
+        desk = self._desk()
+        letters, _, desk.text = text.lines(start, stop, desk.text)
+        return self._parsed(letters, desk)
+
+    def block(self, block: bytes) -> list[Piece] | None:
+        """Return what a block of whole lines lists, in its order, or None: it holds something unknown here."""
+        if not block.endswith(b"\n"):
+            block += b"\n"
+        letters = np.frombuffer(block, np.uint8)
+        count = max(1, min(threads(), len(block) // _LEAST))
+        cuts = sorted({block.find(b"\n", len(block) * i // count) + 1 for i in range(1, count)} | {0, len(block)})
+        pieces = in_threads(lambda start, stop: self._parsed(letters[start:stop], self._desk()), list(pairwise(cuts)))
+        found = [piece for piece in pieces if piece is not None]
+        return found if len(found) == len(pieces) else None
+
+    def _desk(self) -> _Desk:
+        try:
+            return self._desks.pop()
+        except IndexError:
+            return _Desk()
+
+    def _parsed(self, letters: Bytes, desk: _Desk) -> Piece | None:
+        """Parse whole lines at a desk, which is free again afterwards."""
+        if not len(letters):
+            self._desks.append(desk)
+            return Piece(np.zeros(0, np.int32), np.zeros(0, np.int32), None, 0, 0, 0, 0)
+        ids: np.dtype[Any] = np.dtype(np.int32)
+        real, room = self._real, len(letters) // self._shortest + 2
+        words = desk.words_for(room if self._weighted else 1)
+        for _ in range(3 if self._known else 0):
+            narrow = ids.itemsize == 4
+            tails, heads = (s.room(room) if narrow else np.empty(room, ids) for s in (desk.tails, desk.heads))
+            end, k, low, high, least, most = _parse(
+                letters, 0, len(letters), *self._marks, real, self._low, self._high, tails, heads, words
+            )
+            if end == _UNKNOWN:
+                break
+            if end == _DONE:
+                if narrow:
+                    desk.tails.keep(k)
+                    desk.heads.keep(k)
+                weights = _narrowed(words[:k], least, most, real, desk.weights) if self._weighted else None
+                self._desks.append(desk)
+                return Piece(tails[:k], heads[:k], weights, int(low), int(high), int(least), int(most))
+            real, ids = real or end == _REALS, np.dtype(np.int64) if end == _WIDE else ids
+        self._desks.append(desk)
+        return None
 
 
-def wide_weights(path: str, line: int | None = None) -> GraphFormatError:
-    """Return the error for integer weights that no 64-bit type holds together."""
-    return GraphFormatError(
-        "integer weights from below 0 to beyond 2^63 need more than 64 bits",
-        path=path,
-        line=line,
-        remedy="scale them, or write them as reals",
-    )
-
-
-def rounded_weights(path: str, line: int | None = None) -> GraphFormatError:
-    """Return the error for whole weights that stand beside reals and that a double would round."""
-    return GraphFormatError(
-        "whole weights beyond 2^53 beside reals, which would round them",
-        path=path,
-        line=line,
-        remedy="write all of them as whole numbers, or these with a point",
-    )
+def _narrowed(words: NDArray[np.int64], least: int, most: int, real: bool, slab: _Slab) -> NDArray[Any]:
+    """Return a copy of weights in the narrowest type that holds those of the part."""
+    if real:
+        return words.view(np.float64).copy()
+    if least >= 0 and most < 2**32:
+        weights = slab.room(len(words))
+        np.copyto(weights, words, casting="unsafe")
+        slab.keep(len(words))
+        return weights
+    return words.astype(np.int32 if least >= -(2**31) and most < 2**31 else np.int64)

@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 from gpugraph.errors import GraphFormatError, InputError, placed, reading, unknown_name
 from gpugraph.graph.build import ArcList, narrow_weights
 from gpugraph.graph.formats.base import Format, check_vertices, refuse_nan
+from gpugraph.graph.formats.columns import rounded_weights
 from gpugraph.graph.formats.input_file import HEAD_BYTES, Source
 from gpugraph.graph.formats.lines import tidy
-from gpugraph.graph.formats.number_lines import rounded_weights
 from gpugraph.graph.formats.text import arrow_reader
 from gpugraph.graph.from_python import arcs_of_object, weights_of
 

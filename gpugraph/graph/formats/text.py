@@ -1,7 +1,10 @@
-"""Lines of numbers: read in blocks the fast ways, line by line to find the bad one, and written.
+"""Lines of numbers: read in parts the fast ways, line by line to find the bad one, and written.
 
-Most blocks are taken by ``number_lines.py``.  Others are normalised (one space between fields) and handed to pyarrow's
-CSV parser.  A block it cannot take goes line by line through Python, which either reads it after all or names the line.
+Most parts are taken by ``number_lines.py``.  Others are normalised (one space between fields) and handed to pyarrow's
+CSV parser.  What it cannot take goes line by line through Python, which either reads it after all or names the line.
+
+Of a text that lies uncompressed in a file threads read and parse parts by themselves, and nothing of it is any one
+thread's work but to take the parts in order.  A compressed one comes from its one stream in blocks.
 """
 
 from __future__ import annotations
@@ -9,7 +12,8 @@ from __future__ import annotations
 import math
 import re
 from codecs import BOM_UTF8
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from typing import IO, Any
 
@@ -18,16 +22,20 @@ from numpy.typing import NDArray
 
 from gpugraph.errors import GraphFormatError
 from gpugraph.graph.build import ARC_BYTES
+from gpugraph.graph.chunks import in_order
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.formats.input_file import Block
-from gpugraph.graph.formats.lines import INTEGER, count_of, data_lines, integer, shown, tidy, words_of
-from gpugraph.graph.formats.number_lines import Columns, parse_block, rounded_weights, wide_weights
+from gpugraph.graph.formats.columns import Columns, rounded_weights, wide_weights
+from gpugraph.graph.formats.input_file import Block, Source
+from gpugraph.graph.formats.lines import INTEGER, after, count_of, data_lines, integer, shown, tidy, words_of
+from gpugraph.graph.formats.number_lines import LineParser
 from gpugraph.host import require_memory
 
 _LONG_WHOLE = re.compile(rb"(?<![\d.])\d{16,}(?![\d.eE])")
 _EXACT = 2**53
 """Up to here a double holds every whole number."""
 _INT64 = 2**63
+_ARCS_BETWEEN = 1 << 20
+"""Arcs after which it is asked whether there is memory for more."""
 ANY_ID = _INT64 - 1
 
 
@@ -58,24 +66,63 @@ class Rows:
         return 2 + self.weighted + bool(self.prefix)
 
 
-def read_rows(blocks: Iterable[Block], rows: Rows, path: str) -> Columns:
-    """Parse blocks of lines.
+def read_rows(source: Source, rows: Rows, behind: int = 0) -> Columns:
+    """Parse the lines of a file.
+
+    Args:
+        source: the file.
+        rows: what they look like.
+        behind: the number of the line behind which they begin.
 
     Raises:
         GraphFormatError: a line that is not as ``rows`` says, with its number.
         OutOfMemory: there are more arcs than memory for a graph of them.
     """
-    columns = Columns()
-    for number, block in blocks:
-        pieces = parse_block(block, **vars(rows))
-        if pieces is not None:
-            for piece in pieces:
-                columns.take(piece)
-        else:
-            parsed = _fast(block, rows)
-            columns.add(*(_slow(block, number, rows, path) if parsed is None else parsed))
-        require_memory(ARC_BYTES * columns.count, f"{path}: {columns.count} arcs so far")
+    columns, asked = Columns(), 0
+    parser = LineParser(**vars(rows))
+
+    def check_room(between: int) -> int:
+        """Ask whether there is memory, if ``between`` arcs were added since; asking takes as long as some 1000 arcs."""
+        if columns.count - asked < between:
+            return asked
+        require_memory(ARC_BYTES * columns.count, f"{source.path}: {columns.count} arcs so far")
+        return columns.count
+
+    with source.plain_text() as text:
+        if text is None:
+            for number, block in after(source.blocks(), behind):
+                pieces = parser.block(block)
+                for listed in pieces or []:
+                    columns.take(listed)
+                if pieces is None:
+                    columns.add(*_otherwise((number, block), rows, source.path))
+                asked = check_room(1)
+            return columns
+        begin = text.behind(behind)
+        line, counted = behind + 1, begin
+        parts = text.parts(begin)
+        with closing(in_order(lambda start, stop: parser.part(text, start, stop), parts)) as found:
+            for (start, stop), piece in zip(parts, found, strict=True):
+                if piece is not None:
+                    columns.take(piece)
+                else:
+                    letters, first, _ = text.lines(start, stop, bytearray())
+                    line, counted = line + text.ends(counted, first), first
+                    columns.add(*_otherwise((line, letters.tobytes()), rows, source.path))
+                asked = check_room(_ARCS_BETWEEN if stop < text.size else 1)
+                if source.progress is not None:
+                    source.progress(stop, text.size)
     return columns
+
+
+def _otherwise(block: Block, rows: Rows, path: str) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any] | None]:
+    """Parse lines that compiled code does not know.
+
+    Raises:
+        GraphFormatError: the first line that cannot be taken.
+    """
+    parsed = _fast(block[1], rows)
+    return _slow(block[1], block[0], rows, path) if parsed is None else parsed
 
 
 def _delimiter(block: bytes, rows: Rows) -> str | None:

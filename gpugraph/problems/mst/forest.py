@@ -19,9 +19,12 @@ from numpy.typing import NDArray
 from gpugraph.compiled import njit
 from gpugraph.exact import exact_sum
 from gpugraph.graph.canonical import find_arc
-from gpugraph.graph.chunks import even_ranges, in_threads
+from gpugraph.graph.chunks import even_ranges, in_order, in_threads
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.html import Shown
+
+_PIECE = 1 << 16
+"""Edges whose ends threads look up at a time, while those before are hashed."""
 
 
 def edge_endpoints(graph: CSRGraph, edges: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -40,8 +43,18 @@ def edge_endpoints(graph: CSRGraph, edges: NDArray[Any]) -> tuple[NDArray[np.int
     if graph.on_device is not None and graph.on_device.usable:
         u, v, _ = graph.on_device.ends_and_weights(inside)
         return u.astype(np.int64), v.astype(np.int64)
-    tails = np.searchsorted(graph.offsets, inside, side="right") - 1
-    return tails.astype(np.int64, copy=False), graph.targets[inside].astype(np.int64)
+    u, v = np.empty(len(inside), np.int64), np.empty(len(inside), np.int64)
+
+    def look_up(start: int, stop: int) -> None:
+        u[start:stop], v[start:stop] = _ends(graph, inside[start:stop])
+
+    in_threads(look_up, even_ranges(len(inside)))
+    return u, v
+
+
+def _ends(graph: CSRGraph, positions: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return tails and heads of arcs by position, found by one thread on the host."""
+    return np.searchsorted(graph.offsets, positions, side="right") - 1, graph.targets[positions]
 
 
 def edge_weights(graph: CSRGraph, edges: NDArray[Any]) -> NDArray[Any]:
@@ -54,9 +67,12 @@ def edge_weights(graph: CSRGraph, edges: NDArray[Any]) -> NDArray[Any]:
 
 def total_weight(graph: CSRGraph, edges: NDArray[Any]) -> int | float:
     """Return the exact or correctly rounded sum of the weights of the arcs at the positions ``edges``, all inside."""
-    if graph.on_device is not None and graph.on_device.usable and graph.weight_dtype.kind != "f":
+    if graph.weight_dtype.kind == "f":
+        return exact_sum(edge_weights(graph, edges))
+    if graph.on_device is not None and graph.on_device.usable:
         return graph.on_device.total(edges)
-    return exact_sum(edge_weights(graph, edges))
+    weights = graph.weights
+    return sum(in_threads(lambda start, stop: exact_sum(weights[edges[start:stop]]), even_ranges(len(edges))))
 
 
 def edge_ids(graph: CSRGraph, u: NDArray[Any], v: NDArray[Any]) -> NDArray[np.int64]:
@@ -120,7 +136,9 @@ class Forest(Shown):
         if graph.on_device is not None and graph.on_device.usable and not (edges < 0).any():
             ascending = graph.on_device.ascending(edges)
         else:
-            ascending = np.sort(edges.astype(np.int64, copy=False), kind="stable")
+            ascending = edges.astype(np.int64)
+            if (ascending[1:] < ascending[:-1]).any():
+                ascending.sort()
         inside = ascending
         if len(ascending) and (ascending[0] < 0 or ascending[-1] >= graph.arcs):
             inside = ascending[np.searchsorted(ascending, 0) : np.searchsorted(ascending, graph.arcs)]
@@ -164,7 +182,11 @@ class Forest(Shown):
         there, edges = self.graph.on_device, self.edges
         inside = not len(edges) or 0 <= edges[0] <= edges[-1] < self.graph.arcs
         if there is None or not there.usable or not inside:
-            return [np.stack(self.endpoints(), axis=1)]
+            graph, places = self.graph, np.clip(edges, 0, max(self.graph.arcs - 1, 0))
+            if not graph.arcs:
+                return [np.zeros((len(edges), 2), np.int64)]
+            pieces = [(start, start + _PIECE) for start in range(0, len(edges), _PIECE)]
+            return in_order(lambda start, stop: np.stack(_ends(graph, places[start:stop]), axis=1), pieces)
         return there.pairs(edges)
 
     def _title(self) -> str:

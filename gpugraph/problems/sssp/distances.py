@@ -19,7 +19,7 @@ from gpugraph.devices.base import Defines
 from gpugraph.devices.kernel_file import unsigned
 from gpugraph.errors import OutOfMemory
 from gpugraph.exact import exact_sum
-from gpugraph.graph.chunks import even_ranges, in_threads
+from gpugraph.graph.chunks import even_ranges, in_order, in_threads
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.html import Shown
 from gpugraph.problems.algorithm import InputSizes
@@ -29,6 +29,9 @@ from gpugraph.problems.sssp.tight_arcs import refuse_wrapped
 if TYPE_CHECKING:
     from gpugraph.devices.base import Device
     from gpugraph.graph.view import ResidentView
+
+_PIECE = 1 << 18
+"""Distances that threads widen at a time, while those before are hashed."""
 
 
 class AsDistances(Shown):
@@ -110,19 +113,27 @@ class Distances(AsDistances):
         exact int or the correctly rounded float; ``distances_sha256`` is over the distances in vertex order as
         little-endian float64, unreached = inf.
         """
-        wide = np.empty(len(self.raw), "<f8")
         none = unreached(self.raw.dtype)
 
-        def widen(start: int, stop: int) -> tuple[int, int | float, Any]:
-            distance, part = self.raw[start:stop], wide[start:stop]
+        def widen(start: int, stop: int) -> tuple[NDArray[np.float64], int, int | float, Any]:
+            distance = self.raw[start:stop]
             missing = distance == none
-            part[:] = distance
+            part = distance.astype("<f8")
             part[missing] = np.inf
             finite = distance[~missing]
             # Integers may be summed apart; a sum of reals is rounded once.
-            return len(finite), 0 if finite.dtype.kind == "f" else exact_sum(finite), finite.max(initial=0).item()
+            sum_ = 0 if finite.dtype.kind == "f" else exact_sum(finite)
+            return part, len(finite), sum_, finite.max(initial=0).item()
 
-        counts, sums, maxima = zip(*in_threads(widen, even_ranges(len(wide))), strict=True)
+        digest = hashlib.sha256()
+        counts: list[int] = [0]
+        sums: list[int | float] = [0]
+        maxima: list[Any] = [self.raw.dtype.type(0).item()]
+        for part, count, sum_, most in in_order(widen, even_ranges(len(self.raw), len(self.raw) // _PIECE + 1)):
+            digest.update(part.data)
+            counts.append(count)
+            sums.append(sum_)
+            maxima.append(most)
         real = self.raw.dtype.kind == "f"
         return {
             "source": self.source,
@@ -130,7 +141,7 @@ class Distances(AsDistances):
             "reached": sum(counts),
             "distance_sum": exact_sum(self.raw[self.reached]) if real else sum(sums),
             "distance_max": max(maxima),
-            "distances_sha256": hashlib.sha256(wide.data).hexdigest(),
+            "distances_sha256": digest.hexdigest(),
         }
 
     def fingerprint(self) -> str:

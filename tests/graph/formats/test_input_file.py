@@ -7,21 +7,18 @@ from pathlib import Path
 import pyarrow.csv
 import pytest
 
+from gpugraph.graph.formats import text
 from gpugraph.graph.formats.input_file import Source
 from gpugraph.graph.formats.lines import after, peek, tidy
 from gpugraph.graph.load import load_file
 
 
 @pytest.mark.parametrize("size", [1, 3, 7, 100])
-def test_blocks_are_whole_lines_and_know_their_number(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
-) -> None:
+def test_blocks_are_whole_lines_and_know_their_number(tmp_path: Path, size: int) -> None:
     lines = [b"one\n", b"\n", b"three\n", b"four"]
     (tmp_path / "a").write_bytes(b"".join(lines))
-    whole = Source.chunks
-    monkeypatch.setattr(Source, "chunks", lambda self: whole(self, size))
     with Source(tmp_path / "a") as source:
-        blocks = list(source.blocks())
+        blocks = list(source.blocks(size))
     assert [line for _, block in blocks for line in block.splitlines(keepends=True)] == lines
     for number, block in blocks:
         assert block.splitlines(keepends=True)[0] == lines[number - 1]
@@ -47,16 +44,21 @@ def test_arrow_is_never_handed_an_object_of_pythons(tmp_path: Path, monkeypatch:
 
     monkeypatch.setattr(pyarrow.csv, "read_csv", spy)
     blocks = []
-    whole = Source.blocks
+    whole, fast = Source.blocks, text._fast
 
-    def keep(self: Source) -> object:
-        for number, block in whole(self):
+    def keep(self: Source, *size: int) -> object:
+        for number, block in whole(self, *size):
             blocks.append(block)
             yield number, block
 
+    def keep_too(block: bytes, rows: text.Rows) -> object:
+        blocks.append(block)
+        return fast(block, rows)
+
     monkeypatch.setattr(Source, "blocks", keep)
-    for name, text in (("a.gr", "p sp 3 1\na 1 , 2 3\n"), ("a.graph", "2 1\n2\n1\n"), ("a.wel", "0 , 1 5\n")):
-        (tmp_path / name).write_text(text)
+    monkeypatch.setattr(text, "_fast", keep_too)
+    for name, content in (("a.gr", "p sp 3 1\na 1 , 2 3\n"), ("a.graph", "2 1\n2\n1\n"), ("a.wel", "0 , 1 5\n")):
+        (tmp_path / name).write_text(content)
         load_file(tmp_path / name)
     assert len(held) == 3
     # The readers are kept, and with them all that Arrow holds: no block has another owner than the list.

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from gpugraph.errors import GraphFormatError
 from gpugraph.graph.formats import number_lines
-from gpugraph.graph.formats.number_lines import Columns, parse_block
+from gpugraph.graph.formats.columns import Columns
+from gpugraph.graph.formats.number_lines import LineParser
 from gpugraph.graph.formats.text import Rows, _slow
 
 ROWS = [
@@ -45,7 +46,7 @@ def lines(draw: Any) -> bytes:
 
 def both(block: bytes, rows: Rows) -> tuple[Columns | None, Columns | str]:
     """Return what the fast parser takes, and what the slow one takes or says."""
-    pieces = parse_block(block, **vars(rows))
+    pieces = LineParser(**vars(rows)).block(block)
     fast = None if pieces is None else Columns()
     for piece in pieces or []:
         assert fast is not None
@@ -83,7 +84,7 @@ def test_what_is_taken_is_what_the_slow_way_reads(block: bytes, rows: Rows) -> N
 @given(st.integers(-(2**53), 2**53), st.integers(-30, 30), st.sampled_from(["{}e{}", "{}E{:+}", "{}.e{}", "{}.00e{}"]))
 def test_decimals_are_rounded_once(digits: int, power: int, how: str) -> None:
     text = how.format(digits, power)
-    pieces = parse_block(f"1 2 {text}\n".encode(), **vars(ROWS[3]))
+    pieces = LineParser(**vars(ROWS[3])).block(f"1 2 {text}\n".encode())
     if pieces is not None:
         assert pieces[0].weights is not None
         assert pieces[0].weights.tolist() == [float(text)]
@@ -103,7 +104,7 @@ def test_pieces_come_in_order_and_kinds_of_weights_meet(rows: Rows, monkeypatch:
             f"{mark}{u} {v}" + (f" {w}" if rows.weighted else "") + "\n"
             for (u, v), w in zip(ends.tolist(), weights.tolist(), strict=True)
         )
-        pieces = parse_block(text.encode(), **vars(rows))
+        pieces = LineParser(**vars(rows)).block(text.encode())
         assert pieces is not None
         assert len(pieces) == 5
         fast, slow = both(text.encode(), rows)

@@ -189,3 +189,14 @@ def test_on_a_gpu_the_components_are_those_of_the_oracle_and_the_certificate(spe
     record = run_cell(Cell("components", spec, "auto", "cuda", repeat=5, verify="both"))
     assert record.status == "passed"
     assert set(gpu_hook.FILE.phases) >= record.data["kernel_phases_s"].keys() - {"other"}
+
+
+@pytest.mark.parametrize("labels", [[0] * 9, [0, 1, 2, 2, 2, 5, 5], [0, 1, 2, 3], [0, -7, 99], [], [9, 9, -1, 0]])
+def test_the_largest_component_is_counted_whether_or_not_it_holds_half(labels: list[int]) -> None:
+    inside = [label for label in labels if 0 <= label < len(labels)]
+    graph = undirected(len(labels), [])
+    found = Components(graph, np.array(labels, np.int64))
+    assert found.largest == max(map(inside.count, inside), default=0)
+    assert found.components == len(found.roots) == sum(v == label for v, label in enumerate(labels))
+    many = np.repeat(np.arange(3000), 100) * 100
+    assert Components(graph, many).largest == 100

@@ -27,6 +27,17 @@ def test_a_forest_is_made_of_edges_in_any_order() -> None:
     assert [ends.tolist() for ends in forest.endpoints()] == [[0, 1, 2], [3, 2, 3]]
 
 
+def test_a_forest_looked_up_in_pieces_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = random_graph(60, 200, 20, 5)
+    whole = forest_by("kruskal", graph)
+    monkeypatch.setattr("gpugraph.problems.mst.forest._PIECE", 3)
+    pieces = Forest.of(graph, whole.edges[::-1])
+    pairs = np.stack(whole.endpoints(), axis=1)
+    assert pieces.edges.tolist() == whole.edges.tolist()
+    assert pieces.edges_sha256 == hashlib.sha256(pairs.astype("<i8").tobytes()).hexdigest()
+    assert pieces.total_weight == int(graph.weights[whole.edges].sum())
+
+
 def test_labels_are_the_smallest_vertices_of_the_components() -> None:
     assert forest_by("kruskal", zoo("two-components")).labels.tolist() == [0, 0, 0, 3, 4, 5, 5, 5, 8]
     assert forest_by("kruskal", zoo("isolated-vertices")).labels.tolist() == [0, 1, 2, 3, 4]

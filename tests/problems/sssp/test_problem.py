@@ -36,6 +36,18 @@ def test_the_summary_of_integers_is_exact() -> None:
     assert isinstance(summary["distance_max"], int)
 
 
+def test_the_summary_is_the_same_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    raw = np.random.default_rng(1).integers(0, 2**64 - 1, 2**17, np.uint64, endpoint=True)
+    raw[::5] = NONE
+    graph = undirected(len(raw), [])
+    whole = Distances(graph, 0, raw).summary()
+    monkeypatch.setattr("gpugraph.problems.sssp.distances._PIECE", 2**15)
+    assert Distances(graph, 0, raw).summary() == whole
+    wide = np.where(raw == NONE, np.inf, raw.astype("<f8"))
+    assert whole["distances_sha256"] == hashlib.sha256(wide.tobytes()).hexdigest()
+    assert whole["distance_sum"] == sum(raw[raw != NONE].tolist())
+
+
 def test_the_summary_of_reals_is_correctly_rounded() -> None:
     result = distances("float64")
     finite = result.raw[result.reached].tolist()
