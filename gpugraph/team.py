@@ -53,6 +53,12 @@ prefetch = _intrinsic("prefetch")
 cycles = _intrinsic("cycles")
 """Return the processor's counter of cycles, uint64; it runs at a steady rate."""
 
+lowest_bit, highest_bit = _intrinsic("lowest_bit"), _intrinsic("highest_bit")
+"""Return the position of the lowest, or highest, bit that is set in a uint64 that is not 0."""
+
+bits_of = _intrinsic("bits_of")
+"""Return the bits of a number of at most 64, uint64; they are in the order of numbers that are not negative."""
+
 
 _ARRIVED, _EPOCH, _STOP = 0, 16, 32
 COUNTERS = 48
