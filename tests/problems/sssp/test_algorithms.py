@@ -18,6 +18,7 @@ from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView
 from gpugraph.problems.registry import algorithms, find_algorithm, load_problem
 from gpugraph.problems.sssp import (
+    bucket_search,
     buckets,
     cpu_delta_stepping,
     cpu_dijkstra,
@@ -38,7 +39,7 @@ from tests.zoo import directed, undirected, zoo
 
 FRONTIER = ("f-cpu", "u-cpu", "matrix-f-cpu", "matrix-u-cpu")
 EXACT = ("delta-stepping", "dijkstra", *FRONTIER)
-MODULES = (buckets, cpu_dijkstra, frontier_dijkstra_cpu)
+MODULES = (bucket_search, buckets, cpu_dijkstra, frontier_dijkstra_cpu)
 ALGORITHMS = (*EXACT, "dijkstra-fibonacci")
 
 
