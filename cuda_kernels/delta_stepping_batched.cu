@@ -1,815 +1,676 @@
 /*
-Shortest paths from many sources in one cooperative launch: delta-stepping with two buckets, near and far, several
-searches at a time.  The searches of a group, 8, 16 or 32, share everything but their distances: the distances of a
-vertex lie side by side, eight of 32 bits in one sector of memory, so that one gather along an arc serves all of them.
-A warp is cut into groups of as many threads; a thread belongs to one search of the group throughout.
+Shortest paths from many sources in one cooperative launch: delta-stepping whose one bucket has no end, which is Bellman
+and Ford's algorithm.  It relaxes an arc several times, but for all searches at once, and reads a line of memory for it.
 
-    a common frontier   a vertex is near if it is for any of the searches; `marks` tells for which its arcs are still to
-                        be relaxed.  It is in the queue once, whoever set its first mark entered it
-    own thresholds      sources lie at different distances from the bulk of a graph.  Each search has its own threshold;
-                        all move by the same width, so that the searches come through the bulk together
-    no far queue        far is what is reached and not below its threshold.  To find it again, `waiting` tells for every
-                        CHUNK vertices whether there may be some; one pass over those finds the next near ones
-    a horizon           in a dense graph most arcs are far too long to matter.  At first each search leaves sums alone
-                        that lie far from its source; then whoever was not reached pulls (delta_stepping.cu does so too)
-    hubs                long rows are cut into pieces for all warps
-    teams               the grid is cut into teams of blocks, and each takes one group of searches after another: on a
-                        large graph there is one team, on a small one as many as have room
+    a line          the distances of a vertex in all searches of a group lie side by side: 128 bytes hold 64 of 16 bits,
+                    32 of 32 or 16 of 64.  So many searches relax an arc by one gather of one line, which costs a GPU
+                    hardly more than that of a single distance
+    a tile          eight threads work on a vertex, each on 16 bytes of its line.  Few searches take shorter lines, and
+                    then a tile gathers several of them at once
+    pulling         a vertex takes the minimum over its in-arcs of the tail's line plus the weight, and is written by
+                    one tile alone: no atomics, no queue
+    changed bits    only tails whose line fell in the sweep before are gathered, or fell earlier in this one and will be
+                    once more; where nearly all have, nobody looks
+    lists           where few have, each tells the heads of its out-arcs, and only these are looked at in the next sweep
+    pieces          of a row longer than PIECE several tiles take one each; they lower its line by atomics
+    long paths      without thresholds a distance falls once for every better path that comes later.  Where lines fall
+                    more often than a line has distances, nothing is gained, and the host makes the searches one by one
+    narrow words    16 bits are enough where no path is long, and make a line twice as good.  A distance that comes near
+                    the end of a word ends the launch, and the host starts a wider one
 
-The width doubles while rounds are too small to fill the team, or buckets too small for the pass over the distances that
-finds them, and halves when most lowerings are repetitions.
+A sweep looks at every vertex of every group (an item: group * n + vertex), or at those listed.  Groups share nothing,
+and so all pairs of a small graph are thousands of items that sweep side by side.
 
-    offsets (n+1)  targets (arcs)  weights (arcs)   the graph; weights are not negative
-    sources (searches)                              where they begin
-    distance (groups, n, lanes)                     order-preserving words (distance_words.cuh)
-    marks (teams, n)                                a bit for each search; all 0 between two groups
-    near (teams, 2, n)                              the queues of this round and of the next
-    waiting (teams, chunks)                         not 0: some vertex of the chunk may be far; all 0 between two groups
-    pieces (teams, room)                            of the long rows of a round: vertex, marks, first arc
-    least (teams, 3, MAX_LANES)                     complement of the least far distance of every search, by turns
-    control (teams, CONTROL_WORDS)                  counters (enum Control)
-    flags (FLAGS)                                   what the host and the kernel tell each other (enum Flag)
-    timeline (PHASES)                               nanoseconds that the first team spent in each phase (enum Phase)
+    offsets (n+1)  targets  weights (arcs)   in-arcs, row by row: `targets` are their tails; weights are not negative
+    out_offsets  out_targets                 out-arcs; of an undirected graph the same arrays
+    sources (searches)                       where they begin
+    lines (items, threads)                   16 bytes each: order-preserving words (distance_words.cuh)
+    changed (3, words)                       by turns, a bit for each item: fell in the last sweep, in this one, cleared
+    listed (2, items)                        by turns, the items to look at in this sweep, in the next
+    stamp (items)                            the last sweep that an item was listed for; 0 at the start
+    order (n)                                short rows, class by class
+    piece_vertex, piece_begin (room)         pieces of long rows, the same in all sweeps
+    wide (3)                                 by turns, the out-arcs of what fell; 0 at the start
+    control (CONTROL_WORDS)                  counters (enum Control); 0 at the start
+    timeline (PHASES)                        nanoseconds spent in each phase (enum Phase)
+    rows (searches, n)                       the distances, search by search: words of 32 bits or more
 
-Invariants.  A distance only falls.  Each time it does, its vertex is marked and queued if it is near, and else its
-chunk is waiting.  Marks are set after the distance and taken before it is read, so that no improvement is lost.  When
-the queue is empty everything below the thresholds is settled.
+Kernels, in launch order: delta_stepping_batched_begin, _order, _search, _rows.
 
-Kernel rules: every wait on another block is Team::barrier(); every loop around one runs equally often in all threads of
-a team, because what decides is read after a barrier and not written before the next.
+Invariants.  A distance only falls, and is that of a path.  Whoever lowers a line sets its bit, too; a line that is read
+too early is read again in the next sweep, because the bit is seen there.  When nothing fell, no arc can be relaxed.
 
-Source: delta_stepping.cu, with the searches of a group side by side as in M. Then et al., "The more the merrier:
-efficient multi-source graph traversal", PVLDB 2014 (breadth-first searches, a bit each).
+Kernel rules: every wait on another block is barrier(); what decides how often a loop around one runs is read after a
+barrier and not written before the next.
+
+Source: U. Meyer, P. Sanders, "Delta-stepping", J. Algorithms 49, 2003, section 2 (a bucket without end); searches side
+by side as in M. Then et al., "The more the merrier: efficient multi-source graph traversal", PVLDB 8(4), 2014,
+section 3.
 */
 #include "csr.cuh"
 #include "distance_words.cuh"
 
-#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ < 900 || __CUDA_ARCH__ >= 1200)
-constexpr int RESIDENT = 1;  // blocks of a multiprocessor: two leave 64 registers for a thread,
-                             // and code for these needs a few more
+// Blocks of a multiprocessor: who waits for lines hides behind others, and the fewer registers the more of them.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
+constexpr int RESIDENT = 3;
 #else
-constexpr int RESIDENT = INDEX_BITS == 32 && DISTANCE_BITS == 32 ? 2 : 1;
+constexpr int RESIDENT = DISTANCE_BITS == 64 ? 3 : DISTANCE_BITS == 16 && INDEX_BITS == 32 ? 5 : 4;
 #endif
-constexpr int BLOCK = 512;
+constexpr int BLOCK = 256;
 constexpr int WARPS = BLOCK / WARP;
-constexpr int MAX_LANES = 32;     // searches of a group
-constexpr int IN_FLIGHT = 8;      // arcs that a group has under way
-constexpr int HUB_ROW = 512;      // arcs, from which on a row is cut into pieces
-constexpr int PIECE = 256;        // arcs
-constexpr int CHUNK = 256;        // vertices
-constexpr int BUFFER = 64;        // vertices a warp holds back, to write them out together
+constexpr int SHARE = 16;         // bytes of a line that a thread has
+constexpr int TILE = 8;           // threads that work on an item
+constexpr int IN_FLIGHT = 2;      // lines that a thread has under way: more would leave room for fewer threads
+constexpr int CLASSES = 16;       // rows of as many eights of arcs are looked at side by side
+constexpr int PIECE = TILE * CLASSES;  // arcs; longer rows are cut
+constexpr int FEW = 8;            // lists pay where fewer than one arc of so many leaves what fell,
+constexpr int LONG_ROW = 4096;    // and no row that tells its heads is longer
+constexpr float64 NEARLY_ALL = 0.875;  // of the arcs leave what fell: then bits tell nothing
 
-constexpr int HORIZON_DEGREE = 16;    // arcs a vertex, from which on a horizon pays
-constexpr int HORIZON_ARCS = 4;       // arcs a vertex that are shorter than the horizon
-constexpr int FIRST_WIDTHS = 4;       // widths to the horizon, at first
-constexpr int SOURCE_ARCS = 1024;     // of a source that are looked at for its nearest neighbour
-constexpr uint32 IDLE = 32;           // vertices a round and block: fewer do not fill the GPU
-constexpr int SMALL_SHARE = 16;       // of the vertices: fewer a bucket are not worth reading all distances
-constexpr float64 MANY_REPEATS = 0.75;  // of the distances lowered; above, the width was too wide
-constexpr float64 FEW_REPEATS = 0.5;    // below, it may grow
+enum Phase { LIST, SWEEP, PHASES };
 
-enum Phase { START, COLLECT, RELAX, HUBS, PULL, PHASES };
-
-// What the host sets while the kernel runs; all 0 before the launch.
-enum Flag { STOP, FLAGS };
-
-// Words of a team, all 0 before the launch.
+// Words of control.
 enum Control {
-    ARRIVALS,
-    LEAVE,               // the barrier at which all leave, or 0
-    OVERFLOW,            // a sum did not fit that may be needed
-    PUSHES,              // distances lowered; modulo 2^32, as the next four
-    REPEATS,             // distances lowered that were below the threshold already
-    SETTLED,             // vertices whose arcs were relaxed, for one search or more
-    ROUNDS,              // rounds between two barriers
-    BUCKETS_DONE,        // thresholds
-    NEAR,                // three words that take turns: vertices in the queue
-    PIECES = NEAR + 3,   // three words that take turns: pieces of long rows
-    FAR = PIECES + 3,    // three words that take turns: not 0, some vertex is far
-    CONTROL_WORDS = FAR + 3
+    ARRIVALS,           // three words of grid_barrier_or_stop
+    LEAVE,
+    STOP,
+    PIECES,             // in the table
+    HEAVIEST,           // the largest weight, if words are narrow
+    LISTED,             // three words that take turns: items in the list
+    LONG = LISTED + 3,      // three words that take turns: the row of something that fell is longer than LONG_ROW
+    OVERFLOW = LONG + 3,    // three words that take turns: a distance may not fit its word
+    FELL = OVERFLOW + 3,    // three words that take turns: lines that fell
+    SWEEPS = FELL + 3,      // done
+    LISTS,              // of these, by a list
+    LOWERED,            // lines, in all; modulo 2^32
+    LEFT,               // lines fell so often that the search was left
+    ROWS,                   // by class, short rows of it and of those before
+    ORDERED = ROWS + CLASSES,  // by class, rows written down
+    CONTROL_WORDS = ORDERED + CLASSES
 };
+
+// ------------------------------------------------------------------ lines
+
+#if DISTANCE_BITS == 16
+typedef unsigned short word_t;
+constexpr uint32 NOWHERE = 0x7fff;  // two of them and a sum of both fit a register side by side
+#else
+typedef distance_t word_t;
+constexpr word_t NOWHERE = UNREACHED;
+#endif
+constexpr int LANES = SHARE / sizeof(word_t);  // of a thread
+typedef uint4 share_t;
+
+constexpr int PAIRS = SHARE / 4;
+
+union Share {
+    share_t whole;
+    uint32 pair[PAIRS];
+    word_t lane[LANES];
+};
+
+// The smaller of each of two numbers of 16 bits.
+__device__ __forceinline__ uint32 min_halves(uint32 a, uint32 b) {
+#ifdef __CUDA_ARCH__
+    return __vminu2(a, b);
+#else
+    const uint32 low = (a & 0xffffu) < (b & 0xffffu) ? a & 0xffffu : b & 0xffffu;
+    const uint32 high = a >> 16 < b >> 16 ? a >> 16 : b >> 16;
+    return high << 16 | low;
+#endif
+}
+
+__device__ __forceinline__ Share nowhere() {
+    Share share;
+#if DISTANCE_BITS == 16
+#pragma unroll
+    for (int i = 0; i < PAIRS; ++i) share.pair[i] = NOWHERE << 16 | NOWHERE;
+#else
+#pragma unroll
+    for (int i = 0; i < LANES; ++i) share.lane[i] = NOWHERE;
+#endif
+    return share;
+}
+
+// Lower `best` to what leads there from a tail by an arc; `moved` is not 0 afterwards if it fell, `unfit` if a sum did
+// not fit.
+__device__ __forceinline__ void relax(Share& best, const Share& tail, weight_t weight, uint32& moved, bool& unfit) {
+#if DISTANCE_BITS == 16
+    const uint32 short_weight = weight < NOWHERE ? static_cast<uint32>(weight) : NOWHERE;
+    const uint32 both = short_weight << 16 | short_weight;
+#pragma unroll
+    for (int i = 0; i < PAIRS; ++i) {
+        const uint32 least = min_halves(best.pair[i], tail.pair[i] + both);
+        moved |= least ^ best.pair[i];
+        best.pair[i] = least;
+    }
+#else
+#pragma unroll
+    for (int i = 0; i < LANES; ++i) {
+        if (tail.lane[i] >= best.lane[i]) continue;
+        const word_t sum = extended(tail.lane[i], weight);
+        if (sum < best.lane[i]) {
+            best.lane[i] = sum;
+            moved = 1;
+        }
+        unfit |= SUMS_OVERFLOW && sum == NOWHERE;
+    }
+#endif
+}
+
+// True if one of the distances may not be the shortest because of the width of its word: narrow ones lie beyond
+// `limit`, of others some sum was `unfit` and no other way is known.
+__device__ __forceinline__ bool too_long(const Share& share, uint32 limit, bool unfit) {
+    bool is = false;
+#if DISTANCE_BITS == 16
+#pragma unroll
+    for (int i = 0; i < PAIRS; ++i) {
+        const uint32 low = share.pair[i] & 0xffffu, high = share.pair[i] >> 16;
+        is |= (low > limit && low != NOWHERE) || (high > limit && high != NOWHERE);
+    }
+#else
+#pragma unroll
+    for (int i = 0; i < LANES; ++i) is |= unfit && share.lane[i] == NOWHERE;
+#endif
+    return is;
+}
+
+// Lower a thread's part of a line that others lower, too.
+__device__ __forceinline__ void lower_together(Share* place, const Share& best) {
+#if DISTANCE_BITS == 16
+#pragma unroll
+    for (int i = 0; i < PAIRS; ++i) {
+        uint32 old = current(&place->pair[i]);
+        while (min_halves(old, best.pair[i]) != old) {
+            const uint32 seen = atomicCAS(&place->pair[i], old, min_halves(old, best.pair[i]));
+            if (seen == old) break;
+            old = seen;
+        }
+    }
+#else
+#pragma unroll
+    for (int i = 0; i < LANES; ++i) lower_to(&place->lane[i], best.lane[i]);
+#endif
+}
 
 // ------------------------------------------------------------------ structures
 
-// Parts of the long rows of a round.
-struct Pieces {
-    int32* vertex;
-    uint32* marks;
-    index_t* begin;
-    uint32* count;
+// The threads that work on one item.  Where lines are shorter than 128 bytes, as many arcs at once as a tile has parts.
+struct Tile {
+    int32 threads;  // that a line takes: a power of two, at most TILE
+
+    __device__ __forceinline__ static int32 lane() { return lane_id() % TILE; }
+    __device__ __forceinline__ static int32 rank() { return lane_id() / TILE; }  // which of the warp's it is
+    __device__ __forceinline__ int32 share() const { return lane() & (threads - 1); }
+    __device__ __forceinline__ int32 part() const { return lane() / threads; }
+    __device__ __forceinline__ int32 parts() const { return TILE / threads; }
+    // Of a ballot the bits of this tile.
+    __device__ __forceinline__ static uint32 own(unsigned ballot) {
+        return ballot >> (lane_id() & -TILE) & ((1u << TILE) - 1);
+    }
+    // The first tile of the warp, and how many the grid has.  Neighbouring warps belong to different blocks.
+    __device__ __forceinline__ static uint32 first() {
+        return (threadIdx.x / WARP * gridDim.x + blockIdx.x) * (WARP / TILE);
+    }
+    __device__ __forceinline__ static uint32 all() { return WARPS * gridDim.x * (WARP / TILE); }
 };
 
-// The shared memory of a block.  What is needed seldom lies here too, so that registers suffice.
-struct Shared {
-    int32 held[WARPS * BUFFER];      // by warp, vertices for the next queue
-    distance_t least[MAX_LANES];
-    distance_t nearest[MAX_LANES];   // the least weight of an arc out of each source; UNREACHED if it has none
-    // By search: what lies below was settled, is to be settled, is looked at.
-    distance_t floor[MAX_LANES], threshold[MAX_LANES], horizon[MAX_LANES];
-    distance_t* distance;            // of the group of searches
-    uint32* marks;
-    uint32* waiting;
-    int32* near;                     // the two queues of the team,
-    int32* queue;                    // that of this round,
-    int32* next;                     // and that of the next
-    uint32* queued;                  // how many vertices are in the next
-    Pieces pieces;
-    distance_t* least_far;           // of the team, what `least` is of all
-    float64 width, first_width;      // of a bucket
-    float64 view;                    // how far from a source's nearest neighbour its horizon lies
-    uint32 bounded;                  // sums from the horizon on are left alone
-    uint32 far, pushes, repeats;
-    uint32 before[4];                // what the counters PUSHES to ROUNDS were before this bucket
-    uint32* control;                 // of the team,
-    const uint32* flags;
-    uint32 rank, blocks;             // and which of its blocks this one is
-    int32 first;                     // of the sources of the present group
-    uint32 barriers;                 // passed by the block
-    uint64 spent[PHASES], since;
-};
-
-// The blocks that work on one group of searches.
-struct Team {
-    Shared& shared;
-
-    // Neighbouring numbers belong to different blocks.
-    __device__ __forceinline__ uint32 warp() const { return threadIdx.x / WARP * shared.blocks + shared.rank; }
-    __device__ __forceinline__ uint32 warps() const { return WARPS * shared.blocks; }
-
-    // How many of `count` items, up to 32, a warp takes at a time so that all have some.
-    __device__ __forceinline__ uint32 share(uint32 count) const {
-        const uint32 even = (count + warps() - 1) / warps();
-        return even < 1 ? 1 : even > WARP ? WARP : even;
-    }
-
-    // Wait for all blocks of the team; true, in all of them alike, if the host wants the kernel to end.  The first
-    // block names the barrier before it arrives there: who passes that one sees it, who is late at the last one sees
-    // that it is not meant.  All threads must call.
-    __device__ __forceinline__ bool barrier() const {
-        __syncthreads();
-        bool leaves = false;
-        if (threadIdx.x == 0) {
-            shared.barriers += 1;
-            uint32* const control = shared.control;
-            const uint32 goal = shared.barriers * shared.blocks;
-            const bool asked = shared.rank == 0 && static_cast<const volatile uint32*>(shared.flags)[STOP] != 0;
-            // race-allowed: who still reads it for the last barrier finds a number that is not that one's
-            if (asked) static_cast<volatile uint32*>(control)[LEAVE] = shared.barriers;
-            arrive(&control[ARRIVALS]);
-            spin_until(see(&control[ARRIVALS]) - goal < 0x80000000u);
-            leaves = current(&control[LEAVE]) == shared.barriers;
-        }
-        return __syncthreads_or(leaves);
-    }
-};
-
-// The searches side by side, as one thread sees them.
-struct Group {
-    const Shared& shared;
-    int32 shift;  // the binary logarithm of their number
-
-    __device__ __forceinline__ int32 lanes() const { return 1 << shift; }
-    // The thread's own search; the first thread of the warp that has to do with the same arcs.
-    __device__ __forceinline__ int32 lane() const { return lane_id() & (lanes() - 1); }
-    __device__ __forceinline__ int32 first() const { return lane_id() & -lanes(); }
-    // Of a ballot the bits of the searches that this thread has to do with.
-    __device__ __forceinline__ uint32 own(unsigned ballot) const {
-        return ballot >> first() & FULL_MASK >> (WARP - lanes());
-    }
-    // The vertex's distance in the own search.
-    __device__ __forceinline__ distance_t* at(int32 vertex) const {
-        return &shared.distance[(static_cast<int64>(vertex) << shift) + lane()];
-    }
-};
-
-// A row to be relaxed, for the searches that have a bit in `marks`.
+// What a tile has to look at: the in-arcs [begin, end) of an item, all of them or a piece.
 struct Row {
-    int32 vertex;
-    uint32 marks;
+    bool there, whole;
+    uint32 item, first;  // `first` is the first item of its group
     index_t begin, end;
 };
 
-// Where vertices that become near go: a buffer of the warp, written to the queue when it is full.
-struct Outbox {
-    Shared& shared;
-    uint32 held;  // the same in every lane
+// The shared memory of a block: what a sweep is to do lies here, so that more threads have room for their registers.
+struct Shared {
+    // Of what fell in this sweep: the arcs that leave it, how many lines, whether one has a row longer than LONG_ROW,
+    // and whether a distance may not fit.
+    uint64 arcs;
+    uint32 lines, long_row, unfit;
 
-    // Take in every lane's vertex, if it has one.  All lanes must call.
-    __device__ __forceinline__ void push(bool has, int32 vertex) {
-        const unsigned pushed = __ballot_sync(FULL_MASK, has);
-        if (pushed == 0) return;
-        if (has) shared.held[threadIdx.x / WARP * BUFFER + held + __popc(pushed & lanes_before())] = vertex;
-        held += __popc(pushed);
-        __syncwarp();
-        if (held > BUFFER - WARP) flush();
-    }
+    const uint32* changed;  // the bits of the sweep before
+    uint32* next;           // and of this one
+    uint32 every;           // tail is gathered, whatever its bit
+    uint32 now;             // number of this sweep
+    const uint32* list;     // of the items to look at, or null: all
+    uint32 parts, all;      // pieces of all groups; these, and short rows or listed items
+    uint32 rows, pieces;    // of a group
+    uint32 limit;           // of narrow distances
 
-    // Write out what is held.  No vertex is in a queue twice, so that there is room.
-    __device__ __forceinline__ void flush() {
-        if (held == 0) return;
-        uint32 base = 0;
-        if (lane_id() == 0) base = atomicAdd(shared.queued, held);
-        base = __shfl_sync(FULL_MASK, base, 0);
-        for (uint32 i = lane_id(); i < held; i += WARP) {
-            shared.next[base + i] = shared.held[threadIdx.x / WARP * BUFFER + i];
-        }
-        held = 0;
-        __syncwarp();
-    }
+    uint32* listed;         // for the next sweep,
+    uint32* count;          // how many,
+    uint32 mark;            // and its number; 0: nothing is listed
+    uint64 spent[PHASES], since;
 };
 
-// ------------------------------------------------------------------ one group of arcs
+// By one thread of the block.
+__device__ __forceinline__ void clear(Shared& shared) {
+    shared.arcs = 0;
+    shared.lines = shared.long_row = shared.unfit = 0;
+}
 
-// Relax up to `lanes` arcs of one row: lower the distances at their heads.  Each of the group's threads loads one of
-// the arcs, and looks after its head; the distances are its search's for all of them.
-struct Push {
-    const Graph& graph;
-    const Group& group;
-    Outbox& outbox;
-    uint32 pushes, repeats;  // the same in every lane
+// One sweep as all threads see it.
+struct Sweep {
+    const Graph& in;
+    const index_t* __restrict__ out_offsets;
+    const int32* __restrict__ out_targets;
+    Tile tile;
+    uint32 vertices;
+    Share* lines;
+    uint32* stamp;
+    Shared& shared;
 
-    // All lanes must call; those of a group with the same arguments, end = arc if there is nothing for them to do.
-    __device__ __forceinline__ void relax(const Row& row, index_t arc, index_t end) {
-        const Shared& shared = group.shared;
-        const int32 lane = group.lane();
-        const bool asks = row.marks >> lane & 1, has = arc + lane < end, bounded = shared.bounded != 0;
-        const distance_t length = asks ? current(group.at(row.vertex)) : 0;
-        const weight_t weight = has ? streamed(&graph.weights[arc + lane]) : static_cast<weight_t>(0);
-        int32 head = has && !bounded ? streamed(&graph.targets[arc + lane]) : 0;
-        uint32 nears = 0;   // for whom the thread's head has become near,
-        bool far = false;   // and whether for anybody far
-#pragma unroll 1
-        for (int base = 0; base < group.lanes(); base += IN_FLIGHT) {
-            if (!__any_sync(FULL_MASK, arc + base < end)) break;
-            // The sum along one of the arcs, and its head: two reads of another thread's register.
-            const auto sum = [&](int i) {
-                return extended(length, __shfl_sync(FULL_MASK, weight, group.first() + base + i));
-            };
-            const auto at_head = [&](int i) {
-                return group.at(__shfl_sync(FULL_MASK, head, group.first() + base + i));
-            };
-            unsigned wanted = 0;  // a bit for each arc
-            const distance_t limit = bounded ? shared.horizon[lane] - 1 : UNREACHED;
-#pragma unroll
-            for (int i = 0; i < IN_FLIGHT; ++i) {
-                if (sum(i) <= limit && asks && arc + base + i < end) wanted |= 1u << i;
-            }
-            if (bounded) {
-                bool needed = false;
+    __device__ __forceinline__ Share* line(uint32 item) const {
+        return &lines[static_cast<uint64>(item) * tile.threads + tile.share()];
+    }
+    __device__ __forceinline__ bool fell(uint32 item) const { return shared.changed[item / 32] >> item % 32 & 1; }
+
+    // Lower `best` to the least that leads to an item by the arcs of `row` from tails that fell; see relax().  Each
+    // part of the tile takes its own arcs.  All lanes of a warp call together.
+    __device__ __forceinline__ void gather(const Row& row, Share& best, uint32& moved, bool& unfit) const {
+        const int32 parts = tile.parts();
+        for (index_t arc = row.begin + tile.lane(); true; arc += TILE) {
+            const bool has = arc < row.end;
+            const uint32 tail = row.first + (has ? static_cast<uint32>(streamed(&in.targets[arc])) : 0);
+            const weight_t weight = has ? streamed(&in.weights[arc]) : static_cast<weight_t>(0);
+            if (!__any_sync(FULL_MASK, has)) break;
+            const uint32 wanted = tile.own(__ballot_sync(FULL_MASK, has && (shared.every != 0 || fell(tail))));
+            int at = tile.part();
+            for (uint32 left = wanted; __any_sync(FULL_MASK, left); left >>= IN_FLIGHT * parts) {
+                Share there[IN_FLIGHT];
 #pragma unroll
                 for (int i = 0; i < IN_FLIGHT; ++i) {
-                    const unsigned askers = __ballot_sync(FULL_MASK, wanted >> i & 1);
-                    if (lane == base + i) needed = group.own(askers) != 0;
+                    const uint32 item = __shfl_sync(FULL_MASK, tail, at + i * parts, TILE);
+                    if (wanted >> (at + i * parts) & 1) there[i].whole = current(&line(item)->whole);
                 }
-                if (needed) head = streamed(&graph.targets[arc + lane]);
-            }
-            distance_t before[IN_FLIGHT];
 #pragma unroll
-            for (int i = 0; i < IN_FLIGHT; ++i) {
-                const distance_t* const place = at_head(i);
-                before[i] = wanted >> i & 1 ? current(place) : 0;
-            }
-#pragma unroll
-            for (int i = 0; i < IN_FLIGHT; ++i) {
-                distance_t* const place = at_head(i);
-                const distance_t length_there = sum(i);
-                if (length_there < before[i]) before[i] = atomicMin(place, length_there);
-                // A sum that does not fit matters only if its head cannot be reached otherwise.
-                if (SUMS_OVERFLOW && length_there == UNREACHED && before[i] == UNREACHED) {
-                    shared.control[OVERFLOW] = 1;  // race-allowed: every writer writes 1
+                for (int i = 0; i < IN_FLIGHT; ++i) {
+                    const weight_t length = __shfl_sync(FULL_MASK, weight, at + i * parts, TILE);
+                    if (wanted >> (at + i * parts) & 1) relax(best, there[i], length, moved, unfit);
                 }
-            }
-            const distance_t threshold = shared.threshold[lane];
-#pragma unroll
-            for (int i = 0; i < IN_FLIGHT; ++i) {
-                const distance_t length_there = sum(i);
-                const bool lowered = length_there < before[i];
-                const unsigned winners = __ballot_sync(FULL_MASK, lowered);
-                const unsigned near = __ballot_sync(FULL_MASK, lowered && length_there < threshold);
-                pushes += __popc(winners);
-                repeats += __popc(__ballot_sync(FULL_MASK, lowered && before[i] < threshold));
-                if (lane != base + i) continue;
-                nears = group.own(near);
-                far = group.own(winners & ~near) != 0;
+                at += IN_FLIGHT * parts;
             }
         }
-        if (far) shared.waiting[head / CHUNK] = 1;  // race-allowed: every writer writes 1
-        if (!__any_sync(FULL_MASK, nears != 0)) return;
-        __threadfence();  // the distances before the marks
-        __syncwarp();
-        outbox.push(nears != 0 && atomicOr(&shared.marks[head], nears) == 0, head);
     }
 
-    // Write out what became near, and add up what was lowered.  All threads must call.
-    __device__ __forceinline__ void tell(Shared& shared) {
-        outbox.flush();
-        if (lane_id() == 0 && pushes != 0) {
-            atomicAdd(&shared.pushes, pushes);
-            atomicAdd(&shared.repeats, repeats);
+    // What all parts of the tile have found, in each of them.  All lanes of a warp call together.
+    __device__ __forceinline__ void join(Share& best, uint32& moved) const {
+        for (int offset = tile.threads; offset < TILE; offset *= 2) {
+            moved |= __shfl_xor_sync(FULL_MASK, moved, offset);
+#if DISTANCE_BITS == 16
+#pragma unroll
+            for (int i = 0; i < PAIRS; ++i) {
+                best.pair[i] = min_halves(best.pair[i], __shfl_xor_sync(FULL_MASK, best.pair[i], offset));
+            }
+#else
+#pragma unroll
+            for (int i = 0; i < LANES; ++i) {
+                const word_t other = __shfl_xor_sync(FULL_MASK, best.lane[i], offset);
+                if (other < best.lane[i]) best.lane[i] = other;
+            }
+#endif
         }
-        pushes = repeats = 0;
-        __syncthreads();
-        if (threadIdx.x == 0 && shared.pushes != 0) {
-            atomicAdd(&shared.control[PUSHES], shared.pushes);
-            atomicAdd(&shared.control[REPEATS], shared.repeats);
-            shared.pushes = shared.repeats = 0;
+    }
+
+    // Look at a row and lower its item's line.  All lanes of a warp call together.
+    __device__ __forceinline__ void visit(const Row& row) const {
+        Share best = nowhere();
+        if (row.there) best.whole = current(&line(row.item)->whole);
+        uint32 moved = 0;
+        bool unfit = false;
+        gather(row, best, moved, unfit);
+        join(best, moved);
+        const bool lowers = moved != 0 && tile.part() == 0;
+        if (lowers) {
+            // race-allowed: who reads it early reads it again
+            if (row.whole) line(row.item)->whole = best.whole;
+            if (!row.whole) lower_together(line(row.item), best);
+        }
+        if ((lowers || unfit) && too_long(best, shared.limit, unfit)) {
+            shared.unfit = 1;  // race-allowed: every writer writes 1
+        }
+        bool tells = tile.own(__ballot_sync(FULL_MASK, lowers)) != 0;
+        if (tells && tile.lane() == 0) {
+            const uint32 bit = 1u << row.item % 32;
+            uint32* const word = &shared.next[row.item / 32];
+            if (row.whole) {
+                atomicOr(word, bit);  // nobody waits for what it was
+            } else {
+                tells = (atomicOr(word, bit) & bit) == 0;  // of several pieces the first
+            }
+        }
+        tell(row.item, row.first, __shfl_sync(FULL_MASK, static_cast<int>(tells), 0, TILE) != 0);
+    }
+
+    // Count an item that fell, and list the heads of its out-arcs if that is wanted.  All lanes of a warp call.
+    __device__ __forceinline__ void tell(uint32 item, uint32 first, bool tells) const {
+        index_t begin = 0, end = 0;
+        if (tells) {
+            begin = out_offsets[item - first];
+            end = out_offsets[item - first + 1];
+            if (tile.lane() == 0) {
+                atomicAdd(&shared.arcs, static_cast<uint64>(end - begin));
+                atomicAdd(&shared.lines, 1u);
+                if (end - begin > LONG_ROW) atomicOr(&shared.long_row, 1u);
+            }
+            if (end - begin > LONG_ROW) end = begin;
+        }
+        const uint32 mark = shared.mark;
+        if (mark == 0) return;
+        for (index_t arc = begin; __any_sync(FULL_MASK, arc < end); arc += TILE) {
+            const bool has = arc + tile.lane() < end;
+            const uint32 head = first + (has ? static_cast<uint32>(out_targets[arc + tile.lane()]) : 0);
+            const bool fresh = has && current(&stamp[head]) != mark && atomicExch(&stamp[head], mark) != mark;
+            const uint32 slot = warp_append(shared.count, fresh);
+            if (fresh) shared.listed[slot] = head;
         }
     }
 };
 
-// Lower the distances at the tail of up to `lanes` arcs by what their heads offer: the same the other way round, in a
-// graph that has both arcs of every edge.
-struct Pull {
-    const Graph& graph;
-    const Group& group;
+// ------------------------------------------------------------------ the parts of a launch
 
-    __device__ __forceinline__ void relax(const Row& row, index_t arc, index_t end) {
-        const Shared& shared = group.shared;
-        const int32 lane = group.lane();
-        const bool asks = row.marks >> lane & 1, has = arc + lane < end;
-        const weight_t weight = has ? streamed(&graph.weights[arc + lane]) : static_cast<weight_t>(0);
-        const int32 head = has ? streamed(&graph.targets[arc + lane]) : 0;
-        const distance_t horizon = shared.horizon[lane];
-        distance_t best = UNREACHED;
-        bool offered = false;
-#pragma unroll 1
-        for (int base = 0; base < group.lanes(); base += IN_FLIGHT) {
-            if (!__any_sync(FULL_MASK, arc + base < end)) break;
-            distance_t offer[IN_FLIGHT];
-#pragma unroll
-            for (int i = 0; i < IN_FLIGHT; ++i) {
-                const int32 vertex = __shfl_sync(FULL_MASK, head, group.first() + base + i);
-                offer[i] = asks && arc + base + i < end ? current(group.at(vertex)) : UNREACHED;
-            }
-#pragma unroll
-            for (int i = 0; i < IN_FLIGHT; ++i) {
-                const weight_t w = __shfl_sync(FULL_MASK, weight, group.first() + base + i);
-                if (offer[i] >= horizon) continue;
-                offered = true;
-                const distance_t sum = extended(offer[i], w);
-                if (sum < best) best = sum;
-            }
-        }
-        if (!offered) return;
-        distance_t* const own = group.at(row.vertex);
-        if (best < current(own)) {
-            atomicMin(own, best);
-            shared.waiting[row.vertex / CHUNK] = 1;  // race-allowed: every writer writes 1
-        } else if (SUMS_OVERFLOW && best == UNREACHED && current(own) == UNREACHED) {
-            shared.control[OVERFLOW] = 1;  // race-allowed: every writer writes 1
-        }
-    }
-};
-
-// ------------------------------------------------------------------ rows
-
-// Cut the rows of those lanes that bring a hub into pieces.  All lanes must call.  Returns the lane's row, empty if it
-// was put aside.
-__device__ __forceinline__ Row put_aside(const Shared& shared, Row row) {
-    const bool is_hub = row.end - row.begin >= HUB_ROW;
-    for (unsigned hubs = __ballot_sync(FULL_MASK, is_hub); hubs != 0; hubs &= hubs - 1) {
-        const int owner = first_lane(hubs);
-        const int32 vertex = __shfl_sync(FULL_MASK, row.vertex, owner);
-        const uint32 marks = __shfl_sync(FULL_MASK, row.marks, owner);
-        const index_t begin = __shfl_sync(FULL_MASK, row.begin, owner);
-        const index_t end = __shfl_sync(FULL_MASK, row.end, owner);
-        const uint32 parts = static_cast<uint32>((end - begin + PIECE - 1) / PIECE);
-        uint32 base = 0;
-        if (lane_id() == 0) base = atomicAdd(shared.pieces.count, parts);
-        base = __shfl_sync(FULL_MASK, base, 0);
-        for (uint32 part = lane_id(); part < parts; part += WARP) {
-            shared.pieces.vertex[base + part] = vertex;
-            shared.pieces.marks[base + part] = marks;
-            shared.pieces.begin[base + part] = begin + static_cast<index_t>(part) * PIECE;
-        }
-    }
-    if (is_hub) row.end = row.begin;
-    return row;
-}
-
-// Visit the rows of the warp's lanes: each is cut into parts of `lanes` arcs, and these are dealt out evenly to the
-// groups of threads.  All lanes must call; a lane without a row brings an empty one.
-template <typename Visit>
-__device__ __forceinline__ void visit_rows(Visit& visit, const Row& row) {
-    const Group& group = visit.group;
-    const uint32 inclusive = warp_scan(
-        static_cast<uint32>((row.end - row.begin + group.lanes() - 1) >> group.shift));
-    const uint32 total = __shfl_sync(FULL_MASK, inclusive, WARP - 1);
-#pragma unroll 1
-    for (uint32 base = 0; base < total; base += WARP >> group.shift) {
-        const uint32 turn = base + (lane_id() >> group.shift);
-        int owner = 0;  // the first lane whose row, with those before it, has more than `turn` parts
-#pragma unroll
-        for (int step = WARP / 2; step > 0; step /= 2) {
-            if (turn >= __shfl_sync(FULL_MASK, inclusive, owner + step - 1)) owner += step;
-        }
-        const uint32 up_to = __shfl_sync(FULL_MASK, inclusive, owner - 1 & WARP - 1), before = owner == 0 ? 0 : up_to;
-        const Row whole = {__shfl_sync(FULL_MASK, row.vertex, owner), __shfl_sync(FULL_MASK, row.marks, owner),
-                           __shfl_sync(FULL_MASK, row.begin, owner), __shfl_sync(FULL_MASK, row.end, owner)};
-        const index_t arc = whole.begin + (static_cast<index_t>(turn - before) << group.shift);
-        visit.relax(whole, arc, turn < total ? whole.end : arc);
-    }
-}
-
-// Relax the vertices of the queue, whose marks are taken; long rows are put aside.
-__device__ __forceinline__ void relax_queue(Push& push, const Team& team, uint32 count) {
-    const Shared& shared = team.shared;
-    const uint32 share = team.share(count);
-    for (uint32 base = team.warp() * share; base < count; base += team.warps() * share) {
-        const uint32 i = base + lane_id();
-        Row row = {0, 0, 0, 0};
-        if (lane_id() < share && i < count) {
-            row.vertex = current(&shared.queue[i]);
-            row.marks = atomicExch(&shared.marks[row.vertex], 0u);
-            row.begin = push.graph.offsets[row.vertex];
-            row.end = push.graph.offsets[row.vertex + 1];
-        }
-        __threadfence();  // the marks before the distances
-        __syncwarp();
-        visit_rows(push, put_aside(shared, row));
-    }
-}
-
-// Visit the pieces of long rows.
-template <typename Visit>
-__device__ __forceinline__ void visit_pieces(Visit& visit, const Team& team, uint32 count) {
-    const Pieces& pieces = team.shared.pieces;
-    const uint32 share = team.share(count);
-    for (uint32 base = team.warp() * share; base < count; base += team.warps() * share) {
-        const uint32 i = base + lane_id();
-        Row row = {0, 0, 0, 0};
-        if (lane_id() < share && i < count) {
-            row = {current(&pieces.vertex[i]), current(&pieces.marks[i]), current(&pieces.begin[i]), 0};
-            const index_t end = visit.graph.offsets[row.vertex + 1];
-            row.end = end - row.begin > PIECE ? row.begin + PIECE : end;
-        }
-        visit_rows(visit, row);
-    }
-}
-
-// ------------------------------------------------------------------ all distances
-
-// Test the distances of 32 vertices from `base` on.  Each lane gets the bits of one vertex, base + lane: of those
-// searches for which test(distance) is true.  All lanes must call.
-template <typename Test>
-__device__ __forceinline__ uint32 test_vertices(const Group& group, int32 base, int32 vertices, Test test) {
-    // A step reads 32 words, those of as many vertices as the warp has groups.
-    const distance_t* const words = group.shared.distance + (static_cast<int64>(base) << group.shift) + lane_id();
-    const int32 many = vertices - base < WARP ? (vertices - base) << group.shift : WARP << group.shift;
-    uint32 bits = 0;
-#pragma unroll 1
-    for (int32 first = 0; first < group.lanes(); first += IN_FLIGHT) {
-        distance_t word[IN_FLIGHT];
-#pragma unroll
-        for (int i = 0; i < IN_FLIGHT; ++i) {
-            const int32 at = (first + i) * WARP;
-            word[i] = at + lane_id() < many ? current(words + at) : 0;
-        }
-#pragma unroll
-        for (int i = 0; i < IN_FLIGHT; ++i) {
-            const int32 at = (first + i) * WARP;
-            const unsigned found = __ballot_sync(FULL_MASK, at + lane_id() < many && test(word[i]));
-            const int32 part = (lane_id() << group.shift) - at;  // where the lane's own vertex lies
-            if (part >= 0 && part < WARP) bits = found >> part & FULL_MASK >> (WARP - group.lanes());
-        }
-    }
-    return bits;
-}
-
-// Queue the vertices between floor and threshold, and find out what lies beyond: `far`, and complements of the least
-// distances.  All threads must call.
-__device__ __forceinline__ void collect(const Team& team, const Group& group, Outbox& outbox, int32 vertices,
-                                        uint32* far, distance_t* least) {
-    Shared& shared = team.shared;
-    if (threadIdx.x < MAX_LANES) shared.least[threadIdx.x] = 0;
-    if (threadIdx.x == 0) shared.far = 0;
+// Add up what the block saw fall.  All threads must call.
+__device__ __forceinline__ void add_up(Shared& shared, uint32* control, uint64* wide, uint32 turn) {
     __syncthreads();
-    const distance_t floor = shared.floor[group.lane()], threshold = shared.threshold[group.lane()];
-    distance_t nearest = UNREACHED;
-    bool found = false;
-    const int32 chunks = (vertices + CHUNK - 1) / CHUNK;
-    for (int32 chunk = static_cast<int32>(team.warp()); chunk < chunks; chunk += static_cast<int32>(team.warps())) {
-        if (current(&shared.waiting[chunk]) == 0) continue;
-        bool stays = false;
-        const auto is_near = [&](distance_t length) {
-            if (length < floor || length == UNREACHED) return false;
-            if (length < threshold) return true;
-            stays = true;
-            if (length < nearest) nearest = length;
-            return false;
-        };
-        for (int32 base = chunk * CHUNK; base < vertices && base < (chunk + 1) * CHUNK; base += WARP) {
-            const uint32 marks = test_vertices(group, base, vertices, is_near);
-            if (marks != 0) shared.marks[base + lane_id()] = marks;
-            outbox.push(marks != 0, base + lane_id());
-        }
-        stays = __any_sync(FULL_MASK, stays);
-        if (!stays && lane_id() == 0) shared.waiting[chunk] = 0;
-        found |= stays;
-    }
-    outbox.flush();
-    if (nearest != UNREACHED) atomicMax(&shared.least[group.lane()], static_cast<distance_t>(~nearest));
-    if (found && lane_id() == 0) atomicOr(&shared.far, 1u);
-    __syncthreads();
-    if (threadIdx.x < MAX_LANES && shared.least[threadIdx.x] != 0) {
-        atomicMax(&least[threadIdx.x], shared.least[threadIdx.x]);
-    }
-    if (threadIdx.x == 0 && shared.far != 0) atomicOr(far, 1u);
-}
-
-// Let every vertex that a search has not reached within its horizon pull; long rows are put aside.
-__device__ __forceinline__ void pull_rows(Pull& pull, const Team& team) {
-    const Group& group = pull.group;
-    const distance_t horizon = group.shared.horizon[group.lane()];
-    const bool asks = group.shared.nearest[group.lane()] != UNREACHED;
-    const int32 vertices = pull.graph.vertices, stride = static_cast<int32>(team.warps()) * WARP;
-    for (int64 base = static_cast<int64>(team.warp()) * WARP; base < vertices; base += stride) {
-        const int32 vertex = static_cast<int32>(base) + lane_id();
-        Row row = {vertex, 0, 0, 0};
-        row.marks = test_vertices(group, static_cast<int32>(base), vertices,
-                                  [&](distance_t length) { return asks && length >= horizon; });
-        if (row.marks != 0) {
-            row.begin = pull.graph.offsets[vertex];
-            row.end = pull.graph.offsets[vertex + 1];
-        }
-        visit_rows(pull, put_aside(team.shared, row));
-    }
-}
-
-// ------------------------------------------------------------------ how far
-
-// The least word that `rank` of the block's samples, one a thread, do not exceed.  All threads must call.
-__device__ __noinline__ distance_t quantile(distance_t sample, int rank) {
-    distance_t low = 0, high = UNREACHED;
-    while (low < high) {
-        const distance_t middle = low + (high - low) / 2;
-        if (__syncthreads_count(sample <= middle) >= rank) {
-            high = middle;
-        } else {
-            low = middle + 1;
-        }
-    }
-    return low;
-}
-
-// A weight of the graph as a distance; every block draws the same ones.
-__device__ __forceinline__ distance_t sampled_weight(const Graph& graph) {
-    const uint64 scattered = threadIdx.x * 2654435761ull & 0xffffffffull, arcs = static_cast<uint64>(graph.arcs);
-    const index_t arc = static_cast<index_t>(arcs >> 32 ? scattered * (arcs >> 16) >> 16 : scattered * arcs >> 32);
-    return arcs == 0 ? UNREACHED : extended(0, graph.weights[arc]);
-}
-
-// Choose the first width of a bucket and the horizon: that of a dense graph lies so far from a source's nearest
-// neighbour that about HORIZON_ARCS arcs of a vertex are shorter.  Without one the width is the median weight, or the
-// greatest where that is 0.  All threads must call.
-__device__ __forceinline__ void choose_widths(Shared& shared, const Graph& graph, bool symmetric) {
-    const distance_t sample = sampled_weight(graph);
-    const float64 degree = static_cast<float64>(graph.arcs) / (graph.vertices > 0 ? graph.vertices : 1);
-    distance_t word = UNREACHED;
-    float64 view = 0;
-    if (symmetric && degree >= HORIZON_DEGREE) {
-        const int rank = static_cast<int>(BLOCK * HORIZON_ARCS / degree);
-        word = quantile(sample, rank > 0 ? rank : 1);
-        if (word != UNREACHED) view = value_of(word, weight_t());
-    }
-    if (!(view > 0)) {
-        word = quantile(sample, BLOCK / 2);
-        if (word == 0) word = quantile(sample, BLOCK);
-    }
-    if (threadIdx.x == 0) {
-        shared.view = view;
-        shared.first_width = word == 0 || word == UNREACHED ? 1 : value_of(word, weight_t());
-        if (view > 0) shared.first_width = view / FIRST_WIDTHS;
-    }
-    __syncthreads();
-}
-
-// The word `width` beyond another, and a step beyond it at least.
-__device__ __forceinline__ distance_t beyond(distance_t word, float64 width) {
-    if (word == UNREACHED) return UNREACHED;
-    const distance_t next = word_of(value_of(word, weight_t()) + width, weight_t());
-    return next > word ? next : word + 1;
-}
-
-// The least weight among the first arcs of a source, UNREACHED if it has none.  All lanes must call.
-__device__ __forceinline__ distance_t nearest_of(const Graph& graph, int32 source) {
-    const index_t begin = graph.offsets[source], all = graph.offsets[source + 1] - begin;
-    const index_t some = all < SOURCE_ARCS ? all : static_cast<index_t>(SOURCE_ARCS);
-    distance_t nearest = UNREACHED;
-    for (index_t i = lane_id(); i < some; i += WARP) {
-        const distance_t length = extended(0, graph.weights[begin + i]);
-        if (length < nearest) nearest = length;
-    }
-    return warp_min(nearest);
-}
-
-// Begin `count` searches: no vertex is reached but the sources, whose chunks are waiting.  All threads must call.
-__device__ __forceinline__ void begin_searches(const Team& team, const Graph& graph, const Group& group,
-                                               const int32* sources, int32 count) {
-    Shared& shared = team.shared;
-    for (int32 lane = threadIdx.x / WARP; lane < MAX_LANES; lane += WARPS) {
-        const distance_t nearest = lane < count ? nearest_of(graph, sources[lane]) : UNREACHED;
-        if (lane_id() != 0) continue;
-        shared.nearest[lane] = nearest;
-        shared.floor[lane] = shared.threshold[lane] = 0;
-        shared.horizon[lane] = shared.view > 0 && nearest != UNREACHED ? beyond(nearest, shared.view) : UNREACHED;
-        shared.least[lane] = static_cast<distance_t>(~static_cast<distance_t>(0));
-    }
-    if (threadIdx.x == 0) {
-        shared.bounded = shared.view > 0;
-        shared.width = shared.first_width;
-    }
-    __syncthreads();
-    const int32 source = group.lane() < count ? sources[group.lane()] : -1;
-    const int64 words = static_cast<int64>(graph.vertices) << group.shift;
-    const int64 stride = static_cast<int64>(shared.blocks) * BLOCK;
-    for (int64 word = static_cast<int64>(shared.rank) * BLOCK + threadIdx.x; word < words; word += stride) {
-        const bool is_source = word >> group.shift == source;
-        shared.distance[word] = is_source ? 0 : UNREACHED;
-        if (is_source) shared.waiting[source / CHUNK] = 1;  // race-allowed: every writer writes 1
-    }
-}
-
-// Set the next threshold of every search, a width beyond the last, or beyond its least far distance if there is none
-// before; shared.least has complements.
-__device__ __forceinline__ void raise_thresholds(Shared& shared) {
-    __syncthreads();
-    if (threadIdx.x < MAX_LANES) {
-        const distance_t last = shared.threshold[threadIdx.x], horizon = shared.horizon[threadIdx.x];
-        const distance_t least = static_cast<distance_t>(~shared.least[threadIdx.x]);
-        const distance_t next = beyond(least != UNREACHED && least > last ? least : last, shared.width);
-        shared.floor[threadIdx.x] = last;
-        shared.threshold[threadIdx.x] = next < horizon ? next : horizon;
-    }
-    __syncthreads();
-}
-
-// Choose the next width by what the last bucket saw: all blocks see the same.
-__device__ __forceinline__ void adapt_width(Shared& shared, int32 vertices) {
     if (threadIdx.x != 0) return;
-    float64 passed[4];  // by this bucket; the counters are modulo 2^32
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-        const uint32 now = current(&shared.control[PUSHES + i]);
-        passed[i] = now - shared.before[i];
-        shared.before[i] = now;
+    if (shared.arcs != 0) {
+        atomicAdd(&wide[turn % 3], shared.arcs);
+        if (shared.long_row != 0) atomicOr(&control[LONG + turn % 3], 1u);
     }
-    const float64 pushes = passed[0], repeats = passed[1], settled = passed[2], rounds = passed[3];
-    const bool idle = settled < rounds * IDLE * shared.blocks || settled < vertices / SMALL_SHARE;
-    if (repeats > MANY_REPEATS * pushes) {
-        shared.width /= 2;
-    } else if (idle && repeats < FEW_REPEATS * pushes) {
-        shared.width *= 2;
+    if (shared.unfit != 0) atomicOr(&control[OVERFLOW + turn % 3], 1u);
+    if (shared.lines != 0) atomicAdd(&control[FELL + turn % 3], shared.lines);
+    clear(shared);
+}
+
+// Look at all items, or at those listed: the pieces of long rows, then the short ones in the order of their length, so
+// that the tiles of a warp have about as much to do.
+__device__ __forceinline__ void look(const Sweep& sweep, const int32* order, const int32* piece_vertex,
+                                     const index_t* piece_begin) {
+    const Shared& shared = sweep.shared;
+    const Graph& in = sweep.in;
+    for (uint32 base = sweep.tile.first(); base < shared.all; base += sweep.tile.all()) {
+        const uint32 i = base + sweep.tile.rank();
+        Row row = {false, true, 0, 0, 0, 0};
+        if (i < shared.parts) {
+            const uint32 piece = i % shared.pieces;
+            const int32 v = piece_vertex[piece];
+            row.whole = false;
+            row.first = i / shared.pieces * sweep.vertices;
+            row.item = row.first + static_cast<uint32>(v);
+            // What is listed for the next sweep already may have been listed for this one.
+            row.there = shared.list == nullptr || current(&sweep.stamp[row.item]) >= shared.now;
+            row.begin = piece_begin[piece];
+            row.end = row.begin + PIECE < in.offsets[v + 1] ? row.begin + PIECE : in.offsets[v + 1];
+        } else if (i < shared.all) {
+            const uint32 at = i - shared.parts;
+            if (shared.list != nullptr) {
+                row.item = shared.list[at];
+                row.first = row.item / sweep.vertices * sweep.vertices;
+            } else {
+                row.first = at / shared.rows * sweep.vertices;
+                row.item = row.first + static_cast<uint32>(order[at % shared.rows]);
+            }
+            row.begin = in.offsets[row.item - row.first];
+            row.end = in.offsets[row.item - row.first + 1];
+            row.there = row.end - row.begin <= PIECE;
+        }
+        if (!row.there) row.end = row.begin;
+        sweep.visit(row);
     }
 }
 
-// Go on without horizons, from where they were.
-__device__ __forceinline__ void look_beyond(Shared& shared) {
-    if (threadIdx.x == 0) shared.bounded = 0;
-    if (threadIdx.x < MAX_LANES) {
-        shared.threshold[threadIdx.x] = shared.horizon[threadIdx.x];
-        shared.horizon[threadIdx.x] = UNREACHED;
+// List the heads of all arcs that leave what fell.
+__device__ __forceinline__ void list_heads(const Sweep& sweep, uint32 items) {
+    const Tile tile = sweep.tile;
+    for (uint32 base = tile.first(); base < items; base += tile.all()) {
+        const uint32 item = base + tile.rank();
+        const bool tells = item < items && sweep.fell(item);
+        if (!__any_sync(FULL_MASK, tells)) continue;
+        sweep.tell(item, item / sweep.vertices * sweep.vertices, tells);
+    }
+}
+
+// ------------------------------------------------------------------ before the search
+
+// The class of a short row by its length, CLASSES of one that is cut, -1 of one without arcs.
+__device__ __forceinline__ int class_of(index_t arcs) {
+    const index_t eights = (arcs + TILE - 1) / TILE;
+    return eights > CLASSES ? CLASSES : static_cast<int>(eights) - 1;
+}
+
+// The vertices whose rows a block sorts: [first, last).
+struct Portion {
+    uint32 first, last;
+};
+__device__ __forceinline__ Portion own_vertices(uint32 vertices) {
+    const uint32 each = (vertices + gridDim.x - 1) / gridDim.x, first = blockIdx.x * each;
+    return {first, first + each < vertices ? first + each : vertices};
+}
+
+// Visit each of them that has a short row, with its class.
+template <typename Visit>
+__device__ __forceinline__ void visit_short_rows(const Portion& own, const index_t* __restrict__ offsets, Visit visit) {
+    for (uint32 v = own.first + threadIdx.x; v < own.last; v += BLOCK) {
+        const int kind = class_of(offsets[v + 1] - offsets[v]);
+        if (kind >= 0 && kind < CLASSES) visit(static_cast<int32>(v), kind);
+    }
+}
+
+// Launch: any grid, BLOCK threads; control and wide are all 0.  Writes lines, changed and stamp, each word by one
+// thread; by atomics counts short rows by class, cuts longer ones into pieces, and finds the largest weight if words
+// are narrow.
+extern "C" __global__ void __launch_bounds__(BLOCK)
+delta_stepping_batched_begin(int32 vertices, index_t arcs, uint32 items, int32 threads,
+                             const index_t* __restrict__ offsets, const weight_t* __restrict__ weights, share_t* lines,
+                             uint32* changed, uint32* stamp, int32* piece_vertex, index_t* piece_begin,
+                             uint32* control) {
+    __shared__ uint32 counts[CLASSES];
+    const Share none = nowhere();
+    for (int64 i = grid_thread(); i < static_cast<int64>(items) * threads; i += grid_threads()) lines[i] = none.whole;
+    for (int64 i = grid_thread(); i < 3ll * (items / 32 + 1); i += grid_threads()) changed[i] = 0;
+    for (int64 i = grid_thread(); i < items; i += grid_threads()) stamp[i] = 0;
+    if (threadIdx.x < CLASSES) counts[threadIdx.x] = 0;
+    __syncthreads();
+    const Portion own = own_vertices(vertices);
+    for (uint32 base = own.first; base < own.last; base += BLOCK) {
+        const uint32 v = base + threadIdx.x;
+        const index_t begin = v < own.last ? offsets[v] : 0;
+        const index_t length = v < own.last ? offsets[v + 1] - begin : 0;
+        const int kind = class_of(length);
+        if (kind >= 0 && kind < CLASSES) atomicAdd(&counts[kind], 1u);
+        const uint32 pieces = kind == CLASSES ? static_cast<uint32>((length + PIECE - 1) / PIECE) : 0;
+        const uint32 slot = warp_reserve(&control[PIECES], pieces);
+        for (uint32 i = 0; i < pieces; ++i) {
+            piece_vertex[slot + i] = static_cast<int32>(v);
+            piece_begin[slot + i] = begin + static_cast<index_t>(i) * PIECE;
+        }
     }
     __syncthreads();
+    if (threadIdx.x < CLASSES && counts[threadIdx.x] != 0) {  // the rows of a class come behind those of all before it
+        for (int kind = threadIdx.x; kind < CLASSES; ++kind) atomicAdd(&control[ROWS + kind], counts[threadIdx.x]);
+    }
+#if DISTANCE_BITS == 16
+    uint32 heaviest = 0;
+    for (int64 arc = grid_thread(); arc < arcs; arc += grid_threads()) {
+        const uint32 weight = streamed(&weights[arc]);
+        if (weight > heaviest) heaviest = weight;
+    }
+    heaviest = ~warp_min(~heaviest);
+    if (lane_id() == 0) atomicMax(&control[HEAVIEST], heaviest);
+#endif
 }
 
-// ------------------------------------------------------------------ the search
+// Launch: any grid, BLOCK threads.  Writes order, each place by one thread, rows of a class in any order; and sets
+// every search's source, by atomics where several have one.
+extern "C" __global__ void __launch_bounds__(BLOCK)
+delta_stepping_batched_order(int32 vertices, int32 searches, int32 threads, const index_t* __restrict__ offsets,
+                             const index_t* __restrict__ out_offsets, const int32* __restrict__ sources,
+                             share_t* lines, uint32* changed, int32* order, uint64* wide, uint32* control) {
+    __shared__ uint32 slots[CLASSES];
+    if (threadIdx.x < CLASSES) slots[threadIdx.x] = 0;
+    __syncthreads();
+    const Portion own = own_vertices(vertices);
+    visit_short_rows(own, offsets, [&](int32, int kind) { atomicAdd(&slots[kind], 1u); });
+    __syncthreads();
+    if (threadIdx.x < CLASSES) {
+        const uint32 first = threadIdx.x == 0 ? 0 : control[ROWS + threadIdx.x - 1];
+        slots[threadIdx.x] = first + atomicAdd(&control[ORDERED + threadIdx.x], slots[threadIdx.x]);
+    }
+    __syncthreads();
+    visit_short_rows(own, offsets, [&](int32 v, int kind) { order[atomicAdd(&slots[kind], 1u)] = v; });
 
-// Launch: cooperative, BLOCK threads, a multiple of `team_blocks` blocks, at most as many as are resident; control,
-// marks, waiting, least and flags are all 0.  `lane_shift` is the binary logarithm of the searches of a group, 3 to 5;
-// `symmetric` tells that both arcs of every edge are there.  Writes distance; a team's control[OVERFLOW] tells that a
-// wider word is needed.  The host may set flags[STOP] while it runs: then it ends a round or two later, and what it has
-// written means nothing.
+    const uint32 lanes = static_cast<uint32>(threads * LANES);
+    for (int64 i = grid_thread(); i < searches; i += grid_threads()) {
+        const uint32 item = static_cast<uint32>(i / lanes) * vertices + static_cast<uint32>(sources[i]);
+        const uint32 lane = static_cast<uint32>(i % lanes), bit = 1u << item % 32;
+        reinterpret_cast<Share*>(lines)[static_cast<uint64>(item) * threads + lane / LANES].lane[lane % LANES] = 0;
+        if (atomicOr(&changed[item / 32], bit) & bit) continue;
+        const index_t arcs = out_offsets[sources[i] + 1] - out_offsets[sources[i]];
+        atomicAdd(&wide[0], static_cast<uint64>(arcs));
+        if (arcs > LONG_ROW) atomicOr(&control[LONG], 1u);
+    }
+}
+
+// ------------------------------------------------------------------ the search, and what it found
+
+// Launch: cooperative, BLOCK threads, at most as many blocks as are resident, after the two above.  A line takes
+// `threads` threads, 1 to TILE, a power of two; searches that do not fill the last group's lines stay nowhere.  Writes
+// lines.  They mean nothing if control[OVERFLOW] tells that a wider word may be needed, or control[LEFT] that more than
+// `most_falls` lines fell and the search was left.  The host may set control[STOP] while it runs: then it ends a sweep
+// or two later, and what it has written means nothing.
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
-delta_stepping_batched(int32 vertices, index_t arcs, int32 searches, int32 lane_shift, uint32 team_blocks,
-                       int32 symmetric, uint32 piece_room, const index_t* __restrict__ offsets,
-                       const int32* __restrict__ targets, const weight_t* __restrict__ weights,
-                       const int32* __restrict__ sources, distance_t* distance, int32* near_vertex, int32* piece_vertex,
-                       uint32* piece_marks, index_t* piece_begin, uint32* marks, uint32* waiting, distance_t* least,
-                       uint32* control, uint32* flags, uint64* timeline) {
+delta_stepping_batched_search(int32 vertices, index_t arcs, uint32 groups, int32 threads, uint64 most_falls,
+                              const index_t* __restrict__ offsets, const int32* __restrict__ targets,
+                              const weight_t* __restrict__ weights, const index_t* __restrict__ out_offsets,
+                              const int32* __restrict__ out_targets, share_t* lines, uint32* changed, uint32* listed,
+                              uint32* stamp, const int32* __restrict__ order,
+                              const int32* __restrict__ piece_vertex, const index_t* __restrict__ piece_begin,
+                              uint64* wide, uint32* control, uint64* timeline) {
     __shared__ Shared shared;
-    const Graph graph = {vertices, arcs, offsets, targets, weights};
-    const Team team = {shared};
-    const Group group = {shared, lane_shift};
+    uint32 barriers = 0;
+    const Graph in = {vertices, arcs, offsets, targets, weights};
+    const uint32 items = groups * static_cast<uint32>(vertices);  // their lines would take 256 GB from 2^31 on
+    const uint32 words = items / 32 + 1;
+    const auto barrier = [&]() { return grid_barrier_or_stop(control, &barriers); };
     const auto enter = [&](Phase phase) {  // the time since the last call was spent in `phase`
         if (grid_thread() != 0) return;
         const uint64 now = device_nanoseconds();
         shared.spent[phase] += now - shared.since;
         shared.since = now;
     };
-    const auto leads = [&]() { return shared.rank == 0 && threadIdx.x == 0; };
-    const auto least_far = [&](uint32 turn) { return shared.least_far + turn % 3 * MAX_LANES; };
-    // The queues and counters of a step, which are 0: what becomes near is for the next one.  Those of the step after
-    // are cleared.
-    const auto open = [&](uint32 turn) {
-        if (threadIdx.x == 0) {
-            shared.queue = shared.near + static_cast<int64>(turn % 2) * vertices;
-            shared.next = shared.near + static_cast<int64>((turn + 1) % 2) * vertices;
-            shared.queued = &shared.control[NEAR + (turn + 1) % 3];
-            shared.pieces.count = &shared.control[PIECES + turn % 3];
-            if (shared.rank == 0) {
-                shared.control[NEAR + (turn + 2) % 3] = 0;
-                shared.control[PIECES + (turn + 1) % 3] = shared.control[FAR + (turn + 1) % 3] = 0;
-            }
-        }
-        if (shared.rank == 0 && threadIdx.x < MAX_LANES) least_far(turn + 1)[threadIdx.x] = 0;
-        __syncthreads();
+    const auto bits = [&](uint32 turn) { return changed + static_cast<uint64>(turn % 3) * words; };
+    const auto list = [&](uint32 turn) { return listed + static_cast<uint64>(turn % 2) * items; };
+    // What falls from now on lists its heads for a sweep, 0 for none.
+    const auto list_for = [&](uint32 turn) {
+        shared.listed = list(turn);
+        shared.count = &control[LISTED + turn % 3];
+        shared.mark = turn;
     };
 
-    // Start: how wide a bucket is at first, and how far the horizon.
     if (threadIdx.x == 0) {
-        shared.barriers = shared.pushes = shared.repeats = 0;
-        for (int i = 0; i < 4; ++i) shared.before[i] = 0;
+        clear(shared);
         for (int phase = 0; phase < PHASES; ++phase) shared.spent[phase] = 0;
         shared.since = device_nanoseconds();
-        shared.rank = blockIdx.x % team_blocks;
-        shared.blocks = team_blocks;
-        const int64 team_id = blockIdx.x / team_blocks, first_piece = team_id * piece_room;
-        shared.control = control + team_id * CONTROL_WORDS;
-        shared.flags = flags;
-        shared.first = static_cast<int32>(team_id) << lane_shift;
-        shared.marks = marks + team_id * vertices;
-        shared.waiting = waiting + team_id * ((vertices + CHUNK - 1) / CHUNK);
-        shared.near = near_vertex + team_id * 2 * vertices;
-        shared.pieces = {piece_vertex + first_piece, piece_marks + first_piece, piece_begin + first_piece, nullptr};
-        shared.least_far = least + team_id * 3 * MAX_LANES;
+#if DISTANCE_BITS == 16
+        shared.limit = NOWHERE - 1 - control[HEAVIEST];
+#endif
     }
-    choose_widths(shared, graph, symmetric != 0);
-    Outbox outbox = {shared, 0};
-    Push push = {graph, group, outbox, 0, 0};
-    uint32 round = 0;  // goes on from one group to the next
+    const Sweep sweep = {in, out_offsets, out_targets, {threads}, static_cast<uint32>(vertices),
+                         reinterpret_cast<Share*>(lines), stamp, shared};
+#if DISTANCE_BITS == 16
+    if (control[HEAVIEST] >= NOWHERE) {
+        if (grid_thread() == 0) control[OVERFLOW] = 1;
+        return;
+    }
+#endif
 
-    while (shared.first < searches) {
-        // A group begins: every distance is UNREACHED but the sources', and their chunks are waiting.
-        const int32 first = shared.first;
-        const int32 count = searches - first < group.lanes() ? searches - first : group.lanes();
-        if (threadIdx.x == 0) shared.distance = distance + static_cast<int64>(first) * vertices;
-        begin_searches(team, graph, group, sources + first, count);
-        if (team.barrier()) return;
-        enter(START);
-
-        while (true) {
-            // The next threshold; what lies below it becomes near.
-            open(round);
-            if (leads()) shared.control[BUCKETS_DONE] += 1;
-            raise_thresholds(shared);
-            collect(team, group, outbox, vertices, &shared.control[FAR + round % 3], least_far(round));
-            if (team.barrier()) return;
-            enter(COLLECT);
-            if (threadIdx.x < MAX_LANES) shared.least[threadIdx.x] = current(&least_far(round)[threadIdx.x]);
-            round += 1;
-
-            // Relax until nothing is near.
-            const uint32 began = round;
-            while (true) {
-                const uint32 near = current(&shared.control[NEAR + round % 3]);
-                if (near == 0) break;
-                open(round);
-                if (leads()) {
-                    shared.control[ROUNDS] += 1;
-                    shared.control[SETTLED] += near;
-                }
-                relax_queue(push, team, near);
-                push.tell(shared);
-                if (team.barrier()) return;
-                enter(RELAX);
-                const uint32 parts = current(&shared.control[PIECES + round % 3]);
-                if (parts != 0) {
-                    visit_pieces(push, team, parts);
-                    push.tell(shared);
-                    if (team.barrier()) return;
-                    enter(HUBS);
-                }
-                round += 1;
-            }
-            if (round != began) {
-                adapt_width(shared, vertices);
-                continue;
-            }
-            if (current(&shared.control[FAR + (round + 2) % 3]) != 0) continue;  // of the last step, the collecting one
-            if (shared.bounded == 0) break;
-
-            // Everything within the horizons is settled; what lies beyond pulls.
-            Pull pull = {graph, group};
-            open(round);
-            pull_rows(pull, team);
-            if (team.barrier()) return;
-            const uint32 parts = current(&shared.control[PIECES + round % 3]);
-            if (parts != 0) {
-                visit_pieces(pull, team, parts);
-                if (team.barrier()) return;
-            }
-            round += 1;
-            look_beyond(shared);
-            enter(PULL);
+    bool has_list = false;  // the last sweep listed what this one has to look at
+    uint64 fallen = 0;      // lines, so far
+    for (uint32 turn = 1; true; ++turn) {
+        const uint64 active = current(&wide[(turn - 1) % 3]);
+        fallen += current(&control[FELL + (turn - 1) % 3]);
+        if (grid_thread() == 0) {
+            control[LOWERED] = static_cast<uint32>(fallen);
+            control[LEFT] = active != 0 && fallen > most_falls;
         }
-        // Wider words are needed.
-        if (SUMS_OVERFLOW && DISTANCE_BITS == 32 && current(&shared.control[OVERFLOW]) != 0) break;
+        if (active == 0 || fallen > most_falls || current(&control[OVERFLOW + (turn - 1) % 3]) != 0) break;
+        const uint64 all = static_cast<uint64>(arcs) * groups;
+        const bool few = active < all / FEW && current(&control[LONG + (turn - 1) % 3]) == 0;
+        if (threadIdx.x == 0) {
+            shared.changed = bits(turn - 1);
+            shared.next = bits(turn);
+            shared.every = active >= NEARLY_ALL * static_cast<float64>(all);
+            shared.now = turn;
+            list_for(turn);
+        }
         __syncthreads();
-        if (threadIdx.x == 0) shared.first += static_cast<int32>(gridDim.x / team_blocks) << lane_shift;
+        if (few && !has_list) {
+            list_heads(sweep, items);
+            if (barrier()) return;
+            if (threadIdx.x == 0) clear(shared);  // nothing fell while they were listed
+            enter(LIST);
+        }
+        for (uint64 i = grid_thread(); i < words; i += grid_threads()) bits(turn + 1)[i] = 0;
+        if (grid_thread() == 0) {
+            wide[(turn + 1) % 3] = 0;
+            control[LONG + (turn + 1) % 3] = control[FELL + (turn + 1) % 3] = 0;
+            control[LISTED + (turn + 2) % 3] = 0;
+            control[SWEEPS] += 1;
+            control[LISTS] += few;
+        }
+        if (threadIdx.x == 0) {
+            shared.list = few ? list(turn) : nullptr;
+            shared.rows = current(&control[ROWS + CLASSES - 1]);
+            shared.pieces = current(&control[PIECES]);
+            shared.parts = groups * shared.pieces;
+            shared.all = shared.parts + (few ? current(&control[LISTED + turn % 3]) : groups * shared.rows);
+            list_for(few ? turn + 1 : 0);
+        }
         __syncthreads();
+        has_list = few;
+        look(sweep, order, piece_vertex, piece_begin);
+        add_up(shared, control, wide, turn);
+        if (barrier()) return;
+        enter(SWEEP);
     }
     if (grid_thread() == 0) {
         for (int phase = 0; phase < PHASES; ++phase) timeline[phase] = shared.spent[phase];
+    }
+}
+
+// Launch: any grid, BLOCK threads.  Writes rows, each word by one thread; no atomics.  A warp takes 32 vertices, and
+// turns their lines round in shared memory, where a line has a word more than it needs, so that no two threads meet in
+// a bank.
+extern "C" __global__ void __launch_bounds__(BLOCK, 4)
+delta_stepping_batched_rows(int32 vertices, int32 searches, int32 threads, const share_t* __restrict__ lines,
+                            distance_t* rows) {
+    constexpr int STRIDE = TILE * LANES + (LANES == 8 ? 2 : 1);
+    __shared__ word_t turned[WARPS][WARP * STRIDE];
+    word_t* const own = turned[threadIdx.x / WARP];
+    const int32 lanes = threads * LANES, shift = __ffs(threads) - 1;
+    const uint32 chunks = (static_cast<uint32>(vertices) + WARP - 1) / WARP;
+    const uint32 groups = static_cast<uint32>((searches + lanes - 1) / lanes);
+    for (uint32 i = grid_thread() / WARP; i < chunks * groups; i += grid_threads() / WARP) {
+        const int64 group = i / chunks;
+        const int32 first = static_cast<int32>(i % chunks) * WARP;
+        const int32 some = vertices - first < WARP ? vertices - first : WARP;
+        const share_t* const begin = lines + (group * vertices + first) * threads;
+        for (int32 at = lane_id(); at < some * threads; at += WARP) {
+            Share share;
+            share.whole = begin[at];
+#pragma unroll
+            for (int lane = 0; lane < LANES; ++lane) {
+                own[(at >> shift) * STRIDE + (at & (threads - 1)) * LANES + lane] = share.lane[lane];
+            }
+        }
+        __syncwarp();
+        for (int32 lane = 0; lane < lanes && group * lanes + lane < searches; ++lane) {
+            if (lane_id() >= some) break;
+            const word_t word = own[lane_id() * STRIDE + lane];
+            const int64 place = (group * lanes + lane) * vertices + first + lane_id();
+            rows[place] = word == NOWHERE ? UNREACHED : static_cast<distance_t>(word);
+        }
+        __syncwarp();
     }
 }

@@ -173,6 +173,13 @@ class Device(Protocol):
         """Return a copy of a device array on the host; waits for the work before it."""
         ...
 
+    def download_counted(self, array: Array, count: Array) -> NDArray[Any]:
+        """Return a copy of the first elements of a flat device array; ``count``, (1,) uint32 there, tells how many.
+
+        A small array comes whole and together with its count, so that the host waits once.
+        """
+        ...
+
     def read(self, array: Array, index: int = 0) -> Any:
         """Return one element as a NumPy scalar: the read-back that a host loop cannot do without."""
         ...

@@ -179,6 +179,21 @@ class CudaDevice:
             self._transfers.to_host(made, array.data.ptr)
         return made
 
+    def download_counted(self, array: Array, count: Array) -> NDArray[Any]:
+        """Return a copy of the first elements of a flat device array; ``count``, (1,) uint32 there, tells how many.
+
+        A small array comes whole and together with its count, so that the host waits once.
+        """
+        if array.nbytes + count.nbytes > _SMALL:
+            return self.download(array[: int(self.read(count))])
+        self._contiguous(array)
+        runtime, end = self._runtime, array.nbytes + count.nbytes
+        runtime.memcpyAsync(self._small_pointer, array.data.ptr, array.nbytes, _TO_HOST, self._stream_pointer)
+        self._fetch(count.data.ptr, count.nbytes, array.nbytes)
+        told = int(self._small[array.nbytes : end].view(count.dtype)[0])
+        found: NDArray[Any] = self._small[: array.nbytes].view(array.dtype)[:told].copy()
+        return found
+
     def read(self, array: Array, index: int = 0) -> Any:
         """Return one element, counted through all axes, as a NumPy scalar; waits for the work before it."""
         dtype = array.dtype
@@ -191,11 +206,11 @@ class CudaDevice:
         self._fetch(array.data.ptr + int(index) * dtype.itemsize, dtype.itemsize)
         return scalar[0]
 
-    def _fetch(self, source: int, size: int) -> None:
-        """Bring up to ``_SMALL`` bytes to the small pinned buffer: no more Python than must be between launches."""
+    def _fetch(self, source: int, size: int, place: int = 0) -> None:
+        """Bring bytes to a place of the small pinned buffer, with no more Python than must be between launches."""
         runtime, stream = self._runtime, self._stream_pointer
         try:
-            runtime.memcpyAsync(self._small_pointer, source, size, _TO_HOST, stream)
+            runtime.memcpyAsync(self._small_pointer + place, source, size, _TO_HOST, stream)
             self.interrupts.wait()
             runtime.streamSynchronize(stream)
         except Exception as error:
@@ -320,7 +335,6 @@ class CudaDevice:
 
     def close(self) -> None:
         """Wait for the GPU, then free every array and buffer; nothing of this device may be used afterwards."""
-        self.closed = True
         self.closed = True
         try:
             self.interrupts.stop()

@@ -127,6 +127,9 @@ class ParallelCopy:
 class PinnedPool:
     """Pinned memory as NumPy arrays; blocks are kept for reuse, since pinning costs more than copying.
 
+    A pool that nobody closed frees its blocks when it goes: pages that were unmapped while the driver still took them
+    for pinned would be in its way once their addresses are used again.
+
     Args:
         allocate: size in bytes → address of pinned memory; raises where there is none.
         free: address → None.
@@ -138,6 +141,7 @@ class PinnedPool:
         self._idle: list[tuple[int, int]] = []  # (size, address)
         self._lent: dict[int, int] = {}  # address: size
         self._closed = False
+        weakref.finalize(self, _free_all, self._idle, free).atexit = False
 
     def take(self, size: int) -> Bytes:
         """Return ``size`` bytes of pinned memory; they come back when the last view of them goes."""
@@ -162,8 +166,7 @@ class PinnedPool:
 
     def trim(self) -> None:
         """Free the blocks that nobody uses."""
-        while self._idle:
-            self._free(self._idle.pop()[1])
+        _free_all(self._idle, self._free)
 
     def close(self) -> None:
         """Free every block; those still lent as soon as their last view goes."""
@@ -185,6 +188,11 @@ class PinnedPool:
             self._free(address)
         else:
             self._idle.append((size, address))
+
+
+def _free_all(idle: list[tuple[int, int]], free: Callable[[int], None]) -> None:
+    while idle:
+        free(idle.pop()[1])
 
 
 class Transfers:

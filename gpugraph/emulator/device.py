@@ -154,6 +154,7 @@ class EmulatedKernel:
 def _run_until_stopped(launch: Callable[[], None], stop: NDArray[Any]) -> None:
     """Run a launch in a thread, so that this one can be interrupted; then tell the kernel, and wait for its end."""
     with ThreadPoolExecutor(1, thread_name_prefix="gpugraph-launch") as pool:
+        pool.submit(int).result()  # a thread whose start is interrupted is none that the pool waits for
         try:
             pool.submit(launch).result()
         except KeyboardInterrupt:
@@ -251,6 +252,10 @@ class EmulatedDevice:
     def download(self, array: Array) -> NDArray[Any]:
         """Return a copy of a device array on the host."""
         return np.array(array)
+
+    def download_counted(self, array: Array, count: Array) -> NDArray[Any]:
+        """Return a copy of the first ``count[0]`` elements of a flat device array."""
+        return np.array(array[: int(count[0])])
 
     def read(self, array: Array, index: int = 0) -> Any:
         """Return one element, counted through all axes, as a NumPy scalar."""

@@ -225,7 +225,12 @@ def _rows_and_weights(arcs: ArcList, device: Device) -> tuple[Rows, Array]:
 
 
 def _listed(
-    device: Device, vertices: int, mirrored: bool, ends: tuple[Array, Array], weights: Array | None
+    device: Device,
+    vertices: int,
+    mirrored: bool,
+    ends: tuple[Array, Array],
+    weights: Array | None,
+    index_bits: int | None = None,
 ) -> tuple[Rows, Array]:
     """Return the same of arcs whose tails, heads and weights (None: all 1) are on the device."""
     count = int(ends[0].size)
@@ -241,7 +246,7 @@ def _listed(
     def emit(sink: tuple[Any, ...]) -> None:
         launch("list", {}, count, np.int64(count), np.int64(0), *sink, *ends, listed, *flags)
 
-    rows = rows_on_device(device, vertices, count * (1 + mirrored), mirrored, emit, word)
+    rows = rows_on_device(device, vertices, count * (1 + mirrored), mirrored, emit, word, index_bits=index_bits)
     made = int(rows.targets.size)
     if weights is None:
         return rows, device.full(made, 1, dtype)
@@ -253,6 +258,27 @@ def _listed(
     if sign:
         launch(f"restore_{word}_bytes", defines, made, np.int64(made), *order, words)
     return rows, words.view(dtype)
+
+
+def transposed_on_device(device: Device, offsets: Array, targets: Array, weights: Array) -> tuple[Array, Array, Array]:
+    """Return the rows of the in-arcs of a graph whose rows of out-arcs lie on a device.
+
+    Returns:
+        Offsets as wide as those given, tails and weights, row by row of the heads.
+
+    Raises:
+        OutOfMemory: the device has no room for it.
+    """
+    vertices, arcs = int(offsets.size) - 1, int(targets.size)
+    if arcs == 0:
+        return offsets, targets, weights
+    device.require(4 * arcs)
+    tails, bits = device.empty(arcs, np.int32), 8 * np.dtype(offsets.dtype).itemsize
+    kernel = FILE.kernel(device, {"INDEX_BITS": bits}, "tails")
+    grid = covering_grid(device, -(-arcs // ARCS_PER_THREAD), BLOCK)
+    kernel(grid, BLOCK, (np.int32(vertices), np.int64(arcs), offsets, tails))
+    rows, lightest = _listed(device, vertices, False, (targets, tails), weights, index_bits=bits)
+    return rows.offsets, rows.targets, lightest
 
 
 def symmetrize_on_device(graph: CSRGraph) -> CSRGraph:

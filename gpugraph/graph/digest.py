@@ -134,15 +134,16 @@ def array_digest(values: NDArray[Any]) -> str:
     ``scan/array.py`` has a quicker one, which needs Numba; a run on a GPU does not load that.
 
     Args:
-        values: (k,) of any dtype.
+        values: of any dtype and shape.
 
     Returns:
-        Its dtype, and BLAKE2b of those of its pieces, as text.
+        Its dtype, its length, and BLAKE2b of those of its pieces, as text.
     """
+    flat = values.reshape(-1)
 
     def digest_of(start: int, stop: int) -> bytes:
-        return hashlib.blake2b(np.ascontiguousarray(values[start:stop]).data).digest()
+        return hashlib.blake2b(np.ascontiguousarray(flat[start:stop]).data).digest()
 
-    cuts = range(0, max(len(values), 1), _PIECE)
+    cuts = range(0, max(len(flat), 1), _PIECE)
     parts = in_threads(digest_of, [(start, start + _PIECE) for start in cuts])
     return f"{values.dtype} {len(values)} {hashlib.blake2b(b''.join(parts)).hexdigest()}"

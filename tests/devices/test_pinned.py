@@ -73,6 +73,18 @@ def test_closing_frees_every_block_also_those_still_lent() -> None:
     assert cupy.pinned == {}
 
 
+def test_a_pool_that_nobody_closed_frees_its_blocks_when_it_goes() -> None:
+    blocks, cupy = pool()
+    blocks.take(1 << 20)
+    lent = blocks.take(4096)
+    del blocks
+    gc.collect()
+    assert lent.ctypes.data in cupy.pinned
+    del lent
+    gc.collect()
+    assert cupy.pinned == {}
+
+
 def test_unused_blocks_are_freed_before_pinning_fails() -> None:
     blocks, cupy = pool()
     blocks.take(5000)

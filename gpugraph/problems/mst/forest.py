@@ -121,7 +121,9 @@ class Forest(Shown):
             ascending = graph.on_device.ascending(edges)
         else:
             ascending = np.sort(edges.astype(np.int64, copy=False), kind="stable")
-        inside = ascending[np.searchsorted(ascending, 0) : np.searchsorted(ascending, graph.arcs)]
+        inside = ascending
+        if len(ascending) and (ascending[0] < 0 or ascending[-1] >= graph.arcs):
+            inside = ascending[np.searchsorted(ascending, 0) : np.searchsorted(ascending, graph.arcs)]
         return cls(graph, ascending, total_weight(graph, inside), graph.vertices - len(ascending))
 
     @property

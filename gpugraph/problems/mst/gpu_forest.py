@@ -54,7 +54,7 @@ def merge_launches(trees: int, jumps: int) -> int:
 
 def fetch_forest(state: ForestState, forest: Array) -> np.ndarray[Any, Any]:
     """Copy the forest's ids to the host."""
-    return state.device.download(forest[: int(state.device.read(state.forest_edges))])
+    return state.device.download_counted(forest, state.forest_edges)
 
 
 def finish_forest(state: ForestState, edges: np.ndarray[Any, Any]) -> Forest:

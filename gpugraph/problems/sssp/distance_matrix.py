@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 
 from gpugraph.errors import OutOfMemory
 from gpugraph.exact import exact_sum
+from gpugraph.graph.chunks import in_threads
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.host import available_memory
 from gpugraph.problems.contract import Verdict
-from gpugraph.problems.sssp.arcs import distance_dtype
-from gpugraph.problems.sssp.distances import AsDistances, Distances, distances_from_words
+from gpugraph.problems.sssp.arcs import distance_dtype, unreached
+from gpugraph.problems.sssp.distances import AsDistances, Distances, read_words
+from gpugraph.problems.sssp.tight_arcs import refuse_wrapped
 from gpugraph.quantities import in_units
 
 if TYPE_CHECKING:
@@ -79,26 +81,28 @@ class DistanceMatrix(AsDistances):
     def summary(self) -> dict[str, Any]:
         """Return the ``result`` object of a record: what ``Distances.summary`` has, of all sources together.
 
-        ``source`` is the first of ``sources``, the number of them; the digest is over the rows one after another.
+        ``source`` is the first of ``sources``, the number of them; the digest is over those of the rows, 32 bytes each.
         """
-        digest, reached, farthest = hashlib.sha256(), 0, 0
-        total: int | float = 0
-        for row in self:
-            part = row.raw.astype("<f8")
-            part[~row.reached] = np.inf
-            digest.update(part.data)
-            finite = row.raw[row.reached]
+
+        def tell(start: int, stop: int) -> tuple[int, int | float, Any, bytes]:
+            (row,) = self.raw[start:stop]
+            missing = row == unreached(row.dtype)
+            wide, finite = row.astype("<f8"), row[~missing]
+            wide[missing] = np.inf
             # Integers may be summed apart; a sum of reals is rounded once.
-            total += 0 if finite.dtype.kind == "f" else exact_sum(finite)
-            farthest, reached = max(farthest, finite.max(initial=0).item()), reached + len(finite)
+            total = 0 if finite.dtype.kind == "f" else exact_sum(finite)
+            return len(finite), total, finite.max(initial=0).item(), hashlib.sha256(wide.data).digest()
+
+        rows = in_threads(tell, [(i, i + 1) for i in range(len(self))])
+        counts, sums, maxima, digests = zip(*rows, strict=True) if rows else ((), (), (0,), ())
         real = self.raw.dtype.kind == "f"
         return {
             "source": int(self.sources[0]),
             "sources": len(self),
-            "reached": reached,
-            "distance_sum": exact_sum(self.raw[self.reached]) if real else total,
-            "distance_max": farthest,
-            "distances_sha256": digest.hexdigest(),
+            "reached": sum(counts),
+            "distance_sum": exact_sum(self.raw[self.reached]) if real else sum(sums),
+            "distance_max": max(maxima),
+            "distances_sha256": hashlib.sha256(b"".join(digests)).hexdigest(),
         }
 
     def fingerprint(self) -> str:
@@ -121,10 +125,11 @@ def require_room(graph: CSRGraph, count: int) -> None:
 def matrix_from_words(
     graph: CSRGraph, sources: Sequence[int], words: NDArray[Any], overflowed: bool = False
 ) -> DistanceMatrix:
-    """Return the distances that (k, n) words stand for, row by row; see ``distances_from_words``."""
-    raw = np.empty((len(sources), graph.vertices), distance_dtype(graph.weight_dtype))
-    for i, source in enumerate(sources):
-        raw[i] = distances_from_words(graph, source, np.ascontiguousarray(words[i]), overflowed).raw
+    """Return the distances that (k, n) words stand for; see ``distances_from_words``."""
+    raw = read_words(words, distance_dtype(graph.weight_dtype))
+    if overflowed and raw.dtype.kind != "f":
+        for source, row in zip(sources, raw, strict=True):
+            refuse_wrapped(graph, source, row)
     return DistanceMatrix(graph, np.array(sources, np.int64), raw)
 
 

@@ -169,6 +169,20 @@ def distance_types(view: ResidentView, bits: int | None = None) -> dict[str, str
     return {"INDEX_BITS": view.index_bits, "WEIGHT": unsigned(view.weights.dtype), "DISTANCE_BITS": bits}
 
 
+def read_words(words: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return the distances, of ``dtype``, that words of 32 or 64 bits stand for, of any shape."""
+    most, none = np.iinfo(words.dtype).max, unreached(dtype)
+    distance, flat = np.empty(words.shape, dtype), words.reshape(-1)
+
+    def read(start: int, stop: int) -> None:
+        part, into = flat[start:stop], distance.reshape(-1)[start:stop]
+        into[:] = part.view(dtype) if dtype.kind == "f" else part
+        into[part == most] = none
+
+    in_threads(read, even_ranges(len(flat)))
+    return distance
+
+
 def distances_from_words(graph: CSRGraph, source: int, words: NDArray[Any], overflowed: bool = False) -> Distances:
     """Return the distances that the words stand for.
 
@@ -181,16 +195,7 @@ def distances_from_words(graph: CSRGraph, source: int, words: NDArray[Any], over
     Raises:
         InputError: a vertex can be reached only by paths longer than 64 bits hold.
     """
-    dtype = distance_dtype(graph.weight_dtype)
-    most, none = np.iinfo(words.dtype).max, unreached(dtype)
-    distance = np.empty(len(words), dtype)
-
-    def read(start: int, stop: int) -> None:
-        part = words[start:stop]
-        distance[start:stop] = part.view(dtype) if dtype.kind == "f" else part
-        distance[start:stop][part == most] = none
-
-    in_threads(read, even_ranges(len(words)))
-    if overflowed and dtype.kind != "f":
+    distance = read_words(words, distance_dtype(graph.weight_dtype))
+    if overflowed and distance.dtype.kind != "f":
         refuse_wrapped(graph, source, distance)
     return Distances(graph, source, distance)

@@ -73,6 +73,7 @@ class State:
         self.narrow = 8 * view.weight_bytes
         self.timeline = device.empty(len(FILE.phases), np.uint64)
         self.bits = 0
+        self.overflow = False  # of the last search: a sum of integers did not fit
         self.arrays: dict[str, Array] = {}
         self.arena: Array = device.empty(arena_words(view, self.narrow), np.uint64)
         self.control: Array = None
@@ -143,10 +144,12 @@ def run(state: State, clock: Clock, source: int, goal: int | None = None, cutoff
     """
     state.use_width(state.narrow)
     search(state, clock, source, goal, cutoff)
-    if state.bits == 32 and state.overflowed():  # the one read-back
+    state.overflow = state.overflowed()  # the one read-back
+    if state.bits == 32 and state.overflow:
         clock.count("restarts")
         state.use_width(64)
         search(state, clock, source, goal, cutoff)
+        state.overflow = state.overflowed()
     return state.arrays["distance"]
 
 
@@ -218,7 +221,7 @@ def fetch(state: State, distance: Array) -> np.ndarray[Any, Any]:
 
 def finish(state: State, words: np.ndarray[Any, Any], source: int) -> Distances:
     """Return the distances in the graph's own type."""
-    return distances_from_words(state.view.host.graph, source, words, state.overflowed())
+    return distances_from_words(state.view.host.graph, source, words, state.overflow)
 
 
 register(

@@ -1,185 +1,235 @@
-"""Delta-stepping from many sources on a GPU: groups of searches side by side, in one cooperative launch.
+"""Delta-stepping from many sources on a GPU: all searches sweep over the graph side by side, in one cooperative launch.
 
 How it works, its arrays and invariants are in ``cuda_kernels/delta_stepping_batched.cu``; the host only allocates,
-starts it, and starts it once more with distances of 64 bits if one of 32 overflowed.
+starts it, and starts it once more with wider distances if one did not fit: integers of 32 bits begin with distances
+of 16.  Searches that turn out to gain nothing from each other are made one by one.
 
 Source: see the kernel's docblock.
 """
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from gpugraph.clock import Clock
-from gpugraph.devices.base import Array, Device, Kernel
+from gpugraph.devices.base import Array, Device, Kernel, covering_grid
 from gpugraph.devices.kernel_file import KernelFile, needs
-from gpugraph.errors import InputError
+from gpugraph.graph.device_build import transposed_on_device
 from gpugraph.graph.digest import array_digest
 from gpugraph.graph.view import ResidentView
-from gpugraph.problems.algorithm import Algorithm, InputSizes, Option
+from gpugraph.problems.algorithm import Algorithm, InputSizes
 from gpugraph.problems.registry import register
-from gpugraph.problems.sssp import BATCHED
+from gpugraph.problems.sssp import BATCHED, gpu_delta_stepping
 from gpugraph.problems.sssp.distance_matrix import DistanceMatrix, matrix_from_words, require_room
 from gpugraph.problems.sssp.distances import DISTANCE_SETS, distance_types
 
-FILE = KernelFile("delta_stepping_batched.cu", DISTANCE_SETS)
-COUNTERS = ("rounds", "buckets", "settled", "pushes", "repeats")
+FILE = KernelFile(
+    "delta_stepping_batched.cu",
+    [*DISTANCE_SETS, *({"INDEX_BITS": index, "WEIGHT": "uint32", "DISTANCE_BITS": 16} for index in (32, 64))],
+)
+COUNTERS = ("sweeps", "lists", "lowered")
 """Words of ``control`` that records tell."""
-
-LANES = (8, 16, 32)
-"""How many searches may share a gather: eight distances of 32 bits fill a sector of memory."""
-ARCS_PER_THREAD = 2
-"""A team much larger than its work only makes its barriers slower."""
-CACHED_BYTES = 2**25
-"""The distances of all teams together take no more than about this, where there are several."""
+SATURATING = 2**18
+"""Vertices from which on one search keeps the device busy, so that several side by side have to gain by sharing."""
 
 
-def arrays(sizes: InputSizes, bits: int, lanes: int, groups: int, teams: int) -> dict[str, tuple[int, DTypeLike]]:
-    """Return the arrays of a run with distances of ``bits``, in the kernel's order (meaning: its docblock).
+def narrowest(view: ResidentView) -> int:
+    """Return the width of distances to begin with."""
+    return 16 if view.weight_bytes == 4 and view.weights.dtype.kind != "f" else 8 * view.weight_bytes
 
-    From the marks on they have to be 0 before a launch.
+
+def shape(sizes: InputSizes, bits: int, count: int) -> tuple[int, int]:
+    """Return the threads that a line takes, and how many groups of ``count`` searches there are.
+
+    A line is no longer than the searches need, or than a tile has threads for.
     """
-    word = np.dtype(f"u{bits // 8}")
-    n, pieces = sizes.vertices, piece_room(sizes)
+    lanes = 8 * FILE["SHARE"] // bits
+    threads = 1
+    while threads < FILE["TILE"] and threads * lanes < count:
+        threads *= 2
+    return threads, -(-count // (threads * lanes))
+
+
+def arrays(sizes: InputSizes, bits: int, count: int) -> dict[str, tuple[int | tuple[int, ...], DTypeLike]]:
+    """Return the arrays of ``count`` searches with distances of ``bits``, in the kernel's order (its docblock).
+
+    The last two have to be 0 before the first launch.
+    """
+    threads, groups = shape(sizes, bits, count)
+    items = groups * sizes.vertices
+    pieces = 2 * (sizes.arcs // FILE["PIECE"]) + 1
     return {
-        "distance": (groups * n * lanes, word),
-        "near_vertex": (teams * 2 * n, np.int32),
-        "piece_vertex": (teams * pieces, np.int32),
-        "piece_marks": (teams * pieces, np.uint32),
-        "piece_begin": (teams * pieces, np.dtype(f"i{sizes.index_bits // 8}")),
-        "marks": (teams * n, np.uint32),
-        "waiting": (teams * -(-n // FILE["CHUNK"]), np.uint32),
-        "least": (teams * 3 * FILE["MAX_LANES"], word),
-        "control": (teams * FILE["CONTROL_WORDS"], np.uint32),
-        "flags": (FILE["FLAGS"], np.uint32),
+        "lines": (items * threads * 2, np.uint64),
+        "changed": (3 * (items // 32 + 1), np.uint32),
+        "listed": (2 * items, np.uint32),
+        "stamp": (items, np.uint32),
+        "order": (sizes.vertices, np.int32),
+        "piece_vertex": (pieces, np.int32),
+        "piece_begin": (pieces, np.dtype(f"i{sizes.index_bits // 8}")),
+        "wide": (3, np.uint64),
+        "control": (FILE["CONTROL_WORDS"], np.uint32),
     }
-
-
-def piece_room(sizes: InputSizes) -> int:
-    """Return into how many pieces the long rows of a round can be cut at most."""
-    return sizes.arcs // FILE["PIECE"] + sizes.arcs // FILE["HUB_ROW"] + 1
 
 
 class State:
     """What searches need; the arrays are made when the first batch tells how many there are."""
 
-    def __init__(self, view: ResidentView, device: Device, lanes: int = LANES[0], blocks: int = 0):
-        if blocks < 0:
-            raise InputError(f"option 'blocks' is {blocks}", remedy="give 1 or more, or 0 to have it chosen")
+    def __init__(self, view: ResidentView, device: Device):
         self.view, self.device, self.block = view, device, FILE["BLOCK"]
-        self.lanes, self.blocks = lanes, blocks
-        self.narrow = 8 * view.weight_bytes
         self.timeline = device.empty(len(FILE.phases), np.uint64)
-        self.sources: Array = None
         self.held: tuple[int, int] = (0, 0)  # for how many sources, with distances of how many bits
         self.arrays: dict[str, Array] = {}
-        self.teams = self.team_blocks = 0
+        self.rows: Array = None
+        self.overflow = False  # a sum of integers may not have fitted 64 bits
+        self.in_arcs  # noqa: B018  # made while the run is prepared
+
+    @cached_property
+    def in_arcs(self) -> tuple[Array, Array, Array]:
+        """The rows of in-arcs: offsets, tails, weights."""
+        view = self.view
+        rows = view.offsets, view.targets, view.weights
+        return transposed_on_device(self.device, *rows) if view.host.graph.directed else rows
 
     def make_ready(self, count: int, bits: int) -> None:
-        """Hold arrays for ``count`` sources and distances of 32 or 64 bits."""
+        """Hold arrays for ``count`` sources and distances of so many bits."""
         if self.held == (count, bits):
             return
         view, device = self.view, self.device
-        self.held, self.arrays, self.sources = (0, 0), {}, None  # their memory is needed for the others
-        self.kernel = load_kernel(view, device, bits)
-        groups = -(-count // self.lanes)
-        self.team_blocks, self.teams = self.layout(groups, self.kernel.resident_blocks(self.block), bits)
-        table = arrays(view, bits, self.lanes, groups, self.teams)
-        device.require(needs({**table, "sources": (count, np.int32)}))
+        self.held, self.arrays, self.rows = (0, 0), {}, None  # their memory is needed for the others
+        self.kernels = load_kernels(view, device, bits)
+        table = {**arrays(view, bits, count), **result(view, bits, count)}
+        device.require(needs(table))
         self.arrays = {name: device.empty(size, dtype) for name, (size, dtype) in table.items()}
+        self.rows = self.arrays.pop("rows")
+        self.threads, self.groups = shape(view, bits, count)
+        work = -(-self.groups * view.vertices * self.threads // self.block)
+        self.grid = max(1, min(work, self.kernels["search"].resident_blocks(self.block)))
         self.held = count, bits
 
-    def layout(self, groups: int, resident: int, bits: int) -> tuple[int, int]:
-        """Return the blocks of a team and how many teams there are: as many as share a cache, one on a large graph."""
-        if self.blocks:
-            blocks = min(self.blocks, resident)
-            return blocks, min(groups, resident // blocks)
-        view = self.view
-        teams = min(groups, max(1, CACHED_BYTES // (view.vertices * self.lanes * bits // 8)), resident)
-        work = max(view.vertices, view.arcs // ARCS_PER_THREAD)
-        return min(-(-work // self.block), resident // teams), teams
+    @cached_property
+    def alone(self) -> gpu_delta_stepping.State:
+        """What searches one by one need."""
+        return gpu_delta_stepping.State(self.view, self.device)
 
-    def overflowed(self) -> bool:
-        """Read back whether a sum of integers did not fit a word."""
-        if self.view.weights.dtype.kind == "f":
-            return False
-        control = self.device.download(self.arrays["control"]).reshape(self.teams, -1)
-        return bool(control[:, FILE["OVERFLOW"]].any())
+    def most_falls(self, bits: int) -> int:
+        """Return how many lines may fall before the searches are made one by one."""
+        if self.view.vertices < SATURATING:
+            return 2**64 - 1
+        return self.groups * self.view.vertices * self.threads * 8 * FILE["SHARE"] // bits
+
+
+def result(sizes: InputSizes, bits: int, count: int) -> dict[str, tuple[tuple[int, int], DTypeLike]]:
+    """Return the array of the result: words of 32 bits or more."""
+    return {"rows": ((count, sizes.vertices), np.dtype(f"u{max(bits, 32) // 8}"))}
 
 
 def state_bytes(sizes: InputSizes) -> int:
-    """Return the bytes of one team's searches from 64 sources."""
-    return needs({**arrays(sizes, 8 * sizes.weight_bytes, LANES[0], 64 // LANES[0], 1), "sources": (64, np.int32)})
+    """Return the bytes of the searches from 64 sources; in-arcs of a directed graph take as much as the graph again."""
+    bits = 8 * sizes.weight_bytes
+    return needs({**arrays(sizes, bits, 64), **result(sizes, bits, 64)})
 
 
-def load_kernel(view: ResidentView, device: Device, bits: int | None = None, **options: Any) -> Kernel:
-    """Return the kernel for distances of ``bits`` (the weights' own width if None), compiled if need be."""
-    return FILE.kernel(device, distance_types(view, bits), cooperative=True)
+def load_kernels(view: ResidentView, device: Device, bits: int) -> dict[str, Kernel]:
+    """Return the kernels for distances of ``bits``, compiled if need be."""
+    return FILE.kernels(device, distance_types(view, bits), cooperative=("search",))
+
+
+def compile_kernels(view: ResidentView, device: Device, **options: Any) -> None:
+    """Compile what a run begins with."""
+    load_kernels(view, device, narrowest(view))
 
 
 def run(state: State, clock: Clock, sources: tuple[int, ...]) -> Array:
     """Find all distances from all ``sources``.
 
     Returns:
-        (groups, n, lanes) distance words on the device; those of the last group beyond the sources mean nothing.
+        (sources, n) distance words on the device.
 
     Raises:
         OutOfMemory: the device or the host has no room for all.
     """
     require_room(state.view.host.graph, len(sources))
-    search(state, clock, sources, state.narrow)
-    if state.narrow == 32 and state.overflowed():  # the one read-back
+    bits = narrowest(state.view)
+    while True:
+        overflow, left = search(state, clock, sources, bits)
+        if left:
+            return one_by_one(state, clock, sources)
+        if not overflow or bits == 64:
+            break
         clock.count("restarts")
-        search(state, clock, sources, 64)
-    groups = -(-len(sources) // state.lanes)
-    return state.arrays["distance"].reshape(groups, state.view.vertices, state.lanes)
+        bits *= 2
+    state.overflow = overflow
+    view, held = state.view, state.arrays
+    with clock.phase("rows"):
+        grid = covering_grid(state.device, len(sources) * view.vertices, state.block)
+        sizes = np.int32(view.vertices), np.int32(len(sources)), np.int32(state.threads)
+        state.kernels["rows"](grid, state.block, (*sizes, held["lines"], state.rows))
+    return state.rows
 
 
-def search(state: State, clock: Clock, sources: tuple[int, ...], bits: int) -> None:
-    """Launch the searches with distances of ``bits``."""
+def search(state: State, clock: Clock, sources: tuple[int, ...], bits: int) -> tuple[bool, bool]:
+    """Launch the searches with distances of ``bits``; return whether one may not fit, and whether they were left."""
     state.make_ready(len(sources), bits)
-    view, device = state.view, state.device
-    state.sources = device.upload(np.array(sources, np.int32))
-    for name in ("marks", "waiting", "least", "control", "flags"):
-        device.fill(state.arrays[name], 0)
-    state.kernel(
-        state.teams * state.team_blocks,
-        state.block,
-        (
-            *(np.int32(view.vertices), view.index_dtype.type(view.arcs), np.int32(len(sources))),
-            *(np.int32(state.lanes.bit_length() - 1), np.uint32(state.team_blocks)),
-            *(np.int32(not view.host.graph.directed), np.uint32(piece_room(view))),
-            *(view.offsets, view.targets, view.weights, state.sources),
-            *state.arrays.values(),
-            state.timeline,
-        ),
-        stop=state.arrays["flags"][FILE["STOP"] : FILE["STOP"] + 1],
-    )
+    view, device, block = state.view, state.device, state.block
+    offsets, tails, weights = state.in_arcs
+    held, begun = state.arrays, device.upload(np.array(sources, np.int32))
+    n, arcs, threads = np.int32(view.vertices), view.index_dtype.type(view.arcs), np.int32(state.threads)
+    device.fill(held["wide"], 0)
+    device.fill(held["control"], 0)
+    with clock.phase("begin"):
+        grid = covering_grid(device, view.vertices * state.threads, block)
+        made = [held[name] for name in ("lines", "changed", "stamp", "piece_vertex", "piece_begin", "control")]
+        sizes = n, arcs, np.uint32(state.groups * view.vertices), threads
+        state.kernels["begin"](grid, block, (*sizes, offsets, weights, *made))
+        made = [held[name] for name in ("lines", "changed", "order", "wide", "control")]
+        state.kernels["order"](grid, block, (n, np.int32(len(sources)), threads, offsets, view.offsets, begun, *made))
+    graph = offsets, tails, weights, view.offsets, view.targets
+    limits = np.uint32(state.groups), threads, np.uint64(state.most_falls(bits))
+    stop = held["control"][FILE["STOP"] : FILE["STOP"] + 1]
+    state.kernels["search"](state.grid, block, (n, arcs, *limits, *graph, *held.values(), state.timeline), stop=stop)
+    control = device.download(held["control"])  # the one read-back
     if clock.timing:
-        tell_phases(state, clock)
+        for phase, spent in zip(FILE.phases, device.download(state.timeline), strict=True):
+            clock.add_seconds(phase, int(spent) * 1e-9)
+        for name in COUNTERS:
+            clock.count(name, int(control[FILE[name.upper()]]))
+    first = FILE["OVERFLOW"]
+    overflow = view.weights.dtype.kind != "f" and bool(control[first : first + 3].any())
+    return overflow, bool(control[FILE["LEFT"]])
 
 
-def tell_phases(state: State, clock: Clock) -> None:
-    """Read what the kernel noted of its phases and rounds."""
-    for phase, spent in zip(FILE.phases, state.device.download(state.timeline), strict=True):
-        clock.add_seconds(phase, int(spent) * 1e-9)
-    control = state.device.download(state.arrays["control"]).reshape(state.teams, -1)
-    for name in COUNTERS:
-        clock.count(name, int(control[:, FILE["BUCKETS_DONE" if name == "buckets" else name.upper()]].sum()))
+def one_by_one(state: State, clock: Clock, sources: tuple[int, ...]) -> Array:
+    """Find the distances from each source by ``delta-stepping``; returns what ``run`` does."""
+    clock.count("alone", len(sources))
+    alone, device = state.alone, state.device
+    for bits in sorted({8 * state.view.weight_bytes, 64}):
+        alone.use_width(bits)
+        state.held, state.arrays = (0, 0), {}  # their memory is needed
+        state.rows = device.empty((len(sources), state.view.vertices), f"u{bits // 8}")
+        state.overflow = False
+        for row, source in zip(state.rows, sources, strict=True):
+            gpu_delta_stepping.search(alone, clock, source)
+            device.copy(row, alone.arrays["distance"])
+            state.overflow = state.overflow or alone.overflowed()
+            if state.overflow and bits < 64:
+                break
+        else:
+            break
+    return state.rows
 
 
-def fetch(state: State, distance: Array) -> np.ndarray[Any, Any]:
+def fetch(state: State, rows: Array) -> np.ndarray[Any, Any]:
     """Copy the distance words to the host."""
-    return state.device.download(distance)
+    return state.device.download(rows)
 
 
 def finish(state: State, words: np.ndarray[Any, Any], sources: tuple[int, ...]) -> DistanceMatrix:
     """Return the distances in the graph's own type."""
-    rows = words.transpose(0, 2, 1).reshape(-1, state.view.vertices)[: len(sources)]
-    return matrix_from_words(state.view.host.graph, sources, rows, state.overflowed())
+    return matrix_from_words(state.view.host.graph, sources, words, state.overflow)
 
 
 register(
@@ -187,20 +237,16 @@ register(
         problem="sssp",
         name=BATCHED,
         devices=("cuda", "emulated"),
-        summary="many sources in one launch: one gather of arcs serves eight searches",
+        summary="many sources in one launch: one gather of a line of memory serves up to 64 searches",
         authors="gpugraph; after Meyer, Sanders; Then et al.",
         year=2014,
         section="PVLDB 8(4), §3; ours beyond it",
-        options=(
-            Option("lanes", int, LANES[0], "searches side by side", choices=LANES),
-            Option("blocks", int, 0, "blocks that work on one group of searches; 0 chooses them by the graph"),
-        ),
         prepare=State,
         run=run,
         fetch=fetch,
         finish=finish,
         digest=array_digest,
-        compile=load_kernel,
+        compile=compile_kernels,
         state_bytes=state_bytes,
         together=True,
     )

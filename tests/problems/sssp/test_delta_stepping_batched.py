@@ -43,11 +43,11 @@ def some(graph: CSRGraph, count: int = 9) -> tuple[int, ...]:
 
 
 def search(
-    device: Any, graph: CSRGraph, bits: int = 32, sources: tuple[int, ...] = (), **options: Any
+    device: Any, graph: CSRGraph, bits: int = 32, sources: tuple[int, ...] = ()
 ) -> tuple[DistanceMatrix, HostClock]:
     """Return what the kernel finds from some sources, and the clock it told its phases."""
     view = make_resident(GraphView.of(graph, index_bits=bits), device)[0]
-    state, clock, sources = batched.State(view, device, **options), HostClock(), sources or some(graph)
+    state, clock, sources = batched.State(view, device), HostClock(), sources or some(graph)
     return batched.finish(state, batched.fetch(state, batched.run(state, clock, sources)), sources), clock
 
 
@@ -71,15 +71,14 @@ def test_every_row_is_what_a_search_alone_gives(seed: int) -> None:
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("lanes", batched.LANES)
-def test_every_row_is_what_a_search_alone_gives_on_a_gpu(lanes: int) -> None:
+@pytest.mark.parametrize("count", [1, 17, 70])
+def test_every_row_is_what_a_search_alone_gives_on_a_gpu(count: int) -> None:
     from gpugraph.devices.cuda import CudaDevice
 
     device = CudaDevice(0)
     for graph in (*(zoo(name) for name in SEARCHABLE), hub(), generate("complete:60"), generate("rmat:12,w=1..255")):
-        sources = some(graph, 2 * lanes + 1)
         for bits in (32, 64):
-            assert_right(search(device, graph, bits, sources, lanes=lanes)[0], sources)
+            assert_right(search(device, graph, bits, some(graph, count))[0], some(graph, count))
     device.close()
 
 
@@ -90,26 +89,49 @@ def test_floats_and_wide_weights_are_added_as_one_search_does() -> None:
 
 
 @needs_compiler
-@pytest.mark.parametrize(("lanes", "blocks"), [(8, 1), (8, 3), (16, 2), (32, 1)])
-def test_groups_and_teams_of_any_size_give_the_same(lanes: int, blocks: int) -> None:
-    matrix, _ = search(EmulatedDevice(seed=lanes), zoo("random-ties"), lanes=lanes, blocks=blocks)
-    assert_right(matrix, some(zoo("random-ties")))
+@pytest.mark.parametrize("count", [1, 9, 17, 70])
+def test_lines_and_groups_of_any_size_give_the_same(count: int) -> None:
+    graph = zoo("random-ties")
+    assert_right(search(EmulatedDevice(seed=count), graph, sources=some(graph, count))[0], some(graph, count))
 
 
 @needs_compiler
-def test_long_rows_are_cut_and_a_dense_graph_pulls_across_its_horizon() -> None:
-    for graph, phase in ((hub(), "hubs"), (generate("complete:60"), "pull")):
+def test_long_rows_are_cut_and_seldom_changes_are_listed() -> None:
+    for graph, counter in ((hub(), "sweeps"), (generate("path:300,w=1..9"), "lists")):
         matrix, clock = search(EmulatedDevice(seed=2), graph)
         assert_right(matrix, some(graph))
-        assert clock.seconds[phase] > 0
+        assert clock.counters[counter] > 0
+        assert clock.seconds["sweep"] > 0
 
 
 @needs_compiler
-def test_all_searches_restart_in_64_bits_where_one_overflows() -> None:
+def test_all_searches_restart_in_wider_words_where_one_does_not_fit() -> None:
     graph = directed(4, [(0, 1, 2**32 - 2), (1, 2, 2**32 - 2), (2, 3, 5)])
     matrix, clock = search(EmulatedDevice(), graph)
-    assert clock.counters["restarts"] == 1
+    assert clock.counters["restarts"] == 2
     assert_right(matrix, some(graph))
+    far = generate("path:300,w=200..255")
+    matrix, clock = search(EmulatedDevice(), far)
+    assert clock.counters["restarts"] == 1
+    assert_right(matrix, some(far))
+
+
+@needs_compiler
+def test_searches_that_gain_nothing_by_sharing_are_made_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batched.State, "most_falls", lambda state, bits: 2)
+    wide = directed(4, [(0, 1, 2**32 - 2), (1, 2, 2**32 - 2), (2, 3, 5)])
+    for graph in (zoo("grid"), zoo("float64"), wide):
+        matrix, clock = search(EmulatedDevice(), graph)
+        assert clock.counters["alone"] == 9
+        assert_right(matrix, some(graph))
+
+
+def test_only_on_a_graph_that_keeps_a_device_busy_searches_have_to_gain_by_sharing() -> None:
+    device = EmulatedDevice()
+    for spec, limited in (("path:300", False), (f"path:{batched.SATURATING}", True)):
+        state = batched.State(make_resident(GraphView.of(generate(spec)), device)[0], device)
+        state.threads, state.groups = 8, 2
+        assert (state.most_falls(16) == 2 * batched.SATURATING * 64) is limited
 
 
 @needs_compiler
@@ -126,17 +148,16 @@ def test_one_state_takes_batches_of_any_size_one_after_another() -> None:
 def test_it_has_no_race_beyond_those_explained_in_the_kernel() -> None:
     device = EmulatedDevice(seed=3, races=True)
     for graph in (zoo("grid"), generate("complete:40")):
-        assert_right(search(device, graph, blocks=2)[0], some(graph))
+        assert_right(search(device, graph)[0], some(graph))
     assert device.races() == []
 
 
-@needs_compiler
-def test_the_room_for_pieces_holds_all_of_a_round() -> None:
-    graph = hub()
-    pieces = -(-graph.degrees // batched.FILE["PIECE"])
-    assert pieces[graph.degrees >= batched.FILE["HUB_ROW"]].sum() <= batched.piece_room(GraphView.of(graph))
-    assert batched.FILE["IN_FLIGHT"] <= min(batched.LANES)
-    assert max(batched.LANES) == batched.FILE["MAX_LANES"]
+def test_the_room_for_pieces_holds_all_and_lines_are_no_longer_than_needed() -> None:
+    graph, piece = hub(), batched.FILE["PIECE"]
+    pieces = -(-graph.degrees // piece)
+    assert pieces[graph.degrees > piece].sum() <= batched.arrays(GraphView.of(graph), 32, 1)["piece_vertex"][0]
+    shapes = {count: batched.shape(GraphView.of(graph), 16, count) for count in (1, 8, 9, 64, 65)}
+    assert shapes == {1: (1, 1), 8: (1, 1), 9: (2, 1), 64: (8, 1), 65: (8, 2)}
 
 
 # ------------------------------------------------------------------ on the CPU
