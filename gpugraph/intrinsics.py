@@ -174,3 +174,38 @@ def cycles(typing_context: Any) -> Any:
         return builder.call(read, [])
 
     return types.uint64(), generate
+
+
+@_intrinsic
+def lowest_bit(typing_context: Any, word: Any) -> Any:
+    """Return the position of the lowest bit that is set in a word that is not 0, int64."""
+    return _bit(word, lambda builder, found, zero: builder.cttz(found, zero))
+
+
+@_intrinsic
+def highest_bit(typing_context: Any, word: Any) -> Any:
+    """Return the position of the highest bit that is set in a word that is not 0, int64."""
+    return _bit(word, lambda builder, found, zero: builder.xor(builder.ctlz(found, zero), found.type(63)))
+
+
+def _bit(word: Any, position: Callable[[Any, Any, Any], Any]) -> Any:
+    if word != types.uint64:
+        raise TypingError("bits are looked for in words of 64")
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return position(builder, args[0], ir.IntType(1)(1))
+
+    return types.int64(word), generate
+
+
+@_intrinsic
+def bits_of(typing_context: Any, number: Any) -> Any:
+    """Return the bits of a number of at most 64, uint64; they are in the order of numbers that are not negative."""
+    if not isinstance(number, types.Number) or not hasattr(number, "bitwidth") or number.bitwidth > 64:
+        raise TypingError("only numbers of at most 64 bits have bits to look at")
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        bits = builder.bitcast(args[0], ir.IntType(signature.args[0].bitwidth))
+        return bits if bits.type.width == 64 else builder.zext(bits, ir.IntType(64))
+
+    return types.uint64(number), generate

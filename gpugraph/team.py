@@ -53,6 +53,12 @@ prefetch = _intrinsic("prefetch")
 cycles = _intrinsic("cycles")
 """Return the processor's counter of cycles, uint64; it runs at a steady rate."""
 
+lowest_bit, highest_bit = _intrinsic("lowest_bit"), _intrinsic("highest_bit")
+"""Return the position of the lowest, or highest, bit that is set in a uint64 that is not 0."""
+
+bits_of = _intrinsic("bits_of")
+"""Return the bits of a number of at most 64, uint64; they are in the order of numbers that are not negative."""
+
 
 _ARRIVED, _EPOCH, _STOP = 0, 16, 32
 COUNTERS = 48
@@ -61,16 +67,10 @@ STRIDE = 16
 """Between counters that several threads write, so that they lie in cache lines of their own."""
 _LENGTH = COUNTERS + 32 * STRIDE
 
-_SPINS, _YIELDS, _NAP_US = 256, 64, 50
-"""How often one that waits only looks, then lets others run, and how long it sleeps each time after that."""
+_LOOKS, _PAUSE, _NAP_US = 200, 8, 50
+"""How often one that waits looks before it sleeps, how many readings of the clock lie between, how long it sleeps."""
 _LEAST = 1 << 15
 """Fewer items are done by one thread before another is awake."""
-
-
-def _sched_yield() -> Any:
-    from numba.core import types
-
-    return types.ExternalFunction("sched_yield", types.int32())
 
 
 def _usleep() -> Any:
@@ -79,7 +79,22 @@ def _usleep() -> Any:
     return types.ExternalFunction("usleep", types.int32(types.uint32))
 
 
-_yield, _sleep = FromNumba(_sched_yield), FromNumba(_usleep)
+_sleep = FromNumba(_usleep)
+
+
+@plain_njit
+def look_again(looks: int) -> int:
+    """Let a moment pass before one that waits looks again, for the time after ``looks`` of them; return one more.
+
+    It sleeps before long: where there are more threads than processors, the one waited for must get on.  A thread that
+    offers its turn instead (``sched_yield``) gives up a whole slice each time, and on a busy machine waits for seconds.
+    """
+    if looks > _LOOKS:
+        _sleep(_NAP_US)
+    else:
+        for _ in range(_PAUSE):
+            cycles()
+    return looks + 1
 
 
 @plain_njit
@@ -91,14 +106,9 @@ def join(control: Any, size: int) -> bool:
     epoch = load_now(control, _EPOCH)
     if fetch_add(control, _ARRIVED, 1) == size - 1:
         return True
-    spins = 0
+    looks = 0
     while load_now(control, _EPOCH) == epoch:
-        spins += 1
-        # Where there are more threads than processors, the one waited for must get on.
-        if spins > _SPINS + _YIELDS:
-            _sleep(_NAP_US)
-        elif spins > _SPINS:
-            _yield()
+        looks = look_again(looks)
     return False
 
 

@@ -8,7 +8,17 @@ import numpy as np
 import pytest
 
 from gpugraph.compiled import njit
-from gpugraph.team import compare_and_swap, cycles, fetch_add, fetch_min, load_now, prefetch
+from gpugraph.team import (
+    bits_of,
+    compare_and_swap,
+    cycles,
+    fetch_add,
+    fetch_min,
+    highest_bit,
+    load_now,
+    lowest_bit,
+    prefetch,
+)
 
 
 @njit
@@ -36,6 +46,11 @@ def _look_ahead(array, index):
     before = cycles()
     prefetch(array, index)
     return cycles() - before
+
+
+@njit
+def _bits(word, number):
+    return lowest_bit(word), highest_bit(word), bits_of(number)
 
 
 @njit
@@ -87,6 +102,14 @@ def test_asking_for_a_line_ahead_changes_nothing_even_outside():
     assert _look_ahead(array, 2) >= 0
     assert _look_ahead(array, 1 << 40) >= 0
     assert array.tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("word", [1, 2**63, 0b1011000, 2**64 - 1])
+@pytest.mark.parametrize("number", [np.float64(2.5), np.float32(0.1), np.int64(2**40), np.uint32(7)])
+def test_bits_are_found_from_either_end_and_those_of_reals_seen(word, number):
+    low, high, bits = _bits(np.uint64(word), number)
+    assert (low, high) == ((word & -word).bit_length() - 1, word.bit_length() - 1)
+    assert bits == int.from_bytes(number.tobytes(), "little")
 
 
 def test_no_step_of_several_threads_is_lost():

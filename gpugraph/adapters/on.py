@@ -338,25 +338,24 @@ class OnDevice(Shown):
 
     def _path(self, start: int, goal: int) -> tuple[int | float, list[int]] | None:
         """Return the length and the vertices of a shortest path, or None."""
-        if self.device.kind != "cpu":
-            paths = self._with_predecessors(self.sssp(f"index:{start}", target=f"index:{goal}"))
-            assert paths.predecessor is not None
-            before, reached, length = paths.predecessor, paths.reached[goal], paths.raw[goal]
-        else:
+        if self.device.kind == "cpu":
             rows, dtype = self._rows
             with calls.phase("kernel"):
                 if not self.graph.directed and dtype.kind == "u":  # floats are added up from the source on
                     found = shortest_between(rows, rows, start, goal) if start != goal else (0, [start])
                     return None if found is None else (dtype.type(found[0]).item(), found[1])
                 one_sided = search(rows, [start], goal)
-            before, reached = one_sided.before, one_sided.place[goal] >= 0
-            length = one_sided.distance[goal].astype(dtype)
-        if not reached:
+            if one_sided.order[-1] != goal:
+                return None
+            return one_sided.distance[goal].astype(dtype).item(), one_sided.path_to(goal)
+        paths = self._with_predecessors(self.sssp(f"index:{start}", target=f"index:{goal}"))
+        assert paths.predecessor is not None
+        if not paths.reached[goal]:
             return None
         vertices = [goal]
         while vertices[-1] != start:
-            vertices.append(int(before[vertices[-1]]))
-        return length.item(), vertices[::-1]
+            vertices.append(int(paths.predecessor[vertices[-1]]))
+        return paths.raw[goal].item(), vertices[::-1]
 
     def _until(self, source: int, goal: int | None, cutoff: float | None) -> Distances:
         """Return the distances of the vertices up to a goal or a cutoff, by a search that ends there."""
@@ -367,7 +366,7 @@ class OnDevice(Shown):
             with calls.phase("back"):
                 distance = np.full(rows.vertices, unreached(dtype), dtype)
                 distance[found.order] = found.distance[found.order]
-                return _within(Distances(self._admit("sssp"), source, distance), goal, cutoff)
+                return Distances(self._admit("sssp"), source, distance)
 
     def _with_predecessors(self, distances: _Found) -> _Found:
         for ready in self._ready.values():

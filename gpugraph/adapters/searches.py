@@ -49,24 +49,29 @@ class Found:
     Attributes:
         order: (reached,) int64, the vertices in the order in which they were settled.
         distance: (n,) int64, or the floating type of the weights; of a vertex that is not in ``order`` nothing is said.
-        before: (n,) int64, the vertex before each on its path; −1 for sources and where there is none.
+        links: (n,) int64, 1 more than the vertex before each on its path; 0 for sources and where there is none.
     """
 
     order: NDArray[np.int64]
     distance: NDArray[Any]
-    before: NDArray[np.int64]
+    links: NDArray[np.int64]
+
+    @cached_property
+    def before(self) -> NDArray[np.int64]:
+        """(n,) int64, the vertex before each on its path; −1 for sources and where there is none."""
+        return self.links - 1
 
     @cached_property
     def place(self) -> NDArray[np.int64]:
         """(n,) int64, the place of each vertex in ``order``, −1 where it was not reached."""
-        place = np.full(len(self.before), -1, np.int64)
+        place = np.full(len(self.links), -1, np.int64)
         place[self.order] = np.arange(len(self.order))
         return place
 
     def path_to(self, vertex: int) -> list[int]:
         """Return the vertices of the path that leads to a vertex, a source first."""
         path = [vertex]
-        while (vertex := int(self.before[vertex])) >= 0:
+        while (vertex := int(self.links[vertex]) - 1) >= 0:
             path.append(vertex)
         return path[::-1]
 
@@ -92,28 +97,27 @@ def search(
     """
     n, end = rows.vertices, _NO_GOAL if goal is None else goal
     start = np.array(sources, np.int64)
-    before, order = np.full(n, -1, np.int64), np.empty(n, np.int64)
+    links, order = np.zeros(n, np.int64), np.empty(n, np.int64)  # zeros cost only where they are written
     if rows.weights is None:
         distance = np.zeros(n, np.int64)
         most = np.iinfo(np.int64).max if cutoff is None or cutoff >= n else int(np.floor(cutoff))
         seen = np.zeros(n, np.bool_)
-        count = int(_breadth_first(rows.offsets, rows.targets, start, end, most, distance, before, seen, order))
-        return Found(order[:count], distance, before)
+        count = int(_breadth_first(rows.offsets, rows.targets, start, end, most, distance, links, seen, order))
+        return Found(order[:count], distance, links)
     if rows.weights.dtype.kind == "f":
         kind: np.dtype[Any] = rows.weights.dtype
-        none: Any = np.nan
         limit: Any = np.inf if cutoff is None else float(cutoff)
     else:
-        kind, none = np.dtype(np.int64), np.iinfo(np.int64).max
-        limit = np.int64(max(math.floor(cutoff), -1) if cutoff is not None and cutoff < 2**63 else none)
+        kind, most = np.dtype(np.int64), np.iinfo(np.int64).max
+        limit = np.int64(max(math.floor(cutoff), -1) if cutoff is not None and cutoff < 2**63 else most)
     wide = len(rows.targets) + len(start) >= 2**31
-    nodes, distance = np.empty(n, _node(kind, wide)), np.full(n, none, kind)
+    nodes, distance = np.zeros(n, _node(kind, wide)), np.empty(n, kind)
     heap = np.empty(n, kind), np.empty(n, nodes.dtype["at"])
-    arrays = rows.offsets, rows.targets, rows.weights, start, end, ties, limit, nodes, before, order, *heap, distance
+    arrays = rows.offsets, rows.targets, rows.weights, start, end, ties, limit, nodes, links, order, *heap, distance
     count = int(_dijkstra(*arrays))
     if count < 0:
         raise NegativeArc("a weight is negative")
-    return Found(order[:count], distance, before)
+    return Found(order[:count], distance, links)
 
 
 def tight_tails(rows: Rows, found: Found) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -150,7 +154,7 @@ def _count_tight(
 
 @njit
 def _breadth_first(
-    offsets: Any, targets: Any, sources: Any, goal: int, cutoff: int, distance: Any, before: Any, seen: Any, order: Any
+    offsets: Any, targets: Any, sources: Any, goal: int, cutoff: int, distance: Any, links: Any, seen: Any, order: Any
 ) -> int:
     """Write distances, parents and the queue; return its length, cut after the goal."""
     end = 0
@@ -172,7 +176,7 @@ def _breadth_first(
             if not seen[v]:
                 seen[v] = True
                 distance[v] = distance[u] + 1
-                before[v] = u
+                links[v] = u + 1
                 order[end] = v
                 end += 1
                 if v == goal:
@@ -181,8 +185,9 @@ def _breadth_first(
 
 
 # The heap holds distances beside their vertices, so that putting it in order reads nothing else; what else is known of
-# a vertex lies together: its distance, its position in the heap, and its age, how many got theirs before.
-_UNSEEN, _SETTLED = -1, -2
+# a vertex lies together: its distance, its position in the heap, and its age, how many got theirs before.  A node not
+# seen is all zero, so positions are told from 1 on.
+_UNSEEN, _SETTLED = 0, -1
 
 
 @cache
@@ -201,7 +206,7 @@ def _dijkstra(
     ties: bool,
     cutoff: Any,
     nodes: Any,
-    before: Any,
+    links: Any,
     order: Any,
     keys: Any,
     vertices: Any,
@@ -209,11 +214,8 @@ def _dijkstra(
 ) -> int:
     """Write distances, parents and the order of settling; return how many were settled, −1 after a contradiction.
 
-    ``distance`` has at first what means that there is none yet: NaN, or the largest integer.
+    ``nodes`` and ``links`` are zero at first.
     """
-    for v in range(len(nodes)):
-        nodes[v]["distance"] = distance[v]
-        nodes[v]["at"] = _UNSEEN
     size, pushed, settled = 0, 0, 0
     for source in sources:
         if nodes[source]["at"] == _UNSEEN:
@@ -243,17 +245,19 @@ def _dijkstra(
             cutoff = near
         for arc in range(offsets[u], offsets[u + 1]):
             v, far = targets[arc], near + weights[arc]
-            if far >= nodes[v]["distance"] or far > cutoff:
+            at = nodes[v]["at"]
+            if (at != _UNSEEN and far >= nodes[v]["distance"]) or far > cutoff:
                 continue
-            position = nodes[v]["at"]
-            if position == _SETTLED:
+            if at == _SETTLED:
                 return -1
-            if position == _UNSEEN:
+            if at == _UNSEEN:
                 position = size
                 size += 1
+            else:
+                position = at - 1
             nodes[v]["distance"] = far
             nodes[v]["age"] = pushed
-            before[v] = u
+            links[v] = u + 1
             pushed += 1
             _sift_up(keys, vertices, nodes, far, v, position)
     return settled
@@ -267,10 +271,10 @@ def _sift_up(keys: Any, vertices: Any, nodes: Any, key: Any, vertex: Any, positi
         if keys[above] <= key:
             break
         keys[position], vertices[position] = keys[above], vertices[above]
-        nodes[vertices[position]]["at"] = position
+        nodes[vertices[position]]["at"] = position + 1
         position = above
     keys[position], vertices[position] = key, vertex
-    nodes[vertex]["at"] = position
+    nodes[vertex]["at"] = position + 1
 
 
 @plain_njit
@@ -291,7 +295,7 @@ def _sift_down(keys: Any, vertices: Any, nodes: Any, size: int) -> None:
         if key < least or (key == least and age < nodes[vertices[child]]["age"]):
             break
         keys[position], vertices[position] = least, vertices[child]
-        nodes[vertices[position]]["at"] = position
+        nodes[vertices[position]]["at"] = position + 1
         position = child
     keys[position], vertices[position] = key, vertex
-    nodes[vertex]["at"] = position
+    nodes[vertex]["at"] = position + 1

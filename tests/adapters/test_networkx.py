@@ -141,6 +141,18 @@ def test_the_path_of_a_pair_is_networkx_s(G, data):
     assert outcome(here, "johnson", G) == outcome(there, "johnson", G)
 
 
+@pytest.mark.parametrize(
+    "weigh", [lambda i: i % 3, lambda i: 1 + i * 7919 % 1000, lambda i: i**9 % 2**45, lambda i: i**0.5]
+)
+def test_the_path_of_a_pair_far_apart_is_networkx_s_among_many_as_long(weigh):
+    G = nx.grid_2d_graph(40, 40)
+    for i, (_, _, attributes) in enumerate(G.edges(data=True)):
+        attributes["weight"] = weigh(i)
+    for source, target in (((0, 0), (39, 39)), ((0, 39), (20, 3)), ((7, 7), (7, 9))):
+        mine, yours = (outcome(how, "bidirectional_dijkstra", G, source, target) for how in (here, there))
+        assert mine == yours
+
+
 @settings(deadline=None, max_examples=40)
 @given(graphs())
 def test_components_come_in_the_order_of_their_first_nodes(G):

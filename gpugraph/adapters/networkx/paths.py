@@ -92,7 +92,7 @@ def _on_gpu(graph: ConvertedGraph, rows: Rows, weight: Any, source: int, cutoff:
         reached = np.flatnonzero(found.reached)
         order = reached[np.argsort(found.raw[reached], kind="stable")]
         real = found.raw.dtype.kind == "f"
-        return Found(order, found.raw if real else found.raw.astype(np.int64), found.predecessor)
+        return Found(order, found.raw if real else found.raw.astype(np.int64), found.predecessor + 1)
 
 
 def relaxed(graph: ConvertedGraph, sources: list[int], weight: Any) -> tuple[Found, NDArray[Any], NDArray[Any]]:
@@ -179,7 +179,7 @@ def queue_search(rows: Rows, sources: list[int]) -> tuple[Found, NDArray[np.int6
     count, starts, tails = _bellman_ford(rows.offsets, rows.targets, weights, start, distance, before, place, order)
     if count < 0:
         return None
-    return Found(order[:count], distance, before), starts[: count + 1], tails
+    return Found(order[:count], distance, before + 1), starts[: count + 1], tails
 
 
 @njit

@@ -1,12 +1,13 @@
-"""Delta-stepping: vertices settle a bucket of distances at a time, all threads together.
+"""Delta-stepping: vertices settle by buckets of distances, without a step that all threads wait for.
 
 ``buckets.py`` describes how.  Unlike in the paper, light and heavy arcs are relaxed together: with buckets as narrow as
-chosen here few vertices come twice, and the arcs need not be sorted first.  How many buckets make a step is decided
-anew each time by how much waits in them, so that a wide graph settles in order and a long one in few steps.
+chosen here few vertices come twice, and the arcs need not be sorted first.  Every thread has buckets of its own, and
+before it begins the next it helps those that are behind it.
 Distances of integers run in 32 bits, and once more in 64 where they may not fit.
 
-Source: Meyer & Sanders, Δ-stepping: a parallelizable shortest path algorithm (2003), §2; buckets of a thread's own and
-their fusion as in Zhang et al., Optimizing ordered graph algorithms with GraphIt (2020).
+Sources: Meyer & Sanders, Δ-stepping: a parallelizable shortest path algorithm (2003), §2; threads that take from each
+other by priority in place of barriers as in D'Antonio et al., Wasp: efficient asynchronous single-source shortest path
+on multicore systems via work stealing (2025).
 """
 
 from __future__ import annotations
@@ -29,11 +30,11 @@ from gpugraph.graph.digest import array_digest
 from gpugraph.graph.view import GraphView
 from gpugraph.problems.algorithm import Algorithm, Option
 from gpugraph.problems.registry import register
-from gpugraph.problems.sssp import BATCHED, buckets
+from gpugraph.problems.sssp import BATCHED, bucket_search, buckets
 from gpugraph.problems.sssp.arcs import Arcs, distance_dtype, unreached
 from gpugraph.problems.sssp.distance_matrix import DistanceMatrix, require_room
 from gpugraph.problems.sssp.distances import Distances, distances_from_words
-from gpugraph.team import add_phases, run_team, team_size
+from gpugraph.team import STRIDE, add_phases, run_team, team_size
 
 _SAMPLE = 1 << 14
 _OWN_COLUMNS = 32
@@ -95,23 +96,18 @@ def _narrow(state: State) -> np.dtype[Any]:
 def _arrays(arcs: Arcs, dtype: np.dtype[Any], size: int) -> dict[str, NDArray[Any]]:
     n, index = arcs.vertices, arcs.targets.dtype
     blocks = 2 * n // buckets.BLOCK + size * (buckets.BINS + 2) + 2
-    longest = max(in_threads(lambda low, high: _longest_row(arcs.offsets, low, high), even_ranges(n)))
-    pieces = len(arcs.targets) // buckets.PIECE if size > 1 and longest > buckets.HUB else 0
     return {
         "distance": np.empty(n, dtype),
-        "base": np.empty(1, dtype),
-        "window": np.empty(2, np.float64),
         "leasts": np.empty(size, dtype),
-        "heads": np.empty((size, buckets.BINS + 1), np.int32),
-        "counts": np.empty((size, buckets.BINS + 1), np.int64),
+        "heads": np.empty((size, buckets.COLUMNS), np.int32),
+        "counts": np.empty((size, buckets.COLUMNS), np.int64),
         "vertices": np.empty((blocks, buckets.BLOCK), index),
         "away": np.empty((blocks, buckets.BLOCK), dtype),
         "following": np.empty(blocks, np.int32),
-        "shared": np.empty(blocks, np.int32),
         "filled": np.empty(blocks, np.int32),
-        "hubs": np.empty(pieces, index),
-        "hub_away": np.empty(pieces, dtype),
-        "hub_from": np.empty(pieces, np.int64),
+        "queues": np.empty((size, buckets.QUEUE), np.int32),
+        "ends": np.empty(2 * size * STRIDE, np.int64),
+        "fronts": np.empty(size * STRIDE, np.float64),
         "own": np.empty((size, _OWN_COLUMNS), np.int64),
     }
 
@@ -142,13 +138,13 @@ def run(state: State, clock: NullClock, source: int) -> NDArray[Any]:
 
 def _search(state: State, clock: NullClock, source: int, dtype: np.dtype[Any]) -> NDArray[Any]:
     arcs, arrays = state.arcs, state.arrays_for(dtype)
-    # Kept off the ends of float64, so that the product with any distance is a number.
-    arrays["window"][:] = 1 / min(max(state.delta, 1e-300), 1e300), 0
     none = unreached(dtype)
+    delta = min(max(state.delta, 1e-300), 1e300)  # so that the quotient of any distance is a number
     start = time.perf_counter()
-    run_team(buckets.search, arcs.offsets, arcs.targets, arcs.weights, source, none, *arrays.values(), size=state.size)
+    given = arcs.offsets, arcs.targets, arcs.weights, source, none, delta
+    run_team(bucket_search.search, *given, *arrays.values(), size=state.size)
     own = arrays["own"]
-    clock.count("rounds", int(own[0, buckets.ROUNDS]))
+    clock.count("rounds", int(own[:, buckets.ROUNDS].max()))
     clock.count("relaxations", int(own[:, buckets.RELAXED].sum()))
     spent = own[0, [buckets.IN_STEPS, buckets.IN_WINDOW]]
     add_phases(clock, ("relax", "move_window"), spent, time.perf_counter() - start)
@@ -180,7 +176,7 @@ ALGORITHM = register(
         problem="sssp",
         name="delta-stepping",
         devices=("cpu",),
-        summary="parallel buckets of tentative distances, a step as wide as it takes to keep all threads at work",
+        summary="buckets of tentative distances for each thread; those ahead help those behind, and none waits",
         authors="Meyer, Sanders",
         year=2003,
         section="§2",
@@ -191,7 +187,7 @@ ALGORITHM = register(
         finish=finish,
         digest=array_digest,
         compile=compile_,
-        version=2,
+        version=3,
     )
 )
 
@@ -278,12 +274,4 @@ def _farthest(distance: Any, low: int, high: int) -> Any:
     for v in range(low, high):
         if distance[v] != np.uint32(0xFFFFFFFF):
             most = max(most, distance[v])
-    return most
-
-
-@njit
-def _longest_row(offsets: Any, low: int, high: int) -> int:
-    most = 0
-    for v in range(low, high):
-        most = max(most, offsets[v + 1] - offsets[v])
     return most

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from gpugraph import team
 from gpugraph.clock import HostClock, NullClock
 from gpugraph.errors import InputError
 from gpugraph.graph.build import ArcList, build
@@ -18,6 +19,7 @@ from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView
 from gpugraph.problems.registry import algorithms, find_algorithm, load_problem
 from gpugraph.problems.sssp import (
+    bucket_search,
     buckets,
     cpu_delta_stepping,
     cpu_dijkstra,
@@ -38,7 +40,7 @@ from tests.zoo import directed, undirected, zoo
 
 FRONTIER = ("f-cpu", "u-cpu", "matrix-f-cpu", "matrix-u-cpu")
 EXACT = ("delta-stepping", "dijkstra", *FRONTIER)
-MODULES = (buckets, cpu_dijkstra, frontier_dijkstra_cpu)
+MODULES = (bucket_search, buckets, cpu_dijkstra, frontier_dijkstra_cpu)
 ALGORITHMS = (*EXACT, "dijkstra-fibonacci")
 
 
@@ -154,6 +156,25 @@ def test_a_pool_that_runs_dry_costs_time_and_no_distance(size: int) -> None:
     np.testing.assert_array_equal(found, reference_distances(graph, 0)[0])
     assert found[path:].tolist() == [10_000 - path + 1] * leaves
     assert counters["relaxations"] >= graph.arcs
+
+
+@pytest.mark.parametrize("size", [2, 5])
+def test_a_search_that_was_interrupted_leaves_its_state_good(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = zoo("grid")
+    state = prepare(GraphView.of(graph), None, size=size)
+    real = team.wait
+
+    def interrupted_once(futures: Any) -> None:
+        monkeypatch.setattr(team, "wait", real)
+        raise KeyboardInterrupt
+
+    run(state, NullClock(), 0)  # the threads are there
+    for _ in range(10):
+        monkeypatch.setattr(team, "wait", interrupted_once)
+        with pytest.raises(KeyboardInterrupt):
+            run(state, NullClock(), 0)
+        raw = run(state, NullClock(), 0)
+        np.testing.assert_array_equal(cpu_delta_stepping.finish(state, raw, 0).raw, reference_distances(graph, 0)[0])
 
 
 def test_sums_beyond_32_bits_of_light_arcs_are_exact_too() -> None:
