@@ -52,38 +52,58 @@ class _Thread(threading.local):
 _thread = _Thread()
 
 
-@contextmanager
-def call(function: str, device: str = "cpu") -> Iterator[Call]:
-    """Count what follows as one call; inside another one it is a part of that."""
-    if _thread.depth and _thread.call is not None:
-        yield _thread.call
-        return
-    _thread.call = Call(function, device)
-    _thread.call.seconds["convert"], _thread.converted = _thread.converted, 0.0
-    _thread.depth = 1
-    try:
-        yield _thread.call
-    finally:
-        _thread.depth = 0
+class call:  # noqa: N801  # read as a function; a generator would cost a call as much as some kernels take
+    """Count what follows as one call; inside another one it is a part of that.
+
+    Args:
+        function: what is called.
+        device: the kind of device that computes.
+    """
+
+    __slots__ = ("_device", "_function", "_outermost")
+
+    def __init__(self, function: str, device: str = "cpu"):
+        self._function, self._device, self._outermost = function, device, False
+
+    def __enter__(self) -> Call:
+        thread = _thread.__dict__
+        under_way: Call | None = thread["call"]
+        if thread["depth"] and under_way is not None:
+            return under_way
+        begun = thread["call"] = Call(self._function, self._device)
+        begun.seconds["convert"], thread["converted"] = thread["converted"], 0.0
+        thread["depth"], self._outermost = 1, True
+        return begun
+
+    def __exit__(self, *_: object) -> None:
+        if self._outermost:
+            _thread.depth = 0
 
 
-@contextmanager
-def phase(name: str) -> Iterator[None]:
+class phase:  # noqa: N801
     """Add the time of what follows to a phase of the call under way; what precedes the call is its ``convert``.
 
     The time of a phase inside is that phase's alone.
     """
-    outside, _thread.inside = _thread.inside, 0.0
-    start = time.perf_counter()
-    try:
-        yield
-    finally:
-        whole = time.perf_counter() - start
-        own, _thread.inside = whole - _thread.inside, outside + whole
-        if _thread.depth and _thread.call is not None:
-            _thread.call.seconds[name] += own
+
+    __slots__ = ("_name", "_outside", "_start")
+
+    def __init__(self, name: str):
+        self._name = name
+
+    def __enter__(self) -> None:
+        thread = _thread.__dict__
+        self._outside, thread["inside"] = thread["inside"], 0.0
+        self._start = time.perf_counter()
+
+    def __exit__(self, *_: object) -> None:
+        whole = time.perf_counter() - self._start
+        thread = _thread.__dict__
+        own, thread["inside"] = whole - thread["inside"], self._outside + whole
+        if thread["depth"] and thread["call"] is not None:
+            thread["call"].seconds[self._name] += own
         else:
-            _thread.converted += own
+            thread["converted"] += own
 
 
 def last_call() -> Call | None:

@@ -59,13 +59,20 @@ def _fill_ids(offsets: Any, targets: Any, first: int, last: int, ids: Any) -> No
 
 
 @njit
-def ids_at(offsets: Any, targets: Any, tails: Any, positions: Any) -> Any:
-    """Return the canonical ids of the arcs at ``positions``, whose tails are known."""
+def ids_at(offsets: Any, targets: Any, positions: Any) -> Any:
+    """Return the canonical ids of the arcs at ``positions``, which lie inside the graph."""
     ids = np.empty(len(positions), np.int64)
     for k in range(len(positions)):
         i = positions[k]
-        u, v = tails[k], targets[i]
-        ids[k] = i if v > u else find_arc(offsets, targets, v, u)
+        low, high = 0, len(offsets) - 2
+        while low < high:  # the last row that begins at or before the arc is its own
+            middle = (low + high + 1) // 2
+            if offsets[middle] <= i:
+                low = middle
+            else:
+                high = middle - 1
+        v = targets[i]
+        ids[k] = i if v > low else find_arc(offsets, targets, v, low)
     return ids
 
 

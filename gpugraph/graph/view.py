@@ -200,8 +200,7 @@ class GraphView:
         if graph.on_device is not None and graph.on_device.usable:
             return graph.on_device.canonical_ids(np.ascontiguousarray(arc_positions))
         wide = np.ascontiguousarray(arc_positions, np.int64)
-        tails = np.searchsorted(graph.offsets, wide, side="right") - 1
-        return np.asarray(ids_at(graph.offsets, graph.targets, tails, wide))
+        return np.asarray(ids_at(graph.offsets, graph.targets, wide))
 
     def bring_to_host(self, leave: Device | None = None) -> None:
         """Copy to the host what is not there, so that no later step has to.

@@ -25,6 +25,8 @@ from gpugraph.html import Shown
 
 _PIECE = 1 << 16
 """Edges whose ends threads look up at a time, while those before are hashed."""
+_FEW = 1 << 12
+"""Fewer ids are sorted sooner than looked over."""
 
 
 def edge_endpoints(graph: CSRGraph, edges: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -137,7 +139,7 @@ class Forest(Shown):
             ascending = graph.on_device.ascending(edges)
         else:
             ascending = edges.astype(np.int64)
-            if (ascending[1:] < ascending[:-1]).any():
+            if len(ascending) < _FEW or (ascending[1:] < ascending[:-1]).any():
                 ascending.sort()
         inside = ascending
         if len(ascending) and (ascending[0] < 0 or ascending[-1] >= graph.arcs):
