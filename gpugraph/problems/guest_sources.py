@@ -10,6 +10,7 @@ import importlib.util
 import sys
 import zlib
 from collections.abc import Callable, Mapping
+from importlib.machinery import SourceFileLoader
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
@@ -78,11 +79,19 @@ def _from_file(text: str) -> Callable[[str | None], Algorithm]:
     return lambda problem: as_algorithm(found, problem, f"{Path(path).stem}:{name}")
 
 
+class _AsItIs(SourceFileLoader):
+    """Loads what stands in a file now: byte code that Python keeps is for a second and a size, and lies beside it."""
+
+    def path_stats(self, path: str) -> Any:
+        """Refuse what byte code is known by, so that none is read or written."""
+        raise OSError(path)
+
+
 def _import_file(path: Path) -> ModuleType:
     if not path.is_file():
         raise InputError("there is no such file", where=path, remedy="--algo takes a name or FILE.py:OBJECT")
     name = f"gpugraph_guest_{path.stem}_{zlib.crc32(str(path.resolve()).encode('utf-8', 'surrogateescape')):08x}"
-    spec = importlib.util.spec_from_file_location(name, path)
+    spec = importlib.util.spec_from_file_location(name, path, loader=_AsItIs(name, str(path)))
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)

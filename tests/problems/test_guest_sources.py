@@ -1,8 +1,11 @@
-"""Installed packages add algorithms; each is imported only where its name is asked for."""
+"""Installed packages and files add algorithms; each is imported only where its name is asked for."""
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -94,3 +97,15 @@ def test_what_a_guest_says_of_itself_survives_the_way_to_another_process(install
     assert found.foreign
     with pytest.raises(InputError, match="solves mst, not sssp"):
         described_guest(told["sssp"])
+
+
+def test_a_file_is_taken_as_it_stands_however_soon_it_was_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    path = tmp_path / "mine.py"
+    for value in (1, 2):
+        path.write_text(f"value = {value}\n")
+        os.utime(path, (1e9, 1e9))  # what byte code is known by: the second and the size
+        assert sources._import_file(path).value == value
+    assert list(tmp_path.rglob("*")) == [path]

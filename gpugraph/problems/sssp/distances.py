@@ -182,7 +182,7 @@ def distance_types(view: ResidentView, bits: int | None = None) -> dict[str, str
 
 def read_words(words: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Return the distances, of ``dtype``, that words of 32 or 64 bits stand for, of any shape."""
-    most, none = np.iinfo(words.dtype).max, unreached(dtype)
+    most, none = ~words.dtype.type(0), unreached(dtype)
     distance, flat = np.empty(words.shape, dtype), words.reshape(-1)
 
     def read(start: int, stop: int) -> None:
