@@ -26,7 +26,7 @@ from gpugraph.html import Shown
 _PIECE = 1 << 16
 """Edges whose ends threads look up at a time, while those before are hashed."""
 _FEW = 1 << 12
-"""Fewer ids are sorted sooner than looked over."""
+"""Fewer ids are sorted sooner than looked over, and summed sooner than dealt out to threads."""
 
 
 def edge_endpoints(graph: CSRGraph, edges: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -74,6 +74,8 @@ def total_weight(graph: CSRGraph, edges: NDArray[Any]) -> int | float:
     if graph.on_device is not None and graph.on_device.usable:
         return graph.on_device.total(edges)
     weights = graph.weights
+    if len(edges) < _FEW:
+        return exact_sum(weights[edges])
     return sum(in_threads(lambda start, stop: exact_sum(weights[edges[start:stop]]), even_ranges(len(edges))))
 
 
