@@ -7,6 +7,7 @@ that cannot run (``described_guest``): importing may hang, or end the process.
 from __future__ import annotations
 
 import importlib.util
+import os
 import sys
 import zlib
 from collections.abc import Callable, Mapping
@@ -91,7 +92,7 @@ def _import_file(path: Path) -> ModuleType:
     if not path.is_file():
         raise InputError("there is no such file", where=path, remedy="--algo takes a name or FILE.py:OBJECT")
     name = f"gpugraph_guest_{path.stem}_{zlib.crc32(str(path.resolve()).encode('utf-8', 'surrogateescape')):08x}"
-    spec = importlib.util.spec_from_file_location(name, path, loader=_AsItIs(name, str(path)))
+    spec = importlib.util.spec_from_file_location(name, path, loader=_AsItIs(name, os.path.abspath(path)))
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
