@@ -188,7 +188,8 @@ class CudaDevice:
             return self.download(array[: int(self.read(count))])
         self._contiguous(array)
         runtime, end = self._runtime, array.nbytes + count.nbytes
-        runtime.memcpyAsync(self._small_pointer, array.data.ptr, array.nbytes, _TO_HOST, self._stream_pointer)
+        with translated(self.label, f"after {self.last_kernel}"):
+            runtime.memcpyAsync(self._small_pointer, array.data.ptr, array.nbytes, _TO_HOST, self._stream_pointer)
         self._fetch(count.data.ptr, count.nbytes, array.nbytes)
         told = int(self._small[array.nbytes : end].view(count.dtype)[0])
         found: NDArray[Any] = self._small[: array.nbytes].view(array.dtype)[:told].copy()

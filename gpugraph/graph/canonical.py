@@ -64,15 +64,9 @@ def ids_at(offsets: Any, targets: Any, positions: Any) -> Any:
     ids = np.empty(len(positions), np.int64)
     for k in range(len(positions)):
         i = positions[k]
-        low, high = 0, len(offsets) - 2
-        while low < high:  # the last row that begins at or before the arc is its own
-            middle = (low + high + 1) // 2
-            if offsets[middle] <= i:
-                low = middle
-            else:
-                high = middle - 1
+        u = lower_bound(offsets, 1, len(offsets), i + 1) - 1  # the last row that begins at or before the arc
         v = targets[i]
-        ids[k] = i if v > low else find_arc(offsets, targets, v, low)
+        ids[k] = i if v > u else find_arc(offsets, targets, v, u)
     return ids
 
 

@@ -269,16 +269,22 @@ def transposed_on_device(device: Device, offsets: Array, targets: Array, weights
     Raises:
         OutOfMemory: the device has no room for it.
     """
-    vertices, arcs = int(offsets.size) - 1, int(targets.size)
+    arcs, bits = int(targets.size), 8 * np.dtype(offsets.dtype).itemsize
     if arcs == 0:
         return offsets, targets, weights
     device.require(4 * arcs)
-    tails, bits = device.empty(arcs, np.int32), 8 * np.dtype(offsets.dtype).itemsize
-    kernel = FILE.kernel(device, {"INDEX_BITS": bits}, "tails")
-    grid = covering_grid(device, -(-arcs // ARCS_PER_THREAD), BLOCK)
-    kernel(grid, BLOCK, (np.int32(vertices), np.int64(arcs), offsets, tails))
-    rows, lightest = _listed(device, vertices, False, (targets, tails), weights, index_bits=bits)
+    ends = targets, _tails(device, offsets, arcs)
+    rows, lightest = _listed(device, int(offsets.size) - 1, False, ends, weights, index_bits=bits)
     return rows.offsets, rows.targets, lightest
+
+
+def _tails(device: Device, offsets: Array, arcs: int) -> Array:
+    """Return the (arcs,) int32 tails of the arcs of rows on a device."""
+    tails = device.empty(arcs, np.int32)
+    kernel = FILE.kernel(device, {"INDEX_BITS": 8 * np.dtype(offsets.dtype).itemsize}, "tails")
+    grid = covering_grid(device, -(-arcs // ARCS_PER_THREAD), BLOCK)
+    kernel(grid, BLOCK, (np.int32(int(offsets.size) - 1), np.int64(arcs), offsets, tails))
+    return tails
 
 
 def symmetrize_on_device(graph: CSRGraph) -> CSRGraph:
@@ -290,10 +296,9 @@ def symmetrize_on_device(graph: CSRGraph) -> CSRGraph:
     there = graph.on_device
     assert there is not None
     device, arcs = there.device, there.arcs
-    tails, unequal = device.empty(arcs, np.int32), device.full(1, 0, np.uint64)
+    tails, unequal = _tails(device, there.offsets, arcs), device.full(1, 0, np.uint64)
     sizes = np.int32(there.vertices), np.int64(arcs)
     threads = -(-arcs // ARCS_PER_THREAD)
-    there.launch(FILE, "tails", threads, *sizes, there.offsets, tails)
     word = np.int32(np.dtype(there.weights.dtype).itemsize)
     there.launch(FILE, "unequal", threads, *sizes, there.offsets, there.targets, there.weights, word, unequal)
     rows, weights = _listed(device, there.vertices, True, (tails, there.targets), there.weights)

@@ -16,8 +16,8 @@ from gpugraph.graph.chunks import in_threads
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.host import available_memory
 from gpugraph.problems.contract import Verdict
-from gpugraph.problems.sssp.arcs import distance_dtype, unreached
-from gpugraph.problems.sssp.distances import AsDistances, Distances, read_words
+from gpugraph.problems.sssp.arcs import distance_dtype
+from gpugraph.problems.sssp.distances import AsDistances, Distances, read_words, widened
 from gpugraph.problems.sssp.tight_arcs import refuse_wrapped
 from gpugraph.quantities import in_units
 
@@ -86,12 +86,8 @@ class DistanceMatrix(AsDistances):
 
         def tell(start: int, stop: int) -> tuple[int, int | float, Any, bytes]:
             (row,) = self.raw[start:stop]
-            missing = row == unreached(row.dtype)
-            wide, finite = row.astype("<f8"), row[~missing]
-            wide[missing] = np.inf
-            # Integers may be summed apart; a sum of reals is rounded once.
-            total = 0 if finite.dtype.kind == "f" else exact_sum(finite)
-            return len(finite), total, finite.max(initial=0).item(), hashlib.sha256(wide.data).digest()
+            wide, *told = widened(row)
+            return (*told, hashlib.sha256(wide.data).digest())
 
         rows = in_threads(tell, [(i, i + 1) for i in range(len(self))])
         counts, sums, maxima, digests = zip(*rows, strict=True) if rows else ((), (), (0,), ())

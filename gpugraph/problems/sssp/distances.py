@@ -113,23 +113,12 @@ class Distances(AsDistances):
         exact int or the correctly rounded float; ``distances_sha256`` is over the distances in vertex order as
         little-endian float64, unreached = inf.
         """
-        none = unreached(self.raw.dtype)
-
-        def widen(start: int, stop: int) -> tuple[NDArray[np.float64], int, int | float, Any]:
-            distance = self.raw[start:stop]
-            missing = distance == none
-            part = distance.astype("<f8")
-            part[missing] = np.inf
-            finite = distance[~missing]
-            # Integers may be summed apart; a sum of reals is rounded once.
-            sum_ = 0 if finite.dtype.kind == "f" else exact_sum(finite)
-            return part, len(finite), sum_, finite.max(initial=0).item()
-
         digest = hashlib.sha256()
         counts: list[int] = [0]
         sums: list[int | float] = [0]
         maxima: list[Any] = [self.raw.dtype.type(0).item()]
-        for part, count, sum_, most in in_order(widen, even_ranges(len(self.raw), len(self.raw) // _PIECE + 1)):
+        ranges = even_ranges(len(self.raw), len(self.raw) // _PIECE + 1)
+        for part, count, sum_, most in in_order(lambda start, stop: widened(self.raw[start:stop]), ranges):
             digest.update(part.data)
             counts.append(count)
             sums.append(sum_)
@@ -151,6 +140,19 @@ class Distances(AsDistances):
         if self.predecessor is not None:
             digest.update(np.ascontiguousarray(self.predecessor, np.int64).data)
         return digest.hexdigest()
+
+
+def widened(distance: NDArray[Any]) -> tuple[NDArray[np.float64], int, int | float, Any]:
+    """Return some distances (k,) as digests take them, and how many are reached, their sum and the largest.
+
+    Returns:
+        (k,) little-endian float64, unreached = inf; the number of those reached; their exact sum, 0 for reals, whose
+        sum is to be rounded once; the largest of them, 0 if there are none.
+    """
+    missing = distance == unreached(distance.dtype)
+    wide, finite = distance.astype("<f8"), distance[~missing]
+    wide[missing] = np.inf
+    return wide, len(finite), 0 if finite.dtype.kind == "f" else exact_sum(finite), finite.max(initial=0).item()
 
 
 def distance_bytes(sizes: InputSizes) -> int:

@@ -42,7 +42,7 @@ def narrowest(view: ResidentView) -> int:
     return 16 if view.weight_bytes == 4 and view.weights.dtype.kind != "f" else 8 * view.weight_bytes
 
 
-def shape(sizes: InputSizes, bits: int, count: int) -> tuple[int, int]:
+def shape(bits: int, count: int) -> tuple[int, int]:
     """Return the threads that a line takes, and how many groups of ``count`` searches there are.
 
     A line is no longer than the searches need, or than a tile has threads for.
@@ -59,7 +59,7 @@ def arrays(sizes: InputSizes, bits: int, count: int) -> dict[str, tuple[int | tu
 
     The last two have to be 0 before the first launch.
     """
-    threads, groups = shape(sizes, bits, count)
+    threads, groups = shape(bits, count)
     items = groups * sizes.vertices
     pieces = 2 * (sizes.arcs // FILE["PIECE"]) + 1
     return {
@@ -85,14 +85,8 @@ class State:
         self.arrays: dict[str, Array] = {}
         self.rows: Array = None
         self.overflow = False  # a sum of integers may not have fitted 64 bits
-        self.in_arcs  # noqa: B018  # made while the run is prepared
-
-    @cached_property
-    def in_arcs(self) -> tuple[Array, Array, Array]:
-        """The rows of in-arcs: offsets, tails, weights."""
-        view = self.view
         rows = view.offsets, view.targets, view.weights
-        return transposed_on_device(self.device, *rows) if view.host.graph.directed else rows
+        self.in_arcs = transposed_on_device(device, *rows) if view.host.graph.directed else rows
 
     def make_ready(self, count: int, bits: int) -> None:
         """Hold arrays for ``count`` sources and distances of so many bits."""
@@ -105,7 +99,7 @@ class State:
         device.require(needs(table))
         self.arrays = {name: device.empty(size, dtype) for name, (size, dtype) in table.items()}
         self.rows = self.arrays.pop("rows")
-        self.threads, self.groups = shape(view, bits, count)
+        self.threads, self.groups = shape(bits, count)
         work = -(-self.groups * view.vertices * self.threads // self.block)
         self.grid = max(1, min(work, self.kernels["search"].resident_blocks(self.block)))
         self.held = count, bits

@@ -156,7 +156,7 @@ def test_the_room_for_pieces_holds_all_and_lines_are_no_longer_than_needed() -> 
     graph, piece = hub(), batched.FILE["PIECE"]
     pieces = -(-graph.degrees // piece)
     assert pieces[graph.degrees > piece].sum() <= batched.arrays(GraphView.of(graph), 32, 1)["piece_vertex"][0]
-    shapes = {count: batched.shape(GraphView.of(graph), 16, count) for count in (1, 8, 9, 64, 65)}
+    shapes = {count: batched.shape(16, count) for count in (1, 8, 9, 64, 65)}
     assert shapes == {1: (1, 1), 8: (1, 1), 9: (2, 1), 64: (8, 1), 65: (8, 2)}
 
 
