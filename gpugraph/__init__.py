@@ -41,8 +41,7 @@ if TYPE_CHECKING:
     from gpugraph.problems.contract import Verdict
     from gpugraph.problems.mst.forest import Forest
     from gpugraph.problems.scan.scanned import Scanned
-    from gpugraph.problems.sssp.distance_matrix import DistanceMatrix
-    from gpugraph.problems.sssp.distances import Distances
+    from gpugraph.problems.sssp.distances import DistanceMatrix, Distances
 
 __all__ = [
     "__version__",
@@ -307,7 +306,7 @@ def sssp(
         return record
     results = [result.with_predecessors() if predecessors else result for result in record.results]
     if sources is not None:
-        from gpugraph.problems.sssp.distance_matrix import DistanceMatrix
+        from gpugraph.problems.sssp.distances import DistanceMatrix
 
         return DistanceMatrix.joined(results)
     return results if is_several(record.graph, source) else results[0]

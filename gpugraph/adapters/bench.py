@@ -15,7 +15,7 @@ from gpugraph.measure.assemble import failed_record, outcome_of
 from gpugraph.measure.cell import Cell, Sampling, check_counts
 from gpugraph.measure.record import Record
 from gpugraph.measure.run_cell import Session
-from gpugraph.problems.guest_sources import installed
+from gpugraph.problems.guest import installed
 from gpugraph.problems.registry import algorithms
 from gpugraph.quantities import parse_share
 

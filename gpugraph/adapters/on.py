@@ -36,8 +36,7 @@ from gpugraph.problems.mst.forest import Forest
 from gpugraph.problems.registry import find_algorithm, load_problem
 from gpugraph.problems.sssp import BATCHED
 from gpugraph.problems.sssp.arcs import distance_dtype, unreached
-from gpugraph.problems.sssp.distance_matrix import DistanceMatrix
-from gpugraph.problems.sssp.distances import Distances
+from gpugraph.problems.sssp.distances import DistanceMatrix, Distances
 from gpugraph.problems.sssp.start_vertex import one_of, resolve_sources, several
 
 _Found = TypeVar("_Found", Distances, DistanceMatrix)

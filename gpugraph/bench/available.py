@@ -17,7 +17,7 @@ from gpugraph.errors import GpuGraphError, InputError, placed, unknown_name
 from gpugraph.measure.cell import parse_options
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.contract import PROBLEMS
-from gpugraph.problems.guest_sources import described_guest, installed, is_file
+from gpugraph.problems.guest import described_guest, installed, is_file
 from gpugraph.problems.registry import algorithms
 from gpugraph.quantities import in_seconds
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from gpugraph.bench.process import WorkerProcess
 from gpugraph.errors import DeviceUnavailable, InputError
-from gpugraph.ranks.devices import gpus
+from gpugraph.ranks.world import gpus
 
 
 class Lane:

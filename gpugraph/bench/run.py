@@ -30,7 +30,7 @@ from gpugraph.measure.assemble import failed_record
 from gpugraph.measure.cell import unopened_id
 from gpugraph.measure.instruments import command_line
 from gpugraph.problems.contract import Input
-from gpugraph.problems.guest_sources import told_of
+from gpugraph.problems.guest import told_of
 from gpugraph.quantities import in_units
 
 STOPPING = ("out of memory", "timeout", "died")

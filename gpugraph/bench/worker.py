@@ -141,7 +141,7 @@ class Worker:
         if request["do"] == "devices":
             self._send("devices", devices={name: describe_device(name) for name in request["names"]})
         elif request["do"] == "describe":
-            from gpugraph.problems.guest_sources import describe_guest
+            from gpugraph.problems.guest import describe_guest
 
             self._send("described", told=describe_guest(request["algorithm"]))
         elif request["do"] == "measure":
@@ -165,7 +165,7 @@ class Worker:
             register_commands(parse_commands(request["peers"]))
         cells = [cell_from(words) for words in request["cells"]]
         for index, told in request.get("guests", {}).items():
-            from gpugraph.problems.guest_sources import described_guest
+            from gpugraph.problems.guest import described_guest
 
             self._session.describe(cells[int(index)], described_guest(told))
         sampling = Sampling(**request["sampling"])

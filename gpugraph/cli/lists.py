@@ -59,7 +59,7 @@ def _installed(problem: str | None, *, quiet: bool) -> list[Algorithm]:
     """Return what installed packages offer; one that cannot be used is told of and left out."""
     from gpugraph.bench.available import Guests
     from gpugraph.cli.output import tell
-    from gpugraph.problems.guest_sources import installed
+    from gpugraph.problems.guest import installed
     from gpugraph.problems.registry import algorithms
 
     found, guests, taken = [], Guests(), {algorithm.name for algorithm in algorithms()}

@@ -311,7 +311,7 @@ def _device_of(algo: str) -> str:
 
 def _check_algorithm(problem: str, name: str) -> None:
     """Refuse an algorithm that does not exist before a large graph is loaded for it."""
-    from gpugraph.problems.guest_sources import installed
+    from gpugraph.problems.guest import installed
     from gpugraph.problems.registry import algorithms
 
     if name != "auto" and ":" not in name and not name.endswith(".py"):

@@ -87,7 +87,7 @@ def races(
 
 def _algorithm(problem: str, name: str) -> Any:
     """Return an algorithm that runs on the emulated device, of ours or a user's own."""
-    from gpugraph.problems.guest_sources import is_file, load_guest
+    from gpugraph.problems.guest import is_file, load_guest
     from gpugraph.problems.registry import find_algorithm
 
     if name.startswith("peer:"):

@@ -34,7 +34,7 @@ def guest_in(words: Sequence[str]) -> str | None:
     named = given[0].partition("@")[0]
     if not named or named == "auto" or named.startswith("peer:"):
         return None
-    from gpugraph.problems.guest_sources import installed, is_file
+    from gpugraph.problems.guest import installed, is_file
 
     return named if is_file(named) or named in installed() else None
 

@@ -24,7 +24,7 @@ from gpugraph import code_cache
 from gpugraph.clock import COMPILING
 from gpugraph.devices.base import Defines, KernelArgumentError, KernelCompileError
 from gpugraph.devices.cuda_runtime import translate, translated
-from gpugraph.devices.cuda_source import Source, define_lines, load_source
+from gpugraph.devices.kernel_file import Source, define_lines, load_source
 from gpugraph.devices.nvrtc import compiler, parameter_sizes
 from gpugraph.errors import DeviceUnavailable, GpuGraphError
 

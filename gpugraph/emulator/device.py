@@ -16,8 +16,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from gpugraph.clock import Clock, HostClock, HostStopwatch
 from gpugraph.devices.base import Array, Defines, Mark, Stopwatch, check_copy, read_exactly
-from gpugraph.emulator.arguments import MAX_SHARED_BYTES, MAX_THREADS
-from gpugraph.emulator.module import SimtKernel, SimtModule
+from gpugraph.emulator.module import MAX_SHARED_BYTES, MAX_THREADS, SimtKernel, SimtModule
 from gpugraph.emulator.races import Race, unexplained
 from gpugraph.emulator.sanitize import SWITCH, check_running_sanitized
 from gpugraph.emulator.toolchain import find_compiler

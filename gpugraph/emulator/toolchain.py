@@ -17,7 +17,7 @@ from pathlib import Path
 from gpugraph import code_cache
 from gpugraph.clock import COMPILING
 from gpugraph.devices.base import Defines, KernelCompileError
-from gpugraph.devices.cuda_source import Source, define_lines
+from gpugraph.devices.kernel_file import Source, define_lines
 from gpugraph.errors import DeviceUnavailable, InputError
 
 # ------------------------------------------------------------------ translation

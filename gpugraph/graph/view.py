@@ -11,7 +11,7 @@ preparation        what it does
 ``renumber``       vertices renumbered in breadth-first order, so that connected ones get close
                    numbers; rows are sorted by the new targets unless ``sort-adjacency`` is chosen too
 ``rank-weights``   weights of any dtype become dense uint32 ranks: the same order, the same ties
-``compress``       a device gets the targets in a byte and two bits each (``compress.py``); rows that
+``compress``       a device gets the targets in a byte and two bits each (``preparations.py``); rows that
                    spread too far for it stay as they are
 ================== ==================================================================================
 
@@ -33,7 +33,7 @@ from gpugraph.graph.canonical import canonical_ids, ids_at
 from gpugraph.graph.csr import CSRGraph, freeze, target_dtype
 
 if TYPE_CHECKING:
-    from gpugraph.graph.compress import CompressedTargets
+    from gpugraph.graph.preparations import CompressedTargets
 
 
 MAX_NARROW_ARCS = 2**31 - 2**16
@@ -168,7 +168,7 @@ class GraphView:
             arc_origin = origin.astype(index, copy=False)
         compressed = None
         if "compress" in chosen:
-            from gpugraph.graph.compress import compress
+            from gpugraph.graph.preparations import compress
 
             compressed = compress(offsets, targets, index)
         return cls(
@@ -272,7 +272,7 @@ class ResidentView:
         targets: (arcs,) int32 or int64.
         weights: (arcs,).
         edge_ids: (arcs,) canonical edge ids in the width of ``offsets``, or None (see GraphView).
-        compressed: base, short, k, kept and kept_shift of ``graph/compress.py``; None where the view is not
+        compressed: base, short, k, kept and kept_shift of ``graph/preparations.py``; None where the view is not
             compressed.  Where it is, ``targets`` is ``kept``.
     """
 

@@ -13,7 +13,7 @@ bits).  Trees at least halve from round to round.
 The share of a rank is a stretch of all edges in canonical order, as long as every other's: the arcs to a greater vertex
 are more in the first rows than in the last, so they are dealt out anew.
 
-The steps, on processors, are those of ``contraction_cpu.py``.
+A rank is one process, and its compiled steps work with one thread.
 
 Source: Borůvka 1926; Chung & Condon 1996, Parallel implementation of Borůvka's minimum spanning tree algorithm.
 """
@@ -27,8 +27,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.clock import Clock
+from gpugraph.compiled import njit
 from gpugraph.devices.base import Array
 from gpugraph.errors import InputError
+from gpugraph.graph.canonical import weight_keys, weight_words
 from gpugraph.graph.view import GraphView, ResidentView
 from gpugraph.ranks.comm import Comm
 from gpugraph.ranks.part import GraphPart, up_arcs
@@ -119,3 +121,165 @@ def dealt_edges(part: GraphPart) -> tuple[NDArray[Any], NDArray[Any], NDArray[An
         np.concatenate(comm.all_to_all([column[low:high] for low, high in pairwise(bounds)])) for column in columns
     )
     return tails, heads, weights
+
+
+NO_EDGE = np.uint32(2**32 - 1)
+NO_CLAIM = np.uint64(2**64 - 1)
+
+
+class HostEdges:
+    """The edges of a rank on its processor.
+
+    Attributes:
+        tail, head: (m,) int32 the trees at both ends of an edge.
+        key, at: (m,) the order key of the weight; the edge's place in the rank's share, uint32, which breaks ties.
+        best_key, best_at: (trees,) the least key; the least place of an edge of that key, or NO_EDGE.
+        claims: (trees,) uint64 rank << 32 | the tree at the other end, or NO_CLAIM.
+        link, renamed: (trees,) int32 the tree hung on, in the end the root; the new number, −1 for one that has ended.
+        chosen: (n,) uint32, ``chosen_count`` of them: of the forest's edges that were won here, in any order, ``at``.
+        label: (n,) int32 of each vertex, after ``contract`` and ``settle``, the smallest vertex of its tree.
+    """
+
+    device = None
+
+    def __init__(self, part: GraphPart, *, weighted: bool, labelled: bool):
+        self.part, self.weighted, self.labelled = part, weighted, labelled
+        self.comm: Comm = part.comm
+        self.tails, self.heads, self.weights = dealt_edges(part)
+        words, sign, real = weight_words(self.weights)
+        self.keys = weight_keys(words, sign, real) if weighted else np.zeros(len(words), np.uint32)
+        n, room = part.vertices, len(self.tails)
+        self.key_type: Any = self.keys.dtype
+        key = self.key_type
+        self.tail, self.head = np.empty(room, np.int32), np.empty(room, np.int32)
+        self.key, self.at = np.empty(room, key), np.empty(room, np.uint32)
+        self.best_key, self.best_at = np.empty(n, key), np.empty(n, np.uint32)
+        self.claims = np.empty(n, np.uint64)
+        self.link, self.renamed = np.empty(n, np.int32), np.empty(n, np.int32)
+        self.chosen, self.chosen_count = np.empty(max(n, 1), np.uint32), np.zeros(1, np.int64)
+        self.least = np.empty(0, np.int32)
+        self.label = np.empty(0, np.int32)
+        self.trees = self.edges = 0
+
+    def start(self) -> None:
+        """Make every vertex a tree, and list the edges."""
+        self.trees, self.chosen_count[0] = self.part.vertices, 0
+        self.best_key[:] = 0
+        self.tail[:], self.head[:], self.key[:] = self.tails, self.heads, self.keys
+        self.at[:] = np.arange(len(self.at), dtype=np.uint32)
+        self.edges = len(self.at)
+        if self.labelled:
+            self.label, self.least = np.arange(self.trees, dtype=np.int32), np.arange(self.trees, dtype=np.int32)
+
+    def find_min(self) -> None:
+        """Find the least key at every tree among the edges that are here."""
+        self.best_key[: self.trees] = np.iinfo(self.key_type).max
+        _find_min(self.edges, self.tail, self.head, self.key, self.best_key)
+
+    def claim(self) -> None:
+        """Claim for this rank the trees at which it has an edge of the least key of all."""
+        self.best_at[: self.trees], self.claims[: self.trees] = NO_EDGE, NO_CLAIM
+        arrays = (self.tail, self.head, self.key, self.at)
+        _claim(self.edges, np.uint64(self.comm.rank << 32), *arrays, self.best_key, self.best_at, self.claims)
+
+    def merge(self) -> None:
+        """Hang every tree on the other end of the edge that won it, and note the edges that were won here."""
+        rank = np.uint64(self.comm.rank)
+        _merge(self.trees, rank, self.claims, self.best_at, self.link, self.chosen, self.chosen_count)
+
+    def renumber(self) -> None:
+        """Number the trees that are left, on all ranks alike; those that nobody claimed have ended."""
+        left = _renumber(self.trees, self.claims, self.link, self.renamed)
+        if self.labelled:
+            least = np.full(left, 2**31 - 1, np.int32)
+            _label(self.trees, self.renamed, self.least, least, self.label)
+            self.least = least
+        self.trees = left
+
+    def filter(self) -> None:
+        """Drop the edges inside a tree."""
+        self.edges = _filter(self.edges, self.tail, self.head, self.key, self.at, self.renamed)
+
+    def settle(self) -> None:
+        """Bring every vertex's label from its tree to the tree's smallest vertex."""
+        _settle(self.least, self.label)
+
+
+@njit
+def _find_min(edges: int, tail: Any, head: Any, key: Any, best_key: Any) -> None:
+    for i in range(edges):
+        best_key[tail[i]] = min(best_key[tail[i]], key[i])
+        best_key[head[i]] = min(best_key[head[i]], key[i])
+
+
+@njit
+def _claim(
+    edges: int, mine: Any, tail: Any, head: Any, key: Any, at: Any, best_key: Any, best_at: Any, claims: Any
+) -> None:
+    for i in range(edges):
+        a, b = tail[i], head[i]
+        if key[i] == best_key[a] and at[i] < best_at[a]:
+            best_at[a], claims[a] = at[i], mine | np.uint64(b)
+        if key[i] == best_key[b] and at[i] < best_at[b]:
+            best_at[b], claims[b] = at[i], mine | np.uint64(a)
+
+
+@njit
+def _merge(trees: int, rank: Any, claims: Any, best_at: Any, link: Any, chosen: Any, chosen_count: Any) -> None:
+    for c in range(trees):
+        link[c] = c if claims[c] == NO_CLAIM else np.int64(claims[c] & np.uint64(0xFFFFFFFF))
+    out = chosen_count[0]
+    for c in range(trees):
+        up = link[c]
+        if up != c and c < up and link[up] == c:
+            link[c] = c  # two trees that claimed the same edge: the smaller is a root
+        elif up != c and (claims[c] >> np.uint64(32)) == rank:
+            chosen[out] = best_at[c]
+            out += 1
+    chosen_count[0] = out
+    for c in range(trees):
+        root = c
+        while link[root] != root:
+            root = link[root]
+        while link[c] != root:
+            link[c], c = root, link[c]
+
+
+@njit
+def _renumber(trees: int, claims: Any, link: Any, renamed: Any) -> int:
+    left = 0
+    for c in range(trees):
+        renamed[c] = -1
+        if link[c] == c and claims[c] != NO_CLAIM:
+            renamed[c] = left
+            left += 1
+    for c in range(trees):
+        renamed[c] = renamed[link[c]]
+    return left
+
+
+@njit
+def _label(trees: int, renamed: Any, least: Any, new: Any, label: Any) -> None:
+    for c in range(trees):
+        if renamed[c] >= 0:
+            new[renamed[c]] = min(new[renamed[c]], least[c])
+    for v in range(len(label)):
+        if label[v] >= 0:
+            label[v] = renamed[label[v]] if renamed[label[v]] >= 0 else -1 - least[label[v]]
+
+
+@njit
+def _filter(edges: int, tail: Any, head: Any, key: Any, at: Any, renamed: Any) -> int:
+    out = 0
+    for i in range(edges):
+        a, b = renamed[tail[i]], renamed[head[i]]
+        if a != b:
+            tail[out], head[out], key[out], at[out] = a, b, key[i], at[i]
+            out += 1
+    return out
+
+
+@njit
+def _settle(least: Any, label: Any) -> None:
+    for v in range(len(label)):
+        label[v] = least[label[v]] if label[v] >= 0 else -1 - label[v]

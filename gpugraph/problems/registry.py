@@ -142,7 +142,7 @@ def find_algorithm(problem: str, name: str, device_kind: str) -> Algorithm:
         raise InputError(
             f"algorithm '{name}' does not run on device '{device_kind}'", remedy=f"use --device {' or '.join(kinds)}"
         )
-    from gpugraph.problems.guest_sources import check_fits, installed, installed_guest
+    from gpugraph.problems.guest import check_fits, installed, installed_guest
 
     if name in installed():
         return check_fits(installed_guest(name), name, problem, device_kind)

@@ -6,10 +6,10 @@ called by all ranks in the same order, with arrays of equal length and dtype.
 
 =================  =================================================================
 ``LoneComm``       one rank
-``SocketComm``     ranks that gpugraph started itself (``sockets.py``)
-``MpiComm``        ranks that mpiexec or srun started (``mpi.py``)
+``SocketComm``     ranks that gpugraph started itself
+``MpiComm``        ranks that mpiexec or srun started
 ``StagedComm``     arrays of a device, copied through the host
-``NcclComm``       arrays of GPUs, copied from one to the other (``nccl.py``)
+``NcclComm``       arrays of GPUs, copied from one to the other
 =================  =================================================================
 """
 
@@ -286,7 +286,7 @@ def comm_for(host: HostComm, device: Any) -> Comm:
         if device.kind != "cuda" or host.size == 1:
             host.beside = device, StagedComm(host, device)
         else:
-            from gpugraph.ranks.nccl import NcclComm
+            from gpugraph.ranks.carriers import NcclComm
 
             host.beside = device, NcclComm(host, device)
     return host.beside[1]

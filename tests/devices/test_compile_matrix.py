@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gpugraph.devices.cuda_source import load_source
+from gpugraph.devices.kernel_file import load_source
 from gpugraph.devices.kernels import CompiledModule, KernelUsage, compile_kernels
 from tests.devices import compile_matrix as matrix
 

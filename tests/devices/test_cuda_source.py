@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gpugraph.devices.cuda_source import find_source, load_source
+from gpugraph.devices.kernel_file import find_source, load_source
 from gpugraph.errors import InputError
 from gpugraph.files import resource_dir
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from gpugraph.devices.base import KernelArgumentError
-from gpugraph.emulator.arguments import Parameter, check_limits, pack
 from gpugraph.emulator.device import EmulatedDevice
+from gpugraph.emulator.module import Parameter, check_limits, pack
 from gpugraph.errors import InputError
 from tests.emulator.compiler import needs_compiler
 

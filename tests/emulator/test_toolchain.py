@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gpugraph.devices.cuda_source import load_source
+from gpugraph.devices.kernel_file import load_source
 from gpugraph.emulator import toolchain
 from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.emulator.module import Library, SimtModule

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import gpugraph
 from gpugraph.errors import InputError
 from gpugraph.graph import chunks
-from gpugraph.graph.compress import WIDEST_SPREAD, compress
+from gpugraph.graph.preparations import WIDEST_SPREAD, compress
 from gpugraph.graph.view import GraphView
 from tests.zoo import ZOO, zoo
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gpugraph.devices.cuda_source import load_source
+from gpugraph.devices.kernel_file import load_source
 from gpugraph.emulator.sanitize import run_sanitized
 from gpugraph.errors import DeviceUnavailable
 from tests.devices.compile_matrix import kernel_files

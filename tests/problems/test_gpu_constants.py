@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 import gpugraph.problems.mst.gpu_boruvka as boruvka
+import gpugraph.problems.mst.gpu_boruvka_hybrid as boruvka_rows
 import gpugraph.problems.mst.gpu_prim as prim
-import gpugraph.problems.mst.hybrid_rows as boruvka_rows
 import gpugraph.problems.sssp.gpu_delta_stepping as delta_stepping
-from gpugraph.devices.cuda_source import load_source
+from gpugraph.devices.kernel_file import load_source
 
 
 def test_the_cpus_rows_find_no_tree_where_the_kernels_see_none() -> None:

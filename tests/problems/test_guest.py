@@ -10,8 +10,7 @@ import pytest
 
 from gpugraph.errors import InputError
 from gpugraph.problems.algorithm import Algorithm
-from gpugraph.problems.guest import as_algorithm
-from gpugraph.problems.guest_sources import load_guest
+from gpugraph.problems.guest import as_algorithm, load_guest
 from gpugraph.problems.registry import find_algorithm
 from tests.cli.runner import refuse, run, succeed
 from tests.emulator.compiler import needs_compiler

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-import gpugraph.problems.guest_sources as sources
+import gpugraph.problems.guest as sources
 from gpugraph.errors import InputError
-from gpugraph.problems.guest_sources import describe_guest, described_guest
+from gpugraph.problems.guest import describe_guest, described_guest
 from gpugraph.problems.registry import algorithms, find_algorithm
 from tests.cli.runner import refuse, succeed
 

@@ -20,7 +20,7 @@ from gpugraph.errors import GpuGraphError
 from gpugraph.exact import exact_sum
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.components.labels import Components
-from gpugraph.problems.mst import forest_on_ranks, gpu_filter_boruvka
+from gpugraph.problems.mst import boruvka_distributed, gpu_filter_boruvka
 from gpugraph.problems.mst.on_ranks import GatheredForest
 from gpugraph.problems.registry import algorithms, load_problem
 from gpugraph.problems.sssp.distances import Distances
@@ -106,7 +106,7 @@ def main() -> None:
     kind, *names = sys.argv[1:]
     device: Any = EmulatedDevice(races=True) if kind == "races" else select_device(kind)[0]
     gpu_filter_boruvka.FILTER_ARCS, gpu_filter_boruvka.FILTER_DEGREE = 300, 2  # so that small graphs are filtered too,
-    forest_on_ranks.LEAST_ROOM = 40  # in many passes
+    boruvka_distributed.LEAST_ROOM = 40  # in many passes
     tried, wrong = 0, []
     for name in names or ZOO:
         graph = zoo(name)

@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 from gpugraph.errors import DeviceUnavailable, GpuGraphError, InputError
-from gpugraph.ranks import devices
-from gpugraph.ranks.devices import device_of_rank, devices_of
-from gpugraph.ranks.world import RANK, devices_asked_for, mpi_rank, ranks_promised
+from gpugraph.ranks import world
+from gpugraph.ranks.world import RANK, device_of_rank, devices_asked_for, devices_of, mpi_rank, ranks_promised
 from tests.ranks.runs import MPIEXEC, ROOT, command, ended, environment, needs_mpi
 
 
@@ -156,7 +155,7 @@ def test_an_mpi_that_is_missing_is_named_with_its_remedy(tmp_path: Path) -> None
     ],
 )
 def test_devices_are_listed(text: str, expected: list[str] | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(devices, "gpus", lambda: 3)
+    monkeypatch.setattr(world, "gpus", lambda: 3)
     assert devices_of(text) == expected
 
 
@@ -178,7 +177,7 @@ def test_devices_are_listed(text: str, expected: list[str] | None, monkeypatch: 
 def test_a_rank_of_an_mpi_takes_the_device_of_its_number(
     text: str, local: int, of: int, expected: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(devices, "gpus", lambda: 3)
+    monkeypatch.setattr(world, "gpus", lambda: 3)
     if isinstance(expected, str):
         assert device_of_rank(text, local, of) == expected
     else:

@@ -23,8 +23,7 @@ from gpugraph.devices.kernel_file import Arrays, ArrayTable, KernelFile, needs
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.components import gpu_hook
 from gpugraph.problems.components.labels import Components
-from gpugraph.problems.contraction import contract, part_behind
-from gpugraph.problems.contraction_cpu import HostEdges
+from gpugraph.problems.contraction import HostEdges, contract, part_behind
 from gpugraph.problems.mst.gpu_forest import merge_launches
 from gpugraph.problems.registry import register
 from gpugraph.ranks.comm import comm_for, to_lower_ranks

@@ -24,8 +24,13 @@ from gpugraph.graph.view import ResidentView
 from gpugraph.problems.algorithm import Algorithm, InputSizes
 from gpugraph.problems.registry import register
 from gpugraph.problems.sssp import BATCHED, gpu_delta_stepping
-from gpugraph.problems.sssp.distance_matrix import DistanceMatrix, matrix_from_words, require_room
-from gpugraph.problems.sssp.distances import DISTANCE_SETS, distance_types
+from gpugraph.problems.sssp.distances import (
+    DISTANCE_SETS,
+    DistanceMatrix,
+    distance_types,
+    matrix_from_words,
+    require_room,
+)
 
 FILE = KernelFile(
     "delta_stepping_batched.cu",

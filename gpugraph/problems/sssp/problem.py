@@ -23,8 +23,7 @@ from gpugraph.problems.on_graphs import OnGraphs, with_published
 from gpugraph.problems.result_files import MismatchError, PathLike
 from gpugraph.problems.sssp import COMMAND
 from gpugraph.problems.sssp.arcs import distance_dtype, unreached
-from gpugraph.problems.sssp.distance_matrix import DistanceMatrix, check_each
-from gpugraph.problems.sssp.distances import Distances, distances_from_words
+from gpugraph.problems.sssp.distances import DistanceMatrix, Distances, check_each, distances_from_words
 from gpugraph.problems.sssp.gpu_harish_narayanan import show_race
 from gpugraph.problems.sssp.on_ranks import DistancesOnRanks
 from gpugraph.problems.sssp.peers import ByPeers

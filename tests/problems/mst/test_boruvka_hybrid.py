@@ -13,7 +13,7 @@ from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.errors import InputError, OutOfMemory
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView
-from gpugraph.problems.mst import hybrid_rows
+from gpugraph.problems.mst import gpu_boruvka_hybrid
 from gpugraph.problems.mst.gpu_boruvka_streamed import limit_bytes
 from gpugraph.problems.mst.gpu_forest import fetch_forest, finish_forest
 from gpugraph.problems.registry import find_algorithm
@@ -73,14 +73,14 @@ def test_a_run_can_be_made_again_while_the_split_moves(preparations: tuple[str, 
 def test_rows_go_to_the_gpu_when_the_cpu_is_late(monkeypatch: pytest.MonkeyPatch) -> None:
     device = EmulatedDevice()
     state = state_of(device, GraphView.of(GRAPH))
-    slow = hybrid_rows.CpuRows.find_min
+    slow = gpu_boruvka_hybrid.CpuRows.find_min
 
     def late(self: Any, round_: int) -> Any:
         mark = slow(self, round_)
         self.seconds = 1e6
         return mark
 
-    monkeypatch.setattr(hybrid_rows.CpuRows, "find_min", late)
+    monkeypatch.setattr(gpu_boruvka_hybrid.CpuRows, "find_min", late)
     raw = fetch_forest(state, hybrid.run(state, NullClock()))
     assert np.array_equal(finish_forest(state, raw).edges, expected("mst", GRAPH, ()).edges)
     assert state.share == 0

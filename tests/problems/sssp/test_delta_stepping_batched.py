@@ -20,7 +20,7 @@ from gpugraph.graph.generate import generate
 from gpugraph.graph.view import GraphView, make_resident
 from gpugraph.problems.registry import find_algorithm
 from gpugraph.problems.sssp import BATCHED
-from gpugraph.problems.sssp.distance_matrix import DistanceMatrix
+from gpugraph.problems.sssp.distances import DistanceMatrix
 from gpugraph.problems.sssp.start_vertex import Several, several
 from tests.cli.runner import refuse, run, succeed
 from tests.emulator.compiler import needs_compiler

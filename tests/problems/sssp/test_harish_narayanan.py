@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from gpugraph.devices.cuda_source import find_source
+from gpugraph.devices.kernel_file import find_source
 from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.generate import generate

@@ -1,0 +1,322 @@
+"""What carries the exchanges of ranks: pairs of sockets, MPI, and NCCL; each imported where it is used.
+
+``SocketComm`` joins ranks that gpugraph itself started on one machine.  Every two share a socket pair that their
+starter made.  In each of P − 1 turns (P even) all ranks are paired up and every pair exchanges what it has for each
+other, the smaller rank sending first; the turns, those of a round-robin tournament (the circle method), are the same
+for all, so that nobody waits in a circle.  A rank that ends closes its sockets, which the others see at once.
+
+``MpiComm`` joins ranks that mpiexec or srun started, on one machine or many; they exchange arrays of the host.
+
+``NcclComm`` carries arrays from GPU to GPU, through ``cupy.cuda.nccl``; a rank for every GPU.  Collectives are issued
+to the device's own stream and return before they have ended.  NCCL has no all-to-all of unequal stretches; it is made
+of grouped sends and receives, and none is made for a stretch of nothing.  A peer that dies leaves the others waiting on
+their GPU: who started the ranks ends them.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from gpugraph.errors import DeviceUnavailable, GpuGraphError, InputError, RankLost
+from gpugraph.ranks.comm import COMBINE, Array, Comm, Host, HostComm
+from gpugraph.ranks.world import ranks_promised
+
+_PIECE = 1 << 20
+
+
+class SocketComm(HostComm):
+    """Ranks joined by sockets.
+
+    Args:
+        rank: this one.
+        size: how many there are.
+        peers: by every other rank the file descriptor of the socket to it.
+    """
+
+    name = "sockets"
+
+    def __init__(self, rank: int, size: int, peers: Mapping[int, int]):
+        super().__init__()
+        self.rank, self.size = rank, size
+        self._sockets = {other: socket.socket(fileno=number) for other, number in peers.items()}
+        self._turns = [turn[rank] for turn in _tournament(size)]
+
+    def close(self) -> None:
+        """Close the sockets."""
+        for one in self._sockets.values():
+            one.close()
+
+    def _exchange(self, packed: Host, sent: Sequence[int], received: Sequence[int], into: Host | None = None) -> Host:
+        packed = np.ascontiguousarray(packed)
+        out = np.empty(sum(received), packed.dtype)
+        to, from_ = np.cumsum([0, *sent]), np.cumsum([0, *received])
+        me = self.rank
+        out[from_[me] : from_[me + 1]] = packed[to[me] : to[me + 1]]
+        for other in self._turns:
+            if other >= self.size or other == me:
+                continue
+            give, take = packed[to[other] : to[other + 1]], out[from_[other] : from_[other + 1]]
+            if me < other:
+                self._send(other, give)
+                self._receive(other, take)
+            else:
+                self._receive(other, take)
+                self._send(other, give)
+        return out
+
+    def _reduce(self, array: Host, op: str) -> None:
+        """Every rank reduces a stretch of its own, and hands it to all."""
+        cuts = [len(array) * i // self.size for i in range(self.size + 1)]
+        lengths = np.diff(cuts).tolist()
+        own = lengths[self.rank]
+        pieces = self._exchange(array, lengths, [own] * self.size).reshape(self.size, own)
+        least = COMBINE[op].reduce(pieces, axis=0, dtype=array.dtype)
+        array[:] = self._exchange(np.concatenate([least] * self.size), [own] * self.size, lengths)
+
+    def _barrier(self) -> None:
+        one = [1] * self.size
+        self._exchange(np.zeros(self.size, np.uint8), one, one)
+
+    def _send(self, other: int, array: Host) -> None:
+        if len(array) == 0:
+            return
+        try:
+            self._sockets[other].sendall(array.view(np.uint8).data)
+        except OSError:
+            raise RankLost(f"rank {other} has ended") from None
+
+    def _receive(self, other: int, array: Host) -> None:
+        if len(array) == 0:
+            return
+        room, got = array.view(np.uint8).data, 0
+        while got < len(room):
+            try:
+                count = self._sockets[other].recv_into(room[got : got + _PIECE])
+            except OSError:
+                count = 0
+            if count == 0:
+                raise RankLost(f"rank {other} has ended")
+            got += count
+
+
+def _tournament(size: int) -> list[list[int]]:
+    """Return the turns: each the partner of every rank; a partner of ``size`` is nobody, where that is odd."""
+    players = size + size % 2
+    turns = []
+    for turn in range(players - 1):
+        order = [0, *((i + turn) % (players - 1) + 1 for i in range(players - 1))]
+        partner = [0] * players
+        for one, other in zip(order[: players // 2], reversed(order[players // 2 :]), strict=True):
+            partner[one], partner[other] = other, one
+        turns.append(partner)
+    return turns
+
+
+INSTALL = "pip install 'gpugraph[mpi]'"
+
+
+class MpiComm(HostComm):
+    """The ranks of ``MPI.COMM_WORLD``.
+
+    Raises:
+        DeviceUnavailable: mpi4py or an MPI is missing.
+        InputError: MPI knows of fewer ranks than were started.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        try:
+            from mpi4py import MPI
+        except (ImportError, RuntimeError, OSError) as error:
+            what = f"this is one of several ranks, and mpi4py cannot be used: {error}"
+            raise DeviceUnavailable(what, remedy=INSTALL) from None
+        self._mpi, self._world = MPI, MPI.COMM_WORLD
+        self.rank, self.size = self._world.rank, self._world.size
+        promised = ranks_promised(os.environ)
+        if self.size != promised:
+            raise InputError(
+                f"{promised} processes were started, but this MPI sees {self.size}",
+                remedy="start them with the mpiexec of the MPI that mpi4py uses, or with srun --mpi=pmix",
+            )
+        library = MPI.Get_library_version().split("\n")[0].replace("Version:", " ")
+        self.name = f"MPI ({' '.join(library.split())[:60]})"
+        self._ops = {"min": MPI.MIN, "max": MPI.MAX, "sum": MPI.SUM}
+
+    def local_rank(self) -> tuple[int, int]:
+        """Return this rank's number among those of its machine, and how many they are."""
+        node = self._world.Split_type(self._mpi.COMM_TYPE_SHARED)
+        found = node.rank, node.size
+        node.Free()
+        return found
+
+    def end(self, code: int) -> None:
+        """Take leave of the others; a code other than 0 ends them all."""
+        if code:
+            self._world.Abort(code)
+        self._mpi.Finalize()  # of a process that ends without it mpiexec may lose what it wrote last
+
+    def _reduce(self, array: Host, op: str) -> None:
+        self._world.Allreduce(self._mpi.IN_PLACE, array, self._ops[op])
+
+    def _exchange(self, packed: Host, sent: Sequence[int], received: Sequence[int], into: Host | None = None) -> Host:
+        packed = np.ascontiguousarray(packed)
+        out = np.empty(sum(received), packed.dtype)
+        kind: Any = self._mpi.BYTE
+        size = packed.itemsize
+        if size > 1:
+            kind = kind.Create_contiguous(size).Commit()
+        try:
+            self._world.Alltoallv(
+                [packed, (list(sent), _starts(sent)), kind], [out, (list(received), _starts(received)), kind]
+            )
+        finally:
+            if size > 1:
+                kind.Free()
+        return out
+
+    def _barrier(self) -> None:
+        self._world.Barrier()
+
+
+def _starts(counts: Sequence[int]) -> list[int]:
+    return [0, *np.cumsum(counts)[:-1].tolist()]
+
+
+_ID_BYTES = 128
+
+_TYPES = {
+    "uint8": "NCCL_UINT8",
+    "int32": "NCCL_INT32",
+    "uint32": "NCCL_UINT32",
+    "int64": "NCCL_INT64",
+    "uint64": "NCCL_UINT64",
+    "float32": "NCCL_FLOAT32",
+    "float64": "NCCL_FLOAT64",
+}
+_OPS = {"min": "NCCL_MIN", "max": "NCCL_MAX", "sum": "NCCL_SUM"}
+
+
+class NcclComm(Comm):
+    """GPUs that talk to each other.
+
+    Args:
+        host: the ranks, which agree on the communicator.
+        device: the GPU of this one, open.
+
+    Raises:
+        DeviceUnavailable: NCCL is not there.
+        GpuGraphError: two ranks would share a GPU, or NCCL fails.
+    """
+
+    def __init__(self, host: HostComm, device: Any):
+        super().__init__()
+        self._host, self._device = host, device
+        self.rank, self.size = host.rank, host.size
+        try:
+            from cupy.cuda import nccl
+
+            version = nccl.get_version()
+        except (ImportError, OSError, RuntimeError, AttributeError) as error:
+            remedy = "pip install nvidia-nccl-cu13 (or -cu12, as CuPy is)"
+            raise DeviceUnavailable(f"several GPUs need NCCL: {error}", remedy=remedy) from None
+        self._nccl = nccl
+        self.name = f"NCCL {version // 10000}.{version % 10000 // 100}.{version % 100}"
+        word = np.zeros(_ID_BYTES, np.uint8)
+        if self.rank == 0:
+            word[:] = np.frombuffer(_id_bytes(nccl.get_unique_id()), np.uint8)
+        host.broadcast(word)
+        self._call(lambda: setattr(self, "_comm", nccl.NcclCommunicator(self.size, _id_of(nccl, word), self.rank)))
+        self._comm: Any
+
+    @property
+    def host(self) -> HostComm:
+        """The ranks themselves."""
+        return self._host
+
+    def close(self) -> None:
+        """Give the communicator back."""
+        self._call(self._comm.destroy)
+
+    def _call(self, step: Any) -> None:
+        try:
+            step()
+        except self._nccl.NcclError as error:
+            raise GpuGraphError(f"NCCL failed: {error}", where=self._device.name) from error
+
+    @property
+    def _stream(self) -> int:
+        return int(self._device.stream.ptr)
+
+    def _settle(self) -> None:
+        self._device.synchronize()
+
+    def _reduce(self, array: Array, op: str) -> None:
+        nccl, pointer = self._nccl, array.data.ptr
+        kind, how = getattr(nccl, _TYPES[str(array.dtype)]), getattr(nccl, _OPS[op])
+        self._call(lambda: self._comm.allReduce(pointer, pointer, array.size, kind, how, self._stream))
+
+    def _exchange(
+        self, packed: Array, sent: Sequence[int], received: Sequence[int], into: Array | None = None
+    ) -> Array:
+        nccl, size = self._nccl, packed.dtype.itemsize
+        out = self._device.empty(sum(received), packed.dtype) if into is None else into[: sum(received)]
+        to = packed.data.ptr + size * np.cumsum([0, *sent])
+        from_ = out.data.ptr + size * np.cumsum([0, *received])
+        own = sent[self.rank]
+        if own:
+            first = int(np.cumsum([0, *sent])[self.rank]), int(np.cumsum([0, *received])[self.rank])
+            self._device.copy(out[first[1] : first[1] + own], packed[first[0] : first[0] + own])
+
+        def swap() -> None:
+            nccl.groupStart()
+            for other in range(self.size):
+                if other == self.rank:
+                    continue
+                if sent[other]:
+                    self._comm.send(int(to[other]), sent[other] * size, nccl.NCCL_UINT8, other, self._stream)
+                if received[other]:
+                    self._comm.recv(int(from_[other]), received[other] * size, nccl.NCCL_UINT8, other, self._stream)
+            nccl.groupEnd()
+
+        self._call(swap)
+        return out
+
+    def _spread(self, array: Array, cuts: list[int]) -> None:
+        nccl, size, at = self._nccl, array.dtype.itemsize, array.data.ptr
+        lengths = [(high - low) * size for low, high in pairwise(cuts)]
+
+        def swap() -> None:
+            nccl.groupStart()
+            for other in range(self.size):
+                if other == self.rank:
+                    continue
+                if lengths[self.rank]:
+                    own = at + cuts[self.rank] * size
+                    self._comm.send(own, lengths[self.rank], nccl.NCCL_UINT8, other, self._stream)
+                if lengths[other]:
+                    self._comm.recv(at + cuts[other] * size, lengths[other], nccl.NCCL_UINT8, other, self._stream)
+            nccl.groupEnd()
+
+        self._call(swap)
+
+    def _barrier(self) -> None:
+        self._device.synchronize()
+        self._host.barrier()
+
+
+def _id_bytes(word: Any) -> bytes:
+    """Return a unique id as bytes; older releases of CuPy give a tuple of signed numbers."""
+    return word if isinstance(word, bytes) else bytes(value & 255 for value in word)
+
+
+def _id_of(nccl: Any, word: np.ndarray[Any, Any]) -> Any:
+    """Return bytes in the form in which this CuPy has a unique id."""
+    if isinstance(nccl.get_unique_id(), bytes):
+        return word.tobytes()
+    return tuple(word.view(np.int8).tolist())
