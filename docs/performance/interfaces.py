@@ -23,7 +23,7 @@ from scipy.sparse import csgraph as scipys
 
 import gpugraph
 import gpugraph.csgraph
-from gpugraph.adapters.batch import GraphBatch
+from gpugraph.adapters.mst_many import GraphBatch
 from gpugraph.adapters.networkx import backend
 from gpugraph.graph.csr import CSRGraph
 

@@ -23,8 +23,7 @@ from gpugraph.quantities import counted, duration, rate
 from gpugraph.report import STYLES, render
 from gpugraph.report.cells import label
 from gpugraph.report.charts import times
-from gpugraph.report.charts.chart import DARK, LIGHT, Chart, Ink, Spec, colors, config, paint
-from gpugraph.report.engine import check_engine, draw
+from gpugraph.report.charts.chart import DARK, LIGHT, Chart, Ink, Spec, check_engine, colors, config, draw, paint
 from gpugraph.report.figure import VALUES, figure
 from gpugraph.report.ranking import Named, sentences
 from gpugraph.report.table import NOISY, describe_graph

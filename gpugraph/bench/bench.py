@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 from gpugraph.bench.available import PEER
 from gpugraph.bench.axes import sampling_settings
 from gpugraph.bench.estimate import Prices
-from gpugraph.bench.lanes import Lane
+from gpugraph.bench.lanes import Lane, WorkerDied
 from gpugraph.bench.plan import Plan, expand_sweep
-from gpugraph.bench.process import WorkerDied
 from gpugraph.bench.run import Runner, Totals, Watcher
 from gpugraph.bench.store import Store, dated_name, latest_name, read_records
 from gpugraph.bench.sweep import Sweep

@@ -1,16 +1,338 @@
-"""Lanes: workers of this machine that measure side by side, each with a GPU or none and a share of the processors."""
+"""Lanes: workers of this machine that measure side by side, each with a GPU or none and a share of the processors.
+
+A ``WorkerProcess`` is the parent's end of one: start it, ask it, listen, watch a request, and end it for certain.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import json
+import logging
 import os
-from collections.abc import Callable, Sequence
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
 from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import IO, Any
 
-from gpugraph.bench.process import WorkerProcess
-from gpugraph.errors import DeviceUnavailable, InputError
+from gpugraph.errors import DeviceUnavailable, GpuGraphError, InputError
+from gpugraph.quantities import in_seconds, in_units
 from gpugraph.ranks.world import gpus
+
+GRACE_S = 2.0
+"""Seconds between asking a worker to end and killing it."""
+
+TAIL_LINES = 20
+"""Lines of a worker's standard error that are kept, to tell what it died of."""
+
+TICK_S = 0.1
+"""Seconds between two looks at the clock and at the worker's memory, while it serves a request."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one cell may take.
+
+    Attributes:
+        time_s: seconds of its own, graph and verification included; beyond, its worker is killed.
+        memory_bytes: of the worker on the host, and of the device as far as it is known before; None: what there is.
+        load_s: seconds that opening the graph may take.
+    """
+
+    time_s: float = 120.0
+    memory_bytes: int | None = None
+    load_s: float = 900.0
+
+
+class WorkerDied(GpuGraphError):
+    """The worker ended by itself; the message says how, with the last that it wrote."""
+
+
+class WorkerProcess:
+    """A running worker; a context manager.
+
+    To be started by the main thread: on Linux a child's end is tied to that of the *thread* that started it.
+
+    Args:
+        command: the program; the worker of gpugraph if not given.
+        variables: of its environment, in the place of this process's.
+    """
+
+    def __init__(self, command: list[str] | None = None, variables: Mapping[str, str] | None = None):
+        words = command or [sys.executable, "-m", "gpugraph.bench.worker", str(os.getpid())]
+        self._process = subprocess.Popen(
+            words,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,  # Ctrl-C of the terminal is the parent's alone, and a kill reaches grandchildren
+            env={**environment_of_child(), **(variables or {})},
+        )
+        self._ended = False
+        self._events: SimpleQueue[dict[str, Any] | None] = SimpleQueue()
+        self._tail: deque[str] = deque(maxlen=TAIL_LINES)
+        self._threads = [
+            threading.Thread(target=self._listen, args=(self._process.stdout,), daemon=True),
+            threading.Thread(target=self._overhear, args=(self._process.stderr,), daemon=True),
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    @property
+    def pid(self) -> int:
+        """The process id."""
+        return self._process.pid
+
+    def __enter__(self) -> WorkerProcess:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+
+    def ask(self, request: Mapping[str, Any]) -> None:
+        """Send a request; a worker that is gone will be noticed by whoever listens."""
+        assert self._process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):
+            self._process.stdin.write(json.dumps(request).encode() + b"\n")
+            self._process.stdin.flush()
+
+    def hear(self, timeout_s: float) -> dict[str, Any] | None:
+        """Return the next answer, or None after ``timeout_s`` seconds of silence.
+
+        Raises:
+            WorkerDied: it is gone, and everything it sent has been heard.
+        """
+        try:
+            event = self._events.get(timeout=timeout_s)
+        except Empty:
+            return None
+        if event is None:
+            self._events.put(None)
+            raise WorkerDied(self._how_it_ended())
+        return event
+
+    def answer(self, request: Mapping[str, Any], kind: str, limit_s: float) -> dict[str, Any] | None:
+        """Send a request; return the first answer of a kind, or None if there is none within ``limit_s`` seconds.
+
+        Raises:
+            WorkerDied: it is gone before.
+        """
+        self.ask(request)
+        end = time.monotonic() + limit_s
+        while (left := end - time.monotonic()) > 0:
+            event = self.hear(left)
+            if event is not None and event["event"] == kind:
+                return event
+        return None
+
+    def resident_bytes(self) -> int | None:
+        """Return the bytes of host memory that it holds, or None where the system does not tell."""
+        try:
+            return int(Path(f"/proc/{self.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        except (OSError, ValueError, IndexError, AttributeError):
+            return None
+
+    def last_words(self) -> list[str]:
+        """Return the last lines that it wrote to standard error."""
+        return list(self._tail)
+
+    def end(self) -> None:
+        """End the worker and all that it started: first politely, then for certain."""
+        if self._ended:  # its number may be another's by now
+            return
+        self._ended = True
+        if self._process.poll() is None:
+            self._signal(signal.SIGTERM)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(GRACE_S)
+        self._signal(getattr(signal, "SIGKILL", signal.SIGTERM))
+        self._process.wait()
+        for thread in self._threads:
+            thread.join(GRACE_S)
+        for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
+            if stream is not None:
+                with contextlib.suppress(OSError):
+                    stream.close()
+
+    def _signal(self, number: int) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            if hasattr(os, "killpg"):
+                os.killpg(self.pid, number)
+            else:
+                self._process.send_signal(number)
+
+    def _how_it_ended(self) -> str:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(GRACE_S)
+        self._threads[1].join(GRACE_S)
+        return how_it_ended(self._process.returncode, self._tail)
+
+    def _listen(self, stream: IO[bytes]) -> None:
+        for event in _lines(stream):
+            self._events.put(event)
+        self._events.put(None)
+
+    def _overhear(self, stream: IO[bytes]) -> None:
+        with contextlib.suppress(ValueError, OSError):
+            for line in stream:
+                self._tail.append(line.decode("utf-8", "replace").rstrip())
+
+
+def how_it_ended(code: int | None, lines: Sequence[str]) -> str:
+    """Return in words how a process ended, with the last that it wrote.
+
+    Args:
+        code: its exit code, negative for a signal.
+        lines: of its standard error.
+    """
+    if code is not None and code < 0:
+        name = next((s.name for s in signal.Signals if s == -code), f"signal {-code}")
+        how = f"its process was ended by {name}"
+        if name == "SIGKILL":
+            how += ", as the system does when memory runs out"
+    else:
+        how = f"its process ended by itself with code {code}"
+    said = next((line for line in reversed(lines) if line.strip()), "")
+    return f"{how}; the last it wrote: {said.strip()[:300]}" if said else how
+
+
+def _lines(stream: IO[bytes]) -> Iterator[dict[str, Any]]:
+    """Yield the objects of a stream; a line that a kill tore is none."""
+    with contextlib.suppress(ValueError, OSError):
+        for line in stream:
+            event = json.loads(line)
+            if isinstance(event, dict):
+                yield event
+
+
+def environment_of_child() -> dict[str, str]:
+    """Return the environment, with the package to be found wherever it was found here."""
+    home = str(Path(__file__).resolve().parents[2])
+    paths = [home, *filter(None, [os.environ.get("PYTHONPATH")])]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PYTHONUNBUFFERED": "1"}
+
+
+Found = Mapping[str, Any]
+"""How a cell ended: the worker's ``record``, or ``outcome`` and ``message``; and the cell's ``id``, if it is known."""
+
+
+class Race:
+    """A request to measure cells that share a graph, watched until it ends.
+
+    Cells are told by their places in the request.
+
+    Args:
+        worker: who is asked.
+        request: what is asked.
+        limits: of each cell.
+        doing: told what a cell is at.
+        finished: told how each cell ended, as it does.
+
+    Attributes:
+        seconds: of each cell's own.
+        ended: the cells that need not be asked for again.
+        worker_lost: the worker must be replaced.
+    """
+
+    def __init__(
+        self,
+        worker: WorkerProcess,
+        request: Mapping[str, Any],
+        limits: Sequence[Limits],
+        doing: Callable[[int, str], None],
+        finished: Callable[[int, Found], None],
+    ):
+        self._worker, self._request, self._limits = worker, request, limits
+        self._doing, self._finished = doing, finished
+        self._ids: dict[int, str] = {}
+        self._at = 0
+        self._opening = True
+        self._what = dict.fromkeys(range(len(limits)), "starting")
+        self.seconds = [0.0] * len(limits)
+        self.ended: set[int] = set()
+        self.worker_lost = False
+
+    def run(self) -> None:
+        """Watch until the worker is done, is lost, or had to be killed."""
+        self._worker.ask(self._request)
+        began = looked = time.monotonic()
+        opening_s, done = 0.0, False
+        while not done:
+            try:
+                event = self._worker.hear(TICK_S)
+            except WorkerDied as death:
+                self._lose("died", str(death))
+                return
+            now = time.monotonic()
+            if self._opening:
+                opening_s = now - began
+            else:
+                self.seconds[self._at] += now - looked
+            looked = now
+            if event is None:
+                self._doing(self._at, self._what[self._at])
+            else:
+                done = self._take(event)
+            if not done and (over := self._over(opening_s)) is not None:
+                self._worker.end()
+                self._lose(*over)
+                return
+
+    def _take(self, event: Mapping[str, Any]) -> bool:
+        """Act on an answer; tell whether it was the last."""
+        kind = event["event"]
+        if kind == "current":
+            self._at = event["index"]
+        elif kind == "opened":
+            self._opening = False
+        elif kind == "identified":
+            self._ids[event["index"]] = event["id"]
+        elif kind == "progress":
+            self._what[self._at] = str(event["what"])
+            self._doing(self._at, self._what[self._at])
+        elif kind == "decided":
+            logging.getLogger("gpugraph").info("%s", event["what"])
+        elif kind == "finished":
+            self._end(event["index"], {"record": event["record"]})
+        elif kind == "already":
+            self.ended.add(event["index"])
+        elif kind == "broken":
+            self._lose("threw", event["message"], everyone=True)
+        elif kind == "lost":
+            self.worker_lost = True
+        return kind in ("done", "lost")
+
+    def _end(self, index: int, found: Found) -> None:
+        self.ended.add(index)
+        self._finished(index, {**found, "id": self._ids.get(index)})
+
+    def _over(self, opening_s: float) -> tuple[str, str] | None:
+        """Return the outcome and the message where a limit is passed."""
+        limits = self._limits[self._at]
+        if self._opening and opening_s > limits.load_s:
+            return "timeout", f"opening the graph took more than {in_seconds(limits.load_s)}"
+        if not self._opening and self.seconds[self._at] > limits.time_s:
+            return "timeout", f"took more than {in_seconds(limits.time_s)} of its own"
+        if limits.memory_bytes is not None:
+            held = self._worker.resident_bytes()
+            if held is not None and held > limits.memory_bytes:
+                what = f"its process held {in_units(held)}, the limit is {in_units(limits.memory_bytes)}"
+                return "out of memory", what
+        return None
+
+    def _lose(self, outcome: str, message: str, *, everyone: bool = False) -> None:
+        """Blame the cell that was at work, or all of them while their graph was being opened."""
+        self.worker_lost = True
+        for index in range(len(self._limits)) if self._opening or everyone else [self._at]:
+            if index not in self.ended:
+                self._end(index, {"outcome": outcome, "message": message})
 
 
 class Lane:

@@ -18,9 +18,8 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from gpugraph.bench.estimate import Budget, Prices, making_bytes
-from gpugraph.bench.lanes import Lane, side_by_side
+from gpugraph.bench.lanes import Lane, Race, side_by_side
 from gpugraph.bench.plan import Plan, Planned, groups_of, units_of
-from gpugraph.bench.process import Race
 from gpugraph.bench.store import Finished, Store
 from gpugraph.bench.sweep import Sweep
 from gpugraph.bench.sweep_file import paper_of

@@ -13,22 +13,8 @@ from typing import Any
 
 from gpugraph.bench.axes import AXES, TEMPLATES, filled, variables_in
 from gpugraph.bench.findings import Expectation, Table
+from gpugraph.bench.lanes import Limits
 from gpugraph.bench.toml_file import Document
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What one cell may take.
-
-    Attributes:
-        time_s: seconds of its own, graph and verification included; beyond, its worker is killed.
-        memory_bytes: of the worker on the host, and of the device as far as it is known before; None: what there is.
-        load_s: seconds that opening the graph may take.
-    """
-
-    time_s: float = 120.0
-    memory_bytes: int | None = None
-    load_s: float = 900.0
 
 
 @dataclass(frozen=True)

@@ -36,10 +36,10 @@ from gpugraph.ranks.world import LOST, devices_asked_for, is_own_rank
 COMMANDS = {
     **dict.fromkeys(PROBLEMS, "options"),
     "bench": "bench",
-    "compare": "compare",
+    "compare": "report",
     "report": "report",
     "plot": "report",
-    "datasets": "datasets",
+    "datasets": "graphs",
     "generate": "graphs",
     "convert": "graphs",
     "info": "graphs",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpugraph.cli import Command
-from gpugraph.cli.compete import check_exports, compete, export, split
+from gpugraph.cli.bench import check_exports, compete, export, split
 from gpugraph.cli.options import bundle, command, defaults, graph_options, output_options, run_options
 from gpugraph.cli.output import (
     check_destination,

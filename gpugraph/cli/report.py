@@ -1,15 +1,21 @@
-"""``gpugraph report`` and ``gpugraph plot``: what becomes of records."""
+"""``gpugraph report``, ``plot`` and ``compare``: what becomes of records."""
 
 from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 
-from gpugraph.cli.options import command
-from gpugraph.errors import InputError, unknown_name
+from gpugraph.cli.options import command, export_option, named
+from gpugraph.errors import InputError, Regression, unknown_name
+from gpugraph.quantities import parse_share
 from gpugraph.report import STYLES, render
+
+if TYPE_CHECKING:
+    from gpugraph.measure.record import Record
 
 
 @command
@@ -54,7 +60,7 @@ def report(
         if any(os.path.exists(output) and os.path.exists(p) and os.path.samefile(output, p) for p in results):
             raise InputError("is one of the results and would be overwritten", where=output, remedy="name another file")
     if style == "html":
-        from gpugraph.report.engine import check_engine
+        from gpugraph.report.charts.chart import check_engine
 
         check_engine()
     with Progress(quiet=quiet) as progress:
@@ -78,7 +84,7 @@ def report(
         elif style != "text":
             text = render(rows, style, title=title, notices=notices)
         else:
-            from gpugraph.report.summary import summary
+            from gpugraph.report.sweep import summary
 
             lines = summary(rows, page_width(), unicode=None if output is None else True)
             text = plain(lines)
@@ -153,10 +159,8 @@ def plot(
     from gpugraph.cli.output import Progress, check_destination, show_lines, show_written, tell
     from gpugraph.files import atomic_write
     from gpugraph.measure.record_file import read_records
-    from gpugraph.report.charts.chart import DARK, LIGHT
-    from gpugraph.report.engine import check_engine, draw
-    from gpugraph.report.figure import figure
-    from gpugraph.report.sketch import sketch
+    from gpugraph.report.charts.chart import DARK, LIGHT, check_engine, draw
+    from gpugraph.report.figure import figure, sketch
     from gpugraph.report.terminal import page_width
 
     ending = None if output is None else os.path.splitext(output)[1].lower()
@@ -190,3 +194,104 @@ def plot(
         show_lines(lines)
     else:
         show_written(output, f"{y} over {x}")
+
+
+BY = ("algorithm", "device", "peer")
+_STYLES = ("text", "json", "markdown")
+
+
+@command
+@click.argument("files", nargs=-1, required=True, metavar="BASE NEW | FILE...")
+@named(
+    "--by", kind="way to compare", names=("run", *BY), default="run",
+    help="What may differ: two runs of the same cells, or algorithms, devices, peers in any files.",
+)  # fmt: skip
+@click.option("--threshold", metavar="SHARE", default="5%", show_default=True, help="Change that matters: 5% or 0.05.")
+@named("--format", "style", kind="output format", names=_STYLES, default="text", help="How to print it.")
+@export_option
+def compare(files: tuple[str, ...], by: str, threshold: str, style: str, exports: tuple[str, ...], quiet: bool) -> None:
+    """Compare two files of records, cell by cell: faster, slower, same or unclear.
+
+    Exits with 4 if a cell of NEW is slower than in BASE beyond the threshold, no longer succeeds, or gives
+    another result.
+
+    With --by the records of all FILEs that did the same work are ranked: which is fastest, and by how much. What
+    cannot be compared is refused, and told why.
+
+    Example:
+      gpugraph compare base.jsonl new.jsonl --threshold 10%
+    """
+    from gpugraph.cli.bench import check_exports
+    from gpugraph.cli.output import tell
+    from gpugraph.measure.record_file import read_records
+
+    check_exports(exports)
+    if by != "run":
+        records, notices = read_records(files)
+        tell(notices, quiet=quiet)
+        _rank(records, by, style, exports, quiet=quiet)
+        return
+    if len(files) != 2:
+        remedy = "or --by algorithm, device or peer, which takes any number"
+        raise InputError(f"two runs are compared, BASE and NEW, not {len(files)}", remedy=remedy)
+    if exports:
+        raise InputError("--export is for records that are ranked", remedy="add --by algorithm, device or peer")
+    _hold_against(*files, threshold, style, quiet=quiet)
+
+
+def _rank(records: Sequence[Record], by: str, style: str, exports: Sequence[str], *, quiet: bool) -> None:
+    """Print how records rank, and which of them cannot be compared.
+
+    Raises:
+        InputError: no two of them can.
+    """
+    from gpugraph.cli.bench import export, show_records
+    from gpugraph.cli.output import show_lines, tell
+    from gpugraph.measure.ranking import check_ranked, rank
+    from gpugraph.report.ranking import alone_lines
+    from gpugraph.report.terminal import page_width, plain
+
+    rankings, alone = rank(records, by)
+    check_ranked(rankings, alone, by)
+    told = alone_lines(alone, width=page_width())
+    show_records(records, {"text": "table"}.get(style, style), rankings)
+    if told and style == "text":
+        show_lines([[], *told])
+    elif told:
+        tell([plain([line]) for line in told])
+    export(records, exports, rankings, quiet=quiet)
+
+
+def _hold_against(base: str, new: str, threshold: str, style: str, *, quiet: bool) -> None:
+    """Print how one run compares with another.
+
+    Raises:
+        Regression: a cell became worse.
+    """
+    from gpugraph.cli.output import show, show_lines, tell
+    from gpugraph.measure.compare import compare as compare_rows
+    from gpugraph.measure.record_file import read_records
+    from gpugraph.measure.record_shape import json_text
+    from gpugraph.quantities import counted
+    from gpugraph.report.comparison import comparison_json, comparison_lines, comparison_markdown, describe_cell
+    from gpugraph.report.terminal import page_width, table_width
+
+    share = parse_share("--threshold", threshold, remedy="write 5% or 0.05")
+    if not 0 < share < 100:
+        raise InputError(f"--threshold '{threshold}' is no share above 0", remedy="write 5% or 0.05")
+    (first, told), (second, told_too) = read_records([base]), read_records([new])
+    tell([*told, *told_too], quiet=quiet)
+    comparison = compare_rows(first, second, threshold=share)
+    try:
+        if style == "json":
+            show(json_text(comparison_json(comparison)))
+        elif style == "markdown":
+            show(comparison_markdown(comparison))
+        else:
+            show_lines(comparison_lines(comparison, width=page_width(), table_width=table_width()))
+    finally:  # whoever stopped reading must still get the exit code
+        if found := comparison.regressions:
+            worst = max(found, key=lambda cell: cell.ratio or 0.0)
+            by = f"{worst.ratio:.3f} times the time" if worst.ratio else worst.reason
+            what = f"{counted(len(found), 'cell')} regressed; {describe_cell(worst.base)}: {worst.verdict}, {by}"
+            raise Regression(what, where=new, remedy="measure again to be sure, then look at what changed")

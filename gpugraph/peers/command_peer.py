@@ -35,7 +35,8 @@ from gpugraph.peers.peer import (
     threads_of,
     truth_of,
 )
-from gpugraph.problems.algorithm import Algorithm, Figure, Option, PrintedFigure
+from gpugraph.problems.adapter import Figure, PrintedFigure
+from gpugraph.problems.algorithm import Algorithm, Option
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.registry import load_peered
 from gpugraph.quantities import counted

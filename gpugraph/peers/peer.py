@@ -20,7 +20,8 @@ from typing import Any
 
 from gpugraph.errors import GpuGraphError, InputError, in_one_line
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.problems.algorithm import Adapter, Algorithm, Figure, Option
+from gpugraph.problems.adapter import Adapter, Figure
+from gpugraph.problems.algorithm import Algorithm, Option
 from gpugraph.problems.contract import PROBLEMS, Verdict, problem_called
 from gpugraph.problems.registry import find_algorithm, load_peered, load_problem
 

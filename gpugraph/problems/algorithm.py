@@ -1,22 +1,12 @@
-"""What an algorithm must offer: how it prepares, runs and hands over, its options, and where it comes from.
-
-Beside it ``Adapter``: how a library solves a problem, and the figure that a program's printed answer is held against.
-"""
+"""What an algorithm must offer: how it prepares, runs and hands over, its options, and where it comes from."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any, Protocol
 
 from gpugraph.errors import InputError, shown, unknown_name
-from gpugraph.exact import exact_sum
-
-if TYPE_CHECKING:
-    from gpugraph.graph.csr import CSRGraph
 
 
 class InputSizes(Protocol):
@@ -192,69 +182,3 @@ class Algorithm:
 
 REGISTERED: dict[tuple[str, str, str], Algorithm] = {}
 """(problem, name, kind of device) → gpugraph's own algorithms, as far as they are loaded; see ``registry.py``."""
-
-
-def _itself(structure: Any, handle: Any) -> Any:
-    return handle
-
-
-@dataclass(frozen=True)
-class Adapter:
-    """How one library solves one problem.
-
-    Attributes:
-        does: the function called, for the record.
-        prepare: ``prepare(graph, threads, method) -> structure``; converts the graph.  Not timed as kernel.
-        run: ``run(structure, *query) -> handle``; calls the library, and nothing else.  Timed.
-        answer: ``answer(structure, raw)``: what the problem's ``answer`` makes a result of.  Not timed.
-        fetch: ``fetch(structure, handle) -> raw``; copies from a GPU.
-        methods: what the library lets one choose from; the first is what it does by itself.
-    """
-
-    does: str
-    prepare: Callable[[CSRGraph, int, str], Any]
-    run: Callable[..., Any]
-    answer: Callable[[Any, Any], Any]
-    fetch: Callable[[Any, Any], Any] = _itself
-    methods: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class PrintedFigure:
-    """The one figure of an answer that programs print.
-
-    Attributes:
-        key: of a table ``[peer.NAME]``, whose pattern finds it: ``"weight"``.
-        what: what it is, in words: ``"total weight"``.
-        field: where it stands in the ``result`` object of a record.
-    """
-
-    key: str
-    what: str
-    field: str
-
-
-@dataclass(frozen=True, eq=False)
-class Figure:
-    """The figure of the right answer to one query.
-
-    Attributes:
-        value: the total weight, or the sum of the distances.
-        slack: by how much the order of additions may change it; 0 for integers.
-        by: what computed it.
-        reached: (n,) bool, the vertices reached, where the work counted depends on them.
-    """
-
-    value: int | float
-    slack: float
-    by: str
-    reached: NDArray[np.bool_] | None = None
-
-    @classmethod
-    def sum_of(cls, terms: NDArray[Any], by: str, reached: NDArray[np.bool_] | None = None) -> Figure:
-        """Return the exact sum; the slack is that of adding the terms up in any order in their own type."""
-        slack = 0.0
-        if terms.dtype.kind == "f" and len(terms):
-            finite = terms[np.isfinite(terms)]
-            slack = float(len(terms) * np.finfo(terms.dtype).eps * np.abs(finite, dtype=np.float64).sum())
-        return cls(exact_sum(terms), slack, by, reached)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from gpugraph.graph.csr import CSRGraph
     from gpugraph.graph.view import ResidentView
     from gpugraph.problems import Column, Command
-    from gpugraph.problems.algorithm import Adapter, Figure, PrintedFigure
+    from gpugraph.problems.adapter import Adapter, Figure, PrintedFigure
     from gpugraph.problems.counter_example import CounterExample
     from gpugraph.ranks.part import GraphPart
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gpugraph.devices.base import Device
     from gpugraph.graph.csr import Answer, CSRGraph
     from gpugraph.graph.view import GraphView, ResidentView
-    from gpugraph.problems.algorithm import Adapter
+    from gpugraph.problems.adapter import Adapter
     from gpugraph.ranks.part import GraphPart
 
 TEXT_BYTES_PER_ARC = 12

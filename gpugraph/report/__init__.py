@@ -36,7 +36,7 @@ def render(rows: Sequence[Record], style: str, *, title: str | None = None, noti
         from gpugraph.report.markdown_csv import csv
 
         return csv(rows)
-    from gpugraph.report.summary import summary
+    from gpugraph.report.sweep import summary
     from gpugraph.report.terminal import plain
 
     return plain(summary(rows, unicode=True))

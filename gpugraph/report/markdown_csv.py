@@ -10,7 +10,7 @@ from gpugraph.measure.columns import Labelled, columns_of, plain
 from gpugraph.measure.record import EMULATED, Record
 from gpugraph.problems import CSV, MARKDOWN
 from gpugraph.report.cells import label, speedups
-from gpugraph.report.papers import COLUMNS, Published, published
+from gpugraph.report.versus import COLUMNS, Published, published
 
 FEW = "A time with its number of samples in brackets has fewer than were asked for, or than three: it proves little"
 

@@ -17,16 +17,27 @@ from gpugraph.problems import PAGE as BY_PAGE
 from gpugraph.problems import Column
 from gpugraph.report.cells import Speedup, label, ordered
 from gpugraph.report.cells import speedups as find_speedups
-from gpugraph.report.charts.chart import DARK, LIGHT, PAGE, SERIES, Chart, Ink, Spec, colors, config, entries, paint
-from gpugraph.report.charts.rates import bandwidth, energy, roofline, speedups, throughput
-from gpugraph.report.charts.scaling import strong, weak
+from gpugraph.report.charts.chart import (
+    DARK,
+    LIGHT,
+    PAGE,
+    SERIES,
+    Chart,
+    Ink,
+    Spec,
+    colors,
+    config,
+    entries,
+    paint,
+    vega_bundle,
+    vega_license,
+)
+from gpugraph.report.charts.rates import bandwidth, energy, roofline, speedups, strong, throughput, weak
 from gpugraph.report.charts.times import PARTS, answers, inner_shares, samples, shares, transfers
 from gpugraph.report.counter_example import drawing, listed
-from gpugraph.report.engine import vega_bundle, vega_license
 from gpugraph.report.page_text import definitions, details, environments, headlines, lead
-from gpugraph.report.papers import COLUMNS as PAPER_COLUMNS
-from gpugraph.report.papers import published
-from gpugraph.report.versus import Gain, gains, matrices
+from gpugraph.report.versus import COLUMNS as PAPER_COLUMNS
+from gpugraph.report.versus import Gain, gains, matrices, published
 
 TITLE = "gpugraph benchmark report"
 

@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gpugraph
-from gpugraph.adapters.batch import GraphBatch
-from gpugraph.adapters.mst_many import on_gpu
+from gpugraph.adapters.mst_many import GraphBatch, on_gpu
 from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.errors import InputError, VerificationFailed
 from tests.emulator.compiler import needs_compiler

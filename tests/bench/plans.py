@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from gpugraph.bench.estimate import Prices
-from gpugraph.bench.lanes import Lane
+from gpugraph.bench.lanes import Lane, Limits, WorkerProcess
 from gpugraph.bench.plan import Plan, Planned
-from gpugraph.bench.process import WorkerProcess
 from gpugraph.bench.run import Runner, Totals
 from gpugraph.bench.store import Store
-from gpugraph.bench.sweep import Limits, Sweep
+from gpugraph.bench.sweep import Sweep
 from gpugraph.bench.sweep_file import read_sweep
 from gpugraph.measure.cell import Cell, Sampling
 from gpugraph.problems.on_graphs import series_of, size_of

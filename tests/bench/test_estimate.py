@@ -8,8 +8,8 @@ import pytest
 
 from gpugraph.bench import estimate
 from gpugraph.bench.estimate import Prices, making_bytes
+from gpugraph.bench.lanes import Limits
 from gpugraph.bench.plan import Planned
-from gpugraph.bench.sweep import Limits
 from gpugraph.graph.generate import generate
 from gpugraph.graph.load import save_file
 from gpugraph.graph.view import GraphView

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from gpugraph.bench import lanes, process
+from gpugraph.bench import lanes
 from gpugraph.bench.lanes import lanes_of
 from gpugraph.bench.store import Store, read_records
 from gpugraph.errors import DeviceUnavailable, GpuGraphError, InputError
@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process, "GRACE_S", 0.2)
+    monkeypatch.setattr(lanes, "GRACE_S", 0.2)
 
 
 def test_two_workers_share_the_graphs_and_each_graph_goes_to_one_of_them(tmp_path):

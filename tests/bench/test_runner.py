@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from gpugraph.bench import process
+from gpugraph.bench import lanes
 from gpugraph.bench.estimate import Prices
+from gpugraph.bench.lanes import Limits
 from gpugraph.bench.plan import Planned
 from gpugraph.bench.store import read_records
-from gpugraph.bench.sweep import Limits
 from gpugraph.graph.generate import generate
 from gpugraph.graph.view import GraphView
 from gpugraph.measure.cell import Cell, Sampling
@@ -27,7 +27,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture
 def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
-    monkeypatch.setattr(process, "GRACE_S", 0.2)
+    monkeypatch.setattr(lanes, "GRACE_S", 0.2)
     return Bench(tmp_path)
 
 

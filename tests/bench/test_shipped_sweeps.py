@@ -19,9 +19,9 @@ from gpugraph.measure.record import Record
 from gpugraph.measure.run_cell import Session
 from gpugraph.peers import register_commands
 from gpugraph.problems.registry import algorithms, find_algorithm
-from gpugraph.report.papers import stated
 from gpugraph.report.sweep import plan_lines, price_lines
 from gpugraph.report.terminal import plain
+from gpugraph.report.versus import stated
 from tests.report.canned import mst_record
 
 PAPERS = [name for name in shipped() if name.startswith("papers/")]

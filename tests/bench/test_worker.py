@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from gpugraph.bench.process import WorkerDied, WorkerProcess
+from gpugraph.bench.lanes import WorkerDied, WorkerProcess
 from gpugraph.bench.worker import cell_from, cell_to_words
 from gpugraph.measure.cell import Cell
 
@@ -132,7 +132,7 @@ def test_a_worker_that_is_killed_is_noticed():
 
 PARENT = """
 import sys, time
-from gpugraph.bench.process import WorkerProcess
+from gpugraph.bench.lanes import WorkerProcess
 worker = WorkerProcess()
 worker.hear(60)
 print(worker.pid, flush=True)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gpugraph.cli.compare import BY as OFFERED
+from gpugraph.cli.report import BY as OFFERED
 from gpugraph.errors import InputError
 from gpugraph.measure.ranking import BY, check_ranked, rank
 from gpugraph.measure.record import Record

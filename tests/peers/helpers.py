@@ -13,7 +13,7 @@ from gpugraph.measure.record import Record
 from gpugraph.measure.run_cell import run_cell
 from gpugraph.peers import LIBRARIES
 from gpugraph.peers.peer import Peer
-from gpugraph.problems.algorithm import Adapter
+from gpugraph.problems.adapter import Adapter
 from gpugraph.problems.registry import load_problem
 
 INSTALLED = tuple(name for name in LIBRARIES if name != "cugraph" and LIBRARIES[name].version())

@@ -12,7 +12,7 @@ from gpugraph.errors import InputError
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.peers import PeerError, PeerRefused, PeerThrew
 from gpugraph.peers.peer import guarded
-from gpugraph.problems.algorithm import Adapter
+from gpugraph.problems.adapter import Adapter
 from gpugraph.problems.mst.forest import edge_endpoints
 from gpugraph.problems.mst.verify import reference_forest
 from tests.cli.runner import refuse

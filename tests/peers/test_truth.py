@@ -9,7 +9,7 @@ import pytest
 
 from gpugraph.exact import exact_sum
 from gpugraph.peers.peer import judge, truth_of
-from gpugraph.problems.algorithm import Figure
+from gpugraph.problems.adapter import Figure
 from gpugraph.problems.mst.verify import reference_forest
 from tests.zoo import zoo
 

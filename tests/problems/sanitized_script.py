@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import gpugraph.problems.mst.gpu_filter_boruvka as filter_boruvka
-from gpugraph.adapters.batch import GraphBatch
+from gpugraph.adapters.mst_many import GraphBatch
 from gpugraph.adapters.mst_many import on_gpu as mst_many_on_gpu
 from gpugraph.emulator.device import EmulatedDevice, EmulatedKernel
 from gpugraph.graph.build import ArcList, build, symmetrize

@@ -8,13 +8,11 @@ from gpugraph.errors import InputError
 from gpugraph.measure.record import Record
 from gpugraph.quantities import percent
 from gpugraph.report.cells import label, ordered
-from gpugraph.report.charts.chart import DARK, LIGHT, PAGE, colors, entries, paint
+from gpugraph.report.charts.chart import DARK, LIGHT, PAGE, colors, draw, entries, paint
 from gpugraph.report.charts.curves import Point, curves, label_angle, log_axis, log_domain
 from gpugraph.report.charts.panels import panels
-from gpugraph.report.charts.rates import bandwidth, energy, roofline, speedups, throughput
-from gpugraph.report.charts.scaling import strong, weak
+from gpugraph.report.charts.rates import bandwidth, energy, roofline, speedups, strong, throughput, weak
 from gpugraph.report.charts.times import MOST, MOST_PANELS, answers, inner_shares, samples, shares, transfers
-from gpugraph.report.engine import draw
 from gpugraph.report.figure import figure
 from gpugraph.report.page import colours
 from gpugraph.report.versus import gains

@@ -4,7 +4,7 @@ import pytest
 
 from gpugraph.errors import InputError
 from gpugraph.measure.record import Record
-from gpugraph.report.sketch import sketch
+from gpugraph.report.figure import sketch
 from gpugraph.report.terminal import plain
 from tests.report.canned import mst_record, records
 from tests.report.sweep import cell, sweep

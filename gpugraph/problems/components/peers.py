@@ -12,7 +12,7 @@ from gpugraph.graph.csr import CSRGraph
 from gpugraph.peers import libraries
 from gpugraph.peers.graph_files import ResultFile, as_numbers
 from gpugraph.peers.peer import PeerThrew, certified
-from gpugraph.problems.algorithm import Adapter, Figure, PrintedFigure
+from gpugraph.problems.adapter import Adapter, Figure, PrintedFigure
 from gpugraph.problems.components.labels import Components
 
 

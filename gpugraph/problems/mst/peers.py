@@ -20,7 +20,7 @@ from gpugraph.peers import libraries
 from gpugraph.peers.graph_files import ResultFile
 from gpugraph.peers.libraries import refuse_infinite
 from gpugraph.peers.peer import PeerRefused, PeerThrew, certified
-from gpugraph.problems.algorithm import Adapter, Figure, PrintedFigure
+from gpugraph.problems.adapter import Adapter, Figure, PrintedFigure
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.mst.forest import Forest, edge_ids
 

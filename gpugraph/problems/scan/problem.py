@@ -21,7 +21,7 @@ from gpugraph.quantities import duration, rate
 
 if TYPE_CHECKING:
     from gpugraph.devices.base import Device
-    from gpugraph.problems.algorithm import Adapter
+    from gpugraph.problems.adapter import Adapter
     from gpugraph.problems.scan.tiles import ResidentArray
 
 

@@ -19,7 +19,7 @@ from gpugraph.peers import libraries
 from gpugraph.peers.graph_files import ResultFile, as_numbers
 from gpugraph.peers.libraries import EXACT, holds_exactly
 from gpugraph.peers.peer import PeerRefused, PeerThrew, certified
-from gpugraph.problems.algorithm import Adapter, Figure, PrintedFigure
+from gpugraph.problems.adapter import Adapter, Figure, PrintedFigure
 from gpugraph.problems.contract import Verdict, verdict_of
 from gpugraph.problems.sssp.arcs import distance_dtype, unreached
 from gpugraph.problems.sssp.distances import Distances
