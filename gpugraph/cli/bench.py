@@ -159,7 +159,7 @@ def check_exports(paths: Sequence[str]) -> None:
         InputError: an ending that is none, or a file that cannot be written.
     """
     if paths:
-        from gpugraph.report.export import check_ending
+        from gpugraph.report.ranking import check_ending
 
         for path in paths:
             check_ending(path)
@@ -175,7 +175,7 @@ def export(
     from gpugraph.files import atomic_write
     from gpugraph.measure.ranking import rank
     from gpugraph.quantities import counted
-    from gpugraph.report.export import check_ending, exported
+    from gpugraph.report.ranking import check_ending, exported
 
     found = rank(records)[0] if rankings is None else rankings
     for path in paths:
@@ -198,7 +198,7 @@ def show_records(records: Sequence[Record], style: str, rankings: Sequence[Ranki
 
         show(csv(records))
     else:
-        from gpugraph.report.export import exported
+        from gpugraph.report.ranking import exported
 
         show(exported(records, found, {"json": ".json", "markdown": ".md"}[style]))
 

@@ -9,8 +9,7 @@ import pytest
 
 from gpugraph.measure.ranking import Claim, Ranking, rank
 from gpugraph.quantities import with_error
-from gpugraph.report.export import check_ending, exported
-from gpugraph.report.ranking import ranking_lines
+from gpugraph.report.ranking import check_ending, exported, ranking_lines
 from gpugraph.report.terminal import columns, plain
 from tests.measure.test_ranking import row, samples
 from tests.report.canned import mst_record
