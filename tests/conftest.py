@@ -1,4 +1,4 @@
-"""What all tests share: those marked ``gpu`` are skipped where no GPU is usable."""
+"""What all tests share: those marked ``gpu`` are skipped where no GPU is usable, those marked ``long`` come first."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ def gpu_trouble() -> str | None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
     marked = [item for item in items if item.get_closest_marker("gpu")]
     if marked and (trouble := gpu_trouble()):
         for item in marked:

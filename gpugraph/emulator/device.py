@@ -18,8 +18,8 @@ from gpugraph.clock import Clock, HostClock, HostStopwatch
 from gpugraph.devices.base import Array, Defines, Mark, Stopwatch, check_copy, read_exactly
 from gpugraph.emulator.module import MAX_SHARED_BYTES, MAX_THREADS, SimtKernel, SimtModule
 from gpugraph.emulator.races import Race, unexplained
-from gpugraph.emulator.sanitize import SWITCH, check_running_sanitized
-from gpugraph.emulator.toolchain import find_compiler
+from gpugraph.emulator.sanitize import check_running_sanitized
+from gpugraph.emulator.toolchain import SANITIZED, find_compiler
 from gpugraph.errors import GpuGraphError, InputError
 from gpugraph.host import available_memory, require_memory, total_memory
 
@@ -190,7 +190,7 @@ class EmulatedDevice:
         self.seed = seed
         self.threads = 1 if threads is None else threads
         if sanitize is None:
-            sanitize = SWITCH in os.environ and not races and self.threads == 1
+            sanitize = SANITIZED in os.environ and not races and self.threads == 1
         if self.threads < 1 or seed < 0 or sum((sanitize, races, self.threads > 1)) > 1:
             raise InputError(
                 f"the emulated device cannot have seed={seed}, sanitize={sanitize}, races={races}, threads={threads}",

@@ -18,10 +18,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpugraph.emulator.toolchain import SHIM, find_compiler
+from gpugraph.emulator.toolchain import SANITIZED, SHIM, find_compiler
 from gpugraph.errors import DeviceUnavailable, GpuGraphError
 
-SWITCH = "GPUGRAPH_EMULATED_SANITIZE"
 EXIT_FAULT = 99
 
 _ERROR = re.compile(r"AddressSanitizer: ([\w-]+)")
@@ -83,7 +82,7 @@ def sanitized_environment(base: Mapping[str, str] = os.environ) -> dict[str, str
     preload = ":".join([*found, *filter(None, [base.get("LD_PRELOAD")])])
     options = ":".join([*(f"{k}={v}" for k, v in _OPTIONS.items()), *filter(None, [base.get("ASAN_OPTIONS")])])
     halt = f"halt_on_error=1:exitcode={EXIT_FAULT}"
-    return {**base, "LD_PRELOAD": preload, "ASAN_OPTIONS": options, "UBSAN_OPTIONS": halt, SWITCH: "1"}
+    return {**base, "LD_PRELOAD": preload, "ASAN_OPTIONS": options, "UBSAN_OPTIONS": halt, SANITIZED: "1"}
 
 
 def check_running_sanitized() -> None:

@@ -34,6 +34,9 @@ _SIGNATURE = re.compile(r"\bvoid\s+(\w+)\s*\(")
 _BLANKED = re.compile(r'//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*"', re.DOTALL)
 _SCOPE = re.compile(r"(\bnamespace\b[^;{}()]*|\bextern\s*)?\{|\}")
 
+SANITIZED = "GPUGRAPH_EMULATED_SANITIZE"
+"""Set where AddressSanitizer is under the process (``sanitize.py``)."""
+
 KERNEL_LIST = "kernel list"
 """What diagnostics call the part of a translation unit that is nobody's file."""
 
@@ -313,6 +316,8 @@ _NO_ROOM = {
 def _run(command: Sequence[str], source: Source | None) -> str:
     """Run the compiler, its messages in English, and return what it printed; raise its first diagnostic."""
     environment = {**os.environ, "LC_ALL": "C"}
+    if SANITIZED in environment:  # the compiler itself need not run on AddressSanitizer, at twice the time
+        environment.pop("LD_PRELOAD", None)
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", env=environment, check=False)
     if done.returncode == 0:
         return done.stdout

@@ -50,8 +50,16 @@ def test_every_rank_reads_its_part_of_a_csr(ranks: int, device: str, tmp_path: P
     assert tried(run.stdout) == len(paths)
 
 
-@pytest.mark.parametrize("device", ["cpu", "emulated"])
-@pytest.mark.parametrize("place", ["a target", "a weight"])
+@pytest.mark.parametrize(
+    ("place", "device"),
+    [
+        *(("a target", "cpu"), ("a weight", "emulated")),
+        *(
+            pytest.param(*other, marks=pytest.mark.thorough)
+            for other in (("a target", "emulated"), ("a weight", "cpu"))
+        ),
+    ],
+)
 def test_damage_in_one_ranks_part_is_told_of_once(place: str, device: str, tmp_path: Path) -> None:
     path, graph = tmp_path / "graph.csr", generate("rmat:8")
     save_file(graph, str(path))
