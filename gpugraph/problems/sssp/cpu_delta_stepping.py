@@ -30,7 +30,7 @@ from gpugraph.graph.digest import array_digest
 from gpugraph.graph.view import GraphView
 from gpugraph.problems.algorithm import Algorithm, Option
 from gpugraph.problems.registry import register
-from gpugraph.problems.sssp import BATCHED, bucket_search, buckets
+from gpugraph.problems.sssp import BATCHED, buckets
 from gpugraph.problems.sssp.arcs import Arcs, distance_dtype, unreached
 from gpugraph.problems.sssp.distances import DistanceMatrix, Distances, distances_from_words, require_room
 from gpugraph.team import STRIDE, add_phases, run_team, team_size
@@ -141,7 +141,7 @@ def _search(state: State, clock: NullClock, source: int, dtype: np.dtype[Any]) -
     delta = min(max(state.delta, 1e-300), 1e300)  # so that the quotient of any distance is a number
     start = time.perf_counter()
     given = arcs.offsets, arcs.targets, arcs.weights, source, none, delta
-    run_team(bucket_search.search, *given, *arrays.values(), size=state.size)
+    run_team(buckets.search, *given, *arrays.values(), size=state.size)
     own = arrays["own"]
     clock.count("rounds", int(own[:, buckets.ROUNDS].max()))
     clock.count("relaxations", int(own[:, buckets.RELAXED].sum()))

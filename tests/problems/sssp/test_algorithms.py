@@ -18,13 +18,7 @@ from gpugraph.graph.build import ArcList, build
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView
 from gpugraph.problems.registry import algorithms, find_algorithm, load_problem
-from gpugraph.problems.sssp import (
-    bucket_search,
-    buckets,
-    cpu_delta_stepping,
-    cpu_dijkstra,
-    frontier_dijkstra_cpu,
-)
+from gpugraph.problems.sssp import buckets, cpu_delta_stepping, cpu_dijkstra, frontier_dijkstra_cpu
 from gpugraph.problems.sssp.arcs import Arcs
 from gpugraph.problems.sssp.cpu_delta_stepping import chosen_delta, prepare, run
 from gpugraph.problems.sssp.distances import Distances
@@ -40,7 +34,7 @@ from tests.zoo import directed, undirected, zoo
 
 FRONTIER = ("f-cpu", "u-cpu", "matrix-f-cpu", "matrix-u-cpu")
 EXACT = ("delta-stepping", "dijkstra", *FRONTIER)
-MODULES = (bucket_search, buckets, cpu_dijkstra, frontier_dijkstra_cpu)
+MODULES = (buckets, cpu_dijkstra, frontier_dijkstra_cpu)
 ALGORITHMS = (*EXACT, "dijkstra-fibonacci")
 
 
