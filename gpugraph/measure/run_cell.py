@@ -210,10 +210,6 @@ class Session:
         opened = self._opened.get(cell.device_key)
         return opened is not None and opened.lost()
 
-    def forget_inputs(self) -> None:
-        """Forget every graph: what is measured next loads its own anew."""
-        self._inputs.clear()
-
     def close(self) -> None:
         """Free every graph and every device."""
         self._inputs.clear()
