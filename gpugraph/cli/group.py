@@ -16,7 +16,7 @@ from click.shell_completion import shell_complete
 
 from gpugraph import __version__
 from gpugraph.cli import Interruption
-from gpugraph.cli.config import VARIABLE
+from gpugraph.cli.completion import VARIABLE
 from gpugraph.cli.measure import problem_command
 from gpugraph.cli.options import help_text, sections, write_example
 from gpugraph.cli.output import silence, warnings_as_notices

@@ -256,7 +256,7 @@ def _complete(
     parameter: click.Parameter, otherwise: Callable[..., list[Any]], context: click.Context, incomplete: str
 ) -> list[Any]:
     """Return what a shell may offer for a parameter."""
-    from gpugraph.cli.config import complete
+    from gpugraph.cli.completion import complete
 
     found = complete(parameter, context, incomplete)
     return otherwise(context, incomplete) if found is None else found

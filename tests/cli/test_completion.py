@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.shell_completion import BashComplete
 
-from gpugraph.cli.config import SHELLS, VARIABLE
+from gpugraph.cli.completion import SHELLS, VARIABLE
 from gpugraph.cli.group import COMMANDS, cli
 from tests.cli.runner import refuse, run, succeed
 
