@@ -26,7 +26,7 @@ from gpugraph.compiled import plain_njit
 from gpugraph.graph.digest import array_digest
 from gpugraph.graph.view import GraphView
 from gpugraph.problems.algorithm import Algorithm
-from gpugraph.problems.components.labels import Components
+from gpugraph.problems.components.labels import Components, label_bytes
 from gpugraph.problems.registry import register
 from gpugraph.team import (
     COUNTERS,
@@ -96,6 +96,7 @@ ALGORITHM = register(
         finish=lambda state, raw: Components.of(state.view.graph, raw),
         digest=array_digest,
         compile=compile_,
+        minimum_bytes=label_bytes,
         version=2,
     )
 )

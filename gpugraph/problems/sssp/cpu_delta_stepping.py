@@ -33,7 +33,7 @@ from gpugraph.problems.registry import register
 from gpugraph.problems.sssp import BATCHED, bucket_search, buckets
 from gpugraph.problems.sssp.arcs import Arcs, distance_dtype, unreached
 from gpugraph.problems.sssp.distance_matrix import DistanceMatrix, require_room
-from gpugraph.problems.sssp.distances import Distances, distances_from_words
+from gpugraph.problems.sssp.distances import Distances, distance_bytes, distances_from_words
 from gpugraph.team import STRIDE, add_phases, run_team, team_size
 
 _SAMPLE = 1 << 14
@@ -187,6 +187,7 @@ ALGORITHM = register(
         finish=finish,
         digest=array_digest,
         compile=compile_,
+        minimum_bytes=distance_bytes,
         version=3,
     )
 )
