@@ -270,10 +270,10 @@ def _rates(run: CellRun, phases: Mapping[str, float]) -> dict[str, Any]:
 def _traffic(run: CellRun, kernel_s: float) -> dict[str, Any]:
     """Return the ``traffic`` object: the least traffic, the copy bandwidth, and the share of it that is reached."""
     algorithm = run.algorithm
-    if not run.sampling.asks_bandwidth(run.device.kind):
-        return {"absent": "not asked for"}
     if algorithm.minimum_bytes is None:
         return {"absent": f"nobody has worked out the least traffic of '{algorithm.name}'"}
+    if not run.sampling.asks_bandwidth(run.device.kind):
+        return {"absent": "not asked for"}
     bandwidth = run.opened.copy_bytes_per_s
     if isinstance(bandwidth, str):
         return {"absent": bandwidth}
