@@ -2,8 +2,9 @@
 
 1. start: every vertex hangs on its smallest neighbour, if that is smaller than itself.
 2. sample: the tree of every vertex is joined with that of its second neighbour.
-3. flatten: every vertex hangs on its root, and the most frequent root of a sample is the giant.
+3. flatten: every vertex hangs on its root, and the giant is the root that most ends of arcs have, if more than half.
 4. rest: every arc of the rows outside of the giant joins two trees; an arc that leaves the giant is found from there.
+   Without a giant, as where cliques hang together by few arcs, the arcs to smaller vertices are enough.
 5. flatten once more: the root of a tree is its smallest vertex.
 
 All steps run on a team of threads.  Trees are joined by compare-and-swap on the larger root; a vertex's ancestors only
@@ -97,7 +98,7 @@ ALGORITHM = register(
         digest=array_digest,
         compile=compile_,
         minimum_bytes=label_bytes,
-        version=2,
+        version=3,
     )
 )
 
@@ -127,7 +128,7 @@ def _afforest(control: Any, rank: int, size: int, offsets: Any, targets: Any, pa
         spent[1], marks = cycles() - marks, cycles()
     _flatten(parent, first, last)
     if size == 1 or join(control, size):
-        control[_GIANT] = _giant(parent)
+        control[_GIANT] = _giant(targets, parent)
         if size > 1:
             release(control)
     giant = control[_GIANT]
@@ -138,11 +139,14 @@ def _afforest(control: Any, rank: int, size: int, offsets: Any, targets: Any, pa
         if start >= n:
             break
         for v in range(start, min(start + _ROWS, n)):
-            if load_now(parent, v) != giant:
+            above = load_now(parent, v)
+            if above != giant:
                 for arc in range(offsets[v], offsets[v + 1]):
-                    # Mostly the two hang on one vertex already.
-                    if load_now(parent, targets[arc]) != load_now(parent, v):
+                    if giant < 0 and targets[arc] > v:  # read from its other end, which is no giant's either
+                        break
+                    if load_now(parent, targets[arc]) != above:  # mostly the two hang on one vertex already
                         _join(parent, parent.dtype.type(v), targets[arc])
+                        above = load_now(parent, v)
     meet(control, size)
     if rank == 0:
         spent[3], marks = cycles() - marks, cycles()
@@ -153,18 +157,21 @@ def _afforest(control: Any, rank: int, size: int, offsets: Any, targets: Any, pa
 
 
 @plain_njit
-def _giant(parent: Any) -> int:
-    """Return the most frequent root among vertices that lie evenly spread, if it has half of them, else any.
+def _giant(targets: Any, parent: Any) -> int:
+    """Return the root that more than half of the heads of some arcs have that lie evenly spread, -1 if none has.
 
     Source: Boyer and Moore 1991, MJRTY, a fast majority vote algorithm.
     """
     giant, votes = -1, 0
-    step = max(1, len(parent) // _SAMPLES)
-    for v in range(0, len(parent), step):
+    step = max(1, len(targets) // _SAMPLES)
+    for arc in range(0, len(targets), step):
         if votes == 0:
-            giant = parent[v]
-        votes += 1 if parent[v] == giant else -1
-    return giant
+            giant = parent[targets[arc]]
+        votes += 1 if parent[targets[arc]] == giant else -1
+    votes = 0
+    for arc in range(0, len(targets), step):
+        votes += 1 if parent[targets[arc]] == giant else -1
+    return giant if votes > 0 else -1
 
 
 @plain_njit
