@@ -194,11 +194,14 @@ def _find_edges(
     """Number the arcs to no smaller vertex in their order, and give those to a smaller one the number of their twin.
 
     Args:
-        offsets, targets: rows in any order, without parallel arcs.
+        offsets: (n+1,) where rows begin.
+        targets: (arcs,) heads, in any order, of no row twice.
         edge: (arcs,) for the numbers.
         starts: (n+1,) of zeros.
-        tails, ids: (arcs,) room for the arcs to each vertex from smaller ones, in the order of these, from ``starts`` on.
-        last, seen_from: (n,) room, the second of -1: the number of the arc from a vertex to the one seen last.
+        tails: (arcs,) room for the tails of the arcs to each vertex from smaller ones, in the order of these.
+        ids: (arcs,) room for their numbers.
+        last: (n,) room for the number of the arc from a vertex to the one seen last.
+        seen_from: (n,) of -1, room for that one.
 
     Returns:
         False if an arc has no twin.

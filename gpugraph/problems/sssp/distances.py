@@ -185,12 +185,14 @@ def distance_types(view: ResidentView, bits: int | None = None) -> dict[str, str
 def read_words(words: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Return the distances, of ``dtype``, that words of 32 or 64 bits stand for, of any shape."""
     most, none = ~words.dtype.type(0), unreached(dtype)
-    distance, flat = np.empty(words.shape, dtype), words.reshape(-1)
+    flat = words.reshape(-1)
+    distance = np.empty(words.shape, dtype)
+    into = distance.reshape(-1)
 
     def read(start: int, stop: int) -> None:
-        part, into = flat[start:stop], distance.reshape(-1)[start:stop]
-        into[:] = part.view(dtype) if dtype.kind == "f" else part
-        into[part == most] = none
+        part = flat[start:stop]
+        into[start:stop] = part.view(dtype) if dtype.kind == "f" else part
+        into[start:stop][part == most] = none
 
     in_threads(read, even_ranges(len(flat)))
     return distance
