@@ -255,6 +255,7 @@ register(
         finish=finish_many,
         digest=lambda raw: " ".join(map(array_digest, raw)),
         compile=compile_,
+        minimum_bytes=distance_bytes,
         together=True,
     )
 )

@@ -155,12 +155,12 @@ def widened(distance: NDArray[Any]) -> tuple[NDArray[np.float64], int, int | flo
     return wide, len(finite), 0 if finite.dtype.kind == "f" else exact_sum(finite), finite.max(initial=0).item()
 
 
-def distance_bytes(sizes: InputSizes) -> int:
-    """Return the least bytes of shortest paths from one source: the graph once, one distance as wide as a weight each.
+def distance_bytes(sizes: InputSizes, sources: int = 1) -> int:
+    """Return the least bytes of shortest paths: the graph once, of every source one distance as wide as a weight each.
 
     Rows of vertices that are not reached need not be read: where many are not, the figure is too high.
     """
-    return sizes.nbytes + sizes.weight_bytes * sizes.vertices
+    return sizes.nbytes + sources * sizes.weight_bytes * sizes.vertices
 
 
 # ------------------------------------------------------------------ distance words

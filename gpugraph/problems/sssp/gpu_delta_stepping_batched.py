@@ -25,7 +25,7 @@ from gpugraph.problems.algorithm import Algorithm, InputSizes
 from gpugraph.problems.registry import register
 from gpugraph.problems.sssp import BATCHED, gpu_delta_stepping
 from gpugraph.problems.sssp.distance_matrix import DistanceMatrix, matrix_from_words, require_room
-from gpugraph.problems.sssp.distances import DISTANCE_SETS, distance_types
+from gpugraph.problems.sssp.distances import DISTANCE_SETS, distance_bytes, distance_types
 
 FILE = KernelFile(
     "delta_stepping_batched.cu",
@@ -241,6 +241,7 @@ register(
         finish=finish,
         digest=array_digest,
         compile=compile_kernels,
+        minimum_bytes=distance_bytes,
         state_bytes=state_bytes,
         together=True,
     )
