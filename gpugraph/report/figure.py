@@ -56,7 +56,9 @@ _NAMED: dict[str, Callable[[Record], Any]] = {
 WIDE = ("vertices", "edges")
 """Abscissas that are read by their powers."""
 
-_LEVELS = {"speedup": "as fast as the CPU", "scaling": "as fast as one thread"}
+_GAINS = ("speedup", "scaling")
+"""Values that tell of two records."""
+
 _TITLES = {"scale": SCALE, "vertices": "vertices", "edges": "edges", "algorithm": "algorithm"}
 
 
@@ -96,7 +98,7 @@ def figure(
         drawn.points, ink, x_title=_TITLES.get(x, x.replace("_", " ")), y_title=VALUES[y].title, names=drawn.words,
         failed=drawn.failed, papers=papers, log=log, log_x=x in WIDE and not drawn.words, percent=VALUES[y].percent,
         titles=(" and ".join(n for n in drawn.names if n != "device") or "series", "device"),
-        level=(1.0, _LEVELS[y]) if y in _LEVELS else None,
+        level=(1.0, "as fast as the CPU") if y == "speedup" else None,
     )  # fmt: skip
     spec = paint(spec, {name: ink.colour(i) for i, name in enumerate(ordered(entries(spec, "variant")))})
     spec |= {"width": width, "height": height, "config": config(ink)}
@@ -136,7 +138,7 @@ def chosen_points(rows: Sequence[Record], x: str, y: str, by: Sequence[str], whe
             continue
         variant = ", ".join(text_of(_at(cell, name)) for name in names if name != "device") or "all"
         device = cell.device if "device" in names else ""
-        value = over.get(id(cell.record)) if y in _LEVELS else VALUES[y].of(cell.record)
+        value = over.get(id(cell.record)) if y in _GAINS else VALUES[y].of(cell.record)
         if value is not None:
             low, high = _interval(cell.record, y)
             points.append(Point(place, value, variant, device, low=low, high=high))

@@ -190,7 +190,7 @@ MAY_BE_EMPTY = {
     "igraph, ms",
     "networkit, ms",
     "rustworkx, ms",
-    "of the bandwidth",
+    "of the bandwidth, %",
     "PBBS, ms",
     "PASGAL, ms",
     "GAPBS, ms",
