@@ -58,7 +58,7 @@ def _sum_of_integers(array: NDArray[Any]) -> int:
     for start in range(0, len(array), _CHUNK):
         chunk = array[start : start + _CHUNK]
         if chunk.dtype.itemsize < 8 or -_NARROW <= int(chunk.min()) <= int(chunk.max()) <= _NARROW:
-            total += int(chunk.sum(dtype=wide))
+            total += int(np.add.reduce(chunk, dtype=wide))
         else:
             high = chunk >> chunk.dtype.type(32)
             low = chunk & chunk.dtype.type(0xFFFFFFFF)

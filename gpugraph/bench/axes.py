@@ -264,7 +264,7 @@ def sampling_settings(table: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         InputError: an unknown one, or a value it does not take.
     """
-    kinds = {f.name: type(f.default) for f in fields(Sampling)}
+    kinds = {f.name: bool if f.default is None else type(f.default) for f in fields(Sampling)}
     found: dict[str, Any] = {}
     for key, value in table.items():
         if key not in kinds:

@@ -210,7 +210,7 @@ def _sampling(cell: Cell, target: str | None, max_seconds: float | None, *, cold
         share, most = parse_share("--target", target), max(cell.repeat + 1, Sampling.max_samples)
         sampling = Sampling(share, min_samples=cell.repeat, max_samples=most, warmup=cell.warmup)
     limit = sampling.time_limit_s if max_seconds is None else max_seconds
-    return replace(sampling, time_limit_s=limit, cold=cold, energy=energy, bandwidth=cell.phases)
+    return replace(sampling, time_limit_s=limit, cold=cold, energy=energy, bandwidth=None if cell.phases else False)
 
 
 def _competing(repeat: int, target: str | None, max_seconds: float | None) -> dict[str, Any]:

@@ -119,7 +119,7 @@ def _style(style: str | None, output: str | None) -> str:
 # ------------------------------------------------------------------ plot
 
 _ENDINGS = (".svg", ".pdf", ".png", ".json")
-_VALUES = "mteps, end-to-end, kernel, transfer, speedup, roof, energy or memory."
+_VALUES = "mteps, end-to-end, kernel, transfer, speedup, scaling, roof, energy or memory."
 
 
 @command

@@ -8,8 +8,6 @@ import math
 import threading
 import warnings
 import weakref
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -80,16 +78,21 @@ def translate(error: BaseException, *, device: str, doing: str) -> GpuGraphError
     return GpuGraphError(f"{what} [{said}]", where=where, remedy=remedy)
 
 
-@contextmanager
-def translated(device: str, doing: str) -> Iterator[None]:
-    """Turn CUDA's errors raised inside into ours."""
-    try:
-        yield
-    except Exception as error:
-        ours = translate(error, device=device, doing=doing)
-        if ours is None:
-            raise
-        raise ours from error
+class translated:  # noqa: N801  # read as a function; a generator would cost each wait and copy a microsecond more
+    """Turn CUDA's errors raised inside into ours; the arguments are those of ``translate``."""
+
+    __slots__ = ("_device", "_doing")
+
+    def __init__(self, device: str, doing: str):
+        self._device, self._doing = device, doing
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, Exception):
+            ours = translate(error, device=self._device, doing=self._doing)
+            if ours is not None:
+                raise ours from error
 
 
 def does_not_fit(needed: int, free: int, total: int, device: str) -> OutOfMemory:

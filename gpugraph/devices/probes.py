@@ -9,6 +9,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ import numpy as np
 
 from gpugraph.devices.base import Array, Device
 from gpugraph.errors import DeviceUnavailable, GpuGraphError, OutOfMemory
+from gpugraph.host import available_memory
 
 FILE = "probe.cu"
 BLOCK = 256
@@ -133,6 +135,30 @@ def copy_bandwidth(device: Device, *, array_bytes: int = 1 << 30) -> float:
     if size < _BEYOND_CACHES:
         raise OutOfMemory(f"{size:,} bytes are too few to see past the caches", where=device.name)
     return _bandwidths(device, size)["copy"]
+
+
+def host_copy_bandwidth(threads: int, *, array_bytes: int = 1 << 30) -> float:
+    """Return what ``threads`` threads reach that copy memory of the host, in bytes read and written a second.
+
+    Args:
+        threads: each copies a part of its own.
+        array_bytes: size of each of the two arrays; less where memory is short.
+
+    Raises:
+        OutOfMemory: there is no room for arrays that no cache would hold.
+    """
+    size = min(array_bytes, available_memory() // 4)
+    if size < _BEYOND_CACHES:
+        raise OutOfMemory(f"{size:,} bytes are too few to see past the caches", where="cpu")
+    source, target = (np.empty(size // threads * threads, np.uint8).reshape(threads, -1) for _ in range(2))
+    seconds = []
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(lambda part: part.fill(1), source))  # a page lies near the thread that touches it first
+        for _ in range(_TURNS + 1):  # the first touches the pages of the target
+            start = time.perf_counter()
+            list(pool.map(np.copyto, target, source))
+            seconds.append(time.perf_counter() - start)
+    return 2 * source.size / statistics.median(seconds[1:])
 
 
 def launch_seconds(device: Device) -> float:

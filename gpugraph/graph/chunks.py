@@ -35,6 +35,8 @@ def _parts(items: int, parts: int | None) -> int:
 
 def even_ranges(items: int, parts: int | None = None) -> list[Range]:
     """Return [0, items) cut into ranges of even length, ``parts`` of them at most."""
+    if items < 2 * _LEAST:
+        return [(0, items)]
     count = _parts(items, parts)
     cuts = [items * i // count for i in range(count + 1)]
     return list(pairwise(cuts))

@@ -270,16 +270,17 @@ def _rates(run: CellRun, phases: Mapping[str, float]) -> dict[str, Any]:
 def _traffic(run: CellRun, kernel_s: float) -> dict[str, Any]:
     """Return the ``traffic`` object: the least traffic, the copy bandwidth, and the share of it that is reached."""
     algorithm = run.algorithm
-    if not run.sampling.bandwidth:
-        return {"absent": "not asked for"}
     if algorithm.minimum_bytes is None:
         return {"absent": f"nobody has worked out the least traffic of '{algorithm.name}'"}
+    if not run.sampling.asks_bandwidth(run.device.kind):
+        return {"absent": "not asked for"}
     bandwidth = run.opened.copy_bytes_per_s
     if isinstance(bandwidth, str):
         return {"absent": bandwidth}
     if kernel_s <= 0:
         return {"absent": "the kernel took no time that could be measured"}
-    least = algorithm.minimum_bytes(run.placed.view)
+    together = [len(run.trials[0].query[0])] if algorithm.together else []
+    least = algorithm.minimum_bytes(run.placed.view, *together)
     return {"minimum_bytes": least, "copy_bytes_per_s": bandwidth, "share": least / kernel_s / bandwidth}
 
 

@@ -38,7 +38,8 @@ class Sampling:
         warmup: runs before the first sample.
         cold: flush the GPU's second-level cache before every sample.
         energy: measure the energy of a run too, over a window of its own.
-        bandwidth: measure the device's copy bandwidth, once a session, to hold the traffic against.
+        bandwidth: measure the device's copy bandwidth, once a session, to hold the traffic against; None: a GPU's,
+            where it takes milliseconds; that of a CPU takes seconds.
         transfers: copies of the graph to a GPU, each timed.
         seed: of the order in which competing cells take turns.
         processes: worker processes that a bench spreads the samples of a cell over, one after another.
@@ -53,7 +54,7 @@ class Sampling:
     warmup: int = 1
     cold: bool = False
     energy: bool = False
-    bandwidth: bool = True
+    bandwidth: bool | None = None
     transfers: int = 3
     seed: int = 1
     processes: int = 1
@@ -73,6 +74,10 @@ class Sampling:
             raise InputError(f"the target {self.target} is no relative half width", remedy="give e.g. 0.02 for 2 %")
         if not self.time_limit_s > 0:
             raise InputError(f"a limit of {self.time_limit_s} seconds leaves no time", remedy="give more than 0")
+
+    def asks_bandwidth(self, kind: str) -> bool:
+        """Return whether the copy bandwidth of a device of this kind is to be measured."""
+        return kind != "cpu" if self.bandwidth is None else self.bandwidth
 
     @classmethod
     def fixed(cls, samples: int, warmup: int) -> Sampling:

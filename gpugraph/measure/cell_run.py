@@ -158,7 +158,7 @@ class CellRun:
         queries = problem.queries(graph, {"source": cell.source, "seed": cell.seed})
         if algorithm.together:
             queries = [problem.together(queries)]
-        if sampling.bandwidth and algorithm.minimum_bytes is not None:
+        if sampling.asks_bandwidth(device.kind) and algorithm.minimum_bytes is not None:
             _ = opened.copy_bytes_per_s  # before the arrays of the cells leave it no room
 
         self.placed = placed = inputs.place(

@@ -89,11 +89,13 @@ class OpenDevice:
     @cached_property
     def copy_bytes_per_s(self) -> float | str:
         """What a plain copy reaches here, bytes read and written a second, or the reason why it is not measured."""
-        if self.device.kind != "cuda":
+        if self.device.kind not in ("cuda", "cpu"):
             return f"the copy bandwidth of the device '{self.device.kind}' is not measured"
-        from gpugraph.devices.probes import copy_bandwidth
+        from gpugraph.devices.probes import copy_bandwidth, host_copy_bandwidth
 
         try:
+            if self.device.kind == "cpu":
+                return host_copy_bandwidth(self.device.threads)
             return copy_bandwidth(self.device)
         except GpuGraphError as error:
             return f"the copy bandwidth could not be measured: {error}"

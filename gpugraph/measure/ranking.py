@@ -20,8 +20,8 @@ import numpy as np
 
 from gpugraph.errors import InputError, unknown_name
 from gpugraph.measure.compare import ALPHA, RESOLUTION_S, Timed, time_pair, usable
-from gpugraph.measure.record import EMULATED, Record
-from gpugraph.measure.statistics import holm, least_p
+from gpugraph.measure.record import EMULATED, LEAST_SAMPLES, Record
+from gpugraph.measure.statistics import holm, least_p, median_interval
 
 BY = ("algorithm", "device", "peer")
 """What records of stored runs may be compared by; all else must be the same."""
@@ -101,11 +101,11 @@ def rank(records: Sequence[Record], by: str | None = None) -> tuple[list[Ranking
         known = row.shape.graph.digest or digests.get(row.graph_name) or row.graph_name
         (_, source), *others = _traits(row, by)
         work = _text([known, row.problem])
-        first = asked.setdefault(work, source)
-        source = source if row.ok else first
+        first = asked.setdefault(work, _sources(row) if row.ok else source)
+        source = _sources(row) if row.ok else first
         groups.setdefault(_text([known, source, *(value for _, value in others)]), []).append(row)
     rankings, alone = list[Ranking](), list[Alone]()
-    for group in groups.values():
+    for group in map(_of_one_source, groups.values()):
         entered = _fastest_of_each_program(group) if by == "peer" else group
         if by is None or len(entered) > 1:
             rankings.append(_ranking(entered))
@@ -143,6 +143,44 @@ def _traits(row: Record, by: str | None) -> list[tuple[str, Any]]:
         told = [f"{name}={_shown(value)}" for name, value in row.parameters.items() if value not in (None, [])]
         traits.append(("algorithm", row.algorithm + (f" ({', '.join(told)})" if told else "")))
     return traits
+
+
+def _sources(row: Record) -> Any:
+    """Return what tells the sources of a search: of several together and one by one the same."""
+    each = row.shape.per_source
+    if not each and (row.shape.result.get("sources") or 1) == 1:
+        return row.asked_source
+    first = each[0] if each else row.shape.result
+    totals = [
+        sum(one.get(name) or 0 for one in each) if each else row.shape.result.get(name)
+        for name in ("reached", "distance_sum")
+    ]
+    return [first.get("source"), len(each) or row.shape.result.get("sources"), *totals]
+
+
+def _of_one_source(group: list[Record]) -> list[Record]:
+    """Return records of the same sources, searched together and one by one, with the times that one source takes."""
+    if len({bool(row.shape.per_source) for row in group if row.ok}) < 2:
+        return group
+    found = []
+    for row in group:
+        if not usable(row) or not row.ok:
+            found.append(row)
+            continue
+        together = row.shape.result.get("sources") or 1
+        times = np.reshape(row.samples, (row.sources, -1)).mean(axis=0) / together
+        interval = median_interval([times.tolist()]) if len(times) >= LEAST_SAMPLES else None
+        result = {**row.data["result"], "source": None, "sources": row.sources * together}
+        phases = row.data["phases_s"]
+        data = {name: value for name, value in row.data.items() if name != "per_source"} | {
+            "samples_s": {**row.data["samples_s"], "kernel": times.tolist()},
+            "phases_s": {**phases, "kernel": float(np.median(times)), "d2h": (phases.get("d2h") or 0.0) / together},
+            "sampling": {**(row.data.get("sampling") or {}), "outliers": []},
+            "confidence_s": {**(row.data.get("confidence_s") or {}), "kernel": interval},
+            "result": result,
+        }
+        found.append(Record.of(data, file=row.file, line=row.line))
+    return found
 
 
 def _text(value: Any) -> str:

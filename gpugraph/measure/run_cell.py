@@ -261,7 +261,7 @@ def run_cell(
 
         return run_on_ranks(cell, comm, account, progress, sampling or Sampling.fixed(cell.repeat, cell.warmup))
     if sampling is None:
-        sampling = replace(Sampling.fixed(cell.repeat, cell.warmup), bandwidth=cell.phases)
+        sampling = replace(Sampling.fixed(cell.repeat, cell.warmup), bandwidth=None if cell.phases else False)
     if cell.profile:
         sampling = replace(sampling, min_samples=1, max_samples=1, warmup=0, energy=False, bandwidth=False)
     records = dict[int, Record]()

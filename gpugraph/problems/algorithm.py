@@ -116,7 +116,7 @@ class Algorithm:
         minimum_bytes: ``minimum_bytes(sizes) -> int``; the device memory traffic that the algorithm cannot do without,
             read and written, once each: the arrays of the input and the result.  What it keeps in between (labels,
             lists, frontiers), reads again, or reads because memory comes in sectors is its own to save.  None where
-            nobody has worked it out.
+            nobody has worked it out.  One that is ``together`` is also given the number of its queries.
         state_bytes: ``state_bytes(sizes) -> int``; the device memory that ``prepare`` takes besides the view, with the
             default options, so that a sweep can be priced; None where sizes alone do not tell.
         own_seconds: ``own_seconds(state, handle)``; the kernel region as the algorithm measured it itself: a float, or
@@ -152,7 +152,7 @@ class Algorithm:
     options: tuple[Option, ...] = ()
     trusted: bool = True
     version: int = 1
-    minimum_bytes: Callable[[InputSizes], int] | None = None
+    minimum_bytes: Callable[..., int] | None = None
     state_bytes: Callable[[InputSizes], int] | None = None
     own_seconds: Callable[[Any, Any], float | Sequence[float]] | None = None
     resident: bool = True

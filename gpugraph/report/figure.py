@@ -15,7 +15,7 @@ from gpugraph.errors import InputError, unknown_name
 from gpugraph.measure.columns import Labelled
 from gpugraph.measure.record import Record
 from gpugraph.quantities import percent, rate
-from gpugraph.report.cells import label, ordered, speedups
+from gpugraph.report.cells import label, ordered, speedups, work
 from gpugraph.report.charts.chart import Ink, Spec, config, entries, paint
 from gpugraph.report.charts.curves import LOG_BEYOND, Mark, Point, curves
 from gpugraph.report.charts.panels import SCALE
@@ -40,6 +40,7 @@ VALUES = {
     "transfer": Value("transfer + d2h, ms", lambda row: _scaled(row.transfer_s or None, 1e3)),
     "answer": Value("time to answer, s", lambda row: None if _emulated(row) else row.answer_s),
     "speedup": Value("times as fast as the fastest CPU run", lambda row: None),
+    "scaling": Value("times as fast as on one thread", lambda row: None),
     "roof": Value("share of the bandwidth roof", lambda row: row.share, percent=True),
     "energy": Value("nanojoules per edge", lambda row: row.nanojoules),
     "memory": Value("peak device memory, MiB", lambda row: _scaled(row.shape.peak_device_bytes or None, 1 / 2**20)),
@@ -54,10 +55,14 @@ _NAMED: dict[str, Callable[[Record], Any]] = {
     "problem": lambda row: row.problem,
     "algorithm": lambda row: row.algorithm,
     "device": lambda row: row.device,
+    "threads": lambda row: (row.data.get("device") or {}).get("threads"),
     "file": lambda row: os.path.basename(row.file or "-"),
 }
 WIDE = ("vertices", "edges")
 """Abscissas that are read by their powers."""
+
+_GAINS = ("speedup", "scaling")
+"""Values that tell of two records."""
 
 _TITLES = {"scale": SCALE, "vertices": "vertices", "edges": "edges", "algorithm": "algorithm"}
 
@@ -130,7 +135,7 @@ def chosen_points(rows: Sequence[Record], x: str, y: str, by: Sequence[str], whe
         if name not in known:
             raise unknown_name("axis", name, known)
     names = list(by) or _telling(cells, x)
-    over = {id(one.record): one.kernel for one in speedups([cell.record for cell in cells])}
+    over = _gains([cell.record for cell in cells], y)
     points, failed = [], []
     for cell in cells:
         place = _at(cell, x)
@@ -138,7 +143,7 @@ def chosen_points(rows: Sequence[Record], x: str, y: str, by: Sequence[str], whe
             continue
         variant = ", ".join(text_of(_at(cell, name)) for name in names if name != "device") or "all"
         device = cell.device if "device" in names else ""
-        value = over.get(id(cell.record)) if y == "speedup" else VALUES[y].of(cell.record)
+        value = over.get(id(cell.record)) if y in _GAINS else VALUES[y].of(cell.record)
         if value is not None:
             low, high = _interval(cell.record, y)
             points.append(Point(place, value, variant, device, low=low, high=high))
@@ -153,6 +158,26 @@ def chosen_points(rows: Sequence[Record], x: str, y: str, by: Sequence[str], whe
     else:
         points.sort(key=lambda point: point.x)
     return Drawn(cells, names, points, failed, words)
+
+
+def _gains(rows: Sequence[Record], y: str) -> dict[int, float]:
+    """Return by a record's identity how many times as fast it is, as ``y`` asks: as the CPU, or as one thread.
+
+    Records of the same work by the same algorithm that lack one thread begin on the ideal, with the fewest they have.
+    """
+    if y == "speedup":
+        return {id(one.record): one.kernel for one in speedups(rows)}
+    told = [(row, row.kernel_s or 0.0, _field(row, "threads")) for row in rows if row.ok and y == "scaling"]
+    told = [one for one in told if one[1] and one[2]]
+    fewest: dict[Any, tuple[int, float]] = {}
+    for row, seconds, threads in told:
+        fewest[_run(row)] = min(fewest.get(_run(row), (threads, seconds)), (threads, seconds))
+    return {id(row): math.prod(fewest[_run(row)]) / seconds for row, seconds, _ in told}
+
+
+def _run(row: Record) -> tuple[str, ...]:
+    """Return what runs on more and fewer threads have in common."""
+    return (*work(row), row.algorithm, text_of(row.parameters))
 
 
 def _chosen(rows: Sequence[Record], where: Sequence[str]) -> list[Record]:

@@ -125,6 +125,8 @@ def _subject(ranking: Ranking) -> str:
     if record is None:
         return f"on {ranking.records[0].graph_name}"
     source = "" if record.asked_source is None else f", from {_listed(record.asked_source)}"
+    if not source and (several := record.shape.result.get("sources")):
+        source = f", from {several} sources, the time of one"
     return f"on {describe_graph(record.data['graph'])}{source}"
 
 

@@ -33,8 +33,11 @@ SMALL = {
     "families": ("graph=grid:4x4",),
     "figures/batch": ("graph=rmat:5", "source=random:2"),
     "figures/commands": ("graph=rmat:5",),
+    "figures/commands-binary": ("graph=rmat:5",),
     "figures/components": ("graph=rmat:5",),
     "figures/cpu": ("graph=rmat:6",),
+    "figures/cpu-libraries": ("graph=rmat:6",),
+    "figures/cpu-threads": ("graph=rmat:6",),
     "figures/hybrid": ("scale=6",),
     "figures/mst": ("graph=rmat:6",),
     "figures/prim": ("graph=dense:n=16,density=0.5", "prim-persistent.blocks=2", "prim-persistent.threads=32"),
@@ -160,7 +163,11 @@ def placed(data: Mapping[str, Any], planned: Planned) -> Record:
     return Record.of({**data, "cell": cell, "device": {**data["device"], "kind": planned.kind}})
 
 
-@pytest.mark.parametrize("name", sorted({*shipped()} - {"figures/commands"}))  # peers alone: tests/peers tries them
+PEERS_ALONE = {"figures/commands", "figures/commands-binary"}
+"""Whose algorithms are commands: tests/peers tries them."""
+
+
+@pytest.mark.parametrize("name", sorted({*shipped()} - PEERS_ALONE))
 def test_a_small_form_of_every_sweep_runs_is_verified_and_fills_its_tables(name):
     records = small_records(name)
     if name in SYSTEMS:
@@ -179,6 +186,19 @@ MAY_BE_EMPTY = {
     "one by one, MTEPS",
     "best peer ms",
     "best other, ms",
+    "SciPy, ms",
+    "igraph, ms",
+    "networkit, ms",
+    "rustworkx, ms",
+    "of the bandwidth, %",
+    "PBBS, ms",
+    "PASGAL, ms",
+    "GAPBS, ms",
+    "GAPBS, best Δ, ms",
+    "Wasp, best Δ, ms",
+    "ours/PBBS",
+    "ours/GAPBS",
+    "ours/best other",
     "ours/other",
     "ratio",
     "of the roof, %",

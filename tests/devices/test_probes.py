@@ -8,7 +8,7 @@ import pytest
 
 from gpugraph.devices import probes
 from gpugraph.devices.discovery import select_device
-from gpugraph.errors import GpuGraphError
+from gpugraph.errors import GpuGraphError, OutOfMemory
 
 
 @pytest.fixture
@@ -47,3 +47,11 @@ def test_a_wrong_result_of_a_probe_is_told(device: Any) -> None:
 
     with pytest.raises(GpuGraphError, match="faulty: probe_add_one gave 13, not 42"):
         probes.check_kernel(Faulty())  # type: ignore[arg-type]
+
+
+def test_the_hosts_memory_is_copied_by_any_number_of_threads_and_never_within_a_cache(monkeypatch: Any) -> None:
+    monkeypatch.setattr(probes, "_BEYOND_CACHES", 1 << 10)
+    assert probes.host_copy_bandwidth(3, array_bytes=1 << 16) > 0
+    monkeypatch.setattr(probes, "available_memory", lambda: 1 << 11)
+    with pytest.raises(OutOfMemory, match="too few to see past the caches"):
+        probes.host_copy_bandwidth(3)

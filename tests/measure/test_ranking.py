@@ -7,6 +7,7 @@ from gpugraph.cli.report import BY as OFFERED
 from gpugraph.errors import InputError
 from gpugraph.measure.ranking import BY, check_ranked, rank
 from gpugraph.measure.record import Record
+from gpugraph.report.ranking import ranking_markdown
 from tests.measure.test_compare import timed
 from tests.report.canned import emulated, failed, mst_record, sssp_record
 
@@ -171,3 +172,24 @@ def test_there_is_nothing_else_to_compare_by():
     assert OFFERED == BY
     with pytest.raises(InputError, match="did you mean 'device'"):
         rank([row("a", 1)], "devise")
+
+
+def test_a_batch_of_sources_and_single_searches_from_them_are_ranked_by_the_time_of_one():
+    def of(name: str, times: list[float], result: dict, each: list[dict]) -> Record:
+        changed = {"device": CPU, "algorithm": name, "parameters": {}, "per_source": each}
+        made = timed({**sssp_record(), **changed}, times)
+        return Record.of({**made, "result": {**made["result"], **result}})
+
+    each = [{"source": s, "reached": 9, "distance_sum": 10 * s, "kernel_s": 1e-3 * s} for s in (1, 2, 3)]
+    alone = [2e-3 * s * t for s in (1, 2, 3) for t in np.linspace(0.99, 1.01, 20)]
+    batch = {"source": 1, "sources": 3, "reached": 27, "distance_sum": 60}
+    single, together = of("single", alone, {}, each), of("batch", list(np.linspace(2.9e-3, 3.1e-3, 20)), batch, [])
+    (ranking,), _ = rank([single, together])
+    assert [row.algorithm for row in ranking.rows] == ["batch", "single"]
+    assert [row.kernel_s for row in ranking.rows] == pytest.approx([1e-3, 4e-3])
+    assert ranking.against_best[0].ratio == pytest.approx(4)
+    assert ranking.against_best[0].told
+    assert "from 3 sources, the time of one" in ranking_markdown(ranking)
+    other = of("batch", [3e-3] * 20, {**batch, "distance_sum": 61}, [])
+    assert len(rank([single, other])[0]) == 2  # other sources: each stays as it is
+    assert [row.samples for row in rank([single])[0][0].rows] == [single.samples]

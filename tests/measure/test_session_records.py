@@ -154,6 +154,25 @@ def test_figures_that_a_cpu_does_not_give_are_absent_with_the_reason():
         run_cell(Cell("mst", GRID, "kruskal", "cpu"), sampling=replace(SIX, cold=True))
 
 
+def test_a_cpu_is_held_against_its_memory_where_a_sweep_asks_for_it(monkeypatch):
+    monkeypatch.setattr("gpugraph.devices.probes.host_copy_bandwidth", lambda threads: 1e9 * threads)
+    one = Cell("mst", GRID, "boruvka", "cpu")
+    assert run_cell(one, sampling=SIX).data["traffic"] == {"absent": "not asked for"}
+    data = run_cell(one, sampling=replace(SIX, bandwidth=True)).data
+    traffic, threads = data["traffic"], data["device"]["threads"]
+    assert traffic["copy_bytes_per_s"] == 1e9 * threads
+    assert traffic["share"] == traffic["minimum_bytes"] / data["phases_s"]["kernel"] / (1e9 * threads)
+
+
+def test_a_batch_is_held_against_the_distances_of_all_its_sources(monkeypatch):
+    monkeypatch.setattr("gpugraph.devices.probes.host_copy_bandwidth", lambda threads: 1e9)
+    three = Cell("sssp", GRID, "delta-stepping-batched", "cpu", source="random:3")
+    data = run_cell(three, sampling=replace(SIX, bandwidth=True)).data
+    one = run_cell(replace(three, source="random:1"), sampling=replace(SIX, bandwidth=True)).data
+    more = data["traffic"]["minimum_bytes"] - one["traffic"]["minimum_bytes"]
+    assert more == 2 * 4 * data["graph"]["vertices"]
+
+
 @needs_compiler
 def test_cold_samples_are_refused_on_the_emulated_device():
     with pytest.raises(InputError, match="'emulated' cannot be flushed"):
@@ -184,6 +203,10 @@ def test_the_algorithms_that_have_a_least_traffic_count_the_graph_and_the_result
 
     view = GraphView.of(generate("grid:8x8"))
     graph_bytes = 65 * 4 + 224 * (4 + 4)
+    assert find_algorithm("mst", "boruvka", "cpu").minimum_bytes(view) == graph_bytes + 63 * 4
+    batch = find_algorithm("sssp", "delta-stepping-batched", "cuda").minimum_bytes
+    assert (batch(view), batch(view, 64)) == (graph_bytes + 64 * 4, graph_bytes + 64 * 64 * 4)
+    assert find_algorithm("sssp", "delta-stepping", "cpu").minimum_bytes(view) == graph_bytes + 64 * 4
     for problem, name, result_bytes in (
         ("mst", "filter-boruvka", 63 * 4),
         ("mst", "boruvka", 63 * 4),

@@ -13,7 +13,7 @@ from gpugraph.report.charts.curves import Point, curves, label_angle, log_axis, 
 from gpugraph.report.charts.panels import panels
 from gpugraph.report.charts.rates import bandwidth, energy, roofline, speedups, strong, throughput, weak
 from gpugraph.report.charts.times import MOST, MOST_PANELS, answers, inner_shares, samples, shares, transfers
-from gpugraph.report.figure import figure
+from gpugraph.report.figure import chosen_points, figure
 from gpugraph.report.page import colours
 from gpugraph.report.versus import gains
 from tests.report.canned import emulated, mst_record, sssp_record
@@ -338,3 +338,15 @@ def test_weak_scaling_follows_graphs_that_grow_as_the_ranks_do():
 
 def test_nothing_is_said_of_scaling_where_nothing_ran_on_several_ranks(cells):
     assert strong(cells, LIGHT) == weak(cells, LIGHT) == []
+
+
+def test_more_threads_are_held_against_the_fewest_of_the_same_algorithm_on_the_same_graph():
+    def on(threads: int, seconds: float, graph: int = 16) -> Record:
+        made = cell("mst", "kruskal", "cpu", graph)
+        phases = made["phases_s"] | {"kernel": seconds}
+        return Record.of(made | {"phases_s": phases, "device": made["device"] | {"threads": threads}})
+
+    rows = [on(1, 8.0), on(4, 2.5), on(2, 6.0, 18), on(8, 2.0, 18)]
+    drawn = chosen_points(rows, "threads", "scaling", ["problem", "graph"], [])
+    assert [(p.x, p.y) for p in drawn.points if "16" in p.variant] == [(1, 1.0), (4, pytest.approx(3.2))]
+    assert [(p.x, p.y) for p in drawn.points if "18" in p.variant] == [(2, 2.0), (8, pytest.approx(6.0))]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from itertools import chain, compress
-from operator import itemgetter
+from operator import itemgetter, methodcaller
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from gpugraph.adapters import calls
 from gpugraph.adapters.inputs import device_kind
 from gpugraph.adapters.searches import Rows
+from gpugraph.compiled import plain_njit
 from gpugraph.graph.csr import target_dtype
 
 
@@ -35,7 +36,8 @@ class ConvertedGraph:
         nodes: its nodes, in its order.
         offsets: (n+1,) int64.
         targets: (arcs,) int32 or int64; an undirected edge is two arcs, parallel edges are one.
-        data: (arcs,) what the adjacency holds: an edge's attributes, of a multigraph those of each key.
+        data: (edges,) what the adjacency holds of each that ``list(G.edges)`` shows, parallel ones counted once: its
+            attributes, of a multigraph those of each key.
     """
 
     __networkx_backend__ = "gpugraph"
@@ -53,7 +55,9 @@ class ConvertedGraph:
         if not self.plain:
             heads = map(self.number.__getitem__, heads)
         self.targets: NDArray[Any] = np.fromiter(heads, target_dtype(n), int(self.offsets[-1]))
-        self.data: list[Any] = list(chain.from_iterable(row.values() for row in rows))
+        held = chain.from_iterable(map(methodcaller("values"), rows))
+        # Both arcs of an edge have one and the same dictionary, which is slow to come by for the second time.
+        self.data: list[Any] = list(held if self.directed else compress(held, self._forward.tobytes()))
         self._weights: dict[Any, NDArray[Any]] = {}
         self._kept: dict[Any, Any] = {}
 
@@ -118,12 +122,14 @@ class ConvertedGraph:
                 values = [min([attributes.get(name, 1) for attributes in keyed.values()]) for keyed in self.data]
             else:
                 values = attribute(self.data, name)
-            self._weights[name] = summable(numbers(values), len(self.nodes))
+            each = summable(numbers(values), len(self.nodes))
+            self._weights[name] = each if self.directed else each[self._edge_of_arc]
         return self._weights[name]
 
     def _by_function(self, weight: Callable[[Any, Any, Any], Any]) -> Rows:
         tails, heads = (named(self.nodes, ends) for ends in (self.tails, self.targets))
-        values = list(map(weight, tails, heads, self.data))
+        data = self.data if self.directed else map(self.data.__getitem__, self._edge_of_arc.tolist())
+        values = list(map(weight, tails, heads, data))
         shown = np.fromiter((value is not None for value in values), bool, len(values))
         before = np.concatenate((np.zeros(1, np.int64), np.cumsum(shown)))
         kept = [value for value in values if value is not None]
@@ -137,6 +143,16 @@ class ConvertedGraph:
         return np.ones(len(self.targets), bool) if self.directed else self.targets >= self.tails
 
     @cached_property
+    def _edge_of_arc(self) -> NDArray[np.int64]:
+        """(arcs,) where ``data`` has the edge of each arc of an undirected graph."""
+        n, edge = len(self.nodes), np.empty(len(self.targets), np.int64)
+        starts, tails, ids = np.zeros(n + 1, np.int64), np.empty_like(self.targets), np.empty_like(edge)
+        last, seen_from = np.empty(n, np.int64), np.full(n, -1, np.int64)
+        if not _find_edges(self.offsets, self.targets, edge, starts, tails, ids, last, seen_from):
+            raise Declined("an edge of the undirected graph is in one of its two rows alone")
+        return edge
+
+    @cached_property
     def edge_ends(self) -> tuple[NDArray[Any], NDArray[Any]]:
         """Tails and heads of the edges, parallel ones counted once."""
         return self.tails[self._forward], self.targets[self._forward]
@@ -145,7 +161,7 @@ class ConvertedGraph:
     def edges(self) -> tuple[NDArray[Any], NDArray[Any], list[Any] | None, list[Any]]:
         """Tails, heads, keys (None where there are none) and attributes of each edge, as ``list(G.edges)`` has them."""
         tails, heads = self.edge_ends
-        data = list(compress(self.data, self._forward.tolist()))
+        data = self.data
         if not self.multigraph:
             return tails, heads, None, data
         counts = np.fromiter(map(len, data), np.int64, len(data))
@@ -169,6 +185,59 @@ class ConvertedGraph:
     def device_kind(self) -> str:
         """The kind of the device that computes."""
         return device_kind(device())
+
+
+@plain_njit
+def _find_edges(
+    offsets: Any, targets: Any, edge: Any, starts: Any, tails: Any, ids: Any, last: Any, seen_from: Any
+) -> bool:
+    """Number the arcs to no smaller vertex in their order, and give those to a smaller one the number of their twin.
+
+    Args:
+        offsets: (n+1,) where rows begin.
+        targets: (arcs,) heads, in any order, of no row twice.
+        edge: (arcs,) for the numbers.
+        starts: (n+1,) of zeros.
+        tails: (arcs,) room for the tails of the arcs to each vertex from smaller ones, in the order of these.
+        ids: (arcs,) room for their numbers.
+        last: (n,) room for the number of the arc from a vertex to the one seen last.
+        seen_from: (n,) of -1, room for that one.
+
+    Returns:
+        False if an arc has no twin.
+    """
+    n, count = len(offsets) - 1, 0
+    for v in range(n):
+        for arc in range(offsets[v], offsets[v + 1]):
+            if targets[arc] > v:
+                starts[targets[arc] + 1] += 1
+    for v in range(n):
+        starts[v + 1] += starts[v]
+    for v in range(n):
+        for arc in range(offsets[v], offsets[v + 1]):
+            head = targets[arc]
+            if head >= v:
+                edge[arc] = count
+                if head > v:
+                    tails[starts[head]], ids[starts[head]] = v, count
+                    starts[head] += 1
+                count += 1
+    first = 0
+    for v in range(n):
+        for place in range(first, starts[v]):
+            last[tails[place]], seen_from[tails[place]] = ids[place], v
+        here = starts[v] - first
+        first = starts[v]
+        for arc in range(offsets[v], offsets[v + 1]):
+            head = targets[arc]
+            if head < v:
+                if seen_from[head] != v:
+                    return False
+                edge[arc] = last[head]
+                here -= 1
+        if here != 0:
+            return False
+    return True
 
 
 def _seen_through(graph: Any) -> dict[Any, dict[Any, Any]]:

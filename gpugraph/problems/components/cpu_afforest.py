@@ -1,12 +1,14 @@
 """Afforest on the CPU: two arcs of every row show the giant component, and only the rows outside of it are read.
 
-1. start: every vertex hangs on its smallest neighbour, if that is smaller than itself.
+1. start: every vertex hangs on its smallest neighbour, if that is smaller than itself, or where that one hangs.
 2. sample: the tree of every vertex is joined with that of its second neighbour.
-3. flatten: every vertex hangs on its root, and the most frequent root of a sample is the giant.
+3. flatten: every vertex hangs on its root, and the giant is the root that most ends of arcs have, if more than half.
 4. rest: every arc of the rows outside of the giant joins two trees; an arc that leaves the giant is found from there.
+   Without a giant, as where cliques hang together by few arcs, the arcs to smaller vertices are enough.
 5. flatten once more: the root of a tree is its smallest vertex.
 
-All steps run on a team of threads.  Trees are joined by compare-and-swap on the larger root; a vertex's ancestors only
+All steps run on a team of threads, each with a share of the vertices of its own, whose parents stay in its caches; who
+is through with it helps the others.  Trees are joined by compare-and-swap on the larger root; a vertex's ancestors only
 ever change to other ancestors, so that a stale read is one too.
 
 Source: Sutton, Ben-Nun and Barak 2018, Optimizing parallel graph connectivity computation via subgraph sampling.
@@ -26,7 +28,7 @@ from gpugraph.compiled import plain_njit
 from gpugraph.graph.digest import array_digest
 from gpugraph.graph.view import GraphView
 from gpugraph.problems.algorithm import Algorithm
-from gpugraph.problems.components.labels import Components
+from gpugraph.problems.components.labels import Components, label_bytes
 from gpugraph.problems.registry import register
 from gpugraph.team import (
     COUNTERS,
@@ -38,6 +40,7 @@ from gpugraph.team import (
     join,
     load_now,
     meet,
+    prefetch,
     release,
     run_team,
     share_of,
@@ -47,7 +50,9 @@ from gpugraph.team import (
 _SAMPLES = 1024
 _ROWS = 512
 """Rows that a thread takes at a time."""
-_NEXT, _NEXT_AGAIN, _GIANT = (COUNTERS + i * STRIDE for i in range(3))
+_AHEAD = 16
+"""So many rows before it is read, the beginning of a row is asked for."""
+_GIANT = COUNTERS
 _PHASES = ("start", "sample", "flatten", "rest")
 
 
@@ -71,7 +76,8 @@ def run(state: State, clock: NullClock) -> NDArray[Any]:
     """Return (n,) the smallest vertex of each vertex's component; the next run overwrites it."""
     graph = state.view.graph
     start = time.perf_counter()
-    run_team(_afforest, graph.offsets, graph.targets, state.parent, state.spent, size=state.size)
+    taken = np.zeros(2 * state.size * STRIDE, np.int64)
+    run_team(_afforest, graph.offsets, graph.targets, state.parent, taken, state.spent, size=state.size)
     add_phases(clock, _PHASES, state.spent, time.perf_counter() - start)
     return state.parent
 
@@ -96,52 +102,69 @@ ALGORITHM = register(
         finish=lambda state, raw: Components.of(state.view.graph, raw),
         digest=array_digest,
         compile=compile_,
-        version=2,
+        minimum_bytes=label_bytes,
+        version=3,
     )
 )
 
 
 @plain_njit
-def _afforest(control: Any, rank: int, size: int, offsets: Any, targets: Any, parent: Any, spent: Any) -> None:
+def _afforest(
+    control: Any, rank: int, size: int, offsets: Any, targets: Any, parent: Any, taken: Any, spent: Any
+) -> None:
     """Write the roots of all vertices into ``parent``."""
     n = len(parent)
     first, last = share_of(n, rank, size)
     marks = cycles()
     for v in range(first, last):
-        parent[v] = v
+        prefetch(targets, offsets[min(v + _AHEAD, n)])
+        above = parent.dtype.type(v)
         if offsets[v] < offsets[v + 1] and targets[offsets[v]] < v:
-            parent[v] = targets[offsets[v]]
+            above = targets[offsets[v]]
+            if above >= first:
+                above = parent[above]
+        parent[v] = above
     meet(control, size)
     if rank == 0:
         spent[0], marks = cycles() - marks, cycles()
-    while True:
-        start = fetch_add(control, _NEXT, _ROWS)
-        if start >= n:
-            break
-        for v in range(start, min(start + _ROWS, n)):
-            if offsets[v] + 1 < offsets[v + 1]:
-                _join(parent, parent.dtype.type(v), targets[offsets[v] + 1])
+    for turn in range(size):
+        owner = (rank + turn) % size
+        low, high = share_of(n, owner, size)
+        while True:
+            start = low + fetch_add(taken, owner * STRIDE, _ROWS)
+            if start >= high:
+                break
+            for v in range(start, min(start + _ROWS, high)):
+                prefetch(targets, offsets[min(v + _AHEAD, n)])
+                if offsets[v] + 1 < offsets[v + 1]:
+                    _join(parent, parent.dtype.type(v), targets[offsets[v] + 1])
     meet(control, size)
     if rank == 0:
         spent[1], marks = cycles() - marks, cycles()
     _flatten(parent, first, last)
     if size == 1 or join(control, size):
-        control[_GIANT] = _giant(parent)
+        control[_GIANT] = _giant(targets, parent)
         if size > 1:
             release(control)
     giant = control[_GIANT]
     if rank == 0:
         spent[2], marks = cycles() - marks, cycles()
-    while True:
-        start = fetch_add(control, _NEXT_AGAIN, _ROWS)
-        if start >= n:
-            break
-        for v in range(start, min(start + _ROWS, n)):
-            if load_now(parent, v) != giant:
-                for arc in range(offsets[v], offsets[v + 1]):
-                    # Mostly the two hang on one vertex already.
-                    if load_now(parent, targets[arc]) != load_now(parent, v):
-                        _join(parent, parent.dtype.type(v), targets[arc])
+    for turn in range(size):
+        owner = (rank + turn) % size
+        low, high = share_of(n, owner, size)
+        while True:
+            start = low + fetch_add(taken, (size + owner) * STRIDE, _ROWS)
+            if start >= high:
+                break
+            for v in range(start, min(start + _ROWS, high)):
+                above = load_now(parent, v)
+                if above != giant:
+                    for arc in range(offsets[v], offsets[v + 1]):
+                        if giant < 0 and targets[arc] > v:  # read from its other end, which is no giant's either
+                            break
+                        if load_now(parent, targets[arc]) != above:  # mostly the two hang on one vertex already
+                            _link(parent, parent.dtype.type(v), targets[arc])
+                            above = load_now(parent, v)
     meet(control, size)
     if rank == 0:
         spent[3], marks = cycles() - marks, cycles()
@@ -152,18 +175,21 @@ def _afforest(control: Any, rank: int, size: int, offsets: Any, targets: Any, pa
 
 
 @plain_njit
-def _giant(parent: Any) -> int:
-    """Return the most frequent root among vertices that lie evenly spread, if it has half of them, else any.
+def _giant(targets: Any, parent: Any) -> int:
+    """Return the root that more than half of the heads of some arcs have that lie evenly spread, -1 if none has.
 
     Source: Boyer and Moore 1991, MJRTY, a fast majority vote algorithm.
     """
     giant, votes = -1, 0
-    step = max(1, len(parent) // _SAMPLES)
-    for v in range(0, len(parent), step):
+    step = max(1, len(targets) // _SAMPLES)
+    for arc in range(0, len(targets), step):
         if votes == 0:
-            giant = parent[v]
-        votes += 1 if parent[v] == giant else -1
-    return giant
+            giant = parent[targets[arc]]
+        votes += 1 if parent[targets[arc]] == giant else -1
+    votes = 0
+    for arc in range(0, len(targets), step):
+        votes += 1 if parent[targets[arc]] == giant else -1
+    return giant if votes > 0 else -1
 
 
 @plain_njit
@@ -181,13 +207,38 @@ def _root(parent: Any, v: Any) -> Any:
 
 @plain_njit
 def _join(parent: Any, u: Any, v: Any) -> None:
-    """Join the trees of two vertices: the larger root is hung on the smaller."""
-    a, b = _root(parent, u), _root(parent, v)
+    """Join the trees of two vertices, and bring ``u`` nearer to its root: a larger root is hung on a smaller one."""
+    a, b = load_now(parent, u), load_now(parent, v)
+    if a == b:
+        above = load_now(parent, a)
+        if above != a:
+            parent[u] = above
+        return
     while a != b:
         high, low = max(a, b), min(a, b)
-        if compare_and_swap(parent, high, high, low) == high:
+        above = load_now(parent, high)
+        if above == low:
+            if a == high:
+                parent[u] = low
             return
-        a, b = _root(parent, high), _root(parent, low)
+        if above == high and load_now(parent, low) == low and compare_and_swap(parent, high, high, low) == high:
+            return
+        a, b = _root(parent, u), _root(parent, v)
+
+
+@plain_njit
+def _link(parent: Any, u: Any, v: Any) -> None:
+    """Join the trees of two vertices that are nearly flat, without a write but that one: others would have to read it.
+
+    Source: Sutton, Ben-Nun and Barak 2018, section IV.
+    """
+    a, b = load_now(parent, u), load_now(parent, v)
+    while a != b:
+        high, low = max(a, b), min(a, b)
+        above = load_now(parent, high)
+        if above == low or (above == high and compare_and_swap(parent, high, high, low) == high):
+            return
+        a, b = load_now(parent, above), load_now(parent, low)
 
 
 @plain_njit

@@ -18,7 +18,7 @@ from gpugraph.graph.device_rows import DeviceRows
 from gpugraph.graph.digest import array_digest
 from gpugraph.graph.view import ResidentView
 from gpugraph.problems.algorithm import Algorithm, InputSizes
-from gpugraph.problems.components.labels import Components
+from gpugraph.problems.components.labels import Components, label_bytes
 from gpugraph.problems.registry import register
 from gpugraph.ranks.part import GraphPart
 
@@ -92,11 +92,6 @@ def finish(state: Any, labels: np.ndarray[Any, Any]) -> Components:
     return Components.of(state.view.host.graph, labels)
 
 
-def minimum_bytes(sizes: InputSizes) -> int:
-    """Return the bytes that no algorithm can do without: the rows' bounds, one arc of every vertex, one label each."""
-    return sizes.index_bits // 8 * (sizes.vertices + 1) + 4 * min(sizes.vertices, sizes.arcs) + 4 * sizes.vertices
-
-
 register(
     Algorithm(
         problem="components",
@@ -112,7 +107,7 @@ register(
         finish=finish,
         digest=array_digest,
         compile=load_kernel,
-        minimum_bytes=minimum_bytes,
+        minimum_bytes=label_bytes,
         state_bytes=lambda sizes: needs(arrays(sizes)),
     )
 )

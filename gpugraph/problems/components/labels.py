@@ -17,6 +17,7 @@ from gpugraph.graph.chunks import even_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.html import Shown
 from gpugraph.problems import result_files as files
+from gpugraph.problems.algorithm import InputSizes
 from gpugraph.problems.result_files import MismatchError, PathLike
 
 
@@ -183,3 +184,8 @@ class LabelsFiles:
             (node, {"component": nodes[label]}) for node, label in zip(nodes, found.labels, strict=True)
         )
         return made
+
+
+def label_bytes(sizes: InputSizes) -> int:
+    """Return the bytes that no algorithm can do without: the rows' bounds, one arc of every vertex, one label each."""
+    return sizes.index_bits // 8 * (sizes.vertices + 1) + 4 * min(sizes.vertices, sizes.arcs) + 4 * sizes.vertices

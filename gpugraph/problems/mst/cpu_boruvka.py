@@ -33,6 +33,7 @@ from gpugraph.graph.view import GraphView
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.mst import cpu_boruvka_steps as steps
 from gpugraph.problems.mst.forest import Forest
+from gpugraph.problems.mst.gpu_forest import forest_bytes
 from gpugraph.problems.registry import register
 from gpugraph.team import add_phases, run_team, team_size
 
@@ -136,6 +137,7 @@ ALGORITHM = register(
         finish=lambda state, raw: Forest.of(state.view.graph, state.view.canonical_edges(raw)),
         digest=None,
         compile=compile_,
+        minimum_bytes=forest_bytes,
         version=2,
     )
 )

@@ -32,7 +32,13 @@ from gpugraph.problems.algorithm import Algorithm, Option
 from gpugraph.problems.registry import register
 from gpugraph.problems.sssp import BATCHED, buckets
 from gpugraph.problems.sssp.arcs import Arcs, distance_dtype, unreached
-from gpugraph.problems.sssp.distances import DistanceMatrix, Distances, distances_from_words, require_room
+from gpugraph.problems.sssp.distances import (
+    DistanceMatrix,
+    Distances,
+    distance_bytes,
+    distances_from_words,
+    require_room,
+)
 from gpugraph.team import STRIDE, add_phases, run_team, team_size
 
 _SAMPLE = 1 << 14
@@ -186,6 +192,7 @@ ALGORITHM = register(
         finish=finish,
         digest=array_digest,
         compile=compile_,
+        minimum_bytes=distance_bytes,
         version=3,
     )
 )
@@ -253,6 +260,7 @@ register(
         finish=finish_many,
         digest=lambda raw: " ".join(map(array_digest, raw)),
         compile=compile_,
+        minimum_bytes=distance_bytes,
         together=True,
     )
 )

@@ -162,12 +162,12 @@ def widened(distance: NDArray[Any]) -> tuple[NDArray[np.float64], int, int | flo
     return wide, len(finite), 0 if finite.dtype.kind == "f" else exact_sum(finite), finite.max(initial=0).item()
 
 
-def distance_bytes(sizes: InputSizes) -> int:
-    """Return the least bytes of shortest paths from one source: the graph once, one distance as wide as a weight each.
+def distance_bytes(sizes: InputSizes, sources: int = 1) -> int:
+    """Return the least bytes of shortest paths: the graph once, of every source one distance as wide as a weight each.
 
     Rows of vertices that are not reached need not be read: where many are not, the figure is too high.
     """
-    return sizes.nbytes + sizes.weight_bytes * sizes.vertices
+    return sizes.nbytes + sources * sizes.weight_bytes * sizes.vertices
 
 
 # ------------------------------------------------------------------ distance words
@@ -192,12 +192,14 @@ def distance_types(view: ResidentView, bits: int | None = None) -> dict[str, str
 def read_words(words: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Return the distances, of ``dtype``, that words of 32 or 64 bits stand for, of any shape."""
     most, none = ~words.dtype.type(0), unreached(dtype)
-    distance, flat = np.empty(words.shape, dtype), words.reshape(-1)
+    flat = words.reshape(-1)
+    distance = np.empty(words.shape, dtype)
+    into = distance.reshape(-1)
 
     def read(start: int, stop: int) -> None:
-        part, into = flat[start:stop], distance.reshape(-1)[start:stop]
-        into[:] = part.view(dtype) if dtype.kind == "f" else part
-        into[part == most] = none
+        part = flat[start:stop]
+        into[start:stop] = part.view(dtype) if dtype.kind == "f" else part
+        into[start:stop][part == most] = none
 
     in_threads(read, even_ranges(len(flat)))
     return distance

@@ -27,6 +27,7 @@ from gpugraph.problems.sssp import BATCHED, gpu_delta_stepping
 from gpugraph.problems.sssp.distances import (
     DISTANCE_SETS,
     DistanceMatrix,
+    distance_bytes,
     distance_types,
     matrix_from_words,
     require_room,
@@ -246,6 +247,7 @@ register(
         finish=finish,
         digest=array_digest,
         compile=compile_kernels,
+        minimum_bytes=distance_bytes,
         state_bytes=state_bytes,
         together=True,
     )

@@ -103,6 +103,8 @@ def refuse_wrapped(graph: CSRGraph, source: int, distance: NDArray[Any]) -> None
     if distance.dtype != np.uint64 or not graph.arcs:
         return
     none = unreached(distance.dtype)
+    if graph.vertices * int(np.iinfo(graph.weight_dtype).max) < none:
+        return
     farthest = int(np.max(distance, where=distance != none, initial=0))
     if farthest + int(np.iinfo(graph.weight_dtype).max) < none or farthest + int(graph.weights.max()) < none:
         return
