@@ -7,6 +7,9 @@ threshold that moves up.  What is special:
                       histogram of their distances says how far the threshold goes
     local steps       a small frontier is dealt out to the blocks, and each follows what it finds for many steps in a
                       queue in its shared memory: a step takes a few reads and no barrier of the grid
+    packed rows       where vertices have few arcs and a search takes many steps, rows are copied into one sector
+                      each; a row is read while the distance of its vertex is lowered, and each warp goes on by itself
+                      for some steps, so that a hop waits for the memory once and for no barrier
     no far queue      far vertices are noted in a short list; when it overflows, all distances are read instead: what is
                       reached, and not below the threshold, is pending
     a horizon         in a dense graph most arcs are far too long to matter.  At first sums from the horizon on are left
@@ -15,10 +18,11 @@ threshold that moves up.  What is special:
     an early end      where only the distance of a goal, or only distances up to a limit are asked for, no threshold
                       goes beyond them; the goal's is the least known so far
 
-The phases stand in delta_stepping/, in this order: relax (one arc, a warp's rows), frontier (the near queue), buckets
-(the next threshold, the horizon); what they share is in base.
+The phases stand in delta_stepping/, in this order: relax (one arc, a warp's rows), frontier (the near queue), carried
+(the same with packed rows), buckets (the next threshold, the horizon); what they share is in base.
 
     offsets (n+1)  targets (arcs)  weights (arcs)   the graph; weights are not negative
+    packed_rows (n, or none)                        the graph once more, see struct PackedRow
     distance (n)                                    order-preserving words (distance_words.cuh)
     near (2 x room)                                 the near queue of this round and of the next: vertex and distance
     far (2 x far_room)                              the far list, and the one that is being made of it
@@ -31,7 +35,8 @@ Invariants.  A distance only falls, and each time it does its vertex is entered 
 pending; an entry whose distance has fallen since is skipped.  When the near queue is empty every vertex below the
 threshold is settled.  An entry that found no room is found again: then all vertices between the last threshold and this
 one are entered once more, of which there are at most n, and the queue has room for n.
-Below the horizon the same holds with the arcs that do not lead across it.
+Below the horizon the same holds with the arcs that do not lead across it.  What a stale entry lowers in a step with
+packed rows is not entered: a later entry of the same vertex lowers it further, for the sums are integers.
 
 Kernel rules: every wait on another block is grid_barrier(); every loop around one runs equally often in all threads,
 because what decides is read after a barrier and not written before the next.
@@ -43,20 +48,22 @@ systems", IPDPS 2014 (pulling along long arcs); K. Wang, D. Fussell, C. Lin, "A 
 GPUs", PPoPP 2021 (the width follows the run).  Local steps, the list that may overflow and the horizon are ours.
 */
 #include "delta_stepping/buckets.cuh"
+#include "delta_stepping/carried.cuh"
 
 // Launch: cooperative, BLOCK threads, at most as many blocks as are resident; control, wide_control, histogram are
 // all 0.  `symmetric` tells that both arcs of every edge are there; `group_shift` is the binary logarithm of the
-// lanes that share a row in local steps, which relax up to `local_limit` entries.  Only distances below `limit` are
-// asked for, and none beyond that of `goal`, -1 for none.  Writes distance, of which what was not asked for may be too
-// large; control[OVERFLOW] tells that a wider word is needed.  The host may set control[STOP] while it runs: then it
-// ends a round or two later, and what it has written means nothing.
+// lanes that share a row in local steps, which relax up to `local_limit` entries; `packs` that there are packed_rows.
+// Only distances below `limit` are asked for, and none beyond that of `goal`, -1 for none.  Writes distance, of which
+// what was not asked for may be too large; control[OVERFLOW] tells that a wider word is needed.  The host may set
+// control[STOP] while it runs: then it ends a round or two later, and what it has written means nothing.
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
 delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_t limit, int32 symmetric,
-               int32 group_shift, uint32 local_limit, uint32 room, uint32 far_room,
+               int32 group_shift, int32 packs, uint32 local_limit, uint32 room, uint32 far_room,
                const index_t* __restrict__ offsets, const int32* __restrict__ targets,
-               const weight_t* __restrict__ weights, distance_t* distance, int32* near_vertex, distance_t* near_length,
-               int32* far_vertex, distance_t* far_length, int32* hub_vertex, distance_t* hub_length,
-               uint64* hub_first_piece, uint32* histogram, uint32* control, uint64* wide_control, uint64* timeline) {
+               const weight_t* __restrict__ weights, PackedRow* packed_rows, distance_t* distance,
+               int32* near_vertex, distance_t* near_length, int32* far_vertex, distance_t* far_length,
+               int32* hub_vertex, distance_t* hub_length, uint64* hub_first_piece, uint32* histogram,
+               uint32* control, uint64* wide_control, uint64* timeline) {
     __shared__ Shared shared;
     const Graph graph = {vertices, arcs, offsets, targets, weights};
     uint32 round = 0, bucket = 0, lost = 0;
@@ -91,7 +98,8 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
         shared.settled_before = shared.pushes_before = shared.repeats_before = 0;
         shared.steps_before = shared.steps = 0;
         shared.settled_last = 1;
-        shared.barriers = 0;
+        shared.barriers = shared.packed = 0;
+        shared.floor = 0;
         for (int phase = 0; phase < PHASES; ++phase) shared.spent[phase] = 0;
         shared.since = device_nanoseconds();
     }
@@ -102,7 +110,6 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
         control[NEAR] = 1;
     }
     distance_t horizon = sample_weights(shared, graph);
-    distance_t floor = 0;  // below it everything is settled
     distance_t threshold = word_of(shared.delta, weight_t());
     if (threshold == 0) threshold = 1;
     if (threshold > horizon) threshold = horizon;
@@ -110,7 +117,7 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
     barrier();
     enter(START);
 
-    Outbox outbox = {shared, graph, distance, control, true, false, 0, 0, 0, 0, 0, 0};
+    Outbox outbox = {shared, graph, distance, control, true, false, 0, 0, 0, 0};
     Push push = {graph, distance, control, outbox, horizon};
     while (true) {
         // Relax until nothing is near.
@@ -127,7 +134,9 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
             const bool local = count <= local_limit;
             uint32 steps = 1;
             if (local) {
-                steps = relax_locally(push, near(round).queue, count, group_shift, hubs(round));
+                steps = PACKABLE && shared.packed
+                            ? relax_carried(push, near(round).queue, count, packed_rows, hubs(round))
+                            : relax_locally(push, near(round).queue, count, group_shift, hubs(round));
             } else {
                 relax_widely(push, near(round).queue, count, hubs(round));
             }
@@ -153,7 +162,7 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
             lost = lost_now;
             barrier();  // all have seen the queue empty before it fills again
             outbox.open(near(round), far(bucket), threshold);
-            collect(outbox, everything, floor, threshold, false);
+            collect(outbox, everything, shared.floor, threshold, false);
             if (grid_thread() == 0) control[RESCANS] += 1;
             barrier();
             enter(BUCKETS);
@@ -178,14 +187,22 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
         const uint32 waiting = current(&control[PENDING + turn]);
         const distance_t least = static_cast<distance_t>(~current(&wide_control[LEAST + turn]));
         if (SUMS_OVERFLOW && DISTANCE_BITS == 32 && current(&control[OVERFLOW]) != 0) break;  // wider words are needed
-        floor = threshold;
+        if (threadIdx.x == 0) shared.floor = threshold;
         if (waiting != 0) {
             threshold = next_threshold(shared, graph, threshold, bins, waiting, least, control);
             if (threshold > horizon) threshold = horizon;
             if (threshold > asked()) threshold = asked();
             const bool keep = waiting <= far_room;
+            // Rows are packed when steps have taken about as long as that takes.
+            if (PACKABLE && packs && !shared.packed &&
+                static_cast<uint64>(shared.steps_before) * PACKED_A_STEP >
+                    static_cast<uint64>(vertices) * PACKED * gridDim.x) {
+                pack_rows(graph, packed_rows);
+                __syncthreads();
+                if (threadIdx.x == 0) shared.packed = 1;
+            }
             outbox.open(near(round), far(bucket + 1), threshold);
-            collect(outbox, pending, floor, threshold, keep);
+            collect(outbox, pending, shared.floor, threshold, keep);
             if (blockIdx.x == 0) {
                 for (int bin = threadIdx.x; bin < BINS; bin += BLOCK) histogram[(turn ^ 1) * BINS + bin] = 0;
                 if (threadIdx.x == 0) {
@@ -223,9 +240,9 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
             barrier();
             round += 1;
         } else {
-            floor = 0;
+            if (threadIdx.x == 0) shared.floor = 0;
             outbox.open(near(round), far(bucket), horizon);
-            collect(outbox, everything, floor, horizon, false);
+            collect(outbox, everything, shared.floor, horizon, false);
             barrier();
         }
         threshold = horizon;

@@ -31,6 +31,12 @@ constexpr int AHEAD = 32;         // entries that share a cache line: what lies 
 constexpr int BUFFER = 64;        // entries a warp holds back, to write them out together
 constexpr int LOCAL_STEPS = 128;  // before what a block holds is dealt out anew
 constexpr int LOCAL_ROOM = BUFFER * WARPS / 2;  // entries of each of the two queues of a block, in the same memory
+constexpr bool PACKABLE = NARROW && SUMS_OVERFLOW;  // rows are packed only of integers, whose sums are exact
+constexpr int PACKED = 4;         // arcs of a packed row
+constexpr int PACKED_A_STEP = 1 << 17;  // about so many are written in the time of a local step
+constexpr int CARRIED = WARP;     // entries that a warp carries with their packed rows
+constexpr int OWN_STEPS = 8;      // of a warp by itself, before its block deals out anew what its warps carry,
+constexpr int CARRIED_STEPS = 256;  // and of a block, before the grid does
 constexpr int BINS = DISTANCE_BITS * 8;  // of the histogram of distances
 constexpr int SAMPLES = 4;        // weights that each thread samples
 constexpr int HISTOGRAM_STRIDE = 8;  // of a large graph every eighth vertex enters the histogram
@@ -67,6 +73,9 @@ enum WideControl {
     WIDE_CONTROL_WORDS
 };
 
+// What a warp counts between two thresholds, each in the lane of that number: the words of `control` from SETTLED on.
+enum Tally { RELAXED, PUSHED, REPEATED, TALLIES };
+
 // ------------------------------------------------------------------ structures
 
 // Vertices, each with the distance it had when it was entered.  An entry is stale if the distance has fallen since.
@@ -81,6 +90,13 @@ struct Row {
     distance_t length;
     index_t begin, end;
 };
+
+// A packed row: the arcs of a vertex, each a word with its head below and its weight above, in one sector of memory.
+// Where a vertex has fewer than PACKED the others lead to NO_HEAD; where it has more all lead to LONG_HEAD.
+struct __align__(8 * PACKED) PackedRow {
+    uint64 arc[PACKED];
+};
+constexpr int32 NO_HEAD = -1, LONG_HEAD = -2;
 
 // A queue that blocks append to, its number of entries, and how many it holds.
 struct List {
@@ -106,6 +122,9 @@ struct Shared {
     distance_t far_length[WARPS * BUFFER];
     index_t local_begin[2 * LOCAL_ROOM];  // of the block's own queues, whose entries lie where
     index_t local_end[2 * LOCAL_ROOM];    // the near ones do otherwise
+    int32 carried_vertex[PACKABLE ? CARRIED * WARPS : 1];  // what warps carry, a ring each
+    distance_t carried_length[PACKABLE ? CARRIED * WARPS : 1];
+    PackedRow carried_row[PACKABLE ? CARRIED * WARPS : 1];
     List near, far;         // where this round's vertices go,
     distance_t threshold;   // and what parts them
     uint32 far_open;        // the far list has not overflowed
@@ -116,8 +135,10 @@ struct Shared {
     uint32 barriers;        // passed by the block
     float64 weight_sums[WARPS];
     uint64 least, total;
-    uint32 pending, settled, pushes, repeats;
+    uint32 pending, tallies[TALLIES];
     distance_t edge;
+    distance_t floor;       // below it everything is settled
+    uint32 packed;          // the packed rows have been written
     // What thread 0 keeps between two thresholds.
     float64 delta;
     float64 units;          // of float distances; see bin_beyond()

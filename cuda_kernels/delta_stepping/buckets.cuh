@@ -8,8 +8,12 @@ Between two thresholds: which vertices are pending, how far the next threshold g
 
 // How the width of a bucket follows what the last one saw.
 constexpr float64 MANY_REPEATS = 0.75;  // of the distances lowered; above, the bucket was too wide
-constexpr float64 FEW_REPEATS = 0.5;    // below, it may grow, if the GPU was idle
-constexpr uint32 IDLE = 8192;           // vertices a step: fewer do not fill the GPU
+constexpr float64 FEW_REPEATS = 0.5;    // below, it may grow, if the GPU was idle;
+constexpr float64 FEW_IF_SHORT = 0.6;   // more may be where a bucket takes few steps, for its threshold takes as long
+constexpr uint32 SHORT = 16;            // steps
+constexpr uint32 IDLE = 16384;          // arcs a step: fewer do not fill the GPU
+constexpr float64 RARE_REPEATS = 0.25;  // below, it may grow unless the GPU was busy
+constexpr uint32 BUSY = 65536;          // vertices a step
 constexpr int NEAR_SHARE = 8;           // a threshold takes in at least this part of the vertices, if so many wait
 
 constexpr int HORIZON_DEGREE = 16;      // arcs a vertex, from which on a horizon pays
@@ -97,16 +101,13 @@ __device__ __forceinline__ void survey(Outbox& outbox, const Pending& pending, d
     Shared& shared = outbox.shared;
     for (int bin = threadIdx.x; bin < BINS; bin += BLOCK) shared.histogram[bin] = 0;
     if (threadIdx.x == 0) {
-        shared.pending = shared.settled = shared.pushes = shared.repeats = 0;
+        shared.pending = 0;
         shared.least = 0;
     }
+    if (threadIdx.x < TALLIES) shared.tallies[threadIdx.x] = 0;
     __syncthreads();
-    if (lane_id() == 0 && outbox.settled + outbox.pushes != 0) {
-        atomicAdd(&shared.settled, outbox.settled);
-        atomicAdd(&shared.pushes, outbox.pushes);
-        atomicAdd(&shared.repeats, outbox.repeats);
-    }
-    outbox.settled = outbox.pushes = outbox.repeats = 0;
+    if (outbox.tally != 0) atomicAdd(&shared.tallies[lane_id()], outbox.tally);
+    outbox.tally = 0;
     distance_t nearest = UNREACHED;
     uint32 mine = 0;
     const int every = !pending.listed && pending.count >= LARGE ? HISTOGRAM_STRIDE / SCANNED : 1;
@@ -135,10 +136,10 @@ __device__ __forceinline__ void survey(Outbox& outbox, const Pending& pending, d
         atomicMax(&shared.least, ~static_cast<uint64>(nearest));
     }
     __syncthreads();
-    if (threadIdx.x == 0 && shared.settled + shared.steps != 0) {
-        atomicAdd(&outbox.control[SETTLED], shared.settled);
-        atomicAdd(&outbox.control[PUSHES], shared.pushes);
-        atomicAdd(&outbox.control[REPEATS], shared.repeats);
+    if (threadIdx.x < TALLIES && shared.tallies[threadIdx.x] != 0) {
+        atomicAdd(&outbox.control[SETTLED + threadIdx.x], shared.tallies[threadIdx.x]);
+    }
+    if (threadIdx.x == 0) {
         atomicAdd(&outbox.control[STEPS], shared.steps);
         shared.steps = 0;
     }
@@ -172,10 +173,13 @@ __device__ __forceinline__ distance_t next_threshold(Shared& shared, const Graph
         const uint32 repeats = current(&control[REPEATS]) - shared.repeats_before;
         const uint32 steps = current(&control[STEPS]) - shared.steps_before;
         const bool grows = settled > 2ull * shared.settled_last;
+        const uint64 work = static_cast<uint64>(settled) * gridDim.x;  // of so many steps
+        const uint64 arcs = work * static_cast<uint64>(graph.arcs / graph.vertices + 1);
+        const float64 few = steps < SHORT * gridDim.x ? FEW_IF_SHORT : FEW_REPEATS;
         if (repeats > MANY_REPEATS * pushes) {
             shared.delta *= 0.5;
-        } else if (repeats < FEW_REPEATS * pushes &&
-                   static_cast<uint64>(settled) * gridDim.x < static_cast<uint64>(steps) * IDLE && !grows) {
+        } else if (!grows && ((repeats < few * pushes && arcs < static_cast<uint64>(steps) * IDLE) ||
+                              (repeats < RARE_REPEATS * pushes && work < static_cast<uint64>(steps) * BUSY))) {
             shared.delta *= 2;
         }
         if (shared.delta == 0) shared.delta = value_of(least, weight_t());  // every weight sampled was 0
@@ -201,7 +205,7 @@ __device__ __forceinline__ distance_t next_threshold(Shared& shared, const Graph
 // `keep`.  All threads of a warp run equally often.
 __device__ __forceinline__ void collect(Outbox& outbox, const Pending& pending, distance_t from, distance_t below,
                                         bool keep) {
-    const uint32 pushes = outbox.pushes, repeats = outbox.repeats;
+    const uint32 tally = outbox.tally;
     if (!keep) outbox.far_open = false;
 #pragma unroll 1
     for (int64 first = grid_thread() - lane_id(); first < pending.count; first += SCANNED * grid_threads()) {
@@ -220,8 +224,7 @@ __device__ __forceinline__ void collect(Outbox& outbox, const Pending& pending, 
         }
     }
     outbox.flush();
-    outbox.pushes = pushes;  // nothing was lowered
-    outbox.repeats = repeats;
+    outbox.tally = tally;  // nothing was lowered
 }
 
 // ------------------------------------------------------------------ the horizon

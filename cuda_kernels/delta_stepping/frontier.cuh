@@ -39,7 +39,8 @@ __device__ __forceinline__ void relax_groups(Push& push, Row row, int32 group, c
             head = row_of(graph, head.vertex, sum);
             before = atomicMin(&push.distance[head.vertex], sum);
         }
-        if (first) push.outbox.settled += __popc(__ballot_sync(FULL_MASK, leads && at < row.end && now == row.length));
+        const unsigned relaxed = __ballot_sync(FULL_MASK, leads && at < row.end && now == row.length);
+        if (first) push.outbox.count(RELAXED, __popc(relaxed));
         first = false;
         push.outbox.push_row(sum < before, head, sum < before && before < push.outbox.shared.threshold);
         at += static_cast<index_t>(group);
@@ -122,7 +123,7 @@ __device__ __forceinline__ void relax_widely(Push& push, const Queue& queue, uin
             row = row_of(push.graph, queue.vertex[entry], queue.length[entry]);
             if (current(&push.distance[row.vertex]) != row.length) row.end = row.begin;  // stale
         }
-        push.outbox.settled += __popc(__ballot_sync(FULL_MASK, row.begin < row.end));
+        push.outbox.count(RELAXED, __popc(__ballot_sync(FULL_MASK, row.begin < row.end)));
         relax_rows(push, row, hubs);
     }
 }

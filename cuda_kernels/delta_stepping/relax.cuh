@@ -11,8 +11,8 @@ constexpr index_t NO_ARC = -1;
 // ------------------------------------------------------------------ what comes out
 
 // Where the vertices go whose distances a warp has lowered.  Far ones, and near ones in wide rounds, are held back in
-// shared memory and written out together; in local steps near ones go into the block's own queue.  All members have the
-// same value in every lane.
+// shared memory and written out together; in local steps near ones go into the block's own queue.  All members but the
+// last have the same value in every lane.
 struct Outbox {
     Shared& shared;
     const Graph& graph;
@@ -22,7 +22,12 @@ struct Outbox {
     bool local;                   // near vertices go into the block's own queue for the step after `local_step`
     uint32 local_step;
     uint32 near_held, far_held;
-    uint32 settled, pushes, repeats;
+    uint32 tally;                 // unlike the others a lane's own: of what it counts (enum Tally)
+
+    // Count something; lane `what` knows how many.
+    __device__ __forceinline__ void count(Tally what, uint32 number) {
+        if (lane_id() == what) tally += number;
+    }
 
     // From here on near vertices go to `near`, far ones to `far` if it has room.  All threads must call.
     __device__ __forceinline__ void open(const List& near, const List& far, distance_t below) {
@@ -54,8 +59,8 @@ struct Outbox {
         if (winners == 0) return;
         const unsigned below = lanes_before();
         const unsigned nears = __ballot_sync(FULL_MASK, won && row.length < shared.threshold);
-        pushes += __popc(winners);
-        repeats += __popc(__ballot_sync(FULL_MASK, again));
+        count(PUSHED, __popc(winners));
+        count(REPEATED, __popc(__ballot_sync(FULL_MASK, again)));
         if (nears != 0) {
             if (local) {
                 push_locally(nears, row);
@@ -70,17 +75,20 @@ struct Outbox {
                 if (near_held > BUFFER - WARP) spill_near();
             }
         }
-        const unsigned fars = winners & ~nears;
-        if (fars != 0 && far_open) {
-            if (fars >> lane_id() & 1) {
-                const uint32 slot = first_slot() + far_held + __popc(fars & below);
-                shared.far_vertex[slot] = row.vertex;
-                shared.far_length[slot] = row.length;
-            }
-            far_held += __popc(fars);
-            __syncwarp();
-            if (far_held > BUFFER - WARP) spill_far();
+        push_far(winners & ~nears, row.vertex, row.length);
+    }
+
+    // Take in the far vertices of the lanes in `fars`.
+    __device__ __forceinline__ void push_far(unsigned fars, int32 v, distance_t length) {
+        if (fars == 0 || !far_open) return;
+        if (fars >> lane_id() & 1) {
+            const uint32 slot = first_slot() + far_held + __popc(fars & lanes_before());
+            shared.far_vertex[slot] = v;
+            shared.far_length[slot] = length;
         }
+        far_held += __popc(fars);
+        __syncwarp();
+        if (far_held > BUFFER - WARP) spill_far();
     }
 
     // Put the rows of the lanes in `nears` into the block's queue; what finds no room there goes into the near queue.
@@ -100,12 +108,16 @@ struct Outbox {
             shared.local_end[at] = row.end;
             fetch_ahead(row);
         }
-        const unsigned rest = __ballot_sync(FULL_MASK, mine && slot >= LOCAL_ROOM);
-        if (rest == 0) return;
-        const uint32 entry = reserve(__popc(rest)) + __popc(rest & below);
-        if (rest >> lane_id() & 1 && entry < shared.near.room) {
-            shared.near.queue.vertex[entry] = row.vertex;
-            shared.near.queue.length[entry] = row.length;
+        enqueue(__ballot_sync(FULL_MASK, mine && slot >= LOCAL_ROOM), row.vertex, row.length);
+    }
+
+    // Put the entries of the lanes in `lanes` into the near queue.
+    __device__ __forceinline__ void enqueue(unsigned lanes, int32 v, distance_t length) {
+        if (lanes == 0) return;
+        const uint32 entry = reserve(__popc(lanes)) + __popc(lanes & lanes_before());
+        if (lanes >> lane_id() & 1 && entry < shared.near.room) {
+            shared.near.queue.vertex[entry] = v;
+            shared.near.queue.length[entry] = length;
         }
     }
 

@@ -104,7 +104,7 @@ def peak_of_delta_stepping(graph: CSRGraph, index_bits: int) -> tuple[int, int, 
 
 @TYPES
 def test_delta_stepping_keeps_within_its_bound(dtype: str, index_bits: int) -> None:
-    """The graph, and 40 bytes a vertex and 4 an arc, whatever the widths."""
+    """The graph, and 40 bytes a vertex and 4 an arc, whatever the widths, if there are too many arcs to pack rows."""
     for n, m in ((6000, 50000), (20000, 3000), (400, 30000)):
         graph = graph_of(n, m, dtype)
         own, _, _ = peak_of_delta_stepping(graph, index_bits)
@@ -113,10 +113,14 @@ def test_delta_stepping_keeps_within_its_bound(dtype: str, index_bits: int) -> N
 
 @pytest.mark.parametrize("index_bits", [32, 64])
 def test_a_restart_of_delta_stepping_in_64_bits_keeps_within_the_same_bound(index_bits: int) -> None:
+    """With arc indices of 32 bits rows are packed: 56 bytes a vertex, more than the restart needs."""
     n = 20000
     graph = undirected(n, [(i, i + 1, 2**31) for i in range(n // 2)] + [(i, i * 7 % n, 5) for i in range(n // 2, n)])
     own, foretold, counters = peak_of_delta_stepping(graph, index_bits)
     assert counters["restarts"] >= 1
+    if index_bits == 32:
+        assert own <= foretold <= 56 * n + 4 * graph.arcs + 40_000
+        return
     assert own <= 40 * n + 4 * graph.arcs + 40_000
     assert foretold < own <= foretold + 14 * n + graph.arcs + 40_000  # the docstring's 13 and the list of hubs
 

@@ -38,6 +38,8 @@ FAR_SHARE = 16
 LOCAL_SHARE = 64
 """Entries a block takes on in local steps, if they have up to LOCAL_DEGREE arcs."""
 LOCAL_DEGREE = 10
+PACKED_DEGREE = 3
+"""Arcs a vertex in the mean up to which there is room for packed rows, 32 bytes a vertex."""
 ARCS_PER_THREAD = 8
 """A grid much larger than its work only makes the barriers slower."""
 
@@ -50,6 +52,7 @@ def arrays(sizes: InputSizes, bits: int) -> dict[str, tuple[int, DTypeLike]]:
     word = np.dtype(f"u{bits // 8}")
     room, far_room, hubs = rooms(sizes)
     return {
+        "packed_rows": (FILE["PACKED"] * sizes.vertices if packs(sizes, bits) else 0, np.uint64),
         "distance": (sizes.vertices, word),
         "near_vertex": (2 * room, np.int32),
         "near_length": (2 * room, word),
@@ -122,7 +125,7 @@ def arena_words(sizes: InputSizes, bits: int) -> int:
 
 
 def state_bytes(sizes: InputSizes) -> int:
-    """Return the bytes that ``State`` allocates; a restart in 64 bits takes 13 more for each vertex."""
+    """Return the bytes that ``State`` allocates; a restart in 64 bits takes up to 13 more for each vertex."""
     arena = (arena_words(sizes, 8 * sizes.weight_bytes), np.uint64)
     return needs({"arena": arena, "timeline": (len(FILE.phases), np.uint64)})
 
@@ -164,8 +167,8 @@ def search(state: State, clock: Clock, source: int, goal: int | None = None, cut
         (
             *(np.int32(view.vertices), view.index_dtype.type(view.arcs), np.int32(source)),
             *(np.int32(-1 if goal is None else goal), first_beyond(cutoff, view.weights.dtype, state.bits)),
-            *(np.int32(not view.host.graph.directed), np.int32(group_shift(view)), np.uint32(local_limit(state))),
-            *(np.uint32(room), np.uint32(far_room)),
+            *(np.int32(not view.host.graph.directed), np.int32(group_shift(view))),
+            *(np.int32(packs(view, state.bits)), np.uint32(local_limit(state)), np.uint32(room), np.uint32(far_room)),
             *(view.offsets, view.targets, view.weights),
             *state.arrays.values(),
             state.timeline,
@@ -200,7 +203,13 @@ def local_limit(state: State) -> int:
     return int(state.grid * LOCAL_SHARE * min(1.0, LOCAL_DEGREE / max(mean_degree(state.view), 1)))
 
 
-def mean_degree(view: ResidentView) -> float:
+def packs(sizes: InputSizes, bits: int) -> bool:
+    """Tell whether there is room for packed rows: in sparse graphs, where a weight and a distance take 4 bytes."""
+    narrow = sizes.weight_bytes == 4 and sizes.index_bits == 32 and bits == 32
+    return narrow and mean_degree(sizes) <= PACKED_DEGREE
+
+
+def mean_degree(view: InputSizes) -> float:
     """Return the arcs per vertex."""
     return view.arcs / max(view.vertices, 1)
 

@@ -135,6 +135,17 @@ def hub_at_the_end_of_a_chain(chain: int = 100, leaves: int = 70) -> CSRGraph:
     return directed(hub + 1 + leaves, edges, name="hub at the end of a chain")
 
 
+def caterpillar(n: int = 1200) -> CSRGraph:
+    """Return a path with leaves: every 40th vertex has more arcs than a packed row holds, every 300th is a hub."""
+    edges = [(i, i + 1, i * 7919 % 100 + 1) for i in range(n - 1)]
+    leaf = n
+    for i in range(0, n, 40):
+        for _ in range(100 if i % 300 == 0 else 4):
+            edges.append((i, leaf, leaf * 7919 % 300 + 1))
+            leaf += 1
+    return undirected(leaf, edges, name="caterpillar")
+
+
 def far_hub() -> CSRGraph:
     """Return a hub whose arcs alone lead beyond 32 bits."""
     return directed(302, [(0, 1, 2**32 - 10), *((1, i, 100) for i in range(2, 302))], name="far hub")
@@ -184,6 +195,7 @@ PATHS: dict[str, tuple[Callable[[], CSRGraph], tuple[str, ...], tuple[str, ...]]
     "a complete graph": (lambda: generate("complete:200"), ("hubs", "pull"), ()),
     "a queue that overflows": (fan, ("local",), ("rescans",)),
     "hubs that find no room": (hub_at_the_end_of_a_chain, ("local", "hubs"), ("rescans",)),
+    "rows too long to pack": (caterpillar, ("local", "hubs", "buckets"), ("buckets",)),
     "a restart": (lambda: undirected(400, [(i, i + 1, 2**31) for i in range(399)]), ("local",), ("restarts",)),
     "a restart at a hub": (far_hub, ("local", "hubs"), ("restarts",)),
 }

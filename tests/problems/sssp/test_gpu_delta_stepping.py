@@ -23,6 +23,7 @@ from tests.problems.sssp.delta_stepping_graphs import (
     PATHS,
     assert_same,
     both_ways,
+    caterpillar,
     dense,
     edges_at_random,
     fan,
@@ -106,6 +107,31 @@ def test_few_vertices_within_the_horizon_push_across_it(seed: int) -> None:
 def test_entries_that_find_no_room_are_collected_again(seed: int) -> None:
     """All blocks must have seen the queue empty before one fills it again."""
     assert search(fan(30, 300, 700), seed=seed).counters["rescans"] == 1
+
+
+@pytest.mark.parametrize("dtype", ["uint32", "int32"])
+def test_rows_of_few_arcs_are_packed_once_a_search_has_taken_many_steps(dtype: str) -> None:
+    """A word for each arc, its head below and its weight above; where a row is too long all say so."""
+    graph = caterpillar().renamed(weights=caterpillar().weights.astype(dtype))
+    device = EmulatedDevice(seed=1)
+    state = delta_stepping.State(make_resident(GraphView.of(graph), device)[0], device)
+    delta_stepping.run(state, device.phase_clock(), 0)
+    rows = np.asarray(state.arrays["packed_rows"]).reshape(graph.vertices, 4)
+    for v in (1, 40, 300, graph.vertices - 1):
+        first, last = int(graph.offsets[v]), int(graph.offsets[v + 1])
+        heads, weights = rows[v].astype(np.uint32).view(np.int32), rows[v] >> np.uint64(32)
+        if last - first > 4:
+            assert heads.tolist() == [-2] * 4
+        else:
+            assert heads.tolist() == [*graph.targets[first:last].tolist(), *[-1] * (4 - last + first)]
+            assert weights[: last - first].tolist() == graph.weights[first:last].tolist()
+
+
+def test_denser_graphs_and_wider_words_have_no_packed_rows() -> None:
+    device = EmulatedDevice()
+    for graph in (sparse(), path().renamed(weights=path().weights.astype("uint64"))):
+        state = delta_stepping.State(make_resident(GraphView.of(graph), device)[0], device)
+        assert len(state.arrays["packed_rows"]) == 0
 
 
 def test_a_sparse_graph_has_no_horizon() -> None:
