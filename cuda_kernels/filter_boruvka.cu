@@ -50,11 +50,12 @@ rows outside the giant component are ours.
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
 filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __restrict__ offsets,
                const int32* __restrict__ targets, const weight_t* __restrict__ weights, int32* label, index_t* pick,
-               int32* link, int32* up, uint64* best_key, uint64* best_id, int32* chain, Edge* list, int32* tile_row,
-               int32* hubs, index_t* forest, uint32* control, uint64* timeline) {
+               int32* link, int32* up, uint64* best_key, uint64* best_id, int32* chain, Edge* list, uint32* page_of,
+               int32* first_row, int32* hubs, index_t* forest, uint32* control, uint64* timeline) {
     __shared__ Shared shared;
     const Graph graph = {vertices, arcs, offsets, targets, weights};
-    int64* const listed = reinterpret_cast<int64*>(&control[ENTRIES]);
+    const Pages pages = {list, page_of, &control[PAGES]};
+    const bool narrow = sizeof(weight_key_t) == 4 && (INDEX_BITS == 32 || arcs < 0xffffffffll);
     uint32 barriers = 0, chases = 0;
     const auto barrier = [&]() { grid_barrier(&control[ARRIVALS], &barriers); };
     const auto enter = [&](Phase phase) {
@@ -73,10 +74,17 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
             chases += 1;
         }
     };
+    const auto forget_bids = [&](uint32 count) {
+        for (int64 t = grid_thread(); t < count; t += grid_threads()) {
+            best_key[t] = NO_BID;
+            if (!PACKED) best_id[t] = NO_BID;
+        }
+    };
 
+    const count_t span = span_length(arcs);
     enter(ROW_MINIMA);
     if (wanted != 0) note_light_arcs(shared, graph, wanted);
-    pick_row_minima(graph, pick, link, tile_row, hubs, &control[HUBS_FIRST]);
+    pick_row_minima(graph, span, pick, link, first_row, hubs, &control[HUBS_FIRST]);
     barrier();
     const uint32 hub_rows = current(&control[HUBS_FIRST]);
     if (hub_rows != 0) {
@@ -84,92 +92,107 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
         barrier();
     }
     enter(HOOK);
-    hook_and_number(shared, vertices, true, pick, link, up, best_key, best_id, forest, control, &control[LIVE]);
+    hook_along_links(shared, vertices, true, pick, link, up, best_key, best_id, forest, control, &control[LIVE]);
     barrier();
+    forget_bids(current(&control[LIVE]));
     learn(vertices, label);
 
-    uint32 round = 0;  // counts through both passes, with one step between them
-    for (uint32 pass = 0;; ++pass) {
-        uint32 live = current(&control[LIVE + round]);
-        enter(pass == 0 ? LIGHT_EDGES : HEAVY_EDGES);
-        const bool filters = pass == 0 && wanted != 0;
-        Gatherer gatherer = {shared, 0, list, list + arcs / 2 + 1, listed};
-        if (filters) gatherer.end = tile_row;
-        for (int64 t = grid_thread(); t < live; t += grid_threads()) {
-            best_key[t] = ~0ull;
-            if (!PACKED) best_id[t] = ~0ull;
-        }
-        if (filters) {
-            list_light_arcs(shared, graph, label, tile_row, sample_threshold(shared, graph, shared.light), gatherer);
-        } else {
-            uint32* const hub_count = &control[pass == 0 ? HUBS_LIGHT : HUBS_HEAVY];
-            const int32 giant = pass == 0 ? NO_GIANT : find_giant(shared, graph, label);
-            list_rows(graph, label, giant, gatherer, hubs, hub_count);
-            if (hub_rows != 0) {
-                barrier();
-                list_hubs(graph, label, giant, gatherer, hubs, current(hub_count));
-            }
-        }
-        gatherer.flush();
+    uint32 live = current(&control[LIVE]), round = 0;  // counts through both passes, with one step between them
+    const bool filters = wanted != 0;
+
+    enter(LIGHT_EDGES);
+    const uint64 base = grid_thread() / WARP * static_cast<uint64>(span);  // of the warp's span, and of its slots
+    const count_t begin = static_cast<count_t>(base < static_cast<uint64>(arcs) ? base : arcs);
+    const count_t end = span < arcs - begin ? begin + span : static_cast<count_t>(arcs);
+    Lister lister = {graph, label, pages, base, 0, begin < end ? first_row[begin / span] : 0};
+    if (filters) {
+        list_light(shared, graph, begin, end, sample_threshold(shared, graph, shared.light), lister);
+    } else {
+        list_all(graph, begin, end, lister);
+    }
+    barrier();
+
+    enter(LIGHT_ROUNDS);
+    uint32 held = lister.held;
+    uint32 level = 0, levels = 0;  // where this round's numbers begin in the chain, and how many rounds are in it
+    const int32* renumbered = nullptr;
+    // After a round, the components learn their new numbers and there are fewer.
+    const auto renumber = [&]() {
+        renumbered = chain + level;
+        learn(live, chain + level);
+        if (threadIdx.x == 0) shared.levels[levels] = level;
+        levels += 1;
+        level += live;
+        live = current(&control[LIVE + round]);
+    };
+    while (live > 1) {
+        held = bid_by_slots(pages, base, held, narrow, renumbered, best_key);
         barrier();
-
-        // Each block keeps a region of the list and compacts it in place, round by round.
-        enter(pass == 0 ? LIGHT_ROUNDS : HEAVY_ROUNDS);
-        const int64 entries = *static_cast<const volatile int64*>(listed);
-        if (filters && list + entries > gatherer.end) {  // the sample has misled: then all edges are listed
-            wanted = 0;
-            barrier();  // all have read the number
-            if (grid_thread() == 0) *listed = 0;
+        if (!narrow) {
+            bid_again_by_slots(pages, base, held, best_key, best_id);
             barrier();
-            pass -= 1;
-            continue;
-        }
-        Edge* const region = list + entries * blockIdx.x / gridDim.x;
-        uint32 held = static_cast<uint32>(list + entries * (blockIdx.x + 1) / gridDim.x - region);
-        uint32 level = 0, levels = 0;  // where this round's numbers begin in the chain, and how many rounds are in it
-        const int32* renumbered = nullptr;
-        while (live > 1) {
-            for (int64 t = grid_thread(); t < live; t += grid_threads()) link[t] = NO_LINK;
-            held = compact_and_bid(shared, region, held, renumbered, best_key);
-            barrier();
-            if (!PACKED) {
-                bid_again(region, held, best_key, best_id);
-                barrier();
-            }
-            link_components(region, held, best_key, best_id, pick, link);
-            barrier();
-            round += 1;
-            hook_and_number(shared, live, false, pick, link, up, best_key, best_id, forest, control,
-                            &control[LIVE + round]);
-            barrier();
-            renumbered = chain + level;
-            learn(live, chain + level);
-            if (threadIdx.x == 0) shared.levels[levels] = level;
-            levels += 1;
-            level += live;
-            live = current(&control[LIVE + round]);
-        }
-        if (pass == 1 || wanted == 0) {
-            if (grid_thread() == 0) control[ROUNDS] = round - pass;
-            break;
-        }
-
-        // Every vertex learns its component after the light rounds; the last live one is numbered like the retired.
-        enter(SPREAD);
-        const uint32 last = current(&control[FINALS]);
-        __syncthreads();
-        for (int64 v = grid_thread(); v < vertices; v += grid_threads()) {
-            int32 component = label[v];
-            if (component == DEAD) continue;
-            for (uint32 l = 0; l < levels && component >= 0; ++l) component = chain[shared.levels[l] + component];
-            label[v] = component >= 0 ? static_cast<int32>(last) : -2 - component;
         }
         round += 1;
-        if (grid_thread() == 0) {
-            control[LIVE + round] = last + live;
-            *listed = 0;
-        }
+        hook_by_slots(shared, live, pages, narrow, best_key, best_id, up, forest, control, &control[LIVE + round]);
         barrier();
+        forget_bids(current(&control[LIVE + round]));
+        renumber();
     }
+    if (!filters) {
+        if (grid_thread() == 0) control[ROUNDS] = round;
+        enter(END);
+        return;
+    }
+
+    // Every vertex learns its component after the light rounds; the last live one is numbered like the retired.
+    enter(SPREAD);
+    const uint32 last = current(&control[FINALS]);
+    __syncthreads();
+    for (int64 v = grid_thread(); v < vertices; v += grid_threads()) {
+        int32 component = label[v];
+        if (component == DEAD) continue;
+        for (uint32 l = 0; l < levels && component >= 0; ++l) component = chain[shared.levels[l] + component];
+        label[v] = component >= 0 ? static_cast<int32>(last) : -2 - component;
+    }
+    live += last;
+    forget_bids(live);
+    barrier();
+
+    enter(HEAVY_EDGES);
+    int64* const listed = reinterpret_cast<int64*>(&control[ENTRIES]);
+    Gatherer gatherer = {shared, 0, list, listed};
+    const int32 giant = find_giant(shared, graph, label);
+    list_rows(graph, label, giant, gatherer, hubs, &control[HUBS_HEAVY]);
+    if (hub_rows != 0) {
+        barrier();
+        list_hubs(graph, label, giant, gatherer, hubs, current(&control[HUBS_HEAVY]));
+    }
+    gatherer.flush();
+    barrier();
+
+    // Each block keeps a region of the list and compacts it in place, round by round.
+    enter(HEAVY_ROUNDS);
+    const int64 entries = *static_cast<const volatile int64*>(listed);
+    Edge* const region = list + entries * blockIdx.x / gridDim.x;
+    held = static_cast<uint32>(list + entries * (blockIdx.x + 1) / gridDim.x - region);
+    level = levels = 0;
+    renumbered = nullptr;
+    while (live > 1) {
+        for (int64 t = grid_thread(); t < live; t += grid_threads()) link[t] = NO_LINK;
+        held = compact_and_bid(shared, region, held, renumbered, best_key);
+        barrier();
+        if (!PACKED) {
+            bid_again(region, held, best_key, best_id);
+            barrier();
+        }
+        link_components(region, held, best_key, best_id, pick, link);
+        barrier();
+        round += 1;
+        hook_along_links(shared, live, false, pick, link, up, best_key, best_id, forest, control,
+                         &control[LIVE + round]);
+        barrier();
+        renumber();
+    }
+    if (grid_thread() == 0) control[ROUNDS] = round;
     enter(END);
 }

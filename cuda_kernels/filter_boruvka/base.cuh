@@ -22,13 +22,16 @@ constexpr int MEDIUM_ROW = 512;    // below this many GROUP lanes,
 constexpr int HUB_ROW = 4096;      // below this many a warp, and from it on a block
 constexpr int GROUP = 8;
 constexpr int LISTED_ALONE = 16;   // below this many arcs one lane lists the edges of a row, below HUB_ROW a warp
-constexpr int IN_FLIGHT = 4;       // weights a thread has under way in a row,
-constexpr int STREAMED = PACKED ? 4 : 2;  // when arcs are streamed (shared memory bounds it),
-constexpr int LISTED = 2;          // when edges of a row are listed; every edge brings two more loads
+constexpr int IN_FLIGHT = 2;       // quads of weights a thread has under way in a row,
+constexpr int STREAMED = 2;        // quads when arcs are streamed,
+constexpr int LISTED = 2;          // arcs when edges are listed; every edge brings two more loads
 constexpr int PER_THREAD = 2;      // edges or components a thread has under way in a round
-constexpr int TILE = 512;              // arcs for each entry of tile_row
+constexpr int TILE = 512;              // arcs for each entry of tile_row (in forest_on_ranks.cu), and the least of a span
+constexpr int PAGE = 64;               // entries of a page of the list
+constexpr int MOST_SPANS = 8192;       // warps that list light edges
 constexpr int BUFFER = PACKED ? 96 : 64;         // edges a warp gathers before it writes them to the list
-constexpr int POSITIONS = WARP * (STREAMED + 1);  // arcs a warp gathers before it looks at them
+constexpr int QUAD = 16 / sizeof(weight_t);      // weights in 16 bytes, the most that one load brings
+constexpr int POSITIONS = WARP * (STREAMED * QUAD + LISTED);  // arcs a warp gathers before it looks at them
 constexpr int CHASE = 32;              // links followed before the others get a chance to shorten the chain
 constexpr int MAX_ROUNDS = 34;
 constexpr int SAMPLES = BLOCK;         // arcs sampled for the threshold, and vertices
@@ -38,7 +41,7 @@ constexpr float MOST_LIGHT = 0.75f;    // but never more than these of all
 
 constexpr int32 NO_LINK = -1;
 constexpr int32 DEAD = -1;             // label of an isolated vertex
-constexpr int32 NO_GIANT = -2;
+constexpr uint64 NO_BID = ~0ull;
 
 // `up` holds a parent (>= 0), DEAD, or what became of a root: its number among the live, or among the retired.
 __device__ __forceinline__ int32 live_root(uint32 number) { return -2 - 2 * static_cast<int32>(number); }
@@ -66,10 +69,10 @@ enum Control {
     ARRIVALS,                // of blocks at the grid barrier
     FOREST,                  // edges picked
     ROUNDS,                  // rounds made
-    HUBS_FIRST,              // hubs met by each of the three walks over the rows
-    HUBS_LIGHT,
+    HUBS_FIRST,              // hubs met by each of the two walks over the rows
     HUBS_HEAVY,
-    ENTRIES,                 // edges listed, or found where the list had no room: a word of 64 bits
+    PAGES,                   // of the list that light edges take
+    ENTRIES,                 // heavy edges listed: a word of 64 bits
     FINALS = ENTRIES + 2,    // components retired
     UNFINISHED,              // three words that take turns: some chain was too long
     LIVE = UNFINISHED + 3,   // live components of each round
@@ -81,8 +84,10 @@ static_assert(ENTRIES % 2 == 0, "a word of 64 bits lies at a multiple of 8 bytes
 
 // The shared memory of a block.
 struct Shared {
-    Edge buffer[WARPS][BUFFER];
-    index_t positions[WARPS][POSITIONS];
+    union {
+        index_t positions[WARPS][POSITIONS];  // of light arcs,
+        Edge buffer[WARPS][BUFFER];           // of heavy ones
+    };
     weight_key_t sample_key[SAMPLES];
     index_t sample_arc[SAMPLES];
     uint64 counts[WARPS];
@@ -143,12 +148,48 @@ __device__ __forceinline__ uint64 block_scan(Shared& shared, uint64 mine, uint64
     return before;
 }
 
-// The edges a warp has found and not yet written.  What lies at `end` of the list is left as it is.
+// Sixteen bytes of weights.  The last quad of a graph may be cut off: its last weight is repeated then.
+struct alignas(16) Quad {
+    weight_t weight[QUAD];
+};
+
+__device__ __forceinline__ Quad load_quad(const Graph& graph, index_t quad) {
+    if (quad < graph.arcs / QUAD) return reinterpret_cast<const Quad*>(graph.weights)[quad];
+    Quad last;
+#pragma unroll
+    for (int i = 0; i < QUAD; ++i) {
+        const index_t left = graph.arcs - 1 - quad * QUAD;
+        last.weight[i] = graph.weights[quad * QUAD + (i < left ? i : left)];
+    }
+    return last;
+}
+
+// The list of light edges.  Every warp lists those of its own span of arcs, in the order of their arcs, under numbers
+// that begin with the span: so an edge's slot orders edges as its id does, and finds it.  Pages are taken as they are
+// needed; page_of tells where PAGE slots lie.
+struct Pages {
+    Edge* list;
+    uint32* page_of;
+    uint32* taken;
+
+    __device__ __forceinline__ Edge* at(uint64 slot) const {
+        return list + static_cast<int64>(page_of[slot / PAGE]) * PAGE + slot % PAGE;
+    }
+
+    // Makes room for slots [from, to) of this warp, no more than PAGE.  All 32 lanes must call.
+    __device__ __forceinline__ void reserve(uint64 from, uint64 to) const {
+        if (lane_id() == 0 && from < to && (from % PAGE == 0 || from / PAGE != (to - 1) / PAGE)) {
+            page_of[(to - 1) / PAGE] = atomicAdd(taken, 1u);
+        }
+        __syncwarp();
+    }
+};
+
+// The edges a warp has found and not yet written, where edges are listed in any order.
 struct Gatherer {
     Shared& shared;
     uint32 held;
     Edge* list;
-    const void* end;
     int64* entries;
 
     __device__ __forceinline__ void flush() {
@@ -158,8 +199,7 @@ struct Gatherer {
         if (lane_id() == 0) base = atomicAdd(reinterpret_cast<uint64*>(entries), static_cast<uint64>(held));
         base = __shfl_sync(FULL_MASK, base, 0);
         for (uint32 i = lane_id(); i < held; i += WARP) {
-            Edge* const place = list + base + i;
-            if (place + 1 <= end) *place = shared.buffer[threadIdx.x / WARP][i];
+            list[base + i] = shared.buffer[threadIdx.x / WARP][i];
         }
         __syncwarp();
         held = 0;

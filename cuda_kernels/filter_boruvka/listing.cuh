@@ -1,6 +1,6 @@
 /*
 Phases 3 and 5 of filter_boruvka.cu: the edges that join two components are written to the list, either those below a
-threshold, as all arcs stream by, or those of the rows outside the giant component.
+threshold (or all), by warps that go through spans of arcs, or those of the rows outside the giant component.
 */
 #ifndef GPUGRAPH_FILTER_BORUVKA_LISTING_CUH
 #define GPUGRAPH_FILTER_BORUVKA_LISTING_CUH
@@ -54,61 +54,161 @@ __device__ Pick sample_threshold(Shared& shared, const Graph& graph, uint64 want
     return {shared.sample_key[0], shared.sample_arc[0]};
 }
 
-// The row of an arc.
-__device__ __forceinline__ int32 row_of(const Graph& graph, const int32* __restrict__ tile_row, index_t arc) {
-    const index_t tile = arc / TILE;
-    const int32 high = (tile + 1) * TILE < graph.arcs ? tile_row[tile + 1] : graph.vertices - 1;
-    return row_of_arc(graph.offsets, arc, tile_row[tile], high);
+// The rows of ascending arcs, LISTED a lane, if `row` is at or before the first of them: looks at the ends of the next
+// WARP rows at a time.  Leaves the row of the last arc in `row`, the same in all lanes.  All 32 lanes must call.
+__device__ __forceinline__ void rows_ahead(const Graph& graph, int32& row, const index_t (&arc)[LISTED],
+                                           const bool (&valid)[LISTED], int32 (&tail)[LISTED]) {
+    constexpr int WINDOWS = 4;  // few arcs of one look lie farther apart
+    bool found[LISTED];
+#pragma unroll
+    for (int k = 0; k < LISTED; ++k) found[k] = !valid[k];
+    int32 first = row;
+    for (int window = 0; window < WINDOWS; ++window, first += WARP) {
+        const index_t end = graph.offsets[lane_id() < graph.vertices - 1 - first ? first + 1 + lane_id() : graph.vertices];
+        const index_t last = __shfl_sync(FULL_MASK, end, WARP - 1);
+        bool missing = false;
+#pragma unroll
+        for (int k = 0; k < LISTED; ++k) {
+            int passed = 0;  // rows of these that end at or before the arc
+#pragma unroll
+            for (int step = WARP / 2; step > 0; step /= 2) {
+                if (__shfl_sync(FULL_MASK, end, passed + step - 1) <= arc[k]) passed += step;
+            }
+            if (found[k]) continue;
+            tail[k] = first + passed;
+            found[k] = arc[k] < last;
+            missing |= !found[k];
+        }
+        if (!__any_sync(FULL_MASK, missing)) break;
+    }
+#pragma unroll
+    for (int k = 0; k < LISTED; ++k) {
+        if (!found[k]) tail[k] = row_of_arc(graph.offsets, arc[k], first, graph.vertices - 1);
+        const unsigned there = __ballot_sync(FULL_MASK, valid[k]);
+        if (there != 0) row = __shfl_sync(FULL_MASK, tail[k], __popc(there) - 1);
+    }
 }
 
-// List the edges up to the threshold that join two components: the weights of all arcs stream by, and only the few that
-// are light are looked at, 32 at a time.
-__device__ void list_light_arcs(Shared& shared, const Graph& graph, const int32* __restrict__ label,
-                                const int32* __restrict__ tile_row, const Pick& threshold, Gatherer& gatherer) {
+// A warp that lists edges of its span of arcs, in their order.
+struct Lister {
+    const Graph& graph;
+    const int32* label;
+    Pages pages;
+    uint64 base;  // the slot of the first edge
+    uint32 held;  // edges listed
+    int32 row;    // of the last arc looked at, or one before
+
+    // Lists those of the arcs, LISTED a lane and ascending, that join two components; each edge by its first arc.
+    // All 32 lanes must call.
+    __device__ __forceinline__ void look_at(const index_t (&arc)[LISTED], const bool (&valid)[LISTED]) {
+        int32 head[LISTED], tail[LISTED];
+#pragma unroll
+        for (int k = 0; k < LISTED; ++k) head[k] = valid[k] ? graph.targets[arc[k]] : 0;
+        rows_ahead(graph, row, arc, valid, tail);
+        Edge edge[LISTED];
+#pragma unroll
+        for (int k = 0; k < LISTED; ++k) {
+            edge[k].a = edge[k].b = 0;
+            if (!valid[k] || tail[k] > head[k]) continue;
+            edge[k] = {order_key(graph.weights[arc[k]]), arc[k], label[tail[k]], label[head[k]]};
+        }
+#pragma unroll
+        for (int k = 0; k < LISTED; ++k) {
+            const bool found = edge[k].a != edge[k].b;
+            const unsigned finders = __ballot_sync(FULL_MASK, found);
+            const uint64 next = base + held;
+            pages.reserve(next, next + __popc(finders));
+            if (found) *pages.at(next + __popc(finders & lanes_before())) = edge[k];
+            held += __popc(finders);
+        }
+    }
+};
+
+// The span of arcs of which this warp lists the edges, [begin, end); the same length for all but the last.
+struct Span {
+    count_t length, begin, end;
+};
+
+__device__ __forceinline__ count_t span_length(index_t arcs) {
+    const uint64 warps = static_cast<uint64>(gridDim.x) * WARPS;
+    const uint64 spans = warps < MOST_SPANS ? warps : MOST_SPANS;
+    const uint64 even = ((static_cast<uint64>(arcs) + spans - 1) / spans + PAGE - 1) / PAGE * PAGE;
+    return static_cast<count_t>(even > TILE ? even : TILE);
+}
+
+// List all edges of the warp's arcs [begin, end) that join two components.
+__device__ void list_all(const Graph& graph, count_t begin, count_t end, Lister& lister) {
+    for (count_t portion = begin; portion < end; portion += WARP * LISTED) {
+        index_t arc[LISTED];
+        bool valid[LISTED];
+#pragma unroll
+        for (int k = 0; k < LISTED; ++k) {
+            valid[k] = k * WARP + lane_id() < end - portion;
+            arc[k] = static_cast<index_t>(valid[k] ? portion + k * WARP + lane_id() : portion);
+        }
+        lister.look_at(arc, valid);
+    }
+}
+
+// List those up to the threshold: all weights stream by, and only the few arcs that are light are looked at.
+__device__ void list_light(Shared& shared, const Graph& graph, count_t begin, count_t end, const Pick& threshold,
+                           Lister& lister) {
     index_t* const positions = shared.positions[threadIdx.x / WARP];
     uint32 pending = 0;
-    const auto look_at = [&](uint32 count) {
-        __syncwarp();
-        const bool valid = lane_id() < count;
-        index_t arc = 0;
-        if (valid) arc = positions[pending - count + lane_id()];
-        pending -= count;
-        __syncwarp();
-        Edge edge;
-        bool found = false;
-        if (valid) {
-            const int32 v = graph.targets[arc];
-            const int32 u = row_of(graph, tile_row, arc);
-            if (u < v) {
-                edge = {order_key(graph.weights[arc]), arc, label[u], label[v]};
-                found = edge.a != edge.b;
+    const auto look_at = [&](uint32 from, uint32 count) {
+        index_t arc[LISTED];
+        bool valid[LISTED];
+#pragma unroll
+        for (int k = 0; k < LISTED; ++k) {
+            valid[k] = k * WARP + lane_id() < count;
+            arc[k] = valid[k] ? positions[from + k * WARP + lane_id()] : 0;
+        }
+        lister.look_at(arc, valid);
+    };
+    for (count_t portion = begin; portion < end; portion += STREAMED * WARP * QUAD) {
+        const index_t quad = static_cast<index_t>(portion / QUAD) + lane_id(), last = static_cast<index_t>((end - 1) / QUAD);
+        Quad streamed[STREAMED];
+#pragma unroll
+        for (int i = 0; i < STREAMED; ++i) {
+            streamed[i] = load_quad(graph, quad + i * WARP < last ? quad + i * WARP : last);
+        }
+#pragma unroll
+        for (int i = 0; i < STREAMED; ++i) {
+            bool light[QUAD];
+            uint32 place = pending;
+#pragma unroll
+            for (int j = 0; j < QUAD; ++j) {
+                const index_t arc = (quad + i * WARP) * QUAD + j;
+                light[j] = static_cast<count_t>(arc) < end && !(threshold < Pick{order_key(streamed[i].weight[j]), arc});
+                const unsigned lights = __ballot_sync(FULL_MASK, light[j]);
+                place += __popc(lights & lanes_before());
+                pending += __popc(lights);
+            }
+#pragma unroll
+            for (int j = 0; j < QUAD; ++j) {
+                if (light[j]) positions[place++] = (quad + i * WARP) * QUAD + j;
             }
         }
-        gatherer.reserve(1);
-        gatherer.add(found, edge);
-    };
-    const index_t step = static_cast<index_t>(grid_threads()) * STREAMED;
-    const index_t start = static_cast<index_t>(grid_thread() - lane_id()) * STREAMED;
-    for (index_t portion = start; portion < graph.arcs; portion += step) {
-        weight_t weight[STREAMED];
+        __syncwarp();
+        uint32 looked = 0;
+        for (; pending - looked >= WARP * LISTED; looked += WARP * LISTED) look_at(looked, WARP * LISTED);
+        if (looked == 0) continue;
+        // The rest moves to the front.
+        index_t rest[LISTED];
 #pragma unroll
-        for (int i = 0; i < STREAMED; ++i) {
-            const index_t ahead = i * WARP + lane_id();
-            weight[i] = graph.weights[ahead < graph.arcs - portion ? portion + ahead : graph.arcs - 1];
+        for (int k = 0; k < LISTED; ++k) {
+            const uint32 i = looked + k * WARP + lane_id();
+            if (i < pending) rest[k] = positions[i];
         }
+        __syncwarp();
+        pending -= looked;
 #pragma unroll
-        for (int i = 0; i < STREAMED; ++i) {
-            const index_t ahead = i * WARP + lane_id();
-            const Pick mine = {order_key(weight[i]), portion + ahead};
-            const bool light = ahead < graph.arcs - portion && !(threshold < mine);
-            const unsigned lights = __ballot_sync(FULL_MASK, light);
-            if (light) positions[pending + __popc(lights & lanes_before())] = mine.arc;
-            pending += __popc(lights);
+        for (int k = 0; k < LISTED; ++k) {
+            if (k * WARP + lane_id() < pending) positions[k * WARP + lane_id()] = rest[k];
         }
-        while (pending >= WARP) look_at(WARP);
-        if (graph.arcs - portion <= step) break;  // the next portion's number may not fit index_t
+        __syncwarp();
     }
-    look_at(pending);
+    look_at(0, pending);
 }
 
 // List the edges of a row that join two components.  A lane sees every STRIDE-th arc; all 32 must call, with an
@@ -128,7 +228,7 @@ __device__ __forceinline__ void list_row(const Graph& graph, const int32* __rest
         }
 #pragma unroll
         for (int i = 0; i < LISTED; ++i) {
-            other[i] = target[i] > u || (target[i] < u && giant != NO_GIANT) ? label[target[i]] : own;
+            other[i] = target[i] != u ? label[target[i]] : own;
             if (target[i] < u && other[i] != giant) other[i] = own;
         }
         gatherer.reserve(LISTED);
@@ -146,7 +246,7 @@ __device__ __forceinline__ void list_row(const Graph& graph, const int32* __rest
     }
 }
 
-// List the edges of all rows outside the giant component (of all rows, if there is NO_GIANT); hubs are put off.
+// List the edges of all rows outside the giant component; hubs are put off.
 __device__ void list_rows(const Graph& graph, const int32* __restrict__ label, int32 giant, Gatherer& gatherer,
                           int32* hubs, uint32* hub_count) {
     const uint32 vertices = graph.vertices;

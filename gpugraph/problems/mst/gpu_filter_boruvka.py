@@ -38,13 +38,17 @@ takes more where the graph is clustered."""
 def arrays(sizes: InputSizes) -> ArrayTable:
     """Return the arrays of a run (meaning: filter_boruvka.cu)."""
     n, index, wide = sizes.vertices, np.dtype(f"i{sizes.index_bits // 8}"), is_wide(sizes)
+    spans, page = min(sizes.arcs // FILE["TILE"] + 1, FILE["MOST_SPANS"]), FILE["PAGE"]
+    pages = sizes.arcs // 2 // page + 1 + spans  # the last of every span is not full
     return {
         **dict.fromkeys(("label", "link", "up"), (n, np.int32)),
         "pick": (n, index),
         "best_key": (n // 2 + 1, np.uint64),
         "best_id": (n // 2 + 1 if wide else 1, np.uint64),
         "chain": (n + 1, np.int32),
-        "list": ((sizes.arcs // 2 + 1) * (3 if wide else 2), np.uint64),
+        "list": (pages * page * (3 if wide else 2), np.uint64),
+        "page_of": (sizes.arcs // page + 1, np.uint32),
+        "first_row": (spans, np.int32),
         "forest": (max(n - 1, 1), index),
         "control": (FILE["CONTROL_WORDS"], np.uint32),
         "timeline": (len(FILE.phases), np.uint64),
@@ -58,9 +62,6 @@ class State(Arrays):
         super().__init__(device, arrays(view))
         self.view = view
         n, arcs = view.vertices, view.arcs
-        # Listing streams the arcs only where few of them should be light; if those came to the end of the list all the
-        # same, it would begin again, without streaming.
-        self.tile_row = self.list[len(self.list) - (arcs // FILE["TILE"] // 2 + 1) :].view(np.int32)
         self.hubs = self.chain  # hubs are noted while rows are read, numbers while rounds are made
         self.forest_edges = self.control[FILE["FOREST"] : FILE["FOREST"] + 1]
         self.kernel = load_kernel(view, device)
@@ -94,7 +95,7 @@ def run(state: State, clock: Clock) -> Array:
             *(np.int32(view.vertices), view.index_dtype.type(view.arcs), np.uint64(state.wanted)),
             *(view.offsets, view.targets, view.weights),
             *(state.label, state.pick, state.link, state.up, state.best_key, state.best_id, state.chain),
-            *(state.list, state.tile_row, state.hubs, state.forest, state.control, state.timeline),
+            *(state.list, state.page_of, state.first_row, state.hubs, state.forest, state.control, state.timeline),
         ),
     )
     if clock.timing:
