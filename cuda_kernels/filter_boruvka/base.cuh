@@ -10,7 +10,10 @@ that host and kernel exchange, and what a warp or a block does together.
 constexpr bool PACKED = INDEX_BITS == 32 && sizeof(weight_key_t) == 4;
 
 // Tuned on an H200; docs/performance/mst.md tells what each is worth.
-constexpr int BLOCK = 448;         // as many threads as leave 72 registers for each: fewer would spill
+// As many threads as leave 72 registers for each, or 96: fewer would spill.
+constexpr int PACKED_BLOCK = 448;
+constexpr int WIDE_BLOCK = 640;
+constexpr int BLOCK = PACKED ? PACKED_BLOCK : WIDE_BLOCK;
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 750
 constexpr int RESIDENT = 1;        // blocks of a multiprocessor: Volta's code would spill with two
 #else
@@ -22,10 +25,12 @@ constexpr int MEDIUM_ROW = 512;    // below this many GROUP lanes,
 constexpr int HUB_ROW = 4096;      // below this many a warp, and from it on a block
 constexpr int GROUP = 8;
 constexpr int LISTED_ALONE = 16;   // below this many arcs one lane lists the edges of a row, below HUB_ROW a warp
-constexpr int IN_FLIGHT = 2;       // quads of weights a thread has under way in a row,
-constexpr int STREAMED = 2;        // quads when arcs are streamed,
+constexpr int SHORT_FLIGHT = 2;    // quads of weights a thread has under way in a row of its own,
+constexpr int IN_FLIGHT = 6;       // in a row of several threads,
+constexpr int STREAMED = PACKED ? 4 : 2;        // quads when arcs are streamed,
 constexpr int LISTED = 2;          // arcs when edges are listed; every edge brings two more loads
 constexpr int PER_THREAD = 2;      // edges or components a thread has under way in a round
+constexpr int BIDDING = 2;
 constexpr int TILE = 512;              // arcs for each entry of tile_row (in forest_on_ranks.cu), and the least of a span
 constexpr int PAGE = 64;               // entries of a page of the list
 constexpr int MOST_SPANS = 8192;       // warps that list light edges
@@ -41,6 +46,7 @@ constexpr float MOST_LIGHT = 0.75f;    // but never more than these of all
 
 constexpr int32 NO_LINK = -1;
 constexpr int32 DEAD = -1;             // label of an isolated vertex
+constexpr int32 NO_GIANT = -2;
 constexpr uint64 NO_BID = ~0ull;
 
 // `up` holds a parent (>= 0), DEAD, or what became of a root: its number among the live, or among the retired.
@@ -85,8 +91,8 @@ static_assert(ENTRIES % 2 == 0, "a word of 64 bits lies at a multiple of 8 bytes
 // The shared memory of a block.
 struct Shared {
     union {
-        index_t positions[WARPS][POSITIONS];  // of light arcs,
-        Edge buffer[WARPS][BUFFER];           // of heavy ones
+        uint32 positions[WARPS][POSITIONS];  // of light arcs in the span,
+        Edge buffer[WARPS][BUFFER];          // heavy ones
     };
     weight_key_t sample_key[SAMPLES];
     index_t sample_arc[SAMPLES];

@@ -153,7 +153,7 @@ __device__ void list_all(const Graph& graph, count_t begin, count_t end, Lister&
 // List those up to the threshold: all weights stream by, and only the few arcs that are light are looked at.
 __device__ void list_light(Shared& shared, const Graph& graph, count_t begin, count_t end, const Pick& threshold,
                            Lister& lister) {
-    index_t* const positions = shared.positions[threadIdx.x / WARP];
+    uint32* const positions = shared.positions[threadIdx.x / WARP];
     uint32 pending = 0;
     const auto look_at = [&](uint32 from, uint32 count) {
         index_t arc[LISTED];
@@ -161,7 +161,7 @@ __device__ void list_light(Shared& shared, const Graph& graph, count_t begin, co
 #pragma unroll
         for (int k = 0; k < LISTED; ++k) {
             valid[k] = k * WARP + lane_id() < count;
-            arc[k] = valid[k] ? positions[from + k * WARP + lane_id()] : 0;
+            arc[k] = valid[k] ? static_cast<index_t>(begin + positions[from + k * WARP + lane_id()]) : 0;
         }
         lister.look_at(arc, valid);
     };
@@ -186,7 +186,7 @@ __device__ void list_light(Shared& shared, const Graph& graph, count_t begin, co
             }
 #pragma unroll
             for (int j = 0; j < QUAD; ++j) {
-                if (light[j]) positions[place++] = (quad + i * WARP) * QUAD + j;
+                if (light[j]) positions[place++] = static_cast<uint32>((quad + i * WARP) * QUAD + j - begin);
             }
         }
         __syncwarp();
@@ -194,7 +194,7 @@ __device__ void list_light(Shared& shared, const Graph& graph, count_t begin, co
         for (; pending - looked >= WARP * LISTED; looked += WARP * LISTED) look_at(looked, WARP * LISTED);
         if (looked == 0) continue;
         // The rest moves to the front.
-        index_t rest[LISTED];
+        uint32 rest[LISTED];
 #pragma unroll
         for (int k = 0; k < LISTED; ++k) {
             const uint32 i = looked + k * WARP + lane_id();
@@ -211,12 +211,13 @@ __device__ void list_light(Shared& shared, const Graph& graph, count_t begin, co
     look_at(0, pending);
 }
 
-// List the edges of a row that join two components.  A lane sees every STRIDE-th arc; all 32 must call, with an
-// empty range if they have none.  Between two components other than the giant one an edge is met twice: the
-// canonical arc counts.
+// List the edges from a row outside the giant component to other components outside, and find the lightest that leads
+// into it: of those no other can be in the forest.  A lane sees every STRIDE-th arc; all 32 must call, with an empty
+// range if they have none.  An edge outside is met twice: its first arc counts.
 template <int STRIDE>
 __device__ __forceinline__ void list_row(const Graph& graph, const int32* __restrict__ label, int32 giant, int32 u,
-                                         int32 own, index_t begin, index_t end, int lane, Gatherer& gatherer) {
+                                         int32 own, index_t begin, index_t end, int lane, Pick& lightest,
+                                         Gatherer& gatherer) {
     for (index_t portion = begin; __any_sync(FULL_MASK, portion < end); portion += STRIDE * LISTED) {
         index_t arc[LISTED];
         int32 target[LISTED], other[LISTED];
@@ -228,22 +229,36 @@ __device__ __forceinline__ void list_row(const Graph& graph, const int32* __rest
         }
 #pragma unroll
         for (int i = 0; i < LISTED; ++i) {
-            other[i] = target[i] != u ? label[target[i]] : own;
+            other[i] = target[i] > u || (target[i] < u && giant != NO_GIANT) ? label[target[i]] : own;
             if (target[i] < u && other[i] != giant) other[i] = own;
         }
         gatherer.reserve(LISTED);
 #pragma unroll
         for (int i = 0; i < LISTED; ++i) {
-            const bool found = other[i] != own;
+            const bool leaves = other[i] != own;
             Edge edge;
-            if (found) {
-                const int32 v = target[i];
-                const index_t id = u < v ? arc[i] : find_arc(graph.targets, graph.offsets[v], graph.offsets[v + 1], u);
-                edge = {order_key(graph.weights[arc[i]]), id, own, other[i]};
-            }
-            gatherer.add(found, edge);
+            if (leaves) edge = {order_key(graph.weights[arc[i]]), arc[i], own, other[i]};
+            const Pick mine = {edge.key, arc[i]};
+            if (leaves && other[i] == giant && mine < lightest) lightest = mine;
+            gatherer.add(leaves && other[i] != giant, edge);
         }
     }
+}
+
+// List the edge along the arc of every lane that has one, from u outside the giant component into it.  All 32 lanes must
+// call.
+__device__ __forceinline__ void list_lightest(const Graph& graph, int32 giant, int32 u, int32 own, const Pick& lightest,
+                                              Gatherer& gatherer) {
+    const bool found = lightest.arc != NO_ARC;
+    Edge edge;
+    if (found) {
+        const int32 v = graph.targets[lightest.arc];
+        const index_t id =
+            u < v ? lightest.arc : find_arc(graph.targets, graph.offsets[v], graph.offsets[v + 1], u);
+        edge = {lightest.key, id, own, giant};
+    }
+    gatherer.reserve(1);
+    gatherer.add(found, edge);
 }
 
 // List the edges of all rows outside the giant component; hubs are put off.
@@ -262,7 +277,8 @@ __device__ void list_rows(const Graph& graph, const int32* __restrict__ label, i
         }
         const index_t length = end - begin;
         const index_t short_end = length < LISTED_ALONE ? end : begin;
-        list_row<1>(graph, label, giant, static_cast<int32>(v), own, begin, short_end, 0, gatherer);
+        Pick lightest = NO_PICK;
+        list_row<1>(graph, label, giant, static_cast<int32>(v), own, begin, short_end, 0, lightest, gatherer);
         for (unsigned waiting = __ballot_sync(FULL_MASK, length >= LISTED_ALONE && length < HUB_ROW); waiting != 0;
              waiting &= waiting - 1) {
             const int owner = first_lane(waiting);
@@ -270,8 +286,12 @@ __device__ void list_rows(const Graph& graph, const int32* __restrict__ label, i
             const index_t row_end = __shfl_sync(FULL_MASK, end, owner);
             const int32 row_own = __shfl_sync(FULL_MASK, own, owner);
             const int32 u = static_cast<int32>(first) + owner;
-            list_row<WARP>(graph, label, giant, u, row_own, row_begin, row_end, lane_id(), gatherer);
+            Pick mine = NO_PICK;
+            list_row<WARP>(graph, label, giant, u, row_own, row_begin, row_end, lane_id(), mine, gatherer);
+            mine = group_lightest<WARP>(mine);
+            if (lane_id() == owner) lightest = mine;
         }
+        list_lightest(graph, giant, static_cast<int32>(v), own, lightest, gatherer);
         note_hubs(hubs, hub_count, length >= HUB_ROW, static_cast<int32>(v));
     }
 }
@@ -281,12 +301,17 @@ __device__ void list_hubs(const Graph& graph, const int32* __restrict__ label, i
                           const int32* hubs, uint32 hub_count) {
     for (uint32 h = blockIdx.x; h < hub_count; h += gridDim.x) {
         const int32 u = hubs[h];
-        list_row<BLOCK>(graph, label, giant, u, label[u], graph.offsets[u], graph.offsets[u + 1], threadIdx.x,
+        const int32 own = label[u];
+        Pick mine = NO_PICK;
+        list_row<BLOCK>(graph, label, giant, u, own, graph.offsets[u], graph.offsets[u + 1], threadIdx.x, mine,
                         gatherer);
+        mine = group_lightest<WARP>(mine);
+        list_lightest(graph, giant, u, own, lane_id() == 0 ? mine : NO_PICK, gatherer);
     }
 }
 
-// The component that most of 32 sampled arcs lead to.  All threads must call; the same in every block.
+// The component that more than half of 32 sampled arcs lead to, or NO_GIANT.  All threads must call; the same in every
+// block.
 __device__ int32 find_giant(Shared& shared, const Graph& graph, const int32* label) {
     __syncthreads();
     if (threadIdx.x < WARP) {
@@ -300,7 +325,7 @@ __device__ int32 find_giant(Shared& shared, const Graph& graph, const int32* lab
             most = theirs > most ? theirs : most;
         }
         const int winner = first_lane(__ballot_sync(FULL_MASK, votes == most));
-        if (lane_id() == winner) shared.giant = component;
+        if (lane_id() == winner) shared.giant = most > WARP / 2 ? component : NO_GIANT;
     }
     __syncthreads();
     return shared.giant;

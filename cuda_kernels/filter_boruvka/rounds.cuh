@@ -15,12 +15,12 @@ edges, which is in no order, it names an id, and the edge that has won tells the
 __device__ uint32 bid_by_slots(const Pages& pages, uint64 base, uint32 held, bool narrow, const int32* renumbered,
                                uint64* best_key) {
     uint32 kept = 0;
-    for (uint32 first = 0; first < held; first += WARP * PER_THREAD) {
-        Edge edge[PER_THREAD];
-        uint64 slot[PER_THREAD];
-        bool joins[PER_THREAD];
+    for (uint32 first = 0; first < held; first += WARP * BIDDING) {
+        Edge edge[BIDDING];
+        uint64 slot[BIDDING];
+        bool joins[BIDDING];
 #pragma unroll
-        for (int k = 0; k < PER_THREAD; ++k) {
+        for (int k = 0; k < BIDDING; ++k) {
             const uint32 i = first + k * WARP + lane_id();
             joins[k] = i < held;
             slot[k] = base + (joins[k] ? i : first);
@@ -28,13 +28,13 @@ __device__ uint32 bid_by_slots(const Pages& pages, uint64 base, uint32 held, boo
         }
         if (renumbered != nullptr) {
 #pragma unroll
-            for (int k = 0; k < PER_THREAD; ++k) {
+            for (int k = 0; k < BIDDING; ++k) {
                 edge[k].a = renumbered[edge[k].a];
                 edge[k].b = renumbered[edge[k].b];
             }
             __syncwarp();  // all have read what is overwritten now
 #pragma unroll
-            for (int k = 0; k < PER_THREAD; ++k) {
+            for (int k = 0; k < BIDDING; ++k) {
                 joins[k] = joins[k] && edge[k].a != edge[k].b;
                 const unsigned joining = __ballot_sync(FULL_MASK, joins[k]);
                 slot[k] = base + kept + __popc(joining & lanes_before());
@@ -42,14 +42,14 @@ __device__ uint32 bid_by_slots(const Pages& pages, uint64 base, uint32 held, boo
                 kept += __popc(joining);
             }
         }
-        uint64 at_a[PER_THREAD], at_b[PER_THREAD];
+        uint64 at_a[BIDDING], at_b[BIDDING];
 #pragma unroll
-        for (int k = 0; k < PER_THREAD; ++k) {
+        for (int k = 0; k < BIDDING; ++k) {
             at_a[k] = joins[k] ? best_key[edge[k].a] : 0;  // race-allowed: the value only falls
             at_b[k] = joins[k] ? best_key[edge[k].b] : 0;  // race-allowed: the value only falls
         }
 #pragma unroll
-        for (int k = 0; k < PER_THREAD; ++k) {
+        for (int k = 0; k < BIDDING; ++k) {
             const uint64 key = edge[k].key, bid = narrow ? key << 32 | static_cast<uint32>(slot[k]) : key;
             if (bid < at_a[k]) lower_to(&best_key[edge[k].a], bid);
             if (bid < at_b[k]) lower_to(&best_key[edge[k].b], bid);

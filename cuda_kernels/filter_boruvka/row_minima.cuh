@@ -13,16 +13,17 @@ template <int STRIDE>
 __device__ __forceinline__ Pick lightest_arc(const Graph& graph, index_t begin, index_t end, int lane) {
     Pick best = {NO_KEY, begin};  // no worse than the arc there
     if (begin == end) return NO_PICK;
+    constexpr int FLIGHT = STRIDE == 1 ? SHORT_FLIGHT : IN_FLIGHT;
     const index_t last = (end - 1) / QUAD;
-    for (index_t portion = begin / QUAD; portion <= last; portion += STRIDE * IN_FLIGHT) {
-        Quad found[IN_FLIGHT];
+    for (index_t portion = begin / QUAD; portion <= last; portion += STRIDE * FLIGHT) {
+        Quad found[FLIGHT];
 #pragma unroll
-        for (int i = 0; i < IN_FLIGHT; ++i) {
+        for (int i = 0; i < FLIGHT; ++i) {
             const index_t ahead = static_cast<index_t>(i) * STRIDE + lane;
             found[i] = load_quad(graph, ahead < last - portion ? portion + ahead : last);
         }
 #pragma unroll
-        for (int i = 0; i < IN_FLIGHT; ++i) {
+        for (int i = 0; i < FLIGHT; ++i) {
             const index_t ahead = static_cast<index_t>(i) * STRIDE + lane;
             const index_t first = (ahead < last - portion ? portion + ahead : last) * QUAD;
 #pragma unroll

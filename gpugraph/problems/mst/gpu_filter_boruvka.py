@@ -65,10 +65,15 @@ class State(Arrays):
         self.hubs = self.chain  # hubs are noted while rows are read, numbers while rounds are made
         self.forest_edges = self.control[FILE["FOREST"] : FILE["FOREST"] + 1]
         self.kernel = load_kernel(view, device)
-        self.block = FILE["BLOCK"]
+        self.block = block(view)
         work = max(n, arcs // ARCS_PER_THREAD)
         self.grid = max(1, min(-(-work // self.block), self.kernel.resident_blocks(self.block)))
         self.wanted = int(LIGHT_ARCS * n) if arcs >= FILTER_DEGREE * n and arcs >= FILTER_ARCS else 0
+
+
+def block(sizes: InputSizes) -> int:
+    """Return how many threads a block has."""
+    return FILE["WIDE_BLOCK" if is_wide(sizes) else "PACKED_BLOCK"]
 
 
 def load_kernel(view: ResidentView, device: Device) -> Kernel:
