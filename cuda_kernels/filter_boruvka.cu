@@ -98,24 +98,8 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
     learn(vertices, label);
 
     uint32 live = current(&control[LIVE]), round = 0;  // counts through both passes, with one step between them
-    const bool filters = wanted != 0;
-
-    enter(LIGHT_EDGES);
-    const uint64 base = grid_thread() / WARP * static_cast<uint64>(span);  // of the warp's span, and of its slots
-    const count_t begin = static_cast<count_t>(base < static_cast<uint64>(arcs) ? base : arcs);
-    const count_t end = span < arcs - begin ? begin + span : static_cast<count_t>(arcs);
-    Lister lister = {graph, label, pages, base, 0, begin < end ? first_row[begin / span] : 0};
-    if (filters) {
-        list_light(shared, graph, begin, end, sample_threshold(shared, graph, shared.light), lister);
-    } else {
-        list_all(graph, begin, end, lister);
-    }
-    barrier();
-
-    enter(LIGHT_ROUNDS);
-    uint32 held = lister.held;
-    uint32 level = 0, levels = 0;  // where this round's numbers begin in the chain, and how many rounds are in it
-    const int32* renumbered = nullptr;
+    uint32 held, level, levels;  // edges the warp holds; where this round's numbers begin in the chain; rounds in it
+    const int32* renumbered;
     // After a round, the components learn their new numbers and there are fewer.
     const auto renumber = [&]() {
         renumbered = chain + level;
@@ -125,43 +109,66 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
         level += live;
         live = current(&control[LIVE + round]);
     };
-    while (live > 1) {
-        held = bid_by_slots(pages, base, held, narrow, renumbered, best_key);
-        barrier();
-        if (!narrow) {
-            bid_again_by_slots(pages, base, held, best_key, best_id);
-            barrier();
-        }
-        round += 1;
-        hook_by_slots(shared, live, pages, narrow, best_key, best_id, up, forest, control, &control[LIVE + round]);
-        barrier();
-        forget_bids(current(&control[LIVE + round]));
-        renumber();
-    }
-    if (!filters) {
-        if (grid_thread() == 0) control[ROUNDS] = round;
-        enter(END);
-        return;
-    }
+    const uint64 base = grid_thread() / WARP * static_cast<uint64>(span);  // of the warp's span, and of its slots
+    const count_t begin = static_cast<count_t>(base < static_cast<uint64>(arcs) ? base : arcs);
+    const count_t end = span < arcs - begin ? begin + span : static_cast<count_t>(arcs);
+    int32 giant;
 
-    // Every vertex learns its component after the light rounds; the last live one is numbered like the retired.
-    enter(SPREAD);
-    const uint32 last = current(&control[FINALS]);
-    __syncthreads();
-    for (int64 v = grid_thread(); v < vertices; v += grid_threads()) {
-        int32 component = label[v];
-        if (component == DEAD) continue;
-        for (uint32 l = 0; l < levels && component >= 0; ++l) component = chain[shared.levels[l] + component];
-        label[v] = component >= 0 ? static_cast<int32>(last) : -2 - component;
+    for (bool filters = wanted != 0;; filters = false) {
+        enter(round == 0 ? LIGHT_EDGES : HEAVY_EDGES);
+        Lister lister = {graph, label, pages, base, 0, begin < end ? first_row[begin / span] : 0};
+        if (filters) {
+            const uint64 light = live * MERGED < shared.active ? shared.light * LESS_MERGED : shared.light;
+            list_light(shared, graph, begin, end, sample_threshold(shared, graph, light), lister);
+        } else {
+            list_all(graph, begin, end, lister);
+        }
+        barrier();
+
+        enter(round == 0 ? LIGHT_ROUNDS : HEAVY_ROUNDS);
+        held = lister.held;
+        level = levels = 0;
+        renumbered = nullptr;
+        while (live > 1) {
+            held = bid_by_slots(pages, base, held, narrow, live < CROWDED, renumbered, best_key);
+            barrier();
+            if (!narrow) {
+                bid_again_by_slots(pages, base, held, best_key, best_id);
+                barrier();
+            }
+            round += 1;
+            hook_by_slots(shared, live, pages, narrow, best_key, best_id, up, forest, control, &control[LIVE + round]);
+            barrier();
+            forget_bids(current(&control[LIVE + round]));
+            renumber();
+        }
+        if (!filters) {
+            if (grid_thread() == 0) control[ROUNDS] = round;
+            enter(END);
+            return;
+        }
+
+        // Every vertex learns its component after the light rounds; the last live one is numbered like the retired.
+        enter(SPREAD);
+        const uint32 last = current(&control[FINALS]);
+        __syncthreads();
+        for (int64 v = grid_thread(); v < vertices; v += grid_threads()) {
+            int32 component = label[v];
+            if (component == DEAD) continue;
+            for (uint32 l = 0; l < levels && component >= 0; ++l) component = chain[shared.levels[l] + component];
+            label[v] = component >= 0 ? static_cast<int32>(last) : -2 - component;
+        }
+        live += last;
+        forget_bids(live);
+        if (grid_thread() == 0) control[PAGES] = 0;
+        barrier();
+        giant = find_giant(shared, graph, label);
+        if (giant != NO_GIANT) break;
     }
-    live += last;
-    forget_bids(live);
-    barrier();
 
     enter(HEAVY_EDGES);
     int64* const listed = reinterpret_cast<int64*>(&control[ENTRIES]);
     Gatherer gatherer = {shared, 0, list, listed};
-    const int32 giant = find_giant(shared, graph, label);
     list_rows(graph, label, giant, gatherer, hubs, &control[HUBS_HEAVY]);
     if (hub_rows != 0) {
         barrier();

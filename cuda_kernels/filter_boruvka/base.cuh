@@ -26,11 +26,12 @@ constexpr int HUB_ROW = 4096;      // below this many a warp, and from it on a b
 constexpr int GROUP = 8;
 constexpr int LISTED_ALONE = 16;   // below this many arcs one lane lists the edges of a row, below HUB_ROW a warp
 constexpr int SHORT_FLIGHT = 2;    // quads of weights a thread has under way in a row of its own,
-constexpr int IN_FLIGHT = 6;       // in a row of several threads,
+constexpr int GROUP_FLIGHT = 3;    // in a row of a group
+constexpr int LONG_FLIGHT = PACKED ? 6 : 4;     // and in a longer one,
 constexpr int STREAMED = PACKED ? 4 : 2;        // quads when arcs are streamed,
 constexpr int LISTED = 2;          // arcs when edges are listed; every edge brings two more loads
+constexpr int AHEAD = 4;           // looks before which targets are asked for, where all edges are listed
 constexpr int PER_THREAD = 2;      // edges or components a thread has under way in a round
-constexpr int BIDDING = 2;
 constexpr int TILE = 512;              // arcs for each entry of tile_row (in forest_on_ranks.cu), and the least of a span
 constexpr int PAGE = 64;               // entries of a page of the list
 constexpr int MOST_SPANS = 8192;       // warps that list light edges
@@ -43,6 +44,9 @@ constexpr int SAMPLES = BLOCK;         // arcs sampled for the threshold, and ve
 constexpr float CLUSTERED = 0.4f;      // of the pairs of neighbours of a vertex so many are edges, or more
 constexpr float MORE_CLUSTERED = 2.3f; // so many times the arcs are light then,
 constexpr float MOST_LIGHT = 0.75f;    // but never more than these of all
+constexpr uint32 CROWDED = 4096;       // components below which many edges of a warp lead to the same
+constexpr int MERGED = 8;              // where so few components are left by the lightest arcs, one in so many vertices,
+constexpr float LESS_MERGED = 0.35f;    // less makes one of them giant
 
 constexpr int32 NO_LINK = -1;
 constexpr int32 DEAD = -1;             // label of an isolated vertex
@@ -100,7 +104,8 @@ struct Shared {
     uint32 bases[3];
     uint32 levels[MAX_ROUNDS];
     int32 giant;
-    uint64 light;  // how many arcs should be
+    uint64 active;  // vertices that have arcs, by the sample
+    uint64 light;   // how many arcs should be
 };
 
 // The pair (key, arc) that orders the arcs of a row.
@@ -154,13 +159,16 @@ __device__ __forceinline__ uint64 block_scan(Shared& shared, uint64 mine, uint64
     return before;
 }
 
-// Sixteen bytes of weights.  The last quad of a graph may be cut off: its last weight is repeated then.
+// Sixteen bytes of weights.
 struct alignas(16) Quad {
     weight_t weight[QUAD];
 };
 
+// Load a quad at once.  The last may be cut off: then the last weight is repeated.  Weights that do not begin at a
+// multiple of 16 bytes are loaded one by one.
 __device__ __forceinline__ Quad load_quad(const Graph& graph, index_t quad) {
-    if (quad < graph.arcs / QUAD) return reinterpret_cast<const Quad*>(graph.weights)[quad];
+    const bool aligned = reinterpret_cast<uint64>(graph.weights) % sizeof(Quad) == 0;
+    if (aligned && quad < graph.arcs / QUAD) return reinterpret_cast<const Quad*>(graph.weights)[quad];
     Quad last;
 #pragma unroll
     for (int i = 0; i < QUAD; ++i) {

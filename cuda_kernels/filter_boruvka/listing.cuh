@@ -27,7 +27,10 @@ __device__ void note_light_arcs(Shared& shared, const Graph& graph, uint64 wante
     const bool clustered = __syncthreads_count(closed) > CLUSTERED * wedges;
     const float light = (clustered ? MORE_CLUSTERED : 1.0f) * wanted * has_arcs / SAMPLES;
     const float most = MOST_LIGHT * graph.arcs;
-    if (threadIdx.x == 0) shared.light = static_cast<uint64>(light < most ? light : most) + 1;
+    if (threadIdx.x == 0) {
+        shared.active = static_cast<uint64>(graph.vertices) * has_arcs / SAMPLES;
+        shared.light = static_cast<uint64>(light < most ? light : most) + 1;
+    }
 }
 
 // The threshold below which about `wanted` of all arcs lie: the quantile of a sample.  All threads must call; the same
@@ -138,7 +141,10 @@ __device__ __forceinline__ count_t span_length(index_t arcs) {
 
 // List all edges of the warp's arcs [begin, end) that join two components.
 __device__ void list_all(const Graph& graph, count_t begin, count_t end, Lister& lister) {
+    constexpr int LINE = 128 / sizeof(int32);
     for (count_t portion = begin; portion < end; portion += WARP * LISTED) {
+        const count_t ahead = portion + AHEAD * WARP * LISTED + lane_id() * LINE;
+        if (lane_id() < WARP * LISTED / LINE && ahead < end) prefetch_line(&graph.targets[ahead]);
         index_t arc[LISTED];
         bool valid[LISTED];
 #pragma unroll
@@ -229,7 +235,7 @@ __device__ __forceinline__ void list_row(const Graph& graph, const int32* __rest
         }
 #pragma unroll
         for (int i = 0; i < LISTED; ++i) {
-            other[i] = target[i] > u || (target[i] < u && giant != NO_GIANT) ? label[target[i]] : own;
+            other[i] = target[i] != u ? label[target[i]] : own;
             if (target[i] < u && other[i] != giant) other[i] = own;
         }
         gatherer.reserve(LISTED);

@@ -13,7 +13,7 @@ template <int STRIDE>
 __device__ __forceinline__ Pick lightest_arc(const Graph& graph, index_t begin, index_t end, int lane) {
     Pick best = {NO_KEY, begin};  // no worse than the arc there
     if (begin == end) return NO_PICK;
-    constexpr int FLIGHT = STRIDE == 1 ? SHORT_FLIGHT : IN_FLIGHT;
+    constexpr int FLIGHT = STRIDE == 1 ? SHORT_FLIGHT : STRIDE == GROUP ? GROUP_FLIGHT : LONG_FLIGHT;
     const index_t last = (end - 1) / QUAD;
     for (index_t portion = begin / QUAD; portion <= last; portion += STRIDE * FLIGHT) {
         Quad found[FLIGHT];

@@ -30,7 +30,7 @@ FILTER_DEGREE = 6
 """Below this many arcs per vertex nothing is gained by holding heavy edges back."""
 FILTER_ARCS = 1 << 16
 """Below this many arcs one list is quicker than two."""
-LIGHT_ARCS = 2.4
+LIGHT_ARCS = 2.1
 """Arcs below the threshold per vertex that has any: enough for a giant component, few enough to be quick; the kernel
 takes more where the graph is clustered."""
 
