@@ -50,16 +50,17 @@ rows outside the giant component are ours.
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
 filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __restrict__ offsets,
                const int32* __restrict__ targets, const weight_t* __restrict__ weights, int32* label, index_t* pick,
-               int32* link, int32* up, uint64* best_key, uint64* best_id, int32* chain, Edge* list, uint32* page_of,
-               int32* first_row, int32* hubs, index_t* forest, uint32* control, uint64* timeline) {
+               int32* link, int32* up, uint64* best_key, uint64* best_id, int32* chain, Edge* list, uint32 room,
+               uint32* page_of, int32* first_row, int32* hubs, index_t* forest, uint32* control, uint64* timeline) {
     __shared__ Shared shared;
     const Graph graph = {vertices, arcs, offsets, targets, weights};
-    const Pages pages = {list, page_of, &control[PAGES]};
+    const Pages pages = {list, room, page_of, &control[PAGES]};
     const bool narrow = sizeof(weight_key_t) == 4 && (INDEX_BITS == 32 || arcs < 0xffffffffll);
     uint32 barriers = 0, chases = 0;
     const auto barrier = [&]() { grid_barrier(&control[ARRIVALS], &barriers); };
+    // A phase that is entered again, because the list was too short, goes on.
     const auto enter = [&](Phase phase) {
-        if (grid_thread() == 0) timeline[phase] = device_nanoseconds();
+        if (grid_thread() == 0 && timeline[phase] == 0) timeline[phase] = device_nanoseconds();
     };
     // Repeats learn_number until every chain has been followed to its root.
     const auto learn = [&](uint32 count, int32* number) {
@@ -81,14 +82,14 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
         }
     };
 
-    const count_t span = span_length(arcs);
+    if (threadIdx.x == 0) shared.span = span_length(arcs);
+    __syncthreads();
     enter(ROW_MINIMA);
     if (wanted != 0) note_light_arcs(shared, graph, wanted);
-    pick_row_minima(graph, span, pick, link, first_row, hubs, &control[HUBS_FIRST]);
+    pick_row_minima(graph, static_cast<count_t>(shared.span), pick, link, first_row, hubs, &control[HUBS_FIRST]);
     barrier();
-    const uint32 hub_rows = current(&control[HUBS_FIRST]);
-    if (hub_rows != 0) {
-        pick_hub_minima(shared, graph, pick, link, hubs, hub_rows);
+    if (current(&control[HUBS_FIRST]) != 0) {
+        pick_hub_minima(shared, graph, pick, link, hubs, current(&control[HUBS_FIRST]));
         barrier();
     }
     enter(HOOK);
@@ -97,58 +98,71 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
     forget_bids(current(&control[LIVE]));
     learn(vertices, label);
 
-    uint32 live = current(&control[LIVE]), round = 0;  // counts through both passes, with one step between them
+    uint32 live = current(&control[LIVE]), round = 0;
     uint32 held, level, levels;  // edges the warp holds; where this round's numbers begin in the chain; rounds in it
     const int32* renumbered;
+    const auto live_after = [&](uint32 rounds) { return &control[LIVE + rounds % 3]; };
     // After a round, the components learn their new numbers and there are fewer.
     const auto renumber = [&]() {
         renumbered = chain + level;
+        if (grid_thread() == 0) *live_after(round + 1) = 0;  // last read two barriers ago
         learn(live, chain + level);
         if (threadIdx.x == 0) shared.levels[levels] = level;
         levels += 1;
         level += live;
-        live = current(&control[LIVE + round]);
+        live = current(live_after(round));
     };
-    const uint64 base = grid_thread() / WARP * static_cast<uint64>(span);  // of the warp's span, and of its slots
-    const count_t begin = static_cast<count_t>(base < static_cast<uint64>(arcs) ? base : arcs);
-    const count_t end = span < arcs - begin ? begin + span : static_cast<count_t>(arcs);
-    int32 giant;
+    bool filters = wanted != 0;
+    if (filters) {
+        const uint64 light = live * static_cast<uint64>(MERGED) < shared.active ? shared.light * LESS_MERGED : shared.light;
+        sample_threshold(shared, graph, light);
+    }
 
-    for (bool filters = wanted != 0;; filters = false) {
+    while (true) {
         enter(round == 0 ? LIGHT_EDGES : HEAVY_EDGES);
-        Lister lister = {graph, label, pages, base, 0, begin < end ? first_row[begin / span] : 0};
-        if (filters) {
-            const uint64 light = live * MERGED < shared.active ? shared.light * LESS_MERGED : shared.light;
-            list_light(shared, graph, begin, end, sample_threshold(shared, graph, light), lister);
-        } else {
-            list_all(graph, begin, end, lister);
+        {
+            const uint64 base = span_begin(shared), rest = static_cast<uint64>(arcs) - base;
+            const bool any = base < static_cast<uint64>(arcs);
+            const count_t begin = static_cast<count_t>(any ? base : 0);
+            const count_t end = static_cast<count_t>(any ? base + (shared.span < rest ? shared.span : rest) : 0);
+            Lister lister = {graph, label, pages, base, 0, any ? first_row[grid_thread() / WARP] : 0, true};
+            if (filters) {
+                list_light(shared, graph, begin, end, lister);
+            } else {
+                list_all(graph, begin, end, lister);
+            }
+            held = lister.held;
         }
         barrier();
+        const uint32 taken = current(&control[PAGES]);
+        if (taken > room) {  // less has to be light
+            lower_threshold(shared, list, static_cast<int64>(room) * PAGE, PAGE, static_cast<int64>(taken) * PAGE);
+            filters = true;
+            barrier();
+            if (grid_thread() == 0) control[PAGES] = 0;
+            barrier();
+            continue;
+        }
 
         enter(round == 0 ? LIGHT_ROUNDS : HEAVY_ROUNDS);
-        held = lister.held;
         level = levels = 0;
         renumbered = nullptr;
         while (live > 1) {
-            held = bid_by_slots(pages, base, held, narrow, live < CROWDED, renumbered, best_key);
+            held = bid_by_slots(pages, span_begin(shared), held, narrow, live < CROWDED, renumbered, best_key);
             barrier();
             if (!narrow) {
-                bid_again_by_slots(pages, base, held, best_key, best_id);
+                bid_again_by_slots(pages, span_begin(shared), held, best_key, best_id);
                 barrier();
             }
             round += 1;
-            hook_by_slots(shared, live, pages, narrow, best_key, best_id, up, forest, control, &control[LIVE + round]);
+            hook_by_slots(shared, live, pages, narrow, best_key, best_id, up, forest, control, live_after(round));
             barrier();
-            forget_bids(current(&control[LIVE + round]));
+            forget_bids(current(live_after(round)));
             renumber();
         }
-        if (!filters) {
-            if (grid_thread() == 0) control[ROUNDS] = round;
-            enter(END);
-            return;
-        }
+        if (!filters) break;
 
-        // Every vertex learns its component after the light rounds; the last live one is numbered like the retired.
+        // Every vertex learns its component after these rounds; the last live one is numbered like the retired.
         enter(SPREAD);
         const uint32 last = current(&control[FINALS]);
         __syncthreads();
@@ -160,45 +174,62 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
         }
         live += last;
         forget_bids(live);
-        if (grid_thread() == 0) control[PAGES] = 0;
         barrier();
-        giant = find_giant(shared, graph, label);
-        if (giant != NO_GIANT) break;
-    }
-
-    enter(HEAVY_EDGES);
-    int64* const listed = reinterpret_cast<int64*>(&control[ENTRIES]);
-    Gatherer gatherer = {shared, 0, list, listed};
-    list_rows(graph, label, giant, gatherer, hubs, &control[HUBS_HEAVY]);
-    if (hub_rows != 0) {
-        barrier();
-        list_hubs(graph, label, giant, gatherer, hubs, current(&control[HUBS_HEAVY]));
-    }
-    gatherer.flush();
-    barrier();
-
-    // Each block keeps a region of the list and compacts it in place, round by round.
-    enter(HEAVY_ROUNDS);
-    const int64 entries = *static_cast<const volatile int64*>(listed);
-    Edge* const region = list + entries * blockIdx.x / gridDim.x;
-    held = static_cast<uint32>(list + entries * (blockIdx.x + 1) / gridDim.x - region);
-    level = levels = 0;
-    renumbered = nullptr;
-    while (live > 1) {
-        for (int64 t = grid_thread(); t < live; t += grid_threads()) link[t] = NO_LINK;
-        held = compact_and_bid(shared, region, held, renumbered, best_key);
-        barrier();
-        if (!PACKED) {
-            bid_again(region, held, best_key, best_id);
+        if (grid_thread() == 0) control[PAGES] = control[FINALS] = 0;
+        const int32 giant = find_giant(shared, graph, label);
+        filters = false;
+        if (giant == NO_GIANT) {
             barrier();
+            continue;
         }
-        link_components(region, held, best_key, best_id, pick, link);
+
+        enter(HEAVY_EDGES);
+        int64* const listed = reinterpret_cast<int64*>(&control[ENTRIES]);
+        const int64 fit = static_cast<int64>(room) * PAGE;
+        Gatherer gatherer = {shared, 0, list, fit, listed};
+        list_rows(graph, label, giant, gatherer, hubs, &control[HUBS_HEAVY]);
+        if (current(&control[HUBS_FIRST]) != 0) {
+            barrier();
+            list_hubs(graph, label, giant, gatherer, hubs, current(&control[HUBS_HEAVY]));
+        }
+        gatherer.flush();
         barrier();
-        round += 1;
-        hook_along_links(shared, live, false, pick, link, up, best_key, best_id, forest, control,
-                         &control[LIVE + round]);
-        barrier();
-        renumber();
+        const int64 entries = *static_cast<const volatile int64*>(listed);
+        if (entries > fit) {  // then some of them are light
+            lower_threshold(shared, list, fit, 1, entries);
+            filters = true;
+            barrier();
+            if (grid_thread() == 0) {
+                *listed = 0;
+                control[HUBS_HEAVY] = 0;
+            }
+            barrier();
+            continue;
+        }
+
+        // Each block keeps a region of the list and compacts it in place, round by round.
+        enter(HEAVY_ROUNDS);
+        Edge* const region = list + entries * blockIdx.x / gridDim.x;
+        held = static_cast<uint32>(list + entries * (blockIdx.x + 1) / gridDim.x - region);
+        level = levels = 0;
+        renumbered = nullptr;
+        while (live > 1) {
+            for (int64 t = grid_thread(); t < live; t += grid_threads()) link[t] = NO_LINK;
+            held = compact_and_bid(shared, region, held, renumbered, best_key);
+            barrier();
+            if (!PACKED) {
+                bid_again(region, held, best_key, best_id);
+                barrier();
+            }
+            link_components(region, held, best_key, best_id, pick, link);
+            barrier();
+            round += 1;
+            hook_along_links(shared, live, false, pick, link, up, best_key, best_id, forest, control,
+                             live_after(round));
+            barrier();
+            renumber();
+        }
+        break;
     }
     if (grid_thread() == 0) control[ROUNDS] = round;
     enter(END);

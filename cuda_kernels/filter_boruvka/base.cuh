@@ -85,12 +85,22 @@ enum Control {
     ENTRIES,                 // heavy edges listed: a word of 64 bits
     FINALS = ENTRIES + 2,    // components retired
     UNFINISHED,              // three words that take turns: some chain was too long
-    LIVE = UNFINISHED + 3,   // live components of each round
-    CONTROL_WORDS = LIVE + 2 * MAX_ROUNDS
+    LIVE = UNFINISHED + 3,   // three as well: live components after a round
+    CONTROL_WORDS = LIVE + 3
 };
 static_assert(ENTRIES % 2 == 0, "a word of 64 bits lies at a multiple of 8 bytes");
 
 // ------------------------------------------------------------------ helpers
+
+// The pair (key, arc) that orders the arcs of a row.
+struct Pick {
+    weight_key_t key;
+    index_t arc;
+
+    __device__ __forceinline__ bool operator<(const Pick& other) const {
+        return key < other.key || (key == other.key && arc < other.arc);
+    }
+};
 
 // The shared memory of a block.
 struct Shared {
@@ -106,16 +116,8 @@ struct Shared {
     int32 giant;
     uint64 active;  // vertices that have arcs, by the sample
     uint64 light;   // how many arcs should be
-};
-
-// The pair (key, arc) that orders the arcs of a row.
-struct Pick {
-    weight_key_t key;
-    index_t arc;
-
-    __device__ __forceinline__ bool operator<(const Pick& other) const {
-        return key < other.key || (key == other.key && arc < other.arc);
-    }
+    Pick threshold;
+    uint64 span;  // arcs of which a warp lists the edges
 };
 
 constexpr index_t NO_ARC = static_cast<index_t>(INDEX_BITS == 32 ? 0x7fffffffll : 0x7fffffffffffffffll);
@@ -183,6 +185,7 @@ __device__ __forceinline__ Quad load_quad(const Graph& graph, index_t quad) {
 // needed; page_of tells where PAGE slots lie.
 struct Pages {
     Edge* list;
+    uint32 room;  // pages that there are; what is listed beyond is only counted
     uint32* page_of;
     uint32* taken;
 
@@ -190,12 +193,15 @@ struct Pages {
         return list + static_cast<int64>(page_of[slot / PAGE]) * PAGE + slot % PAGE;
     }
 
-    // Makes room for slots [from, to) of this warp, no more than PAGE.  All 32 lanes must call.
-    __device__ __forceinline__ void reserve(uint64 from, uint64 to) const {
+    // Takes pages for slots [from, to) of this warp, no more than PAGE.  False if there is none.  All 32 lanes must call.
+    __device__ __forceinline__ bool reserve(uint64 from, uint64 to) const {
+        bool fits = true;
         if (lane_id() == 0 && from < to && (from % PAGE == 0 || from / PAGE != (to - 1) / PAGE)) {
-            page_of[(to - 1) / PAGE] = atomicAdd(taken, 1u);
+            const uint32 page = atomicAdd(taken, 1u);
+            fits = page < room;
+            if (fits) page_of[(to - 1) / PAGE] = page;
         }
-        __syncwarp();
+        return __any_sync(FULL_MASK, !fits) == 0;
     }
 };
 
@@ -204,6 +210,7 @@ struct Gatherer {
     Shared& shared;
     uint32 held;
     Edge* list;
+    int64 room;  // edges that may be listed; those beyond are only counted
     int64* entries;
 
     __device__ __forceinline__ void flush() {
@@ -213,7 +220,7 @@ struct Gatherer {
         if (lane_id() == 0) base = atomicAdd(reinterpret_cast<uint64*>(entries), static_cast<uint64>(held));
         base = __shfl_sync(FULL_MASK, base, 0);
         for (uint32 i = lane_id(); i < held; i += WARP) {
-            list[base + i] = shared.buffer[threadIdx.x / WARP][i];
+            if (static_cast<int64>(base) + i < room) list[base + i] = shared.buffer[threadIdx.x / WARP][i];
         }
         __syncwarp();
         held = 0;

@@ -33,28 +33,39 @@ __device__ void note_light_arcs(Shared& shared, const Graph& graph, uint64 wante
     }
 }
 
+// Take the pick of `rank` among those that the threads of the block bring as the threshold.  All threads must call.
+__device__ void take_threshold(Shared& shared, const Pick& mine, uint32 rank) {
+    __syncthreads();
+    shared.sample_key[threadIdx.x] = mine.key;
+    shared.sample_arc[threadIdx.x] = mine.arc;
+    __syncthreads();
+    // By counting: every thread compares its pick with all others.
+    uint32 before = 0;
+    for (int j = 0; j < SAMPLES; ++j) {
+        const Pick theirs = {shared.sample_key[j], shared.sample_arc[j]};
+        before += theirs < mine || (j < threadIdx.x && !(mine < theirs));
+    }
+    if (before == rank) shared.threshold = mine;
+    __syncthreads();
+}
+
 // The threshold below which about `wanted` of all arcs lie: the quantile of a sample.  All threads must call; the same
 // in every block, for every block draws the same sample.
-__device__ Pick sample_threshold(Shared& shared, const Graph& graph, uint64 wanted) {
+__device__ void sample_threshold(Shared& shared, const Graph& graph, uint64 wanted) {
     const int i = threadIdx.x;
     const uint64 stratum = static_cast<uint64>(graph.arcs) / SAMPLES;
     const uint64 jitter = (static_cast<uint64>(i) * 0x9E3779B97F4A7C15ull >> 32) % stratum;
     const index_t arc = static_cast<index_t>(i * stratum + jitter);
-    const Pick mine = {order_key(graph.weights[arc]), arc};
-    shared.sample_key[i] = mine.key;
-    shared.sample_arc[i] = mine.arc;
-    __syncthreads();
-    // Rank by counting: every thread compares its pick with all others.
-    uint32 rank = 0;
-    for (int j = 0; j < SAMPLES; ++j) rank += Pick{shared.sample_key[j], shared.sample_arc[j]} < mine;
     const uint32 quantile = static_cast<uint32>(wanted * SAMPLES / static_cast<uint64>(graph.arcs));
-    __syncthreads();
-    if (rank == quantile) {
-        shared.sample_key[0] = mine.key;
-        shared.sample_arc[0] = mine.arc;
-    }
-    __syncthreads();
-    return {shared.sample_key[0], shared.sample_arc[0]};
+    take_threshold(shared, {order_key(graph.weights[arc]), arc}, quantile);
+}
+
+// Where more edges were found than there is room for: the threshold below which half of the room will be needed, the
+// quantile of a sample of those listed, every `step`-th.  It is below the last, for the heaviest of them is not.  All
+// threads must call; the same in every block.
+__device__ void lower_threshold(Shared& shared, const Edge* list, int64 listed, int step, int64 found) {
+    const Edge& edge = list[listed / step * threadIdx.x / SAMPLES * step];
+    take_threshold(shared, {edge.key, edge.id}, static_cast<uint32>(listed * (SAMPLES / 2) / found));
 }
 
 // The rows of ascending arcs, LISTED a lane, if `row` is at or before the first of them: looks at the ends of the next
@@ -100,6 +111,7 @@ struct Lister {
     uint64 base;  // the slot of the first edge
     uint32 held;  // edges listed
     int32 row;    // of the last arc looked at, or one before
+    bool fits;    // until there is no page
 
     // Lists those of the arcs, LISTED a lane and ascending, that join two components; each edge by its first arc.
     // All 32 lanes must call.
@@ -120,24 +132,23 @@ struct Lister {
             const bool found = edge[k].a != edge[k].b;
             const unsigned finders = __ballot_sync(FULL_MASK, found);
             const uint64 next = base + held;
-            pages.reserve(next, next + __popc(finders));
-            if (found) *pages.at(next + __popc(finders & lanes_before())) = edge[k];
+            fits = pages.reserve(next, next + __popc(finders)) && fits;
+            if (found && fits) *pages.at(next + __popc(finders & lanes_before())) = edge[k];
             held += __popc(finders);
         }
     }
 };
 
-// The span of arcs of which this warp lists the edges, [begin, end); the same length for all but the last.
-struct Span {
-    count_t length, begin, end;
-};
-
-__device__ __forceinline__ count_t span_length(index_t arcs) {
+// How many arcs the span of a warp has: as many as all others', but for the last spans.
+__device__ __forceinline__ uint64 span_length(index_t arcs) {
     const uint64 warps = static_cast<uint64>(gridDim.x) * WARPS;
     const uint64 spans = warps < MOST_SPANS ? warps : MOST_SPANS;
     const uint64 even = ((static_cast<uint64>(arcs) + spans - 1) / spans + PAGE - 1) / PAGE * PAGE;
-    return static_cast<count_t>(even > TILE ? even : TILE);
+    return even > TILE ? even : TILE;
 }
+
+// Where this warp's span begins, and so its slots; beyond the last arc, if none is left for it.
+__device__ __forceinline__ uint64 span_begin(const Shared& shared) { return grid_thread() / WARP * shared.span; }
 
 // List all edges of the warp's arcs [begin, end) that join two components.
 __device__ void list_all(const Graph& graph, count_t begin, count_t end, Lister& lister) {
@@ -157,8 +168,8 @@ __device__ void list_all(const Graph& graph, count_t begin, count_t end, Lister&
 }
 
 // List those up to the threshold: all weights stream by, and only the few arcs that are light are looked at.
-__device__ void list_light(Shared& shared, const Graph& graph, count_t begin, count_t end, const Pick& threshold,
-                           Lister& lister) {
+__device__ void list_light(Shared& shared, const Graph& graph, count_t begin, count_t end, Lister& lister) {
+    const Pick threshold = shared.threshold;
     uint32* const positions = shared.positions[threadIdx.x / WARP];
     uint32 pending = 0;
     const auto look_at = [&](uint32 from, uint32 count) {

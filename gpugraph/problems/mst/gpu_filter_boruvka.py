@@ -30,6 +30,8 @@ FILTER_DEGREE = 6
 """Below this many arcs per vertex nothing is gained by holding heavy edges back."""
 FILTER_ARCS = 1 << 16
 """Below this many arcs one list is quicker than two."""
+ALL_LISTED = 1 << 19
+"""Below this many edges the list has room for all."""
 LIGHT_ARCS = 2.1
 """Arcs below the threshold per vertex that has any: enough for a giant component, few enough to be quick; the kernel
 takes more where the graph is clustered."""
@@ -39,20 +41,34 @@ def arrays(sizes: InputSizes) -> ArrayTable:
     """Return the arrays of a run (meaning: filter_boruvka.cu)."""
     n, index, wide = sizes.vertices, np.dtype(f"i{sizes.index_bits // 8}"), is_wide(sizes)
     spans, page = min(sizes.arcs // FILE["TILE"] + 1, FILE["MOST_SPANS"]), FILE["PAGE"]
-    pages = sizes.arcs // 2 // page + 1 + spans  # the last of every span is not full
     return {
         **dict.fromkeys(("label", "link", "up"), (n, np.int32)),
         "pick": (n, index),
         "best_key": (n // 2 + 1, np.uint64),
         "best_id": (n // 2 + 1 if wide else 1, np.uint64),
         "chain": (n + 1, np.int32),
-        "list": (pages * page * (3 if wide else 2), np.uint64),
+        "list": ((edges_held(sizes) // page + 1 + spans) * page * (3 if wide else 2), np.uint64),
         "page_of": (sizes.arcs // page + 1, np.uint32),
         "first_row": (spans, np.int32),
         "forest": (max(n - 1, 1), index),
         "control": (FILE["CONTROL_WORDS"], np.uint32),
         "timeline": (len(FILE.phases), np.uint64),
     }
+
+
+def edges_held(sizes: InputSizes) -> int:
+    """Return for how many edges the list has room, beside what of the last page of each span stays empty.
+
+    That is all of them, but a quarter where edges are held back: few are light, and of what is listed after them nearly
+    all lies inside a component.  The kernel lists in more steps what does not fit.
+    """
+    edges = sizes.arcs // 2
+    return edges if not holds_back(sizes) or edges < ALL_LISTED else max(edges // 4, 2 * sizes.vertices)
+
+
+def holds_back(sizes: InputSizes) -> bool:
+    """Return whether heavy edges wait until the light ones have joined most vertices."""
+    return sizes.arcs >= FILTER_DEGREE * sizes.vertices and sizes.arcs >= FILTER_ARCS
 
 
 class State(Arrays):
@@ -68,7 +84,9 @@ class State(Arrays):
         self.block = block(view)
         work = max(n, arcs // ARCS_PER_THREAD)
         self.grid = max(1, min(-(-work // self.block), self.kernel.resident_blocks(self.block)))
-        self.wanted = int(LIGHT_ARCS * n) if arcs >= FILTER_DEGREE * n and arcs >= FILTER_ARCS else 0
+        self.wanted = int(LIGHT_ARCS * n) if holds_back(view) else 0
+        edge_words = 3 if is_wide(view) else 2
+        self.room = len(self.list) // edge_words // FILE["PAGE"]
 
 
 def block(sizes: InputSizes) -> int:
@@ -100,7 +118,7 @@ def run(state: State, clock: Clock) -> Array:
             *(np.int32(view.vertices), view.index_dtype.type(view.arcs), np.uint64(state.wanted)),
             *(view.offsets, view.targets, view.weights),
             *(state.label, state.pick, state.link, state.up, state.best_key, state.best_id, state.chain),
-            *(state.list, state.page_of, state.first_row, state.hubs, state.forest, state.control, state.timeline),
+            *(state.list, np.uint32(state.room), state.page_of, state.first_row, state.hubs, state.forest, state.control, state.timeline),
         ),
     )
     if clock.timing:
