@@ -99,19 +99,26 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
     learn(vertices, label);
 
     uint32 live = current(&control[LIVE]), round = 0;
-    uint32 held, level, levels;  // edges the warp holds; where this round's numbers begin in the chain; rounds in it
-    const int32* renumbered;
+    uint32 held, levels;  // edges the warp holds, or the block; rounds whose numbers are in the chain
     const auto live_after = [&](uint32 rounds) { return &control[LIVE + rounds % 3]; };
+    const auto begin_rounds = [&]() {
+        levels = 0;
+        if (threadIdx.x == 0) shared.levels[0] = 0;
+        __syncthreads();
+    };
+    // What became of the components in the last round; nullptr before the first.
+    const auto renumbered = [&]() -> const int32* { return levels == 0 ? nullptr : chain + shared.levels[levels - 1]; };
     // After a round, the components learn their new numbers and there are fewer.
     const auto renumber = [&]() {
-        renumbered = chain + level;
         if (grid_thread() == 0) *live_after(round + 1) = 0;  // last read two barriers ago
-        learn(live, chain + level);
-        if (threadIdx.x == 0) shared.levels[levels] = level;
+        learn(live, chain + shared.levels[levels]);
         levels += 1;
-        level += live;
+        if (threadIdx.x == 0) shared.levels[levels] = shared.levels[levels - 1] + live;
+        __syncthreads();
         live = current(live_after(round));
     };
+    int64* const listed = reinterpret_cast<int64*>(&control[ENTRIES]);
+    uint64* const outside = reinterpret_cast<uint64*>(&control[OUTSIDE]);
     bool filters = wanted != 0;
     if (filters) {
         const uint64 light = live * static_cast<uint64>(MERGED) < shared.active ? shared.light * LESS_MERGED : shared.light;
@@ -136,7 +143,7 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
         barrier();
         const uint32 taken = current(&control[PAGES]);
         if (taken > room) {  // less has to be light
-            lower_threshold(shared, list, static_cast<int64>(room) * PAGE, PAGE, static_cast<int64>(taken) * PAGE);
+            lower_threshold(shared, list, room, taken);
             filters = true;
             barrier();
             if (grid_thread() == 0) control[PAGES] = 0;
@@ -145,10 +152,9 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
         }
 
         enter(round == 0 ? LIGHT_ROUNDS : HEAVY_ROUNDS);
-        level = levels = 0;
-        renumbered = nullptr;
+        begin_rounds();
         while (live > 1) {
-            held = bid_by_slots(pages, span_begin(shared), held, narrow, live < CROWDED, renumbered, best_key);
+            held = bid_by_slots(pages, span_begin(shared), held, narrow, live < CROWDED, renumbered(), best_key);
             barrier();
             if (!narrow) {
                 bid_again_by_slots(pages, span_begin(shared), held, best_key, best_id);
@@ -176,17 +182,19 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
         forget_bids(live);
         barrier();
         if (grid_thread() == 0) control[PAGES] = control[FINALS] = 0;
-        const int32 giant = find_giant(shared, graph, label);
         filters = false;
-        if (giant == NO_GIANT) {
+        const int32 giant = find_giant(shared, graph, label);
+        if (giant != NO_GIANT) count_outside(graph, label, giant, outside);
+        barrier();
+        const uint64 outside_arcs = *static_cast<const volatile uint64*>(outside);
+        if (giant == NO_GIANT || outside_arcs > static_cast<uint64>(room) * PAGE) {
             barrier();
+            if (grid_thread() == 0) *outside = 0;
             continue;
         }
 
         enter(HEAVY_EDGES);
-        int64* const listed = reinterpret_cast<int64*>(&control[ENTRIES]);
-        const int64 fit = static_cast<int64>(room) * PAGE;
-        Gatherer gatherer = {shared, 0, list, fit, listed};
+        Gatherer gatherer = {shared, 0, list, listed};
         list_rows(graph, label, giant, gatherer, hubs, &control[HUBS_HEAVY]);
         if (current(&control[HUBS_FIRST]) != 0) {
             barrier();
@@ -194,28 +202,15 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
         }
         gatherer.flush();
         barrier();
-        const int64 entries = *static_cast<const volatile int64*>(listed);
-        if (entries > fit) {  // then some of them are light
-            lower_threshold(shared, list, fit, 1, entries);
-            filters = true;
-            barrier();
-            if (grid_thread() == 0) {
-                *listed = 0;
-                control[HUBS_HEAVY] = 0;
-            }
-            barrier();
-            continue;
-        }
-
         // Each block keeps a region of the list and compacts it in place, round by round.
         enter(HEAVY_ROUNDS);
+        const int64 entries = *static_cast<const volatile int64*>(listed);
         Edge* const region = list + entries * blockIdx.x / gridDim.x;
         held = static_cast<uint32>(list + entries * (blockIdx.x + 1) / gridDim.x - region);
-        level = levels = 0;
-        renumbered = nullptr;
+        begin_rounds();
         while (live > 1) {
             for (int64 t = grid_thread(); t < live; t += grid_threads()) link[t] = NO_LINK;
-            held = compact_and_bid(shared, region, held, renumbered, best_key);
+            held = compact_and_bid(shared, region, held, renumbered(), best_key);
             barrier();
             if (!PACKED) {
                 bid_again(region, held, best_key, best_id);

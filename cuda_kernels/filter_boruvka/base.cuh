@@ -83,12 +83,13 @@ enum Control {
     HUBS_HEAVY,
     PAGES,                   // of the list that light edges take
     ENTRIES,                 // heavy edges listed: a word of 64 bits
-    FINALS = ENTRIES + 2,    // components retired
+    OUTSIDE = ENTRIES + 2,   // arcs in the rows outside the giant component: another
+    FINALS = OUTSIDE + 2,    // components retired
     UNFINISHED,              // three words that take turns: some chain was too long
     LIVE = UNFINISHED + 3,   // three as well: live components after a round
     CONTROL_WORDS = LIVE + 3
 };
-static_assert(ENTRIES % 2 == 0, "a word of 64 bits lies at a multiple of 8 bytes");
+static_assert(ENTRIES % 2 == 0, "words of 64 bits lie at a multiple of 8 bytes");
 
 // ------------------------------------------------------------------ helpers
 
@@ -112,7 +113,7 @@ struct Shared {
     index_t sample_arc[SAMPLES];
     uint64 counts[WARPS];
     uint32 bases[3];
-    uint32 levels[MAX_ROUNDS];
+    uint32 levels[MAX_ROUNDS + 1];  // where the numbers of each round begin in the chain, and the next will
     int32 giant;
     uint64 active;  // vertices that have arcs, by the sample
     uint64 light;   // how many arcs should be
@@ -210,7 +211,6 @@ struct Gatherer {
     Shared& shared;
     uint32 held;
     Edge* list;
-    int64 room;  // edges that may be listed; those beyond are only counted
     int64* entries;
 
     __device__ __forceinline__ void flush() {
@@ -220,7 +220,7 @@ struct Gatherer {
         if (lane_id() == 0) base = atomicAdd(reinterpret_cast<uint64*>(entries), static_cast<uint64>(held));
         base = __shfl_sync(FULL_MASK, base, 0);
         for (uint32 i = lane_id(); i < held; i += WARP) {
-            if (static_cast<int64>(base) + i < room) list[base + i] = shared.buffer[threadIdx.x / WARP][i];
+            list[base + i] = shared.buffer[threadIdx.x / WARP][i];
         }
         __syncwarp();
         held = 0;

@@ -60,12 +60,12 @@ __device__ void sample_threshold(Shared& shared, const Graph& graph, uint64 want
     take_threshold(shared, {order_key(graph.weights[arc]), arc}, quantile);
 }
 
-// Where more edges were found than there is room for: the threshold below which half of the room will be needed, the
-// quantile of a sample of those listed, every `step`-th.  It is below the last, for the heaviest of them is not.  All
-// threads must call; the same in every block.
-__device__ void lower_threshold(Shared& shared, const Edge* list, int64 listed, int step, int64 found) {
-    const Edge& edge = list[listed / step * threadIdx.x / SAMPLES * step];
-    take_threshold(shared, {edge.key, edge.id}, static_cast<uint32>(listed * (SAMPLES / 2) / found));
+// Where more edges were found than the list has room for: the threshold below which half of the room will be needed, the
+// quantile of a sample of those listed, of the first on each page.  It is below the last threshold, for the heaviest of
+// them is not.  All threads must call; the same in every block.
+__device__ void lower_threshold(Shared& shared, const Edge* list, uint32 pages, uint32 found) {
+    const Edge& edge = list[static_cast<int64>(pages) * threadIdx.x / SAMPLES * PAGE];
+    take_threshold(shared, {edge.key, edge.id}, static_cast<uint32>(static_cast<uint64>(pages) * (SAMPLES / 2) / found));
 }
 
 // The rows of ascending arcs, LISTED a lane, if `row` is at or before the first of them: looks at the ends of the next
@@ -325,6 +325,17 @@ __device__ void list_hubs(const Graph& graph, const int32* __restrict__ label, i
         mine = group_lightest<WARP>(mine);
         list_lightest(graph, giant, u, own, lane_id() == 0 ? mine : NO_PICK, gatherer);
     }
+}
+
+// Add up the arcs in the rows outside the giant component, which are as many as edges can be listed there, or more.
+__device__ void count_outside(const Graph& graph, const int32* __restrict__ label, int32 giant, uint64* outside) {
+    uint64 mine = 0;
+    for (int64 v = grid_thread(); v < graph.vertices; v += grid_threads()) {
+        const int32 component = label[v];
+        if (component != DEAD && component != giant) mine += graph.offsets[v + 1] - graph.offsets[v];
+    }
+    mine = warp_scan(mine);
+    if (lane_id() == WARP - 1 && mine != 0) atomicAdd(outside, mine);
 }
 
 // The component that more than half of 32 sampled arcs lead to, or NO_GIANT.  All threads must call; the same in every

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -99,12 +100,13 @@ def misleading(n: int = 1664) -> CSRGraph:
     return plain.renamed(weights=weights.astype(np.uint32))
 
 
-def phases_and_lists(graph: CSRGraph, seed: int = 0) -> tuple[set[str], int, int]:
+def phases_and_lists(graph: CSRGraph, seed: int = 0, room: int | None = None) -> tuple[set[str], int, int]:
     """Check the forest; return the phases that were entered, the pages of the last list in order, and the edges of one
-    that is in none."""
+    that is in none.  ``room``: pages that may be taken."""
     device = EmulatedDevice(seed=seed)
     view = make_resident(GraphView.of(graph), device)[0]
     state, clock = filter_boruvka.State(view, device), device.phase_clock()
+    state.room = state.room if room is None else room
     raw = fetch_forest(state, filter_boruvka.run(state, clock))
     np.testing.assert_array_equal(filter_boruvka.finish(state, raw).edges, expected("mst", graph, ()).edges)
     pages, entries = (int(device.read(state.control, filter_boruvka.FILE[word])) for word in ("PAGES", "ENTRIES"))
@@ -133,6 +135,25 @@ def test_where_no_component_is_giant_all_edges_are_listed_in_order() -> None:
 def test_where_one_component_is_giant_only_the_rows_outside_are_listed() -> None:
     phases, pages, entries = phases_and_lists(undirected(2000, edges_at_random(2000, 20000, 10**6, 4)))
     assert "heavy_edges" in phases and pages == 0 < entries
+
+
+@pytest.mark.parametrize("room", [4, 9, 30])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: undirected(500, edges_at_random(500, 9000, 1000, 3)),
+        lambda: undirected(300, edges_at_random(300, 6000, 1, 6)),
+        lambda: generate("grid:48x48,w=1..5"),
+    ],
+    ids=["random", "equal weights", "not filtered"],
+)
+@pytest.mark.usefixtures("filtering")
+def test_what_the_list_has_no_room_for_is_listed_in_steps(make: Callable[[], CSRGraph], room: int) -> None:
+    """Only the edges below a threshold that the last try has shown are listed, until what is left fits."""
+    graph = make()
+    for seed in range(2):
+        _, pages, entries = phases_and_lists(graph, seed, room)
+        assert pages <= room and entries <= room * filter_boruvka.FILE["PAGE"]
 
 
 def test_rows_far_behind_each_other_are_found() -> None:
