@@ -5,24 +5,29 @@ heavy edges that still join two components.
     1  row minimum      every vertex picks its lightest arc: 4 bytes per arc, no atomics, no labels
     2  hook and number  of two vertices that picked each other the smaller is a root; all others join the forest;
                         roots get dense numbers, and every vertex the number of its root
-    3  light edges      arcs below a sampled threshold that join two components are listed
+    3  light edges      arcs below a sampled threshold that join two components are listed, in their order
                         (all arcs, if degrees are low): a few for each vertex, more where the graph is clustered
     4  rounds           each component picks its lightest listed edge, hooks, and is renumbered;
                         edges inside are dropped
     5  heavy edges      as 3, for the rest: after 4 nearly all vertices lie in one giant component, and an edge that
-                        joins two components has an end outside of it, so only the rows of vertices outside are read
+                        joins two components has an end outside of it, so only the rows of vertices outside are read,
+                        and of each only the lightest edge into the giant component is listed
     6  rounds           as 4
+
+Where no component is giant, 5 lists all edges that are left as 3 does.  Where the list has no room for what is to be
+listed, the threshold is lowered, and 3 to 5 are repeated.
 
 The phases stand in filter_boruvka/, in this order: row_minima, hooking, listing, rounds; what they share is in base.
 
     offsets (n+1)  targets (arcs)  weights (arcs)      the graph, both arcs of every edge, rows by target
     label (n)          component of each vertex; DEAD if isolated
     pick, link, up (n) per vertex, then per component: the lightest arc, where it leads; the parent, or a root's number
-    tile_row (arcs / TILE + 1) the row in which each tile of arcs begins, so that an arc finds its tail;
-                               the end of `list`
-    best_key, best_id  (components <= n/2)             lightest listed edge of each component
+    first_row (spans)  the row in which the span of arcs begins that a warp goes through when light edges are listed
+    best_key, best_id  (components <= n/2)             lightest listed edge of each component: key, and slot or id
     chain (n)          the numbers of each round behind each other, to find a vertex's component after all rounds
-    list (edges)       listed edges; each block keeps a region of it and compacts it in place
+    list (room * PAGE) listed edges: light ones on pages, each warp's in order, others one after the other; who listed
+                       them compacts them in place
+    page_of (arcs / PAGE + 1)  the page of the list on which PAGE slots lie
     hubs (n)                   rows too long for a warp; shares the memory of `chain`
     forest (n-1)       picked edges, each by the position of one of its arcs
     control (CONTROL_WORDS)    counters of this launch (enum Control)
@@ -36,8 +41,8 @@ Kernel rules: every wait on another block is grid_barrier(); every loop around o
 
 Source: O. Boruvka 1926; V. Osipov, P. Sanders, J. Singler, "The filter-Kruskal minimum spanning tree algorithm", ALENEX
 2009 (the threshold); A. Fallin, A. Gonzalez, J. Seo, M. Burtscher, "A high-performance MST implementation for GPUs", SC
-2023 (filtering on the GPU).  Dense renumbering, the row minimum without atomics, in-place regions and reading only the
-rows outside the giant component are ours.
+2023 (filtering on the GPU).  Dense renumbering, the row minimum without atomics, slots on pages that order edges as ids
+do and find them, and reading only the rows outside the giant component are ours.
 */
 #include "filter_boruvka/row_minima.cuh"
 #include "filter_boruvka/hooking.cuh"
@@ -45,8 +50,9 @@ rows outside the giant component are ours.
 #include "filter_boruvka/rounds.cuh"
 
 // Launch: cooperative, BLOCK threads, at most as many blocks as are resident; `control` is all 0.
-// `wanted` is how many arcs should be light if every vertex has arcs, 0 for all (then phases 5 and 6 are not needed).
-// Writes forest; control[FOREST] is the number of its edges, control[LIVE + r] the live components of round r.
+// `wanted` is how many arcs should be light if every vertex has arcs, 0 for all (then phases 5 and 6 are not needed);
+// `room` is how many pages the list has, at least one for each span and one more.
+// Writes forest; control[FOREST] is the number of its edges.
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
 filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __restrict__ offsets,
                const int32* __restrict__ targets, const weight_t* __restrict__ weights, int32* label, index_t* pick,
@@ -121,8 +127,8 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
     uint64* const outside = reinterpret_cast<uint64*>(&control[OUTSIDE]);
     bool filters = wanted != 0;
     if (filters) {
-        const uint64 light = live * static_cast<uint64>(MERGED) < shared.active ? shared.light * LESS_MERGED : shared.light;
-        sample_threshold(shared, graph, light);
+        const bool merged = live * static_cast<uint64>(MERGED) < shared.active;
+        sample_threshold(shared, graph, merged ? static_cast<uint64>(shared.light * LESS_MERGED) : shared.light);
     }
 
     while (true) {
@@ -154,7 +160,7 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
         enter(round == 0 ? LIGHT_ROUNDS : HEAVY_ROUNDS);
         begin_rounds();
         while (live > 1) {
-            held = bid_by_slots(pages, span_begin(shared), held, narrow, live < CROWDED, renumbered(), best_key);
+            held = bid_by_slots(pages, span_begin(shared), held, narrow, renumbered(), best_key);
             barrier();
             if (!narrow) {
                 bid_again_by_slots(pages, span_begin(shared), held, best_key, best_id);
@@ -172,12 +178,7 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
         enter(SPREAD);
         const uint32 last = current(&control[FINALS]);
         __syncthreads();
-        for (int64 v = grid_thread(); v < vertices; v += grid_threads()) {
-            int32 component = label[v];
-            if (component == DEAD) continue;
-            for (uint32 l = 0; l < levels && component >= 0; ++l) component = chain[shared.levels[l] + component];
-            label[v] = component >= 0 ? static_cast<int32>(last) : -2 - component;
-        }
+        spread(shared, vertices, label, chain, levels, static_cast<int32>(last));
         live += last;
         forget_bids(live);
         barrier();

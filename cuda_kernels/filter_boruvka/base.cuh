@@ -31,8 +31,9 @@ constexpr int LONG_FLIGHT = PACKED ? 6 : 4;     // and in a longer one,
 constexpr int STREAMED = PACKED ? 4 : 2;        // quads when arcs are streamed,
 constexpr int LISTED = 2;          // arcs when edges are listed; every edge brings two more loads
 constexpr int AHEAD = 4;           // looks before which targets are asked for, where all edges are listed
-constexpr int PER_THREAD = 2;      // edges or components a thread has under way in a round
-constexpr int TILE = 512;              // arcs for each entry of tile_row (in forest_on_ranks.cu), and the least of a span
+constexpr int PER_THREAD = 2;      // edges or components a thread has under way in a round,
+constexpr int LABELS = 4;          // and labels when all are read
+constexpr int TILE = 512;              // arcs of a tile in forest_on_ranks.cu, and the fewest of a span
 constexpr int PAGE = 64;               // entries of a page of the list
 constexpr int MOST_SPANS = 8192;       // warps that list light edges
 constexpr int BUFFER = PACKED ? 96 : 64;         // edges a warp gathers before it writes them to the list
@@ -44,8 +45,7 @@ constexpr int SAMPLES = BLOCK;         // arcs sampled for the threshold, and ve
 constexpr float CLUSTERED = 0.4f;      // of the pairs of neighbours of a vertex so many are edges, or more
 constexpr float MORE_CLUSTERED = 2.3f; // so many times the arcs are light then,
 constexpr float MOST_LIGHT = 0.75f;    // but never more than these of all
-constexpr uint32 CROWDED = 4096;       // components below which many edges of a warp lead to the same
-constexpr int MERGED = 8;              // where so few components are left by the lightest arcs, one in so many vertices,
+constexpr int MERGED = 8;              // where the lightest arcs leave one component in so many vertices, or less,
 constexpr float LESS_MERGED = 0.35f;    // less makes one of them giant
 
 constexpr int32 NO_LINK = -1;
@@ -194,7 +194,8 @@ struct Pages {
         return list + static_cast<int64>(page_of[slot / PAGE]) * PAGE + slot % PAGE;
     }
 
-    // Takes pages for slots [from, to) of this warp, no more than PAGE.  False if there is none.  All 32 lanes must call.
+    // Takes pages for slots [from, to) of this warp, no more than PAGE.  False if there is none.  All 32 lanes must
+    // call.
     __device__ __forceinline__ bool reserve(uint64 from, uint64 to) const {
         bool fits = true;
         if (lane_id() == 0 && from < to && (from % PAGE == 0 || from / PAGE != (to - 1) / PAGE)) {

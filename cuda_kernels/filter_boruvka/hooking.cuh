@@ -148,4 +148,29 @@ __device__ void learn_number(uint32 count, int32* up, int32* number, uint32* unf
     if (left) *unfinished = 1;  // race-allowed: every writer writes 1
 }
 
+// Every vertex learns what became of its component in all rounds, by the numbers that each has left in the chain.  The
+// live one that is left, if any, is `last`; the retired keep their numbers.
+__device__ void spread(const Shared& shared, int32 vertices, int32* label, const int32* __restrict__ chain,
+                       uint32 levels, int32 last) {
+    for (int64 first = grid_thread(); first < vertices; first += grid_threads() * LABELS) {
+        int32 component[LABELS];
+#pragma unroll
+        for (int k = 0; k < LABELS; ++k) {
+            const int64 v = first + k * grid_threads();
+            component[k] = v < vertices ? label[v] : +DEAD;
+        }
+        for (uint32 l = 0; l < levels; ++l) {
+#pragma unroll
+            for (int k = 0; k < LABELS; ++k) {
+                if (component[k] >= 0) component[k] = chain[shared.levels[l] + component[k]];
+            }
+        }
+#pragma unroll
+        for (int k = 0; k < LABELS; ++k) {
+            const int64 v = first + k * grid_threads();
+            if (v < vertices && component[k] != DEAD) label[v] = component[k] >= 0 ? last : -2 - component[k];
+        }
+    }
+}
+
 #endif

@@ -33,19 +33,20 @@ __device__ void note_light_arcs(Shared& shared, const Graph& graph, uint64 wante
     }
 }
 
-// Take the pick of `rank` among those that the threads of the block bring as the threshold.  All threads must call.
+// Take the pick of `rank` among those that the threads of the block bring as the threshold; of equal picks all have the
+// rank of the first, and the last rank that is not above is taken.  All threads must call.
 __device__ void take_threshold(Shared& shared, const Pick& mine, uint32 rank) {
     __syncthreads();
     shared.sample_key[threadIdx.x] = mine.key;
     shared.sample_arc[threadIdx.x] = mine.arc;
+    if (threadIdx.x == 0) shared.bases[0] = 0;
     __syncthreads();
     // By counting: every thread compares its pick with all others.
     uint32 before = 0;
-    for (int j = 0; j < SAMPLES; ++j) {
-        const Pick theirs = {shared.sample_key[j], shared.sample_arc[j]};
-        before += theirs < mine || (j < threadIdx.x && !(mine < theirs));
-    }
-    if (before == rank) shared.threshold = mine;
+    for (int j = 0; j < SAMPLES; ++j) before += Pick{shared.sample_key[j], shared.sample_arc[j]} < mine;
+    if (before <= rank) atomicMax(&shared.bases[0], before);
+    __syncthreads();
+    if (before == shared.bases[0]) shared.threshold = mine;  // race-allowed: all that do write the same
     __syncthreads();
 }
 
@@ -60,12 +61,13 @@ __device__ void sample_threshold(Shared& shared, const Graph& graph, uint64 want
     take_threshold(shared, {order_key(graph.weights[arc]), arc}, quantile);
 }
 
-// Where more edges were found than the list has room for: the threshold below which half of the room will be needed, the
-// quantile of a sample of those listed, of the first on each page.  It is below the last threshold, for the heaviest of
-// them is not.  All threads must call; the same in every block.
+// Where more edges were found than the list has room for: the threshold below which half of the room will be needed,
+// the quantile of a sample of those listed, of the first on each page.  It is below the last threshold, for the heaviest
+// of them is not.  All threads must call; the same in every block.
 __device__ void lower_threshold(Shared& shared, const Edge* list, uint32 pages, uint32 found) {
     const Edge& edge = list[static_cast<int64>(pages) * threadIdx.x / SAMPLES * PAGE];
-    take_threshold(shared, {edge.key, edge.id}, static_cast<uint32>(static_cast<uint64>(pages) * (SAMPLES / 2) / found));
+    const uint64 half = static_cast<uint64>(pages) * (SAMPLES / 2);
+    take_threshold(shared, {edge.key, edge.id}, static_cast<uint32>(half / found));
 }
 
 // The rows of ascending arcs, LISTED a lane, if `row` is at or before the first of them: looks at the ends of the next
@@ -78,7 +80,8 @@ __device__ __forceinline__ void rows_ahead(const Graph& graph, int32& row, const
     for (int k = 0; k < LISTED; ++k) found[k] = !valid[k];
     int32 first = row;
     for (int window = 0; window < WINDOWS; ++window, first += WARP) {
-        const index_t end = graph.offsets[lane_id() < graph.vertices - 1 - first ? first + 1 + lane_id() : graph.vertices];
+        const bool there = lane_id() < graph.vertices - 1 - first;
+        const index_t end = graph.offsets[there ? first + 1 + lane_id() : graph.vertices];
         const index_t last = __shfl_sync(FULL_MASK, end, WARP - 1);
         bool missing = false;
 #pragma unroll
@@ -183,7 +186,8 @@ __device__ void list_light(Shared& shared, const Graph& graph, count_t begin, co
         lister.look_at(arc, valid);
     };
     for (count_t portion = begin; portion < end; portion += STREAMED * WARP * QUAD) {
-        const index_t quad = static_cast<index_t>(portion / QUAD) + lane_id(), last = static_cast<index_t>((end - 1) / QUAD);
+        const index_t quad = static_cast<index_t>(portion / QUAD) + lane_id();
+        const index_t last = static_cast<index_t>((end - 1) / QUAD);
         Quad streamed[STREAMED];
 #pragma unroll
         for (int i = 0; i < STREAMED; ++i) {
@@ -196,7 +200,8 @@ __device__ void list_light(Shared& shared, const Graph& graph, count_t begin, co
 #pragma unroll
             for (int j = 0; j < QUAD; ++j) {
                 const index_t arc = (quad + i * WARP) * QUAD + j;
-                light[j] = static_cast<count_t>(arc) < end && !(threshold < Pick{order_key(streamed[i].weight[j]), arc});
+                const Pick mine = {order_key(streamed[i].weight[j]), arc};
+                light[j] = static_cast<count_t>(arc) < end && !(threshold < mine);
                 const unsigned lights = __ballot_sync(FULL_MASK, light[j]);
                 place += __popc(lights & lanes_before());
                 pending += __popc(lights);
@@ -262,8 +267,8 @@ __device__ __forceinline__ void list_row(const Graph& graph, const int32* __rest
     }
 }
 
-// List the edge along the arc of every lane that has one, from u outside the giant component into it.  All 32 lanes must
-// call.
+// List the edge along the arc of every lane that has one, from u outside the giant component into it.  All 32 lanes
+// must call.
 __device__ __forceinline__ void list_lightest(const Graph& graph, int32 giant, int32 u, int32 own, const Pick& lightest,
                                               Gatherer& gatherer) {
     const bool found = lightest.arc != NO_ARC;
@@ -327,12 +332,21 @@ __device__ void list_hubs(const Graph& graph, const int32* __restrict__ label, i
     }
 }
 
-// Add up the arcs in the rows outside the giant component, which are as many as edges can be listed there, or more.
+// Add up the arcs in the rows outside the giant component: no more edges than these are listed there.
 __device__ void count_outside(const Graph& graph, const int32* __restrict__ label, int32 giant, uint64* outside) {
     uint64 mine = 0;
-    for (int64 v = grid_thread(); v < graph.vertices; v += grid_threads()) {
-        const int32 component = label[v];
-        if (component != DEAD && component != giant) mine += graph.offsets[v + 1] - graph.offsets[v];
+    for (int64 first = grid_thread(); first < graph.vertices; first += grid_threads() * LABELS) {
+        int32 component[LABELS];
+#pragma unroll
+        for (int k = 0; k < LABELS; ++k) {
+            const int64 v = first + k * grid_threads();
+            component[k] = v < graph.vertices ? label[v] : +DEAD;
+        }
+#pragma unroll
+        for (int k = 0; k < LABELS; ++k) {
+            const int64 v = first + k * grid_threads();
+            if (component[k] != DEAD && component[k] != giant) mine += graph.offsets[v + 1] - graph.offsets[v];
+        }
     }
     mine = warp_scan(mine);
     if (lane_id() == WARP - 1 && mine != 0) atomicAdd(outside, mine);

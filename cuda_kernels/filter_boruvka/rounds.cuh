@@ -1,32 +1,19 @@
 /*
 Phases 4 and 6 of filter_boruvka.cu: the listed edges bid for the components at their ends, and the winners link them.
-On the paged list of light edges a bid names a slot, from which the component learns where it leads; on the list of heavy
-edges, which is in no order, it names an id, and the edge that has won tells the component.
+On the paged list of light edges a bid names a slot, from which the component learns where it leads; on the list of
+heavy edges, which is in no order, it names an id, and the edge that has won tells the component.
 */
 #ifndef GPUGRAPH_FILTER_BORUVKA_ROUNDS_CUH
 #define GPUGRAPH_FILTER_BORUVKA_ROUNDS_CUH
 
 #include "filter_boruvka/base.cuh"
 
-// Whether no lane is seen to bid less at the same component: where nearly all edges lead to one component, their atomics
-// would wait for each other.  All 32 lanes must call.
-__device__ __forceinline__ bool leads(int32 component, uint64 bid) {
-    uint64 least = bid;
-#pragma unroll
-    for (int offset = 1; offset < WARP; offset *= 2) {
-        const int32 other = __shfl_xor_sync(FULL_MASK, component, offset);
-        const uint64 theirs = __shfl_xor_sync(FULL_MASK, least, offset);
-        if (other == component && theirs < least) least = theirs;
-    }
-    return least == bid;
-}
-
 // ------------------------------------------------------------------ light edges
 
 // A warp drops those of its edges that lie inside a component, in order, and the others bid at both ends.  `renumbered`
 // tells what became of the components of the round before; nullptr in the first round.  Returns the edges kept.
-__device__ uint32 bid_by_slots(const Pages& pages, uint64 base, uint32 held, bool narrow, bool crowded,
-                               const int32* renumbered, uint64* best_key) {
+__device__ uint32 bid_by_slots(const Pages& pages, uint64 base, uint32 held, bool narrow, const int32* renumbered,
+                               uint64* best_key) {
     uint32 kept = 0;
     for (uint32 first = 0; first < held; first += WARP * PER_THREAD) {
         Edge edge[PER_THREAD];
@@ -64,10 +51,8 @@ __device__ uint32 bid_by_slots(const Pages& pages, uint64 base, uint32 held, boo
 #pragma unroll
         for (int k = 0; k < PER_THREAD; ++k) {
             const uint64 key = edge[k].key, bid = narrow ? key << 32 | static_cast<uint32>(slot[k]) : key;
-            const bool leads_a = !crowded || leads(edge[k].a, joins[k] ? bid : NO_BID);
-            const bool leads_b = !crowded || leads(edge[k].b, joins[k] ? bid : NO_BID);
-            if (leads_a && bid < at_a[k]) atomicMin(&best_key[edge[k].a], bid);
-            if (leads_b && bid < at_b[k]) atomicMin(&best_key[edge[k].b], bid);
+            if (bid < at_a[k]) atomicMin(&best_key[edge[k].a], bid);
+            if (bid < at_b[k]) atomicMin(&best_key[edge[k].b], bid);
         }
     }
     return renumbered == nullptr ? held : kept;
@@ -84,6 +69,19 @@ __device__ void bid_again_by_slots(const Pages& pages, uint64 base, uint32 held,
 }
 
 // ------------------------------------------------------------------ heavy edges
+
+// Whether no lane is seen to bid less at the same component: nearly all edges lead into the giant one, at which their
+// atomics would wait for each other.  All 32 lanes must call.
+__device__ __forceinline__ bool leads(int32 component, uint64 bid) {
+    uint64 least = bid;
+#pragma unroll
+    for (int offset = 1; offset < WARP; offset *= 2) {
+        const int32 other = __shfl_xor_sync(FULL_MASK, component, offset);
+        const uint64 theirs = __shfl_xor_sync(FULL_MASK, least, offset);
+        if (other == component && theirs < least) least = theirs;
+    }
+    return least == bid;
+}
 
 __device__ __forceinline__ uint64 bid_of(const Edge& edge) {
     return PACKED ? static_cast<uint64>(edge.key) << 32 | static_cast<uint32>(edge.id) : edge.key;

@@ -7,8 +7,8 @@ or a block, by their length.
 
 #include "filter_boruvka/base.cuh"
 
-// The lightest arc of [begin, end), of which this lane sees every STRIDE-th quad.  Loads past the end are turned back to
-// the last quad, so that they need no branch and can all be under way at once.
+// The lightest arc of [begin, end), of which this lane sees every STRIDE-th quad.  Loads past the end are turned back
+// to the last quad, so that they need no branch and can all be under way at once.
 template <int STRIDE>
 __device__ __forceinline__ Pick lightest_arc(const Graph& graph, index_t begin, index_t end, int lane) {
     Pick best = {NO_KEY, begin};  // no worse than the arc there

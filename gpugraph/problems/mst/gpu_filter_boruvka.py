@@ -118,7 +118,16 @@ def run(state: State, clock: Clock) -> Array:
             *(np.int32(view.vertices), view.index_dtype.type(view.arcs), np.uint64(state.wanted)),
             *(view.offsets, view.targets, view.weights),
             *(state.label, state.pick, state.link, state.up, state.best_key, state.best_id, state.chain),
-            *(state.list, np.uint32(state.room), state.page_of, state.first_row, state.hubs, state.forest, state.control, state.timeline),
+            *(
+                state.list,
+                np.uint32(state.room),
+                state.page_of,
+                state.first_row,
+                state.hubs,
+                state.forest,
+                state.control,
+                state.timeline,
+            ),
         ),
     )
     if clock.timing:

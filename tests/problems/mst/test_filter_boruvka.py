@@ -123,7 +123,9 @@ def test_a_sample_that_misleads_costs_time_and_no_edge() -> None:
 def test_where_no_component_is_giant_all_edges_are_listed_in_order() -> None:
     """Cliques of light edges stay apart until the few heavy ones that join them."""
     rng = np.random.default_rng(1)
-    inside = [(c * 20 + i, c * 20 + j, int(rng.integers(1, 50))) for c in range(60) for i in range(20) for j in range(i)]
+    inside = [
+        (c * 20 + i, c * 20 + j, int(rng.integers(1, 50))) for c in range(60) for i in range(20) for j in range(i)
+    ]
     between = [(int(u), int(v), int(rng.integers(10**6, 10**6 + 9))) for u, v in rng.integers(0, 1200, (400, 2))]
     for seed in range(3):
         phases, pages, entries = phases_and_lists(undirected(1200, inside + between), seed)
