@@ -62,7 +62,7 @@ __device__ void sample_threshold(Shared& shared, const Graph& graph, uint64 want
 }
 
 // Where more edges were found than the list has room for: the threshold below which half of the room will be needed,
-// the quantile of a sample of those listed, of the first on each page.  It is below the last threshold, for the heaviest
+// the quantile of a sample of those listed, the first on each page.  It is below the last threshold, for the heaviest
 // of them is not.  All threads must call; the same in every block.
 __device__ void lower_threshold(Shared& shared, const Edge* list, uint32 pages, uint32 found) {
     const Edge& edge = list[static_cast<int64>(pages) * threadIdx.x / SAMPLES * PAGE];

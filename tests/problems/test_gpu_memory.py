@@ -80,8 +80,8 @@ def test_the_need_foretold_is_what_a_run_allocates(name: str, dtype: str, index_
 
 @TYPES
 def test_filter_boruvka_keeps_within_its_bound(dtype: str, index_bits: int) -> None:
-    """The graph, and 16 bytes an edge and 32 a vertex; 24 and 48 where weights or indices have 64 bits; and a page of 64
-    edges for each of the spans of 512 arcs and more, of which there are 8192 at most.
+    """The graph, and 16 bytes an edge and 32 a vertex; 24 and 48 where weights or indices have 64 bits; and a page of
+    64 edges for each of the spans of 512 arcs and more, of which there are 8192 at most.
     """
     wide = index_bits == 64 or dtype.endswith("64")
     per_edge, per_vertex = (24, 48) if wide else (16, 32)

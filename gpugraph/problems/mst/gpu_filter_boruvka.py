@@ -81,7 +81,7 @@ class State(Arrays):
         self.hubs = self.chain  # hubs are noted while rows are read, numbers while rounds are made
         self.forest_edges = self.control[FILE["FOREST"] : FILE["FOREST"] + 1]
         self.kernel = load_kernel(view, device)
-        self.block = block(view)
+        self.block = block(view.index_bits, view.weights.dtype)
         work = max(n, arcs // ARCS_PER_THREAD)
         self.grid = max(1, min(-(-work // self.block), self.kernel.resident_blocks(self.block)))
         self.wanted = int(LIGHT_ARCS * n) if holds_back(view) else 0
@@ -89,9 +89,9 @@ class State(Arrays):
         self.room = len(self.list) // edge_words // FILE["PAGE"]
 
 
-def block(sizes: InputSizes) -> int:
+def block(index_bits: int, weights: np.dtype[Any]) -> int:
     """Return how many threads a block has."""
-    return FILE["WIDE_BLOCK" if is_wide(sizes) else "PACKED_BLOCK"]
+    return FILE["PACKED_BLOCK" if index_bits == 32 and weights.itemsize == 4 else "WIDE_BLOCK"]
 
 
 def load_kernel(view: ResidentView, device: Device) -> Kernel:
