@@ -5,24 +5,29 @@ heavy edges that still join two components.
     1  row minimum      every vertex picks its lightest arc: 4 bytes per arc, no atomics, no labels
     2  hook and number  of two vertices that picked each other the smaller is a root; all others join the forest;
                         roots get dense numbers, and every vertex the number of its root
-    3  light edges      arcs below a sampled threshold that join two components are listed
+    3  light edges      arcs below a sampled threshold that join two components are listed, in their order
                         (all arcs, if degrees are low): a few for each vertex, more where the graph is clustered
     4  rounds           each component picks its lightest listed edge, hooks, and is renumbered;
                         edges inside are dropped
     5  heavy edges      as 3, for the rest: after 4 nearly all vertices lie in one giant component, and an edge that
-                        joins two components has an end outside of it, so only the rows of vertices outside are read
+                        joins two components has an end outside of it, so only the rows of vertices outside are read,
+                        and of each only the lightest edge into the giant component is listed
     6  rounds           as 4
+
+Where no component is giant, 5 lists all edges that are left as 3 does.  Where the list has no room for what is to be
+listed, the threshold is lowered, and 3 to 5 are repeated.
 
 The phases stand in filter_boruvka/, in this order: row_minima, hooking, listing, rounds; what they share is in base.
 
     offsets (n+1)  targets (arcs)  weights (arcs)      the graph, both arcs of every edge, rows by target
     label (n)          component of each vertex; DEAD if isolated
     pick, link, up (n) per vertex, then per component: the lightest arc, where it leads; the parent, or a root's number
-    tile_row (arcs / TILE + 1) the row in which each tile of arcs begins, so that an arc finds its tail;
-                               the end of `list`
-    best_key, best_id  (components <= n/2)             lightest listed edge of each component
+    first_row (spans)  the row in which the span of arcs begins that a warp goes through when light edges are listed
+    best_key, best_id  (components <= n/2)             lightest listed edge of each component: key, and slot or id
     chain (n)          the numbers of each round behind each other, to find a vertex's component after all rounds
-    list (edges)       listed edges; each block keeps a region of it and compacts it in place
+    list (room * PAGE) listed edges: light ones on pages, each warp's in order, others one after the other; who listed
+                       them compacts them in place
+    page_of (arcs / PAGE + 1)  the page of the list on which PAGE slots lie
     hubs (n)                   rows too long for a warp; shares the memory of `chain`
     forest (n-1)       picked edges, each by the position of one of its arcs
     control (CONTROL_WORDS)    counters of this launch (enum Control)
@@ -36,8 +41,8 @@ Kernel rules: every wait on another block is grid_barrier(); every loop around o
 
 Source: O. Boruvka 1926; V. Osipov, P. Sanders, J. Singler, "The filter-Kruskal minimum spanning tree algorithm", ALENEX
 2009 (the threshold); A. Fallin, A. Gonzalez, J. Seo, M. Burtscher, "A high-performance MST implementation for GPUs", SC
-2023 (filtering on the GPU).  Dense renumbering, the row minimum without atomics, in-place regions and reading only the
-rows outside the giant component are ours.
+2023 (filtering on the GPU).  Dense renumbering, the row minimum without atomics, slots on pages that order edges as ids
+do and find them, and reading only the rows outside the giant component are ours.
 */
 #include "filter_boruvka/row_minima.cuh"
 #include "filter_boruvka/hooking.cuh"
@@ -45,20 +50,23 @@ rows outside the giant component are ours.
 #include "filter_boruvka/rounds.cuh"
 
 // Launch: cooperative, BLOCK threads, at most as many blocks as are resident; `control` is all 0.
-// `wanted` is how many arcs should be light if every vertex has arcs, 0 for all (then phases 5 and 6 are not needed).
-// Writes forest; control[FOREST] is the number of its edges, control[LIVE + r] the live components of round r.
+// `wanted` is how many arcs should be light if every vertex has arcs, 0 for all (then phases 5 and 6 are not needed);
+// `room` is how many pages the list has, at least one for each span and one more.
+// Writes forest; control[FOREST] is the number of its edges.
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
 filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __restrict__ offsets,
                const int32* __restrict__ targets, const weight_t* __restrict__ weights, int32* label, index_t* pick,
-               int32* link, int32* up, uint64* best_key, uint64* best_id, int32* chain, Edge* list, int32* tile_row,
-               int32* hubs, index_t* forest, uint32* control, uint64* timeline) {
+               int32* link, int32* up, uint64* best_key, uint64* best_id, int32* chain, Edge* list, uint32 room,
+               uint32* page_of, int32* first_row, int32* hubs, index_t* forest, uint32* control, uint64* timeline) {
     __shared__ Shared shared;
     const Graph graph = {vertices, arcs, offsets, targets, weights};
-    int64* const listed = reinterpret_cast<int64*>(&control[ENTRIES]);
+    const Pages pages = {list, room, page_of, &control[PAGES]};
+    const bool narrow = sizeof(weight_key_t) == 4 && (INDEX_BITS == 32 || arcs < 0xffffffffll);
     uint32 barriers = 0, chases = 0;
     const auto barrier = [&]() { grid_barrier(&control[ARRIVALS], &barriers); };
+    // A phase that is entered again, because the list was too short, goes on.
     const auto enter = [&](Phase phase) {
-        if (grid_thread() == 0) timeline[phase] = device_nanoseconds();
+        if (grid_thread() == 0 && timeline[phase] == 0) timeline[phase] = device_nanoseconds();
     };
     // Repeats learn_number until every chain has been followed to its root.
     const auto learn = [&](uint32 count, int32* number) {
@@ -73,64 +81,137 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
             chases += 1;
         }
     };
+    const auto forget_bids = [&](uint32 count) {
+        for (int64 t = grid_thread(); t < count; t += grid_threads()) {
+            best_key[t] = NO_BID;
+            if (!PACKED) best_id[t] = NO_BID;
+        }
+    };
 
+    if (threadIdx.x == 0) shared.span = span_length(arcs);
+    __syncthreads();
     enter(ROW_MINIMA);
     if (wanted != 0) note_light_arcs(shared, graph, wanted);
-    pick_row_minima(graph, pick, link, tile_row, hubs, &control[HUBS_FIRST]);
+    pick_row_minima(graph, static_cast<count_t>(shared.span), pick, link, first_row, hubs, &control[HUBS_FIRST]);
     barrier();
-    const uint32 hub_rows = current(&control[HUBS_FIRST]);
-    if (hub_rows != 0) {
-        pick_hub_minima(shared, graph, pick, link, hubs, hub_rows);
+    if (current(&control[HUBS_FIRST]) != 0) {
+        pick_hub_minima(shared, graph, pick, link, hubs, current(&control[HUBS_FIRST]));
         barrier();
     }
     enter(HOOK);
-    hook_and_number(shared, vertices, true, pick, link, up, best_key, best_id, forest, control, &control[LIVE]);
+    hook_along_links(shared, vertices, true, pick, link, up, best_key, best_id, forest, control, &control[LIVE]);
     barrier();
+    forget_bids(current(&control[LIVE]));
     learn(vertices, label);
 
-    uint32 round = 0;  // counts through both passes, with one step between them
-    for (uint32 pass = 0;; ++pass) {
-        uint32 live = current(&control[LIVE + round]);
-        enter(pass == 0 ? LIGHT_EDGES : HEAVY_EDGES);
-        const bool filters = pass == 0 && wanted != 0;
-        Gatherer gatherer = {shared, 0, list, list + arcs / 2 + 1, listed};
-        if (filters) gatherer.end = tile_row;
-        for (int64 t = grid_thread(); t < live; t += grid_threads()) {
-            best_key[t] = ~0ull;
-            if (!PACKED) best_id[t] = ~0ull;
-        }
-        if (filters) {
-            list_light_arcs(shared, graph, label, tile_row, sample_threshold(shared, graph, shared.light), gatherer);
-        } else {
-            uint32* const hub_count = &control[pass == 0 ? HUBS_LIGHT : HUBS_HEAVY];
-            const int32 giant = pass == 0 ? NO_GIANT : find_giant(shared, graph, label);
-            list_rows(graph, label, giant, gatherer, hubs, hub_count);
-            if (hub_rows != 0) {
-                barrier();
-                list_hubs(graph, label, giant, gatherer, hubs, current(hub_count));
+    uint32 live = current(&control[LIVE]), round = 0;
+    uint32 held, levels;  // edges the warp holds, or the block; rounds whose numbers are in the chain
+    const auto live_after = [&](uint32 rounds) { return &control[LIVE + rounds % 3]; };
+    const auto begin_rounds = [&]() {
+        levels = 0;
+        if (threadIdx.x == 0) shared.levels[0] = 0;
+        __syncthreads();
+    };
+    // What became of the components in the last round; nullptr before the first.
+    const auto renumbered = [&]() -> const int32* { return levels == 0 ? nullptr : chain + shared.levels[levels - 1]; };
+    // After a round, the components learn their new numbers and there are fewer.
+    const auto renumber = [&]() {
+        if (grid_thread() == 0) *live_after(round + 1) = 0;  // last read two barriers ago
+        learn(live, chain + shared.levels[levels]);
+        levels += 1;
+        if (threadIdx.x == 0) shared.levels[levels] = shared.levels[levels - 1] + live;
+        __syncthreads();
+        live = current(live_after(round));
+    };
+    int64* const listed = reinterpret_cast<int64*>(&control[ENTRIES]);
+    uint64* const outside = reinterpret_cast<uint64*>(&control[OUTSIDE]);
+    bool filters = wanted != 0;
+    if (filters) {
+        const bool merged = live * static_cast<uint64>(MERGED) < shared.active;
+        sample_threshold(shared, graph, merged ? static_cast<uint64>(shared.light * LESS_MERGED) : shared.light);
+    }
+
+    while (true) {
+        enter(round == 0 ? LIGHT_EDGES : HEAVY_EDGES);
+        {
+            const uint64 base = span_begin(shared), rest = static_cast<uint64>(arcs) - base;
+            const bool any = base < static_cast<uint64>(arcs);
+            const count_t begin = static_cast<count_t>(any ? base : 0);
+            const count_t end = static_cast<count_t>(any ? base + (shared.span < rest ? shared.span : rest) : 0);
+            Lister lister = {graph, label, pages, base, 0, any ? first_row[grid_thread() / WARP] : 0, true};
+            if (filters) {
+                list_light(shared, graph, begin, end, lister);
+            } else {
+                list_all(graph, begin, end, lister);
             }
+            held = lister.held;
+        }
+        barrier();
+        const uint32 taken = current(&control[PAGES]);
+        if (taken > room) {  // less has to be light
+            lower_threshold(shared, list, room, taken);
+            filters = true;
+            barrier();
+            if (grid_thread() == 0) control[PAGES] = 0;
+            barrier();
+            continue;
+        }
+
+        enter(round == 0 ? LIGHT_ROUNDS : HEAVY_ROUNDS);
+        begin_rounds();
+        while (live > 1) {
+            held = bid_by_slots(pages, span_begin(shared), held, narrow, renumbered(), best_key);
+            barrier();
+            if (!narrow) {
+                bid_again_by_slots(pages, span_begin(shared), held, best_key, best_id);
+                barrier();
+            }
+            round += 1;
+            hook_by_slots(shared, live, pages, narrow, best_key, best_id, up, forest, control, live_after(round));
+            barrier();
+            forget_bids(current(live_after(round)));
+            renumber();
+        }
+        if (!filters) break;
+
+        // Every vertex learns its component after these rounds; the last live one is numbered like the retired.
+        enter(SPREAD);
+        const uint32 last = current(&control[FINALS]);
+        __syncthreads();
+        spread(shared, vertices, label, chain, levels, static_cast<int32>(last));
+        live += last;
+        forget_bids(live);
+        barrier();
+        if (grid_thread() == 0) control[PAGES] = control[FINALS] = 0;
+        filters = false;
+        const int32 giant = find_giant(shared, graph, label);
+        if (giant != NO_GIANT) count_outside(graph, label, giant, outside);
+        barrier();
+        const uint64 outside_arcs = *static_cast<const volatile uint64*>(outside);
+        if (giant == NO_GIANT || outside_arcs > static_cast<uint64>(room) * PAGE) {
+            barrier();
+            if (grid_thread() == 0) *outside = 0;
+            continue;
+        }
+
+        enter(HEAVY_EDGES);
+        Gatherer gatherer = {shared, 0, list, listed};
+        list_rows(graph, label, giant, gatherer, hubs, &control[HUBS_HEAVY]);
+        if (current(&control[HUBS_FIRST]) != 0) {
+            barrier();
+            list_hubs(graph, label, giant, gatherer, hubs, current(&control[HUBS_HEAVY]));
         }
         gatherer.flush();
         barrier();
-
         // Each block keeps a region of the list and compacts it in place, round by round.
-        enter(pass == 0 ? LIGHT_ROUNDS : HEAVY_ROUNDS);
+        enter(HEAVY_ROUNDS);
         const int64 entries = *static_cast<const volatile int64*>(listed);
-        if (filters && list + entries > gatherer.end) {  // the sample has misled: then all edges are listed
-            wanted = 0;
-            barrier();  // all have read the number
-            if (grid_thread() == 0) *listed = 0;
-            barrier();
-            pass -= 1;
-            continue;
-        }
         Edge* const region = list + entries * blockIdx.x / gridDim.x;
-        uint32 held = static_cast<uint32>(list + entries * (blockIdx.x + 1) / gridDim.x - region);
-        uint32 level = 0, levels = 0;  // where this round's numbers begin in the chain, and how many rounds are in it
-        const int32* renumbered = nullptr;
+        held = static_cast<uint32>(list + entries * (blockIdx.x + 1) / gridDim.x - region);
+        begin_rounds();
         while (live > 1) {
             for (int64 t = grid_thread(); t < live; t += grid_threads()) link[t] = NO_LINK;
-            held = compact_and_bid(shared, region, held, renumbered, best_key);
+            held = compact_and_bid(shared, region, held, renumbered(), best_key);
             barrier();
             if (!PACKED) {
                 bid_again(region, held, best_key, best_id);
@@ -139,37 +220,13 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
             link_components(region, held, best_key, best_id, pick, link);
             barrier();
             round += 1;
-            hook_and_number(shared, live, false, pick, link, up, best_key, best_id, forest, control,
-                            &control[LIVE + round]);
+            hook_along_links(shared, live, false, pick, link, up, best_key, best_id, forest, control,
+                             live_after(round));
             barrier();
-            renumbered = chain + level;
-            learn(live, chain + level);
-            if (threadIdx.x == 0) shared.levels[levels] = level;
-            levels += 1;
-            level += live;
-            live = current(&control[LIVE + round]);
+            renumber();
         }
-        if (pass == 1 || wanted == 0) {
-            if (grid_thread() == 0) control[ROUNDS] = round - pass;
-            break;
-        }
-
-        // Every vertex learns its component after the light rounds; the last live one is numbered like the retired.
-        enter(SPREAD);
-        const uint32 last = current(&control[FINALS]);
-        __syncthreads();
-        for (int64 v = grid_thread(); v < vertices; v += grid_threads()) {
-            int32 component = label[v];
-            if (component == DEAD) continue;
-            for (uint32 l = 0; l < levels && component >= 0; ++l) component = chain[shared.levels[l] + component];
-            label[v] = component >= 0 ? static_cast<int32>(last) : -2 - component;
-        }
-        round += 1;
-        if (grid_thread() == 0) {
-            control[LIVE + round] = last + live;
-            *listed = 0;
-        }
-        barrier();
+        break;
     }
+    if (grid_thread() == 0) control[ROUNDS] = round;
     enter(END);
 }

@@ -62,7 +62,7 @@ extern "C" __global__ void forest_on_ranks_row_minima(int32 rows, index_t arcs, 
                                                       const weight_t* __restrict__ weights, index_t* pick, int32* link,
                                                       int32* tile_row, int32* hubs, uint32* control) {
     const Graph graph = {rows, arcs, offsets, targets, weights};
-    pick_row_minima(graph, pick, link, tile_row, hubs, &control[HUB_ROWS]);
+    pick_row_minima(graph, TILE, pick, link, tile_row, hubs, &control[HUB_ROWS]);
 }
 
 // Launch: any grid of BLOCK threads, after row_minima.  Writes pick, link of the hubs.

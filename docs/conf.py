@@ -61,22 +61,22 @@ def command_line() -> str:
 def python() -> str:
     """Return the page of the Python interface: every name of ``gpugraph.__all__``, and what they return."""
     functions = [name for name in gpugraph.__all__ if name not in ("__version__", "csgraph")]
-    results = {
-        "graph.csr": "CSRGraph",
-        "problems.mst.forest": "Forest",
-        "problems.sssp.distances": "Distances",
-        "problems.sssp.distance_matrix": "DistanceMatrix",
-        "problems.components.labels": "Components",
-        "problems.scan.scanned": "Scanned",
-        "problems.contract": "Verdict",
-        "adapters.on": "OnDevice",
-        "adapters.mst_many": "Forests",
-        "adapters.records": "Records",
-    }
+    results = [
+        "graph.csr.CSRGraph",
+        "problems.mst.forest.Forest",
+        "problems.sssp.distances.Distances",
+        "problems.sssp.distances.DistanceMatrix",
+        "problems.components.labels.Components",
+        "problems.scan.scanned.Scanned",
+        "problems.contract.Verdict",
+        "adapters.on.OnDevice",
+        "adapters.mst_many.Forests",
+        "adapters.records.Records",
+    ]
     parts = [_titled("Python", "="), ".. automodule:: gpugraph", _titled("Functions", "-")]
     parts += [f".. autofunction:: gpugraph::{name}" for name in functions]
     parts.append(_titled("What they take and return", "-"))
-    parts += [f".. autoclass:: gpugraph.{module}.{name}\n   :members:" for module, name in results.items()]
+    parts += [f".. autoclass:: gpugraph.{name}\n   :members:" for name in results]
     parts.append(".. autoclass:: gpugraph.adapters.records.Measured\n   :members:\n   :inherited-members:")
     parts.append(".. autoclass:: gpugraph.adapters.records.Plot\n   :members:")
     parts += [_titled("In the place of SciPy", "-"), ".. automodule:: gpugraph.csgraph\n   :members:"]

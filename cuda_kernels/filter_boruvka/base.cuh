@@ -10,7 +10,10 @@ that host and kernel exchange, and what a warp or a block does together.
 constexpr bool PACKED = INDEX_BITS == 32 && sizeof(weight_key_t) == 4;
 
 // Tuned on an H200; docs/performance/mst.md tells what each is worth.
-constexpr int BLOCK = 448;         // as many threads as leave 72 registers for each: fewer would spill
+// As many threads as leave 72 registers for each, or 96: fewer would spill.
+constexpr int PACKED_BLOCK = 448;
+constexpr int WIDE_BLOCK = 640;
+constexpr int BLOCK = PACKED ? PACKED_BLOCK : WIDE_BLOCK;
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 750
 constexpr int RESIDENT = 1;        // blocks of a multiprocessor: Volta's code would spill with two
 #else
@@ -22,23 +25,33 @@ constexpr int MEDIUM_ROW = 512;    // below this many GROUP lanes,
 constexpr int HUB_ROW = 4096;      // below this many a warp, and from it on a block
 constexpr int GROUP = 8;
 constexpr int LISTED_ALONE = 16;   // below this many arcs one lane lists the edges of a row, below HUB_ROW a warp
-constexpr int IN_FLIGHT = 4;       // weights a thread has under way in a row,
-constexpr int STREAMED = PACKED ? 4 : 2;  // when arcs are streamed (shared memory bounds it),
-constexpr int LISTED = 2;          // when edges of a row are listed; every edge brings two more loads
-constexpr int PER_THREAD = 2;      // edges or components a thread has under way in a round
-constexpr int TILE = 512;              // arcs for each entry of tile_row
+constexpr int SHORT_FLIGHT = 2;    // quads of weights a thread has under way in a row of its own,
+constexpr int GROUP_FLIGHT = 3;    // in a row of a group
+constexpr int LONG_FLIGHT = PACKED ? 6 : 4;     // and in a longer one,
+constexpr int STREAMED = PACKED ? 4 : 2;        // quads when arcs are streamed,
+constexpr int LISTED = 2;          // arcs when edges are listed; every edge brings two more loads
+constexpr int AHEAD = 4;           // looks before which targets are asked for, where all edges are listed
+constexpr int PER_THREAD = 2;      // edges or components a thread has under way in a round,
+constexpr int LABELS = 4;          // and labels when all are read
+constexpr int TILE = 512;              // arcs of a tile in forest_on_ranks.cu, and the fewest of a span
+constexpr int PAGE = 64;               // entries of a page of the list
+constexpr int MOST_SPANS = 8192;       // warps that list light edges
 constexpr int BUFFER = PACKED ? 96 : 64;         // edges a warp gathers before it writes them to the list
-constexpr int POSITIONS = WARP * (STREAMED + 1);  // arcs a warp gathers before it looks at them
+constexpr int QUAD = 16 / sizeof(weight_t);      // weights in 16 bytes, the most that one load brings
+constexpr int POSITIONS = WARP * (STREAMED * QUAD + LISTED);  // arcs a warp gathers before it looks at them
 constexpr int CHASE = 32;              // links followed before the others get a chance to shorten the chain
 constexpr int MAX_ROUNDS = 34;
 constexpr int SAMPLES = BLOCK;         // arcs sampled for the threshold, and vertices
 constexpr float CLUSTERED = 0.4f;      // of the pairs of neighbours of a vertex so many are edges, or more
 constexpr float MORE_CLUSTERED = 2.3f; // so many times the arcs are light then,
 constexpr float MOST_LIGHT = 0.75f;    // but never more than these of all
+constexpr int MERGED = 8;              // where the lightest arcs leave one component in so many vertices, or less,
+constexpr float LESS_MERGED = 0.35f;    // less makes one of them giant
 
 constexpr int32 NO_LINK = -1;
 constexpr int32 DEAD = -1;             // label of an isolated vertex
 constexpr int32 NO_GIANT = -2;
+constexpr uint64 NO_BID = ~0ull;
 
 // `up` holds a parent (>= 0), DEAD, or what became of a root: its number among the live, or among the retired.
 __device__ __forceinline__ int32 live_root(uint32 number) { return -2 - 2 * static_cast<int32>(number); }
@@ -66,31 +79,19 @@ enum Control {
     ARRIVALS,                // of blocks at the grid barrier
     FOREST,                  // edges picked
     ROUNDS,                  // rounds made
-    HUBS_FIRST,              // hubs met by each of the three walks over the rows
-    HUBS_LIGHT,
+    HUBS_FIRST,              // hubs met by each of the two walks over the rows
     HUBS_HEAVY,
-    ENTRIES,                 // edges listed, or found where the list had no room: a word of 64 bits
-    FINALS = ENTRIES + 2,    // components retired
+    PAGES,                   // of the list that light edges take
+    ENTRIES,                 // heavy edges listed: a word of 64 bits
+    OUTSIDE = ENTRIES + 2,   // arcs in the rows outside the giant component: another
+    FINALS = OUTSIDE + 2,    // components retired
     UNFINISHED,              // three words that take turns: some chain was too long
-    LIVE = UNFINISHED + 3,   // live components of each round
-    CONTROL_WORDS = LIVE + 2 * MAX_ROUNDS
+    LIVE = UNFINISHED + 3,   // three as well: live components after a round
+    CONTROL_WORDS = LIVE + 3
 };
-static_assert(ENTRIES % 2 == 0, "a word of 64 bits lies at a multiple of 8 bytes");
+static_assert(ENTRIES % 2 == 0, "words of 64 bits lie at a multiple of 8 bytes");
 
 // ------------------------------------------------------------------ helpers
-
-// The shared memory of a block.
-struct Shared {
-    Edge buffer[WARPS][BUFFER];
-    index_t positions[WARPS][POSITIONS];
-    weight_key_t sample_key[SAMPLES];
-    index_t sample_arc[SAMPLES];
-    uint64 counts[WARPS];
-    uint32 bases[3];
-    uint32 levels[MAX_ROUNDS];
-    int32 giant;
-    uint64 light;  // how many arcs should be
-};
 
 // The pair (key, arc) that orders the arcs of a row.
 struct Pick {
@@ -100,6 +101,24 @@ struct Pick {
     __device__ __forceinline__ bool operator<(const Pick& other) const {
         return key < other.key || (key == other.key && arc < other.arc);
     }
+};
+
+// The shared memory of a block.
+struct Shared {
+    union {
+        uint32 positions[WARPS][POSITIONS];  // of light arcs in the span,
+        Edge buffer[WARPS][BUFFER];          // heavy ones
+    };
+    weight_key_t sample_key[SAMPLES];
+    index_t sample_arc[SAMPLES];
+    uint64 counts[WARPS];
+    uint32 bases[3];
+    uint32 levels[MAX_ROUNDS + 1];  // where the numbers of each round begin in the chain, and the next will
+    int32 giant;
+    uint64 active;  // vertices that have arcs, by the sample
+    uint64 light;   // how many arcs should be
+    Pick threshold;
+    uint64 span;  // arcs of which a warp lists the edges
 };
 
 constexpr index_t NO_ARC = static_cast<index_t>(INDEX_BITS == 32 ? 0x7fffffffll : 0x7fffffffffffffffll);
@@ -143,12 +162,56 @@ __device__ __forceinline__ uint64 block_scan(Shared& shared, uint64 mine, uint64
     return before;
 }
 
-// The edges a warp has found and not yet written.  What lies at `end` of the list is left as it is.
+// Sixteen bytes of weights.
+struct alignas(16) Quad {
+    weight_t weight[QUAD];
+};
+
+// Load a quad at once.  The last may be cut off: then the last weight is repeated.  Weights that do not begin at a
+// multiple of 16 bytes are loaded one by one.
+__device__ __forceinline__ Quad load_quad(const Graph& graph, index_t quad) {
+    const bool aligned = reinterpret_cast<uint64>(graph.weights) % sizeof(Quad) == 0;
+    if (aligned && quad < graph.arcs / QUAD) return reinterpret_cast<const Quad*>(graph.weights)[quad];
+    Quad last;
+#pragma unroll
+    for (int i = 0; i < QUAD; ++i) {
+        const index_t left = graph.arcs - 1 - quad * QUAD;
+        last.weight[i] = graph.weights[quad * QUAD + (i < left ? i : left)];
+    }
+    return last;
+}
+
+// The list of light edges.  Every warp lists those of its own span of arcs, in the order of their arcs, under numbers
+// that begin with the span: so an edge's slot orders edges as its id does, and finds it.  Pages are taken as they are
+// needed; page_of tells where PAGE slots lie.
+struct Pages {
+    Edge* list;
+    uint32 room;  // pages that there are; what is listed beyond is only counted
+    uint32* page_of;
+    uint32* taken;
+
+    __device__ __forceinline__ Edge* at(uint64 slot) const {
+        return list + static_cast<int64>(page_of[slot / PAGE]) * PAGE + slot % PAGE;
+    }
+
+    // Takes pages for slots [from, to) of this warp, no more than PAGE.  False if there is none.  All 32 lanes must
+    // call.
+    __device__ __forceinline__ bool reserve(uint64 from, uint64 to) const {
+        bool fits = true;
+        if (lane_id() == 0 && from < to && (from % PAGE == 0 || from / PAGE != (to - 1) / PAGE)) {
+            const uint32 page = atomicAdd(taken, 1u);
+            fits = page < room;
+            if (fits) page_of[(to - 1) / PAGE] = page;
+        }
+        return __any_sync(FULL_MASK, !fits) == 0;
+    }
+};
+
+// The edges a warp has found and not yet written, where edges are listed in any order.
 struct Gatherer {
     Shared& shared;
     uint32 held;
     Edge* list;
-    const void* end;
     int64* entries;
 
     __device__ __forceinline__ void flush() {
@@ -158,8 +221,7 @@ struct Gatherer {
         if (lane_id() == 0) base = atomicAdd(reinterpret_cast<uint64*>(entries), static_cast<uint64>(held));
         base = __shfl_sync(FULL_MASK, base, 0);
         for (uint32 i = lane_id(); i < held; i += WARP) {
-            Edge* const place = list + base + i;
-            if (place + 1 <= end) *place = shared.buffer[threadIdx.x / WARP][i];
+            list[base + i] = shared.buffer[threadIdx.x / WARP][i];
         }
         __syncwarp();
         held = 0;

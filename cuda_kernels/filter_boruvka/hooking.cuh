@@ -7,57 +7,105 @@ all below them learn these.
 
 #include "filter_boruvka/base.cuh"
 
-// Of two that picked each other the smaller is a root; all others that picked join the forest.  A root is numbered
-// among the live; one that picked nothing is DEAD (a vertex) or retires (a component).  Best keys of components are
-// reset for the next round.  All threads must call.
-__device__ void hook_and_number(Shared& shared, uint32 count, bool vertices, const index_t* pick, const int32* link,
-                                int32* up, uint64* best_key, uint64* best_id, index_t* forest, uint32* control,
-                                uint32* live) {
+// What becomes of PER_THREAD vertices or components of each thread: one that is a root is numbered among the live, one
+// that leads to an `other` is hooked on, and its edge joins the forest; one that leads nowhere is DEAD (a vertex) or
+// retires (a component).  All threads must call.
+__device__ __forceinline__ void hook_on(Shared& shared, int64 first, uint32 count, bool vertices,
+                                        const int32 (&other)[PER_THREAD], const bool (&root)[PER_THREAD],
+                                        const index_t (&id)[PER_THREAD], int32* up, index_t* forest, uint32* control,
+                                        uint32* live) {
+    uint64 mine = 0;
+#pragma unroll
+    for (int k = 0; k < PER_THREAD; ++k) {
+        const int64 t = first + k * BLOCK + threadIdx.x;
+        mine += counted(other[k] != NO_LINK && !root[k], root[k], other[k] == NO_LINK && !vertices && t < count);
+    }
+    uint64 total;
+    const uint64 before = block_scan(shared, mine, &total);
+    if (threadIdx.x < 3) {
+        uint32* const word = threadIdx.x == 0 ? &control[FOREST] : threadIdx.x == 1 ? live : &control[FINALS];
+        const uint32 asked = counter(total, threadIdx.x);
+        shared.bases[threadIdx.x] = asked == 0 ? 0 : atomicAdd(word, asked);
+    }
+    __syncthreads();
+    uint32 edge = shared.bases[0] + counter(before, 0);
+    uint32 number = shared.bases[1] + counter(before, 1);
+    uint32 final = shared.bases[2] + counter(before, 2);
+#pragma unroll
+    for (int k = 0; k < PER_THREAD; ++k) {
+        const int64 t = first + k * BLOCK + threadIdx.x;
+        if (t >= count) continue;
+        if (other[k] == NO_LINK) {
+            up[t] = vertices ? DEAD : retired_root(final++);
+        } else if (root[k]) {
+            up[t] = live_root(number++);
+        } else {
+            up[t] = other[k];
+            forest[edge++] = id[k];
+        }
+    }
+}
+
+// Hook vertices, or the components of a round on heavy edges, along their links.  Of two that picked each other the
+// smaller is a root.  Best keys of components are reset for the next round.  All threads must call.
+__device__ void hook_along_links(Shared& shared, uint32 count, bool vertices, const index_t* pick, const int32* link,
+                                 int32* up, uint64* best_key, uint64* best_id, index_t* forest, uint32* control,
+                                 uint32* live) {
     for (int64 first = static_cast<int64>(blockIdx.x) * BLOCK * PER_THREAD; first < count;
          first += static_cast<int64>(gridDim.x) * BLOCK * PER_THREAD) {
-        int32 other[PER_THREAD], back[PER_THREAD];
+        int32 other[PER_THREAD];
+        index_t id[PER_THREAD];
+        bool root[PER_THREAD];
 #pragma unroll
         for (int k = 0; k < PER_THREAD; ++k) {
             const int64 t = first + k * BLOCK + threadIdx.x;
             other[k] = t < count ? link[t] : NO_LINK;
+            id[k] = other[k] != NO_LINK ? pick[t] : 0;
         }
-#pragma unroll
-        for (int k = 0; k < PER_THREAD; ++k) back[k] = other[k] == NO_LINK ? NO_LINK : link[other[k]];
-        uint64 mine = 0;
 #pragma unroll
         for (int k = 0; k < PER_THREAD; ++k) {
             const int64 t = first + k * BLOCK + threadIdx.x;
-            const bool root = other[k] != NO_LINK && back[k] == t && t < other[k];
-            mine += counted(other[k] != NO_LINK && !root, root, other[k] == NO_LINK && !vertices && t < count);
+            root[k] = other[k] != NO_LINK && link[other[k]] == t && t < other[k];
+            if (vertices || t >= count) continue;
+            best_key[t] = ~0ull;
+            if (!PACKED) best_id[t] = ~0ull;
         }
-        uint64 total;
-        const uint64 before = block_scan(shared, mine, &total);
-        if (threadIdx.x < 3) {
-            uint32* const word = threadIdx.x == 0 ? &control[FOREST] : threadIdx.x == 1 ? live : &control[FINALS];
-            const uint32 asked = counter(total, threadIdx.x);
-            shared.bases[threadIdx.x] = asked == 0 ? 0 : atomicAdd(word, asked);
-        }
-        __syncthreads();
-        uint32 edge = shared.bases[0] + counter(before, 0);
-        uint32 number = shared.bases[1] + counter(before, 1);
-        uint32 final = shared.bases[2] + counter(before, 2);
+        hook_on(shared, first, count, vertices, other, root, id, up, forest, control, live);
+    }
+}
+
+// The same of the components of a round on the paged list: the winning bid has the slot of the lightest edge, and two
+// picked each other if theirs are the same.  All threads must call.
+__device__ void hook_by_slots(Shared& shared, uint32 count, const Pages& pages, bool narrow, const uint64* best_key,
+                              const uint64* best_slot, int32* up, index_t* forest, uint32* control, uint32* live) {
+    const uint64* const winner = narrow ? best_key : best_slot;
+    for (int64 first = static_cast<int64>(blockIdx.x) * BLOCK * PER_THREAD; first < count;
+         first += static_cast<int64>(gridDim.x) * BLOCK * PER_THREAD) {
+        uint64 bid[PER_THREAD];
+        int32 other[PER_THREAD];
+        index_t id[PER_THREAD];
+        bool root[PER_THREAD];
 #pragma unroll
         for (int k = 0; k < PER_THREAD; ++k) {
             const int64 t = first + k * BLOCK + threadIdx.x;
-            if (t >= count) continue;
-            if (other[k] == NO_LINK) {
-                up[t] = vertices ? DEAD : retired_root(final++);
-            } else if (back[k] == t && t < other[k]) {
-                up[t] = live_root(number++);
-            } else {
-                up[t] = other[k];
-                forest[edge++] = pick[t];
-            }
-            if (!vertices) {
-                best_key[t] = ~0ull;
-                if (!PACKED) best_id[t] = ~0ull;
-            }
+            bid[k] = t < count ? winner[t] : NO_BID;
         }
+#pragma unroll
+        for (int k = 0; k < PER_THREAD; ++k) {
+            const int64 t = first + k * BLOCK + threadIdx.x;
+            other[k] = NO_LINK;
+            id[k] = 0;
+            if (bid[k] == NO_BID) continue;
+            const Edge* const edge = pages.at(narrow ? static_cast<uint32>(bid[k]) : bid[k]);
+            other[k] = edge->a == t ? edge->b : edge->a;
+            id[k] = edge->id;
+        }
+#pragma unroll
+        for (int k = 0; k < PER_THREAD; ++k) {
+            const int64 t = first + k * BLOCK + threadIdx.x;
+            root[k] = other[k] != NO_LINK && t < other[k] && winner[other[k]] == bid[k];
+        }
+        hook_on(shared, first, count, false, other, root, id, up, forest, control, live);
     }
 }
 
@@ -98,6 +146,31 @@ __device__ void learn_number(uint32 count, int32* up, int32* number, uint32* unf
         }
     }
     if (left) *unfinished = 1;  // race-allowed: every writer writes 1
+}
+
+// Every vertex learns what became of its component in all rounds, by the numbers that each has left in the chain.  The
+// live one that is left, if any, is `last`; the retired keep their numbers.
+__device__ void spread(const Shared& shared, int32 vertices, int32* label, const int32* __restrict__ chain,
+                       uint32 levels, int32 last) {
+    for (int64 first = grid_thread(); first < vertices; first += grid_threads() * LABELS) {
+        int32 component[LABELS];
+#pragma unroll
+        for (int k = 0; k < LABELS; ++k) {
+            const int64 v = first + k * grid_threads();
+            component[k] = v < vertices ? label[v] : +DEAD;
+        }
+        for (uint32 l = 0; l < levels; ++l) {
+#pragma unroll
+            for (int k = 0; k < LABELS; ++k) {
+                if (component[k] >= 0) component[k] = chain[shared.levels[l] + component[k]];
+            }
+        }
+#pragma unroll
+        for (int k = 0; k < LABELS; ++k) {
+            const int64 v = first + k * grid_threads();
+            if (v < vertices && component[k] != DEAD) label[v] = component[k] >= 0 ? last : -2 - component[k];
+        }
+    }
 }
 
 #endif

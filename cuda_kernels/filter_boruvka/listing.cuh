@@ -1,6 +1,6 @@
 /*
 Phases 3 and 5 of filter_boruvka.cu: the edges that join two components are written to the list, either those below a
-threshold, as all arcs stream by, or those of the rows outside the giant component.
+threshold (or all), by warps that go through spans of arcs, or those of the rows outside the giant component.
 */
 #ifndef GPUGRAPH_FILTER_BORUVKA_LISTING_CUH
 #define GPUGRAPH_FILTER_BORUVKA_LISTING_CUH
@@ -27,96 +27,219 @@ __device__ void note_light_arcs(Shared& shared, const Graph& graph, uint64 wante
     const bool clustered = __syncthreads_count(closed) > CLUSTERED * wedges;
     const float light = (clustered ? MORE_CLUSTERED : 1.0f) * wanted * has_arcs / SAMPLES;
     const float most = MOST_LIGHT * graph.arcs;
-    if (threadIdx.x == 0) shared.light = static_cast<uint64>(light < most ? light : most) + 1;
+    if (threadIdx.x == 0) {
+        shared.active = static_cast<uint64>(graph.vertices) * has_arcs / SAMPLES;
+        shared.light = static_cast<uint64>(light < most ? light : most) + 1;
+    }
+}
+
+// Take the pick of `rank` among those that the threads of the block bring as the threshold; of equal picks all have the
+// rank of the first, and the last rank that is not above is taken.  All threads must call.
+__device__ void take_threshold(Shared& shared, const Pick& mine, uint32 rank) {
+    __syncthreads();
+    shared.sample_key[threadIdx.x] = mine.key;
+    shared.sample_arc[threadIdx.x] = mine.arc;
+    if (threadIdx.x == 0) shared.bases[0] = 0;
+    __syncthreads();
+    // By counting: every thread compares its pick with all others.
+    uint32 before = 0;
+    for (int j = 0; j < SAMPLES; ++j) before += Pick{shared.sample_key[j], shared.sample_arc[j]} < mine;
+    if (before <= rank) atomicMax(&shared.bases[0], before);
+    __syncthreads();
+    if (before == shared.bases[0]) shared.threshold = mine;  // race-allowed: all that do write the same
+    __syncthreads();
 }
 
 // The threshold below which about `wanted` of all arcs lie: the quantile of a sample.  All threads must call; the same
 // in every block, for every block draws the same sample.
-__device__ Pick sample_threshold(Shared& shared, const Graph& graph, uint64 wanted) {
+__device__ void sample_threshold(Shared& shared, const Graph& graph, uint64 wanted) {
     const int i = threadIdx.x;
     const uint64 stratum = static_cast<uint64>(graph.arcs) / SAMPLES;
     const uint64 jitter = (static_cast<uint64>(i) * 0x9E3779B97F4A7C15ull >> 32) % stratum;
     const index_t arc = static_cast<index_t>(i * stratum + jitter);
-    const Pick mine = {order_key(graph.weights[arc]), arc};
-    shared.sample_key[i] = mine.key;
-    shared.sample_arc[i] = mine.arc;
-    __syncthreads();
-    // Rank by counting: every thread compares its pick with all others.
-    uint32 rank = 0;
-    for (int j = 0; j < SAMPLES; ++j) rank += Pick{shared.sample_key[j], shared.sample_arc[j]} < mine;
     const uint32 quantile = static_cast<uint32>(wanted * SAMPLES / static_cast<uint64>(graph.arcs));
-    __syncthreads();
-    if (rank == quantile) {
-        shared.sample_key[0] = mine.key;
-        shared.sample_arc[0] = mine.arc;
+    take_threshold(shared, {order_key(graph.weights[arc]), arc}, quantile);
+}
+
+// Where more edges were found than the list has room for: the threshold below which half of the room will be needed,
+// the quantile of a sample of those listed, the first on each page.  It is below the last threshold, for the heaviest
+// of them is not.  All threads must call; the same in every block.
+__device__ void lower_threshold(Shared& shared, const Edge* list, uint32 pages, uint32 found) {
+    const Edge& edge = list[static_cast<int64>(pages) * threadIdx.x / SAMPLES * PAGE];
+    const uint64 half = static_cast<uint64>(pages) * (SAMPLES / 2);
+    take_threshold(shared, {edge.key, edge.id}, static_cast<uint32>(half / found));
+}
+
+// The rows of ascending arcs, LISTED a lane, if `row` is at or before the first of them: looks at the ends of the next
+// WARP rows at a time.  Leaves the row of the last arc in `row`, the same in all lanes.  All 32 lanes must call.
+__device__ __forceinline__ void rows_ahead(const Graph& graph, int32& row, const index_t (&arc)[LISTED],
+                                           const bool (&valid)[LISTED], int32 (&tail)[LISTED]) {
+    constexpr int WINDOWS = 4;  // few arcs of one look lie farther apart
+    bool found[LISTED];
+#pragma unroll
+    for (int k = 0; k < LISTED; ++k) found[k] = !valid[k];
+    int32 first = row;
+    for (int window = 0; window < WINDOWS; ++window, first += WARP) {
+        const bool there = lane_id() < graph.vertices - 1 - first;
+        const index_t end = graph.offsets[there ? first + 1 + lane_id() : graph.vertices];
+        const index_t last = __shfl_sync(FULL_MASK, end, WARP - 1);
+        bool missing = false;
+#pragma unroll
+        for (int k = 0; k < LISTED; ++k) {
+            int passed = 0;  // rows of these that end at or before the arc
+#pragma unroll
+            for (int step = WARP / 2; step > 0; step /= 2) {
+                if (__shfl_sync(FULL_MASK, end, passed + step - 1) <= arc[k]) passed += step;
+            }
+            if (found[k]) continue;
+            tail[k] = first + passed;
+            found[k] = arc[k] < last;
+            missing |= !found[k];
+        }
+        if (!__any_sync(FULL_MASK, missing)) break;
     }
-    __syncthreads();
-    return {shared.sample_key[0], shared.sample_arc[0]};
+#pragma unroll
+    for (int k = 0; k < LISTED; ++k) {
+        if (!found[k]) tail[k] = row_of_arc(graph.offsets, arc[k], first, graph.vertices - 1);
+        const unsigned there = __ballot_sync(FULL_MASK, valid[k]);
+        if (there != 0) row = __shfl_sync(FULL_MASK, tail[k], __popc(there) - 1);
+    }
 }
 
-// The row of an arc.
-__device__ __forceinline__ int32 row_of(const Graph& graph, const int32* __restrict__ tile_row, index_t arc) {
-    const index_t tile = arc / TILE;
-    const int32 high = (tile + 1) * TILE < graph.arcs ? tile_row[tile + 1] : graph.vertices - 1;
-    return row_of_arc(graph.offsets, arc, tile_row[tile], high);
+// A warp that lists edges of its span of arcs, in their order.
+struct Lister {
+    const Graph& graph;
+    const int32* label;
+    Pages pages;
+    uint64 base;  // the slot of the first edge
+    uint32 held;  // edges listed
+    int32 row;    // of the last arc looked at, or one before
+    bool fits;    // until there is no page
+
+    // Lists those of the arcs, LISTED a lane and ascending, that join two components; each edge by its first arc.
+    // All 32 lanes must call.
+    __device__ __forceinline__ void look_at(const index_t (&arc)[LISTED], const bool (&valid)[LISTED]) {
+        int32 head[LISTED], tail[LISTED];
+#pragma unroll
+        for (int k = 0; k < LISTED; ++k) head[k] = valid[k] ? graph.targets[arc[k]] : 0;
+        rows_ahead(graph, row, arc, valid, tail);
+        Edge edge[LISTED];
+#pragma unroll
+        for (int k = 0; k < LISTED; ++k) {
+            edge[k].a = edge[k].b = 0;
+            if (!valid[k] || tail[k] > head[k]) continue;
+            edge[k] = {order_key(graph.weights[arc[k]]), arc[k], label[tail[k]], label[head[k]]};
+        }
+#pragma unroll
+        for (int k = 0; k < LISTED; ++k) {
+            const bool found = edge[k].a != edge[k].b;
+            const unsigned finders = __ballot_sync(FULL_MASK, found);
+            const uint64 next = base + held;
+            fits = pages.reserve(next, next + __popc(finders)) && fits;
+            if (found && fits) *pages.at(next + __popc(finders & lanes_before())) = edge[k];
+            held += __popc(finders);
+        }
+    }
+};
+
+// How many arcs the span of a warp has: as many as all others', but for the last spans.
+__device__ __forceinline__ uint64 span_length(index_t arcs) {
+    const uint64 warps = static_cast<uint64>(gridDim.x) * WARPS;
+    const uint64 spans = warps < MOST_SPANS ? warps : MOST_SPANS;
+    const uint64 even = ((static_cast<uint64>(arcs) + spans - 1) / spans + PAGE - 1) / PAGE * PAGE;
+    return even > TILE ? even : TILE;
 }
 
-// List the edges up to the threshold that join two components: the weights of all arcs stream by, and only the few that
-// are light are looked at, 32 at a time.
-__device__ void list_light_arcs(Shared& shared, const Graph& graph, const int32* __restrict__ label,
-                                const int32* __restrict__ tile_row, const Pick& threshold, Gatherer& gatherer) {
-    index_t* const positions = shared.positions[threadIdx.x / WARP];
+// Where this warp's span begins, and so its slots; beyond the last arc, if none is left for it.
+__device__ __forceinline__ uint64 span_begin(const Shared& shared) { return grid_thread() / WARP * shared.span; }
+
+// List all edges of the warp's arcs [begin, end) that join two components.
+__device__ void list_all(const Graph& graph, count_t begin, count_t end, Lister& lister) {
+    constexpr int LINE = 128 / sizeof(int32);
+    for (count_t portion = begin; portion < end; portion += WARP * LISTED) {
+        const count_t ahead = portion + AHEAD * WARP * LISTED + lane_id() * LINE;
+        if (lane_id() < WARP * LISTED / LINE && ahead < end) prefetch_line(&graph.targets[ahead]);
+        index_t arc[LISTED];
+        bool valid[LISTED];
+#pragma unroll
+        for (int k = 0; k < LISTED; ++k) {
+            valid[k] = k * WARP + lane_id() < end - portion;
+            arc[k] = static_cast<index_t>(valid[k] ? portion + k * WARP + lane_id() : portion);
+        }
+        lister.look_at(arc, valid);
+    }
+}
+
+// List those up to the threshold: all weights stream by, and only the few arcs that are light are looked at.
+__device__ void list_light(Shared& shared, const Graph& graph, count_t begin, count_t end, Lister& lister) {
+    const Pick threshold = shared.threshold;
+    uint32* const positions = shared.positions[threadIdx.x / WARP];
     uint32 pending = 0;
-    const auto look_at = [&](uint32 count) {
-        __syncwarp();
-        const bool valid = lane_id() < count;
-        index_t arc = 0;
-        if (valid) arc = positions[pending - count + lane_id()];
-        pending -= count;
-        __syncwarp();
-        Edge edge;
-        bool found = false;
-        if (valid) {
-            const int32 v = graph.targets[arc];
-            const int32 u = row_of(graph, tile_row, arc);
-            if (u < v) {
-                edge = {order_key(graph.weights[arc]), arc, label[u], label[v]};
-                found = edge.a != edge.b;
+    const auto look_at = [&](uint32 from, uint32 count) {
+        index_t arc[LISTED];
+        bool valid[LISTED];
+#pragma unroll
+        for (int k = 0; k < LISTED; ++k) {
+            valid[k] = k * WARP + lane_id() < count;
+            arc[k] = valid[k] ? static_cast<index_t>(begin + positions[from + k * WARP + lane_id()]) : 0;
+        }
+        lister.look_at(arc, valid);
+    };
+    for (count_t portion = begin; portion < end; portion += STREAMED * WARP * QUAD) {
+        const index_t quad = static_cast<index_t>(portion / QUAD) + lane_id();
+        const index_t last = static_cast<index_t>((end - 1) / QUAD);
+        Quad streamed[STREAMED];
+#pragma unroll
+        for (int i = 0; i < STREAMED; ++i) {
+            streamed[i] = load_quad(graph, quad + i * WARP < last ? quad + i * WARP : last);
+        }
+#pragma unroll
+        for (int i = 0; i < STREAMED; ++i) {
+            bool light[QUAD];
+            uint32 place = pending;
+#pragma unroll
+            for (int j = 0; j < QUAD; ++j) {
+                const index_t arc = (quad + i * WARP) * QUAD + j;
+                const Pick mine = {order_key(streamed[i].weight[j]), arc};
+                light[j] = static_cast<count_t>(arc) < end && !(threshold < mine);
+                const unsigned lights = __ballot_sync(FULL_MASK, light[j]);
+                place += __popc(lights & lanes_before());
+                pending += __popc(lights);
+            }
+#pragma unroll
+            for (int j = 0; j < QUAD; ++j) {
+                if (light[j]) positions[place++] = static_cast<uint32>((quad + i * WARP) * QUAD + j - begin);
             }
         }
-        gatherer.reserve(1);
-        gatherer.add(found, edge);
-    };
-    const index_t step = static_cast<index_t>(grid_threads()) * STREAMED;
-    const index_t start = static_cast<index_t>(grid_thread() - lane_id()) * STREAMED;
-    for (index_t portion = start; portion < graph.arcs; portion += step) {
-        weight_t weight[STREAMED];
+        __syncwarp();
+        uint32 looked = 0;
+        for (; pending - looked >= WARP * LISTED; looked += WARP * LISTED) look_at(looked, WARP * LISTED);
+        if (looked == 0) continue;
+        // The rest moves to the front.
+        uint32 rest[LISTED];
 #pragma unroll
-        for (int i = 0; i < STREAMED; ++i) {
-            const index_t ahead = i * WARP + lane_id();
-            weight[i] = graph.weights[ahead < graph.arcs - portion ? portion + ahead : graph.arcs - 1];
+        for (int k = 0; k < LISTED; ++k) {
+            const uint32 i = looked + k * WARP + lane_id();
+            if (i < pending) rest[k] = positions[i];
         }
+        __syncwarp();
+        pending -= looked;
 #pragma unroll
-        for (int i = 0; i < STREAMED; ++i) {
-            const index_t ahead = i * WARP + lane_id();
-            const Pick mine = {order_key(weight[i]), portion + ahead};
-            const bool light = ahead < graph.arcs - portion && !(threshold < mine);
-            const unsigned lights = __ballot_sync(FULL_MASK, light);
-            if (light) positions[pending + __popc(lights & lanes_before())] = mine.arc;
-            pending += __popc(lights);
+        for (int k = 0; k < LISTED; ++k) {
+            if (k * WARP + lane_id() < pending) positions[k * WARP + lane_id()] = rest[k];
         }
-        while (pending >= WARP) look_at(WARP);
-        if (graph.arcs - portion <= step) break;  // the next portion's number may not fit index_t
+        __syncwarp();
     }
-    look_at(pending);
+    look_at(0, pending);
 }
 
-// List the edges of a row that join two components.  A lane sees every STRIDE-th arc; all 32 must call, with an
-// empty range if they have none.  Between two components other than the giant one an edge is met twice: the
-// canonical arc counts.
+// List the edges from a row outside the giant component to other components outside, and find the lightest that leads
+// into it: of those no other can be in the forest.  A lane sees every STRIDE-th arc; all 32 must call, with an empty
+// range if they have none.  An edge outside is met twice: its first arc counts.
 template <int STRIDE>
 __device__ __forceinline__ void list_row(const Graph& graph, const int32* __restrict__ label, int32 giant, int32 u,
-                                         int32 own, index_t begin, index_t end, int lane, Gatherer& gatherer) {
+                                         int32 own, index_t begin, index_t end, int lane, Pick& lightest,
+                                         Gatherer& gatherer) {
     for (index_t portion = begin; __any_sync(FULL_MASK, portion < end); portion += STRIDE * LISTED) {
         index_t arc[LISTED];
         int32 target[LISTED], other[LISTED];
@@ -128,25 +251,39 @@ __device__ __forceinline__ void list_row(const Graph& graph, const int32* __rest
         }
 #pragma unroll
         for (int i = 0; i < LISTED; ++i) {
-            other[i] = target[i] > u || (target[i] < u && giant != NO_GIANT) ? label[target[i]] : own;
+            other[i] = target[i] != u ? label[target[i]] : own;
             if (target[i] < u && other[i] != giant) other[i] = own;
         }
         gatherer.reserve(LISTED);
 #pragma unroll
         for (int i = 0; i < LISTED; ++i) {
-            const bool found = other[i] != own;
+            const bool leaves = other[i] != own;
             Edge edge;
-            if (found) {
-                const int32 v = target[i];
-                const index_t id = u < v ? arc[i] : find_arc(graph.targets, graph.offsets[v], graph.offsets[v + 1], u);
-                edge = {order_key(graph.weights[arc[i]]), id, own, other[i]};
-            }
-            gatherer.add(found, edge);
+            if (leaves) edge = {order_key(graph.weights[arc[i]]), arc[i], own, other[i]};
+            const Pick mine = {edge.key, arc[i]};
+            if (leaves && other[i] == giant && mine < lightest) lightest = mine;
+            gatherer.add(leaves && other[i] != giant, edge);
         }
     }
 }
 
-// List the edges of all rows outside the giant component (of all rows, if there is NO_GIANT); hubs are put off.
+// List the edge along the arc of every lane that has one, from u outside the giant component into it.  All 32 lanes
+// must call.
+__device__ __forceinline__ void list_lightest(const Graph& graph, int32 giant, int32 u, int32 own, const Pick& lightest,
+                                              Gatherer& gatherer) {
+    const bool found = lightest.arc != NO_ARC;
+    Edge edge;
+    if (found) {
+        const int32 v = graph.targets[lightest.arc];
+        const index_t id =
+            u < v ? lightest.arc : find_arc(graph.targets, graph.offsets[v], graph.offsets[v + 1], u);
+        edge = {lightest.key, id, own, giant};
+    }
+    gatherer.reserve(1);
+    gatherer.add(found, edge);
+}
+
+// List the edges of all rows outside the giant component; hubs are put off.
 __device__ void list_rows(const Graph& graph, const int32* __restrict__ label, int32 giant, Gatherer& gatherer,
                           int32* hubs, uint32* hub_count) {
     const uint32 vertices = graph.vertices;
@@ -162,7 +299,8 @@ __device__ void list_rows(const Graph& graph, const int32* __restrict__ label, i
         }
         const index_t length = end - begin;
         const index_t short_end = length < LISTED_ALONE ? end : begin;
-        list_row<1>(graph, label, giant, static_cast<int32>(v), own, begin, short_end, 0, gatherer);
+        Pick lightest = NO_PICK;
+        list_row<1>(graph, label, giant, static_cast<int32>(v), own, begin, short_end, 0, lightest, gatherer);
         for (unsigned waiting = __ballot_sync(FULL_MASK, length >= LISTED_ALONE && length < HUB_ROW); waiting != 0;
              waiting &= waiting - 1) {
             const int owner = first_lane(waiting);
@@ -170,8 +308,12 @@ __device__ void list_rows(const Graph& graph, const int32* __restrict__ label, i
             const index_t row_end = __shfl_sync(FULL_MASK, end, owner);
             const int32 row_own = __shfl_sync(FULL_MASK, own, owner);
             const int32 u = static_cast<int32>(first) + owner;
-            list_row<WARP>(graph, label, giant, u, row_own, row_begin, row_end, lane_id(), gatherer);
+            Pick mine = NO_PICK;
+            list_row<WARP>(graph, label, giant, u, row_own, row_begin, row_end, lane_id(), mine, gatherer);
+            mine = group_lightest<WARP>(mine);
+            if (lane_id() == owner) lightest = mine;
         }
+        list_lightest(graph, giant, static_cast<int32>(v), own, lightest, gatherer);
         note_hubs(hubs, hub_count, length >= HUB_ROW, static_cast<int32>(v));
     }
 }
@@ -181,12 +323,37 @@ __device__ void list_hubs(const Graph& graph, const int32* __restrict__ label, i
                           const int32* hubs, uint32 hub_count) {
     for (uint32 h = blockIdx.x; h < hub_count; h += gridDim.x) {
         const int32 u = hubs[h];
-        list_row<BLOCK>(graph, label, giant, u, label[u], graph.offsets[u], graph.offsets[u + 1], threadIdx.x,
+        const int32 own = label[u];
+        Pick mine = NO_PICK;
+        list_row<BLOCK>(graph, label, giant, u, own, graph.offsets[u], graph.offsets[u + 1], threadIdx.x, mine,
                         gatherer);
+        mine = group_lightest<WARP>(mine);
+        list_lightest(graph, giant, u, own, lane_id() == 0 ? mine : NO_PICK, gatherer);
     }
 }
 
-// The component that most of 32 sampled arcs lead to.  All threads must call; the same in every block.
+// Add up the arcs in the rows outside the giant component: no more edges than these are listed there.
+__device__ void count_outside(const Graph& graph, const int32* __restrict__ label, int32 giant, uint64* outside) {
+    uint64 mine = 0;
+    for (int64 first = grid_thread(); first < graph.vertices; first += grid_threads() * LABELS) {
+        int32 component[LABELS];
+#pragma unroll
+        for (int k = 0; k < LABELS; ++k) {
+            const int64 v = first + k * grid_threads();
+            component[k] = v < graph.vertices ? label[v] : +DEAD;
+        }
+#pragma unroll
+        for (int k = 0; k < LABELS; ++k) {
+            const int64 v = first + k * grid_threads();
+            if (component[k] != DEAD && component[k] != giant) mine += graph.offsets[v + 1] - graph.offsets[v];
+        }
+    }
+    mine = warp_scan(mine);
+    if (lane_id() == WARP - 1 && mine != 0) atomicAdd(outside, mine);
+}
+
+// The component that more than half of 32 sampled arcs lead to, or NO_GIANT.  All threads must call; the same in every
+// block.
 __device__ int32 find_giant(Shared& shared, const Graph& graph, const int32* label) {
     __syncthreads();
     if (threadIdx.x < WARP) {
@@ -200,7 +367,7 @@ __device__ int32 find_giant(Shared& shared, const Graph& graph, const int32* lab
             most = theirs > most ? theirs : most;
         }
         const int winner = first_lane(__ballot_sync(FULL_MASK, votes == most));
-        if (lane_id() == winner) shared.giant = component;
+        if (lane_id() == winner) shared.giant = most > WARP / 2 ? component : NO_GIANT;
     }
     __syncthreads();
     return shared.giant;

@@ -1,10 +1,87 @@
 /*
 Phases 4 and 6 of filter_boruvka.cu: the listed edges bid for the components at their ends, and the winners link them.
+On the paged list of light edges a bid names a slot, from which the component learns where it leads; on the list of
+heavy edges, which is in no order, it names an id, and the edge that has won tells the component.
 */
 #ifndef GPUGRAPH_FILTER_BORUVKA_ROUNDS_CUH
 #define GPUGRAPH_FILTER_BORUVKA_ROUNDS_CUH
 
 #include "filter_boruvka/base.cuh"
+
+// ------------------------------------------------------------------ light edges
+
+// A warp drops those of its edges that lie inside a component, in order, and the others bid at both ends.  `renumbered`
+// tells what became of the components of the round before; nullptr in the first round.  Returns the edges kept.
+__device__ uint32 bid_by_slots(const Pages& pages, uint64 base, uint32 held, bool narrow, const int32* renumbered,
+                               uint64* best_key) {
+    uint32 kept = 0;
+    for (uint32 first = 0; first < held; first += WARP * PER_THREAD) {
+        Edge edge[PER_THREAD];
+        uint64 slot[PER_THREAD];
+        bool joins[PER_THREAD];
+#pragma unroll
+        for (int k = 0; k < PER_THREAD; ++k) {
+            const uint32 i = first + k * WARP + lane_id();
+            joins[k] = i < held;
+            slot[k] = base + (joins[k] ? i : first);
+            edge[k] = *pages.at(slot[k]);
+        }
+        if (renumbered != nullptr) {
+#pragma unroll
+            for (int k = 0; k < PER_THREAD; ++k) {
+                edge[k].a = renumbered[edge[k].a];
+                edge[k].b = renumbered[edge[k].b];
+            }
+            __syncwarp();  // all have read what is overwritten now
+#pragma unroll
+            for (int k = 0; k < PER_THREAD; ++k) {
+                joins[k] = joins[k] && edge[k].a != edge[k].b;
+                const unsigned joining = __ballot_sync(FULL_MASK, joins[k]);
+                slot[k] = base + kept + __popc(joining & lanes_before());
+                if (joins[k]) *pages.at(slot[k]) = edge[k];
+                kept += __popc(joining);
+            }
+        }
+        uint64 at_a[PER_THREAD], at_b[PER_THREAD];
+#pragma unroll
+        for (int k = 0; k < PER_THREAD; ++k) {
+            at_a[k] = joins[k] ? best_key[edge[k].a] : 0;  // race-allowed: the value only falls
+            at_b[k] = joins[k] ? best_key[edge[k].b] : 0;  // race-allowed: the value only falls
+        }
+#pragma unroll
+        for (int k = 0; k < PER_THREAD; ++k) {
+            const uint64 key = edge[k].key, bid = narrow ? key << 32 | static_cast<uint32>(slot[k]) : key;
+            if (bid < at_a[k]) atomicMin(&best_key[edge[k].a], bid);
+            if (bid < at_b[k]) atomicMin(&best_key[edge[k].b], bid);
+        }
+    }
+    return renumbered == nullptr ? held : kept;
+}
+
+// Of the edges of least weight, where weight and slot do not fit one word, the least slot.
+__device__ void bid_again_by_slots(const Pages& pages, uint64 base, uint32 held, const uint64* best_key,
+                                   uint64* best_slot) {
+    for (uint32 i = lane_id(); i < held; i += WARP) {
+        const Edge edge = *pages.at(base + i);
+        if (best_key[edge.a] == edge.key) lower_to(&best_slot[edge.a], base + i);
+        if (best_key[edge.b] == edge.key) lower_to(&best_slot[edge.b], base + i);
+    }
+}
+
+// ------------------------------------------------------------------ heavy edges
+
+// Whether no lane is seen to bid less at the same component: nearly all edges lead into the giant one, at which their
+// atomics would wait for each other.  All 32 lanes must call.
+__device__ __forceinline__ bool leads(int32 component, uint64 bid) {
+    uint64 least = bid;
+#pragma unroll
+    for (int offset = 1; offset < WARP; offset *= 2) {
+        const int32 other = __shfl_xor_sync(FULL_MASK, component, offset);
+        const uint64 theirs = __shfl_xor_sync(FULL_MASK, least, offset);
+        if (other == component && theirs < least) least = theirs;
+    }
+    return least == bid;
+}
 
 __device__ __forceinline__ uint64 bid_of(const Edge& edge) {
     return PACKED ? static_cast<uint64>(edge.key) << 32 | static_cast<uint32>(edge.id) : edge.key;
@@ -52,8 +129,11 @@ __device__ uint32 compact_and_bid(Shared& shared, Edge* region, uint32 held, con
         }
 #pragma unroll
         for (int k = 0; k < PER_THREAD; ++k) {
-            if (bid_of(edge[k]) < at_a[k]) lower_to(&best_key[edge[k].a], bid_of(edge[k]));
-            if (bid_of(edge[k]) < at_b[k]) lower_to(&best_key[edge[k].b], bid_of(edge[k]));
+            const uint64 bid = bid_of(edge[k]);
+            const bool leads_a = leads(edge[k].a, joins[k] ? bid : NO_BID);
+            const bool leads_b = leads(edge[k].b, joins[k] ? bid : NO_BID);
+            if (leads_a && bid < at_a[k]) atomicMin(&best_key[edge[k].a], bid);
+            if (leads_b && bid < at_b[k]) atomicMin(&best_key[edge[k].b], bid);
         }
     }
     return renumbered == nullptr ? held : kept;

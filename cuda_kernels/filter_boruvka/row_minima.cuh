@@ -7,22 +7,31 @@ or a block, by their length.
 
 #include "filter_boruvka/base.cuh"
 
-// The lightest arc of [begin, end), of which this lane sees every STRIDE-th.  Loads past the end are turned back to
-// the last arc, so that they need no branch and can all be under way at once.
+// The lightest arc of [begin, end), of which this lane sees every STRIDE-th quad.  Loads past the end are turned back
+// to the last quad, so that they need no branch and can all be under way at once.
 template <int STRIDE>
 __device__ __forceinline__ Pick lightest_arc(const Graph& graph, index_t begin, index_t end, int lane) {
-    Pick best = NO_PICK;
-    for (index_t portion = begin; portion < end; portion += STRIDE * IN_FLIGHT) {
-        Pick found[IN_FLIGHT];
+    Pick best = {NO_KEY, begin};  // no worse than the arc there
+    if (begin == end) return NO_PICK;
+    constexpr int FLIGHT = STRIDE == 1 ? SHORT_FLIGHT : STRIDE == GROUP ? GROUP_FLIGHT : LONG_FLIGHT;
+    const index_t last = (end - 1) / QUAD;
+    for (index_t portion = begin / QUAD; portion <= last; portion += STRIDE * FLIGHT) {
+        Quad found[FLIGHT];
 #pragma unroll
-        for (int i = 0; i < IN_FLIGHT; ++i) {
+        for (int i = 0; i < FLIGHT; ++i) {
             const index_t ahead = static_cast<index_t>(i) * STRIDE + lane;
-            found[i].arc = ahead < end - portion ? portion + ahead : end - 1;
-            found[i].key = order_key(graph.weights[found[i].arc]);
+            found[i] = load_quad(graph, ahead < last - portion ? portion + ahead : last);
         }
 #pragma unroll
-        for (int i = 0; i < IN_FLIGHT; ++i) {
-            if (found[i] < best) best = found[i];
+        for (int i = 0; i < FLIGHT; ++i) {
+            const index_t ahead = static_cast<index_t>(i) * STRIDE + lane;
+            const index_t first = (ahead < last - portion ? portion + ahead : last) * QUAD;
+#pragma unroll
+            for (int j = 0; j < QUAD; ++j) {
+                const index_t arc = first + j;  // ascending, so that of equal weights the first is kept
+                const weight_key_t key = order_key(found[i].weight[j]);
+                if (arc >= begin && arc < end && key < best.key) best = {key, arc};
+            }
         }
     }
     return best;
@@ -33,9 +42,9 @@ __device__ __forceinline__ void take_pick(const Graph& graph, int64 v, const Pic
     link[v] = best.arc == NO_ARC ? NO_LINK : graph.targets[best.arc];
 }
 
-// The lightest arc of every vertex; hubs are put off.  Notes the row in which each tile begins.
-__device__ void pick_row_minima(const Graph& graph, index_t* pick, int32* link, int32* tile_row, int32* hubs,
-                                uint32* hub_count) {
+// The lightest arc of every vertex; hubs are put off.  Notes the row in which every `tile` arcs begin.
+__device__ void pick_row_minima(const Graph& graph, count_t tile, index_t* pick, int32* link, int32* tile_row,
+                                int32* hubs, uint32* hub_count) {
     for (int64 first = grid_thread() - lane_id(); first < graph.vertices; first += grid_threads()) {
         const int64 v = first + lane_id();
         index_t begin = 0, end = 0;
@@ -44,8 +53,8 @@ __device__ void pick_row_minima(const Graph& graph, index_t* pick, int32* link, 
             end = graph.offsets[v + 1];
         }
         const index_t length = end - begin;
-        for (index_t tile = (begin + TILE - 1) / TILE; tile * TILE < end; ++tile) {
-            tile_row[tile] = static_cast<int32>(v);
+        for (count_t t = (static_cast<count_t>(begin) + tile - 1) / tile; t * tile < static_cast<count_t>(end); ++t) {
+            tile_row[t] = static_cast<int32>(v);
         }
         if (v < graph.vertices && length < SHORT_ROW) {
             take_pick(graph, v, lightest_arc<1>(graph, begin, end, 0), pick, link);

@@ -128,7 +128,8 @@ class ForestOnDevices(Arrays):
         require_on_devices(part.comm, device, part.bytes_to_place(device) + needs(table), part.name)
         rows = part.rows_on(device)
         super().__init__(device, table)
-        self.part, self.comm, self.block = part, comm_for(part.comm, device), FILE["BLOCK"]
+        self.part, self.comm = part, comm_for(part.comm, device)
+        self.block = alone.block(part.index_bits, part.weight_dtype)
         self.kernels = load_kernels(part, device)
         first, last = part.first, part.first + part.rows
         self.bounds = np.int32(first), np.int32(last)

@@ -30,7 +30,9 @@ FILTER_DEGREE = 6
 """Below this many arcs per vertex nothing is gained by holding heavy edges back."""
 FILTER_ARCS = 1 << 16
 """Below this many arcs one list is quicker than two."""
-LIGHT_ARCS = 2.4
+ALL_LISTED = 1 << 19
+"""Below this many edges the list has room for all."""
+LIGHT_ARCS = 2.1
 """Arcs below the threshold per vertex that has any: enough for a giant component, few enough to be quick; the kernel
 takes more where the graph is clustered."""
 
@@ -38,17 +40,35 @@ takes more where the graph is clustered."""
 def arrays(sizes: InputSizes) -> ArrayTable:
     """Return the arrays of a run (meaning: filter_boruvka.cu)."""
     n, index, wide = sizes.vertices, np.dtype(f"i{sizes.index_bits // 8}"), is_wide(sizes)
+    spans, page = min(sizes.arcs // FILE["TILE"] + 1, FILE["MOST_SPANS"]), FILE["PAGE"]
     return {
         **dict.fromkeys(("label", "link", "up"), (n, np.int32)),
         "pick": (n, index),
         "best_key": (n // 2 + 1, np.uint64),
         "best_id": (n // 2 + 1 if wide else 1, np.uint64),
         "chain": (n + 1, np.int32),
-        "list": ((sizes.arcs // 2 + 1) * (3 if wide else 2), np.uint64),
+        "list": ((edges_held(sizes) // page + 1 + spans) * page * (3 if wide else 2), np.uint64),
+        "page_of": (sizes.arcs // page + 1, np.uint32),
+        "first_row": (spans, np.int32),
         "forest": (max(n - 1, 1), index),
         "control": (FILE["CONTROL_WORDS"], np.uint32),
         "timeline": (len(FILE.phases), np.uint64),
     }
+
+
+def edges_held(sizes: InputSizes) -> int:
+    """Return for how many edges the list has room, beside what of the last page of each span stays empty.
+
+    That is all of them, but a quarter where edges are held back: few are light, and of what is listed after them nearly
+    all lies inside a component.  The kernel lists in more steps what does not fit.
+    """
+    edges = sizes.arcs // 2
+    return edges if not holds_back(sizes) or edges < ALL_LISTED else max(edges // 4, 2 * sizes.vertices)
+
+
+def holds_back(sizes: InputSizes) -> bool:
+    """Return whether heavy edges wait until the light ones have joined most vertices."""
+    return sizes.arcs >= FILTER_DEGREE * sizes.vertices and sizes.arcs >= FILTER_ARCS
 
 
 class State(Arrays):
@@ -58,16 +78,20 @@ class State(Arrays):
         super().__init__(device, arrays(view))
         self.view = view
         n, arcs = view.vertices, view.arcs
-        # Listing streams the arcs only where few of them should be light; if those came to the end of the list all the
-        # same, it would begin again, without streaming.
-        self.tile_row = self.list[len(self.list) - (arcs // FILE["TILE"] // 2 + 1) :].view(np.int32)
         self.hubs = self.chain  # hubs are noted while rows are read, numbers while rounds are made
         self.forest_edges = self.control[FILE["FOREST"] : FILE["FOREST"] + 1]
         self.kernel = load_kernel(view, device)
-        self.block = FILE["BLOCK"]
+        self.block = block(view.index_bits, view.weights.dtype)
         work = max(n, arcs // ARCS_PER_THREAD)
         self.grid = max(1, min(-(-work // self.block), self.kernel.resident_blocks(self.block)))
-        self.wanted = int(LIGHT_ARCS * n) if arcs >= FILTER_DEGREE * n and arcs >= FILTER_ARCS else 0
+        self.wanted = int(LIGHT_ARCS * n) if holds_back(view) else 0
+        edge_words = 3 if is_wide(view) else 2
+        self.room = len(self.list) // edge_words // FILE["PAGE"]
+
+
+def block(index_bits: int, weights: np.dtype[Any]) -> int:
+    """Return how many threads a block has."""
+    return FILE["PACKED_BLOCK" if index_bits == 32 and weights.itemsize == 4 else "WIDE_BLOCK"]
 
 
 def load_kernel(view: ResidentView, device: Device) -> Kernel:
@@ -94,7 +118,16 @@ def run(state: State, clock: Clock) -> Array:
             *(np.int32(view.vertices), view.index_dtype.type(view.arcs), np.uint64(state.wanted)),
             *(view.offsets, view.targets, view.weights),
             *(state.label, state.pick, state.link, state.up, state.best_key, state.best_id, state.chain),
-            *(state.list, state.tile_row, state.hubs, state.forest, state.control, state.timeline),
+            *(
+                state.list,
+                np.uint32(state.room),
+                state.page_of,
+                state.first_row,
+                state.hubs,
+                state.forest,
+                state.control,
+                state.timeline,
+            ),
         ),
     )
     if clock.timing:

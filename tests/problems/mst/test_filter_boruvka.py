@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import gpugraph.problems.mst.gpu_filter_boruvka as filter_boruvka
+from gpugraph.clock import NullClock
 from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.generate import generate
@@ -75,8 +79,9 @@ def test_a_chain_longer_than_one_chase_is_followed_to_its_end(rising: bool) -> N
 
 def sampled_arcs(arcs: int) -> np.ndarray:
     """Return the positions of the arcs from whose weights the kernel guesses what is light."""
-    sample = np.arange(filter_boruvka.FILE["BLOCK"], dtype=np.uint64)
-    stratum = np.uint64(arcs // filter_boruvka.FILE["BLOCK"])
+    samples = filter_boruvka.FILE["PACKED_BLOCK"]
+    sample = np.arange(samples, dtype=np.uint64)
+    stratum = np.uint64(arcs // samples)
     return sample * stratum + (sample * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(32)) % stratum
 
 
@@ -95,31 +100,93 @@ def misleading(n: int = 1664) -> CSRGraph:
     return plain.renamed(weights=weights.astype(np.uint32))
 
 
-def filtered_forest(graph: CSRGraph, seed: int, room: int | None = None) -> set[str]:
-    """Check the forest; return the phases that were entered.  ``room``: edges listed before the rows of tiles begin."""
+def phases_and_lists(graph: CSRGraph, seed: int = 0, room: int | None = None) -> tuple[set[str], int, int]:
+    """Check the forest; return the phases that were entered, the pages of the last list in order, and the edges of one
+    that is in none.  ``room``: pages that may be taken."""
     device = EmulatedDevice(seed=seed)
     view = make_resident(GraphView.of(graph), device)[0]
     state, clock = filter_boruvka.State(view, device), device.phase_clock()
-    if room is not None:
-        state.tile_row = state.list[2 * room :].view(np.int32)
+    state.room = state.room if room is None else room
     raw = fetch_forest(state, filter_boruvka.run(state, clock))
     np.testing.assert_array_equal(filter_boruvka.finish(state, raw).edges, expected("mst", graph, ()).edges)
-    return set(clock.seconds)
+    pages, entries = (int(device.read(state.control, filter_boruvka.FILE[word])) for word in ("PAGES", "ENTRIES"))
+    return set(clock.seconds), pages, entries
 
 
 def test_a_sample_that_misleads_costs_time_and_no_edge() -> None:
-    """More edges count as light than there is room for before the rows of tiles."""
-    assert "heavy_edges" not in filtered_forest(misleading(), 0)
+    """Nearly all edges count as light, and have room: none that joins two components is left."""
+    phases, _, entries = phases_and_lists(misleading())
+    assert "heavy_edges" in phases
+    assert entries == 0
 
 
 @pytest.mark.usefixtures("filtering")
-@pytest.mark.parametrize("seed", [0, 1, 2, 3])
-def test_light_edges_never_overwrite_the_rows_of_tiles(seed: int) -> None:
-    """Those are read as long as edges are listed; where both have too little room, all edges are listed instead."""
-    graph = undirected(500, edges_at_random(500, 6000, 1000, seed))
-    assert "heavy_edges" in filtered_forest(graph, seed)
-    for room in (100, 17, 0):
-        assert "heavy_edges" not in filtered_forest(graph, seed, room)
+def test_where_no_component_is_giant_all_edges_are_listed_in_order() -> None:
+    """Cliques of light edges stay apart until the few heavy ones that join them."""
+    rng = np.random.default_rng(1)
+    inside = [
+        (c * 20 + i, c * 20 + j, int(rng.integers(1, 50))) for c in range(60) for i in range(20) for j in range(i)
+    ]
+    between = [(int(u), int(v), int(rng.integers(10**6, 10**6 + 9))) for u, v in rng.integers(0, 1200, (400, 2))]
+    for seed in range(3):
+        phases, pages, entries = phases_and_lists(undirected(1200, inside + between), seed)
+        assert {"light_edges", "heavy_edges", "heavy_rounds"} <= phases
+        assert pages > 0
+        assert entries == 0
+
+
+@pytest.mark.usefixtures("filtering")
+def test_where_one_component_is_giant_only_the_rows_outside_are_listed() -> None:
+    phases, pages, entries = phases_and_lists(undirected(2000, edges_at_random(2000, 20000, 10**6, 4)))
+    assert "heavy_edges" in phases
+    assert pages == 0 < entries
+
+
+@pytest.mark.parametrize("room", [4, 9, 30])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: undirected(500, edges_at_random(500, 9000, 1000, 3)),
+        lambda: undirected(300, edges_at_random(300, 6000, 1, 6)),
+        lambda: generate("grid:48x48,w=1..5"),
+    ],
+    ids=["random", "equal weights", "not filtered"],
+)
+@pytest.mark.usefixtures("filtering")
+def test_what_the_list_has_no_room_for_is_listed_in_steps(make: Callable[[], CSRGraph], room: int) -> None:
+    """Only the edges below a threshold that the last try has shown are listed, until what is left fits."""
+    graph = make()
+    for seed in range(2):
+        _, pages, entries = phases_and_lists(graph, seed, room)
+        assert pages <= room
+        assert entries <= room * filter_boruvka.FILE["PAGE"]
+
+
+def test_rows_far_behind_each_other_are_found() -> None:
+    """More empty rows lie between two arcs of one look than its windows reach."""
+    n = 40000
+    ends = np.sort(np.random.default_rng(2).choice(n, 300, replace=False))
+    edges = [(int(ends[i]), int(ends[j]), (i * 7919 + j) % 97) for i in range(300) for j in (i + 1, i + 7) if j < 300]
+    for seed in range(2):
+        assert_same_forest(undirected(n, edges), seed)
+
+
+def test_equal_weights_are_told_apart_by_their_order_across_pages_and_spans() -> None:
+    """Slots must order edges as their ids do, whichever warp lists them and however many are dropped."""
+    graph = generate("grid:96x96,w=1..2")
+    for seed in range(3):
+        assert_same_forest(graph, seed)
+
+
+def test_weights_that_begin_anywhere_are_read_one_by_one() -> None:
+    graph = undirected(700, edges_at_random(700, 5000, 300, 9))
+    device = EmulatedDevice(seed=1)
+    view = make_resident(GraphView.of(graph), device)[0]
+    shifted = device.empty(graph.arcs + 1, view.weights.dtype)[1:]
+    device.copy(shifted, view.weights)
+    state = filter_boruvka.State(replace(view, weights=shifted), device)
+    raw = fetch_forest(state, filter_boruvka.run(state, NullClock()))
+    np.testing.assert_array_equal(filter_boruvka.finish(state, raw).edges, expected("mst", graph, ()).edges)
 
 
 RACED = {
