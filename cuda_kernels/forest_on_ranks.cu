@@ -39,7 +39,7 @@ by a bit are ours.
 constexpr int TREES = 2048;       // trees that a block numbers
 constexpr int NUMBERERS = 256;    // threads of a block that numbers
 constexpr int JUMPS = 32;         // links that a launch of follow climbs
-constexpr int GATHERED = 64;      // edges that a warp gathers before it writes them
+constexpr int GATHERED = 48;      // edges that a warp gathers before it writes them: more would not fit
 constexpr int SAMPLED = 512;      // edges sampled by each rank
 constexpr uint64 NO_NAME = 0xffffffffffffffffull;
 

@@ -14,8 +14,8 @@ constexpr bool PACKED = INDEX_BITS == 32 && sizeof(weight_key_t) == 4;
 constexpr int PACKED_BLOCK = 448;
 constexpr int WIDE_BLOCK = 640;
 constexpr int BLOCK = PACKED ? PACKED_BLOCK : WIDE_BLOCK;
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 750
-constexpr int RESIDENT = 1;        // blocks of a multiprocessor: Volta's code would spill with two
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+constexpr int RESIDENT = 1;        // blocks of a multiprocessor: older ones have no room for two
 #else
 constexpr int RESIDENT = PACKED ? 2 : 1;
 #endif
