@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,10 @@ os.environ["GPUGRAPH_CONFIG"] = ""  # not whatever the user of this machine like
 os.environ["GPUGRAPH_OFFLINE"] = "1"  # no test asks anybody but itself
 for _name in ("GPUGRAPH_MIRROR", "GPUGRAPH_DATASETS", "GPUGRAPH_DATA_DIR"):
     os.environ.pop(_name, None)
+
+# A shell that starts the tests in the background has them ignore Ctrl-C, and so would every process that they start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def gpu_trouble() -> str | None:
