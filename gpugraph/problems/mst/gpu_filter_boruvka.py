@@ -40,30 +40,38 @@ takes more where the graph is clustered."""
 def arrays(sizes: InputSizes) -> ArrayTable:
     """Return the arrays of a run (meaning: filter_boruvka.cu)."""
     n, index, wide = sizes.vertices, np.dtype(f"i{sizes.index_bits // 8}"), is_wide(sizes)
-    spans, page = min(sizes.arcs // FILE["TILE"] + 1, FILE["MOST_SPANS"]), FILE["PAGE"]
+    page = FILE["PAGE"]
     return {
         **dict.fromkeys(("label", "link", "up"), (n, np.int32)),
         "pick": (n, index),
         "best_key": (n // 2 + 1, np.uint64),
         "best_id": (n // 2 + 1 if wide else 1, np.uint64),
         "chain": (n + 1, np.int32),
-        "list": ((edges_held(sizes) // page + 1 + spans) * page * (3 if wide else 2), np.uint64),
+        "list": (room(sizes) * page * (3 if wide else 2), np.uint64),
         "page_of": (sizes.arcs // page + 1, np.uint32),
-        "first_row": (spans, np.int32),
+        "first_row": (most_spans(sizes), np.int32),
         "forest": (max(n - 1, 1), index),
         "control": (FILE["CONTROL_WORDS"], np.uint32),
         "timeline": (len(FILE.phases), np.uint64),
     }
 
 
-def edges_held(sizes: InputSizes) -> int:
-    """Return for how many edges the list has room, beside what of the last page of each span stays empty.
+def most_spans(sizes: InputSizes) -> int:
+    """Return into how many spans the arcs are cut at most, of each of which a warp lists the edges."""
+    return min(sizes.arcs // FILE["TILE"] + 1, FILE["MOST_SPANS"])
 
-    That is all of them, but a quarter where edges are held back: few are light, and of what is listed after them nearly
-    all lies inside a component.  The kernel lists in more steps what does not fit.
+
+def room(sizes: InputSizes) -> int:
+    """Return how many pages the list has.
+
+    That is enough for all edges, but for a quarter where heavy ones are held back: few are light, and of what is listed
+    after them nearly all lies inside a component.  The kernel lists in more steps what does not fit.  The last page of
+    each span is not full.
     """
     edges = sizes.arcs // 2
-    return edges if not holds_back(sizes) or edges < ALL_LISTED else max(edges // 4, 2 * sizes.vertices)
+    if holds_back(sizes) and edges >= ALL_LISTED:
+        edges = max(edges // 4, 2 * sizes.vertices)
+    return edges // FILE["PAGE"] + 1 + most_spans(sizes)
 
 
 def holds_back(sizes: InputSizes) -> bool:
@@ -85,8 +93,7 @@ class State(Arrays):
         work = max(n, arcs // ARCS_PER_THREAD)
         self.grid = max(1, min(-(-work // self.block), self.kernel.resident_blocks(self.block)))
         self.wanted = int(LIGHT_ARCS * n) if holds_back(view) else 0
-        edge_words = 3 if is_wide(view) else 2
-        self.room = len(self.list) // edge_words // FILE["PAGE"]
+        self.room = room(view)
 
 
 def block(index_bits: int, weights: np.dtype[Any]) -> int:
@@ -118,16 +125,8 @@ def run(state: State, clock: Clock) -> Array:
             *(np.int32(view.vertices), view.index_dtype.type(view.arcs), np.uint64(state.wanted)),
             *(view.offsets, view.targets, view.weights),
             *(state.label, state.pick, state.link, state.up, state.best_key, state.best_id, state.chain),
-            *(
-                state.list,
-                np.uint32(state.room),
-                state.page_of,
-                state.first_row,
-                state.hubs,
-                state.forest,
-                state.control,
-                state.timeline,
-            ),
+            *(state.list, np.uint32(state.room), state.page_of, state.first_row, state.hubs),
+            *(state.forest, state.control, state.timeline),
         ),
     )
     if clock.timing:
