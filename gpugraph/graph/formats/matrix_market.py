@@ -70,7 +70,7 @@ def read(source: Source) -> ArcList:
         )
     check_vertices(source.path, n, line)
     rows = Rows(kind != b"pattern", comments=b"%", real=kind in (b"real", b"double"), low=1, high=n)
-    columns = read_rows(source, rows, line)
+    columns = read_rows(source, rows, line, None if symmetric else source.device)  # some entries are compared
     if columns.count != entries:
         raise GraphFormatError(
             f"the size line promises {entries} entries, the file lists {columns.count}",

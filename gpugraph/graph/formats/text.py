@@ -20,6 +20,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpugraph.devices.base import Device
 from gpugraph.errors import GraphFormatError
 from gpugraph.graph.build import ARC_BYTES
 from gpugraph.graph.chunks import in_order
@@ -66,24 +67,25 @@ class Rows:
         return 2 + self.weighted + bool(self.prefix)
 
 
-def read_rows(source: Source, rows: Rows, behind: int = 0) -> Columns:
+def read_rows(source: Source, rows: Rows, behind: int = 0, device: Device | None = None) -> Columns:
     """Parse the lines of a file.
 
     Args:
         source: the file.
         rows: what they look like.
         behind: the number of the line behind which they begin.
+        device: where the arcs go while they are parsed.
 
     Raises:
         GraphFormatError: a line that is not as ``rows`` says, with its number.
         OutOfMemory: there are more arcs than memory for a graph of them.
     """
-    columns, asked = Columns(), 0
+    columns, asked = Columns(device), 0
     parser = LineParser(**vars(rows))
 
     def check_room(between: int) -> int:
         """Ask whether there is memory, if ``between`` arcs were added since; asking takes as long as some 1000 arcs."""
-        if columns.count - asked < between:
+        if columns.count - asked < between or columns.device is not None:
             return asked
         require_memory(ARC_BYTES * columns.count, f"{source.path}: {columns.count} arcs so far")
         return columns.count
