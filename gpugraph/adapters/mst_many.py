@@ -426,7 +426,7 @@ def on_gpu(batch: GraphBatch, device: Device) -> Forests:
         forest, counts = device.empty(vertices, np.int32), device.empty(len(batch), np.int32)
     with calls.phase("kernel"):
         grid = min(len(batch), 4 * kernel.resident_blocks(BLOCK))
-        kernel(grid, BLOCK, (np.int32(len(batch)), *arrays, label, link, pick, best, forest, counts))
+        kernel(grid, BLOCK, (np.uint32(len(batch)), *arrays, label, link, pick, best, forest, counts))
         device.synchronize()
     with calls.phase("back"):
         chosen, sizes = (device.download(array).astype(np.int64) for array in (forest, counts))
