@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from gpugraph.compiled import threads
 from gpugraph.devices.discovery import select_device
 from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.errors import GraphFormatError, InputError, OutOfMemory
@@ -20,7 +21,7 @@ from gpugraph.graph.build import ArcList, build, symmetrize
 from gpugraph.graph.csr import WEIGHT_DTYPES, CSRGraph
 from gpugraph.graph.device_build import build_on_device, can_build
 from gpugraph.graph.device_rows import DeviceRows
-from gpugraph.graph.formats import columns, number_lines
+from gpugraph.graph.formats import columns, number_lines, plain_text
 from gpugraph.graph.formats.input_file import Source
 from gpugraph.graph.generate import generate
 from gpugraph.graph.load import load_file, save_file
@@ -246,6 +247,22 @@ def test_the_host_holds_no_list_of_what_went_to_a_device(
     assert made.on_device is not None
     assert len(held) > 4
     assert max(held) < 12 * host.arcs / 4
+
+
+@needs_compiler
+def test_arcs_go_to_the_device_while_most_of_a_text_is_not_parsed_yet(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is joined waits for no thread that parses, and no thread runs ahead of what is sent."""
+    path = wel_of(generate("rmat:12"), tmp_path / "g.wel")
+    monkeypatch.setattr(plain_text, "PART", path.stat().st_size // 256)
+    monkeypatch.setattr(columns, "_BLOCK", 1 << 10)
+    parsed, at_send = [], []
+    send, part = columns.Columns._send, number_lines.LineParser.part
+    monkeypatch.setattr(number_lines.LineParser, "part", lambda *told: parsed.append(told) or part(*told))
+    monkeypatch.setattr(columns.Columns, "_send", lambda *told: at_send.append(len(parsed)) or send(*told))
+    assert load_file(path, device=EmulatedDevice()).digest == load_file(path).digest
+    assert at_send[0] < 3 * threads() + 10 < 500 < len(parsed)
 
 
 @needs_compiler

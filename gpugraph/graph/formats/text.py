@@ -20,6 +20,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpugraph.compiled import threads
 from gpugraph.devices.base import Device
 from gpugraph.errors import GraphFormatError
 from gpugraph.graph.build import ARC_BYTES
@@ -37,6 +38,8 @@ _EXACT = 2**53
 _INT64 = 2**63
 _ARCS_BETWEEN = 1 << 20
 """Arcs after which it is asked whether there is memory for more."""
+_AHEAD = 2
+"""Parts for each thread, of a text whose arcs go to a device, that are parsed or being parsed and not on their way."""
 ANY_ID = _INT64 - 1
 
 
@@ -81,7 +84,7 @@ def read_rows(source: Source, rows: Rows, behind: int = 0, device: Device | None
         OutOfMemory: there are more arcs than memory for a graph of them.
     """
     columns, asked = Columns(device), 0
-    parser = LineParser(**vars(rows))
+    parser = LineParser(**vars(rows), kept=device is None)
 
     def check_room(between: int) -> int:
         """Ask whether there is memory, if ``between`` arcs were added since; asking takes as long as some 1000 arcs."""
@@ -102,8 +105,9 @@ def read_rows(source: Source, rows: Rows, behind: int = 0, device: Device | None
             return columns
         begin = text.behind(behind)
         line, counted = behind + 1, begin
-        parts = text.parts(begin)
-        with closing(in_order(lambda start, stop: parser.part(text, start, stop), parts)) as found:
+        parts = text.parts(begin, small=device is not None)
+        ahead = None if device is None else _AHEAD * threads()
+        with closing(in_order(lambda start, stop: parser.part(text, start, stop), parts, ahead)) as found:
             for (start, stop), piece in zip(parts, found, strict=True):
                 if piece is not None:
                     columns.take(piece)
