@@ -99,9 +99,10 @@ class CudaDevice:
         self._contiguous(array)
         if array.size == 0:
             return
-        element = np.full(1, value, array.dtype)
-        pattern = element.tobytes()
-        if len(set(pattern)) == 1:
+        zero = type(value) is int and value == 0  # the usual case, between the launches of a call
+        element = None if zero else np.full(1, value, array.dtype)
+        pattern = b"\0" if element is None else element.tobytes()
+        if element is None or len(set(pattern)) == 1:
             with translated(self.label, "filling an array"):
                 self._runtime.memsetAsync(array.data.ptr, pattern[0], array.nbytes, self._stream_pointer)
             return
