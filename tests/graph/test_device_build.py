@@ -188,6 +188,8 @@ TEXTS = {
     "reals at last.wel": "0 1 3\n1 0 3\n1 2 0.5\n2 1 0.5\n",
     "wide at last.wel": "0 1 3\n1 0 3\n1 2 9000000000\n2 1 9000000000\n",
     "far id at last.el": "0 1\n1 0\n1 5000000000\n5000000000 1\n",
+    "lower.mtx": "%%MatrixMarket matrix coordinate integer symmetric\n3 3 3\n2 1 5\n3 1 4\n3 3 1\n",
+    "both ways.mtx": "%%MatrixMarket matrix coordinate integer symmetric\n3 3 3\n2 1 5\n3 1 4\n1 2 5\n",
     "nothing.mtx": "%%MatrixMarket matrix coordinate integer general\n3 3 0\n",
 }
 
@@ -208,6 +210,19 @@ def test_a_text_read_onto_a_device_is_the_graph_of_the_host(
     assert (made.vertex_names is None) == (host.vertex_names is None)
     for array in ("offsets", "targets", "weights", *(["vertex_names"] if host.vertex_names is not None else [])):
         assert np.array_equal(getattr(made, array), getattr(host, array)), array
+
+
+@needs_compiler
+def test_entries_of_a_symmetric_matrix_that_differ_are_refused_in_the_words_of_the_host(tmp_path: Path) -> None:
+    path = tmp_path / "a.mtx"
+    path.write_text("%%MatrixMarket matrix coordinate integer symmetric\n3 3 3\n2 1 5\n3 1 4\n1 2 6\n")
+    said = []
+    for device in (None, EmulatedDevice()):
+        with pytest.raises(GraphFormatError) as caught:
+            load_file(path, device=device)
+        said.append(str(caught.value))
+    assert said[0] == said[1]
+    assert "a.mtx line 5: declared symmetric, but (1, 2) is 6 and (2, 1) is 5" in said[0]
 
 
 @contextmanager

@@ -31,6 +31,7 @@ class Columns:
         device: where they go, block by block, as long as all have 32-bit ids and weights of one type; or None.
         first: the ends of the first arc; (0, −1) before there is one.
         other_low, other_high: the least and the greatest id of the arcs behind it.
+        upper: an arc that has gone to the device leads to a larger id.
     """
 
     device: Device | None = None
@@ -45,6 +46,7 @@ class Columns:
     first: tuple[int, int] = (0, -1)
     other_low: int = 2**63
     other_high: int = -1
+    upper: bool = False
     _waiting: int = 0
     _sent: list[tuple[Any, ...]] = field(default_factory=list)
 
@@ -85,6 +87,7 @@ class Columns:
 
     def _send(self, device: Device) -> None:
         """Send what waits to the device, or have everything here from now on."""
+        self.upper = self.upper or any(bool((v > u).any()) for u, v in zip(self.tails, self.heads, strict=True))
         columns = [column for column in (self.tails, self.heads, self.weights) if column]
         kinds = [{part.dtype for part in column} for column in columns]
         alike = all(len(kind) == 1 for kind in kinds) and {np.dtype(np.int32)} == kinds[0] == kinds[1]
