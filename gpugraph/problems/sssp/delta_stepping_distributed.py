@@ -348,6 +348,7 @@ class DeviceSearch(Arrays):
         if self.pulls:
             self._pull()
         else:
+            self.base = self._word(0, self.bits)
             self.launch("reenter", self.part.rows, np.int32(self.part.rows), self.distance, self.pending)
 
     def _pull(self) -> None:

@@ -101,7 +101,7 @@ class HostSearch:
         """Let no sum be left alone any more; a collective."""
         self.within, self.horizon = False, self.unreached
         if self.part.directed:
-            self.pending[:] = self.distance != self.unreached
+            self.pending[:], self.base = self.distance != self.unreached, self.dtype.type(0)
             return
         beyond = np.flatnonzero((self.distance == self.unreached) & (self.part.degrees > 0))
         counts = [int(count) for count in self.comm.host.share(len(beyond))]
