@@ -138,10 +138,11 @@ __device__ __forceinline__ void visit_bits(const distance_t* distance, uint32 bi
     }
 }
 
-// Launch: any grid, BLOCK threads.  Writes: table (BY_BIN + BINS,), this rank's, 0 at first, by atomics.
+// Launch: any.  Writes: table (BY_BIN + BINS,), this rank's, 0 at first, by atomics; and 0 for what the round that
+// follows counts.
 extern "C" __global__ void delta_stepping_distributed_survey(int32 rows, const distance_t* __restrict__ distance,
                                                              const uint32* __restrict__ pending, distance_t base,
-                                                             float64 units, const uint32* __restrict__ control,
+                                                             float64 units, uint32* control, uint64* hub_pieces,
                                                              uint64* table) {
     __shared__ uint32 histogram[BINS];
     __shared__ uint64 least;
@@ -165,7 +166,11 @@ extern "C" __global__ void delta_stepping_distributed_survey(int32 rows, const d
         if (histogram[bin] != 0) atomicAdd(&table[BY_BIN + bin], static_cast<uint64>(histogram[bin]));
     }
     if (threadIdx.x == 0 && least != 0) atomicMax(&table[LEAST_PENDING], least);
-    if (grid_thread() == 0) table[OVERFLOWED] = control[OVERFLOW];
+    if (grid_thread() == 0) {
+        table[OVERFLOWED] = control[OVERFLOW];
+        control[NEAR] = 0;
+        *hub_pieces = 0;
+    }
 }
 
 // Launch: any grid, blocks of whole warps.  Writes: this rank's stretch of the entries, the pending vertices below a

@@ -46,9 +46,9 @@ from gpugraph.ranks.part import GraphPart, require_on_devices
 FILE = KernelFile("delta_stepping_distributed.cu", DISTANCE_SETS)
 LEAST_PENDING, OVERFLOWED, BY_BIN = range(3)
 """Places in what a rank tells, here again for the CPU, which reads no .cu file."""
-NEAR_SHARE = 16
+NEAR_SHARE = 8
 """Of a device's vertices at least this part is near, if so many wait: a round costs as much as many relaxations."""
-HORIZON_DEGREE, HORIZON_ARCS, FIRST_WIDTHS = 16, 4, 8
+HORIZON_DEGREE, HORIZON_ARCS, FIRST_WIDTHS = 16, 2, 8
 """Arcs a vertex from which on a horizon pays, arcs a vertex that are shorter than it, and widths of a bucket to it."""
 UNITS = 4096
 """Of a mean weight, in which distances of floats are counted."""
@@ -296,9 +296,8 @@ class DeviceSearch(Arrays):
         """Return (P, BY_BIN + bins) what every rank tells; a collective."""
         device, ranks = self.device, self.comm.size
         device.fill(self.table, 0)
-        bins = (self.base, np.float64(self.widths.units))
-        rows = np.int32(self.part.rows)
-        self.launch("survey", self.pending.size, rows, self.distance, self.pending, *bins, self.control, self.own_table)
+        what = (np.int32(self.part.rows), self.distance, self.pending, self.base, np.float64(self.widths.units))
+        self.launch("survey", self.pending.size, *what, self.control, self.hub_pieces, self.own_table)
         self.comm.all_reduce(self.table, "sum")
         told: NDArray[np.uint64] = device.download(self.table).reshape(ranks, -1)
         self.surveyed, least = self.base, (~told[:, LEAST_PENDING]).min()
@@ -315,7 +314,6 @@ class DeviceSearch(Arrays):
         """Put the pending vertices of the first bins into one list of all ranks, so many from each; a collective."""
         own = self._stretch(counts)
         if counts[self.comm.rank]:
-            self.device.fill(self.control[FILE["NEAR"] : FILE["NEAR"] + 1], 0)
             where = (np.int32(self.part.rows), np.int32(self.part.first), self.distance, self.pending)
             below = (self.surveyed, np.float64(self.widths.units), np.int32(bins))
             self.launch("collect", self.pending.size, *where, *below, self.control, own)
@@ -336,11 +334,10 @@ class DeviceSearch(Arrays):
 
     def relax(self) -> None:
         """Relax the arcs from all vertices of the list to own ones."""
-        device, whole, lowered = self.device, np.int32(not self.within), (self.distance, self.pending)
-        device.fill(self.hub_pieces, 0)
+        whole, lowered = np.int32(not self.within), (self.distance, self.pending)
         rest = (self.entries, whole, *self._graph(), self.horizon, *lowered, *self._put_aside())
-        self.launch("relax", max(32 * self.count, self.block), np.uint32(self.count), *rest)
-        self.launch("relax_hubs", device.multiprocessors * 4 * self.block, *rest)
+        self.launch("relax", 32 * self.count, np.uint32(self.count), *rest)
+        self.launch("relax_hubs", self.device.multiprocessors * 4 * self.block, *rest)
 
     def cross(self) -> None:
         """Let no sum be left alone any more; a collective."""
@@ -363,7 +360,7 @@ class DeviceSearch(Arrays):
         device.fill(self.hub_pieces, 0)
         rest = (self.entries, *self._graph(), self.distance, best, *self._put_aside())
         if self.count:
-            self.launch("pull", max(32 * self.count, self.block), np.uint32(self.count), *rest)
+            self.launch("pull", 32 * self.count, np.uint32(self.count), *rest)
             self.launch("pull_hubs", device.multiprocessors * 4 * self.block, *rest)
             self.comm.all_reduce(best, "min")
         if counts[rank]:
