@@ -159,7 +159,8 @@ def near_bins(state: Search, waiting: NDArray[np.uint64], least: NDArray[np.uint
     share = state.part.vertices // state.widths.share if state.widths.share else 0
     wanted = min(max(share, 1), int(upto[-1]))
     nearest = value_of(least.min(), state.part.weight_dtype)
-    return max(int(np.searchsorted(upto, wanted)) + 1, state.bins_to(nearest + state.widths.delta))
+    to_width: int = state.bins_to(nearest + state.widths.delta)
+    return max(int(np.searchsorted(upto, wanted)) + 1, to_width)
 
 
 def value_of(word: Any, weights: np.dtype[Any]) -> float:
@@ -171,7 +172,7 @@ def value_of(word: Any, weights: np.dtype[Any]) -> float:
 
 def word_of(value: float, weights: np.dtype[Any], bits: int) -> int:
     """Return the word of so many bits for a distance, the largest where that does not fit."""
-    most = 2**bits - 1
+    most: int = 2**bits - 1
     if weights.kind != "f":
         return int(min(value, most)) if value < most else most
     if value > float(np.finfo(weights).max):

@@ -88,7 +88,6 @@ class HostSearch:
         self.comm.spread(self.vertex, cuts)
         self.comm.spread(self.length, cuts)
 
-
     def relax(self) -> None:
         """Relax the arcs from all vertices of the list to own ones."""
         rows = self.turned
