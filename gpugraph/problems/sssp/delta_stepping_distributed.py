@@ -73,7 +73,7 @@ class Widths:
 
     @classmethod
     def of(cls, part: GraphPart, delta: float, share: int) -> Widths:
-        """Sample the weights, with the width of a bucket given, or 0; a collective."""
+        """Sample the weights, with the width of a bucket given, or 0, and a share for sparse graphs; a collective."""
         evenly = np.arange(0, part.own_arcs, max(1, part.arcs // _SAMPLE))
         own = part.arcs_at(evenly)[2].astype(np.float64)
         weights = np.sort(np.concatenate(part.comm.share(own[np.isfinite(own)])))
@@ -86,6 +86,8 @@ class Widths:
         if not 0 < horizon < top:
             horizon = math.inf
         chosen = horizon / FIRST_WIDTHS if horizon < math.inf else mean / 2
+        if horizon < math.inf:
+            share = NEAR_SHARE  # light arcs are few, and relaxing one again costs little on a CPU too
         return cls(min(max(delta or chosen, 1e-300), 1e300), horizon, UNITS / mean, 0 if delta else share)
 
 
