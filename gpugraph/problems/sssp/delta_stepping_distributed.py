@@ -34,6 +34,7 @@ from gpugraph.clock import Clock
 from gpugraph.devices.base import Array, Device, Kernel
 from gpugraph.devices.kernel_file import Arrays, ArrayTable, KernelFile, needs, unsigned
 from gpugraph.errors import InputError
+from gpugraph.graph.digest import array_digest
 from gpugraph.problems.algorithm import Algorithm, Option
 from gpugraph.problems.contraction import part_behind
 from gpugraph.problems.registry import register
@@ -442,6 +443,12 @@ def fetch(state: Any, overflowed: bool) -> tuple[NDArray[Any], bool]:
     return state.own_words(), overflowed
 
 
+def digest(raw: tuple[NDArray[Any], bool]) -> str:
+    """Return what is equal where a rank has found the same of its vertices."""
+    words, overflowed = raw
+    return f"{array_digest(words)} {words.dtype} {overflowed}"
+
+
 def finish(state: Any, raw: tuple[NDArray[Any], bool], source: int) -> Distances:
     """Return the distances of all vertices; a collective.
 
@@ -470,6 +477,7 @@ register(
         run=run,
         fetch=fetch,
         finish=finish,
+        digest=digest,
         compile=compile_,
         minimum_bytes=distance_bytes,
         options=(Option("delta", float, 0.0, "width of a bucket; 0 has it chosen"),),
