@@ -67,7 +67,7 @@ __device__ void sample_threshold(Shared& shared, const Graph& graph, uint64 want
 __device__ void lower_threshold(Shared& shared, const Edge* list, uint32 pages, uint32 found) {
     const Edge& edge = list[static_cast<int64>(pages) * threadIdx.x / SAMPLES * PAGE];
     const uint64 half = static_cast<uint64>(pages) * (SAMPLES / 2);
-    take_threshold(shared, {edge.key, edge.id}, static_cast<uint32>(half / found));
+    take_threshold(shared, {edge.key, static_cast<index_t>(edge.id)}, static_cast<uint32>(half / found));
 }
 
 // The rows of ascending arcs, LISTED a lane, if `row` is at or before the first of them: looks at the ends of the next
@@ -171,7 +171,9 @@ __device__ void list_all(const Graph& graph, count_t begin, count_t end, Lister&
 }
 
 // List those up to the threshold: all weights stream by, and only the few arcs that are light are looked at.
-__device__ void list_light(Shared& shared, const Graph& graph, count_t begin, count_t end, Lister& lister) {
+template <typename LightLister>
+__device__ __forceinline__ void list_light(Shared& shared, const Graph& graph, count_t begin, count_t end,
+                                           LightLister& lister) {
     const Pick threshold = shared.threshold;
     uint32* const positions = shared.positions[threadIdx.x / WARP];
     uint32 pending = 0;

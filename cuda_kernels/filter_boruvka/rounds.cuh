@@ -151,7 +151,7 @@ __device__ void bid_again(const Edge* region, uint32 held, const uint64* best_ke
 
 // The edge that won a component tells it where it leads; ids are unique, so one thread writes.
 __device__ void link_components(const Edge* region, uint32 held, const uint64* best_key, const uint64* best_id,
-                                index_t* pick, int32* link) {
+                                edge_id_t* pick, int32* link) {
     for (uint32 first = 0; first < held; first += BLOCK * PER_THREAD) {
         Edge edge[PER_THREAD];
         uint64 at_a[PER_THREAD], at_b[PER_THREAD];
