@@ -28,7 +28,7 @@ Of all n vertices:
                            `chain` is in the same memory
     label (n,)             component of each vertex; DEAD if isolated
     roots (n / 32 + 1,)    a bit for each root, and in the last word how many vertices have arcs;
-    before (n / 32,)       how many roots are before each word
+    ranked (n / 32,)       each word of these << 32 | how many roots are before it
 Of the c components after 2, see filter_boruvka.cu: best_key, best_id, pick_of, link_of, up (c,); now (c,) is what has
 become of them.
     forest (rows + c,), control[NAMES]              the ends of edges of the forest that this rank keeps: its picks, and
@@ -127,12 +127,13 @@ extern "C" __global__ void forest_on_ranks_hook(int32 vertices, int32 first, int
     if (lane_id() == 0 && active != 0) atomicAdd(&roots[(vertices + WARP - 1) / WARP], active);
 }
 
-// Count the roots, and let every own vertex learn the number of its root: links lead there, and from the root to the
-// vertex that picked it.  Where a chain is too long, all links are shortened before the next look.
-// Launch: cooperative, BLOCK threads, at most MOST_BLOCKS.  Writes before, counts (blocks,), label (own),
+// Count the roots, and let every own vertex learn the number of its root, to which links lead.  The words of roots stay
+// in the cache, so a link is followed only from where no root is.  Where a chain is too long, all links are shortened
+// before the next look.
+// Launch: cooperative, BLOCK threads, at most MOST_BLOCKS.  Writes ranked, counts (blocks,), label (own),
 // control[ACTIVE], control[TREES_LEFT]; links.
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
-forest_on_ranks_label(int32 vertices, int32 first, int32 last, const uint32* __restrict__ roots, uint32* before,
+forest_on_ranks_label(int32 vertices, int32 first, int32 last, const uint32* __restrict__ roots, uint64* ranked,
                       uint32* counts, int32* link, int32* label, uint32* control, uint32* counters) {
     __shared__ Shared shared;
     uint32 barriers = 0, chases = 0;
@@ -159,53 +160,58 @@ forest_on_ranks_label(int32 vertices, int32 first, int32 last, const uint32* __r
     }
     for (uint32 start = low; start < high; start += BLOCK) {
         const uint32 w = start + threadIdx.x;
-        mine = w < high ? __popc(roots[w]) : 0;
-        const uint64 at = block_scan(shared, mine, &total);
-        if (w < high) before[w] = static_cast<uint32>(lower + at);
+        const uint32 word = w < high ? roots[w] : 0;
+        const uint64 at = block_scan(shared, __popc(word), &total);
+        if (w < high) ranked[w] = static_cast<uint64>(word) << 32 | (lower + at);
         lower += total;
     }
     grid_barrier(&counters[ARRIVALS], &barriers);
 
+    static_assert(DEAD == NO_LINK, "a vertex without a link gets no number");
     volatile int32* const links = link;
+    const auto is_root = [&](int64 v) { return (roots[v / WARP] >> v % WARP & 1) != 0; };
     int64 begin = first, end = last;
     while (true) {
         bool left = false;
         for (int64 start = begin + grid_thread(); start < end; start += grid_threads() * PER_THREAD) {
-            int32 from[PER_THREAD], to[PER_THREAD], next[PER_THREAD];
+            int32 at[PER_THREAD], number[PER_THREAD];  // NO_LINK where there is none, or not yet
 #pragma unroll
             for (int k = 0; k < PER_THREAD; ++k) {
                 const int64 v = start + k * grid_threads();
-                from[k] = static_cast<int32>(v);
-                to[k] = v < end ? links[v] : +NO_LINK;  // race-allowed: shortcuts lead to the same root
-                next[k] = v;
+                number[k] = NO_LINK;
+                at[k] = v < end ? links[v] : +NO_LINK;  // race-allowed: shortcuts lead to the same root
+                if (at[k] != NO_LINK && is_root(v)) at[k] = static_cast<int32>(v);
             }
             bool climbing = true;
             for (int hop = 0; climbing && hop < CHASE; ++hop) {
                 climbing = false;
+                uint64 word[PER_THREAD];
 #pragma unroll
                 for (int k = 0; k < PER_THREAD; ++k) {
-                    if (to[k] == NO_LINK) continue;
-                    next[k] = links[to[k]];  // race-allowed: shortcuts lead to the same root
-                    if (next[k] == from[k]) continue;
-                    from[k] = to[k];
-                    to[k] = next[k];
-                    climbing = true;
+                    const bool looks = at[k] != NO_LINK && number[k] == NO_LINK;
+                    word[k] = looks ? *static_cast<volatile uint64*>(&ranked[at[k] / WARP]) : 0;
+                }
+#pragma unroll
+                for (int k = 0; k < PER_THREAD; ++k) {
+                    if (at[k] == NO_LINK || number[k] != NO_LINK) continue;
+                    const uint32 bits = static_cast<uint32>(word[k] >> 32), bit = 1u << at[k] % WARP;
+                    if ((bits & bit) != 0) {
+                        number[k] = static_cast<int32>(static_cast<uint32>(word[k]) + __popc(bits & (bit - 1)));
+                    } else {
+                        at[k] = links[at[k]];  // race-allowed: shortcuts lead to the same root
+                        climbing = true;
+                    }
                 }
             }
 #pragma unroll
             for (int k = 0; k < PER_THREAD; ++k) {
                 const int64 v = start + k * grid_threads();
                 if (v >= end) continue;
-                const bool own = v >= first && v < last;
-                if (to[k] == NO_LINK) {
-                    if (own) label[v] = DEAD;
-                } else if (next[k] != from[k]) {
-                    links[v] = to[k];  // race-allowed: a shortcut to the same root
+                if (at[k] != NO_LINK && number[k] == NO_LINK) {
+                    links[v] = at[k];  // race-allowed: a shortcut to the same root
                     left = true;
-                } else if (own) {
-                    const uint32 root = static_cast<uint32>(from[k] < to[k] ? from[k] : to[k]);
-                    const uint32 below = roots[root / WARP] & ((1u << root % WARP) - 1);
-                    label[v] = static_cast<int32>(current(&before[root / WARP]) + __popc(below));
+                } else if (v >= first && v < last) {
+                    label[v] = number[k];  // DEAD is NO_LINK
                 }
             }
         }

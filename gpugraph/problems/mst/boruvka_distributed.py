@@ -84,7 +84,7 @@ def arrays(part: GraphPart) -> ArrayTable:
         "first_row": (FILE["MOST_SPANS"], np.int32),
         **dict.fromkeys(("link", "label"), (n, np.int32)),
         "roots": (words + 1, np.uint32),
-        "before": (words, np.uint32),
+        "ranked": (words, np.uint64),
         "counts": (FILE["MOST_BLOCKS"], np.uint32),
         "forest": (rows + half, np.int64),
         **dict.fromkeys(("best_key", "best_id"), (half, np.uint64)),
@@ -182,7 +182,7 @@ class ForestOnDevices(Arrays):
         self.device.fill(self.roots, 0)
         self.launch("hook", self.part.rows // 4, n, *bounds, self.link, self.roots, self.forest, self.control)
         self.comm.all_reduce(self.roots, "sum")
-        numbered = self.before, self.counts, self.link, self.label
+        numbered = self.ranked, self.counts, self.link, self.label
         self.launch_together("label", self.part.vertices, n, *bounds, self.roots, *numbered, self.control)
         self.comm.spread(self.label, self.part.cuts.tolist())
         told = self.device.download(self.control)
