@@ -7,7 +7,7 @@ tell each other lies between the launches.
                         put together as a bit a vertex, so that all count them alike, and each follows the links of its
                         own vertices to the number of their root; the ranks give each other these labels
     3  light edges      own arcs up to a threshold that join two components are listed (all arcs, if degrees are low),
-                        and the ranks give each other their lists
+                        in their order, and the ranks give each other their lists
     4  rounds           as on one device, of which every rank makes all alike: nothing is sent
     5  heavy edges      as 3, for the rest: of a row outside the giant component all edges to others outside, and the
                         lightest into the giant one
@@ -15,10 +15,12 @@ tell each other lies between the launches.
 
 Steps 3 and 4 are repeated where a list has no room for all that is to be listed.
 
-Edges compare by (key, ends), ends = smaller end << 32 | larger end: the canonical order, the same on every rank.  Both
-ends' ranks hold an edge; who lists it a bit of its ends decides, so that neither has more to do than the other
-(lists_here).  In a round components are numbered as each rank happens to; between the passes a component has the least
-of the numbers that its parts had after 2, which is the same on all ranks.
+Edges compare by (key, ends), ends = smaller end << 32 | larger end: the canonical order, the same on every rank, and
+that of slots in the list of 3, which holds edges by their first arcs.  In 5 both ends' ranks hold an edge; who lists it
+a bit of its ends decides, so that neither has more to do than the other (lists_here).
+
+In a round components are numbered as each rank happens to; between the passes a component has the least of the numbers
+that its parts had after 2, which is the same on all ranks.
 
 A rank's rows are those of the vertices [first, last):
     offsets (rows + 1,), targets, weights (arcs,)   the rows; `offsets` is that of the first own vertex
@@ -33,8 +35,9 @@ Of the c components after 2, see filter_boruvka.cu: best_key, best_id, pick_of, 
 become of them.
     forest (rows + c,), control[NAMES]              the ends of edges of the forest that this rank keeps: its picks, and
                                                     on one rank those of the rounds
-    list                   listed edges: first the own ones, then those of all ranks, of which each block of a round
-                           compacts a region
+    list                   listed edges: first the own ones, of 3 on pages, then those of all ranks, of which each warp
+                           or block of a round compacts a region
+    page_of (arcs / PAGE + 1,), held (spans,)       see filter_boruvka.cu, and how many edges a span has
     control (RANK_CONTROL_WORDS,)                   read by the host
     counters (CONTROL_WORDS,)                       of one launch whose blocks wait for each other; 0 before it
 
@@ -52,13 +55,10 @@ constexpr int SAMPLED = 512;         // arcs sampled by each rank
 constexpr int HOOKED = 4;            // vertices that a lane hooks at a time
 constexpr int MOST_BLOCKS = 1024;    // of a launch that numbers
 constexpr uint64 NO_NAME = 0xffffffffffffffffull;
+constexpr uint32 TOO_MANY = 0xffffffffu;
 
 // Words of `control`.
-enum RankControl { EDGES, TREES_LEFT, ACTIVE, NAMES, HUB_ROWS, ROUNDS_MADE, RANK_CONTROL_WORDS };
-
-__device__ __forceinline__ int64 ends_of(int32 u, int32 v) {
-    return static_cast<int64>(u < v ? u : v) << 32 | static_cast<uint32>(u < v ? v : u);
-}
+enum RankControl { EDGES, PAGES_TAKEN, HUB_ROWS, TREES_LEFT, ACTIVE, NAMES, ROUNDS_MADE, RANK_CONTROL_WORDS };
 
 // Whether an edge is listed at the arc u -> v, or else at v -> u.
 __device__ __forceinline__ bool lists_here(int32 u, int32 v) { return ((u ^ v) & 1) == 0 ? u < v : u > v; }
@@ -343,70 +343,68 @@ struct ListGatherer {
     }
 };
 
-// A warp that lists light edges of its span of arcs.
-struct LightLister {
-    const Graph& graph;
-    int32 first;  // vertex of the first row
-    const int32* label;
-    const List& list;
-    weight_key_t limit;  // edges of this key are light up to the ends `last`
-    uint64 last;
-    int32 row;  // of the last arc looked at, or one before
+// The least position here that comes after all edges of the ends up to `last`, of those whose first arcs are here.
+__device__ __forceinline__ index_t position_after(const Graph& graph, int32 first, uint64 last) {
+    const int64 u = static_cast<int64>(last >> 32), v = static_cast<int64>(last & 0xffffffffu);
+    if (u < first) return 0;
+    if (u >= graph.vertices) return graph.arcs;
+    return lower_bound(graph.targets, graph.offsets[u], graph.offsets[u + 1], static_cast<int32>(v + 1));
+}
 
-    // Lists those of the arcs, LISTED a lane and ascending, that join two components.  All 32 lanes must call.
-    __device__ __forceinline__ void look_at(const index_t (&arc)[LISTED], const bool (&valid)[LISTED]) {
-        int32 head[LISTED], tail[LISTED];
-#pragma unroll
-        for (int k = 0; k < LISTED; ++k) head[k] = valid[k] ? graph.targets[arc[k]] : 0;
-        rows_ahead(graph, row, arc, valid, tail);
-        Edge edge[LISTED];
-        unsigned finders[LISTED];
-        uint32 found = 0;
-#pragma unroll
-        for (int k = 0; k < LISTED; ++k) {
-            edge[k].a = edge[k].b = 0;
-            const int32 u = first + tail[k];
-            if (!valid[k] || !lists_here(u, head[k])) continue;
-            edge[k] = {order_key(graph.weights[arc[k]]), ends_of(u, head[k]), label[u], label[head[k]]};
-        }
-#pragma unroll
-        for (int k = 0; k < LISTED; ++k) {
-            const bool light = edge[k].key < limit || static_cast<uint64>(edge[k].id) <= last;
-            finders[k] = __ballot_sync(FULL_MASK, edge[k].a != edge[k].b && light);
-            found += __popc(finders[k]);
-        }
-        if (found == 0) return;
-        uint32 base = 0;
-        if (lane_id() == 0) base = atomicAdd(list.count, found);
-        base = __shfl_sync(FULL_MASK, base, 0);
-#pragma unroll
-        for (int k = 0; k < LISTED; ++k) {
-            if (finders[k] >> lane_id() & 1) list.put(base + __popc(finders[k] & lanes_before()), edge[k]);
-            base += __popc(finders[k]);
-        }
-    }
-};
-
-// List the own edges up to the threshold that join two components.
-// Launch: a warp for each span of arcs, BLOCK threads; control[EDGES] is 0.  Writes the list, slots by atomicAdd on
-// control[EDGES].
+// List the own edges up to the threshold that join two components, or `all` that do, by the spans of their first arcs.
+// Launch: a warp for each span of arcs, BLOCK threads; control[PAGES_TAKEN] is 0.  `room` is how many pages the list
+// has.  Writes the list, page_of, and held (spans,), how many edges each span has.
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
-forest_on_ranks_list_light(int32 rows, int32 first, index_t arcs, uint64 span, const index_t* __restrict__ offsets,
-                           const int32* __restrict__ targets, const weight_t* __restrict__ weights,
-                           const int32* __restrict__ first_row, const int32* __restrict__ label,
-                           const uint64* __restrict__ threshold, Edge* edges, uint32 room, uint32* control) {
+forest_on_ranks_list_light(int32 rows, int32 first, index_t arcs, uint64 span, int32 all,
+                           const index_t* __restrict__ offsets, const int32* __restrict__ targets,
+                           const weight_t* __restrict__ weights, const int32* __restrict__ first_row,
+                           const int32* __restrict__ label, const uint64* __restrict__ threshold, Edge* list,
+                           uint32 room, uint32* page_of, uint32* held, uint32* control) {
     __shared__ Shared shared;
-    const Graph graph = {rows, arcs, offsets, targets, weights};
-    const List list = {edges, room, &control[EDGES]};
-    const weight_key_t limit = static_cast<weight_key_t>(threshold[0]);
-    if (threadIdx.x == 0) shared.threshold = {limit, NO_ARC};
+    const Graph graph = {first + rows, arcs, offsets - first, targets, weights};  // rows by their vertices
+    if (threadIdx.x == 0 && !all) {
+        const index_t after = position_after(graph, first, threshold[1]);
+        shared.threshold = {static_cast<weight_key_t>(threshold[0]), after - 1};
+    }
     __syncthreads();
     const uint64 base = grid_thread() / WARP * span;
     if (base >= static_cast<uint64>(arcs)) return;
     const uint64 rest = static_cast<uint64>(arcs) - base;
     const count_t begin = static_cast<count_t>(base), end = static_cast<count_t>(base + (span < rest ? span : rest));
-    LightLister lister = {graph, first, label, list, limit, threshold[1], first_row[grid_thread() / WARP]};
-    list_light(shared, graph, begin, end, lister);
+    const Pages pages = {list, room, page_of, &control[PAGES_TAKEN]};
+    Lister lister = {graph, label, pages, base, 0, first + first_row[grid_thread() / WARP], true};
+    if (all) {
+        list_all(graph, begin, end, lister);
+    } else {
+        list_light(shared, graph, begin, end, lister);
+    }
+    if (lane_id() == 0) held[grid_thread() / WARP] = lister.held;
+}
+
+// Launch: one block of BLOCK threads, after list_light.  Writes control[EDGES], how many edges all spans have together;
+// TOO_MANY if they took more pages than there are.
+extern "C" __global__ void forest_on_ranks_tally(uint32 spans, uint32 room, const uint32* __restrict__ held,
+                                                 uint32* control) {
+    __shared__ Shared shared;
+    uint64 mine = 0, total;
+    for (uint32 s = threadIdx.x; s < spans; s += BLOCK) mine += held[s];
+    block_scan(shared, mine, &total);
+    if (threadIdx.x == 0) control[EDGES] = control[PAGES_TAKEN] > room ? TOO_MANY : static_cast<uint32>(total);
+}
+
+// Put the edges of all spans one after the other, in order.
+// Launch: a warp for each span, BLOCK threads, after list_light.  Writes packed (control[EDGES],).
+extern "C" __global__ void forest_on_ranks_pack(uint32 spans, uint64 span, Edge* list, uint32* page_of,
+                                                const uint32* __restrict__ held, Edge* packed) {
+    __shared__ Shared shared;
+    uint64 lower = 0;
+    for (uint32 s = threadIdx.x; s < blockIdx.x * WARPS; s += BLOCK) lower += held[s];
+    block_scan(shared, lower, &lower);
+    const uint32 own = blockIdx.x * WARPS + threadIdx.x / WARP;
+    for (uint32 s = blockIdx.x * WARPS; s < own && s < spans; ++s) lower += held[s];
+    if (own >= spans) return;
+    const Pages pages = {list, 0, page_of, nullptr};
+    for (uint32 i = lane_id(); i < held[own]; i += WARP) packed[lower + i] = *pages.at(own * span + i);
 }
 
 // List the edges from vertex u outside the giant component to others outside, and find the lightest that leads into it:
@@ -522,36 +520,65 @@ forest_on_ranks_list_hubs(int32 rows, int32 first, index_t arcs, const index_t* 
 
 // ------------------------------------------------------------------ rounds, on all ranks alike
 
+// A list that lies in one piece.
+struct Piece {
+    Edge* list;
+
+    __device__ __forceinline__ Edge* at(uint64 slot) const { return list + slot; }
+};
+
 // Rounds on the edges of all ranks until none joins two components; then `now`, where edges are left to be listed.
-// Launch: cooperative, BLOCK threads.  `keeps` is whether this rank keeps the edges picked.
+// Launch: cooperative, BLOCK threads.  `ordered` is whether the list is in the order of the edges' ids, `keeps` whether
+// this rank keeps the edges picked.
 // Writes best_key, best_id, pick_of, link_of, up, chain, now, the list; forest, control[NAMES], control[ROUNDS_MADE].
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
-forest_on_ranks_rounds(uint32 components, uint64 entries, int32 again, int32 keeps, Edge* list, uint64* best_key,
-                       uint64* best_id, int64* pick_of, int32* link_of, int32* up, int32* chain, int32* now,
-                       int64* forest, uint32* control, uint32* counters) {
+forest_on_ranks_rounds(uint32 components, uint64 entries, int32 ordered, int32 again, int32 keeps, Edge* list,
+                       uint64* best_key, uint64* best_id, int64* pick_of, int32* link_of, int32* up, int32* chain,
+                       int32* now, int64* forest, uint32* control, uint32* counters) {
     __shared__ Shared shared;
     uint32 barriers = 0, chases = 0, round = 0, levels = 0, live = components;
     const auto barrier = [&]() { grid_barrier(&counters[ARRIVALS], &barriers); };
     const auto live_after = [&](uint32 rounds) { return &counters[LIVE + rounds % 3]; };
     const auto renumbered = [&]() -> const int32* { return levels == 0 ? nullptr : chain + shared.levels[levels - 1]; };
-    Edge* const region = list + entries * blockIdx.x / gridDim.x;
-    uint32 held = static_cast<uint32>(list + entries * (blockIdx.x + 1) / gridDim.x - region);
+    // A block keeps a region of the list and compacts it in place; of a list in order each warp keeps one.
+    const uint64 keeper = ordered ? grid_thread() / WARP : blockIdx.x;
+    const uint64 keepers = ordered ? static_cast<uint64>(gridDim.x) * WARPS : gridDim.x;
+    const uint64 base = entries * keeper / keepers;
+    Edge* const region = list + base;
+    uint32 held = static_cast<uint32>(entries * (keeper + 1) / keepers - base);
+    const Piece slots = {list};
+    constexpr bool narrow = sizeof(weight_key_t) == 4;
     int64* const picked = forest + control[NAMES];
     if (threadIdx.x == 0) shared.levels[0] = 0;
-    for (int64 t = grid_thread(); t < components; t += grid_threads()) best_key[t] = best_id[t] = NO_BID;
+    const auto forget_bids = [&](uint32 count) {
+        for (int64 t = grid_thread(); t < count; t += grid_threads()) best_key[t] = best_id[t] = NO_BID;
+    };
+    forget_bids(components);
     barrier();
     while (live > 1) {
-        for (int64 t = grid_thread(); t < live; t += grid_threads()) link_of[t] = NO_LINK;
-        held = compact_and_bid(shared, region, held, renumbered(), best_key);
-        barrier();
-        bid_again(region, held, best_key, best_id);
-        barrier();
-        link_components(region, held, best_key, best_id, pick_of, link_of);
-        barrier();
         round += 1;
-        hook_along_links(shared, live, false, pick_of, link_of, up, best_key, best_id, picked, counters,
-                         live_after(round));
-        barrier();
+        if (ordered) {
+            held = bid_by_slots(slots, base, held, narrow, renumbered(), best_key);
+            barrier();
+            if (!narrow) {
+                bid_again_by_slots(slots, base, held, best_key, best_id);
+                barrier();
+            }
+            hook_by_slots(shared, live, slots, narrow, best_key, best_id, up, picked, counters, live_after(round));
+            barrier();
+            forget_bids(current(live_after(round)));
+        } else {
+            for (int64 t = grid_thread(); t < live; t += grid_threads()) link_of[t] = NO_LINK;
+            held = compact_and_bid(shared, region, held, renumbered(), best_key);
+            barrier();
+            bid_again(region, held, best_key, best_id);
+            barrier();
+            link_components(region, held, best_key, best_id, pick_of, link_of);
+            barrier();
+            hook_along_links(shared, live, false, pick_of, link_of, up, best_key, best_id, picked, counters,
+                             live_after(round));
+            barrier();
+        }
         if (grid_thread() == 0) *live_after(round + 1) = 0;  // last read two barriers ago
         for (uint32 more = 1; more != 0; ++chases) {
             uint32* const unfinished = &counters[UNFINISHED + chases % 3];

@@ -102,6 +102,20 @@ static_assert(ENTRIES % 2 == 0, "words of 64 bits lie at a multiple of 8 bytes")
 
 // ------------------------------------------------------------------ helpers
 
+// The ends of an edge as one number, by which edges compare as by their first arcs.
+__device__ __forceinline__ int64 ends_of(int32 u, int32 v) {
+    return static_cast<int64>(u < v ? u : v) << 32 | static_cast<uint32>(u < v ? v : u);
+}
+
+// The id of an edge whose first arc is u -> v.
+__device__ __forceinline__ edge_id_t id_of(index_t arc, int32 u, int32 v) {
+#ifdef EDGES_BY_ENDS
+    return ends_of(u, v);
+#else
+    return arc;
+#endif
+}
+
 // The pair (key, arc) that orders the arcs of a row.
 struct Pick {
     weight_key_t key;

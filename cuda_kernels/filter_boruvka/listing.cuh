@@ -128,7 +128,8 @@ struct Lister {
         for (int k = 0; k < LISTED; ++k) {
             edge[k].a = edge[k].b = 0;
             if (!valid[k] || tail[k] > head[k]) continue;
-            edge[k] = {order_key(graph.weights[arc[k]]), arc[k], label[tail[k]], label[head[k]]};
+            const edge_id_t id = id_of(arc[k], tail[k], head[k]);
+            edge[k] = {order_key(graph.weights[arc[k]]), id, label[tail[k]], label[head[k]]};
         }
 #pragma unroll
         for (int k = 0; k < LISTED; ++k) {
@@ -171,9 +172,7 @@ __device__ void list_all(const Graph& graph, count_t begin, count_t end, Lister&
 }
 
 // List those up to the threshold: all weights stream by, and only the few arcs that are light are looked at.
-template <typename LightLister>
-__device__ __forceinline__ void list_light(Shared& shared, const Graph& graph, count_t begin, count_t end,
-                                           LightLister& lister) {
+__device__ void list_light(Shared& shared, const Graph& graph, count_t begin, count_t end, Lister& lister) {
     const Pick threshold = shared.threshold;
     uint32* const positions = shared.positions[threadIdx.x / WARP];
     uint32 pending = 0;

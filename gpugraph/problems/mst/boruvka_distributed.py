@@ -77,7 +77,7 @@ def arrays(part: GraphPart) -> ArrayTable:
     """Return the arrays of a rank (meaning: forest_on_ranks.cu)."""
     n, rows, half, ranks = part.vertices, part.rows, max(part.vertices // 2, 1), part.comm.size
     index, words = np.dtype(f"i{index_bits(part) // 8}"), -(-n // FILE["WARP"])
-    room, of_all = room_for(part)
+    _, of_all = room_for(part)
     return {
         "pick": (rows, index),
         "hubs": (rows, np.int32),
@@ -97,8 +97,10 @@ def arrays(part: GraphPart) -> ArrayTable:
         "sample": (2 * FILE["SAMPLED"] * ranks, np.uint64),
         "threshold": (2, np.uint64),
         "giant": (1, np.uint64),
-        "own_list": (min(room, part.own_arcs) * _EDGE_WORDS, np.uint64),
-        "list": (min(of_all, part.edges) * _EDGE_WORDS if ranks > 1 else 0, np.uint64),
+        "own_list": (pages_for(part) * FILE["PAGE"] * _EDGE_WORDS, np.uint64),
+        "page_of": (part.own_arcs // FILE["PAGE"] + 1, np.uint32),
+        "held": (FILE["MOST_SPANS"], np.uint32),
+        "list": (min(of_all, part.edges) * _EDGE_WORDS, np.uint64),
     }
 
 
@@ -120,6 +122,12 @@ def room_for(part: GraphPart) -> tuple[int, int]:
     return share, max(11 * wanted // 10, LEAST_ROOM)
 
 
+def pages_for(part: GraphPart) -> int:
+    """Return how many pages the list of a rank's own edges has; the last page of each span is not full."""
+    spans = min(part.own_arcs // FILE["TILE"] + 1, FILE["MOST_SPANS"])
+    return min(room_for(part)[0], part.own_arcs) // FILE["PAGE"] + 1 + spans
+
+
 def filters(part: GraphPart) -> bool:
     """Tell whether the light edges are listed first, as one device does."""
     return part.arcs >= alone.FILTER_DEGREE * part.vertices and part.arcs >= alone.FILTER_ARCS
@@ -131,6 +139,7 @@ class ForestOnDevices(Arrays):
     Attributes:
         trees: components after the first hook, on all ranks alike; without the isolated vertices.
         cuts: (P + 1,) where in the list the edges of each rank begin.
+        ordered: whether that list is in the order of the edges.
         forest: (rows + n / 2,) int64, ``control[NAMES]`` of them: the edges of the forest that are kept here, in any
             order.
     """
@@ -152,8 +161,7 @@ class ForestOnDevices(Arrays):
         self.graph = self.offsets, self.targets, self.weights
         self.with_arcs = sum(count > 0 for count in part.arcs_of_ranks)
         self.room, self.room_of_all = room_for(part)
-        if part.comm.size == 1:
-            self.list = self.own_list
+        self.pages = pages_for(part)
         self.chain = self.link  # nobody asks for links once every vertex has its label
         self._cut_spans()
 
@@ -162,7 +170,8 @@ class ForestOnDevices(Arrays):
         arcs, warps, page = self.part.own_arcs, self.block // FILE["WARP"], FILE["PAGE"]
         spans = min(self.kernels["list_light"].resident_blocks(self.block) * warps, FILE["MOST_SPANS"])
         self.span = max(-(-arcs // (spans * page)) * page, FILE["TILE"])
-        self.span_blocks = max(-(-arcs // (self.span * warps)), 1)
+        self.spans = -(-arcs // self.span)
+        self.span_blocks = max(-(-self.spans // warps), 1)
 
     def pick_row_minima(self) -> None:
         """Find the lightest arc of every own vertex, and tell all ranks where it leads."""
@@ -200,16 +209,16 @@ class ForestOnDevices(Arrays):
         """
         rank, size = self.comm.rank, self.comm.size
         for _ in range(_MOST_TRIES):
-            self.device.fill(self.control[FILE["EDGES"] : FILE["EDGES"] + 1], 0)
-            self.device.fill(self.control[FILE["HUB_ROWS"] : FILE["HUB_ROWS"] + 1], 0)
-            if self.share < 1:
+            self.device.fill(self.control[: FILE["TREES_LEFT"]], 0)
+            self.ordered = self.done == 0 or self.share < 1
+            if self.ordered:
                 self._list_light()
             else:
                 self._list_rest()
             self.device.copy(self.listed[rank : rank + 1], self.control[FILE["EDGES"] : FILE["EDGES"] + 1])
             self.comm.spread(self.listed, list(range(size + 1)))
             listed = [int(count) for count in self.device.download(self.listed)]
-            if max(listed) <= self.room and sum(listed) <= self.room_of_all:
+            if max(listed) <= self.room and sum(listed) <= self.room_of_all:  # the pages of TOO_MANY were not enough
                 self.cuts = list(accumulate(listed, initial=0))
                 self.done, self.share = self.share, 1.0
                 return self.done < 1
@@ -218,44 +227,53 @@ class ForestOnDevices(Arrays):
         raise OutOfMemory(what, where=self.part.name, remedy="use more devices")
 
     def _list_light(self) -> None:
-        """List the edges up to the quantile ``share`` of a sample that all ranks draw together."""
+        """List the edges up to the quantile ``share`` of a sample that all ranks draw together, or all."""
         part, size, samples = self.part, self.comm.size, 2 * FILE["SAMPLED"]
         rows, first, arcs = np.int32(part.rows), self.bounds[0], self.index(part.own_arcs)
-        own = self.sample[self.comm.rank * samples : (self.comm.rank + 1) * samples]
-        self.launch("sample", FILE["SAMPLED"], rows, first, arcs, *self.graph, own)
-        self.comm.spread(self.sample, [samples * rank for rank in range(size + 1)])
-        chosen = np.int32(self.share * FILE["SAMPLED"] * self.with_arcs)
-        self.launch("quantile", size * FILE["SAMPLED"], np.int32(size), chosen, self.sample, self.threshold)
-        light = self.first_row, self.label, self.threshold, self.own_list, np.uint32(self.room), self.control
-        span = np.uint64(self.span)
-        self.kernels["list_light"](self.span_blocks, self.block, (rows, first, arcs, span, *self.graph, *light))
+        if self.share < 1:
+            own = self.sample[self.comm.rank * samples : (self.comm.rank + 1) * samples]
+            self.launch("sample", FILE["SAMPLED"], rows, first, arcs, *self.graph, own)
+            self.comm.spread(self.sample, [samples * rank for rank in range(size + 1)])
+            chosen = np.int32(self.share * FILE["SAMPLED"] * self.with_arcs)
+            self.launch("quantile", size * FILE["SAMPLED"], np.int32(size), chosen, self.sample, self.threshold)
+        by_span = np.uint64(self.span), np.int32(self.share >= 1)
+        light = self.first_row, self.label, self.threshold
+        pages = self.own_list, np.uint32(self.pages), self.page_of, self.held, self.control
+        args = rows, first, arcs, *by_span, *self.graph, *light, *pages
+        self.kernels["list_light"](self.span_blocks, self.block, args)
+        counted = np.uint32(self.spans), np.uint32(self.pages), self.held, self.control
+        self.kernels["tally"](1, self.block, counted)
 
     def _list_rest(self) -> None:
-        """List all edges between two components; if there is a giant one, what its rows leave out."""
+        """List what the rows outside the giant component leave."""
         part = self.part
         rows, first, arcs = np.int32(part.rows), self.bounds[0], self.index(part.own_arcs)
-        self.device.fill(self.giant, FILE["NO_NAME"])
-        if self.done:
-            self.kernels["find_giant"](1, FILE["WARP"], (arcs, self.targets, self.label, self.giant))
-            self.comm.all_reduce(self.giant, "max")
+        self.kernels["find_giant"](1, FILE["WARP"], (arcs, self.targets, self.label, self.giant))
+        self.comm.all_reduce(self.giant, "max")
         graph = rows, first, arcs, *self.graph, self.label, self.giant, self.hubs
-        where = self.own_list, np.uint32(self.room), self.control
+        room = self.own_list.size // _EDGE_WORDS
+        where = self.own_list, np.uint32(room), self.control
         self.launch("list_rows", part.rows, *graph, *where)
         self.launch("list_hubs", part.rows, *graph, *where)
 
     def gather(self) -> None:
         """Give all ranks the edges that each has listed."""
-        if self.comm.size > 1:
-            low, high = (_EDGE_WORDS * cut for cut in self.cuts[self.comm.rank : self.comm.rank + 2])
-            self.device.copy(self.list[low:high], self.own_list[: high - low])
-            self.comm.spread(self.list[: _EDGE_WORDS * self.cuts[-1]], [_EDGE_WORDS * cut for cut in self.cuts])
+        low, high = (_EDGE_WORDS * cut for cut in self.cuts[self.comm.rank : self.comm.rank + 2])
+        own = self.list[low:high]
+        if self.ordered:
+            spans = np.uint32(self.spans), np.uint64(self.span)
+            self.kernels["pack"](self.span_blocks, self.block, (*spans, self.own_list, self.page_of, self.held, own))
+        else:
+            self.device.copy(own, self.own_list[: high - low])
+        self.comm.spread(self.list[: _EDGE_WORDS * self.cuts[-1]], [_EDGE_WORDS * cut for cut in self.cuts])
 
     def make_rounds(self, *, again: bool) -> None:
         """Make rounds on the listed edges; if there is to be another pass, tell what the components have become."""
         entries = self.cuts[-1]
         work = max(self.trees, entries // FILE["PER_THREAD"])
         keeps = self.comm.rank == 0
-        numbers = np.uint32(self.trees), np.uint64(entries), np.int32(again), np.int32(keeps)
+        flags = np.int32(self.ordered), np.int32(again), np.int32(keeps)
+        numbers = np.uint32(self.trees), np.uint64(entries), *flags
         bids = self.best_key, self.best_id, self.pick_of, self.link_of, self.up, self.chain, self.now
         self.launch_together("rounds", work, *numbers, self.list, *bids, self.forest, self.control)
 
