@@ -11,11 +11,11 @@ that host and kernel exchange, and what a warp or a block does together.
 // only, its ends, the smaller in the upper half.
 #ifdef EDGES_BY_ENDS
 typedef int64 edge_id_t;
+constexpr bool NARROW = sizeof(weight_key_t) == 4;
 #else
 typedef index_t edge_id_t;
-#endif
-
 constexpr bool NARROW = INDEX_BITS == 32 && sizeof(weight_key_t) == 4;
+#endif
 constexpr bool PACKED = sizeof(edge_id_t) == 4 && sizeof(weight_key_t) == 4;
 
 // Tuned on an H200; docs/performance/mst.md tells what each is worth.
@@ -36,7 +36,7 @@ constexpr int GROUP = 8;
 constexpr int LISTED_ALONE = 16;   // below this many arcs one lane lists the edges of a row, below HUB_ROW a warp
 constexpr int SHORT_FLIGHT = 2;    // quads of weights a thread has under way in a row of its own,
 constexpr int GROUP_FLIGHT = 3;    // in a row of a group
-constexpr int LONG_FLIGHT = NARROW ? 6 : 4;     // and in a longer one,
+constexpr int LONG_FLIGHT = NARROW && INDEX_BITS == 32 ? 6 : 4;     // and in a longer one,
 constexpr int STREAMED = NARROW ? 4 : 2;        // quads when arcs are streamed,
 constexpr int LISTED = 2;          // arcs when edges are listed; every edge brings two more loads
 constexpr int AHEAD = 4;           // looks before which targets are asked for, where all edges are listed

@@ -152,7 +152,7 @@ class ForestOnDevices(Arrays):
         super().__init__(device, table)
         self.part, self.comm = part, comm_for(part.comm, device)
         self.kernels = load_kernels(part, device)
-        self.block = alone.block(index_bits(part), part.weight_dtype)
+        self.block = FILE["PACKED_BLOCK" if key_dtype(part).itemsize == 4 else "WIDE_BLOCK"]
         first, last = part.first, part.first + part.rows
         self.bounds = np.int32(first), np.int32(last)
         self.index = np.dtype(f"i{index_bits(part) // 8}").type
