@@ -23,8 +23,8 @@ constexpr bool PACKED = sizeof(edge_id_t) == 4 && sizeof(weight_key_t) == 4;
 constexpr int PACKED_BLOCK = 448;
 constexpr int WIDE_BLOCK = 640;
 constexpr int BLOCK = NARROW ? PACKED_BLOCK : WIDE_BLOCK;
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-constexpr int RESIDENT = 1;        // blocks of a multiprocessor: older ones have no room for two
+#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ < 800 || (__CUDA_ARCH__ >= 1200 && INDEX_BITS == 64))
+constexpr int RESIDENT = 1;        // blocks of a multiprocessor: of these two would have too few registers
 #else
 constexpr int RESIDENT = NARROW ? 2 : 1;
 #endif
