@@ -369,7 +369,7 @@ register(
         problem="mst",
         name="boruvka-distributed",
         devices=("cpu", "cuda", "emulated"),
-        summary="each rank picks its vertices' lightest arcs, filters, and agrees with all on each tree's least edge",
+        summary="ranks agree on each tree's least edge; GPUs filter their rows, exchange lists, make rounds alike",
         authors="Borůvka; Chung, Condon",
         year=1996,
         section="Parallel implementation of Borůvka's minimum spanning tree algorithm, section 4",
