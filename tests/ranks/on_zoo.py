@@ -107,7 +107,8 @@ def main() -> None:
     kind, *names = sys.argv[1:]
     device: Any = EmulatedDevice(races=True) if kind == "races" else select_device(kind)[0]
     gpu_filter_boruvka.FILTER_ARCS, gpu_filter_boruvka.FILTER_DEGREE = 300, 2  # so that small graphs are filtered too,
-    boruvka_distributed.LEAST_ROOM = 40  # in many passes
+    boruvka_distributed.LEAST_ROOM = 40  # in many passes,
+    boruvka_distributed.NARROW_ARCS = 200  # and so that positions of both widths occur
     tried, wrong = 0, []
     for name in names or ZOO:
         graph = zoo(name) if name in ZOO else open_graph(name)
