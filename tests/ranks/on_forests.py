@@ -1,4 +1,4 @@
-"""What the ranks of ``test_forests.py`` run: chains over all ranks, ties, lists without room, both widths of positions."""
+"""What the ranks of ``test_forests.py`` run: chains over all ranks, ties, lists without room, both widths of arcs."""
 
 from __future__ import annotations
 
