@@ -44,7 +44,7 @@ from gpugraph.problems.sssp.turned_rows import TurnedRows, turn_on_host
 from gpugraph.ranks.comm import Comm, comm_for
 from gpugraph.ranks.part import GraphPart, require_on_devices
 
-FILE = KernelFile("delta_stepping_distributed.cu", DISTANCE_SETS)
+FILE = KernelFile("delta_stepping_distributed.cu", DISTANCE_SETS[::2])  # every type, and both widths of positions
 LEAST_PENDING, OVERFLOWED, BY_BIN = range(3)
 """Places in what a rank tells, here again for the CPU, which reads no .cu file."""
 NEAR_SHARE = 8
