@@ -47,6 +47,19 @@ def test_forests_on_two_gpus_took_the_time_and_memory_that_the_model_says() -> N
     assert sorted(held) == [26, 27, 28, 29]
 
 
+def test_paths_on_two_gpus_took_the_time_that_the_model_says() -> None:
+    foretold, held = model()[1], []
+    for line in (ROOT / "docs/records/ranks-sssp-h200x2.jsonl").read_text("utf-8").splitlines():
+        record = json.loads(line)
+        name = re.match(r"rmat:(\d+),", record["graph"]["name"])
+        if name is None or "ranks" not in record:
+            continue
+        kernel_ms = median(record["samples_s"]["kernel"]) * 1e3
+        assert abs(foretold(int(name[1]), record["ranks"]["size"])[2] - kernel_ms) <= 0.06 * kernel_ms + 0.5
+        held.append(int(name[1]))
+    assert sorted(held) == [24, 26, 27, 28]
+
+
 def test_every_column_of_figures_is_marked_as_a_model() -> None:
     head = next(line for line in PAGE.splitlines() if line.startswith("| scale of rmat"))
     assert [title.strip().endswith("(model)") for title in head.split("|")[3:-1]] == [True] * 3
