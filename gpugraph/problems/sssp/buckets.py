@@ -13,7 +13,8 @@ themselves, all read once, tell what waits: memory stays O(n + threads).
 
 Shared arrays (names used throughout):
     distance:  (n,) tentative distances: uint32, uint64, float32 or float64.
-    leasts:    (threads,) of distance's dtype, the least distance that waits at a thread.
+    leasts:    (threads,) of distance's dtype, the least distance that waits at a thread; at the end the greatest of its
+               share of the vertices.
     heads:     (threads, COLUMNS) int32, the newest block of each bucket, or −1; column BINS lies beyond the others.
     counts:    (threads, COLUMNS) int64, the pairs in it: only the newest block is not full.
     vertices:  (blocks, BLOCK) and away: (blocks, BLOCK), the pairs; following: (blocks,) int32, the next of a chain.
@@ -37,9 +38,11 @@ from gpugraph.team import (
     STRIDE,
     compare_and_swap,
     cycles,
+    enter,
     fetch_add,
     fetch_min,
     join,
+    leave,
     load_now,
     look_again,
     meet,
@@ -56,6 +59,8 @@ COLUMNS = BINS + 16
 """Buckets of a thread, and enough besides that no cache line has two threads' in it."""
 BLOCK = 64
 QUEUE = 1 << 10
+FEW = 128
+"""Where a thread of a team finds fewer pairs in its buckets on average, it makes them wider."""
 HUB, PIECE = 1 << 12, 1 << 11
 """Rows of more arcs than the first are shared out by parts of the second."""
 
@@ -287,6 +292,7 @@ def search(control: Any, rank: int, size: int, offsets: Any, targets: Any, weigh
 
     A bucket is at first as wide as ``delta``.  The arrays are those of the top of the file, whatever is in them.
     """
+    enter(control)
     begun = cycles()
     n = len(distance)
     first, last = share_of(n, rank, size)
@@ -303,6 +309,7 @@ def search(control: Any, rank: int, size: int, offsets: Any, targets: Any, weigh
     meet(control, size)
     start, scale = distance.dtype.type(0), 1 / delta
     came, waited, at = 0, 0, 0
+    opened, found = 0, 0
     if rank == 0:
         distance[source] = 0
         push(heads, counts, vertices, away, following, control, own, rank, leasts, 0, source, start)
@@ -342,6 +349,7 @@ def search(control: Any, rank: int, size: int, offsets: Any, targets: Any, weigh
         elif at < BINS:
             block, fill = np.int64(heads[rank, at]), ((counts[rank, at] - 1) & (BLOCK - 1)) + 1
             after = np.int64(following[block])
+            opened, found = opened + 1, found + counts[rank, at]
             if size > 1:
                 # All others of the bucket are for whoever comes, as far as there is room.
                 left = counts[rank, at] - fill
@@ -370,8 +378,10 @@ def search(control: Any, rank: int, size: int, offsets: Any, targets: Any, weigh
             least, waiting = _least_in(block, fill, distance, vertices, away, following, none)
             start = least if waiting > 0 else start
             # Each move is paid for by the vertices that it brings in, whatever the weights are.
-            if 8 * came < waited:
+            # Each bucket that is opened costs a look at what all others have: so does it, if there are many of them.
+            if 8 * came < waited or (size > 1 and found < FEW * opened):
                 scale *= 0.5
+            opened, found = 0, 0
             came, waited, at = 0, waiting, 0
             heads[rank, BINS], counts[rank, BINS] = -1, 0
             while block >= 0:
@@ -400,4 +410,10 @@ def search(control: Any, rank: int, size: int, offsets: Any, targets: Any, weigh
                 looks = look_again(looks)
             if not _wake(control, size):
                 break
+    farthest = start - start
+    for v in range(first, last):
+        if distance[v] != none:
+            farthest = max(farthest, distance[v])
+    leasts[rank] = farthest
     own[rank, IN_STEPS] = cycles() - begun - own[rank, IN_WINDOW]
+    leave(control, size)
