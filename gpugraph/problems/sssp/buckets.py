@@ -59,8 +59,6 @@ COLUMNS = BINS + 16
 """Buckets of a thread, and enough besides that no cache line has two threads' in it."""
 BLOCK = 64
 QUEUE = 1 << 10
-FEW = 128
-"""Where a thread of a team finds fewer pairs in its buckets on average, it makes them wider."""
 HUB, PIECE = 1 << 12, 1 << 11
 """Rows of more arcs than the first are shared out by parts of the second."""
 
@@ -309,7 +307,6 @@ def search(control: Any, rank: int, size: int, offsets: Any, targets: Any, weigh
     meet(control, size)
     start, scale = distance.dtype.type(0), 1 / delta
     came, waited, at = 0, 0, 0
-    opened, found = 0, 0
     if rank == 0:
         distance[source] = 0
         push(heads, counts, vertices, away, following, control, own, rank, leasts, 0, source, start)
@@ -349,7 +346,6 @@ def search(control: Any, rank: int, size: int, offsets: Any, targets: Any, weigh
         elif at < BINS:
             block, fill = np.int64(heads[rank, at]), ((counts[rank, at] - 1) & (BLOCK - 1)) + 1
             after = np.int64(following[block])
-            opened, found = opened + 1, found + counts[rank, at]
             if size > 1:
                 # All others of the bucket are for whoever comes, as far as there is room.
                 left = counts[rank, at] - fill
@@ -378,10 +374,8 @@ def search(control: Any, rank: int, size: int, offsets: Any, targets: Any, weigh
             least, waiting = _least_in(block, fill, distance, vertices, away, following, none)
             start = least if waiting > 0 else start
             # Each move is paid for by the vertices that it brings in, whatever the weights are.
-            # Each bucket that is opened costs a look at what all others have: so does it, if there are many of them.
-            if 8 * came < waited or (size > 1 and found < FEW * opened):
+            if 8 * came < waited:
                 scale *= 0.5
-            opened, found = 0, 0
             came, waited, at = 0, waiting, 0
             heads[rank, BINS], counts[rank, BINS] = -1, 0
             while block >= 0:
