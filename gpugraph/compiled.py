@@ -111,6 +111,11 @@ def _numba() -> Any:
     return importlib.import_module("gpugraph.numba_cache")
 
 
+def load_compiler() -> None:
+    """Import Numba in this thread, if nothing has yet."""
+    _numba()
+
+
 def threads() -> int:
     """Return how many threads parallel work runs on: what was set, else as many as the process may use processors."""
     asked = os.environ.get("NUMBA_NUM_THREADS")

@@ -8,17 +8,15 @@ a pool of threads costs some tens for each of them.
 from __future__ import annotations
 
 import functools
-import itertools
 import os
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any
 
 import numpy as np
 
 from gpugraph.clock import NullClock
-from gpugraph.compiled import FromNumba, plain_njit, threads
+from gpugraph.compiled import FromNumba, load_compiler, plain_njit, threads
 
 # ------------------------------------------------------------------ atomics
 # Atomic operations on NumPy arrays in compiled code, for threads that share an array without the GIL.
@@ -60,11 +58,11 @@ bits_of = _intrinsic("bits_of")
 """Return the bits of a number of at most 64, uint64; they are in the order of numbers that are not negative."""
 
 
-_ARRIVED, _EPOCH, _STOP = 0, 16, 32
-COUNTERS = 48
-"""The first index of ``control`` that is the function's own; all are 0 when it begins."""
 STRIDE = 16
 """Between counters that several threads write, so that they lie in cache lines of their own."""
+_ARRIVED, _EPOCH, _STOP, _HERE, _DONE, _SEEN, _CALLER = (i * STRIDE for i in range(7))
+COUNTERS = 7 * STRIDE
+"""The first index of ``control`` that is the function's own; all are 0 when it begins."""
 _LENGTH = COUNTERS + 32 * STRIDE
 
 _LOOKS, _PAUSE, _NAP_US = 200, 8, 50
@@ -73,13 +71,18 @@ _LEAST = 1 << 15
 """Fewer items are done by one thread before another is awake."""
 
 
-def _usleep() -> Any:
-    from numba.core import types
+def _of_the_system(name: str) -> Any:
+    def made() -> Any:
+        from numba.core import types
 
-    return types.ExternalFunction("usleep", types.int32(types.uint32))
+        transfer = types.intp(types.int32, types.voidptr, types.uintp)
+        signature = {"usleep": types.int32(types.uint32), "read": transfer, "write": transfer}[name]
+        return types.ExternalFunction(name, signature)
+
+    return FromNumba(made)
 
 
-_sleep = FromNumba(_usleep)
+_sleep, _read, _write = _of_the_system("usleep"), _of_the_system("read"), _of_the_system("write")
 
 
 @plain_njit
@@ -145,33 +148,134 @@ def team_size(items: int) -> int:
     return max(1, min(threads(), items // _LEAST))
 
 
+# ------------------------------------------------------------------ the threads
+# Python's lock is handed from thread to thread by waking the next one, some 50 µs each on a virtual machine: with
+# sixteen threads that would be a millisecond before the last begins, and another after the first is through.  So a
+# thread waits for work in compiled code, all are woken at once, and each takes the lock only when those before it are
+# through with it; and at the end one of them tells the caller, while the others wait until it has been heard.
+
+
+@plain_njit
+def enter(control: Any) -> None:
+    """Tell that this thread is at work: the first thing that the function does."""
+    fetch_add(control, _HERE, 1)
+
+
+@plain_njit
+def leave(control: Any, size: int) -> None:
+    """Tell that this thread is through: the last thing that the function does."""
+    if size == 1:
+        return
+    if fetch_add(control, _DONE, 1) == size - 1:
+        _write(control[_CALLER], control.ctypes, 1)
+    looks = 0
+    while load_now(control, _SEEN) == 0 and looks < 2 * _LOOKS:
+        looks = look_again(looks)
+
+
+@plain_njit
+def _await_turn(pipe: int, scratch: Any, controls: Any, turn: Any, rank: int) -> None:
+    """Wait for work, and then until the threads of lower rank are at it."""
+    while _read(pipe, scratch.ctypes, 1) != 1:
+        pass
+    control = controls[load_now(turn, 0)]
+    looks = 0
+    while load_now(control, _HERE) < rank and looks < 2 * _LOOKS:
+        looks = look_again(looks)
+
+
+@plain_njit
+def _wake(pipes: Any, scratch: Any) -> None:
+    for rank in range(len(pipes)):
+        _write(pipes[rank], scratch.ctypes, 1)
+
+
+class _Team:
+    """Threads that stay, each on a processor of its own where there are as many.
+
+    Args:
+        size: how many.
+
+    Attributes:
+        size: likewise.
+    """
+
+    def __init__(self, size: int):
+        self.size = size
+        self._job: tuple[Callable[..., None], tuple[Any, ...]] | None = None
+        self._error: BaseException | None = None
+        self._controls = np.zeros((2, _LENGTH), np.int64)  # who leaves a job late still looks at its control
+        self._turn, self._scratch = np.zeros(1, np.int64), np.zeros(size + 1, np.int64)
+        pipes = [os.pipe() for _ in range(size + 1)]
+        self._reads, self._writes = (np.array(ends, np.int32) for ends in zip(*pipes, strict=True))
+        allowed = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_setaffinity") else []
+        places = [{place} for place in allowed] if len(allowed) == size else [None] * size
+        load_compiler()  # Numba counts the processors of the thread that imports it
+        for rank, place in enumerate(places):
+            threading.Thread(target=self._work, args=(rank, place), name=f"team-{rank}", daemon=True).start()
+
+    def run(self, function: Callable[..., None], args: tuple[Any, ...]) -> None:
+        """Call ``function(control, rank, size, *args)`` on every thread; return when all are through."""
+        self._turn[0] ^= 1
+        control = self._controls[self._turn[0]]
+        control[:] = 0
+        control[_CALLER] = self._writes[-1]
+        self._job = function, args
+        try:
+            _wake(self._writes[:-1], self._scratch[-1:])
+            os.read(int(self._reads[-1]), 1)
+        except BaseException:
+            control[_STOP] = 1
+            try:
+                os.read(int(self._reads[-1]), 1)
+            except BaseException:
+                _team.cache_clear()  # it is still at work: the next run gets another
+                raise
+            self._finish(control)
+            raise
+        self._finish(control)
+        if self._error is not None:
+            error, self._error = self._error, None
+            raise error
+
+    def _finish(self, control: Any) -> None:
+        """Let all threads wait for other work, when they are through; what they were given is not kept."""
+        control[_SEEN] = 1
+        self._job = None
+
+    def _work(self, rank: int, place: set[int] | None) -> None:
+        if place is not None:
+            os.sched_setaffinity(0, place)
+        pipe, scratch = int(self._reads[rank]), self._scratch[rank : rank + 1]
+        while True:
+            _await_turn(pipe, scratch, self._controls, self._turn, rank)
+            control = self._controls[self._turn[0]]
+            assert self._job is not None
+            function, args = self._job
+            try:
+                function(control, rank, self.size, *args)
+            except BaseException as error:
+                self._error = error
+                leave(control, self.size)
+            del function, args
+
+
 def run_team(function: Callable[..., None], *args: Any, size: int | None = None) -> None:
     """Call ``function(control, rank, size, *args)`` on every thread of a team at once.
 
     An interrupt asks the function to stop (``stopped``) and is raised when it has.
 
     Args:
-        function: compiled; raises nothing.
+        function: compiled; calls ``enter`` first and ``leave`` last.
         args: the same for all.
         size: how many threads; by default as many as parallel work has.
     """
     size = size or threads()
-    control = np.zeros(_LENGTH, np.int64)
     if size == 1:
-        function(control, 0, 1, *args)
+        function(np.zeros(_LENGTH, np.int64), 0, 1, *args)
         return
-    futures: list[Future[None]] = []
     with _ONE_AT_A_TIME:  # half a team each would wait for ever
-        pool = _pool(size)
-        try:
-            futures += [pool.submit(function, control, rank, size, *args) for rank in range(size)]
-            wait(futures)
-        except BaseException:
-            control[_STOP] = 1
-            wait(futures)
-            raise
-    for future in futures:
-        future.result()
+        _team(size).run(function, args)
 
 
 def add_phases(clock: NullClock, names: tuple[str, ...], spent: Any, seconds: float) -> None:
@@ -193,21 +297,7 @@ def add_phases(clock: NullClock, names: tuple[str, ...], spent: Any, seconds: fl
 _ONE_AT_A_TIME = threading.Lock()
 
 
-@functools.cache
-def _pool(size: int) -> ThreadPoolExecutor:
-    """Return ``size`` threads that stay, all of them there, each on a processor of its own where there are as many."""
-    allowed = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_setaffinity") else []
-    turns = itertools.count()
-
-    def settle() -> None:
-        if len(allowed) == size:
-            os.sched_setaffinity(0, {allowed[next(turns)]})
-
-    pool = ThreadPoolExecutor(size, "team", settle)
-    all_there = threading.Barrier(size)
-    wait([pool.submit(all_there.wait) for _ in range(size)])
-    return pool
-
+_team = functools.cache(_Team)
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_pool.cache_clear)
+    os.register_at_fork(after_in_child=_team.cache_clear)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import threading
 import time
 
@@ -17,6 +19,7 @@ from gpugraph.team import fetch_add
 
 @plain_njit
 def _rotate(control, rank, size, cells, rounds, decided):
+    team.enter(control)
     for i in range(rounds):
         cells[rank, i + 1] = cells[(rank + 1) % size, i] + 1
         team.meet(control, size)
@@ -26,19 +29,23 @@ def _rotate(control, rank, size, cells, rounds, decided):
         if size > 1:
             team.release(control)
     cells[rank, 0] = decided[1]
+    team.leave(control, size)
 
 
 @plain_njit
 def _deal(control, rank, size, taken):
+    team.enter(control)
     while True:
         item = fetch_add(control, team.COUNTERS, 1)
         if item >= len(taken):
             break
         taken[item] += 1
+    team.leave(control, size)
 
 
 @plain_njit
 def _until_stopped(control, rank, size, begun):
+    team.enter(control)
     begun[rank] = 1
     halt = team.COUNTERS
     while control[halt] == 0:
@@ -46,6 +53,7 @@ def _until_stopped(control, rank, size, begun):
             control[halt] = team.stopped(control)
             if size > 1:
                 team.release(control)
+    team.leave(control, size)
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7])
@@ -76,22 +84,76 @@ def test_teams_of_several_callers_take_turns():
 
 
 def test_an_interrupt_ends_a_team_that_would_go_on_for_ever(monkeypatch):
-    team.run_team(_deal, np.zeros(1, np.int64), size=2)  # the threads are there
-    begun = np.zeros(2, np.int64)
-    real = team.wait
+    begun, read, interrupted = np.zeros(2, np.int64), os.read, []
 
-    def interrupted_once(futures):
-        monkeypatch.setattr(team, "wait", real)
-        while not begun.all():
-            time.sleep(0.001)
-        raise KeyboardInterrupt
+    def interrupted_once(descriptor, count):
+        if not interrupted:
+            while not begun.all():
+                time.sleep(0.001)
+            interrupted.append(True)
+            raise KeyboardInterrupt
+        return read(descriptor, count)
 
-    monkeypatch.setattr(team, "wait", interrupted_once)
+    monkeypatch.setattr(team.os, "read", interrupted_once)
     with pytest.raises(KeyboardInterrupt):
         team.run_team(_until_stopped, begun, size=2)
     taken = np.zeros(100, np.int64)
     team.run_team(_deal, taken, size=2)
     assert (taken == 1).all()
+
+
+def test_a_second_interrupt_leaves_the_team_behind_and_the_next_call_gets_another(monkeypatch):
+    begun, read, interrupted = np.zeros(2, np.int64), os.read, []
+    team.run_team(_deal, np.zeros(1, np.int64), size=2)
+    before = team._team(2)
+
+    def interrupted_twice(descriptor, count):
+        if len(interrupted) < 2:
+            interrupted.append(True)
+            raise KeyboardInterrupt
+        return read(descriptor, count)
+
+    monkeypatch.setattr(team.os, "read", interrupted_twice)
+    with pytest.raises(KeyboardInterrupt):
+        team.run_team(_until_stopped, begun, size=2)
+    taken = np.zeros(100, np.int64)
+    team.run_team(_deal, taken, size=2)
+    assert (taken == 1).all()
+    assert team._team(2) is not before
+
+
+def test_what_a_function_raises_is_raised_and_the_team_goes_on():
+    def refuse(control, rank, size):
+        raise ValueError("not today")
+
+    with pytest.raises(ValueError, match="not today"):
+        team.run_team(refuse, size=2)
+    taken = np.zeros(100, np.int64)
+    team.run_team(_deal, taken, size=2)
+    assert (taken == 1).all()
+
+
+def test_runs_one_upon_the_other_never_mix_up_their_counters():
+    for _ in range(500):
+        cells, decided = np.zeros((3, 3), np.int64), np.zeros(2, np.int64)
+        team.run_team(_rotate, cells, 2, decided, size=3)
+        assert decided.tolist() == [1, 2]
+
+
+def test_numba_counts_the_processors_of_the_machine_when_a_team_is_the_first_to_need_it():
+    code = (
+        "import numpy as np\n"
+        "from gpugraph import team\n"
+        "from gpugraph.compiled import threads\n"
+        "from gpugraph.problems.components import cpu_afforest\n"
+        "before = threads()\n"
+        "size = max(2, before)\n"
+        "graph = np.zeros(2, np.int64), np.zeros(0, np.int32), np.zeros(1, np.int32)\n"
+        "taken, spent = np.zeros(2 * size * team.STRIDE, np.int64), np.zeros(4, np.int64)\n"
+        "team.run_team(cpu_afforest._afforest, *graph, taken, spent, size=size)\n"
+        "assert threads() == before, threads()\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=300)
 
 
 @pytest.mark.parametrize(("items", "size"), [(0, 3), (1, 4), (64, 2), (1000, 3), (100_000, 16)])
@@ -109,11 +171,16 @@ def test_phases_share_the_time_by_their_cycles():
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="the system pins no threads")
-def test_a_team_as_large_as_the_machine_has_a_processor_for_each(monkeypatch):
+def test_a_team_as_large_as_the_machine_has_a_processor_for_each():
     allowed = os.sched_getaffinity(0)
-    pool = team._pool.__wrapped__(len(allowed))
-    places = list(pool.map(lambda _: (time.sleep(0.05), os.sched_getaffinity(0))[1], range(len(allowed))))
+    if len(allowed) == 1:
+        pytest.skip("one processor")
+    earlier = set(os.listdir("/proc/self/task"))
+    team._Team(len(allowed))
+    deadline, places = time.monotonic() + 60, []
+    while time.monotonic() < deadline and len(places) < len(allowed):
+        new = set(os.listdir("/proc/self/task")) - earlier
+        places = [place for place in (os.sched_getaffinity(int(thread)) for thread in new) if len(place) == 1]
+        time.sleep(0.01)
     assert set.union(*places) == allowed
-    assert all(len(place) == 1 for place in places)
-    pool.shutdown()
     assert os.sched_getaffinity(0) == allowed

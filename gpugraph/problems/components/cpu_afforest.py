@@ -36,8 +36,10 @@ from gpugraph.team import (
     add_phases,
     compare_and_swap,
     cycles,
+    enter,
     fetch_add,
     join,
+    leave,
     load_now,
     meet,
     prefetch,
@@ -113,6 +115,7 @@ def _afforest(
     control: Any, rank: int, size: int, offsets: Any, targets: Any, parent: Any, taken: Any, spent: Any
 ) -> None:
     """Write the roots of all vertices into ``parent``."""
+    enter(control)
     n = len(parent)
     first, last = share_of(n, rank, size)
     marks = cycles()
@@ -172,6 +175,7 @@ def _afforest(
     meet(control, size)
     if rank == 0:
         spent[2] += cycles() - marks
+    leave(control, size)
 
 
 @plain_njit

@@ -29,8 +29,10 @@ from gpugraph.team import (
     STRIDE,
     compare_and_swap,
     cycles,
+    enter,
     fetch_add,
     join,
+    leave,
     load_now,
     meet,
     release,
@@ -297,6 +299,7 @@ def boruvka(control: Any, rank: int, size: int, offsets: Any, targets: Any, word
     tell how words are ordered (``_key``); ``limit`` is the greatest key of the edges that the rounds first run on, and
     ``filtered`` tells whether there may be heavier ones.
     """
+    enter(control)
     n = len(offsets) - 1
     own[rank] = 0
     meet(control, size)
@@ -362,6 +365,7 @@ def boruvka(control: Any, rank: int, size: int, offsets: Any, targets: Any, word
         own[rank, PHASES + 3] += cycles() - begun
     if rank == 0:
         own[0, FOREST] = control[_FOREST]
+    leave(control, size)
 
 
 @plain_njit

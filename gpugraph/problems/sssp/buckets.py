@@ -13,7 +13,8 @@ themselves, all read once, tell what waits: memory stays O(n + threads).
 
 Shared arrays (names used throughout):
     distance:  (n,) tentative distances: uint32, uint64, float32 or float64.
-    leasts:    (threads,) of distance's dtype, the least distance that waits at a thread.
+    leasts:    (threads,) of distance's dtype, the least distance that waits at a thread; at the end the greatest of its
+               share of the vertices.
     heads:     (threads, COLUMNS) int32, the newest block of each bucket, or −1; column BINS lies beyond the others.
     counts:    (threads, COLUMNS) int64, the pairs in it: only the newest block is not full.
     vertices:  (blocks, BLOCK) and away: (blocks, BLOCK), the pairs; following: (blocks,) int32, the next of a chain.
@@ -37,9 +38,11 @@ from gpugraph.team import (
     STRIDE,
     compare_and_swap,
     cycles,
+    enter,
     fetch_add,
     fetch_min,
     join,
+    leave,
     load_now,
     look_again,
     meet,
@@ -287,6 +290,7 @@ def search(control: Any, rank: int, size: int, offsets: Any, targets: Any, weigh
 
     A bucket is at first as wide as ``delta``.  The arrays are those of the top of the file, whatever is in them.
     """
+    enter(control)
     begun = cycles()
     n = len(distance)
     first, last = share_of(n, rank, size)
@@ -400,4 +404,10 @@ def search(control: Any, rank: int, size: int, offsets: Any, targets: Any, weigh
                 looks = look_again(looks)
             if not _wake(control, size):
                 break
+    farthest = start - start
+    for v in range(first, last):
+        if distance[v] != none:
+            farthest = max(farthest, distance[v])
+    leasts[rank] = farthest
     own[rank, IN_STEPS] = cycles() - begun - own[rank, IN_WINDOW]
+    leave(control, size)

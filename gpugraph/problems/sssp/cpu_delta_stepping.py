@@ -135,7 +135,7 @@ def run(state: State, clock: NullClock, source: int) -> NDArray[Any]:
     dtype = _narrow(state)
     distance = _search(state, clock, source, dtype)
     if dtype == np.uint32:
-        farthest = max(in_threads(lambda low, high: _farthest(distance, low, high), even_ranges(len(distance))))
+        farthest = state.arrays_for(dtype)["leasts"].max()
         if int(farthest) + state.heaviest >= int(unreached(dtype)):
             distance = _search(state, clock, source, np.dtype(np.uint64))
     return distance
@@ -271,14 +271,4 @@ def _heaviest(weights: Any, low: int, high: int) -> Any:
     most = weights.dtype.type(0)
     for i in range(low, high):
         most = max(most, weights[i])
-    return most
-
-
-@njit
-def _farthest(distance: Any, low: int, high: int) -> Any:
-    """Return the greatest distance but one: that which stands for none."""
-    most = np.uint32(0)
-    for v in range(low, high):
-        if distance[v] != np.uint32(0xFFFFFFFF):
-            most = max(most, distance[v])
     return most

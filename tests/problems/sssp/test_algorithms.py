@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import networkx as nx
@@ -156,15 +157,15 @@ def test_a_pool_that_runs_dry_costs_time_and_no_distance(size: int) -> None:
 def test_a_search_that_was_interrupted_leaves_its_state_good(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     graph = zoo("grid")
     state = prepare(GraphView.of(graph), None, size=size)
-    real = team.wait
+    real = os.read
 
-    def interrupted_once(futures: Any) -> None:
-        monkeypatch.setattr(team, "wait", real)
+    def interrupted_once(descriptor: int, count: int) -> bytes:
+        monkeypatch.setattr(team.os, "read", real)
         raise KeyboardInterrupt
 
     run(state, NullClock(), 0)  # the threads are there
     for _ in range(10):
-        monkeypatch.setattr(team, "wait", interrupted_once)
+        monkeypatch.setattr(team.os, "read", interrupted_once)
         with pytest.raises(KeyboardInterrupt):
             run(state, NullClock(), 0)
         raw = run(state, NullClock(), 0)
