@@ -82,11 +82,12 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
     };
     const auto near = [&](uint32 turn) {
         const int64 first = static_cast<int64>(turn % 2) * room;
-        return List{{near_vertex + first, near_length + first}, &control[NEAR + turn % 3], room};
+        return List{{near_vertex + first, near_length + first}, &control[NEAR + turn % 3], room, nullptr};
     };
     const auto far = [&](uint32 turn) {
         const int64 first = static_cast<int64>(turn % 2) * far_room;
-        return List{{far_vertex + first, far_length + first}, &control[FAR + turn % 2], far_room};
+        return List{{far_vertex + first, far_length + first}, &control[FAR + turn % 3], far_room,
+                    &wide_control[FAR_LEAST + turn % 3]};
     };
     const auto hubs = [&](uint32 turn) {
         return Hubs{hub_vertex, hub_length, hub_first_piece, &wide_control[HUB_PIECES + turn % 3],
@@ -99,6 +100,7 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
         shared.steps_before = shared.steps = 0;
         shared.settled_last = 1;
         shared.barriers = shared.packed = 0;
+        for (int what = 0; what < TALLIES; ++what) shared.tallies[what] = 0;
         shared.floor = 0;
         for (int phase = 0; phase < PHASES; ++phase) shared.spent[phase] = 0;
         shared.since = device_nanoseconds();
@@ -175,21 +177,29 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
             break;
         }
 
-        // The next threshold.
+        // The next threshold: a width beyond the nearest that is pending.  Of a list that is known without looking at
+        // it; else all distances are read, and where many wait the threshold goes far enough to take in a part of them.
         const uint32 turn = bucket % 2;
         const uint32 listed = current(far(bucket).count);
         const Pending pending = {far(bucket).queue, distance, listed <= far_room,
                                  listed <= far_room ? listed : static_cast<uint32>(vertices)};
-        uint32* const bins = histogram + turn * BINS;
-        survey(outbox, pending, threshold, bins, &control[PENDING + turn], &wide_control[LEAST + turn]);
-        if (grid_thread() == 0) *far(bucket + 1).count = 0;
-        barrier();
-        const uint32 waiting = current(&control[PENDING + turn]);
-        const distance_t least = static_cast<distance_t>(~current(&wide_control[LEAST + turn]));
+        uint64* const nearest = pending.listed ? far(bucket).least : &wide_control[LEAST + turn];
+        if (!pending.listed) {
+            survey(shared, distance, vertices, threshold, histogram + turn * BINS, &control[PENDING + turn], nearest);
+            barrier();
+        }
+        const uint32 waiting = pending.listed ? listed : current(&control[PENDING + turn]);
         if (SUMS_OVERFLOW && DISTANCE_BITS == 32 && current(&control[OVERFLOW]) != 0) break;  // wider words are needed
         if (threadIdx.x == 0) shared.floor = threshold;
         if (waiting != 0) {
-            threshold = next_threshold(shared, graph, threshold, bins, waiting, least, control);
+            const distance_t least = static_cast<distance_t>(~current(nearest));
+            distance_t beyond = least + 1;
+            if (!pending.listed) {
+                const distance_t full = full_bucket(shared, graph, threshold, histogram + turn * BINS, waiting);
+                if (full > beyond) beyond = full;
+            }
+            threshold = word_of(value_of(least, weight_t()) + next_width(shared, graph, least, control), weight_t());
+            if (threshold < beyond) threshold = beyond;
             if (threshold > horizon) threshold = horizon;
             if (threshold > asked()) threshold = asked();
             const bool keep = waiting <= far_room;
@@ -208,6 +218,8 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
                 if (threadIdx.x == 0) {
                     control[PENDING + (turn ^ 1)] = 0;
                     wide_control[LEAST + (turn ^ 1)] = 0;
+                    *far(bucket + 2).count = 0;
+                    *far(bucket + 2).least = 0;
                     if (!keep) *far(bucket + 1).count = far_room + 1;
                     control[BUCKETS_DONE] += 1;
                     if (!pending.listed) control[SCANS] += 1;

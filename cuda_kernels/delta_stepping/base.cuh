@@ -60,8 +60,8 @@ enum Control {
     SCANS,               // thresholds found by reading all distances instead of the far list
     RESCANS,             // times that lost entries were collected again
     NEAR,                // three words that take turns: entries of the near queue
-    FAR = NEAR + 3,      // two words that take turns: entries of the far list
-    PENDING = FAR + 2,   // two words that take turns: vertices at or beyond the threshold
+    FAR = NEAR + 3,      // three words that take turns: entries of the far list
+    PENDING = FAR + 3,   // two words that take turns: vertices at or beyond the threshold
     CONTROL_WORDS = PENDING + 2
 };
 
@@ -69,7 +69,8 @@ enum Control {
 enum WideControl {
     HUB_PIECES,                  // three words that take turns: hubs << HUB_SHIFT | pieces
     LEAST = HUB_PIECES + 3,      // two words that take turns: the complement of the least pending distance
-    REACHED_ARCS = LEAST + 2,    // arcs out of the vertices below the horizon
+    FAR_LEAST = LEAST + 2,       // three words that take turns: of the least that was entered into the far list
+    REACHED_ARCS = FAR_LEAST + 3,  // arcs out of the vertices below the horizon
     WIDE_CONTROL_WORDS
 };
 
@@ -103,6 +104,7 @@ struct List {
     Queue queue;
     uint32* count;
     uint32 room;
+    uint64* least;  // of the far list: the complement of the least distance entered
 };
 
 // Rows that all warps relax together; each knows the number of its first piece.
@@ -136,6 +138,7 @@ struct Shared {
     float64 weight_sums[WARPS];
     uint64 least, total;
     uint32 pending, tallies[TALLIES];
+    distance_t far_least;   // of what the block has entered into the far list
     distance_t edge;
     distance_t floor;       // below it everything is settled
     uint32 packed;          // the packed rows have been written
