@@ -30,6 +30,7 @@ constexpr int HUB_SHIFT = 36;     // hubs and their pieces share a word
 constexpr int AHEAD = 32;         // entries that share a cache line: what lies that far is fetched in advance
 constexpr int BUFFER = 64;        // entries a warp holds back, to write them out together
 constexpr int LOCAL_STEPS = 128;  // before what a block holds is dealt out anew
+constexpr uint32 FULL = 1;
 constexpr int LOCAL_ROOM = BUFFER * WARPS / 2;  // entries of each of the two queues of a block, in the same memory
 constexpr bool PACKABLE = NARROW && SUMS_OVERFLOW;  // rows are packed only of integers, whose sums are exact
 constexpr int PACKED = 4;         // arcs of a packed row

@@ -47,6 +47,13 @@ __device__ __forceinline__ void relax_groups(Push& push, Row row, int32 group, c
     }
 }
 
+// Relax up to an entry a lane, unless it is stale.  All lanes must call.
+__device__ __forceinline__ void relax_batch(Push& push, Row row, const Hubs& hubs) {
+    if (row.begin < row.end && current(&push.distance[row.vertex]) != row.length) row.end = row.begin;
+    push.outbox.count(RELAXED, __popc(__ballot_sync(FULL_MASK, row.begin < row.end)));
+    relax_rows(push, row, hubs);
+}
+
 // Relax a small frontier, and for LOCAL_STEPS steps what comes out of it: the entries are dealt out to the blocks, and
 // each keeps the near vertices that it lowers in a queue of its own in shared memory and goes on with them, so that a
 // step costs two reads one after the other and one barrier of the block.  Blocks do not wait for each other: one may
@@ -76,6 +83,28 @@ __device__ __forceinline__ uint32 relax_locally(Push& push, const Queue& queue, 
         const uint32 from = step % 2 * LOCAL_ROOM;
         outbox.local_step = step;
         if (threadIdx.x == 0) shared.local_count[(step + 2) % 3] = 0;
+        if (held > FULL * WARPS * rows) {
+            uint32 batch = (held + WARPS - 1) / WARPS;
+            if (batch > WARP) batch = WARP;
+#pragma unroll 1
+            for (uint32 first = threadIdx.x / WARP * batch; first < held; first += WARPS * batch) {
+                const uint32 slot = first + lane_id();
+                Row row = {0, UNREACHED, 0, 0};
+                if (lane_id() < batch && slot < held) {
+                    row = {shared.near_vertex[from + slot], shared.near_length[from + slot],
+                           shared.local_begin[from + slot], shared.local_end[from + slot]};
+                }
+                relax_batch(push, row, hubs);
+            }
+            __syncthreads();
+            step += 1;
+            held = shared.local_count[step % 3];
+            if (held > LOCAL_ROOM) {  // more than a block should keep from the others
+                held = LOCAL_ROOM;
+                break;
+            }
+            continue;
+        }
 #pragma unroll 1
         for (uint32 first = threadIdx.x / WARP * rows; first < held; first += WARPS * rows) {
             const uint32 slot = first + (static_cast<uint32>(lane_id()) >> group_shift);
@@ -121,10 +150,8 @@ __device__ __forceinline__ void relax_widely(Push& push, const Queue& queue, uin
         Row row = {0, UNREACHED, 0, 0};
         if (lane_id() < batch && entry < count) {
             row = row_of(push.graph, queue.vertex[entry], queue.length[entry]);
-            if (current(&push.distance[row.vertex]) != row.length) row.end = row.begin;  // stale
         }
-        push.outbox.count(RELAXED, __popc(__ballot_sync(FULL_MASK, row.begin < row.end)));
-        relax_rows(push, row, hubs);
+        relax_batch(push, row, hubs);
     }
 }
 
