@@ -181,8 +181,8 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
         // it; else all distances are read, and where many wait the threshold goes far enough to take in a part of them.
         const uint32 turn = bucket % 2;
         const uint32 listed = current(far(bucket).count);
-        const Pending pending = {far(bucket).queue, distance, listed <= far_room,
-                                 listed <= far_room ? listed : static_cast<uint32>(vertices)};
+        const bool few = listed <= far_room && listed <= graph.vertices / NEAR_SHARE;
+        const Pending pending = {far(bucket).queue, distance, few, few ? listed : static_cast<uint32>(vertices)};
         uint64* const nearest = pending.listed ? far(bucket).least : &wide_control[LEAST + turn];
         if (!pending.listed) {
             survey(shared, distance, vertices, threshold, histogram + turn * BINS, &control[PENDING + turn], nearest);
@@ -211,6 +211,7 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
                 __syncthreads();
                 if (threadIdx.x == 0) shared.packed = 1;
             }
+            round += 1;  // a block may still be reading that the queue of the last is empty
             outbox.open(near(round), far(bucket + 1), threshold);
             collect(outbox, pending, shared.floor, threshold, keep);
             if (blockIdx.x == 0) {
@@ -218,6 +219,8 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
                 if (threadIdx.x == 0) {
                     control[PENDING + (turn ^ 1)] = 0;
                     wide_control[LEAST + (turn ^ 1)] = 0;
+                    *near(round + 1).count = 0;
+                    *hubs(round).pieces = 0;
                     *far(bucket + 2).count = 0;
                     *far(bucket + 2).least = 0;
                     if (!keep) *far(bucket + 1).count = far_room + 1;
