@@ -132,6 +132,7 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
                 *hubs(round + 1).pieces = 0;
                 control[ROUNDS] += 1;
             }
+            if (threadIdx.x == 0) shared.round = round + 1;
             outbox.open(near(round + 1), far(bucket), threshold);
             const bool local = count <= local_limit;
             uint32 steps = 1;

@@ -29,8 +29,9 @@ constexpr int PIECE = 2 * WARP * IN_FLIGHT;  // arcs
 constexpr int HUB_SHIFT = 36;     // hubs and their pieces share a word
 constexpr int AHEAD = 32;         // entries that share a cache line: what lies that far is fetched in advance
 constexpr int BUFFER = 64;        // entries a warp holds back, to write them out together
-constexpr int LOCAL_STEPS = 128;  // before what a block holds is dealt out anew
-constexpr uint32 FULL = 1;
+constexpr int LOCAL_STEPS = 128;  // before what a block holds is dealt out anew,
+constexpr int FEW_STEPS = 4;      // and after which one calls for that, if it has more for its warps
+constexpr int CROWD = 2;          // than so many times what they relax at once
 constexpr int LOCAL_ROOM = BUFFER * WARPS / 2;  // entries of each of the two queues of a block, in the same memory
 constexpr bool PACKABLE = NARROW && SUMS_OVERFLOW;  // rows are packed only of integers, whose sums are exact
 constexpr int PACKED = 4;         // arcs of a packed row
@@ -50,6 +51,7 @@ enum Phase { START, LOCAL, WIDE, HUBS, BUCKETS, PULL, PHASES };
 enum Control {
     ARRIVALS,            // three words of grid_barrier_or_stop(); the host may set the last, STOP
     STOP = ARRIVALS + 2,
+    CROWDED,             // the last round in which a block had too much to relax by itself
     OVERFLOW,            // a sum did not fit that may be needed
     LOST,                // warps that found no room in the near queue, ever
     STEPS,               // steps of all blocks, ever; modulo 2^32, as the next three
@@ -134,7 +136,9 @@ struct Shared {
     uint32 histogram[BINS];
     uint32 sums[WARPS];
     uint32 local_count[3];  // entries of the block's own queues; the words take turns
+    uint32 crowded[2];      // what CROWDED was when a step began; the words take turns
     uint32 base;
+    uint32 round;           // from 1
     uint32 barriers;        // passed by the block
     float64 weight_sums[WARPS];
     uint64 least, total;

@@ -47,19 +47,12 @@ __device__ __forceinline__ void relax_groups(Push& push, Row row, int32 group, c
     }
 }
 
-// Relax up to an entry a lane, unless it is stale.  All lanes must call.
-__device__ __forceinline__ void relax_batch(Push& push, Row row, const Hubs& hubs) {
-    if (row.begin < row.end && current(&push.distance[row.vertex]) != row.length) row.end = row.begin;
-    push.outbox.count(RELAXED, __popc(__ballot_sync(FULL_MASK, row.begin < row.end)));
-    relax_rows(push, row, hubs);
-}
-
 // Relax a small frontier, and for LOCAL_STEPS steps what comes out of it: the entries are dealt out to the blocks, and
 // each keeps the near vertices that it lowers in a queue of its own in shared memory and goes on with them, so that a
 // step costs two reads one after the other and one barrier of the block.  Blocks do not wait for each other: one may
-// relax a vertex to which another will find a shorter path, and then the vertex is entered again.  A block whose queue
-// overflows ends, since there is work for all.  What is left at the end goes into the near queue and is dealt out anew.
-// Returns the number of steps made.
+// relax a vertex to which another will find a shorter path, and then the vertex is entered again.  A block that found
+// much more than others may have, such as a clique, calls for an end; what is left then goes into the near queue and is
+// dealt out anew.  Returns the number of steps made.
 __device__ __forceinline__ uint32 relax_locally(Push& push, const Queue& queue, uint32 count, int group_shift,
                                                 const Hubs& hubs) {
     Outbox& outbox = push.outbox;
@@ -82,28 +75,10 @@ __device__ __forceinline__ uint32 relax_locally(Push& push, const Queue& queue, 
     while (step < LOCAL_STEPS && held != 0) {
         const uint32 from = step % 2 * LOCAL_ROOM;
         outbox.local_step = step;
-        if (threadIdx.x == 0) shared.local_count[(step + 2) % 3] = 0;
-        if (held > FULL * WARPS * rows) {
-            uint32 batch = (held + WARPS - 1) / WARPS;
-            if (batch > WARP) batch = WARP;
-#pragma unroll 1
-            for (uint32 first = threadIdx.x / WARP * batch; first < held; first += WARPS * batch) {
-                const uint32 slot = first + lane_id();
-                Row row = {0, UNREACHED, 0, 0};
-                if (lane_id() < batch && slot < held) {
-                    row = {shared.near_vertex[from + slot], shared.near_length[from + slot],
-                           shared.local_begin[from + slot], shared.local_end[from + slot]};
-                }
-                relax_batch(push, row, hubs);
-            }
-            __syncthreads();
-            step += 1;
-            held = shared.local_count[step % 3];
-            if (held > LOCAL_ROOM) {  // more than a block should keep from the others
-                held = LOCAL_ROOM;
-                break;
-            }
-            continue;
+        uint32 crowded = 0;
+        if (threadIdx.x == 0) {
+            shared.local_count[(step + 2) % 3] = 0;
+            crowded = current(&push.control[CROWDED]);
         }
 #pragma unroll 1
         for (uint32 first = threadIdx.x / WARP * rows; first < held; first += WARPS * rows) {
@@ -115,13 +90,16 @@ __device__ __forceinline__ uint32 relax_locally(Push& push, const Queue& queue, 
             }
             relax_groups(push, row, 1 << group_shift, hubs);
         }
+        if (threadIdx.x == 0) shared.crowded[step % 2] = crowded;
         __syncthreads();
         step += 1;
         held = shared.local_count[step % 3];
-        if (held > LOCAL_ROOM) {  // more than a block should keep from the others
-            held = LOCAL_ROOM;
-            break;
+        const bool is_crowd = held > (step < FEW_STEPS ? LOCAL_ROOM : CROWD * WARPS * rows);
+        if (held > LOCAL_ROOM) held = LOCAL_ROOM;
+        if (is_crowd && threadIdx.x == 0) {
+            push.control[CROWDED] = shared.round;  // race-allowed: every writer writes the same
         }
+        if (is_crowd || shared.crowded[(step + 1) % 2] == shared.round) break;
     }
     outbox.local = false;
     if (held == 0) return step;
@@ -150,8 +128,10 @@ __device__ __forceinline__ void relax_widely(Push& push, const Queue& queue, uin
         Row row = {0, UNREACHED, 0, 0};
         if (lane_id() < batch && entry < count) {
             row = row_of(push.graph, queue.vertex[entry], queue.length[entry]);
+            if (current(&push.distance[row.vertex]) != row.length) row.end = row.begin;  // stale
         }
-        relax_batch(push, row, hubs);
+        push.outbox.count(RELAXED, __popc(__ballot_sync(FULL_MASK, row.begin < row.end)));
+        relax_rows(push, row, hubs);
     }
 }
 
