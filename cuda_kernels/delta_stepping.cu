@@ -66,7 +66,7 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
                uint32* control, uint64* wide_control, uint64* timeline) {
     __shared__ Shared shared;
     const Graph graph = {vertices, arcs, offsets, targets, weights};
-    uint32 round = 0, bucket = 0, lost = 0;
+    uint32 round = 0;
     const auto barrier = [&]() { grid_barrier(&control[ARRIVALS], &shared.barriers); };
     const auto barrier_or_stop = [&]() { return grid_barrier_or_stop(&control[ARRIVALS], &shared.barriers); };
     const auto enter = [&](Phase phase) {  // the time since the last call was spent in `phase`
@@ -99,7 +99,7 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
         shared.settled_before = shared.pushes_before = shared.repeats_before = 0;
         shared.steps_before = shared.steps = 0;
         shared.settled_last = 1;
-        shared.barriers = shared.packed = 0;
+        shared.barriers = shared.packed = shared.bucket = shared.lost = 0;
         for (int what = 0; what < TALLIES; ++what) shared.tallies[what] = 0;
         shared.floor = 0;
         for (int phase = 0; phase < PHASES; ++phase) shared.spent[phase] = 0;
@@ -133,7 +133,7 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
                 control[ROUNDS] += 1;
             }
             if (threadIdx.x == 0) shared.round = round + 1;
-            outbox.open(near(round + 1), far(bucket), threshold);
+            outbox.open(near(round + 1), far(shared.bucket), threshold);
             const bool local = count <= local_limit;
             uint32 steps = 1;
             if (local) {
@@ -149,7 +149,7 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
             enter(local ? LOCAL : WIDE);
             const uint64 pieces = current(hubs(round).pieces);
             if (pieces != 0) {
-                outbox.open(near(round + 1), far(bucket), threshold);
+                outbox.open(near(round + 1), far(shared.bucket), threshold);
                 relax_hubs(push, graph, distance, hubs(round), pieces);
                 outbox.flush();
                 barrier();
@@ -161,10 +161,10 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
         // What found no room is entered again.
         const Pending everything = {Queue{nullptr, nullptr}, distance, false, static_cast<uint32>(vertices)};
         const uint32 lost_now = current(&control[LOST]);
-        if (lost_now != lost) {
-            lost = lost_now;
+        if (lost_now != shared.lost) {
             barrier();  // all have seen the queue empty before it fills again
-            outbox.open(near(round), far(bucket), threshold);
+            if (threadIdx.x == 0) shared.lost = lost_now;
+            outbox.open(near(round), far(shared.bucket), threshold);
             collect(outbox, everything, shared.floor, threshold, false);
             if (grid_thread() == 0) control[RESCANS] += 1;
             barrier();
@@ -180,7 +180,7 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
 
         // The next threshold: a width beyond the nearest that is pending.  Of a list that is known without looking at
         // it; else all distances are read, and where many wait the threshold goes far enough to take in a part of them.
-        const uint32 turn = bucket % 2;
+        const uint32 bucket = shared.bucket, turn = bucket % 2;
         const uint32 listed = current(far(bucket).count);
         const bool few = listed <= far_room && listed <= graph.vertices / NEAR_SHARE;
         const Pending pending = {far(bucket).queue, distance, few, few ? listed : static_cast<uint32>(vertices)};
@@ -229,7 +229,7 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
                     if (!pending.listed) control[SCANS] += 1;
                 }
             }
-            bucket += 1;
+            if (threadIdx.x == 0) shared.bucket = bucket + 1;
             barrier();
             enter(BUCKETS);
             continue;

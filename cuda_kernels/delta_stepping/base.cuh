@@ -139,6 +139,8 @@ struct Shared {
     uint32 crowded[2];      // what CROWDED was when a step began; the words take turns
     uint32 base;
     uint32 round;           // from 1
+    uint32 bucket;          // number of the far list
+    uint32 lost;            // what LOST was when lost entries were collected last
     uint32 barriers;        // passed by the block
     float64 weight_sums[WARPS];
     uint64 least, total;
