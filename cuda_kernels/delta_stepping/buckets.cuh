@@ -67,6 +67,10 @@ __device__ __forceinline__ distance_t sample_weights(Shared& shared, const Graph
         const uint32 rank = static_cast<uint32>(BLOCK * SAMPLES * HORIZON_ARCS / degree);
         horizon = end_beyond(0, histogram_edge(shared, rank > 0 ? rank : 1), shared.units);
     }
+    if (threadIdx.x == 0) {
+        shared.bound_shift = 0;
+        while (BOUNDED && horizon != UNREACHED && horizon >> shared.bound_shift >= UNBOUNDED - 1) shared.bound_shift += 1;
+    }
     if (threadIdx.x == 0) shared.delta = horizon == UNREACHED ? mean : value_of(horizon, weight_t()) / FIRST_WIDTHS;
     __syncthreads();
     return horizon;

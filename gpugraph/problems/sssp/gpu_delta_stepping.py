@@ -37,7 +37,7 @@ FAR_SHARE = 16
 """The far list holds this part of the vertices; where more wait, reading all distances costs no more."""
 LOCAL_SHARE = 64
 """Entries a block takes on in local steps, if they have up to LOCAL_DEGREE arcs."""
-LOCAL_DEGREE = 10
+LOCAL_DEGREE = 40
 PACKED_DEGREE = 3
 """Arcs a vertex in the mean up to which there is room for packed rows, 32 bytes a vertex."""
 ARCS_PER_THREAD = 8
@@ -53,6 +53,7 @@ def arrays(sizes: InputSizes, bits: int) -> dict[str, tuple[int, DTypeLike]]:
     room, far_room, hubs = rooms(sizes)
     return {
         "packed_rows": (FILE["PACKED"] * sizes.vertices if packs(sizes, bits) else 0, np.uint64),
+        "bounds": (sizes.vertices if has_horizon(sizes) else 0, np.uint8),
         "distance": (sizes.vertices, word),
         "near_vertex": (2 * room, np.int32),
         "near_length": (2 * room, word),
@@ -195,7 +196,7 @@ def first_beyond(cutoff: float | None, weights: np.dtype[Any], bits: int) -> Any
 
 def group_shift(view: ResidentView) -> int:
     """Return the binary logarithm of the lanes that share a row in local steps: about as many as it has arcs."""
-    return min(4, max(2, math.ceil(math.log2(1.5 * max(mean_degree(view), 1)))))
+    return min(5, max(2, math.ceil(math.log2(1.5 * max(mean_degree(view), 1)))))
 
 
 def local_limit(state: State) -> int:
@@ -207,6 +208,11 @@ def packs(sizes: InputSizes, bits: int) -> bool:
     """Tell whether there is room for packed rows: in sparse graphs, where a weight and a distance take 4 bytes."""
     narrow = sizes.weight_bytes == 4 and sizes.index_bits == 32 and bits == 32
     return narrow and mean_degree(sizes) <= PACKED_DEGREE
+
+
+def has_horizon(sizes: InputSizes) -> bool:
+    """Tell whether most arcs are left alone at first: in dense graphs."""
+    return mean_degree(sizes) >= FILE["HORIZON_DEGREE"]
 
 
 def mean_degree(view: InputSizes) -> float:
