@@ -23,7 +23,6 @@ The phases stand in delta_stepping/, in this order: relax (one arc, a warp's row
 
     offsets (n+1)  targets (arcs)  weights (arcs)   the graph; weights are not negative
     packed_rows (n, or none)                        the graph once more, see struct PackedRow
-    bounds (n, or none)                             upper bounds of the distances within the horizon, a byte each
     distance (n)                                    order-preserving words (distance_words.cuh)
     near (2 x room)                                 the near queue of this round and of the next: vertex and distance
     far (2 x far_room)                              the far list, and the one that is being made of it
@@ -61,7 +60,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
 delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_t limit, int32 symmetric,
                int32 group_shift, int32 packs, uint32 local_limit, uint32 room, uint32 far_room,
                const index_t* __restrict__ offsets, const int32* __restrict__ targets,
-               const weight_t* __restrict__ weights, PackedRow* packed_rows, uint8* bounds, distance_t* distance,
+               const weight_t* __restrict__ weights, PackedRow* packed_rows, distance_t* distance,
                int32* near_vertex, distance_t* near_length, int32* far_vertex, distance_t* far_length,
                int32* hub_vertex, distance_t* hub_length, uint64* hub_first_piece, uint32* histogram,
                uint32* control, uint64* wide_control, uint64* timeline) {
@@ -117,14 +116,11 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
     if (threshold == 0) threshold = 1;
     if (threshold > horizon) threshold = horizon;
     if (threshold > limit) threshold = limit;
-    if (BOUNDED && horizon != UNREACHED) {
-        for (int64 v = grid_thread(); v < vertices; v += grid_threads()) bounds[v] = v == source ? 0 : UNBOUNDED;
-    }
     barrier();
     enter(START);
 
     Outbox outbox = {shared, graph, distance, control, true, false, 0, 0, 0, 0};
-    Push push = {graph, distance, control, outbox, horizon, bounds};
+    Push push = {graph, distance, control, outbox, horizon};
     while (true) {
         // Relax until nothing is near.
         while (true) {

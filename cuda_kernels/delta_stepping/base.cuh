@@ -29,14 +29,12 @@ constexpr int PIECE = 2 * WARP * IN_FLIGHT;  // arcs
 constexpr int HUB_SHIFT = 36;     // hubs and their pieces share a word
 constexpr int AHEAD = 32;         // entries that share a cache line: what lies that far is fetched in advance
 constexpr int BUFFER = 64;        // entries a warp holds back, to write them out together
-constexpr int LOOKS_FIRST = WARP;  // where so many lanes share a row, a distance is read before it is lowered
 constexpr int LOCAL_STEPS = 128;  // before what a block holds is dealt out anew,
-constexpr int FEW_STEPS = 4;      // and after which one calls for that, if it has more for its warps
-constexpr int CROWD = 2;          // than so many times what they relax at once
+constexpr int FEW_STEPS = 8;      // and after which one calls for that, if it has more for its warps
+constexpr int CROWD = 2;          // than so many times what they relax at once;
+constexpr int LISTENS = 4;        // the others listen in every fourth step
 constexpr int LOCAL_ROOM = BUFFER * WARPS / 2;  // entries of each of the two queues of a block, in the same memory
 constexpr bool PACKABLE = NARROW && SUMS_OVERFLOW;  // rows are packed only of integers, whose sums are exact
-constexpr bool BOUNDED = SUMS_OVERFLOW;  // of integers below the horizon upper bounds are kept in a byte each
-constexpr int UNBOUNDED = 255;
 constexpr int PACKED = 4;         // arcs of a packed row
 constexpr int PACKED_A_STEP = 1 << 17;  // about so many are written in the time of a local step
 constexpr int CARRIED = WARP;     // entries that a warp carries with their packed rows
@@ -139,11 +137,10 @@ struct Shared {
     uint32 histogram[BINS];
     uint32 sums[WARPS];
     uint32 local_count[3];  // entries of the block's own queues; the words take turns
-    uint32 crowded[2];      // what CROWDED was when a step ended; the words take turns
+    uint32 crowded[2];      // CROWDED, or 0 in a step that does not listen; the words take turns
     uint32 base;
     uint32 round;           // from 1
     uint32 bucket;          // number of the far list
-    int32 bound_shift;      // an upper bound is a byte shifted so far to the left
     uint32 lost;            // what LOST was when lost entries were collected last
     uint32 barriers;        // passed by the block
     float64 weight_sums[WARPS];

@@ -12,12 +12,13 @@ constexpr float64 FEW_REPEATS = 0.5;    // below, it may grow, if the GPU was id
 constexpr float64 FEW_IF_SHORT = 0.6;   // more may be where a bucket takes few steps, for its threshold takes as long
 constexpr uint32 SHORT = 16;            // steps
 constexpr uint32 IDLE = 16384;          // arcs a step: fewer do not fill the GPU
-constexpr float64 RARE_REPEATS = 0.25;  // below, it may grow unless the GPU was busy
-constexpr uint32 BUSY = 65536;          // vertices a step
+constexpr float64 RARE_REPEATS = 0.25;  // below, it may grow however busy the GPU was
 constexpr int NEAR_SHARE = 8;           // a threshold takes in at least this part of the vertices, if so many wait
 
 constexpr int HORIZON_DEGREE = 16;      // arcs a vertex, from which on a horizon pays
-constexpr float64 FIRST_WIDTHS = 8;     // widths of a bucket to the horizon, at first
+constexpr float64 FIRST_WIDTHS = 8;     // widths of a bucket to the horizon, at first;
+constexpr float64 FINE_WIDTHS = 16;     // where weights are so fine that a distance falls often by a little:
+constexpr uint32 FINE = 1024;           // where so many lie below the horizon
 constexpr float64 HORIZON_ARCS = 4;     // arcs a vertex that are shorter than the horizon
 constexpr float64 UNITS = 4096;         // of a mean weight, in which float distances are counted
 
@@ -67,11 +68,7 @@ __device__ __forceinline__ distance_t sample_weights(Shared& shared, const Graph
         const uint32 rank = static_cast<uint32>(BLOCK * SAMPLES * HORIZON_ARCS / degree);
         horizon = end_beyond(0, histogram_edge(shared, rank > 0 ? rank : 1), shared.units);
     }
-    if (threadIdx.x == 0) {
-        shared.bound_shift = 0;
-        while (BOUNDED && horizon != UNREACHED && horizon >> shared.bound_shift >= UNBOUNDED - 1) shared.bound_shift += 1;
-    }
-    if (threadIdx.x == 0) shared.delta = horizon == UNREACHED ? mean : value_of(horizon, weight_t()) / FIRST_WIDTHS;
+    if (threadIdx.x == 0) shared.delta = horizon == UNREACHED ? mean : value_of(horizon, weight_t()) / (horizon < FINE ? FIRST_WIDTHS : FINE_WIDTHS);
     __syncthreads();
     return horizon;
 }
@@ -154,13 +151,13 @@ __device__ __forceinline__ float64 next_width(Shared& shared, const Graph& graph
         const uint32 repeats = current(&control[REPEATS]) - shared.repeats_before;
         const uint32 steps = current(&control[STEPS]) - shared.steps_before;
         const bool grows = settled > 2ull * shared.settled_last;
-        const uint64 work = static_cast<uint64>(settled) * gridDim.x;  // of so many steps
-        const uint64 arcs = work * static_cast<uint64>(graph.arcs / graph.vertices + 1);
+        const uint64 arcs = static_cast<uint64>(settled) * gridDim.x *  // in so many steps
+                            static_cast<uint64>(graph.arcs / graph.vertices + 1);
         const float64 few = steps < SHORT * gridDim.x ? FEW_IF_SHORT : FEW_REPEATS;
         if (repeats > MANY_REPEATS * pushes) {
             shared.delta *= 0.5;
-        } else if (!grows && ((repeats < few * pushes && arcs < static_cast<uint64>(steps) * IDLE) ||
-                              (repeats < RARE_REPEATS * pushes && work < static_cast<uint64>(steps) * BUSY))) {
+        } else if (!grows && (repeats < RARE_REPEATS * pushes ||
+                              (repeats < few * pushes && arcs < static_cast<uint64>(steps) * IDLE))) {
             shared.delta *= 2;
         }
         if (shared.delta == 0) shared.delta = value_of(least, weight_t());  // every weight sampled was 0

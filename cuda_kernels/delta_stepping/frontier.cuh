@@ -35,12 +35,9 @@ __device__ __forceinline__ void relax_groups(Push& push, Row row, int32 group, c
                 if (SUMS_OVERFLOW && sum == UNREACHED && push.horizon == UNREACHED) push.note_overflow(head.vertex);
             }
         }
-        bool lowers = sum < push.horizon;
-        if (lowers && group >= LOOKS_FIRST) lowers = sum < current(&push.distance[head.vertex]);
-        if (lowers) {
+        if (sum < push.horizon) {
             head = row_of(graph, head.vertex, sum);
             before = atomicMin(&push.distance[head.vertex], sum);
-            if (BOUNDED && push.horizon != UNREACHED && sum < before) push.lower_bound_to(head.vertex, sum);
         }
         const unsigned relaxed = __ballot_sync(FULL_MASK, leads && at < row.end && now == row.length);
         if (first) push.outbox.count(RELAXED, __popc(relaxed));
@@ -78,7 +75,11 @@ __device__ __forceinline__ uint32 relax_locally(Push& push, const Queue& queue, 
     while (step < LOCAL_STEPS && held != 0) {
         const uint32 from = step % 2 * LOCAL_ROOM;
         outbox.local_step = step;
-        if (threadIdx.x == 0) shared.local_count[(step + 2) % 3] = 0;
+        uint32 crowded = 0;
+        if (threadIdx.x == 0) {
+            shared.local_count[(step + 2) % 3] = 0;
+            if (step % LISTENS == LISTENS - 1) crowded = current(&push.control[CROWDED]);
+        }
 #pragma unroll 1
         for (uint32 first = threadIdx.x / WARP * rows; first < held; first += WARPS * rows) {
             const uint32 slot = first + (static_cast<uint32>(lane_id()) >> group_shift);
@@ -89,9 +90,7 @@ __device__ __forceinline__ uint32 relax_locally(Push& push, const Queue& queue, 
             }
             relax_groups(push, row, 1 << group_shift, hubs);
         }
-        if (threadIdx.x == BLOCK - 1) {  // its warp is the last to have something to do, and waits for the others
-            shared.crowded[step % 2] = current(&push.control[CROWDED]);
-        }
+        if (threadIdx.x == 0) shared.crowded[step % 2] = crowded;
         __syncthreads();
         step += 1;
         held = shared.local_count[step % 3];

@@ -210,7 +210,6 @@ struct Push {
     uint32* control;
     Outbox& outbox;
     distance_t horizon;  // sums from here on are left alone
-    uint8* bounds;       // as long as there is a horizon, upper bounds of the distances; see is_beaten()
 
     // Each lane brings ARCS arcs, NO_ARC for none.  A distance is read before it is lowered: most sums lose, and a read
     // costs less than an atomic.
@@ -238,12 +237,7 @@ struct Push {
 #pragma unroll
         for (int i = 0; i < ARCS; ++i) {
             before[i] = 0;
-            if (sum[i] >= horizon) continue;
-            if (BOUNDED && !all) {
-                if (!is_beaten(head[i], sum[i])) before[i] = UNREACHED;
-            } else {
-                before[i] = current(&distance[head[i]]);
-            }
+            if (sum[i] < horizon) before[i] = current(&distance[head[i]]);
         }
         unsigned won = 0, again = 0;  // a bit for each arc
 #pragma unroll
@@ -252,24 +246,10 @@ struct Push {
             before[i] = atomicMin(&distance[head[i]], sum[i]);
             if (sum[i] >= before[i]) continue;
             won |= 1u << i;
-            if (BOUNDED && !all) lower_bound_to(head[i], sum[i]);
             if (before[i] < outbox.shared.threshold) again |= 1u << i;
         }
 #pragma unroll
         for (int i = 0; i < ARCS; ++i) outbox.push(won >> i & 1, head[i], sum[i], again >> i & 1);
-    }
-
-    // Whether a sum below the horizon is known not to lower the distance at `head`.  In a large graph most sums lose, and
-    // a byte is looked up faster than a distance, for a quarter of the memory is more likely to be in the cache.
-    __device__ __forceinline__ bool is_beaten(int32 head, distance_t sum) const {
-        return sum >> outbox.shared.bound_shift >= current(&bounds[head]);
-    }
-
-    // The distance at `head` fell to `length`, which is below the horizon.  If two such writes are late and change places
-    // the bound is too high, but still a bound.
-    __device__ __forceinline__ void lower_bound_to(int32 head, distance_t length) const {
-        const distance_t most = length == 0 ? 0 : ((length - 1) >> outbox.shared.bound_shift) + 1;
-        bounds[head] = static_cast<uint8>(most);  // race-allowed: whatever remains is a bound
     }
 
     // A sum that does not fit matters only if its head cannot be reached otherwise.

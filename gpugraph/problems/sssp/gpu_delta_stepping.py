@@ -53,7 +53,6 @@ def arrays(sizes: InputSizes, bits: int) -> dict[str, tuple[int, DTypeLike]]:
     room, far_room, hubs = rooms(sizes)
     return {
         "packed_rows": (FILE["PACKED"] * sizes.vertices if packs(sizes, bits) else 0, np.uint64),
-        "bounds": (sizes.vertices if has_horizon(sizes) else 0, np.uint8),
         "distance": (sizes.vertices, word),
         "near_vertex": (2 * room, np.int32),
         "near_length": (2 * room, word),
@@ -208,11 +207,6 @@ def packs(sizes: InputSizes, bits: int) -> bool:
     """Tell whether there is room for packed rows: in sparse graphs, where a weight and a distance take 4 bytes."""
     narrow = sizes.weight_bytes == 4 and sizes.index_bits == 32 and bits == 32
     return narrow and mean_degree(sizes) <= PACKED_DEGREE
-
-
-def has_horizon(sizes: InputSizes) -> bool:
-    """Tell whether most arcs are left alone at first: in dense graphs."""
-    return mean_degree(sizes) >= FILE["HORIZON_DEGREE"]
 
 
 def mean_degree(view: InputSizes) -> float:
