@@ -12,7 +12,8 @@ constexpr float64 FEW_REPEATS = 0.5;    // below, it may grow, if the GPU was id
 constexpr float64 FEW_IF_SHORT = 0.6;   // more may be where a bucket takes few steps, for its threshold takes as long
 constexpr uint32 SHORT = 16;            // steps
 constexpr uint32 IDLE = 16384;          // arcs a step: fewer do not fill the GPU
-constexpr float64 RARE_REPEATS = 0.25;  // below, it may grow however busy the GPU was
+constexpr float64 RARE_REPEATS = 0.25;  // below, it may grow unless the GPU was busy
+constexpr uint32 BUSY = 1 << 20;        // vertices a step
 constexpr int NEAR_SHARE = 8;           // a threshold takes in at least this part of the vertices, if so many wait
 
 constexpr int HORIZON_DEGREE = 16;      // arcs a vertex, from which on a horizon pays
@@ -143,7 +144,7 @@ __device__ __forceinline__ void survey(Shared& shared, const distance_t* distanc
 
 // Choose the width of the next bucket from how the last one went.  Every block computes the same.
 // All threads must call; afterwards all have the result.
-__device__ __forceinline__ float64 next_width(Shared& shared, const Graph& graph, distance_t least,
+__device__ __noinline__ float64 next_width(Shared& shared, const Graph& graph, distance_t least,
                                               const uint32* control) {
     if (threadIdx.x == 0) {
         const uint32 settled = current(&control[SETTLED]) - shared.settled_before;
@@ -151,13 +152,13 @@ __device__ __forceinline__ float64 next_width(Shared& shared, const Graph& graph
         const uint32 repeats = current(&control[REPEATS]) - shared.repeats_before;
         const uint32 steps = current(&control[STEPS]) - shared.steps_before;
         const bool grows = settled > 2ull * shared.settled_last;
-        const uint64 arcs = static_cast<uint64>(settled) * gridDim.x *  // in so many steps
-                            static_cast<uint64>(graph.arcs / graph.vertices + 1);
+        const uint64 work = static_cast<uint64>(settled) * gridDim.x;  // of so many steps
+        const uint64 arcs = work * static_cast<uint64>(graph.arcs / graph.vertices + 1);
         const float64 few = steps < SHORT * gridDim.x ? FEW_IF_SHORT : FEW_REPEATS;
         if (repeats > MANY_REPEATS * pushes) {
             shared.delta *= 0.5;
-        } else if (!grows && (repeats < RARE_REPEATS * pushes ||
-                              (repeats < few * pushes && arcs < static_cast<uint64>(steps) * IDLE))) {
+        } else if (!grows && ((repeats < few * pushes && arcs < static_cast<uint64>(steps) * IDLE) ||
+                              (repeats < RARE_REPEATS * pushes && work < static_cast<uint64>(steps) * BUSY))) {
             shared.delta *= 2;
         }
         if (shared.delta == 0) shared.delta = value_of(least, weight_t());  // every weight sampled was 0
