@@ -6,12 +6,14 @@ threshold that moves up.  What is special:
                       settle at once, narrower when they are lowered again and again; where many vertices wait, a
                       histogram of their distances says how far the threshold goes
     local steps       a small frontier is dealt out to the blocks, and each follows what it finds for many steps in a
-                      queue in its shared memory: a step takes a few reads and no barrier of the grid
+                      queue in its shared memory: a step takes a few reads and no barrier of the grid; a block that
+                      has found more than it can relax at once, such as a clique, calls for a new deal
     packed rows       where vertices have few arcs and a search takes many steps, rows are copied into one sector
                       each; a row is read while the distance of its vertex is lowered, and each warp goes on by itself
                       for some steps, so that a hop waits for the memory once and for no barrier
-    no far queue      far vertices are noted in a short list; when it overflows, all distances are read instead: what is
-                      reached, and not below the threshold, is pending
+    no far queue      far vertices are noted in a short list, whose least distance is kept, so that a threshold takes one
+                      look at it; when it overflows, all distances are read instead, once to choose the threshold and
+                      once to see who is below it: what is reached, and not below the threshold, is pending
     a horizon         in a dense graph most arcs are far too long to matter.  At first sums from the horizon on are left
                       alone, unread; then every vertex beyond it pulls the best offer from within
     hubs              long rows are cut into pieces for all warps
@@ -178,8 +180,9 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
             break;
         }
 
-        // The next threshold: a width beyond the nearest that is pending.  Of a list that is known without looking at
-        // it; else all distances are read, and where many wait the threshold goes far enough to take in a part of them.
+        // The next threshold: a width beyond the nearest that is pending.  That of the list has been kept, and may be
+        // too near, for what was entered may have fallen since: then a bucket stays empty.  Without a list all
+        // distances are read, and where many wait the threshold goes far enough to take in a part of them.
         const uint32 bucket = shared.bucket, turn = bucket % 2;
         const uint32 listed = current(far(bucket).count);
         const bool few = listed <= far_room && listed <= graph.vertices / NEAR_SHARE;

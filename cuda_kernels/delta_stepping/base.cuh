@@ -52,7 +52,7 @@ enum Phase { START, LOCAL, WIDE, HUBS, BUCKETS, PULL, PHASES };
 enum Control {
     ARRIVALS,            // three words of grid_barrier_or_stop(); the host may set the last, STOP
     STOP = ARRIVALS + 2,
-    CROWDED,             // the last round in which a block had too much to relax by itself
+    CROWDED,             // the last round, counted from 1, in which a block had too much to relax by itself
     OVERFLOW,            // a sum did not fit that may be needed
     LOST,                // warps that found no room in the near queue, ever
     STEPS,               // steps of all blocks, ever; modulo 2^32, as the next three

@@ -69,7 +69,8 @@ __device__ __forceinline__ distance_t sample_weights(Shared& shared, const Graph
         const uint32 rank = static_cast<uint32>(BLOCK * SAMPLES * HORIZON_ARCS / degree);
         horizon = end_beyond(0, histogram_edge(shared, rank > 0 ? rank : 1), shared.units);
     }
-    if (threadIdx.x == 0) shared.delta = horizon == UNREACHED ? mean : value_of(horizon, weight_t()) / (horizon < FINE ? FIRST_WIDTHS : FINE_WIDTHS);
+    const float64 widths = horizon < FINE ? FIRST_WIDTHS : FINE_WIDTHS;
+    if (threadIdx.x == 0) shared.delta = horizon == UNREACHED ? mean : value_of(horizon, weight_t()) / widths;
     __syncthreads();
     return horizon;
 }
