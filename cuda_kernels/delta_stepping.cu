@@ -11,8 +11,8 @@ threshold that moves up.  What is special:
     packed rows       where vertices have few arcs and a search takes many steps, rows are copied into one sector
                       each; a row is read while the distance of its vertex is lowered, and each warp goes on by itself
                       for some steps, so that a hop waits for the memory once and for no barrier
-    no far queue      far vertices are noted in a short list, whose least distance is kept, so that a threshold takes one
-                      look at it; when it overflows, all distances are read instead, once to choose the threshold and
+    no far queue      far vertices are noted in a short list, whose least distance is kept, so that a threshold takes
+                      one look at it; when it overflows, all distances are read instead, once to choose the threshold and
                       once to see who is below it: what is reached, and not below the threshold, is pending
     a horizon         in a dense graph most arcs are far too long to matter.  At first sums from the horizon on are left
                       alone, unread; then every vertex beyond it pulls the best offer from within

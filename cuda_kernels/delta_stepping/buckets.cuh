@@ -163,7 +163,7 @@ __device__ __noinline__ float64 next_width(Shared& shared, const Graph& graph, d
             shared.delta *= 2;
         }
         if (shared.delta == 0) shared.delta = value_of(least, weight_t());  // every weight sampled was 0
-        shared.settled_last = settled;
+        if (settled != 0) shared.settled_last = settled;  // else the bucket was empty
         shared.settled_before += settled;
         shared.pushes_before += pushes;
         shared.repeats_before += repeats;
