@@ -12,8 +12,8 @@ threshold that moves up.  What is special:
                       each; a row is read while the distance of its vertex is lowered, and each warp goes on by itself
                       for some steps, so that a hop waits for the memory once and for no barrier
     no far queue      far vertices are noted in a short list, whose least distance is kept, so that a threshold takes
-                      one look at it; when it overflows, all distances are read instead, once to choose the threshold and
-                      once to see who is below it: what is reached, and not below the threshold, is pending
+                      one look at it; when it overflows, all distances are read instead, once to choose the threshold
+                      and once to see who is below it: what is reached, and not below the threshold, is pending
     a horizon         in a dense graph most arcs are far too long to matter.  At first sums from the horizon on are left
                       alone, unread; then every vertex beyond it pulls the best offer from within
     hubs              long rows are cut into pieces for all warps
