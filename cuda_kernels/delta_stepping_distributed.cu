@@ -1,242 +1,432 @@
 /*
-Delta-stepping on the rows of one rank: the local part of every phase; messages between the ranks lie in between.
+Shortest paths over ranks: the part of one rank in every round; messages lie in between.
 
-A rank owns the vertices of its rows, [first, last).  It holds a distance for every vertex of the graph: of its own ones
-the right one so far, of all others the least that it knows of or has sent, so that nothing is sent that cannot help,
-and of several offers in a phase only the best.  A phase relaxes the arcs of the near vertices (relax); offers to
-vertices of other ranks are packed by owner (pack), exchanged, and taken (receive).  Once no rank has near vertices or
-messages, the least far distance of all ranks begins the next bucket (least), whose vertices become near (split).
+A rank owns the vertices [first, first + rows) and holds every arc whose *head* is one of them, by tails.  So only the
+owner lowers a distance, knows it exactly, and prunes as one device does; what travels is the vertices that are to be
+relaxed, each with its distance.  A round looks over the vertices that are pending, those whose distance has fallen
+since it was last sent (survey); all ranks agree on how far the round goes; what is near is put into one list of all
+ranks (collect), and each relaxes its own arcs out of all of them (relax, relax_hubs).
 
-Arrays:
-    offsets (rows + 1,) int64, targets, weights (arcs,)   the rows
-    distance (n,) distance_t                        UNREACHED at first
-    marks (n,) uint32                               in which of the lists a vertex is: NEAR, FAR, OUT
-    near, next, far, far_out (rows,) int32          own vertices; next: those of the next phase
-    out (n,) int32                                  vertices of others to be sent, those of rank r from cuts[r] on
-    pieces (2 * arcs / PIECE + 1,) uint64           parts of long rows: the vertex, and above it which part
-    counts (BY_OWNER + P,) uint32                   of far, next; whether a sum overflowed; of pieces, out by owner
-    cuts (P + 1,) int32                             the first vertex of every rank
+In a dense graph most arcs are too long to matter: at first sums from a *horizon* on are left alone.  The arcs of a row
+that are shorter than the horizon come first in it, so that the others are not even read.  Then the vertices beyond
+(beyond) pull: in a graph that has both arcs of every edge, a rank looks in the rows of all of them for its own vertices
+within (pull, pull_hubs), the best offers of all ranks are reduced, and the owner takes them (settle).  In a directed
+graph what lies within is relaxed once more (reenter).
 
-A vertex is in a list once: whoever sets its mark appends it.  Whoever takes it off a list clears the mark before it
-reads the distance, and whoever lowers the distance does so before it sets the mark, so that no improvement is lost.
-A warp appends with one atomic for all its lanes, and a row too long for a few lanes is cut into pieces that warps of
-the whole device share: a phase of a power-law graph would otherwise wait for its greatest hub.
+    own_offsets (rows + 1,) int64, own_targets, own_weights (arcs,)   what the rank was given: arcs by tail, of its own
+    offsets (n + 1,) int64, light (n,) uint32        rows of all tails, and how many arcs in front are light;
+    heads (arcs,) int32, weights (arcs,)             heads as the owner counts them, from 0.  Made by count and turn
+    distance (rows,) distance_t                      UNREACHED at first
+    pending (rows / 32 + 1,) uint32                  a bit for each own vertex
+    entries (ENTRY_WORDS * n,) uint64                vertices of all ranks, each with its distance
+    best (n,) distance_t                             of each entry that pulls the best offer
+    hubs (arcs / HUB_ROW + 1)                        rows put aside, by entry; see relax.cuh
+    control (CONTROL_WORDS,) uint32                  OVERFLOW, and NEAR: entries collected
+    table (P, BY_BIN + BINS) uint64                  what each rank tells of what is pending; see enum Told
 
-Source: Meyer & Sanders 2003, Delta-stepping: a parallelizable shortest path algorithm; messages by owner as in
-Chakaravarthy et al. 2014, Scalable single source shortest path algorithms for massively parallel systems.
+Source: Meyer & Sanders 2003, Delta-stepping: a parallelizable shortest path algorithm (light and heavy arcs);
+Chakaravarthy et al. 2014, Scalable single source shortest path algorithms for massively parallel systems (pulling along
+long arcs); Dong, Gu, Sun & Zhang 2021, Efficient stepping algorithms and implementations for parallel shortest paths
+(a round takes so many of the nearest).  Rows by head, and the horizon, are ours.
 */
-#include "distance_words.cuh"
+#include "delta_stepping/relax.cuh"
 
-enum Mark : uint32 { NEAR = 1, FAR = 2, OUT = 4 };
-constexpr int32 PIECE = 512;  // arcs; longer rows are cut
-enum Count { FAR_COUNT, NEXT_COUNT, OVERFLOWED, PIECES, BY_OWNER };
+constexpr int ENTRY_WORDS = DISTANCE_BITS / 32;
+constexpr int TILE = 1024;  // arcs that a warp turns at a time
 
-// The vertices of this rank, and the lists that an improvement goes to.
-struct Search {
-    int32 first, last, ranks;
-    const int32* cuts;
-    distance_t limit;
-    distance_t* distance;
-    uint32* marks;
-    int32 *next, *far, *out;
-    uint32* counts;
+// What a rank tells of its pending vertices: the complement of the least distance, whether a sum did not fit, and how
+// many there are by bin of their distance beyond `base`.
+enum Told { LEAST_PENDING, OVERFLOWED, BY_BIN };
+
+// ------------------------------------------------------------------ entries
+
+__device__ __forceinline__ void write_entry(uint64* entries, int64 i, int32 vertex, distance_t length) {
+    if (ENTRY_WORDS == 1) {
+        entries[i] = static_cast<uint64>(length) << 32 | static_cast<uint32>(vertex);
+    } else {
+        entries[2 * i] = static_cast<uint64>(length);
+        entries[2 * i + 1] = static_cast<uint32>(vertex);
+    }
+}
+
+struct Entry {
+    int32 vertex;
+    distance_t length;
 };
 
-__device__ __forceinline__ int owner_of(int32 v, const Search& search) {
-    int low = 0, high = search.ranks;
-    while (high - low > 1) {
-        const int middle = (low + high) / 2;
-        if (search.cuts[middle] <= v) {
+__device__ __forceinline__ Entry read_entry(const uint64* entries, int64 i) {
+    if (ENTRY_WORDS == 1) {
+        return {static_cast<int32>(entries[i]), static_cast<distance_t>(entries[i] >> 32)};
+    }
+    return {static_cast<int32>(entries[2 * i + 1]), static_cast<distance_t>(entries[2 * i])};
+}
+
+// ------------------------------------------------------------------ rows by head
+
+// Launch: any.  Writes: left (n,), raised by the number of own arcs that lead to each vertex.
+extern "C" __global__ void delta_stepping_distributed_count(int64 arcs, const int32* __restrict__ own_targets,
+                                                            uint32* left) {
+    for (int64 arc = grid_thread(); arc < arcs; arc += grid_threads()) atomicAdd(&left[own_targets[arc]], 1u);
+}
+
+// The last row that begins at or before an arc, known to lie in [low, high].
+__device__ __forceinline__ int32 row_at(const int64* __restrict__ own_offsets, int64 arc, int32 low, int32 high) {
+    while (low < high) {
+        const int32 middle = low + (high - low + 1) / 2;
+        if (own_offsets[middle] <= arc) {
             low = middle;
         } else {
-            high = middle;
+            high = middle - 1;
         }
     }
     return low;
 }
 
-// Put the own vertex of every lane that has one, whose distance has just become `length`, on the list that it belongs
-// to.  All 32 lanes must call.
-__device__ __forceinline__ void enter(bool there, int32 v, distance_t length, const Search& search) {
-    bool near = false, far = false;
-    if (there) {
-        __threadfence();  // the distance before the mark
-        near = length < search.limit;
-        const uint32 mark = near ? NEAR : FAR;
-        if ((atomicOr(search.marks + v, mark) & mark) != 0) {
-            near = false;
-        } else {
-            far = !near;
+// Turn every own arc v -> u of a graph that has both arcs of every edge into u -> v: light ones from the front of the
+// row of u on, others from its end.
+// Launch: any grid, blocks of whole warps.  Writes: heads, weights; light, 0 at first; left, from count to 0 by the
+// heavy ones.  What stands in which order in a row is left open.
+extern "C" __global__ void delta_stepping_distributed_turn(int32 rows, int64 arcs,
+                                                           const int64* __restrict__ own_offsets,
+                                                           const int32* __restrict__ own_targets,
+                                                           const weight_t* __restrict__ own_weights, distance_t horizon,
+                                                           const int64* __restrict__ offsets, uint32* left,
+                                                           uint32* light, int32* heads, weight_t* weights) {
+    for (int64 begin = grid_thread() / WARP * TILE; begin < arcs; begin += grid_threads() / WARP * TILE) {
+        const int64 end = begin + TILE < arcs ? begin + TILE : arcs;
+        int32 row = row_at(own_offsets, begin, 0, rows - 1);
+        const int32 last = row_at(own_offsets, end - 1, row, rows - 1);
+        for (int64 arc = begin + lane_id(); arc < end; arc += WARP) {
+            row = row_at(own_offsets, arc, row, last);
+            const int32 tail = own_targets[arc];
+            const weight_t weight = own_weights[arc];
+            const int64 first = offsets[tail];
+            const int64 at = extended(0, weight) < horizon ? first + atomicAdd(&light[tail], 1u)
+                                                           : first + atomicSub(&left[tail], 1u) - 1;
+            heads[at] = row;
+            weights[at] = weight;
         }
     }
-    if (!__any_sync(FULL_MASK, near || far)) return;
-    const uint32 near_slot = warp_append(search.counts + NEXT_COUNT, near);
-    const uint32 far_slot = warp_append(search.counts + FAR_COUNT, far);
-    if (near) search.next[near_slot] = v;
-    if (far) search.far[far_slot] = v;
 }
 
-// Note the vertex of every lane that has one to be sent to its owner.  All 32 lanes must call.
-__device__ __forceinline__ void note_out(bool there, int32 v, const Search& search) {
-    const bool asks = there && (atomicOr(search.marks + v, OUT) & OUT) == 0;
-    if (!__any_sync(FULL_MASK, asks)) return;
-    const int owner = asks ? owner_of(v, search) : -1;
-    const unsigned same = __match_any_sync(FULL_MASK, owner);
-    const int leader = first_lane(same);
-    uint32 slot = 0;
-    if (asks && lane_id() == leader) {
-        slot = atomicAdd(search.counts + BY_OWNER + owner, static_cast<uint32>(__popc(same)));
-    }
-    slot = __shfl_sync(FULL_MASK, slot, leader) + __popc(same & lanes_before());
-    if (asks) search.out[search.cuts[owner] + slot] = v;
-}
+// ------------------------------------------------------------------ what is pending
 
-// Offer every lane's arc, where it has one, to its head.  All 32 lanes must call.
-__device__ __forceinline__ void offer(bool there, int64 arc, distance_t length, const int32* __restrict__ targets,
-                                      const weight_t* __restrict__ weights, const Search& search) {
-    int32 t = search.first;
-    distance_t sum = UNREACHED;
-    if (there) {
-        t = targets[arc];
-        sum = extended(length, weights[arc]);
-        if (SUMS_OVERFLOW && sum == UNREACHED) atomicOr(search.counts + OVERFLOWED, 1u);
-        there = sum < *static_cast<volatile distance_t*>(search.distance + t) &&  // race-allowed: only falls
-                sum < atomicMin(search.distance + t, sum);
-    }
-    if (!__any_sync(FULL_MASK, there)) return;
-    const bool own = t >= search.first && t < search.last;
-    enter(there && own, t, sum, search);
-    note_out(there && !own, t, search);
-}
-
-// Launch: any grid, blocks of whole warps; 2^group_shift lanes for every near vertex, of which there are *size.
-// Writes: distance, marks by atomics; next, far, out, pieces, slots by atomicAdd; counts.
-extern "C" __global__ void delta_stepping_distributed_relax(
-    const uint32* __restrict__ size, const int32* __restrict__ near, int32 group_shift,
-    const int64* __restrict__ offsets, const int32* __restrict__ targets, const weight_t* __restrict__ weights,
-    int32 first, int32 last, int32 ranks, const int32* __restrict__ cuts, distance_t limit, distance_t* distance,
-    uint32* marks, int32* next, int32* far, int32* out, uint32* counts, uint64* pieces) {
-    const Search search = {first, last, ranks, cuts, limit, distance, marks, next, far, out, counts};
-    const int32 group = 1 << group_shift, rank_in_group = lane_id() & (group - 1), rows = WARP >> group_shift;
-    const int64 count = *size;
-    for (int64 base = grid_thread() / WARP * rows; base < count; base += grid_threads() / WARP * rows) {
-        const int64 i = base + (lane_id() >> group_shift);
-        const int32 v = i < count ? near[i] : first;
-        if (i < count && rank_in_group == 0) {
-            atomicAnd(marks + v, ~NEAR);
-            __threadfence();  // the mark before the distance
+// Visit the pending vertices of a warp's 32 words: visit(word, there, v, length) for lane after lane of each word.
+// Each lane brings one word in `bits`; all lanes must call.
+template <typename Visit>
+__device__ __forceinline__ void visit_bits(const distance_t* distance, uint32 bits, int64 first_word, Visit visit) {
+#pragma unroll 1
+    for (int word = 0; word < WARP; word += SCANNED) {
+        distance_t length[SCANNED];
+        uint32 theirs[SCANNED], any = 0;
+#pragma unroll
+        for (int k = 0; k < SCANNED; ++k) {
+            theirs[k] = __shfl_sync(FULL_MASK, bits, word + k);
+            any |= theirs[k];
         }
-        __syncwarp();
-        const distance_t length = *static_cast<volatile distance_t*>(distance + v);  // race-allowed: only falls
-        int64 begin = 0, end = 0;
-        if (i < count) {
-            begin = offsets[v - first];
-            end = offsets[v - first + 1];
+        if (any == 0) continue;
+#pragma unroll
+        for (int k = 0; k < SCANNED; ++k) {
+            length[k] = UNREACHED;
+            if (theirs[k] >> lane_id() & 1) length[k] = distance[(first_word + word + k) * WARP + lane_id()];
         }
-        if (end - begin > PIECE) {
-            const uint32 parts = static_cast<uint32>((end - begin + PIECE - 1) / PIECE);
-            if (rank_in_group == 0) {
-                const uint32 slot = atomicAdd(counts + PIECES, parts);
-                for (uint32 part = 0; part < parts; ++part) {
-                    pieces[slot + part] = static_cast<uint64>(part) << 32 | static_cast<uint32>(v);
-                }
+#pragma unroll
+        for (int k = 0; k < SCANNED; ++k) {
+            const int32 v = static_cast<int32>((first_word + word + k) * WARP + lane_id());
+            visit(word + k, theirs[k] >> lane_id() & 1, v, length[k]);
+        }
+    }
+}
+
+// Launch: any.  Writes: table (BY_BIN + BINS,), this rank's, 0 at first, by atomics; and 0 for what the round that
+// follows counts.
+extern "C" __global__ void delta_stepping_distributed_survey(int32 rows, const distance_t* __restrict__ distance,
+                                                             const uint32* __restrict__ pending, distance_t base,
+                                                             float64 units, uint32* control, uint64* hub_pieces,
+                                                             uint64* table) {
+    __shared__ uint32 histogram[BINS];
+    __shared__ uint64 least;
+    for (int bin = threadIdx.x; bin < BINS; bin += blockDim.x) histogram[bin] = 0;
+    if (threadIdx.x == 0) least = 0;
+    __syncthreads();
+    distance_t nearest = UNREACHED;
+    const int64 words = (static_cast<int64>(rows) + WARP - 1) / WARP;
+    for (int64 first = grid_thread() - lane_id(); first < words; first += grid_threads()) {
+        const uint32 bits = first + lane_id() < words ? pending[first + lane_id()] : 0;
+        visit_bits(distance, bits, first, [&](int, bool there, int32, distance_t length) {
+            if (!there) return;
+            if (length < nearest) nearest = length;
+            atomicAdd(&histogram[bin_beyond(base, length, units)], 1u);
+        });
+    }
+    nearest = warp_min(nearest);
+    if (lane_id() == 0 && nearest != UNREACHED) atomicMax(&least, ~static_cast<uint64>(nearest));
+    __syncthreads();
+    for (int bin = threadIdx.x; bin < BINS; bin += blockDim.x) {
+        if (histogram[bin] != 0) atomicAdd(&table[BY_BIN + bin], static_cast<uint64>(histogram[bin]));
+    }
+    if (threadIdx.x == 0 && least != 0) atomicMax(&table[LEAST_PENDING], least);
+    if (grid_thread() == 0) {
+        table[OVERFLOWED] = control[OVERFLOW];
+        control[NEAR] = 0;
+        *hub_pieces = 0;
+    }
+}
+
+// Launch: any grid, blocks of whole warps.  Writes: this rank's stretch of the entries, the pending vertices below a
+// bin, slots by atomicAdd on control[NEAR]; pending, which they are no longer.
+extern "C" __global__ void delta_stepping_distributed_collect(int32 rows, int32 first,
+                                                              const distance_t* __restrict__ distance, uint32* pending,
+                                                              distance_t base, float64 units, int32 below,
+                                                              uint32* control, uint64* entries) {
+    const int64 words = (static_cast<int64>(rows) + WARP - 1) / WARP;
+    for (int64 word = grid_thread() - lane_id(); word < words; word += grid_threads()) {
+        const int64 mine = word + lane_id();
+        const uint32 bits = mine < words ? pending[mine] : 0;
+        uint32 near = 0;
+        visit_bits(distance, bits, word, [&](int which, bool there, int32, distance_t length) {
+            const bool takes = there && bin_beyond(base, length, units) < below;
+            const unsigned found = __ballot_sync(FULL_MASK, takes);
+            if (lane_id() == which) near = found;
+        });
+        if (!__any_sync(FULL_MASK, near != 0)) continue;
+        const uint32 slot = warp_reserve(&control[NEAR], static_cast<uint32>(__popc(near)));
+        if (near != 0) pending[mine] = bits & ~near;
+        visit_bits(distance, near, word, [&](int which, bool there, int32 v, distance_t length) {
+            const uint32 lanes = __ballot_sync(FULL_MASK, there), begin = __shfl_sync(FULL_MASK, slot, which);
+            if (there) write_entry(entries, begin + __popc(lanes & lanes_before()), first + v, length);
+        });
+    }
+}
+
+// ------------------------------------------------------------------ relaxing
+
+// The rows by head, whole or as far as the light arcs go.
+struct Turned {
+    const int64* offsets;
+    const uint32* light;
+    bool whole;
+
+    __device__ __forceinline__ Row row(int32 entry, int32 vertex, distance_t length) const {
+        const int64 begin = offsets[vertex], end = whole ? offsets[vertex + 1] : begin + light[vertex];
+        return {entry, length, static_cast<index_t>(begin), static_cast<index_t>(end)};
+    }
+};
+
+// Lower the distances of own vertices at the heads of arcs, and note them as pending.
+struct Lower {
+    const int32* heads;
+    const weight_t* weights;
+    distance_t* distance;
+    uint32* pending;
+    uint32* control;
+    distance_t horizon;  // sums from here on are left alone
+
+    template <int ARCS>
+    __device__ __forceinline__ void relax(const index_t (&arc)[ARCS], const int32 (&)[ARCS],
+                                          const distance_t (&length)[ARCS]) {
+        distance_t sum[ARCS], before[ARCS];
+        int32 head[ARCS];
+#pragma unroll
+        for (int i = 0; i < ARCS; ++i) {
+            head[i] = 0;
+            sum[i] = UNREACHED;
+            if (arc[i] == NO_ARC) continue;
+            head[i] = streamed(&heads[arc[i]]);
+            sum[i] = extended(length[i], streamed(&weights[arc[i]]));
+        }
+#pragma unroll
+        for (int i = 0; i < ARCS; ++i) {
+            before[i] = 0;
+            if (sum[i] < horizon) before[i] = current(&distance[head[i]]);
+            if (SUMS_OVERFLOW && horizon == UNREACHED && arc[i] != NO_ARC && sum[i] == UNREACHED) {
+                note_overflow(head[i]);
             }
-            end = begin;
         }
-        int32 steps = static_cast<int32>((end - begin + group - 1) >> group_shift);
-        for (int step = WARP / 2; step > 0; step /= 2) {
-            const int32 other = __shfl_xor_sync(FULL_MASK, steps, step);
-            if (other > steps) steps = other;
-        }
-        for (int64 arc = begin + rank_in_group; steps > 0; --steps, arc += group) {
-            offer(arc < end, arc, length, targets, weights, search);
+#pragma unroll
+        for (int i = 0; i < ARCS; ++i) {
+            if (sum[i] >= before[i] || sum[i] >= atomicMin(&distance[head[i]], sum[i])) continue;
+            atomicOr(&pending[head[i] / WARP], 1u << head[i] % WARP);
         }
     }
-}
 
-// Launch: any grid, blocks of whole warps; a warp for every piece.  Writes: as relax does, but for pieces.
-extern "C" __global__ void delta_stepping_distributed_relax_pieces(
-    const uint64* __restrict__ pieces, const int64* __restrict__ offsets, const int32* __restrict__ targets,
-    const weight_t* __restrict__ weights, int32 first, int32 last, int32 ranks, const int32* __restrict__ cuts,
-    distance_t limit, distance_t* distance, uint32* marks, int32* next, int32* far, int32* out, uint32* counts) {
-    const Search search = {first, last, ranks, cuts, limit, distance, marks, next, far, out, counts};
-    const int64 count = counts[PIECES];
-    for (int64 i = grid_thread() / WARP; i < count; i += grid_threads() / WARP) {
-        const int32 v = static_cast<int32>(pieces[i]);
-        const distance_t length = *static_cast<volatile distance_t*>(distance + v);  // race-allowed: only falls
-        const int64 begin = offsets[v - first] + static_cast<int64>(pieces[i] >> 32) * PIECE;
-        const int64 row_end = offsets[v - first + 1], end = begin + PIECE < row_end ? begin + PIECE : row_end;
-        for (int64 at = begin; at < end; at += WARP) {
-            offer(at + lane_id() < end, at + lane_id(), length, targets, weights, search);
+    // A sum that does not fit matters only if its head cannot be reached otherwise.
+    __device__ __forceinline__ void note_overflow(int32 head) const {
+        if (current(&distance[head]) == UNREACHED) control[OVERFLOW] = 1;  // race-allowed: every writer writes 1
+    }
+};
+
+// Lower the best offer to each vertex beyond the horizon: what own vertices within it offer along the same edges.
+struct Offer {
+    const int32* heads;
+    const weight_t* weights;
+    const distance_t* distance;
+    distance_t* best;
+    uint32* control;
+
+    template <int ARCS>
+    __device__ __forceinline__ void relax(const index_t (&arc)[ARCS], const int32 (&entry)[ARCS],
+                                          const distance_t (&)[ARCS]) {
+        distance_t near[ARCS];
+#pragma unroll
+        for (int i = 0; i < ARCS; ++i) {
+            near[i] = arc[i] == NO_ARC ? UNREACHED : distance[streamed(&heads[arc[i]])];
+        }
+#pragma unroll
+        for (int i = 0; i < ARCS; ++i) {
+            if (near[i] == UNREACHED) continue;
+            const distance_t sum = extended(near[i], streamed(&weights[arc[i]]));
+            if (sum < current(&best[entry[i]])) atomicMin(&best[entry[i]], sum);
+            if (SUMS_OVERFLOW && sum == UNREACHED) control[OVERFLOW] = 1;  // race-allowed: every writer writes 1
         }
     }
-}
+};
 
-// Launch: any; a thread for every vertex to be sent.  Writes: vertex (size,), in the owner's numbers, and word (size,),
-// by owner; marks.
-extern "C" __global__ void delta_stepping_distributed_pack(uint32 size, const int32* __restrict__ out,
-                                                           const distance_t* __restrict__ distance, uint32* marks,
-                                                           const int32* __restrict__ cuts,
-                                                           const uint32* __restrict__ counts, int32* vertex,
-                                                           distance_t* word) {
-    for (int64 i = grid_thread(); i < size; i += grid_threads()) {
-        int owner = 0;
-        int64 before = 0;
-        while (i - before >= counts[BY_OWNER + owner]) before += counts[BY_OWNER + owner++];
-        const int32 v = out[cuts[owner] + (i - before)];
-        vertex[i] = v - cuts[owner];
-        word[i] = distance[v];
-        marks[v] = 0;  // what is not an own vertex is on no other list
+// Relax the rows of all entries; hubs are put aside.
+template <typename Visit>
+__device__ __forceinline__ void relax_entries(Visit& visit, const Turned& turned, const uint64* entries, uint32 count,
+                                              const Hubs& hubs) {
+    uint32 batch = (count + grid_warps() - 1) / grid_warps();
+    if (batch > WARP) batch = WARP;
+#pragma unroll 1
+    for (uint64 first = static_cast<uint64>(grid_warp()) * batch; first < count;
+         first += static_cast<uint64>(grid_warps()) * batch) {
+        const uint64 i = first + lane_id();
+        Row row = {0, UNREACHED, 0, 0};
+        if (lane_id() < batch && i < count) {
+            const Entry entry = read_entry(entries, static_cast<int64>(i));
+            row = turned.row(static_cast<int32>(i), entry.vertex, entry.length);
+        }
+        relax_rows(visit, row, hubs);
     }
 }
 
-// Launch: any grid, blocks of whole warps; a thread for every message.
-// Writes: distance, marks by atomics; next, far, slots by atomicAdd; counts.
-extern "C" __global__ void delta_stepping_distributed_receive(uint32 size, const int32* __restrict__ vertex,
-                                                              const distance_t* __restrict__ word, int32 first,
-                                                              distance_t limit, distance_t* distance, uint32* marks,
-                                                              int32* next, int32* far, uint32* counts) {
-    const Search search = {first, 0, 0, nullptr, limit, distance, marks, next, far, nullptr, counts};
-    for (int64 base = grid_thread() - lane_id(); base < size; base += grid_threads()) {
-        const int64 i = base + lane_id();
-        const int32 v = i < size ? first + vertex[i] : first;
-        const distance_t length = i < size ? word[i] : UNREACHED;
-        enter(i < size && length < atomicMin(distance + v, length), v, length, search);
+// Relax the hubs that were put aside: every warp takes an equal share of their pieces.
+template <typename Visit>
+__device__ __forceinline__ void relax_pieces(Visit& visit, const Turned& turned, const uint64* entries,
+                                             const Hubs& hubs) {
+    const uint64 rows = *hubs.pieces >> HUB_SHIFT, pieces = *hubs.pieces & ((1ull << HUB_SHIFT) - 1);
+    const uint64 last = pieces * (grid_warp() + 1) / grid_warps();
+    uint64 piece = pieces * grid_warp() / grid_warps();
+    if (piece >= last) return;
+    uint64 hub = 0, beyond = rows;  // the last hub whose first piece is not after `piece`
+    while (beyond - hub > 1) {
+        const uint64 middle = (hub + beyond) / 2;
+        if (hubs.first_piece[middle] <= piece) {
+            hub = middle;
+        } else {
+            beyond = middle;
+        }
+    }
+#pragma unroll 1
+    for (; piece < last && hub < rows; ++hub) {
+        const int32 i = hubs.vertex[hub];
+        const Row row = turned.row(i, read_entry(entries, i).vertex, hubs.length[hub]);
+        const uint64 first_piece = hubs.first_piece[hub];
+        const uint64 stop = first_piece + static_cast<uint64>((row.end - row.begin + PIECE - 1) / PIECE);
+        const uint64 until = stop < last ? stop : last;
+        const index_t begin = row.begin + static_cast<index_t>(piece - first_piece) * PIECE;
+        const index_t end = row.begin + static_cast<index_t>(until - first_piece) * PIECE;
+        piece = until;
+        relax_row(visit, {i, row.length, begin, end < row.end ? end : row.end});
     }
 }
 
-// Launch: any grid, blocks of whole warps; a thread for every far vertex, of which there are *size.
-// Writes: least (1,), lowered by atomicMin to the least distance from `base` on; what lies below has been settled.
-extern "C" __global__ void delta_stepping_distributed_least(const uint32* __restrict__ size,
-                                                            const int32* __restrict__ far,
-                                                            const distance_t* __restrict__ distance, distance_t base,
-                                                            distance_t* least) {
-    distance_t own = UNREACHED;
-    for (int64 i = grid_thread(); i < *size; i += grid_threads()) {
-        const distance_t length = distance[far[i]];
-        if (length >= base && length < own) own = length;
-    }
-    own = warp_min(own);
-    if (lane_id() == 0) lower_to(least, own);
+// Launch: BLOCK threads.  Writes: distance and pending by atomics; hubs, slots by atomicAdd on hub_pieces, 0 at first.
+extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
+delta_stepping_distributed_relax(uint32 count, const uint64* __restrict__ entries, int32 whole,
+                                 const int64* __restrict__ offsets, const uint32* __restrict__ light,
+                                 const int32* __restrict__ heads, const weight_t* __restrict__ weights,
+                                 distance_t horizon, distance_t* distance, uint32* pending, uint32* control,
+                                 int32* hub_entry, distance_t* hub_length, uint64* hub_first_piece, uint64* hub_pieces,
+                                 uint64 hub_room) {
+    Lower lower = {heads, weights, distance, pending, control, horizon};
+    relax_entries(lower, {offsets, light, whole != 0}, entries, count,
+                  {hub_entry, hub_length, hub_first_piece, hub_pieces, hub_room});
 }
 
-// Launch: any grid, blocks of whole warps; a thread for every far vertex, of which there are *size.
-// Writes: next and far_out, slots by atomicAdd; marks, its own each.
-extern "C" __global__ void delta_stepping_distributed_split(const uint32* __restrict__ size,
-                                                            const int32* __restrict__ far,
-                                                            const distance_t* __restrict__ distance, distance_t base,
-                                                            distance_t limit, uint32* marks, int32* next,
-                                                            int32* far_out, uint32* counts) {
-    const int64 count = *size;
-    for (int64 start = grid_thread() - lane_id(); start < count; start += grid_threads()) {
-        const int64 i = start + lane_id();
-        const int32 v = i < count ? far[i] : 0;
-        const distance_t length = i < count ? distance[v] : UNREACHED;
-        const bool near = i < count && length >= base && length < limit, stays = i < count && length >= limit;
-        if (i < count) marks[v] = near ? NEAR : stays ? FAR : 0;  // no vertex is near between two buckets
-        const uint32 near_slot = warp_append(counts + NEXT_COUNT, near);
-        const uint32 far_slot = warp_append(counts + FAR_COUNT, stays);
-        if (near) next[near_slot] = v;
-        if (stays) far_out[far_slot] = v;
+// Launch: BLOCK threads.  Writes: distance and pending by atomics.
+extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
+delta_stepping_distributed_relax_hubs(const uint64* __restrict__ entries, int32 whole,
+                                      const int64* __restrict__ offsets, const uint32* __restrict__ light,
+                                      const int32* __restrict__ heads, const weight_t* __restrict__ weights,
+                                      distance_t horizon, distance_t* distance, uint32* pending, uint32* control,
+                                      int32* hub_entry, distance_t* hub_length, uint64* hub_first_piece,
+                                      uint64* hub_pieces, uint64 hub_room) {
+    Lower lower = {heads, weights, distance, pending, control, horizon};
+    relax_pieces(lower, {offsets, light, whole != 0}, entries,
+                 {hub_entry, hub_length, hub_first_piece, hub_pieces, hub_room});
+}
+
+// ------------------------------------------------------------------ across the horizon
+
+// Launch: any grid, blocks of whole warps.  Writes: this rank's stretch of the entries, the own vertices with arcs that
+// are not reached, slots by atomicAdd on control[NEAR]; only counts them if `only_count`.
+extern "C" __global__ void delta_stepping_distributed_beyond(int32 rows, int32 first,
+                                                             const int64* __restrict__ own_offsets,
+                                                             const distance_t* __restrict__ distance, int32 only_count,
+                                                             uint32* control, uint64* entries) {
+    for (int64 word = grid_thread() - lane_id(); word * WARP < rows; word += grid_threads()) {
+        uint32 away = 0;
+#pragma unroll 1
+        for (int i = 0; i < WARP && (word + i) * WARP < rows; ++i) {
+            const int64 v = (word + i) * WARP + lane_id();
+            const bool is_away = v < rows && distance[v] == UNREACHED && own_offsets[v] != own_offsets[v + 1];
+            const unsigned found = __ballot_sync(FULL_MASK, is_away);
+            if (lane_id() == i) away = found;
+        }
+        const uint32 slot = warp_reserve(&control[NEAR], static_cast<uint32>(__popc(away)));
+        if (only_count) continue;
+        visit_bits(distance, away, word, [&](int which, bool there, int32 v, distance_t length) {
+            const uint32 lanes = __ballot_sync(FULL_MASK, there), begin = __shfl_sync(FULL_MASK, slot, which);
+            if (there) write_entry(entries, begin + __popc(lanes & lanes_before()), first + v, length);
+        });
+    }
+}
+
+// Launch: BLOCK threads.  Writes: best, UNREACHED at first, by atomics; hubs, as relax does.
+extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
+delta_stepping_distributed_pull(uint32 count, const uint64* __restrict__ entries, const int64* __restrict__ offsets,
+                                const uint32* __restrict__ light, const int32* __restrict__ heads,
+                                const weight_t* __restrict__ weights, const distance_t* __restrict__ distance,
+                                distance_t* best, uint32* control, int32* hub_entry, distance_t* hub_length,
+                                uint64* hub_first_piece, uint64* hub_pieces, uint64 hub_room) {
+    Offer offer = {heads, weights, distance, best, control};
+    relax_entries(offer, {offsets, light, true}, entries, count,
+                  {hub_entry, hub_length, hub_first_piece, hub_pieces, hub_room});
+}
+
+// Launch: BLOCK threads.  Writes: best by atomics.
+extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
+delta_stepping_distributed_pull_hubs(const uint64* __restrict__ entries, const int64* __restrict__ offsets,
+                                     const uint32* __restrict__ light, const int32* __restrict__ heads,
+                                     const weight_t* __restrict__ weights, const distance_t* __restrict__ distance,
+                                     distance_t* best, uint32* control, int32* hub_entry, distance_t* hub_length,
+                                     uint64* hub_first_piece, uint64* hub_pieces, uint64 hub_room) {
+    Offer offer = {heads, weights, distance, best, control};
+    relax_pieces(offer, {offsets, light, true}, entries,
+                 {hub_entry, hub_length, hub_first_piece, hub_pieces, hub_room});
+}
+
+// Launch: any; a thread for every own entry.  Writes: distance, of each its own; pending by atomics.
+extern "C" __global__ void delta_stepping_distributed_settle(uint32 count, int32 first,
+                                                             const uint64* __restrict__ entries,
+                                                             const distance_t* __restrict__ best, distance_t* distance,
+                                                             uint32* pending) {
+    for (int64 i = grid_thread(); i < count; i += grid_threads()) {
+        if (best[i] == UNREACHED) continue;
+        const int32 v = read_entry(entries, i).vertex - first;
+        distance[v] = best[i];
+        atomicOr(&pending[v / WARP], 1u << v % WARP);
+    }
+}
+
+// Launch: any grid, blocks of whole warps; a thread for every own vertex.  Writes: pending, what is reached.
+extern "C" __global__ void delta_stepping_distributed_reenter(int32 rows, const distance_t* __restrict__ distance,
+                                                              uint32* pending) {
+    for (int64 first = grid_thread() - lane_id(); first < rows; first += grid_threads()) {
+        const int64 v = first + lane_id();
+        const unsigned reached = __ballot_sync(FULL_MASK, v < rows && distance[v] != UNREACHED);
+        if (lane_id() == 0) pending[first / WARP] = reached;
     }
 }

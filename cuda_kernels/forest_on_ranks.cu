@@ -1,240 +1,287 @@
 /*
-Filter-Boruvka on the rows of one rank: the local part of every step; what the ranks agree on lies between the launches.
+Filter-Boruvka over ranks: the phases of filter_boruvka.cu, of which those that read arcs are divided; what the ranks
+tell each other lies between the launches.
 
     1  row minimum      every vertex picks its lightest arc: its row lies on one rank as a whole, so the pick is right
-    2  hook and number  the ranks give each other their picks; from there on all do the same to the same arrays
-    3  list edges       own arcs up to a threshold that join two components; in the last pass all of those whose row
-                        lies outside the giant component
-    4  rounds           each component finds its least key, then the least name among the edges of that key, of the own
-                        edges and then of all ranks; it hooks along that edge, and all are renumbered; edges inside are
-                        dropped
+    2  hook             the ranks give each other their picks, and each finds the roots among its vertices; these they
+                        put together as a bit a vertex, so that all count them alike, and each follows the links of its
+                        own vertices to the number of their root; the ranks give each other these labels
+    3  light edges      own arcs up to a threshold that join two components are listed (all arcs, if degrees are low),
+                        in their order, and the ranks give each other their lists
+    4  rounds           as on one device, of which every rank makes all alike: nothing is sent
+    5  heavy edges      as 3, for the rest: of a row outside the giant component all edges to others outside, and the
+                        lightest into the giant one
+    6  rounds           as 4
 
-Steps 3 and 4 are repeated until a pass has listed everything.  Edges compare by (key, name): the name of an edge is its
-smaller end << 32 | its larger end, so the order is the canonical one, total and the same on every rank.  Names are all
-that is kept of a forest.  Both ends' ranks hold an edge; who lists it in step 3 a bit of its ends decides, so that
-neither has more to do than the other (lists_here).
+Steps 3 and 4 are repeated where a list has no room for all that is to be listed.
 
-A rank's rows are those of the vertices [first, first + rows):
+Edges compare by (key, ends), ends = smaller end << 32 | larger end: the canonical order, the same on every rank, and
+that of slots in the list of 3, which holds edges by their first arcs.  In 5 both ends' ranks hold an edge; who lists it
+a bit of its ends decides, so that neither has more to do than the other (lists_here).
+
+In a round components are numbered as each rank happens to; between the passes a component has the least of the numbers
+that its parts had after 2, which is the same on all ranks.
+
+A rank's rows are those of the vertices [first, last):
     offsets (rows + 1,), targets, weights (arcs,)   the rows; `offsets` is that of the first own vertex
-    pick, hubs (rows,), tile_row (arcs / TILE + 1,) see filter_boruvka.cu; tiles and hubs count rows from the first
-Of all n vertices, or of the c components of a round:
-    link (n,) int32        the vertex at the other end of the lightest arc; NO_LINK if there is none
-    up                     the one hooked on; in the end the root; DEAD for isolated vertices
-    number                 numbers of roots, in order, so that all ranks number alike
-    label (n,)             component of each vertex when the pass began; DEAD if isolated
-    now (components)       what has become of the components since
-    best_key, best_name    the least edge of each component; NO_KEY, NO_NAME if it has none
-    renamed                the new number of each component
-    names (n,), control[NAMES]                      edges of the forest that this rank keeps
-Of the edges that this rank has listed, room for `room` of them:
-    tail, head int32, key weight_key_t, name uint64
+    pick, hubs (rows,), first_row (spans,)          see filter_boruvka.cu; spans and hubs count rows from the first
+Of all n vertices:
+    link (n,)              the vertex at the other end of the lightest arc; NO_LINK if there is none.  In the rounds
+                           `chain` is in the same memory
+    label (n,)             component of each vertex; DEAD if isolated
+    roots (n / 32 + 1,)    a bit for each root, and in the last word how many vertices have arcs;
+    ranked (n / 32,)       each word of these << 32 | how many roots are before it
+Of the c components after 2, see filter_boruvka.cu: best_key, best_id, pick_of, link_of, up (c,); now (c,) is what has
+become of them.
+    forest (rows + c,), control[NAMES]              the ends of edges of the forest that this rank keeps: its picks, and
+                                                    on one rank those of the rounds
+    list                   listed edges: first the own ones, of 3 on pages, then those of all ranks, of which each warp
+                           or block of a round compacts a region
+    page_of (arcs / PAGE + 1,), held (spans,)       see filter_boruvka.cu, and how many edges a span has
+    control (RANK_CONTROL_WORDS,)                   read by the host
+    counters (CONTROL_WORDS,)                       of one launch whose blocks wait for each other; 0 before it
 
-Source: see filter_boruvka.cu; the reduction among ranks as in Chung & Condon 1996, Parallel implementation of Boruvka's
-minimum spanning tree algorithm, section 4.  Picks of whole rows without communication, names and the division of edges
-by a bit are ours.
+Source: see filter_boruvka.cu; that each processor reduces its own part before all agree as in Chung & Condon 1996,
+Parallel implementation of Boruvka's minimum spanning tree algorithm, section 4.  Picks of whole rows without
+communication, lists that are filtered before they are sent and the division of edges by a bit are ours.
 */
+#define EDGES_BY_ENDS
 #include "filter_boruvka/row_minima.cuh"
-#include "tree_links.cuh"
+#include "filter_boruvka/hooking.cuh"
+#include "filter_boruvka/listing.cuh"
+#include "filter_boruvka/rounds.cuh"
 
-constexpr int TREES = 2048;       // trees that a block numbers
-constexpr int NUMBERERS = 256;    // threads of a block that numbers
-constexpr int JUMPS = 32;         // links that a launch of follow climbs
-constexpr int GATHERED = 48;      // edges that a warp gathers before it writes them: more would not fit
-constexpr int SAMPLED = 512;      // edges sampled by each rank
+constexpr int SAMPLED = 512;         // arcs sampled by each rank
+constexpr int HOOKED = 4;            // vertices that a lane hooks at a time
+constexpr int MOST_BLOCKS = 1024;    // of a launch that numbers
 constexpr uint64 NO_NAME = 0xffffffffffffffffull;
+constexpr uint32 TOO_MANY = 0xffffffffu;
 
-// Words of `control`, read by the host after every round; MOST_EDGES are those of the rank that has most.
-enum RankControl { EDGES, MOST_EDGES, TREES_LEFT, NAMES, HUB_ROWS, RANK_CONTROL_WORDS };
-
-__device__ __forceinline__ uint64 name_of(int32 u, int32 v) {
-    return static_cast<uint64>(static_cast<uint32>(u < v ? u : v)) << 32 | static_cast<uint32>(u < v ? v : u);
-}
+// Words of `control`.
+enum RankControl { EDGES, PAGES_TAKEN, HUB_ROWS, TREES_LEFT, ACTIVE, NAMES, ROUNDS_MADE, RANK_CONTROL_WORDS };
 
 // Whether an edge is listed at the arc u -> v, or else at v -> u.
 __device__ __forceinline__ bool lists_here(int32 u, int32 v) { return ((u ^ v) & 1) == 0 ? u < v : u > v; }
 
 // ------------------------------------------------------------------ row minima
 
-// Launch: any grid of BLOCK threads; control[HUB_ROWS] is 0.  Writes pick, link (own), tile_row, hubs,
-// control[HUB_ROWS].
-extern "C" __global__ void forest_on_ranks_row_minima(int32 rows, index_t arcs, const index_t* __restrict__ offsets,
-                                                      const int32* __restrict__ targets,
-                                                      const weight_t* __restrict__ weights, index_t* pick, int32* link,
-                                                      int32* tile_row, int32* hubs, uint32* control) {
+// Launch: any grid of BLOCK threads; control[HUB_ROWS] is 0.  `span` is how many arcs a warp of list_light goes
+// through.  Writes pick, link (own), first_row, hubs, control[HUB_ROWS].
+extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
+forest_on_ranks_row_minima(int32 rows, index_t arcs, uint64 span, const index_t* __restrict__ offsets,
+                           const int32* __restrict__ targets, const weight_t* __restrict__ weights, index_t* pick,
+                           int32* link, int32* first_row, int32* hubs, uint32* control) {
     const Graph graph = {rows, arcs, offsets, targets, weights};
-    pick_row_minima(graph, TILE, pick, link, tile_row, hubs, &control[HUB_ROWS]);
+    pick_row_minima(graph, static_cast<count_t>(span), pick, link, first_row, hubs, &control[HUB_ROWS]);
 }
 
 // Launch: any grid of BLOCK threads, after row_minima.  Writes pick, link of the hubs.
-extern "C" __global__ void forest_on_ranks_hub_minima(int32 rows, index_t arcs, const index_t* __restrict__ offsets,
-                                                      const int32* __restrict__ targets,
-                                                      const weight_t* __restrict__ weights, index_t* pick, int32* link,
-                                                      const int32* hubs, const uint32* control) {
+extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
+forest_on_ranks_hub_minima(int32 rows, index_t arcs, const index_t* __restrict__ offsets,
+                           const int32* __restrict__ targets, const weight_t* __restrict__ weights, index_t* pick,
+                           int32* link, const int32* hubs, const uint32* control) {
     __shared__ Shared shared;
     const Graph graph = {rows, arcs, offsets, targets, weights};
     pick_hub_minima(shared, graph, pick, link, hubs, control[HUB_ROWS]);
 }
 
-// ------------------------------------------------------------------ hooking, on all ranks alike
+// ------------------------------------------------------------------ hooking
 
 // Of two vertices that picked each other the smaller is a root; the picks of all others join the forest.
-// Launch: any grid of whole warps.  Writes up; names of own vertices, control[NAMES].
+// Launch: any grid of whole warps; `roots` and control[NAMES] are 0.  Writes the bits of own vertices in roots, and how
+// many of them have arcs in its last word; forest, control[NAMES].
 extern "C" __global__ void forest_on_ranks_hook(int32 vertices, int32 first, int32 last, const int32* __restrict__ link,
-                                                int32* up, uint64* names, uint32* control) {
-    for (int64 start = grid_thread() - lane_id(); start < vertices; start += grid_threads()) {
-        const int64 v = start + lane_id();
-        const int32 other = v < vertices ? link[v] : NO_LINK;
-        const bool root = other != NO_LINK && v < other && link[other] == v;
-        if (v < vertices) up[v] = other == NO_LINK ? DEAD : root ? static_cast<int32>(v) : other;
-        const bool joins = other != NO_LINK && !root && v >= first && v < last;
-        const uint32 slot = warp_append(&control[NAMES], joins);
-        if (joins) names[slot] = name_of(static_cast<int32>(v), other);
-    }
-}
-
-// The same of components: the least edge leads to the component at its other end.  The names of the forest are divided
-// among the ranks.
-// Launch: any grid of whole warps.  Writes up, names, control[NAMES].
-extern "C" __global__ void forest_on_ranks_hook_components(uint32 components, uint32 rank, uint32 ranks,
-                                                           const uint64* __restrict__ best_name,
-                                                           const int32* __restrict__ label,
-                                                           const int32* __restrict__ now, int32* up, uint64* names,
-                                                           uint32* control) {
-    for (int64 start = grid_thread() - lane_id(); start < components; start += grid_threads()) {
-        const int64 c = start + lane_id();
-        const uint64 name = c < components ? best_name[c] : NO_NAME;
-        int32 other = static_cast<int32>(c);
-        if (name != NO_NAME) {
-            const int32 a = now[label[name >> 32]], b = now[label[name & 0xffffffffu]];
-            other = a == c ? b : a;
-            if (c < other && best_name[other] == name) other = static_cast<int32>(c);
+                                                uint32* roots, int64* forest, uint32* control) {
+    uint32 active = 0;
+    const int64 aligned = first / WARP * WARP;
+    for (int64 start = aligned + (grid_thread() - lane_id()) * HOOKED; start < last;
+         start += grid_threads() * HOOKED) {
+        int32 other[HOOKED];
+        bool root[HOOKED];
+#pragma unroll
+        for (int k = 0; k < HOOKED; ++k) {
+            const int64 v = start + k * WARP + lane_id();
+            other[k] = v >= first && v < last ? link[v] : +NO_LINK;
         }
-        if (c < components) up[c] = other;
-        const bool joins = other != c && c % ranks == rank;
-        const uint32 slot = warp_append(&control[NAMES], joins);
-        if (joins) names[slot] = name;
-    }
-}
-
-// Pointer jumping: every node links to its root.  A launch that follows one without change returns at once, so that the
-// host need not ask.
-// Launch: any grid, ceil(log_JUMPS count) + 1 times with step = 0, 1, ...; `changed` is 0.  Writes up, changed[step].
-extern "C" __global__ void forest_on_ranks_follow(int32 step, int32 count, int32* up, uint32* changed) {
-    if (step > 0 && changed[step - 1] == 0) return;
-    if (shorten_links<JUMPS, true>(count, up)) changed[step] = 1;  // race-allowed: every writer writes 1
-}
-
-// Launch: a block of NUMBERERS for every TREES nodes.  Writes: counts (blocks,), the roots of each stretch.
-extern "C" __global__ void forest_on_ranks_count(int32 count, const int32* __restrict__ up, uint32* counts) {
-    __shared__ uint32 total;
-    if (threadIdx.x == 0) total = 0;
-    __syncthreads();
-    const int64 base = static_cast<int64>(blockIdx.x) * TREES;
-    uint32 mine = 0;
-    for (int64 t = base + threadIdx.x; t < base + TREES && t < count; t += NUMBERERS) mine += up[t] == t;
-    if (mine != 0) atomicAdd(&total, mine);
-    __syncthreads();
-    if (threadIdx.x == 0) counts[blockIdx.x] = total;
-}
-
-// From counts to what lies before each.  Launch: one block of NUMBERERS.  Writes: counts, control[TREES_LEFT].
-extern "C" __global__ void forest_on_ranks_scan(uint32 blocks, uint32* counts, uint32* control) {
-    __shared__ uint32 of_warps[NUMBERERS / WARP];
-    uint32 before = 0;
-    for (uint32 start = 0; start < blocks; start += NUMBERERS) {
-        const uint32 i = start + threadIdx.x;
-        const uint32 own = i < blocks ? counts[i] : 0;
-        const uint32 inclusive = warp_scan(own);
-        if (lane_id() == WARP - 1) of_warps[threadIdx.x / WARP] = inclusive;
-        __syncthreads();
-        uint32 mine = before;
-        for (int w = 0; w < NUMBERERS / WARP; ++w) {
-            if (w < threadIdx.x / WARP) mine += of_warps[w];
-            before += of_warps[w];
+#pragma unroll
+        for (int k = 0; k < HOOKED; ++k) {
+            const int64 v = start + k * WARP + lane_id();
+            root[k] = v < other[k] && link[other[k]] == v;
         }
-        if (i < blocks) counts[i] = mine + inclusive - own;
-        __syncthreads();
-    }
-    if (threadIdx.x == 0) control[TREES_LEFT] = before;
-}
-
-// Number the roots in order.  Launch: as count; bases (blocks,) are the roots of the stretches before.
-// Writes: number of the roots, each by one thread.
-extern "C" __global__ void forest_on_ranks_number(int32 count, const int32* __restrict__ up,
-                                                  const uint32* __restrict__ bases, int32* number) {
-    __shared__ uint32 of_warps[NUMBERERS / WARP];
-    const int warp = threadIdx.x / WARP;
-    uint32 before = bases[blockIdx.x];
-    for (int64 base = static_cast<int64>(blockIdx.x) * TREES; base < (static_cast<int64>(blockIdx.x) + 1) * TREES;
-         base += NUMBERERS) {
-        const int64 t = base + threadIdx.x;
-        const bool root = t < count && up[t] == t;
-        const unsigned here = __ballot_sync(FULL_MASK, root);
-        if (lane_id() == 0) of_warps[warp] = __popc(here);
-        __syncthreads();
-        uint32 mine = before;
-        for (int w = 0; w < NUMBERERS / WARP; ++w) {
-            if (w < warp) mine += of_warps[w];
-            before += of_warps[w];
+        uint32 joining = 0;
+#pragma unroll
+        for (int k = 0; k < HOOKED; ++k) {
+            const unsigned word = __ballot_sync(FULL_MASK, root[k]);
+            if (lane_id() == 0 && word != 0) roots[start / WARP + k] = word;
+            active += other[k] != NO_LINK;
+            joining += other[k] != NO_LINK && !root[k];
         }
-        if (root) number[t] = static_cast<int32>(mine + __popc(here & lanes_before()));
-        __syncthreads();
+        uint32 slot = warp_reserve(&control[NAMES], joining);
+#pragma unroll
+        for (int k = 0; k < HOOKED; ++k) {
+            const int32 v = static_cast<int32>(start) + k * WARP + lane_id();
+            if (other[k] != NO_LINK && !root[k]) forest[slot++] = ends_of(v, other[k]);
+        }
+    }
+    for (int offset = WARP / 2; offset > 0; offset /= 2) active += __shfl_xor_sync(FULL_MASK, active, offset);
+    if (lane_id() == 0 && active != 0) atomicAdd(&roots[(vertices + WARP - 1) / WARP], active);
+}
+
+// Count the roots, and let every own vertex learn the number of its root, to which links lead.  The words of roots stay
+// in the cache, so a link is followed only from where no root is.  Where a chain is too long, all links are shortened
+// before the next look.
+// Launch: cooperative, BLOCK threads, at most MOST_BLOCKS.  Writes ranked, counts (blocks,), label (own),
+// control[ACTIVE], control[TREES_LEFT]; links.
+extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
+forest_on_ranks_label(int32 vertices, int32 first, int32 last, const uint32* __restrict__ roots, uint64* ranked,
+                      uint32* counts, int32* link, int32* label, uint32* control, uint32* counters) {
+    __shared__ Shared shared;
+    uint32 barriers = 0, chases = 0;
+    const uint32 words = (static_cast<uint32>(vertices) + WARP - 1) / WARP;
+    const uint32 low = static_cast<uint32>(static_cast<uint64>(words) * blockIdx.x / gridDim.x);
+    const uint32 high = static_cast<uint32>(static_cast<uint64>(words) * (blockIdx.x + 1) / gridDim.x);
+    uint64 mine = 0, total = 0;
+    for (uint32 w = low + threadIdx.x; w < high; w += BLOCK) mine += __popc(roots[w]);
+    block_scan(shared, mine, &total);
+    if (threadIdx.x == 0) counts[blockIdx.x] = static_cast<uint32>(total);
+    grid_barrier(&counters[ARRIVALS], &barriers);
+
+    uint64 lower = 0, all = 0;
+    for (uint32 b = threadIdx.x; b < gridDim.x; b += BLOCK) {
+        const uint64 count = current(&counts[b]);
+        all += count;
+        if (b < blockIdx.x) lower += count;
+    }
+    block_scan(shared, lower, &lower);
+    block_scan(shared, all, &all);
+    if (grid_thread() == 0) {
+        control[TREES_LEFT] = static_cast<uint32>(all);
+        control[ACTIVE] = roots[words];
+    }
+    for (uint32 start = low; start < high; start += BLOCK) {
+        const uint32 w = start + threadIdx.x;
+        const uint32 word = w < high ? roots[w] : 0;
+        const uint64 at = block_scan(shared, __popc(word), &total);
+        if (w < high) ranked[w] = static_cast<uint64>(word) << 32 | (lower + at);
+        lower += total;
+    }
+    grid_barrier(&counters[ARRIVALS], &barriers);
+
+    static_assert(DEAD == NO_LINK, "a vertex without a link gets no number");
+    volatile int32* const links = link;
+    const auto is_root = [&](int64 v) { return (roots[v / WARP] >> v % WARP & 1) != 0; };
+    int64 begin = first, end = last;
+    while (true) {
+        bool left = false;
+        for (int64 start = begin + grid_thread(); start < end; start += grid_threads() * PER_THREAD) {
+            int32 at[PER_THREAD], number[PER_THREAD];  // NO_LINK where there is none, or not yet
+#pragma unroll
+            for (int k = 0; k < PER_THREAD; ++k) {
+                const int64 v = start + k * grid_threads();
+                number[k] = NO_LINK;
+                at[k] = v < end ? links[v] : +NO_LINK;  // race-allowed: shortcuts lead to the same root
+                if (at[k] != NO_LINK && is_root(v)) at[k] = static_cast<int32>(v);
+            }
+            bool climbing = true;
+            for (int hop = 0; climbing && hop < CHASE; ++hop) {
+                climbing = false;
+                uint64 word[PER_THREAD];
+#pragma unroll
+                for (int k = 0; k < PER_THREAD; ++k) {
+                    const bool looks = at[k] != NO_LINK && number[k] == NO_LINK;
+                    word[k] = looks ? *static_cast<volatile uint64*>(&ranked[at[k] / WARP]) : 0;
+                }
+#pragma unroll
+                for (int k = 0; k < PER_THREAD; ++k) {
+                    if (at[k] == NO_LINK || number[k] != NO_LINK) continue;
+                    const uint32 bits = static_cast<uint32>(word[k] >> 32), bit = 1u << at[k] % WARP;
+                    if ((bits & bit) != 0) {
+                        number[k] = static_cast<int32>(static_cast<uint32>(word[k]) + __popc(bits & (bit - 1)));
+                    } else {
+                        at[k] = links[at[k]];  // race-allowed: shortcuts lead to the same root
+                        climbing = true;
+                    }
+                }
+            }
+#pragma unroll
+            for (int k = 0; k < PER_THREAD; ++k) {
+                const int64 v = start + k * grid_threads();
+                if (v >= end) continue;
+                if (at[k] != NO_LINK && number[k] == NO_LINK) {
+                    links[v] = at[k];  // race-allowed: a shortcut to the same root
+                    left = true;
+                } else if (v >= first && v < last) {
+                    label[v] = number[k];  // DEAD is NO_LINK
+                }
+            }
+        }
+        uint32* const unfinished = &counters[UNFINISHED + chases % 3];
+        if (left) *unfinished = 1;  // race-allowed: every writer writes 1
+        grid_barrier(&counters[ARRIVALS], &barriers);
+        if (current(unfinished) == 0) break;
+        // A barrier lies between the last reader of this word and its reset, and another before its next use.
+        if (grid_thread() == 0) counters[UNFINISHED + (chases + 2) % 3] = 0;
+        chases += 1;
+        begin = 0;
+        end = vertices;
     }
 }
 
-// Launch: any grid.  Writes: out (count,), the number of each node's root, or DEAD.
-extern "C" __global__ void forest_on_ranks_learn(int32 count, const int32* __restrict__ up,
-                                                 const int32* __restrict__ number, int32* out) {
-    for (int64 t = grid_thread(); t < count; t += grid_threads()) out[t] = up[t] == DEAD ? DEAD : number[up[t]];
-}
-
-// Launch: any grid.  Writes: where (count,), what each of its numbers has become; DEAD stays.
-extern "C" __global__ void forest_on_ranks_compose(int32 count, int32* where, const int32* __restrict__ renamed) {
-    for (int64 t = grid_thread(); t < count; t += grid_threads()) {
-        if (where[t] != DEAD) where[t] = renamed[where[t]];
+// What has become of each component since the last pass.  Launch: any grid.  Writes: label (vertices,); DEAD stays.
+extern "C" __global__ void forest_on_ranks_relabel(int32 vertices, const int32* __restrict__ now, int32* label) {
+    for (int64 first = grid_thread(); first < vertices; first += grid_threads() * LABELS) {
+        int32 component[LABELS];
+#pragma unroll
+        for (int k = 0; k < LABELS; ++k) {
+            const int64 v = first + k * grid_threads();
+            component[k] = v < vertices ? label[v] : +DEAD;
+        }
+#pragma unroll
+        for (int k = 0; k < LABELS; ++k) {
+            if (component[k] != DEAD) label[first + k * grid_threads()] = now[component[k]];
+        }
     }
-}
-
-// Launch: any grid.  Writes: now (count,), each its own number.
-extern "C" __global__ void forest_on_ranks_count_up(int32 count, int32* now) {
-    for (int64 t = grid_thread(); t < count; t += grid_threads()) now[t] = static_cast<int32>(t);
 }
 
 // ------------------------------------------------------------------ samples
 
-// Launch: any grid.  Writes: sample_key, sample_name (SAMPLED,) of this rank; NO_KEY, NO_NAME where there are no arcs.
+// Launch: any grid.  Writes: sample (2 * SAMPLED,) of this rank: keys, then ends; NO_NAME where there are no arcs.
 extern "C" __global__ void forest_on_ranks_sample(int32 rows, int32 first, index_t arcs,
                                                   const index_t* __restrict__ offsets,
                                                   const int32* __restrict__ targets,
-                                                  const weight_t* __restrict__ weights, uint64* sample_key,
-                                                  uint64* sample_name) {
+                                                  const weight_t* __restrict__ weights, uint64* sample) {
     for (int64 i = grid_thread(); i < SAMPLED; i += grid_threads()) {
-        sample_key[i] = sample_name[i] = NO_NAME;
+        sample[i] = sample[SAMPLED + i] = NO_NAME;
         if (arcs == 0) continue;
         const index_t stratum = arcs / SAMPLED;
         const uint64 jitter = static_cast<uint64>(i) * 0x9E3779B97F4A7C15ull >> 32;
         index_t arc = static_cast<index_t>(static_cast<uint64>(i) * static_cast<uint64>(arcs) / SAMPLED);
         if (stratum > 1) arc += static_cast<index_t>(jitter % static_cast<uint64>(stratum));
         if (arc >= arcs) arc = arcs - 1;
-        sample_key[i] = order_key(weights[arc]);
-        sample_name[i] = name_of(first + row_of_arc(offsets, arc, 0, rows - 1), targets[arc]);
+        sample[i] = order_key(weights[arc]);
+        sample[SAMPLED + i] = static_cast<uint64>(ends_of(first + row_of_arc(offsets, arc, 0, rows - 1), targets[arc]));
     }
 }
 
 // Find the samples of which `rank` are smaller, and write the last of them as the threshold.
-// Launch: any grid.  Writes: threshold (2,), by the threads of equal samples alike.
-extern "C" __global__ void forest_on_ranks_quantile(int32 count, int32 rank, const uint64* __restrict__ sample_key,
-                                                    const uint64* __restrict__ sample_name, uint64* threshold) {
+// Launch: any grid; `ranks` have each written their samples.  Writes: threshold (2,), by the threads of equal samples
+// alike.
+extern "C" __global__ void forest_on_ranks_quantile(int32 ranks, int32 rank, const uint64* __restrict__ sample,
+                                                    uint64* threshold) {
+    const int32 count = ranks * SAMPLED;
+    const auto at = [](int32 i) { return i / SAMPLED * 2 * SAMPLED + i % SAMPLED; };
     for (int64 i = grid_thread(); i < count; i += grid_threads()) {
+        const uint64 key = sample[at(static_cast<int32>(i))], name = sample[at(static_cast<int32>(i)) + SAMPLED];
         int32 smaller = 0, equal = 0;
         for (int32 j = 0; j < count; ++j) {
-            const bool same_key = sample_key[j] == sample_key[i];
-            smaller += sample_key[j] < sample_key[i] || (same_key && sample_name[j] < sample_name[i]);
-            equal += same_key && sample_name[j] == sample_name[i];
+            const uint64 other_key = sample[at(j)], other_name = sample[at(j) + SAMPLED];
+            const bool same_key = other_key == key;
+            smaller += other_key < key || (same_key && other_name < name);
+            equal += same_key && other_name == name;
         }
         if (smaller <= rank && rank < smaller + equal) {
-            threshold[0] = sample_key[i];   // race-allowed: equal samples write the same
-            threshold[1] = sample_name[i];  // race-allowed: equal samples write the same
+            threshold[0] = key;   // race-allowed: equal samples write the same
+            threshold[1] = name;  // race-allowed: equal samples write the same
         }
     }
 }
@@ -258,24 +305,20 @@ extern "C" __global__ void forest_on_ranks_find_giant(index_t arcs, const int32*
 
 // ------------------------------------------------------------------ listing
 
-struct ListedEdge {
-    uint64 name;
-    weight_key_t key;
-    int32 tail, head;
-};
-
-// Where listed edges go.
+// Where listed edges go; beyond its room they are only counted.
 struct List {
+    Edge* edges;
     uint32 room;
-    int32 *tail, *head;
-    weight_key_t* key;
-    uint64* name;
     uint32* count;
+
+    __device__ __forceinline__ void put(uint32 slot, const Edge& edge) const {
+        if (slot < room) edges[slot] = edge;
+    }
 };
 
-// The edges that a warp has found and not yet written; beyond the room of the list they are only counted.
+// The edges that a warp has found and not yet written.
 struct ListGatherer {
-    ListedEdge* buffer;
+    Edge* buffer;
     const List& list;
     uint32 held;
 
@@ -285,127 +328,139 @@ struct ListGatherer {
         uint32 base = 0;
         if (lane_id() == 0) base = atomicAdd(list.count, held);
         base = __shfl_sync(FULL_MASK, base, 0);
-        for (uint32 i = lane_id(); i < held; i += WARP) {
-            const ListedEdge edge = buffer[i];
-            const uint32 slot = base + i;
-            if (slot >= list.room || slot < base) continue;
-            list.tail[slot] = edge.tail;
-            list.head[slot] = edge.head;
-            list.key[slot] = edge.key;
-            list.name[slot] = edge.name;
-        }
+        for (uint32 i = lane_id(); i < held; i += WARP) list.put(base + i, buffer[i]);
         __syncwarp();
         held = 0;
     }
 
     // All 32 lanes must call.
-    __device__ __forceinline__ void add(bool found, const ListedEdge& edge) {
-        if (held + WARP > GATHERED) flush();
+    __device__ __forceinline__ void add(bool found, const Edge& edge) {
         const unsigned finders = __ballot_sync(FULL_MASK, found);
+        if (finders == 0) return;
+        if (held + WARP > BUFFER) flush();
         if (found) buffer[held + __popc(finders & lanes_before())] = edge;
         held += __popc(finders);
     }
 };
 
-#define LIST_PARAMETERS \
-    uint32 room, int32 *tail, int32 *head, weight_key_t *key, uint64 *name, uint32 *control
-#define LIST \
-    List { room, tail, head, key, name, &control[EDGES] }
-
-// List the own edges up to the threshold that join two components: the weights of all arcs stream by, and only the few
-// that are light are looked at, 32 at a time.
-// Launch: any grid of BLOCK threads; control[EDGES] is 0.  Writes the list, slots by atomicAdd on control[EDGES].
-extern "C" __global__ void forest_on_ranks_list_light(int32 rows, int32 first, index_t arcs,
-                                                      const index_t* __restrict__ offsets,
-                                                      const int32* __restrict__ targets,
-                                                      const weight_t* __restrict__ weights,
-                                                      const int32* __restrict__ tile_row,
-                                                      const int32* __restrict__ label,
-                                                      const uint64* __restrict__ threshold, LIST_PARAMETERS) {
-    __shared__ ListedEdge buffers[WARPS][GATHERED];
-    __shared__ index_t positions_of[WARPS][WARP * 5];
-    constexpr int AHEAD = 4;
-    const int warp = threadIdx.x / WARP;
-    const List list = LIST;
-    ListGatherer gatherer = {buffers[warp], list, 0};
-    index_t* const positions = positions_of[warp];
-    const weight_key_t limit = static_cast<weight_key_t>(threshold[0]);
-    const uint64 last_name = threshold[1];
-    uint32 pending = 0;
-    const auto look_at = [&](uint32 count) {
-        __syncwarp();
-        const bool valid = lane_id() < count;
-        index_t arc = 0;
-        if (valid) arc = positions[pending - count + lane_id()];
-        pending -= count;
-        __syncwarp();
-        ListedEdge edge;
-        bool found = false;
-        if (valid) {
-            const index_t tile = arc / TILE;
-            const int32 high = (tile + 1) * TILE < arcs ? tile_row[tile + 1] : rows - 1;
-            const int32 u = first + row_of_arc(offsets, arc, tile_row[tile], high), v = targets[arc];
-            if (lists_here(u, v)) {
-                edge = {name_of(u, v), order_key(weights[arc]), label[u], label[v]};
-                found = edge.tail != edge.head && (edge.key < limit || edge.name <= last_name);
-            }
-        }
-        gatherer.add(found, edge);
-    };
-    const int64 step = grid_threads() * AHEAD;
-    for (int64 portion = (grid_thread() - lane_id()) * AHEAD; portion < arcs; portion += step) {
-        weight_t weight[AHEAD];
-#pragma unroll
-        for (int i = 0; i < AHEAD; ++i) {
-            const int64 arc = portion + i * WARP + lane_id();
-            weight[i] = weights[arc < arcs ? arc : arcs - 1];
-        }
-#pragma unroll
-        for (int i = 0; i < AHEAD; ++i) {
-            const int64 arc = portion + i * WARP + lane_id();
-            const bool light = arc < arcs && order_key(weight[i]) <= limit;
-            const unsigned lights = __ballot_sync(FULL_MASK, light);
-            if (light) positions[pending + __popc(lights & lanes_before())] = static_cast<index_t>(arc);
-            pending += __popc(lights);
-        }
-        while (pending >= WARP) look_at(WARP);
-    }
-    look_at(pending);
-    gatherer.flush();
+// The least position here that comes after all edges of the ends up to `last`, of those whose first arcs are here.
+__device__ __forceinline__ index_t position_after(const Graph& graph, int32 first, uint64 last) {
+    const int64 u = static_cast<int64>(last >> 32), v = static_cast<int64>(last & 0xffffffffu);
+    if (u < first) return 0;
+    if (u >= graph.vertices) return graph.arcs;
+    return lower_bound(graph.targets, graph.offsets[u], graph.offsets[u + 1], static_cast<int32>(v + 1));
 }
 
-// List the edges of a row that join two components.  A lane sees every STRIDE-th arc; all 32 must call, with an empty
-// range if they have none.  Between two components other than the giant one an edge is met twice, and counts once.
-template <int STRIDE>
-__device__ __forceinline__ void list_own_row(const int32* __restrict__ targets, const weight_t* __restrict__ weights,
-                                             const int32* __restrict__ label, int32 giant, int32 u, int32 own,
-                                             index_t begin, index_t end, int lane, ListGatherer& gatherer) {
-    for (index_t portion = begin; __any_sync(FULL_MASK, portion < end); portion += STRIDE) {
-        const bool there = portion < end && lane < end - portion;
-        ListedEdge edge;
-        bool found = false;
-        if (there) {
-            const index_t arc = portion + lane;
-            const int32 v = targets[arc];
-            const int32 other = label[v];
-            found = other != own && (other == giant || lists_here(u, v));
-            if (found) edge = {name_of(u, v), order_key(weights[arc]), own, other};
-        }
-        gatherer.add(found, edge);
+// List the own edges up to the threshold that join two components, or `all` that do, by the spans of their first arcs.
+// Launch: a warp for each span of arcs, BLOCK threads; control[PAGES_TAKEN] is 0.  `room` is how many pages the list
+// has.  Writes the list, page_of, and held (spans,), how many edges each span has.
+extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
+forest_on_ranks_list_light(int32 rows, int32 first, index_t arcs, uint64 span, int32 all,
+                           const index_t* __restrict__ offsets, const int32* __restrict__ targets,
+                           const weight_t* __restrict__ weights, const int32* __restrict__ first_row,
+                           const int32* __restrict__ label, const uint64* __restrict__ threshold, Edge* list,
+                           uint32 room, uint32* page_of, uint32* held, uint32* control) {
+    __shared__ Shared shared;
+    const Graph graph = {first + rows, arcs, offsets - first, targets, weights};  // rows by their vertices
+    if (threadIdx.x == 0 && !all) {
+        const index_t after = position_after(graph, first, threshold[1]);
+        shared.threshold = {static_cast<weight_key_t>(threshold[0]), after - 1};
     }
+    __syncthreads();
+    const uint64 base = grid_thread() / WARP * span;
+    if (base >= static_cast<uint64>(arcs)) return;
+    const uint64 rest = static_cast<uint64>(arcs) - base;
+    const count_t begin = static_cast<count_t>(base), end = static_cast<count_t>(base + (span < rest ? span : rest));
+    const Pages pages = {list, room, page_of, &control[PAGES_TAKEN]};
+    Lister lister = {graph, label, pages, base, 0, first + first_row[grid_thread() / WARP], true};
+    if (all) {
+        list_all(graph, begin, end, lister);
+    } else {
+        list_light(shared, graph, begin, end, lister);
+    }
+    if (lane_id() == 0) held[grid_thread() / WARP] = lister.held;
+}
+
+// Launch: one block of BLOCK threads, after list_light.  Writes control[EDGES], how many edges all spans have together;
+// TOO_MANY if they took more pages than there are.
+extern "C" __global__ void forest_on_ranks_tally(uint32 spans, uint32 room, const uint32* __restrict__ held,
+                                                 uint32* control) {
+    __shared__ Shared shared;
+    uint64 mine = 0, total;
+    for (uint32 s = threadIdx.x; s < spans; s += BLOCK) mine += held[s];
+    block_scan(shared, mine, &total);
+    if (threadIdx.x == 0) control[EDGES] = control[PAGES_TAKEN] > room ? TOO_MANY : static_cast<uint32>(total);
+}
+
+// Put the edges of all spans one after the other, in order.
+// Launch: a warp for each span, BLOCK threads, after list_light.  Writes packed (control[EDGES],).
+extern "C" __global__ void forest_on_ranks_pack(uint32 spans, uint64 span, Edge* list, uint32* page_of,
+                                                const uint32* __restrict__ held, Edge* packed) {
+    __shared__ Shared shared;
+    uint64 lower = 0;
+    for (uint32 s = threadIdx.x; s < blockIdx.x * WARPS; s += BLOCK) lower += held[s];
+    block_scan(shared, lower, &lower);
+    const uint32 own = blockIdx.x * WARPS + threadIdx.x / WARP;
+    for (uint32 s = blockIdx.x * WARPS; s < own && s < spans; ++s) lower += held[s];
+    if (own >= spans) return;
+    const Pages pages = {list, 0, page_of, nullptr};
+    for (uint32 i = lane_id(); i < held[own]; i += WARP) packed[lower + i] = *pages.at(own * span + i);
+}
+
+// List the edges from vertex u outside the giant component to others outside, and find the lightest that leads into it:
+// of those no other can be in the forest.  A lane sees every STRIDE-th arc; all 32 must call, with an empty range if
+// they have none.  An edge outside is met twice, and counts once.
+template <int STRIDE>
+__device__ __forceinline__ void list_own_row(const Graph& graph, const int32* __restrict__ label, int32 giant, int32 u,
+                                             int32 own, index_t begin, index_t end, int lane, Pick& lightest,
+                                             ListGatherer& gatherer) {
+    for (index_t portion = begin; __any_sync(FULL_MASK, portion < end); portion += STRIDE * LISTED) {
+        index_t arc[LISTED];
+        int32 target[LISTED], other[LISTED];
+#pragma unroll
+        for (int i = 0; i < LISTED; ++i) {
+            const index_t ahead = static_cast<index_t>(i) * STRIDE + lane;
+            arc[i] = portion < end && ahead < end - portion ? portion + ahead : NO_ARC;
+            target[i] = arc[i] == NO_ARC ? u : graph.targets[arc[i]];
+        }
+#pragma unroll
+        for (int i = 0; i < LISTED; ++i) {
+            other[i] = target[i] != u ? label[target[i]] : own;
+            if (other[i] != giant && !lists_here(u, target[i])) other[i] = own;
+        }
+#pragma unroll
+        for (int i = 0; i < LISTED; ++i) {
+            const bool leaves = other[i] != own;
+            Edge edge;
+            if (leaves) edge = {order_key(graph.weights[arc[i]]), ends_of(u, target[i]), own, other[i]};
+            const Pick mine = {edge.key, arc[i]};
+            if (leaves && other[i] == giant && mine < lightest) lightest = mine;
+            gatherer.add(leaves && other[i] != giant, edge);
+        }
+    }
+}
+
+// List the edge along the arc of every lane that has one, from u outside the giant component into it.  All 32 lanes
+// must call.
+__device__ __forceinline__ void list_into_giant(const Graph& graph, int32 giant, int32 u, int32 own,
+                                                const Pick& lightest, ListGatherer& gatherer) {
+    const bool found = lightest.arc != NO_ARC;
+    Edge edge;
+    if (found) edge = {lightest.key, ends_of(u, graph.targets[lightest.arc]), own, giant};
+    gatherer.add(found, edge);
 }
 
 // List all own edges that join two components, of rows outside the giant one; hubs are put off.  giant[0] is votes and
 // the component, or NO_NAME if all rows are to be read.
 // Launch: any grid of BLOCK threads; control[EDGES] and control[HUB_ROWS] are 0.  Writes the list, hubs.
-extern "C" __global__ void forest_on_ranks_list_rows(int32 rows, int32 first, const index_t* __restrict__ offsets,
-                                                     const int32* __restrict__ targets,
-                                                     const weight_t* __restrict__ weights,
-                                                     const int32* __restrict__ label,
-                                                     const uint64* __restrict__ giant_votes, int32* hubs,
-                                                     LIST_PARAMETERS) {
-    __shared__ ListedEdge buffers[WARPS][GATHERED];
-    const List list = LIST;
+extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
+forest_on_ranks_list_rows(int32 rows, int32 first, index_t arcs, const index_t* __restrict__ offsets,
+                          const int32* __restrict__ targets, const weight_t* __restrict__ weights,
+                          const int32* __restrict__ label, const uint64* __restrict__ giant_votes, int32* hubs,
+                          Edge* edges, uint32 room, uint32* control) {
+    __shared__ Edge buffers[WARPS][BUFFER];
+    const Graph graph = {rows, arcs, offsets, targets, weights};
+    const List list = {edges, room, &control[EDGES]};
     ListGatherer gatherer = {buffers[threadIdx.x / WARP], list, 0};
     const int32 giant = *giant_votes == NO_NAME ? NO_GIANT : static_cast<int32>(*giant_votes & 0xffffffffu);
     for (int64 start = grid_thread() - lane_id(); start < rows; start += grid_threads()) {
@@ -419,8 +474,9 @@ extern "C" __global__ void forest_on_ranks_list_rows(int32 rows, int32 first, co
         }
         const index_t length = end - begin;
         const int32 u = first + static_cast<int32>(row);
+        Pick lightest = NO_PICK;
         const index_t short_end = length < LISTED_ALONE ? end : begin;
-        list_own_row<1>(targets, weights, label, giant, u, own, begin, short_end, 0, gatherer);
+        list_own_row<1>(graph, label, giant, u, own, begin, short_end, 0, lightest, gatherer);
         for (unsigned waiting = __ballot_sync(FULL_MASK, length >= LISTED_ALONE && length < HUB_ROW); waiting != 0;
              waiting &= waiting - 1) {
             const int owner = first_lane(waiting);
@@ -428,8 +484,12 @@ extern "C" __global__ void forest_on_ranks_list_rows(int32 rows, int32 first, co
             const index_t row_end = __shfl_sync(FULL_MASK, end, owner);
             const int32 row_own = __shfl_sync(FULL_MASK, own, owner);
             const int32 of = first + static_cast<int32>(start) + owner;
-            list_own_row<WARP>(targets, weights, label, giant, of, row_own, row_begin, row_end, lane_id(), gatherer);
+            Pick mine = NO_PICK;
+            list_own_row<WARP>(graph, label, giant, of, row_own, row_begin, row_end, lane_id(), mine, gatherer);
+            mine = group_lightest<WARP>(mine);
+            if (lane_id() == owner) lightest = mine;
         }
+        list_into_giant(graph, giant, u, own, lightest, gatherer);
         note_hubs(hubs, &control[HUB_ROWS], length >= HUB_ROW, static_cast<int32>(row));
     }
     gatherer.flush();
@@ -437,71 +497,120 @@ extern "C" __global__ void forest_on_ranks_list_rows(int32 rows, int32 first, co
 
 // The same of the hubs that were put off, a block for each.
 // Launch: any grid of BLOCK threads, after list_rows.  Writes the list.
-extern "C" __global__ void forest_on_ranks_list_hubs(int32 first, const index_t* __restrict__ offsets,
-                                                     const int32* __restrict__ targets,
-                                                     const weight_t* __restrict__ weights,
-                                                     const int32* __restrict__ label,
-                                                     const uint64* __restrict__ giant_votes,
-                                                     const int32* __restrict__ hubs, LIST_PARAMETERS) {
-    __shared__ ListedEdge buffers[WARPS][GATHERED];
-    const List list = LIST;
+extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
+forest_on_ranks_list_hubs(int32 rows, int32 first, index_t arcs, const index_t* __restrict__ offsets,
+                          const int32* __restrict__ targets, const weight_t* __restrict__ weights,
+                          const int32* __restrict__ label, const uint64* __restrict__ giant_votes,
+                          const int32* __restrict__ hubs, Edge* edges, uint32 room, uint32* control) {
+    __shared__ Edge buffers[WARPS][BUFFER];
+    const Graph graph = {rows, arcs, offsets, targets, weights};
+    const List list = {edges, room, &control[EDGES]};
     ListGatherer gatherer = {buffers[threadIdx.x / WARP], list, 0};
     const int32 giant = *giant_votes == NO_NAME ? NO_GIANT : static_cast<int32>(*giant_votes & 0xffffffffu);
     const uint32 count = control[HUB_ROWS];
     for (uint32 h = blockIdx.x; h < count; h += gridDim.x) {
-        const int32 row = hubs[h], u = first + row;
-        const index_t begin = offsets[row], end = offsets[row + 1];
-        list_own_row<BLOCK>(targets, weights, label, giant, u, label[u], begin, end, threadIdx.x, gatherer);
+        const int32 row = hubs[h], u = first + row, own = label[u];
+        Pick mine = NO_PICK;
+        list_own_row<BLOCK>(graph, label, giant, u, own, offsets[row], offsets[row + 1], threadIdx.x, mine, gatherer);
+        mine = group_lightest<WARP>(mine);
+        list_into_giant(graph, giant, u, own, lane_id() == 0 ? mine : NO_PICK, gatherer);
     }
     gatherer.flush();
 }
 
-// ------------------------------------------------------------------ rounds
+// ------------------------------------------------------------------ rounds, on all ranks alike
 
-// Launch: any grid.  Writes: best_key, NO_KEY before, lowered by atomicMin.
-extern "C" __global__ void forest_on_ranks_find_key(uint32 edges, const int32* __restrict__ tail,
-                                                    const int32* __restrict__ head,
-                                                    const weight_key_t* __restrict__ key, weight_key_t* best_key) {
-    for (int64 i = grid_thread(); i < edges; i += grid_threads()) {
-        lower_to(best_key + tail[i], key[i]);
-        lower_to(best_key + head[i], key[i]);
-    }
-}
+// A list that lies in one piece.
+struct Piece {
+    Edge* list;
 
-// Launch: any grid.  Writes: best_name, NO_NAME before, lowered by atomicMin.
-extern "C" __global__ void forest_on_ranks_find_name(uint32 edges, const int32* __restrict__ tail,
-                                                     const int32* __restrict__ head,
-                                                     const weight_key_t* __restrict__ key,
-                                                     const uint64* __restrict__ name,
-                                                     const weight_key_t* __restrict__ best_key, uint64* best_name) {
-    for (int64 i = grid_thread(); i < edges; i += grid_threads()) {
-        if (key[i] == best_key[tail[i]]) lower_to(best_name + tail[i], name[i]);
-        if (key[i] == best_key[head[i]]) lower_to(best_name + head[i], name[i]);
-    }
-}
+    __device__ __forceinline__ Edge* at(uint64 slot) const { return list + slot; }
+};
 
-// Keep the edges between two components, by their new numbers, in any order.
-// Launch: any grid of whole warps; control[EDGES] is 0.  Writes: the second set of arrays, control[EDGES].
-extern "C" __global__ void forest_on_ranks_filter(uint32 edges, const int32* __restrict__ tail,
-                                                  const int32* __restrict__ head,
-                                                  const weight_key_t* __restrict__ key,
-                                                  const uint64* __restrict__ name, const int32* __restrict__ renamed,
-                                                  int32* tail_out, int32* head_out, weight_key_t* key_out,
-                                                  uint64* name_out, uint32* control) {
-    for (int64 start = grid_thread() - lane_id(); start < edges; start += grid_threads()) {
-        const int64 i = start + lane_id();
-        int32 one = 0, other = 0;
-        if (i < edges) {
-            one = renamed[tail[i]];
-            other = renamed[head[i]];
+// Rounds on the edges of all ranks until none joins two components; then `now`, where edges are left to be listed.
+// Launch: cooperative, BLOCK threads.  `ordered` is whether the list is in the order of the edges' ids, `keeps` whether
+// this rank keeps the edges picked.
+// Writes best_key, best_id, pick_of, link_of, up, chain, now, the list; forest, control[NAMES], control[ROUNDS_MADE].
+extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
+forest_on_ranks_rounds(uint32 components, uint64 entries, int32 ordered, int32 again, int32 keeps, Edge* list,
+                       uint64* best_key, uint64* best_id, int64* pick_of, int32* link_of, int32* up, int32* chain,
+                       int32* now, int64* forest, uint32* control, uint32* counters) {
+    __shared__ Shared shared;
+    uint32 barriers = 0, chases = 0, round = 0, levels = 0, live = components;
+    const auto barrier = [&]() { grid_barrier(&counters[ARRIVALS], &barriers); };
+    const auto live_after = [&](uint32 rounds) { return &counters[LIVE + rounds % 3]; };
+    const auto renumbered = [&]() -> const int32* { return levels == 0 ? nullptr : chain + shared.levels[levels - 1]; };
+    // A block keeps a region of the list and compacts it in place; of a list in order each warp keeps one.
+    const uint64 keeper = ordered ? grid_thread() / WARP : blockIdx.x;
+    const uint64 keepers = ordered ? static_cast<uint64>(gridDim.x) * WARPS : gridDim.x;
+    const uint64 base = entries * keeper / keepers;
+    Edge* const region = list + base;
+    uint32 held = static_cast<uint32>(entries * (keeper + 1) / keepers - base);
+    const Piece slots = {list};
+    constexpr bool narrow = sizeof(weight_key_t) == 4;
+    int64* const picked = forest + control[NAMES];
+    if (threadIdx.x == 0) shared.levels[0] = 0;
+    const auto forget_bids = [&](uint32 count) {
+        for (int64 t = grid_thread(); t < count; t += grid_threads()) best_key[t] = best_id[t] = NO_BID;
+    };
+    forget_bids(components);
+    barrier();
+    while (live > 1) {
+        round += 1;
+        if (ordered) {
+            held = bid_by_slots(slots, base, held, narrow, renumbered(), best_key);
+            barrier();
+            if (!narrow) {
+                bid_again_by_slots(slots, base, held, best_key, best_id);
+                barrier();
+            }
+            hook_by_slots(shared, live, slots, narrow, best_key, best_id, up, picked, counters, live_after(round));
+            barrier();
+            forget_bids(current(live_after(round)));
+        } else {
+            for (int64 t = grid_thread(); t < live; t += grid_threads()) link_of[t] = NO_LINK;
+            held = compact_and_bid(shared, region, held, renumbered(), best_key);
+            barrier();
+            bid_again(region, held, best_key, best_id);
+            barrier();
+            link_components(region, held, best_key, best_id, pick_of, link_of);
+            barrier();
+            hook_along_links(shared, live, false, pick_of, link_of, up, best_key, best_id, picked, counters,
+                             live_after(round));
+            barrier();
         }
-        const uint32 slot = warp_append(&control[EDGES], one != other);
-        if (one != other) {
-            tail_out[slot] = one;
-            head_out[slot] = other;
-            key_out[slot] = key[i];
-            name_out[slot] = name[i];
+        if (grid_thread() == 0) *live_after(round + 1) = 0;  // last read two barriers ago
+        for (uint32 more = 1; more != 0; ++chases) {
+            uint32* const unfinished = &counters[UNFINISHED + chases % 3];
+            learn_number(live, up, chain + shared.levels[levels], unfinished);
+            barrier();
+            more = current(unfinished);
+            // A barrier lies between the last reader of this word and its reset, and another before its next use.
+            if (grid_thread() == 0) counters[UNFINISHED + (chases + 2) % 3] = 0;
         }
+        levels += 1;
+        if (threadIdx.x == 0) shared.levels[levels] = shared.levels[levels - 1] + live;
+        __syncthreads();
+        live = current(live_after(round));
+    }
+    const uint32 finals = current(&counters[FINALS]);
+    if (again) {  // the least number of its parts stands for a component
+        for (int64 t = grid_thread(); t <= finals; t += grid_threads()) up[t] = static_cast<int32>(components);
+        barrier();
+        for (int64 c = grid_thread(); c < components; c += grid_threads()) {
+            int32 part = static_cast<int32>(c);
+            for (uint32 l = 0; l < levels && part >= 0; ++l) part = chain[shared.levels[l] + part];
+            now[c] = part >= 0 ? static_cast<int32>(finals) : -2 - part;
+            lower_to(&up[now[c]], static_cast<int32>(c));
+        }
+        barrier();
+        for (int64 c = grid_thread(); c < components; c += grid_threads()) {
+            now[c] = *static_cast<volatile int32*>(&up[now[c]]);
+        }
+    }
+    if (grid_thread() == 0) {
+        if (keeps) control[NAMES] += current(&counters[FOREST]);
+        control[ROUNDS_MADE] += round;
     }
 }
 

@@ -7,17 +7,26 @@ that host and kernel exchange, and what a warp or a block does together.
 
 #include "csr.cuh"
 
-constexpr bool PACKED = INDEX_BITS == 32 && sizeof(weight_key_t) == 4;
+// What tells edges of equal weight apart: the position of an edge's first arc; or, where ranks know their own arcs
+// only, its ends, the smaller in the upper half.
+#ifdef EDGES_BY_ENDS
+typedef int64 edge_id_t;
+constexpr bool NARROW = sizeof(weight_key_t) == 4;
+#else
+typedef index_t edge_id_t;
+constexpr bool NARROW = INDEX_BITS == 32 && sizeof(weight_key_t) == 4;
+#endif
+constexpr bool PACKED = sizeof(edge_id_t) == 4 && sizeof(weight_key_t) == 4;
 
 // Tuned on an H200; docs/performance/mst.md tells what each is worth.
 // As many threads as leave 72 registers for each, or 96: fewer would spill.
 constexpr int PACKED_BLOCK = 448;
 constexpr int WIDE_BLOCK = 640;
-constexpr int BLOCK = PACKED ? PACKED_BLOCK : WIDE_BLOCK;
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-constexpr int RESIDENT = 1;        // blocks of a multiprocessor: older ones have no room for two
+constexpr int BLOCK = NARROW ? PACKED_BLOCK : WIDE_BLOCK;
+#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ < 800 || (__CUDA_ARCH__ >= 1200 && INDEX_BITS == 64))
+constexpr int RESIDENT = 1;        // blocks of a multiprocessor: of these two would have too few registers
 #else
-constexpr int RESIDENT = PACKED ? 2 : 1;
+constexpr int RESIDENT = NARROW ? 2 : 1;
 #endif
 constexpr int WARPS = BLOCK / WARP;
 constexpr int SHORT_ROW = 32;      // below this many arcs one lane finds the minimum of a row,
@@ -27,13 +36,13 @@ constexpr int GROUP = 8;
 constexpr int LISTED_ALONE = 16;   // below this many arcs one lane lists the edges of a row, below HUB_ROW a warp
 constexpr int SHORT_FLIGHT = 2;    // quads of weights a thread has under way in a row of its own,
 constexpr int GROUP_FLIGHT = 3;    // in a row of a group
-constexpr int LONG_FLIGHT = PACKED ? 6 : 4;     // and in a longer one,
-constexpr int STREAMED = PACKED ? 4 : 2;        // quads when arcs are streamed,
+constexpr int LONG_FLIGHT = NARROW && INDEX_BITS == 32 ? 6 : 4;     // and in a longer one,
+constexpr int STREAMED = NARROW ? 4 : 2;        // quads when arcs are streamed,
 constexpr int LISTED = 2;          // arcs when edges are listed; every edge brings two more loads
 constexpr int AHEAD = 4;           // looks before which targets are asked for, where all edges are listed
 constexpr int PER_THREAD = 2;      // edges or components a thread has under way in a round,
 constexpr int LABELS = 4;          // and labels when all are read
-constexpr int TILE = 512;              // arcs of a tile in forest_on_ranks.cu, and the fewest of a span
+constexpr int TILE = 512;              // the fewest arcs of a span
 constexpr int PAGE = 64;               // entries of a page of the list
 constexpr int MOST_SPANS = 8192;       // warps that list light edges
 constexpr int BUFFER = PACKED ? 96 : 64;         // edges a warp gathers before it writes them to the list
@@ -67,7 +76,7 @@ __device__ __forceinline__ int32 learned(int32 up) {
 
 struct alignas(PACKED ? 16 : 8) Edge {
     weight_key_t key;
-    index_t id;
+    edge_id_t id;
     int32 a, b;
 };
 
@@ -92,6 +101,20 @@ enum Control {
 static_assert(ENTRIES % 2 == 0, "words of 64 bits lie at a multiple of 8 bytes");
 
 // ------------------------------------------------------------------ helpers
+
+// The ends of an edge as one number, by which edges compare as by their first arcs.
+__device__ __forceinline__ int64 ends_of(int32 u, int32 v) {
+    return static_cast<int64>(u < v ? u : v) << 32 | static_cast<uint32>(u < v ? v : u);
+}
+
+// The id of an edge whose first arc is u -> v.
+__device__ __forceinline__ edge_id_t id_of(index_t arc, int32 u, int32 v) {
+#ifdef EDGES_BY_ENDS
+    return ends_of(u, v);
+#else
+    return arc;
+#endif
+}
 
 // The pair (key, arc) that orders the arcs of a row.
 struct Pick {

@@ -12,8 +12,8 @@ all below them learn these.
 // retires (a component).  All threads must call.
 __device__ __forceinline__ void hook_on(Shared& shared, int64 first, uint32 count, bool vertices,
                                         const int32 (&other)[PER_THREAD], const bool (&root)[PER_THREAD],
-                                        const index_t (&id)[PER_THREAD], int32* up, index_t* forest, uint32* control,
-                                        uint32* live) {
+                                        const edge_id_t (&id)[PER_THREAD], int32* up, edge_id_t* forest,
+                                        uint32* control, uint32* live) {
     uint64 mine = 0;
 #pragma unroll
     for (int k = 0; k < PER_THREAD; ++k) {
@@ -48,13 +48,13 @@ __device__ __forceinline__ void hook_on(Shared& shared, int64 first, uint32 coun
 
 // Hook vertices, or the components of a round on heavy edges, along their links.  Of two that picked each other the
 // smaller is a root.  Best keys of components are reset for the next round.  All threads must call.
-__device__ void hook_along_links(Shared& shared, uint32 count, bool vertices, const index_t* pick, const int32* link,
-                                 int32* up, uint64* best_key, uint64* best_id, index_t* forest, uint32* control,
+__device__ void hook_along_links(Shared& shared, uint32 count, bool vertices, const edge_id_t* pick, const int32* link,
+                                 int32* up, uint64* best_key, uint64* best_id, edge_id_t* forest, uint32* control,
                                  uint32* live) {
     for (int64 first = static_cast<int64>(blockIdx.x) * BLOCK * PER_THREAD; first < count;
          first += static_cast<int64>(gridDim.x) * BLOCK * PER_THREAD) {
         int32 other[PER_THREAD];
-        index_t id[PER_THREAD];
+        edge_id_t id[PER_THREAD];
         bool root[PER_THREAD];
 #pragma unroll
         for (int k = 0; k < PER_THREAD; ++k) {
@@ -74,16 +74,17 @@ __device__ void hook_along_links(Shared& shared, uint32 count, bool vertices, co
     }
 }
 
-// The same of the components of a round on the paged list: the winning bid has the slot of the lightest edge, and two
+// The same of the components of a round on a list in order: the winning bid has the slot of the lightest edge, and two
 // picked each other if theirs are the same.  All threads must call.
-__device__ void hook_by_slots(Shared& shared, uint32 count, const Pages& pages, bool narrow, const uint64* best_key,
-                              const uint64* best_slot, int32* up, index_t* forest, uint32* control, uint32* live) {
+template <typename Slots>
+__device__ void hook_by_slots(Shared& shared, uint32 count, const Slots& pages, bool narrow, const uint64* best_key,
+                              const uint64* best_slot, int32* up, edge_id_t* forest, uint32* control, uint32* live) {
     const uint64* const winner = narrow ? best_key : best_slot;
     for (int64 first = static_cast<int64>(blockIdx.x) * BLOCK * PER_THREAD; first < count;
          first += static_cast<int64>(gridDim.x) * BLOCK * PER_THREAD) {
         uint64 bid[PER_THREAD];
         int32 other[PER_THREAD];
-        index_t id[PER_THREAD];
+        edge_id_t id[PER_THREAD];
         bool root[PER_THREAD];
 #pragma unroll
         for (int k = 0; k < PER_THREAD; ++k) {

@@ -67,7 +67,7 @@ __device__ void sample_threshold(Shared& shared, const Graph& graph, uint64 want
 __device__ void lower_threshold(Shared& shared, const Edge* list, uint32 pages, uint32 found) {
     const Edge& edge = list[static_cast<int64>(pages) * threadIdx.x / SAMPLES * PAGE];
     const uint64 half = static_cast<uint64>(pages) * (SAMPLES / 2);
-    take_threshold(shared, {edge.key, edge.id}, static_cast<uint32>(half / found));
+    take_threshold(shared, {edge.key, static_cast<index_t>(edge.id)}, static_cast<uint32>(half / found));
 }
 
 // The rows of ascending arcs, LISTED a lane, if `row` is at or before the first of them: looks at the ends of the next
@@ -128,7 +128,8 @@ struct Lister {
         for (int k = 0; k < LISTED; ++k) {
             edge[k].a = edge[k].b = 0;
             if (!valid[k] || tail[k] > head[k]) continue;
-            edge[k] = {order_key(graph.weights[arc[k]]), arc[k], label[tail[k]], label[head[k]]};
+            const edge_id_t id = id_of(arc[k], tail[k], head[k]);
+            edge[k] = {order_key(graph.weights[arc[k]]), id, label[tail[k]], label[head[k]]};
         }
 #pragma unroll
         for (int k = 0; k < LISTED; ++k) {

@@ -12,7 +12,8 @@ heavy edges, which is in no order, it names an id, and the edge that has won tel
 
 // A warp drops those of its edges that lie inside a component, in order, and the others bid at both ends.  `renumbered`
 // tells what became of the components of the round before; nullptr in the first round.  Returns the edges kept.
-__device__ uint32 bid_by_slots(const Pages& pages, uint64 base, uint32 held, bool narrow, const int32* renumbered,
+template <typename Slots>
+__device__ uint32 bid_by_slots(const Slots& pages, uint64 base, uint32 held, bool narrow, const int32* renumbered,
                                uint64* best_key) {
     uint32 kept = 0;
     for (uint32 first = 0; first < held; first += WARP * PER_THREAD) {
@@ -59,7 +60,8 @@ __device__ uint32 bid_by_slots(const Pages& pages, uint64 base, uint32 held, boo
 }
 
 // Of the edges of least weight, where weight and slot do not fit one word, the least slot.
-__device__ void bid_again_by_slots(const Pages& pages, uint64 base, uint32 held, const uint64* best_key,
+template <typename Slots>
+__device__ void bid_again_by_slots(const Slots& pages, uint64 base, uint32 held, const uint64* best_key,
                                    uint64* best_slot) {
     for (uint32 i = lane_id(); i < held; i += WARP) {
         const Edge edge = *pages.at(base + i);
@@ -151,7 +153,7 @@ __device__ void bid_again(const Edge* region, uint32 held, const uint64* best_ke
 
 // The edge that won a component tells it where it leads; ids are unique, so one thread writes.
 __device__ void link_components(const Edge* region, uint32 held, const uint64* best_key, const uint64* best_id,
-                                index_t* pick, int32* link) {
+                                edge_id_t* pick, int32* link) {
     for (uint32 first = 0; first < held; first += BLOCK * PER_THREAD) {
         Edge edge[PER_THREAD];
         uint64 at_a[PER_THREAD], at_b[PER_THREAD];

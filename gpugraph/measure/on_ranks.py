@@ -36,6 +36,8 @@ from gpugraph.ranks.comm import Comm, HostComm
 from gpugraph.ranks.part import GraphPart
 from gpugraph.ranks.world import is_own_rank, own_device
 
+_MANY_ROUNDS = 256
+"""Rounds from which on messages take longer than the work."""
 _NOT_MEASURED = "not measured on several ranks"
 
 
@@ -366,7 +368,10 @@ def _record(run: _RanksRun, stopped_by: str) -> Record:
         "members": members,
         "phases": run.split,
     }
-    return replace(record, data={**record.data, "ranks": jsonable(ranks)})
+    notices = record.notices
+    if (rounds := record.data["rounds"] or 0) > _MANY_ROUNDS:
+        notices += (f"{rounds} rounds, each a wait for messages: one device is faster on such a graph, if it holds it",)
+    return replace(record, data={**record.data, "ranks": jsonable(ranks)}, notices=notices)
 
 
 def _split(told: list[dict[str, _Spent]]) -> tuple[dict[str, float], dict[str, Any]]:

@@ -1,7 +1,7 @@
 """What the ranks of ``test_drivers.py`` run: every driver on every graph of the zoo, held against one process.
 
-``mpiexec -n P python -m mpi4py -m tests.ranks.on_zoo cpu|emulated|races [NAME…]``, or by ``run_ranks``; rank 0 says
-what went wrong, and how much was tried.
+``mpiexec -n P python -m mpi4py -m tests.ranks.on_zoo cpu|emulated|races [NAME or SPEC…]``, or by ``run_ranks``; rank 0
+says what went wrong, and how much was tried.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.errors import GpuGraphError
 from gpugraph.exact import exact_sum
 from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.load import open_graph
 from gpugraph.problems.components.labels import Components
 from gpugraph.problems.mst import boruvka_distributed, gpu_filter_boruvka
 from gpugraph.problems.mst.on_ranks import GatheredForest
@@ -106,10 +107,11 @@ def main() -> None:
     kind, *names = sys.argv[1:]
     device: Any = EmulatedDevice(races=True) if kind == "races" else select_device(kind)[0]
     gpu_filter_boruvka.FILTER_ARCS, gpu_filter_boruvka.FILTER_DEGREE = 300, 2  # so that small graphs are filtered too,
-    boruvka_distributed.LEAST_ROOM = 40  # in many passes
+    boruvka_distributed.LEAST_ROOM = 40  # in many passes,
+    boruvka_distributed.NARROW_ARCS = 200  # and so that positions of both widths occur
     tried, wrong = 0, []
     for name in names or ZOO:
-        graph = zoo(name)
+        graph = zoo(name) if name in ZOO else open_graph(name)
         for problem in ("mst", "sssp", "components"):
             for source in sorted({0, graph.vertices - 1}) if problem == "sssp" and graph.vertices else [0]:
                 if problem == "sssp" and graph.vertices == 0:

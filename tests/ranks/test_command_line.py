@@ -50,6 +50,11 @@ def test_the_record_is_that_of_one_device_but_for_the_ranks(words: tuple[str, ..
         assert all(len(each) == 3 for each in phase.values())
 
 
+def test_a_run_of_many_rounds_says_that_one_device_is_faster() -> None:
+    told = [command("sssp", graph, "--device", "cpu*2", "--repeat", "1").stderr for graph in ("path:600", "rmat:7")]
+    assert ["one device is faster on such a graph" in each for each in told] == [True, False]
+
+
 def test_one_record_and_one_result_are_written_by_however_many_ranks(tmp_path: Path) -> None:
     save, output = tmp_path / "r.jsonl", tmp_path / "forest.npz"
     run = command("mst", "rmat:6", "--device", "cpu*3", "--save", str(save), "-o", str(output), "-q")

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import math
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
 import pytest
 
 from gpugraph.emulator.device import EmulatedDevice
+from gpugraph.graph.load import open_graph
 from gpugraph.problems.sssp import delta_stepping_distributed
+from gpugraph.problems.sssp.delta_stepping_distributed import DeviceSearch, Widths, bin_of, near_bins
+from gpugraph.problems.sssp.delta_stepping_distributed_cpu import _bin
+from gpugraph.problems.sssp.turned_rows import turn_on_host
 from gpugraph.ranks.comm import LoneComm
+from gpugraph.ranks.part import GraphPart
 from tests.ranks.on_zoo import complaint
 from tests.ranks.runs import own_ranks
 from tests.ranks.test_drivers import tried
@@ -36,7 +46,71 @@ def test_rows_too_long_for_a_few_lanes_are_cut_and_give_the_same() -> None:
     assert device.races() == []
 
 
-def test_the_host_counts_in_the_same_places_as_the_kernels() -> None:
-    places = delta_stepping_distributed.FILE.enumerators("Count")
-    assert len(places) == 5
+def test_the_host_reads_in_the_same_places_as_the_kernels_write() -> None:
+    places = delta_stepping_distributed.FILE.enumerators("Told")
+    assert len(places) == 3
     assert {name: getattr(delta_stepping_distributed, name) for name in places} == places
+
+
+DENSE = ("rmat:8,w=1..255", "rmat:8,w=0.0..1.0", "rmat:8,w=1..4294967295", "regular:n=200,in=20,w=1..1000")
+
+
+@pytest.mark.parametrize("kind", ["cpu", "emulated", "races"])
+def test_what_lies_beyond_the_horizon_of_a_dense_graph_is_found_as_well(kind: str) -> None:
+    run = own_ranks(3, "cpu" if kind == "cpu" else "emulated", "tests.ranks.on_zoo", kind, *DENSE)
+    assert run.returncode == 0, run.stderr
+    assert tried(run.stdout) == 4 * len(DENSE)
+
+
+def part_of(spec: str) -> GraphPart:
+    return GraphPart.of(open_graph(spec), LoneComm())
+
+
+def test_a_horizon_pays_in_dense_graphs_alone() -> None:
+    assert math.isinf(Widths.of(part_of("grid:8x8,w=1..100"), 0.0, 8).horizon)
+    assert math.isinf(Widths.of(part_of("rmat:8,w=unit"), 0.0, 8).horizon)
+    for spec in DENSE:
+        part = part_of(spec)
+        widths = Widths.of(part, 0.0, 8)
+        light = np.count_nonzero(part.weights < widths.horizon)
+        assert 0 < light < len(part.weights) / 4
+        assert 0 < widths.delta < widths.horizon
+
+
+@pytest.mark.parametrize("spec", DENSE)
+def test_rows_are_turned_alike_on_host_and_device_light_arcs_first(spec: str) -> None:
+    part = part_of(spec)
+    widths = Widths.of(part, 0.0, 8)
+    device = EmulatedDevice()
+    there, here = DeviceSearch(part, device, widths).turned, turn_on_host(part, widths.horizon)
+    tails = np.repeat(np.arange(part.vertices), np.diff(here.offsets))
+    for rows in (here, there):
+        offsets, light, heads, weights = (
+            device.download(array) for array in (rows.offsets, rows.light, rows.heads, rows.weights)
+        )
+        assert np.array_equal(offsets, here.offsets)
+        in_front = np.arange(len(heads)) - offsets[tails] < light[tails]
+        assert (weights[~in_front] >= widths.horizon).all()
+        turned = sorted(zip(tails.tolist(), heads.tolist(), weights.tolist(), strict=True))
+        whole = zip(part.tails(np.arange(part.own_arcs)), part.targets, part.weights, strict=True)
+        assert turned == sorted((int(u), int(v), w.item()) for u, v, w in whole)  # a lone rank has both arcs of each
+
+
+def test_bins_of_host_and_kernels_grow_with_what_lies_beyond_their_base() -> None:
+    beyond = [*range(100), *(2**k + d for k in range(7, 62) for d in (-1, 0, 1))]
+    bins = [bin_of(length) for length in beyond]
+    assert bins[:17] == list(range(17))
+    assert bins == sorted(bins)
+    assert max(bins) < 512
+    exact = [length for length in beyond if length < 2**53]
+    assert [_bin(np.uint64(length + 7), np.uint64(7), 1.0) for length in exact] == bins[: len(exact)]
+
+
+def test_no_fewer_are_near_than_the_share_and_none_that_lies_a_bin_farther() -> None:
+    state: Any = SimpleNamespace(part=part_of("path:64"), widths=Widths(1.0, math.inf, 1.0, 8), bins_to=lambda far: far)
+    waiting, least = np.array([0, 3, 4, 5, 0, 9], np.uint64), np.array([1, 2**64 - 1], np.uint64)
+    assert near_bins(state, waiting, least) == 4  # 8 of 64 vertices, which two bins do not hold
+    state.bins_to = lambda far: 5
+    assert near_bins(state, waiting, least) == 5  # all within a width of the nearest
+    state.widths, state.bins_to = Widths(1.0, math.inf, 1.0, 0), lambda far: 1
+    assert near_bins(state, waiting, least) == 2  # the nearest in any case

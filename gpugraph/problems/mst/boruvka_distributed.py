@@ -3,15 +3,15 @@
 Processors take the rounds of ``problems/contraction.py``.  On GPUs, and on the emulated device, it is filter-Borůvka on
 the rows of every rank's device, with the arrays and kernels of ``forest_on_ranks.cu``:
 
-    pick the lightest arc of every vertex, whose row one rank has as a whole; hook along it
+    pick the lightest arc of every own vertex, and tell the others
+    hook along these, label the own vertices, and tell the others
     until everything is listed:
-        list own edges that join two components: at first the lightest, then all outside the giant component
-        until no rank has an edge left:
-            find the least key at every component, then the least name among the edges of that key
-            hook, jump to the roots, renumber; drop the edges inside a component
+        list own edges that join two components: at first the lightest, then what the giant component leaves
+        tell the others, and make the rounds on the edges of all
 
-What the ranks tell each other is a word a vertex, once, and in every round the keys and the names of the components
-that are left, about an eighteenth of the vertices on power-law graphs.
+The arcs, nearly all that there is to read, are divided among the ranks; the lists are so short that making the rounds
+on them everywhere takes less than agreeing on every round would.  What the ranks tell each other is two words a vertex
+and 24 bytes for each edge listed, on power-law graphs a fifth as many as there are vertices.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.clock import Clock
-from gpugraph.devices.base import Device, Kernel, covering_grid
+from gpugraph.devices.base import Device, Kernel
 from gpugraph.devices.kernel_file import Arrays, ArrayTable, KernelFile, needs
 from gpugraph.errors import OutOfMemory
 from gpugraph.graph.digest import set_digest
@@ -31,7 +31,7 @@ from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.contraction import HostEdges, contract, part_behind
 from gpugraph.problems.mst import gpu_filter_boruvka as alone
 from gpugraph.problems.mst.forest import Forest, edge_ids
-from gpugraph.problems.mst.gpu_forest import forest_bytes, merge_launches
+from gpugraph.problems.mst.gpu_forest import forest_bytes
 from gpugraph.problems.mst.on_ranks import forest_of, gathered_forest
 from gpugraph.problems.registry import register
 from gpugraph.ranks.comm import comm_for
@@ -44,7 +44,12 @@ FILE = KernelFile(
 
 LEAST_ROOM = 1 << 16
 """Edges that a list has room for at least."""
+NARROW_ARCS = 1 << 31
+"""A rank with fewer arcs than this has positions of 32 bits."""
+LESS_LIGHT = 0.35
+"""So much of the light arcs is enough where the lightest arcs have left few components, as on one device."""
 _MOST_TRIES = 64
+_EDGE_WORDS = 3
 
 
 def grow(forest: ForestOnDevices, clock: Clock) -> None:
@@ -57,43 +62,51 @@ def grow(forest: ForestOnDevices, clock: Clock) -> None:
     while more:
         with clock.phase("list_edges"):
             more = forest.list_edges()
-        while forest.edges_of_some:
-            with clock.phase("find_min"):
-                forest.find_min()
-            with clock.phase("merge_trees"):
-                forest.hook_components()
-            with clock.phase("filter"):
-                forest.filter()
-            clock.count("rounds")
+        with clock.phase("gather"):
+            forest.gather()
+        with clock.phase("rounds"):
+            forest.make_rounds(again=more)
         if more:
             with clock.phase("spread"):
                 forest.relabel()
+    if clock.timing:
+        clock.count("rounds", forest.rounds())
 
 
 def arrays(part: GraphPart) -> ArrayTable:
-    """Return the arrays of a rank (meaning: cu); of the listed edges two sets in turns."""
-    n, rows, half = part.vertices, part.rows, max(part.vertices // 2, 1)
-    index, key = np.dtype(f"i{part.index_bits // 8}"), key_dtype(part)
-    room, samples = room_for(part), FILE["SAMPLED"] * part.comm.size
+    """Return the arrays of a rank (meaning: forest_on_ranks.cu)."""
+    n, rows, half, ranks = part.vertices, part.rows, max(part.vertices // 2, 1), part.comm.size
+    index, words = np.dtype(f"i{index_bits(part) // 8}"), -(-n // FILE["WARP"])
+    _, of_all = room_for(part)
     return {
         "pick": (rows, index),
         "hubs": (rows, np.int32),
-        "tile_row": (part.own_arcs // FILE["TILE"] + 1, np.int32),
-        **dict.fromkeys(("link", "up", "number", "label"), (n, np.int32)),
-        "names": (max(n, 1), np.uint64),
-        **dict.fromkeys(("now", "renamed"), (half, np.int32)),
-        "best_key": (half, key),
-        "best_name": (half, np.uint64),
-        "counts": (-(-n // FILE["TREES"]) or 1, np.uint32),
-        "changed": (merge_launches(n, FILE["JUMPS"]), np.uint32),
+        "first_row": (FILE["MOST_SPANS"], np.int32),
+        **dict.fromkeys(("link", "label"), (n, np.int32)),
+        "roots": (words + 1, np.uint32),
+        "ranked": (words, np.uint64),
+        "counts": (FILE["MOST_BLOCKS"], np.uint32),
+        "forest": (rows + half, np.int64),
+        **dict.fromkeys(("best_key", "best_id"), (half, np.uint64)),
+        "pick_of": (half, np.int64),
+        **dict.fromkeys(("link_of", "now"), (half, np.int32)),
+        "up": (half + 1, np.int32),
         "control": (FILE["RANK_CONTROL_WORDS"], np.uint32),
-        **dict.fromkeys(("sample_key", "sample_name"), (samples, np.uint64)),
+        "counters": (FILE["CONTROL_WORDS"], np.uint32),
+        "listed": (ranks, np.uint32),
+        "sample": (2 * FILE["SAMPLED"] * ranks, np.uint64),
         "threshold": (2, np.uint64),
         "giant": (1, np.uint64),
-        **dict.fromkeys(("tail", "head"), ((2, room), np.int32)),
-        "key": ((2, room), key),
-        "name": ((2, room), np.uint64),
+        "own_list": (pages_for(part) * FILE["PAGE"] * _EDGE_WORDS, np.uint64),
+        "page_of": (part.own_arcs // FILE["PAGE"] + 1, np.uint32),
+        "held": (FILE["MOST_SPANS"], np.uint32),
+        "list": (min(of_all, part.edges) * _EDGE_WORDS, np.uint64),
     }
+
+
+def index_bits(part: GraphPart) -> int:
+    """Return the width of an arc's position among the own ones."""
+    return 32 if part.own_arcs < NARROW_ARCS else 64
 
 
 def key_dtype(part: GraphPart) -> np.dtype[Any]:
@@ -101,11 +114,18 @@ def key_dtype(part: GraphPart) -> np.dtype[Any]:
     return np.dtype(f"u{part.weight_dtype.itemsize}")
 
 
-def room_for(part: GraphPart) -> int:
-    """Return how many edges a rank can list at a time: its share of the light ones and half as many again."""
+def room_for(part: GraphPart) -> tuple[int, int]:
+    """Return how many edges a rank can list at a time, and how many all can: the light ones and some more."""
     wanted = max(alone.FILTER_DEGREE * part.vertices // 2, part.edges // 32) if not filters(part) else part.vertices
-    share = max(3 * wanted // (2 * part.comm.size), part.edges // (64 * part.comm.size))
-    return max(1, min(max(share, LEAST_ROOM), part.own_arcs))
+    wanted = max(wanted, part.edges // 64)
+    share = max(3 * wanted // (2 * part.comm.size), LEAST_ROOM)
+    return share, max(11 * wanted // 10, LEAST_ROOM)
+
+
+def pages_for(part: GraphPart) -> int:
+    """Return how many pages the list of a rank's own edges has; the last page of each span is not full."""
+    spans = min(part.own_arcs // FILE["TILE"] + 1, FILE["MOST_SPANS"])
+    return min(room_for(part)[0], part.own_arcs) // FILE["PAGE"] + 1 + spans
 
 
 def filters(part: GraphPart) -> bool:
@@ -117,77 +137,69 @@ class ForestOnDevices(Arrays):
     """What one rank knows of the forest.
 
     Attributes:
-        trees: components of the round, on all ranks alike; without the isolated vertices.
-        edges: listed here and not yet inside a component.
-        edges_of_some: the most that any rank has of these.
-        names: (count,) uint64, ``control[NAMES]`` of them: the edges of the forest that are kept here, in any order.
+        trees: components after the first hook, on all ranks alike; without the isolated vertices.
+        cuts: (P + 1,) where in the list the edges of each rank begin.
+        ordered: whether that list is in the order of the edges.
+        forest: (rows + n / 2,) int64, ``control[NAMES]`` of them: the edges of the forest that are kept here, in any
+            order.
     """
 
     def __init__(self, part: GraphPart, device: Device):
         table = arrays(part)
-        require_on_devices(part.comm, device, part.bytes_to_place(device) + needs(table), part.name)
+        narrowed = (part.rows + 1) * index_bits(part) // 8
+        require_on_devices(part.comm, device, part.bytes_to_place(device) + narrowed + needs(table), part.name)
         rows = part.rows_on(device)
         super().__init__(device, table)
         self.part, self.comm = part, comm_for(part.comm, device)
-        self.block = alone.block(part.index_bits, part.weight_dtype)
         self.kernels = load_kernels(part, device)
+        self.block = FILE["PACKED_BLOCK" if key_dtype(part).itemsize == 4 else "WIDE_BLOCK"]
         first, last = part.first, part.first + part.rows
         self.bounds = np.int32(first), np.int32(last)
-        self.offsets = rows.offsets[first : last + 1]
-        self.targets, self.weights, self.index = rows.targets, rows.weights, rows.index_dtype.type
+        self.index = np.dtype(f"i{index_bits(part) // 8}").type
+        self.offsets = rows.offsets[first : last + 1].astype(self.index, copy=False)
+        self.targets, self.weights = rows.targets, rows.weights
+        self.graph = self.offsets, self.targets, self.weights
         self.with_arcs = sum(count > 0 for count in part.arcs_of_ranks)
-        self.light = 1.0
-        if filters(part):
-            self.light = alone.LIGHT_ARCS * part.vertices / part.arcs
-        self.room = self.name[0].size
-        self.lists = [(self.tail[turn], self.head[turn], self.key[turn], self.name[turn]) for turn in (0, 1)]
+        self.room, self.room_of_all = room_for(part)
+        self.pages = pages_for(part)
+        self.chain = self.link  # nobody asks for links once every vertex has its label
+        self._cut_spans()
+
+    def _cut_spans(self) -> None:
+        """Choose how many arcs a warp goes through when light edges are listed: as many as all others'."""
+        arcs, warps, page = self.part.own_arcs, self.block // FILE["WARP"], FILE["PAGE"]
+        spans = min(self.kernels["list_light"].resident_blocks(self.block) * warps, FILE["MOST_SPANS"])
+        self.span = max(-(-arcs // (spans * page)) * page, FILE["TILE"])
+        self.spans = -(-arcs // self.span)
+        self.span_blocks = max(-(-self.spans // warps), 1)
 
     def pick_row_minima(self) -> None:
         """Find the lightest arc of every own vertex, and tell all ranks where it leads."""
         part, rows = self.part, np.int32(self.part.rows)
         self.device.fill(self.control, 0)
-        self.done, self.share = 0.0, min(self.light, 1.0)
-        own = self.link[part.first : part.first + part.rows]
-        graph = (rows, self.index(part.own_arcs), self.offsets, self.targets, self.weights)
-        self.launch("row_minima", part.rows, *graph, self.pick, own, self.tile_row, self.hubs, self.control)
-        self.launch("hub_minima", part.rows, *graph, self.pick, own, self.hubs, self.control)
+        self.done = 0.0
+        own, arcs = self.link[part.first : part.first + part.rows], self.index(part.own_arcs)
+        span = np.uint64(self.span)
+        into = self.pick, own, self.first_row, self.hubs, self.control
+        self.launch("row_minima", part.rows, rows, arcs, span, *self.graph, *into)
+        self.launch("hub_minima", part.rows, rows, arcs, *self.graph, self.pick, own, self.hubs, self.control)
         self.comm.spread(self.link, part.cuts.tolist())
 
     def hook_vertices(self) -> None:
-        """Make components of what the vertices have picked."""
-        n = self.part.vertices
-        self.launch("hook", n, np.int32(n), *self.bounds, self.link, self.up, self.names, self.control)
-        self._number(n, self.label)
-        self._read_control()
-        self._begin()
-
-    def _number(self, count: int, out: Any) -> None:
-        """Let every node find its root, and number the roots, on all ranks alike."""
-        number, up = np.int32(count), self.up[:count]
-        self.device.fill(self.changed, 0)
-        for step in range(merge_launches(count, FILE["JUMPS"])):
-            self.launch("follow", count, np.int32(step), number, up, self.changed)
-        blocks, threads = -(-count // FILE["TREES"]), FILE["NUMBERERS"]
-        counts = self.counts[:blocks]
-        self.kernels["count"](max(blocks, 1), threads, (number, up, counts))
-        self.kernels["scan"](1, threads, (np.uint32(blocks), counts, self.control))
-        self.kernels["number"](max(blocks, 1), threads, (number, up, counts, self.number))
-        self.launch("learn", count, number, up, self.number, out)
-
-    def _read_control(self) -> None:
-        """Learn how many trees and edges are left; the one look of the host's in a round."""
-        most = self.control[FILE["MOST_EDGES"] : FILE["MOST_EDGES"] + 1]
-        self.device.copy(most, self.control[FILE["EDGES"] : FILE["EDGES"] + 1])
-        self.comm.all_reduce(most, "max")
+        """Make components of what the vertices have picked, and tell all ranks those of the own ones."""
+        n, bounds = np.int32(self.part.vertices), self.bounds
+        self.device.fill(self.roots, 0)
+        self.launch("hook", self.part.rows // 4, n, *bounds, self.link, self.roots, self.forest, self.control)
+        self.comm.all_reduce(self.roots, "sum")
+        numbered = self.ranked, self.counts, self.link, self.label
+        self.launch_together("label", self.part.vertices, n, *bounds, self.roots, *numbered, self.control)
+        self.comm.spread(self.label, self.part.cuts.tolist())
         told = self.device.download(self.control)
-        self.trees, self.edges, self.edges_of_some = (
-            int(told[FILE[word]]) for word in ("TREES_LEFT", "EDGES", "MOST_EDGES")
-        )
-
-    def _begin(self) -> None:
-        """Begin a pass with the components that there are."""
-        self.components = self.trees
-        self.launch("count_up", self.trees, np.int32(self.trees), self.now)
+        self.trees, active = (int(told[FILE[word]]) for word in ("TREES_LEFT", "ACTIVE"))
+        self.share = 1.0
+        if filters(self.part):
+            merged = self.trees * FILE["MERGED"] < active
+            self.share = min(alone.LIGHT_ARCS * active * (LESS_LIGHT if merged else 1) / self.part.arcs, 1.0)
 
     def list_edges(self) -> bool:
         """List own edges that join two components; return whether there may be heavier ones than those.
@@ -195,94 +207,95 @@ class ForestOnDevices(Arrays):
         Raises:
             OutOfMemory: however few are asked for, the list has no room for them.
         """
+        rank, size = self.comm.rank, self.comm.size
         for _ in range(_MOST_TRIES):
-            self.device.fill(self.control[FILE["EDGES"] : FILE["EDGES"] + 1], 0)
-            self.device.fill(self.control[FILE["HUB_ROWS"] : FILE["HUB_ROWS"] + 1], 0)
-            if self.share < 1:
+            self.device.fill(self.control[: FILE["TREES_LEFT"]], 0)
+            self.ordered = self.done == 0 or self.share < 1
+            if self.ordered:
                 self._list_light()
             else:
                 self._list_rest()
-            self._read_control()
-            if self.edges_of_some <= self.room:
+            self.device.copy(self.listed[rank : rank + 1], self.control[FILE["EDGES"] : FILE["EDGES"] + 1])
+            self.comm.spread(self.listed, list(range(size + 1)))
+            listed = [int(count) for count in self.device.download(self.listed)]
+            if max(listed) <= self.room and sum(listed) <= self.room_of_all:  # the pages of TOO_MANY were not enough
+                self.cuts = list(accumulate(listed, initial=0))
                 self.done, self.share = self.share, 1.0
                 return self.done < 1
             self.share = (self.done + self.share) / 2
-        what = f"{self.edges_of_some} edges do not fit a list of {self.room}"
+        what = f"{max(listed)} edges do not fit a list of {self.room}"
         raise OutOfMemory(what, where=self.part.name, remedy="use more devices")
 
     def _list_light(self) -> None:
-        """List the edges up to the quantile ``share`` of a sample that all ranks draw together."""
-        part, rank, size = self.part, self.part.comm.rank, FILE["SAMPLED"]
+        """List the edges up to the quantile ``share`` of a sample that all ranks draw together, or all."""
+        part, size, samples = self.part, self.comm.size, 2 * FILE["SAMPLED"]
         rows, first, arcs = np.int32(part.rows), self.bounds[0], self.index(part.own_arcs)
-        graph = (self.offsets, self.targets, self.weights)
-        samples = self.sample_key, self.sample_name
-        own = tuple(sample[rank * size : (rank + 1) * size] for sample in samples)
-        self.launch("sample", size, rows, first, arcs, *graph, *own)
-        cuts = [size * r for r in range(part.comm.size + 1)]
-        for sample in samples:
-            self.comm.spread(sample, cuts)
-        chosen = np.int32(self.share * size * self.with_arcs)
-        self.launch("quantile", samples[0].size, np.int32(samples[0].size), chosen, *samples, self.threshold)
-        where = (*self.lists[0], self.control)
-        self.launch(
-            "list_light", part.own_arcs // 4, rows, first, arcs, *graph, self.tile_row, self.label, self.threshold,
-            np.uint32(self.room), *where,
-        )  # fmt: skip
+        if self.share < 1:
+            own = self.sample[self.comm.rank * samples : (self.comm.rank + 1) * samples]
+            self.launch("sample", FILE["SAMPLED"], rows, first, arcs, *self.graph, own)
+            self.comm.spread(self.sample, [samples * rank for rank in range(size + 1)])
+            chosen = np.int32(self.share * FILE["SAMPLED"] * self.with_arcs)
+            self.launch("quantile", size * FILE["SAMPLED"], np.int32(size), chosen, self.sample, self.threshold)
+        by_span = np.uint64(self.span), np.int32(self.share >= 1)
+        light = self.first_row, self.label, self.threshold
+        pages = self.own_list, np.uint32(self.pages), self.page_of, self.held, self.control
+        args = rows, first, arcs, *by_span, *self.graph, *light, *pages
+        self.kernels["list_light"](self.span_blocks, self.block, args)
+        counted = np.uint32(self.spans), np.uint32(self.pages), self.held, self.control
+        self.kernels["tally"](1, self.block, counted)
 
     def _list_rest(self) -> None:
-        """List all edges between two components; if there is a giant one, those of the rows outside."""
-        part, first = self.part, self.bounds[0]
-        graph = (self.offsets, self.targets, self.weights)
-        self.device.fill(self.giant, FILE["NO_NAME"])
-        if self.done:
-            arcs = self.index(part.own_arcs)
-            self.kernels["find_giant"](1, FILE["WARP"], (arcs, self.targets, self.label, self.giant))
-            self.comm.all_reduce(self.giant, "max")
-        where = (np.uint32(self.room), *self.lists[0], self.control)
-        outside = (self.label, self.giant, self.hubs)
-        self.launch("list_rows", part.rows, np.int32(part.rows), first, *graph, *outside, *where)
-        self.launch("list_hubs", part.rows, first, *graph, *outside, *where)
+        """List what the rows outside the giant component leave."""
+        part = self.part
+        rows, first, arcs = np.int32(part.rows), self.bounds[0], self.index(part.own_arcs)
+        self.kernels["find_giant"](1, FILE["WARP"], (arcs, self.targets, self.label, self.giant))
+        self.comm.all_reduce(self.giant, "max")
+        graph = rows, first, arcs, *self.graph, self.label, self.giant, self.hubs
+        room = self.own_list.size // _EDGE_WORDS
+        where = self.own_list, np.uint32(room), self.control
+        self.launch("list_rows", part.rows, *graph, *where)
+        self.launch("list_hubs", part.rows, *graph, *where)
 
-    def find_min(self) -> None:
-        """Find the least edge of every component, of all ranks."""
-        tail, head, key, name = self.lists[0]
-        best_key, best_name = self.best_key[: self.trees], self.best_name[: self.trees]
-        edges = np.uint32(self.edges)
-        self.device.fill(best_key, np.iinfo(best_key.dtype).max)
-        self.launch("find_key", self.edges, edges, tail, head, key, best_key)
-        self.comm.all_reduce(best_key, "min")
-        self.device.fill(best_name, FILE["NO_NAME"])
-        self.launch("find_name", self.edges, edges, tail, head, key, name, best_key, best_name)
-        self.comm.all_reduce(best_name, "min")
+    def gather(self) -> None:
+        """Give all ranks the edges that each has listed."""
+        low, high = (_EDGE_WORDS * cut for cut in self.cuts[self.comm.rank : self.comm.rank + 2])
+        own = self.list[low:high]
+        if self.ordered:
+            spans = np.uint32(self.spans), np.uint64(self.span)
+            self.kernels["pack"](self.span_blocks, self.block, (*spans, self.own_list, self.page_of, self.held, own))
+        else:
+            self.device.copy(own, self.own_list[: high - low])
+        self.comm.spread(self.list[: _EDGE_WORDS * self.cuts[-1]], [_EDGE_WORDS * cut for cut in self.cuts])
 
-    def hook_components(self) -> None:
-        """Hang every component on the one at the other end of its least edge, and number those that are left."""
-        trees, comm, renamed = self.trees, self.part.comm, self.renamed[: self.trees]
-        ranks = np.uint32(comm.rank), np.uint32(comm.size)
-        arrays = (self.best_name, self.label, self.now, self.up, self.names, self.control)
-        self.launch("hook_components", trees, np.uint32(trees), *ranks, *arrays)
-        self._number(trees, renamed)
-        self.launch("compose", self.components, np.int32(self.components), self.now, renamed)
-
-    def filter(self) -> None:
-        """Drop the edges inside a component."""
-        self.device.fill(self.control[FILE["EDGES"] : FILE["EDGES"] + 1], 0)
-        here, there = self.lists
-        edges = np.uint32(self.edges)
-        self.launch("filter", self.edges, edges, *here, self.renamed, *there, self.control)
-        self.lists.reverse()
-        self._read_control()
+    def make_rounds(self, *, again: bool) -> None:
+        """Make rounds on the listed edges; if there is to be another pass, tell what the components have become."""
+        entries = self.cuts[-1]
+        work = max(self.trees, entries // FILE["PER_THREAD"])
+        keeps = self.comm.rank == 0
+        flags = np.int32(self.ordered), np.int32(again), np.int32(keeps)
+        numbers = np.uint32(self.trees), np.uint64(entries), *flags
+        bids = self.best_key, self.best_id, self.pick_of, self.link_of, self.up, self.chain, self.now
+        self.launch_together("rounds", work, *numbers, self.list, *bids, self.forest, self.control)
 
     def relabel(self) -> None:
         """Let every vertex know its component before the next pass."""
         n = self.part.vertices
-        self.launch("compose", n, np.int32(n), self.label, self.now)
-        self._begin()
+        self.launch("relabel", n // FILE["LABELS"], np.int32(n), self.now, self.label)
+
+    def rounds(self) -> int:
+        """Return how many rounds were made."""
+        return int(self.device.read(self.control, FILE["ROUNDS_MADE"]))
+
+    def launch_together(self, name: str, threads: int, *args: Any) -> None:
+        """Launch a kernel whose blocks wait for each other, with counters for that as its last argument."""
+        self.device.fill(self.counters, 0)
+        most = min(self.kernels[name].resident_blocks(self.block), FILE["MOST_BLOCKS"])
+        self.kernels[name](max(1, min(-(-threads // self.block), most)), self.block, (*args, self.counters))
 
     def own_names(self) -> NDArray[np.uint64]:
         """Return the names of the forest's edges that are kept here, in any order."""
         count = int(self.device.read(self.control, FILE["NAMES"]))
-        return self.device.download(self.names[:count])
+        return self.device.download(self.forest[:count]).view(np.uint64)
 
     def located(self, own: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[Any]]:
         """Return all ranks' names in ascending order, and the edges' ids and weights; a collective."""
@@ -301,14 +314,11 @@ class ForestOnDevices(Arrays):
         weights = device.download(words).view(part.weight_dtype)
         return device.download(names), device.download(ids).view(np.int64), weights
 
-    def launch(self, name: str, threads: int, *args: Any) -> None:
-        """Launch a kernel over about ``threads`` threads' worth of work."""
-        self.kernels[name](covering_grid(self.device, threads, self.block), self.block, args)
-
 
 def load_kernels(part: GraphPart, device: Device) -> dict[str, Kernel]:
     """Return the kernels for a part by their names, compiled if need be."""
-    return FILE.kernels(device, {"INDEX_BITS": part.index_bits, "WEIGHT": part.weight_dtype.name})
+    defines: dict[str, str | int] = {"INDEX_BITS": index_bits(part), "WEIGHT": part.weight_dtype.name}
+    return FILE.kernels(device, defines, cooperative=("label", "rounds"))
 
 
 def compile_(subject: Any, device: Any) -> None:
@@ -359,7 +369,7 @@ register(
         problem="mst",
         name="boruvka-distributed",
         devices=("cpu", "cuda", "emulated"),
-        summary="each rank picks its vertices' lightest arcs, filters, and agrees with all on each tree's least edge",
+        summary="ranks agree on each tree's least edge; GPUs filter their rows, exchange lists, make rounds alike",
         authors="Borůvka; Chung, Condon",
         year=1996,
         section="Parallel implementation of Borůvka's minimum spanning tree algorithm, section 4",

@@ -1,25 +1,30 @@
-"""Delta-stepping over ranks: each owns the vertices of its rows, and sends offers to the owners of all others.
+"""Delta-stepping over ranks: each owns the distances of its vertices, and all arcs that lead to them.
 
-    while a distance is left:
-        the least distance that is not settled, of all ranks, begins a bucket
-        while a rank has near vertices, or messages are under way:
-            relax the arcs of the near vertices
-            send the best offer to every vertex of another rank, but none that was made before
-            take what arrives
+    while a vertex of some rank is pending, which is one whose distance has fallen since it was last sent:
+        all ranks agree on which of the nearest are near
+        all near vertices, each with its distance, go to every rank
+        each rank relaxes the arcs from them to its own vertices
 
-An offer is the distance and the vertex in its owner's numbers: 8 bytes, or 12 of 64-bit distances.  Distances of
-integers start with 32 bits, and with 64 once a sum did not fit on any rank.
+Only its owner lowers a distance, and knows it, so that each rank prunes as one device does.  An entry is a vertex and
+its distance: 8 bytes, or 16 of 64-bit distances.  Distances of integers start with 32 bits, and with 64 once a sum
+that may be needed did not fit on some rank.
+
+In dense graphs sums from a horizon on are left alone until everything within it is settled; then the vertices beyond
+ask all ranks for their best offers from within.
 
 On GPUs and the emulated device the steps are the kernels of ``cuda_kernels/delta_stepping_distributed.cu``, on the CPU
 those of ``delta_stepping_distributed_cpu.py``.
 
 Source: Meyer & Sanders 2003, Δ-stepping: a parallelizable shortest path algorithm; Chakaravarthy et al. 2014, Scalable
-single source shortest path algorithms for massively parallel systems.
+single source shortest path algorithms for massively parallel systems; Dong, Gu, Sun & Zhang 2021, Efficient stepping
+algorithms and implementations for parallel shortest paths.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any, Protocol
 
 import numpy as np
@@ -29,244 +34,371 @@ from gpugraph.clock import Clock
 from gpugraph.devices.base import Array, Device, Kernel
 from gpugraph.devices.kernel_file import Arrays, ArrayTable, KernelFile, needs, unsigned
 from gpugraph.errors import InputError
+from gpugraph.graph.digest import array_digest
 from gpugraph.problems.algorithm import Algorithm, Option
 from gpugraph.problems.contraction import part_behind
 from gpugraph.problems.registry import register
 from gpugraph.problems.sssp.distances import DISTANCE_SETS, Distances, distance_bytes, distances_from_words
 from gpugraph.problems.sssp.on_ranks import refuse_wrapped_sums
+from gpugraph.problems.sssp.turned_rows import TurnedRows, turn_on_host
 from gpugraph.ranks.comm import Comm, comm_for
 from gpugraph.ranks.part import GraphPart, require_on_devices
 
-FILE = KernelFile(
-    "delta_stepping_distributed.cu",
-    [{name: sets[name] for name in ("WEIGHT", "DISTANCE_BITS")} for sets in DISTANCE_SETS],
-)
-FAR_COUNT, NEXT_COUNT, OVERFLOWED, PIECES, BY_OWNER = range(5)
-"""Places in ``counts``, here again for the CPU, which reads no .cu file."""
-_SAMPLE = 1 << 16
+FILE = KernelFile("delta_stepping_distributed.cu", DISTANCE_SETS[::2])  # every type, and both widths of positions
+LEAST_PENDING, OVERFLOWED, BY_BIN = range(3)
+"""Places in what a rank tells, here again for the CPU, which reads no .cu file."""
+NEAR_SHARE = 8
+"""Of a device's vertices at least this part is near, if so many wait: a round costs as much as many relaxations."""
+HORIZON_DEGREE, HORIZON_ARCS, FIRST_WIDTHS = 16, 2, 8
+"""Arcs a vertex from which on a horizon pays, arcs a vertex that are shorter than it, and widths of a bucket to it."""
+UNITS = 4096
+"""Of a mean weight, in which distances of floats are counted."""
+_SAMPLE = 1 << 15
+
+
+@dataclass(frozen=True)
+class Widths:
+    """What the ranks have sampled of the weights.
+
+    Attributes:
+        delta: what lies so close to the nearest vertex is near in any case.
+        horizon: the weight that about HORIZON_ARCS arcs of a vertex do not exceed, or infinity where none pays.
+        units: of distances of floats, a distance of 1 makes.
+        share: the part of the vertices that is near at least; 0 where the width alone says what is.
+    """
+
+    delta: float
+    horizon: float
+    units: float
+    share: int
+
+    @classmethod
+    def of(cls, part: GraphPart, delta: float, share: int) -> Widths:
+        """Sample the weights, with the width of a bucket given, or 0, and a share for sparse graphs; a collective."""
+        evenly = np.arange(0, part.own_arcs, max(1, part.arcs // _SAMPLE))
+        own = part.arcs_at(evenly)[2].astype(np.float64)
+        weights = np.sort(np.concatenate(part.comm.share(own[np.isfinite(own)])))
+        top = float(weights[-1]) if len(weights) else 0.0
+        mean = top * float(np.mean(weights / top)) if top > 0 else 1.0  # the sum of large weights would overflow
+        degree, horizon = part.arcs / max(part.vertices, 1), math.inf
+        if degree >= HORIZON_DEGREE and top > 0:
+            horizon = float(weights[int(HORIZON_ARCS / degree * (len(weights) - 1))])
+            horizon = math.floor(horizon) + 1.0 if part.weight_dtype.kind != "f" else horizon
+        if not 0 < horizon < top:
+            horizon = math.inf
+        chosen = horizon / FIRST_WIDTHS if horizon < math.inf else mean / 2
+        if horizon < math.inf:
+            share = NEAR_SHARE  # light arcs are few, and relaxing one again costs little on a CPU too
+        return cls(min(max(delta or chosen, 1e-300), 1e300), horizon, UNITS / mean, 0 if delta else share)
 
 
 class Search(Protocol):
-    """The vertices of one rank, and the steps of a phase."""
+    """The vertices of one rank, and the steps of a round.
+
+    Attributes:
+        within: sums from the horizon on are still left alone.
+    """
 
     part: GraphPart
     comm: Comm
-    delta: float
+    widths: Widths
     bits: int
+    within: bool
 
     def start(self, source: int, bits: int) -> None:
         """Forget all distances but the source's, held in so many bits from now on."""
         ...
 
+    def survey(self) -> NDArray[np.uint64]:
+        """Return (P, BY_BIN + bins) what every rank tells, see delta_stepping_distributed.cu; a collective."""
+        ...
+
+    def bins_to(self, distance: float) -> int:
+        """Return how many bins begin before a distance."""
+        ...
+
+    def gather(self, bins: int, counts: list[int]) -> None:
+        """Put the pending vertices of the first bins into one list of all ranks, so many from each; a collective."""
+        ...
+
     def relax(self) -> None:
-        """Relax the arcs of the near vertices."""
+        """Relax the arcs from all vertices of the list to own ones."""
         ...
 
-    def all_counts(self) -> NDArray[np.int64]:
-        """Return (P, …) the ``counts`` of every rank, see delta_stepping_distributed.cu; a collective."""
-        ...
-
-    def send(self, sent: list[int], received: list[int]) -> None:
-        """Exchange offers, so many with each rank, and take what arrives."""
-        ...
-
-    def least(self) -> NDArray[Any]:
-        """Return (1,): the least distance of a far vertex that is not settled, or the largest word."""
-        ...
-
-    def next_bucket(self, least: Any) -> None:
-        """Let the vertices up to a bucket's width beyond ``least`` be near."""
+    def cross(self) -> None:
+        """Let no sum be left alone any more; a collective."""
         ...
 
 
 def search(state: Search, clock: Clock, source: int) -> bool:
     """Find all distances; return False where a sum did not fit."""
-    comm = state.comm
     overflowed = False
     while True:
-        with clock.phase("advance"):
-            least = state.least()
-            comm.host.all_reduce(least, "min")
-            if least[0] == np.iinfo(least.dtype).max:
-                return not overflowed
-            state.next_bucket(least[0])
-            clock.count("buckets")
-        under_way = True
-        while under_way:
+        with clock.phase("survey"):
+            table = state.survey()
+        overflowed |= bool(table[:, OVERFLOWED].any())
+        if overflowed and state.bits == 32:
+            return False
+        waiting = table[:, BY_BIN:]
+        if waiting.any():
+            bins = near_bins(state, waiting.sum(axis=0), ~table[:, LEAST_PENDING])
+            counts = waiting[:, :bins].sum(axis=1).tolist()
+            with clock.phase("exchange"):
+                state.gather(bins, counts)
             with clock.phase("relax"):
                 state.relax()
-            with clock.phase("exchange"):
-                table = state.all_counts()
-                messages = table[:, BY_OWNER:]
-                overflowed |= bool(table[:, OVERFLOWED].any())
-                if overflowed and state.bits == 32:
-                    return False
-                if messages.any():
-                    state.send(messages[comm.rank].tolist(), messages[:, comm.rank].tolist())
-            under_way = bool(messages.any() or table[:, NEXT_COUNT].any())
             clock.count("rounds")
-            clock.count("messages", int(messages.sum()))
+            clock.count("entries", sum(counts))
+        elif state.within:
+            with clock.phase("cross"):
+                state.cross()
+        else:
+            return not overflowed
 
 
-def chosen_delta(part: GraphPart) -> float:
-    """Return a bucket width for the graph: half the mean finite weight; a collective.
-
-    Wider than on one device: every phase costs the ranks a round of messages, and relaxing an arc again costs little.
-    """
-    evenly = np.arange(0, part.own_arcs, max(1, part.own_arcs // _SAMPLE))
-    sample = part.arcs_at(evenly)[2].astype(np.float64)
-    sample = sample[np.isfinite(sample)]
-    top: float = max(part.comm.share(float(sample.max(initial=0.0))))
-    if top <= 0:
-        return 1.0
-    shares = part.comm.share((float(np.sum(sample / top)), len(sample)))  # the sum of large weights would overflow
-    mean: float = top * (sum(total for total, _ in shares) / sum(count for _, count in shares))
-    return min(max(mean / 2, 1e-300), 1e300)
+def near_bins(state: Search, waiting: NDArray[np.uint64], least: NDArray[np.uint64]) -> int:
+    """Return how many of the nearest bins are near: a width from the least distance on, and a share of all vertices."""
+    upto = np.cumsum(waiting)
+    share = state.part.vertices // state.widths.share if state.widths.share else 0
+    wanted = min(max(share, 1), int(upto[-1]))
+    nearest = value_of(least.min(), state.part.weight_dtype)
+    to_width: int = state.bins_to(nearest + state.widths.delta)
+    return max(int(np.searchsorted(upto, wanted)) + 1, to_width)
 
 
-def arrays(part: GraphPart) -> ArrayTable:
-    """Return the arrays of a rank whatever the width of distances (meaning: delta_stepping_distributed.cu)."""
-    n, rows, counts = part.vertices, part.rows, BY_OWNER + part.comm.size
-    return {
-        "marks": (n, np.uint32),
-        **dict.fromkeys(("near", "next", "far", "far_out"), (rows, np.int32)),
-        "out": (most_received(part), np.int32),
-        "vertex": (n, np.int32),
-        "pieces": (2 * part.own_arcs // FILE["PIECE"] + 1, np.uint64),
-        "counts": (counts, np.uint32),
-        "size": (1, np.uint32),
-        "table": (part.comm.size * counts, np.uint32),
-    }
+def value_of(word: Any, weights: np.dtype[Any]) -> float:
+    """Return the distance that the 64 bits of a word stand for."""
+    if weights.kind != "f":
+        return float(word)
+    return float(np.array([word], np.uint64).astype(f"u{weights.itemsize}").view(weights)[0])
 
 
-def most_received(part: GraphPart) -> int:
-    """Return how many messages may come in a phase, or be sent if that is more: each rank sends a vertex once."""
-    return max(part.vertices, (part.comm.size - 1) * part.rows)
+def word_of(value: float, weights: np.dtype[Any], bits: int) -> int:
+    """Return the word of so many bits for a distance, the largest where that does not fit."""
+    most: int = 2**bits - 1
+    if weights.kind != "f":
+        return int(min(value, most)) if value < most else most
+    if value > float(np.finfo(weights).max):
+        return most
+    return int(np.array([value], weights).view(f"u{weights.itemsize}")[0])
+
+
+def bin_of(beyond: int) -> int:
+    """Return the bin of what lies so far beyond the base: eight to a doubling, as in delta_stepping/base.cuh."""
+    if beyond < 8:
+        return max(beyond, 0)
+    exponent = beyond.bit_length() - 1
+    return (exponent - 2) * 8 + (beyond >> (exponent - 3) & 7)
+
+
+def bins_between(base: float, distance: float, widths: Widths, weights: np.dtype[Any], bits: int) -> int:
+    """Return how many bins from the base on begin before a distance, of those for words of so many bits."""
+    beyond = max(distance - base, 0.0) * (widths.units if weights.kind == "f" else 1.0)
+    most = 2**32 - 1 if weights.kind == "f" else 2**bits - 1
+    return min(bin_of(most if beyond >= most else int(beyond)), 8 * bits)
 
 
 class DeviceSearch(Arrays):
     """The vertices of a rank on its device (arrays and kernels: delta_stepping_distributed.cu)."""
 
-    near: Array
-    next: Array
-    far: Array
-    far_out: Array
-
-    def __init__(self, part: GraphPart, device: Device, delta: float):
-        self.part, self.delta = part, delta
+    def __init__(self, part: GraphPart, device: Device, widths: Widths):
+        self.part, self.widths, self.block = part, widths, FILE["BLOCK"]
         self.comm = comm_for(part.comm, device)
-        n, rows, table = part.vertices, part.rows, arrays(part)
-        graph = part.bytes_to_place(device)
-        require_on_devices(
-            part.comm, device, graph + needs(table) + 8 * (2 * n + most_received(part)) + 4096, part.name
-        )
+        self.pulls = not part.directed and widths.horizon < math.inf
+        turned = turn_on_host(part, widths.horizon) if part.directed else None
+        self.arcs = part.own_arcs if turned is None else len(turned.heads)
+        table, narrow = self._arrays(), widths_of(part.weight_dtype)[0]
+        needed = part.bytes_to_place(device) + needs(table) + needs(self._words(64)) + needs(self._turned_arrays())
+        require_on_devices(part.comm, device, needed + 4 * part.vertices + 4096, part.name)
         super().__init__(device, table)
-        self.offsets, self.targets, self.weights = part.own_rows_on(device)
-        self.cuts = device.upload(part.cuts.astype(np.int32))
-        self.first, self.last = np.int32(part.first), np.int32(part.first + rows)
-        self.ranks = np.int32(part.comm.size)
-        self.group_shift = np.int32(min(5, max(2, math.ceil(math.log2(1.5 * max(part.own_arcs / max(rows, 1), 1))))))
+        self.own_offsets, targets, weights = part.own_rows_on(device)
         self.bits = 0
-        self.distance: Any = None
-        self.word: Any = None
-        self.arrived: Any = None
+        self.kernels = load_kernels(self.arcs, part.weight_dtype, device, narrow)
+        self.turned = self._turn(targets, weights, narrow) if turned is None else turned.on(device)
+
+    def _arrays(self) -> ArrayTable:
+        """Return the arrays of a rank whatever the width of distances."""
+        width = BY_BIN + FILE.constant("BINS", {"DISTANCE_BITS": 64})
+        return {
+            "pending": (self.part.rows // 32 + 1, np.uint32),
+            "hub_entry": (self._hubs, np.int32),
+            "hub_first_piece": (self._hubs, np.uint64),
+            "hub_pieces": (1, np.uint64),
+            "control": (FILE["CONTROL_WORDS"], np.uint32),
+            "tables": (self.part.comm.size * width, np.uint64),
+        }
+
+    @property
+    def _hubs(self) -> int:
+        return self.arcs // FILE["HUB_ROW"] + 1
+
+    def _words(self, bits: int) -> ArrayTable:
+        """Return the arrays of distances of so many bits."""
+        n, word = self.part.vertices, np.dtype(f"uint{bits}")
+        return {
+            "entries": (bits // 32 * n, np.uint64),
+            "distance": (self.part.rows, word),
+            "best": (n if self.pulls else 0, word),
+            "hub_length": (self._hubs, word),
+        }
+
+    def _turned_arrays(self) -> ArrayTable:
+        n, arcs = self.part.vertices, self.arcs
+        return {
+            "offsets": (n + 1, np.int64),
+            "light": (n, np.uint32),
+            "heads": (arcs, np.int32),
+            "weights": (arcs, np.dtype(unsigned(self.part.weight_dtype))),
+        }
+
+    def _turn(self, targets: Array, weights: Array, bits: int) -> TurnedRows:
+        """Return the rows by head of a graph that has both arcs of every edge, made on the device."""
+        device, n, arcs = self.device, np.int32(self.part.rows), np.int64(self.arcs)
+        left = device.full(self.part.vertices, 0, np.uint32)
+        self.launch("count", self.arcs, arcs, targets, left)
+        offsets = np.zeros(self.part.vertices + 1, np.int64)
+        np.cumsum(device.download(left), out=offsets[1:])
+        made = {name: device.empty(count, dtype) for name, (count, dtype) in self._turned_arrays().items()}
+        device.copy(made["offsets"], device.upload(offsets))
+        device.fill(made["light"], 0)
+        turned = TurnedRows(**made)
+        own = (self.own_offsets, targets, weights, self._word(self.widths.horizon, bits))
+        if self.arcs:
+            filled = (turned.offsets, left, turned.light, turned.heads, turned.weights)
+            self.launch("turn", -(-self.arcs // FILE["TILE"]) * FILE["WARP"], n, arcs, *own, *filled)
+        device.synchronize()
+        return turned
+
+    def _word(self, value: float, bits: int) -> Any:
+        return np.dtype(f"uint{bits}").type(word_of(value, self.part.weight_dtype, bits))
 
     def start(self, source: int, bits: int) -> None:
         """Forget all distances but the source's, held in so many bits from now on."""
         device, part = self.device, self.part
         if bits != self.bits:
-            self.bits, self.dtype = bits, np.dtype(f"uint{bits}")
-            self.distance = self.word = self.arrived = None  # the narrow ones go first
-            self.distance, self.word = (device.empty(part.vertices, self.dtype) for _ in range(2))
-            self.arrived = device.empty(most_received(part), self.dtype)
-            self.best = device.empty(1, self.dtype)
-            self.kernels = load_kernels(part, device, bits)
-        self.unreached = self.dtype.type(np.iinfo(self.dtype).max)
+            for name in self._words(bits):
+                setattr(self, name, None)  # the narrow ones go first
+            for name, (count, dtype) in self._words(bits).items():
+                setattr(self, name, device.empty(count, dtype))
+            self.bits = bits
+            self.kernels = load_kernels(self.arcs, part.weight_dtype, device, bits)
+            bins = BY_BIN + FILE.constant("BINS", {"DISTANCE_BITS": bits})
+            self.table = self.tables[: part.comm.size * bins]
+            self.own_table = self.table[self.comm.rank * bins : (self.comm.rank + 1) * bins]
+        self.horizon, self.base = self._word(self.widths.horizon, bits), self._word(0, bits)
+        self.unreached = self._word(math.inf, bits)
+        self.within = self.horizon != self.unreached
         device.fill(self.distance, self.unreached)
-        device.fill(self.marks, 0)
-        device.fill(self.counts, 0)
-        self.base = self.limit = self.dtype.type(0)
-        if self.first <= source < self.last:
-            device.fill(self.distance[source : source + 1], 0)
-            device.fill(self.marks[source : source + 1], FILE["FAR"])
-            device.fill(self.far[:1], source)
-            device.fill(self.counts[FAR_COUNT : FAR_COUNT + 1], 1)
+        device.fill(self.pending, 0)
+        device.fill(self.control, 0)
+        own = source - part.first
+        if 0 <= own < part.rows:
+            device.fill(self.distance[own : own + 1], 0)
+            device.fill(self.pending[own // 32 : own // 32 + 1], 1 << own % 32)
 
-    def _search(self) -> tuple[Any, ...]:
-        """Return what the kernels take as ``Search``."""
-        lists = (self.limit, self.distance, self.marks, self.next, self.far, self.out, self.counts)
-        return (self.first, self.last, self.ranks, self.cuts, *lists)
+    def survey(self) -> NDArray[np.uint64]:
+        """Return (P, BY_BIN + bins) what every rank tells; a collective."""
+        device, ranks = self.device, self.comm.size
+        device.fill(self.table, 0)
+        what = (np.int32(self.part.rows), self.distance, self.pending, self.base, np.float64(self.widths.units))
+        self.launch("survey", self.pending.size, *what, self.control, self.hub_pieces, self.own_table)
+        self.comm.all_reduce(self.table, "sum")
+        told: NDArray[np.uint64] = device.download(self.table).reshape(ranks, -1)
+        self.surveyed, least = self.base, (~told[:, LEAST_PENDING]).min()
+        if least < self.unreached:
+            self.base = self.base.dtype.type(least)  # nothing will ever be nearer
+        return told
+
+    def bins_to(self, distance: float) -> int:
+        """Return how many bins begin before a distance."""
+        weights = self.part.weight_dtype
+        return bins_between(value_of(self.surveyed, weights), distance, self.widths, weights, self.bits)
+
+    def gather(self, bins: int, counts: list[int]) -> None:
+        """Put the pending vertices of the first bins into one list of all ranks, so many from each; a collective."""
+        own = self._stretch(counts)
+        if counts[self.comm.rank]:
+            where = (np.int32(self.part.rows), np.int32(self.part.first), self.distance, self.pending)
+            below = (self.surveyed, np.float64(self.widths.units), np.int32(bins))
+            self.launch("collect", self.pending.size, *where, *below, self.control, own)
+        self.comm.spread(self.entries[: self.cuts[-1]], self.cuts)
+
+    def _stretch(self, counts: list[int]) -> Array:
+        """Return where this rank's entries go, of so many from each."""
+        words = FILE.constant("ENTRY_WORDS", {"DISTANCE_BITS": self.bits})
+        self.count, self.cuts = sum(counts), [0, *accumulate(words * count for count in counts)]
+        return self.entries[self.cuts[self.comm.rank] : self.cuts[self.comm.rank + 1]]
+
+    def _graph(self) -> tuple[Any, ...]:
+        return self.turned.offsets, self.turned.light, self.turned.heads, self.turned.weights
+
+    def _put_aside(self) -> tuple[Any, ...]:
+        hubs = (self.hub_entry, self.hub_length, self.hub_first_piece, self.hub_pieces)
+        return (self.control, *hubs, np.uint64(self._hubs))
 
     def relax(self) -> None:
-        """Relax the arcs of the near vertices."""
-        device, rows = self.device, self.part.rows
-        self.near, self.next = self.next, self.near
-        device.copy(self.size, self.counts[NEXT_COUNT : NEXT_COUNT + 1])
-        device.fill(self.counts[NEXT_COUNT:], 0)
-        graph = (self.offsets, self.targets, self.weights)
-        near = (self.size, self.near, self.group_shift)
-        self.launch("relax", rows << int(self.group_shift), *near, *graph, *self._search(), self.pieces)
-        if self.pieces.size > 1:
-            self.launch("relax_pieces", 32 * self.pieces.size, self.pieces, *graph, *self._search())
+        """Relax the arcs from all vertices of the list to own ones."""
+        whole, lowered = np.int32(not self.within), (self.distance, self.pending)
+        rest = (self.entries, whole, *self._graph(), self.horizon, *lowered, *self._put_aside())
+        self.launch("relax", 32 * self.count, np.uint32(self.count), *rest)
+        self.launch("relax_hubs", self.device.multiprocessors * 4 * self.block, *rest)
 
-    def all_counts(self) -> NDArray[np.int64]:
-        """Return (P, …) the ``counts`` of every rank; a collective."""
-        device, width = self.device, self.counts.size
-        device.fill(self.table, 0)
-        device.copy(self.table[self.comm.rank * width : (self.comm.rank + 1) * width], self.counts)
-        self.comm.all_reduce(self.table, "sum")
-        return device.download(self.table).astype(np.int64).reshape(self.comm.size, width)
+    def cross(self) -> None:
+        """Let no sum be left alone any more; a collective."""
+        self.within, self.horizon = False, self.unreached
+        if self.pulls:
+            self._pull()
+        else:
+            self.base = self._word(0, self.bits)
+            self.launch("reenter", self.part.rows, np.int32(self.part.rows), self.distance, self.pending)
 
-    def send(self, sent: list[int], received: list[int]) -> None:
-        """Exchange offers, so many with each rank, and take what arrives."""
-        size = sum(sent)
-        packed = (self.cuts, self.counts, self.vertex, self.word)
-        self.launch("pack", size, np.uint32(size), self.out, self.distance, self.marks, *packed)
-        vertex = self.comm.all_to_all_v(self.vertex[:size], sent, received, self.out)  # which has been packed
-        word = self.comm.all_to_all_v(self.word[:size], sent, received, self.arrived)
-        lists = (self.limit, self.distance, self.marks, self.next, self.far, self.counts)
-        self.launch("receive", sum(received), np.uint32(sum(received)), vertex, word, self.first, *lists)
+    def _pull(self) -> None:
+        """Let the vertices beyond the horizon take the best offers from within of all ranks."""
+        device, rank = self.device, self.comm.rank
+        counts = self._find_beyond(None)
+        own = self._stretch(counts)
+        self._find_beyond(own)
+        self.comm.spread(self.entries[: self.cuts[-1]], self.cuts)
+        best = self.best[: self.count]
+        device.fill(best, self.unreached)
+        device.fill(self.hub_pieces, 0)
+        rest = (self.entries, *self._graph(), self.distance, best, *self._put_aside())
+        if self.count:
+            self.launch("pull", 32 * self.count, np.uint32(self.count), *rest)
+            self.launch("pull_hubs", device.multiprocessors * 4 * self.block, *rest)
+            self.comm.all_reduce(best, "min")
+        if counts[rank]:
+            first = sum(counts[:rank])
+            taken = (own, best[first : first + counts[rank]], self.distance, self.pending)
+            self.launch("settle", counts[rank], np.uint32(counts[rank]), np.int32(self.part.first), *taken)
 
-    def least(self) -> NDArray[Any]:
-        """Return (1,): the least distance of a far vertex that is not settled, or the largest word."""
-        self.device.fill(self.best, self.unreached)
-        arrays = (self.counts[FAR_COUNT : FAR_COUNT + 1], self.far, self.distance, self.limit, self.best)
-        self.launch("least", self.part.rows, *arrays)
-        return self.device.download(self.best)
-
-    def next_bucket(self, least: Any) -> None:
-        """Let the vertices up to a bucket's width beyond ``least`` be near."""
-        self.base, self.limit = self.limit, beyond(least, self.delta, self.part.weight_dtype)
-        self.device.copy(self.size, self.counts[FAR_COUNT : FAR_COUNT + 1])
-        self.device.fill(self.counts, 0)
-        limits = (self.far, self.distance, self.base, self.limit)
-        self.launch("split", self.part.rows, self.size, *limits, self.marks, self.next, self.far_out, self.counts)
-        self.far, self.far_out = self.far_out, self.far
+    def _find_beyond(self, own: Array | None) -> list[int]:
+        """List the own vertices beyond the horizon, or tell how many every rank has; then it is a collective."""
+        near = self.control[FILE["NEAR"] : FILE["NEAR"] + 1]
+        self.device.fill(near, 0)
+        where = (np.int32(self.part.rows), np.int32(self.part.first), self.own_offsets, self.distance)
+        into = self.entries if own is None else own
+        self.launch("beyond", self.part.rows, *where, np.int32(own is None), self.control, into)
+        if own is not None:
+            return []
+        counts = self.tables.view(np.uint32)[: self.comm.size]
+        self.device.fill(counts, 0)
+        self.device.copy(counts[self.comm.rank : self.comm.rank + 1], near)
+        self.comm.all_reduce(counts, "sum")
+        return [int(count) for count in self.device.download(counts)]
 
     def own_words(self) -> NDArray[Any]:
         """Return the (rows,) words of the vertices that are here."""
-        return self.device.download(self.distance[int(self.first) : int(self.last)])
+        return self.device.download(self.distance)
 
 
-def beyond(least: Any, delta: float, weights: np.dtype[Any]) -> Any:
-    """Return the word of the distance ``least`` and ``delta`` more, above ``least`` in any case."""
-    word = least.dtype
-    most = np.iinfo(word).max
-    if weights.kind != "f":
-        return word.type(min(int(least) + max(1, min(int(delta), most)), most))
-    value = np.array([least]).view(weights)[0]
-    with np.errstate(over="ignore"):
-        further = weights.type(min(float(value) + delta, float(np.finfo(weights).max)))
-    further = max(further, np.nextafter(value, weights.type(np.inf)))
-    return word.type(most) if np.isinf(further) else np.array([further]).view(word)[0]
+def load_kernels(arcs: int, weights: np.dtype[Any], device: Device, bits: int) -> dict[str, Kernel]:
+    """Return the kernels for so many arcs and a width of distances by their names, compiled if need be."""
+    index = 32 if arcs < 2**31 - 2**16 else 64
+    return FILE.kernels(device, {"INDEX_BITS": index, "WEIGHT": unsigned(weights), "DISTANCE_BITS": bits})
 
 
-def load_kernels(part: GraphPart, device: Device, bits: int) -> dict[str, Kernel]:
-    """Return the kernels for a part and a width of distances by their names, compiled if need be."""
-    return FILE.kernels(device, {"WEIGHT": unsigned(part.weight_dtype), "DISTANCE_BITS": bits})
-
-
-def _widths(weights: np.dtype[Any]) -> tuple[int, ...]:
+def widths_of(weights: np.dtype[Any]) -> tuple[int, ...]:
     """Return the widths that distances are tried in, one after the other."""
     return (32, 64) if weights.kind != "f" and weights.itemsize == 4 else (8 * weights.itemsize,)
 
@@ -275,8 +407,8 @@ def compile_(subject: Any, device: Any, *, delta: float = 0.0) -> None:
     """Compile the kernels, outside of any timing."""
     if device.kind != "cpu":
         part = part_behind(subject)
-        for bits in _widths(part.weight_dtype):
-            load_kernels(part, device, bits)
+        for bits in widths_of(part.weight_dtype):
+            load_kernels(part.own_arcs, part.weight_dtype, device, bits)
 
 
 def prepare(subject: Any, device: Any, *, delta: float = 0.0) -> Search:
@@ -288,18 +420,17 @@ def prepare(subject: Any, device: Any, *, delta: float = 0.0) -> Search:
     if not (math.isfinite(delta) and delta >= 0):
         raise InputError(f"option 'delta' is {delta}", remedy="give a positive width, or 0 to have it chosen")
     part = part_behind(subject)
-    width = delta or chosen_delta(part)
     if device.kind != "cpu":
-        return DeviceSearch(part, device, width)
+        return DeviceSearch(part, device, Widths.of(part, delta, NEAR_SHARE))
     from gpugraph.problems.sssp.delta_stepping_distributed_cpu import HostSearch
 
-    return HostSearch(part, width)
+    return HostSearch(part, Widths.of(part, delta, 0))
 
 
 def run(state: Search, clock: Clock, source: int) -> bool:
     """Find the distances; returns whether a sum of 64 bits overflowed on some rank."""
     fits = False
-    for bits in _widths(state.part.weight_dtype):
+    for bits in widths_of(state.part.weight_dtype):
         state.start(source, bits)
         fits = search(state, clock, source)
         if fits:
@@ -310,6 +441,12 @@ def run(state: Search, clock: Clock, source: int) -> bool:
 def fetch(state: Any, overflowed: bool) -> tuple[NDArray[Any], bool]:
     """Copy the words of this rank's vertices to the host."""
     return state.own_words(), overflowed
+
+
+def digest(raw: tuple[NDArray[Any], bool]) -> str:
+    """Return what is equal where a rank has found the same of its vertices."""
+    words, overflowed = raw
+    return f"{array_digest(words)} {words.dtype} {overflowed}"
 
 
 def finish(state: Any, raw: tuple[NDArray[Any], bool], source: int) -> Distances:
@@ -332,17 +469,18 @@ register(
         problem="sssp",
         name="delta-stepping-distributed",
         devices=("cpu", "cuda", "emulated"),
-        summary="delta-stepping over ranks: vertices by owner, the best new offers packed and sent in every phase",
-        authors="Meyer, Sanders; Chakaravarthy et al.",
-        year=2014,
-        section="Δ-stepping 2003, §2; Scalable single source shortest path algorithms, section III",
+        summary="delta-stepping over ranks: arcs where their heads are owned; the nearest pending vertices go to all",
+        authors="gpugraph; after Meyer, Sanders; Chakaravarthy et al.; Dong, Gu, Sun, Zhang",
+        year=2021,
+        section="SPAA'21, section 3; ours beyond it",
         prepare=prepare,
         run=run,
         fetch=fetch,
         finish=finish,
+        digest=digest,
         compile=compile_,
         minimum_bytes=distance_bytes,
-        options=(Option("delta", float, 0.0, "width of a bucket; 0 takes half the mean weight"),),
+        options=(Option("delta", float, 0.0, "width of a bucket; 0 has it chosen"),),
         resident=False,
         ranks=True,
     )

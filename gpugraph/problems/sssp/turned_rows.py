@@ -1,0 +1,92 @@
+"""The arcs of a rank by head: every arc that leads to an own vertex, in the row of its tail, light ones in front.
+
+A part of a graph has the arcs of its own tails.  In a graph that has both arcs of every edge these are, turned round,
+the very arcs that lead to its vertices, and nothing travels; in a directed graph every arc goes to the rank that owns
+its head.  On a device the first is done by kernels (``cuda_kernels/delta_stepping_distributed.cu``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpugraph.compiled import njit
+from gpugraph.ranks.part import GraphPart
+
+
+@dataclass(frozen=True, eq=False)
+class TurnedRows:
+    """Rows by head, on the host or a device.
+
+    Attributes:
+        offsets: (n + 1,) int64, by tails of the whole graph.
+        light: (n,) uint32, how many arcs in front of each row are light: all that are shorter than the horizon.
+        heads: (arcs,) int32, as the owner counts its vertices, from 0.
+        weights: (arcs,), unsigned where they are integers.
+    """
+
+    offsets: Any
+    light: Any
+    heads: Any
+    weights: Any
+
+    def on(self, device: Any) -> TurnedRows:
+        """Return the same on a device."""
+        return TurnedRows(*(device.upload(array) for array in (self.offsets, self.light, self.heads, self.weights)))
+
+
+def turn_on_host(part: GraphPart, horizon: float) -> TurnedRows:
+    """Return the rows by head of a part; a collective.
+
+    Args:
+        part: arcs by tail.
+        horizon: arcs shorter than this are light.
+    """
+    weights = part.weights.view(f"u{part.weights.itemsize}") if part.weights.dtype.kind == "i" else part.weights
+    own = np.repeat(np.arange(part.rows, dtype=np.int32), part.degrees)
+    if part.directed:
+        tails, heads, weights = _brought(part, own, weights)
+    else:
+        tails, heads = part.targets, own
+    offsets = np.zeros(part.vertices + 1, np.int64)
+    np.cumsum(np.bincount(tails, minlength=part.vertices), out=offsets[1:])
+    light = np.zeros(part.vertices, np.uint32)
+    out = np.empty(len(heads), np.int32), np.empty(len(heads), weights.dtype)
+    _place(tails, heads, weights, float(horizon), offsets, light, *out)
+    return TurnedRows(offsets, light, *out)
+
+
+def _brought(part: GraphPart, own: NDArray[np.int32], weights: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+    """Return tails, heads as their owner counts them, and weights of the arcs of all ranks that lead here."""
+    owner = np.searchsorted(part.cuts[1:-1], part.targets, side="right")
+    order = np.argsort(owner, kind="stable")
+    ends = np.searchsorted(owner[order], np.arange(part.comm.size + 1))
+
+    def moved(array: NDArray[Any]) -> NDArray[Any]:
+        ordered = array[order]
+        return np.concatenate(part.comm.all_to_all([ordered[low:high] for low, high in pairwise(ends)]))
+
+    tails, heads = own + np.int64(part.first), part.targets - part.cuts[owner]
+    return moved(tails.astype(np.int64)), moved(heads.astype(np.int32)), moved(weights)
+
+
+@njit
+def _place(
+    tails: Any, heads: Any, weights: Any, horizon: float, offsets: Any, light: Any, out: Any, out_weights: Any
+) -> None:
+    """Put every arc into the row of its tail: light ones from its front on, others from its end."""
+    left = offsets[1:].copy()
+    for i in range(len(tails)):
+        u = tails[i]
+        if weights[i] <= horizon:  # an integer may have been rounded up to it
+            at = offsets[u] + light[u]
+            light[u] += np.uint32(1)
+        else:
+            left[u] -= 1
+            at = left[u]
+        out[at] = heads[i]
+        out_weights[at] = weights[i]
