@@ -15,6 +15,7 @@ from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.errors import InputError
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.digest import array_digest
+from gpugraph.graph.generate import generate
 from gpugraph.graph.view import GraphView, make_resident
 from gpugraph.problems.sssp.distances import Distances
 from tests.emulator.compiler import needs_compiler
@@ -267,6 +268,12 @@ def test_parts_that_cannot_be_reached_stay_so(seed: int) -> None:
     told = search(undirected(900, parts), 450, seed=seed)
     assert told.ran("pull")
     assert told.found.reached.nonzero()[0].tolist() == list(range(400, 800))
+
+
+@SEEDS
+def test_a_block_with_too_much_to_do_calls_for_a_new_deal(seed: int) -> None:
+    told = search(generate("knn:n=3000,k=8"), seed=seed)
+    assert told.counters["rounds"] > told.counters["buckets"] + 2  # one round a bucket where nobody calls
 
 
 # ------------------------------------------------------------------ an early end
