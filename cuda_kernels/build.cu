@@ -16,7 +16,9 @@ whatever the weights are, and how many parallel arcs there are does not matter.
     words (arcs)                weights as words that compare as unsigned numbers do, ~0 at the start; then as they are
     unequal (1)                 edges of a directed graph whose two arcs differ in weight
 
-A directed graph that is to be undirected lists its arcs by build_tails, and tells what differs by build_unequal.
+A directed graph that is to be undirected lists its arcs by build_tails, and tells what differs by build_unequal.  What
+a file lists may come in several parts, each of which is listed by a launch of its own; its ids are first made numbers
+0, 1, 2, ... by build_less, or by build_mark and build_renumber.
 
 Kernels, in launch order: build_list (or generate_*), sort, build_count, build_rows; build_lightest_N_bytes,
 build_restore_N_bytes for weights that were listed.
@@ -48,18 +50,19 @@ struct ListedNegative {
     }
 };
 
-// Launch: any grid, blocks of whole warps.  `is_signed` tells whether a weight can be below zero.  Writes out and
-// counters, by atomics.
+// Launch: any grid, blocks of whole warps.  Item i of [begin, items) is arc i - begin of the part of the list that is
+// given.  `is_signed` tells whether a weight can be below zero.  Writes out and counters, by atomics.
 extern "C" __global__ void build_list(int64 items, int64 begin, uint64* out, int32 mode, int32 mirrored,
                                       int32 head_bits, int64 first, int64 last, uint64* counters,
                                       const int32* __restrict__ tails, const int32* __restrict__ heads,
                                       const void* __restrict__ weights, int32 bytes, int32 real, int32 is_signed) {
     const auto draw = [&](int64 i, int64& tail, int64& head) {
-        tail = tails[i];
-        head = heads[i];
+        tail = tails[i - begin];
+        head = heads[i - begin];
         return true;
     };
-    const ListedNegative negative{is_signed ? weights : nullptr, bytes, real};
+    const ListedNegative listed{is_signed ? weights : nullptr, bytes, real};
+    const auto negative = [&](int64 i, int64 vertex) { return listed(i - begin, vertex); };
     put_all(Sink{begin, out, mode, mirrored, head_bits, first, last, counters}, items, draw, negative);
 }
 
@@ -232,4 +235,23 @@ extern "C" __global__ void build_unequal(int32 vertices, int64 arcs, const index
                                 : static_cast<const uint64*>(weights)[at] != static_cast<const uint64*>(weights)[back];
         if (differ) atomicAdd(unequal, 1ull);
     });
+}
+
+// ------------------------------------------------------------------ ids of a list
+
+// Launch: any grid.  Writes every id, by one thread; no atomics.
+extern "C" __global__ void build_less(int64 count, int32* ids, int32 number) {
+    for (int64 i = grid_thread(); i < count; i += grid_threads()) ids[i] -= number;
+}
+
+// Launch: any grid.  Writes present, every thread that writes to a place the same.
+extern "C" __global__ void build_mark(int64 count, const int32* __restrict__ ids, uint8* present) {
+    for (int64 i = grid_thread(); i < count; i += grid_threads()) {
+        present[ids[i]] = 1;  // race-allowed: whoever writes here writes 1, and nobody reads
+    }
+}
+
+// Launch: any grid.  Writes every id, by one thread; no atomics.
+extern "C" __global__ void build_renumber(int64 count, int32* ids, const int32* __restrict__ numbers) {
+    for (int64 i = grid_thread(); i < count; i += grid_threads()) ids[i] = numbers[ids[i]];
 }

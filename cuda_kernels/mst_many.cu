@@ -43,14 +43,14 @@ __device__ __forceinline__ uint64 offer_of(const int64* __restrict__ offsets, co
     return static_cast<uint64>(weight) << 32 | static_cast<uint32>(id - base);
 }
 
-extern "C" __global__ void mst_many(int32 graphs, const int64* __restrict__ starts, const int64* __restrict__ offsets,
+extern "C" __global__ void mst_many(uint32 graphs, const int64* __restrict__ starts, const int64* __restrict__ offsets,
                                     const int32* __restrict__ targets, const uint32* __restrict__ weights,
                                     int32* label, int32* link, int32* pick, uint64* best, int32* forest,
                                     int32* counts) {
     __shared__ int32 found;
-    for (int32 graph = blockIdx.x; graph < graphs; graph += gridDim.x) {
+    for (uint32 graph = blockIdx.x; graph < graphs; graph += gridDim.x) {
         const int64 first = starts[graph];
-        const int32 n = static_cast<int32>(starts[graph + 1] - first);
+        const uint32 n = static_cast<uint32>(starts[graph + 1] - first);
         const int64* rows = offsets + first;
         const int64 base = rows[0];
         int32* tree = label + first;
@@ -58,16 +58,16 @@ extern "C" __global__ void mst_many(int32 graphs, const int64* __restrict__ star
         int32* arc_of = pick + first;
         uint64* least = best + first;
         if (threadIdx.x == 0) found = 0;
-        for (int32 v = threadIdx.x; v < n; v += blockDim.x) tree[v] = v;
+        for (uint32 v = threadIdx.x; v < n; v += blockDim.x) tree[v] = v;
         for (;;) {
-            for (int32 v = threadIdx.x; v < n; v += blockDim.x) {
+            for (uint32 v = threadIdx.x; v < n; v += blockDim.x) {
                 least[v] = NO_OFFER;
                 above[v] = v;
             }
             __syncthreads();
 
             bool offers = false;
-            for (int32 v = threadIdx.x; v < n; v += blockDim.x) {
+            for (uint32 v = threadIdx.x; v < n; v += blockDim.x) {
                 const int32 own = tree[v];
                 int64 arc = -1;
                 uint32 weight = 0;
@@ -86,7 +86,7 @@ extern "C" __global__ void mst_many(int32 graphs, const int64* __restrict__ star
             }
             if (!__syncthreads_or(offers)) break;
 
-            for (int32 v = threadIdx.x; v < n; v += blockDim.x) {
+            for (uint32 v = threadIdx.x; v < n; v += blockDim.x) {
                 if (arc_of[v] < 0) continue;
                 const int64 arc = base + arc_of[v];
                 const int32 own = tree[v], other = tree[targets[arc]];
@@ -101,7 +101,7 @@ extern "C" __global__ void mst_many(int32 graphs, const int64* __restrict__ star
             bool moves = true;
             while (__syncthreads_or(moves)) {
                 moves = false;
-                for (int32 v = threadIdx.x; v < n; v += blockDim.x) {
+                for (uint32 v = threadIdx.x; v < n; v += blockDim.x) {
                     const int32 up = *static_cast<volatile int32*>(&above[v]);   // race-allowed: any ancestor will do
                     const int32 top = *static_cast<volatile int32*>(&above[up]);  // race-allowed: any ancestor will do
                     if (top != up) {
@@ -111,7 +111,7 @@ extern "C" __global__ void mst_many(int32 graphs, const int64* __restrict__ star
                 }
             }
 
-            for (int32 v = threadIdx.x; v < n; v += blockDim.x) tree[v] = above[tree[v]];
+            for (uint32 v = threadIdx.x; v < n; v += blockDim.x) tree[v] = above[tree[v]];
             __syncthreads();
         }
         if (threadIdx.x == 0) counts[graph] = found;

@@ -87,7 +87,7 @@ struct Rows {
     __device__ __forceinline__ void start(const Tournament& own, int32 vertices,
                                           const int32* __restrict__ targets) const {
 #if ON_CHIP >= 3
-        for (int32 v = threadIdx.x; v < vertices; v += blockDim.x) {
+        for (uint32 v = threadIdx.x; v < static_cast<uint32>(vertices); v += blockDim.x) {
             index_t low = offsets[v], high = offsets[v + 1];
             if (gridDim.x > 1) {
                 const index_t row = low;
@@ -222,9 +222,10 @@ prim_persistent(int32 vertices, const index_t* __restrict__ offsets, const int32
     }
     __syncthreads();
 
-    for (int32 start = static_cast<int32>(threadIdx.x) - lane_id(); start < own.size; start += blockDim.x) {
-        const int32 i = start + lane_id();
-        const int32 to = own.first + i, from = i < own.size ? parent[to] : NO_VERTEX;
+    const uint32 size = static_cast<uint32>(own.size);
+    for (uint32 start = threadIdx.x - lane_id(); start < size; start += blockDim.x) {
+        const uint32 i = start + lane_id();
+        const int32 to = own.first + static_cast<int32>(i), from = i < size ? parent[to] : NO_VERTEX;
         const uint32 slot = warp_append(forest_edges, from != NO_VERTEX);
         if (from == NO_VERTEX) continue;
         const int32 low = from < to ? from : to, high = from < to ? to : from;

@@ -112,7 +112,7 @@ struct Tournament {
 
     // Every leaf without an edge, the first of each group its winner.  All threads of the block call.
     __device__ __forceinline__ void start() const {
-        for (int32 i = threadIdx.x; i < size; i += blockDim.x) {
+        for (uint32 i = threadIdx.x; i < static_cast<uint32>(size); i += blockDim.x) {
             key[i] = NO_KEY;
             from[i] = NO_VERTEX;
         }
@@ -121,7 +121,8 @@ struct Tournament {
         do {
             entries = groups(entries);
             width *= WARP;
-            for (int32 g = threadIdx.x; g < entries; g += blockDim.x) level[g] = g * width;
+            const uint32 groups_of_level = static_cast<uint32>(entries);
+            for (uint32 g = threadIdx.x; g < groups_of_level; g += blockDim.x) level[g] = static_cast<int32>(g) * width;
             level += entries;
         } while (entries > 1);
     }

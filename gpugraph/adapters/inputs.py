@@ -18,14 +18,20 @@ from gpugraph.graph.build import ArcList, arc_tails, build
 from gpugraph.graph.canonical import canonical_order, order_keys
 from gpugraph.graph.check import check_structure, is_symmetric
 from gpugraph.graph.csr import WEIGHT_DTYPES, CSRGraph
+from gpugraph.graph.device_rows import DeviceRows, narrow_offsets
 from gpugraph.graph.sort_arcs import sort_arcs
+from gpugraph.graph.view import MAX_NARROW_ARCS
+
+_SMALL = 1 << 16
+"""Arcs of a graph that is copied to the host even if it lies on a device."""
 
 
-def opened(source: Any) -> tuple[CSRGraph, Callable[[], ArcList]]:
+def opened(source: Any, device: Any = None) -> tuple[CSRGraph, Callable[[], ArcList]]:
     """Return the graph behind ``source``, and what gives its arcs in the order of the input.
 
     Args:
         source: anything ``gpugraph.load`` takes, or an ``ArcList``; the arrays of a tuple may be of other libraries.
+        device: what will work on it: arrays that lie there are shared there.
 
     Raises:
         InputError: it is none, or damaged.
@@ -33,6 +39,9 @@ def opened(source: Any) -> tuple[CSRGraph, Callable[[], ArcList]]:
     if isinstance(source, ArcList):
         return build(source, name="arcs", source="python"), lambda: source
     if isinstance(source, tuple) and len(source) == 3:
+        there = None if device is None or device.kind == "cpu" else _lying_there(source, device)
+        if there is not None:
+            return there, lambda: _arcs_of(there)
         source = tuple(None if part is None else on_host(part) for part in source)
         shared = _shared(*source)
     else:
@@ -105,6 +114,37 @@ def _shared(offsets: Any, targets: Any, weights: Any) -> CSRGraph | None:
     except InputError:
         return None  # loading says what is wrong, or mends it
     return CSRGraph(wide, targets, weights, not is_symmetric(graph), "arrays", "python")
+
+
+def _lying_there(rows: tuple[Any, Any, Any], device: Any) -> CSRGraph | None:
+    """Return a graph that shares arrays on a device, or None where they lie elsewhere or would have to be changed.
+
+    A small one is sooner copied: what is asked of it is then answered without asking the device.
+    """
+    offsets, targets, weights = (None if part is None else device.adopt(part) for part in rows)
+    if offsets is None or targets is None or weights is None:
+        return None
+    if any(array.ndim != 1 for array in (offsets, targets, weights)) or targets.size < _SMALL:
+        return None
+    vertices, arcs = int(offsets.size) - 1, int(targets.size)
+    if offsets.dtype not in (np.int32, np.int64) or targets.dtype != np.int32 or not 0 < vertices < 2**31:
+        return None
+    if np.dtype(weights.dtype).name not in WEIGHT_DTYPES or int(weights.size) != arcs:
+        return None
+    if arcs >= MAX_NARROW_ARCS and offsets.dtype == np.int32:
+        return None
+    if arcs < MAX_NARROW_ARCS and offsets.dtype == np.int64:
+        offsets = narrow_offsets(device, offsets, arcs)
+
+    def remake() -> CSRGraph | None:
+        return _shared(*map(on_host, rows))
+
+    there = DeviceRows(device, offsets, targets, weights, remake)
+    graph = CSRGraph.lying_on(there, directed=True, name="arrays", source="python")
+    if there.digest(graph.digest_code) is None:
+        return None  # loading says what is wrong, or mends it
+    graph.__dict__["directed"] = not there.is_symmetric()
+    return graph
 
 
 def _arcs_of(graph: CSRGraph) -> ArcList:

@@ -252,14 +252,10 @@ def mst_many(graphs: Iterable[Any] | GraphBatch, *, device: str = "auto", verify
     """
     if verify not in METHODS_OF_A_RUN:
         raise unknown_name("verification method", verify, METHODS_OF_A_RUN)
-    opened_device, _ = select_device(device)
-    try:
-        with calls.call("mst_many", opened_device.kind):
-            with calls.phase("convert"):
-                batch = graphs if isinstance(graphs, GraphBatch) else GraphBatch.of(graphs)
-            forests = _on_cpu(batch) if opened_device.kind == "cpu" else on_gpu(batch, opened_device)
-    finally:
-        opened_device.close()
+    with _opened(device) as found, calls.call("mst_many", found.kind):
+        with calls.phase("convert"):
+            batch = graphs if isinstance(graphs, GraphBatch) else GraphBatch.of(graphs)
+        forests = _on_cpu(batch) if found.kind == "cpu" else on_gpu(batch, found)
     if verify != "none":
         from gpugraph.measure.check import check_result
 
@@ -268,6 +264,23 @@ def mst_many(graphs: Iterable[Any] | GraphBatch, *, device: str = "auto", verify
             if not verdict.passed:
                 raise VerificationFailed(verdict.detail, where=f"mst_many: graph {i}")
     return forests
+
+
+_idle: dict[str, Device] = {}
+"""GPUs that an earlier call opened, by the name that it was given: to open one takes as long as the call."""
+
+
+@contextlib.contextmanager
+def _opened(name: str) -> Iterator[Device]:
+    """Open a device, or take the one that the last call left open; what a call failed on is closed."""
+    device = _idle.pop(name, None) or select_device(name)[0]
+    try:
+        yield device
+    except BaseException:
+        device.close()
+        raise
+    if device.kind != "cuda" or _idle.setdefault(name, device) is not device:
+        device.close()
 
 
 # ------------------------------------------------------------------ the CPU
@@ -426,7 +439,7 @@ def on_gpu(batch: GraphBatch, device: Device) -> Forests:
         forest, counts = device.empty(vertices, np.int32), device.empty(len(batch), np.int32)
     with calls.phase("kernel"):
         grid = min(len(batch), 4 * kernel.resident_blocks(BLOCK))
-        kernel(grid, BLOCK, (np.int32(len(batch)), *arrays, label, link, pick, best, forest, counts))
+        kernel(grid, BLOCK, (np.uint32(len(batch)), *arrays, label, link, pick, best, forest, counts))
         device.synchronize()
     with calls.phase("back"):
         chosen, sizes = (device.download(array).astype(np.int64) for array in (forest, counts))

@@ -70,7 +70,7 @@ class OnDevice(Shown):
 
         self.device, self.note = select_device(device)
         with calls.call("on", self.device.kind), calls.phase("convert"):
-            self.graph, self._arcs = opened(source)
+            self.graph, self._arcs = opened(source, self.device)
         self._admitted: dict[str, CSRGraph] = {}
         self._placed: dict[tuple[int, bool], Any] = {}
         self._ready: dict[Hashable, _Ready] = {}
@@ -430,7 +430,8 @@ def on(graph: Any, device: str = "auto") -> OnDevice:
     Args:
         graph: anything ``gpugraph.load`` takes; arrays of other libraries that speak DLPack or
             ``__cuda_array_interface__`` are taken too.  What is laid out as rows already, 32-bit targets ascending and
-            without repeats or loops, is shared and not copied: it must not change meanwhile.
+            without repeats or loops, is shared and not copied, on the host and from 2^16 arcs on on the device too: it
+            must not change meanwhile.
         device: ``"auto"``, ``"cuda[:i]"``, ``"cpu"`` or ``"emulated"``.
 
     Raises:

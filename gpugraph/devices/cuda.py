@@ -29,6 +29,7 @@ _SMALL = 64 << 10  # bytes of the pinned buffer that read-backs and small downlo
 _FILL_BLOCK = 256
 _SORT_SLACK = 16  # a radix sort holds a second list, and counts of digits, well below one such part of it
 _TO_HOST, _ON_DEVICE = 2, 3  # cudaMemcpyKind
+_DLPACK_CUDA = 2  # kDLCUDA
 
 _FAILED: list[Any] = []
 """What CuPy must not destroy before Python ends: after a failed kernel every call into CUDA fails, and says so."""
@@ -98,9 +99,10 @@ class CudaDevice:
         self._contiguous(array)
         if array.size == 0:
             return
-        element = np.full(1, value, array.dtype)
-        pattern = element.tobytes()
-        if len(set(pattern)) == 1:
+        zero = type(value) is int and value == 0  # the usual case, between the launches of a call
+        element = None if zero else np.full(1, value, array.dtype)
+        pattern = b"\0" if element is None else element.tobytes()
+        if element is None or len(set(pattern)) == 1:
             with translated(self.label, "filling an array"):
                 self._runtime.memsetAsync(array.data.ptr, pattern[0], array.nbytes, self._stream_pointer)
             return
@@ -121,6 +123,28 @@ class CudaDevice:
                 self._runtime.memcpyAsync(
                     target.data.ptr, source.data.ptr, source.nbytes, _ON_DEVICE, self._stream_pointer
                 )
+
+    def adopt(self, array: Any) -> Array | None:
+        """Return an array of CuPy, PyTorch or others on this GPU as one of CuPy's that shares its memory; else None.
+
+        What was to be written to it, on whatever stream, has been when this returns.
+        """
+        cupy, where = self.cupy, getattr(array, "__dlpack_device__", None)
+        try:
+            if hasattr(array, "__cuda_array_interface__"):
+                taken = cupy.asarray(array)
+            elif where is not None and int(where()[0]) == _DLPACK_CUDA:
+                taken = cupy.from_dlpack(array)
+            else:
+                return None
+        except (BufferError, RuntimeError, TypeError, ValueError):  # theirs to say what it is: it is copied then
+            return None
+        if taken.device.id != self.index or not taken.flags.c_contiguous:
+            return None
+        with translated(self.label, "taking an array"):
+            self._runtime.setDevice(self.index)
+            self._runtime.deviceSynchronize()
+        return taken
 
     def upload_file(self, file: int, offset: int, count: int, dtype: DTypeLike) -> Array:
         """Return (count,) elements of an open file, read by several threads into two pinned buffers by turns.

@@ -18,6 +18,7 @@ from gpugraph.errors import InputError, OutOfMemory
 from gpugraph.graph.canonical import weight_words
 from gpugraph.graph.check import first_asymmetry, is_symmetric
 from gpugraph.graph.csr import Answer, CSRGraph, target_dtype
+from gpugraph.graph.device_columns import DeviceColumn
 from gpugraph.graph.sort_arcs import sort_arcs
 from gpugraph.host import require_memory
 
@@ -46,11 +47,13 @@ class ArcList:
         vertex_names: as in ``CSRGraph``.
         notes: sentences to carry over into ``CSRGraph.notes``.
         answers: as in ``CSRGraph``.
+
+    The three columns are arrays, or each a ``DeviceColumn`` on the device that will build the rows.
     """
 
-    tails: NDArray[Any]
-    heads: NDArray[Any]
-    weights: NDArray[Any] | None
+    tails: Any
+    heads: Any
+    weights: Any
     vertices: int
     directed: bool | None = None
     one_sided: bool = False
@@ -81,6 +84,10 @@ def build(
         OutOfMemory: there is less memory than it takes; raised before any is allocated.
     """
     require_memory(_bytes_to_build(arcs), f"{source or name}: {len(arcs.tails)} arcs")
+    if isinstance(arcs.tails, DeviceColumn):
+        columns = (arcs.tails, arcs.heads, arcs.weights)
+        tails, heads, listed = (None if column is None else column.on_host() for column in columns)
+        arcs = replace(arcs, tails=tails, heads=heads, weights=listed)
     weights = np.ones(len(arcs.tails), np.uint32) if arcs.weights is None else arcs.weights
     rows = sort_arcs(arcs.tails, arcs.heads, weights, arcs.vertices, mirrored=arcs.one_sided, report=report)
     negative = _negative_loops(arcs, weights) if rows.loops else []

@@ -8,10 +8,11 @@ progress; an interrupt ends it between chunks.
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed, wait
 from functools import cache
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any, TypeVar
 
 import numpy as np
@@ -92,18 +93,29 @@ def in_threads(
     return [future.result() for future in futures]
 
 
-def in_order(function: Callable[[int, int], T], ranges: Sequence[Range]) -> Generator[T]:
+def in_order(function: Callable[[int, int], T], ranges: Sequence[Range], ahead: int | None = None) -> Generator[T]:
     """Yield ``function(start, stop)`` of every range, in order, while threads are at those behind; see ``in_threads``.
 
     Whoever closes it waits for the ranges in hand; the others are not begun.
+
+    Args:
+        function: as for ``in_threads``.
+        ranges: one at least.
+        ahead: so many ranges, at most, are in hand or done and not yet taken; None: all.
     """
     if len(ranges) == 1:
         yield function(*ranges[0])
         return
-    futures = [_pool(threads()).submit(function, start, stop) for start, stop in ranges]
+    pool, rest = _pool(threads()), iter(ranges)
+    futures = deque(pool.submit(function, start, stop) for start, stop in islice(rest, ahead))
     try:
-        for future in futures:
-            yield future.result()
+        while futures:
+            found = futures[0].result()
+            futures.popleft()
+            for start, stop in islice(rest, 1):
+                futures.append(pool.submit(function, start, stop))
+            yield found
+            del found
     finally:
         for future in futures:
             future.cancel()

@@ -20,6 +20,7 @@ from gpugraph.devices.kernel_file import KernelFile
 from gpugraph.errors import OutOfMemory
 from gpugraph.graph.build import ArcList, asymmetric, build, notes_of, symmetrize, symmetrized_notes
 from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.device_columns import DeviceColumn
 from gpugraph.graph.device_rows import ARCS_PER_THREAD, BLOCK, INDICES, DeviceRows
 from gpugraph.graph.view import MAX_NARROW_ARCS
 
@@ -185,10 +186,22 @@ def can_build(arcs: ArcList) -> bool:
     return 0 < arcs.vertices < 2**31 and 0 < len(arcs.tails) < MOST_ITEMS
 
 
-def build_on_device(arcs: ArcList, device: Device, *, name: str = "graph", source: str = "") -> CSRGraph:
+def build_on_device(
+    arcs: ArcList,
+    device: Device,
+    *,
+    name: str = "graph",
+    source: str = "",
+    remake: Callable[[], CSRGraph] | None = None,
+) -> CSRGraph:
     """Return the graph of an arc list, made on the device that will search it; see ``build.build``.
 
-    The list is kept, so that the host can make the graph too once the device is closed.
+    Args:
+        arcs: the list; where its columns lie on the device, no copy of it is made.
+        device: where.
+        name: as for ``build.build``.
+        source: as for ``build.build``.
+        remake: makes the graph on the host, once the device is closed; default: from the list, which is kept for it.
 
     Raises:
         InputError: declared undirected and an edge's two arcs have unequal weights, or one is missing.
@@ -196,7 +209,7 @@ def build_on_device(arcs: ArcList, device: Device, *, name: str = "graph", sourc
     """
     rows, weights = _rows_and_weights(arcs, device)
     notes = (*arcs.notes, *notes_of(rows.loops, rows.negative, rows.merged, arcs.one_sided))
-    there = DeviceRows(device, rows.offsets, rows.targets, weights, lambda: build(arcs))
+    there = DeviceRows(device, rows.offsets, rows.targets, weights, remake or (lambda: build(arcs)))
     graph = CSRGraph.lying_on(
         there,
         directed=bool(arcs.directed),
@@ -217,44 +230,45 @@ def build_on_device(arcs: ArcList, device: Device, *, name: str = "graph", sourc
 
 def _rows_and_weights(arcs: ArcList, device: Device) -> tuple[Rows, Array]:
     """Return the rows of an arc list and their (arcs,) weights, of parallel arcs the lightest."""
-    word = 0 if arcs.weights is None else arcs.weights.dtype.itemsize
-    device.require(len(arcs.tails) * (8 + word))
-    tails, heads = (device.upload(np.ascontiguousarray(side, np.int32)) for side in (arcs.tails, arcs.heads))
-    listed = None if arcs.weights is None else device.upload(np.ascontiguousarray(arcs.weights))
-    return _listed(device, arcs.vertices, arcs.one_sided, (tails, heads), listed)
+    columns = [column for column in (arcs.tails, arcs.heads, arcs.weights) if column is not None]
+    if isinstance(arcs.tails, DeviceColumn):
+        return _listed(device, arcs.vertices, arcs.one_sided, list(zip(*(c.parts for c in columns), strict=True)))
+    device.require(len(arcs.tails) * (8 + sum(column.dtype.itemsize for column in columns[2:])))
+    ends = (device.upload(np.ascontiguousarray(ids, np.int32)) for ids in columns[:2])
+    weights = (device.upload(np.ascontiguousarray(column)) for column in columns[2:])
+    return _listed(device, arcs.vertices, arcs.one_sided, [(*ends, *weights)])
 
 
 def _listed(
-    device: Device,
-    vertices: int,
-    mirrored: bool,
-    ends: tuple[Array, Array],
-    weights: Array | None,
-    index_bits: int | None = None,
+    device: Device, vertices: int, mirrored: bool, parts: list[tuple[Array, ...]], index_bits: int | None = None
 ) -> tuple[Rows, Array]:
-    """Return the same of arcs whose tails, heads and weights (None: all 1) are on the device."""
-    count = int(ends[0].size)
-    dtype = np.dtype(np.uint32) if weights is None else np.dtype(weights.dtype)
+    """Return the same of a list on the device, in one part or more: tails, heads and, unless all are 1, weights."""
+    starts = np.cumsum([0, *(int(tails.size) for tails, *_ in parts)]).tolist()
+    count, weighted = starts[-1], len(parts[0]) == 3
+    dtype = np.dtype(parts[0][2].dtype) if weighted else np.dtype(np.uint32)
     word, real = dtype.itemsize, dtype.kind == "f"
     sign = 0 if dtype.kind == "u" else 1 << (8 * word - 1)
-    listed = device.empty(0, dtype) if weights is None else weights
-    flags = np.int32(word), np.int32(real), np.int32(weights is not None and sign != 0)
+    none = () if weighted else (device.empty(0, dtype),)
+    flags = np.int32(word), np.int32(real), np.int32(weighted and sign != 0)
 
     def launch(name: str, defines: Defines, threads: int, *args: Any) -> None:
         FILE.kernel(device, defines, name)(covering_grid(device, threads, BLOCK), BLOCK, args)
 
     def emit(sink: tuple[Any, ...]) -> None:
-        launch("list", {}, count, np.int64(count), np.int64(0), *sink, *ends, listed, *flags)
+        for begin, end, part in zip(starts, starts[1:], parts, strict=False):
+            launch("list", {}, end - begin, np.int64(end), np.int64(begin), *sink, *part, *none, *flags)
 
     rows = rows_on_device(device, vertices, count * (1 + mirrored), mirrored, emit, word, index_bits=index_bits)
     made = int(rows.targets.size)
-    if weights is None:
+    if not weighted:
         return rows, device.full(made, 1, dtype)
     words = device.full(made, 2 ** (8 * word) - 1, f"u{word}")
     defines: dict[str, str | int] = {"INDEX_BITS": 8 * rows.offsets.dtype.itemsize}
     order = np.uint64(sign), np.int32(real)
-    listing = (np.int64(count), np.int32(mirrored), *ends, listed)
-    launch(f"lightest_{word}_bytes", defines, count, *listing, *order, rows.offsets, rows.targets, words)
+    for part in parts:
+        size = int(part[0].size)
+        listing = (np.int64(size), np.int32(mirrored), *part)
+        launch(f"lightest_{word}_bytes", defines, size, *listing, *order, rows.offsets, rows.targets, words)
     if sign:
         launch(f"restore_{word}_bytes", defines, made, np.int64(made), *order, words)
     return rows, words.view(dtype)
@@ -273,8 +287,8 @@ def transposed_on_device(device: Device, offsets: Array, targets: Array, weights
     if arcs == 0:
         return offsets, targets, weights
     device.require(4 * arcs)
-    ends = targets, _tails(device, offsets, arcs)
-    rows, lightest = _listed(device, int(offsets.size) - 1, False, ends, weights, index_bits=bits)
+    turned = targets, _tails(device, offsets, arcs), weights
+    rows, lightest = _listed(device, int(offsets.size) - 1, False, [turned], index_bits=bits)
     return rows.offsets, rows.targets, lightest
 
 
@@ -301,7 +315,7 @@ def symmetrize_on_device(graph: CSRGraph) -> CSRGraph:
     threads = -(-arcs // ARCS_PER_THREAD)
     word = np.int32(np.dtype(there.weights.dtype).itemsize)
     there.launch(FILE, "unequal", threads, *sizes, there.offsets, there.targets, there.weights, word, unequal)
-    rows, weights = _listed(device, there.vertices, True, (tails, there.targets), there.weights)
+    rows, weights = _listed(device, there.vertices, True, [(tails, there.targets, there.weights)])
     single, remake = int(rows.targets.size) - arcs, there.remake
     return CSRGraph.lying_on(
         DeviceRows(device, rows.offsets, rows.targets, weights, lambda: symmetrize(remake())),

@@ -48,6 +48,7 @@ class DeviceRows:
     weights: Array
     remake: Callable[[], Any]
     _lock: threading.Lock = field(default_factory=threading.Lock)
+    _made: list[Any] = field(default_factory=list)
 
     @property
     def vertices(self) -> int:
@@ -94,7 +95,9 @@ class DeviceRows:
         """Return a copy of an array as a CSRGraph has it on the host."""
         with self._lock:
             if not self.usable:
-                made: NDArray[Any] = np.array(getattr(self.remake(), name))
+                if not self._made:
+                    self._made.append(self.remake())
+                made: NDArray[Any] = getattr(self._made[0], name)
                 return made
             array = self.device.download(getattr(self, name))
         return array.astype(np.int64, copy=False) if name == "offsets" else array

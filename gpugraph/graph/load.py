@@ -25,6 +25,7 @@ from gpugraph.graph.canonical import weight_words
 from gpugraph.graph.check import ensure_checked, first_asymmetry
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.datasets.registry import is_dataset
+from gpugraph.graph.device_columns import DeviceColumn
 from gpugraph.graph.formats.base import Format
 from gpugraph.graph.formats.input_file import Progress, Reading, Source
 from gpugraph.graph.spec import is_spec
@@ -66,7 +67,7 @@ def load_file(
     """
     form = formats.named(input_format) if input_format else None
     clock = HostClock() if clock is None else clock
-    with Source(path, progress, told) as source:
+    with Source(path, progress, told, None if symmetrize else device) as source:
         try:
             graph = _loaded(source, form, clock, None if symmetrize else device)
             if check or symmetrize:
@@ -170,8 +171,10 @@ def _built(arcs: ArcList, source: Source, form: Format, device: Device | None) -
             from gpugraph.graph.device_build import build_on_device, can_build
 
             if can_build(arcs):
+                there = isinstance(arcs.tails, DeviceColumn)
+                remake = (lambda: _read_again(source, form)) if there else None
                 with suppress(OutOfMemory):
-                    return build_on_device(arcs, device, name=name, source=path)
+                    return build_on_device(arcs, device, name=name, source=path, remake=remake)
         return build(arcs, name=name, source=path)
     except InputError as error:
         line = None
@@ -180,6 +183,16 @@ def _built(arcs: ArcList, source: Source, form: Format, device: Device | None) -
             _, vertex, _ = first_asymmetry(graph.offsets, graph.targets, weight_words(graph.weights)[0])
             line = form.line_of_vertex(source, int(vertex))
         raise GraphFormatError(error.what, path=source.path, line=line, remedy=error.remedy) from error
+
+
+def _read_again(source: Source, form: Format) -> CSRGraph:
+    """Return the graph of a text, made by the host, once the device that had made it is closed.
+
+    Raises:
+        InputError, GraphFormatError, OutOfMemory: the file is gone, has been changed, or the graph does not fit here.
+    """
+    with source.again() as same:
+        return _loaded(same, form, HostClock(), None)
 
 
 def save_file(

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gpugraph
+from gpugraph.adapters import mst_many
 from gpugraph.adapters.mst_many import GraphBatch, on_gpu
 from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.errors import InputError, VerificationFailed
@@ -156,3 +157,23 @@ def test_heavy_edges_that_nothing_light_replaces_join_in_the_end():
     (forest,) = gpugraph.mst_many([graph], device="cpu", verify="both")
     assert sorted(forest.graph.weights[forest.edges].tolist())[-2:] == [70, 80]
     assert forest.components == 3
+
+
+@needs_compiler
+def test_a_gpu_stays_open_for_the_next_call_and_not_after_one_that_failed(monkeypatch):
+    class Gpu(EmulatedDevice):
+        kind = "cuda"
+
+    opened = []
+    monkeypatch.setattr(mst_many, "select_device", lambda name: (opened.append(Gpu()) or opened[-1], None))
+    monkeypatch.setattr(mst_many, "_idle", {})
+    given = [rows(zoo("triangle")), rows(zoo("random"))]
+    for _ in range(3):
+        assert gpugraph.mst_many(given, device="cuda")[0].total_weight == 3
+    assert len(opened) == 1
+    assert not opened[0].closed
+    with pytest.raises(InputError):
+        gpugraph.mst_many([(given[0][0], given[0][1] + np.int32(7), given[0][2])], device="cuda")
+    assert opened[0].closed
+    assert gpugraph.mst_many(given, device="cuda")[0].total_weight == 3
+    assert len(opened) == 2

@@ -10,8 +10,12 @@ import pytest
 from scipy import sparse
 
 import gpugraph
+from gpugraph.adapters import inputs
+from gpugraph.devices import discovery
+from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.errors import InputError, VerificationFailed
 from gpugraph.graph.build import ArcList
+from tests.emulator.compiler import needs_compiler
 from tests.zoo import ZOO, directed, has_negative_weights, undirected, zoo
 
 DEVICES = ("cpu", "emulated")
@@ -222,3 +226,63 @@ def test_the_phases_of_the_last_call_are_told():
         assert call.seconds["kernel"] > 0
         assert call.seconds["copy"] == 0  # it lay there already
         assert str(call).startswith("sssp on emulated: convert 0.000 ms, copy 0.000 ms, kernel ")
+
+
+class There:
+    """An array on a GPU, as PyTorch has it, whose memory is the emulated device's."""
+
+    __cuda_array_interface__ = property(lambda self: {})
+
+    def __init__(self, array: np.ndarray):
+        self.array, self.copies = array, 0
+
+    def get(self):
+        self.copies += 1
+        return np.array(self.array)
+
+
+class Adopting(EmulatedDevice):
+    def adopt(self, array):
+        return array.array if isinstance(array, There) else None
+
+
+@pytest.fixture
+def adopting(monkeypatch):
+    """Return a device on which arrays of others may lie, and take every graph for a large one."""
+    monkeypatch.setattr(inputs, "_SMALL", 1)
+    device = Adopting()
+    choose = discovery.select_device
+    monkeypatch.setattr(
+        discovery, "select_device", lambda text, **more: (device, None) if text == "cuda" else choose(text, **more)
+    )
+    return device
+
+
+@needs_compiler
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("offsets", [np.int32, np.int64])
+def test_rows_that_lie_on_the_device_are_shared_there(adopting, offsets, directed):
+    graph = zoo("directed-cycle" if directed else "random")
+    arrays = (graph.offsets.astype(offsets), graph.targets, graph.weights)
+    rows = [There(adopting.upload(array)) for array in arrays]
+    with gpugraph.on(tuple(rows), "cuda") as g:
+        assert g.graph.on_device.targets is rows[1].array
+        assert g.graph.on_device.weights is rows[2].array
+        assert (g.graph.directed, g.graph.digest) == (graph.directed, graph.digest)
+        own = gpugraph.sssp(graph, source=0, device="cpu").raw
+        assert np.array_equal(g.sssp(0).raw, own)
+        assert g.mst().total_weight == gpugraph.mst(graph, device="cpu").total_weight
+        assert [row.copies for row in rows] == [0, 0, 0]
+        last = g.graph
+    assert np.array_equal(last.targets, graph.targets)  # the device is closed
+    assert [row.copies for row in rows] == [1, 1, 1]
+
+
+@needs_compiler
+def test_rows_on_the_device_that_are_none_of_a_graph_are_mended_on_the_host(adopting):
+    offsets, targets, weights = np.array([0, 2, 3, 4]), np.array([2, 1, 0, 0], np.int32), np.array([5, 3, 3, 5])
+    rows = tuple(There(adopting.upload(array)) for array in (offsets, targets, weights))
+    with gpugraph.on(rows, "cuda") as g:
+        assert g.graph.on_device is None
+        assert g.graph.targets.tolist() == [1, 2, 0, 0]
+        assert g.mst().total_weight == 8

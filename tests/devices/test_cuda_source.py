@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -103,3 +104,19 @@ def test_no_line_of_a_kernel_is_longer_than_120_characters() -> None:
         if len(line) > 120
     ]
     assert not too_long, "longer than 120 characters:\n" + "\n".join(too_long)
+
+
+_STRIDED = re.compile(r"for \((?:int|int32|int16|short) (\w+) = [^;]*;([^;]*); *\1 \+= *([^)]*)\)")
+_SMALL = re.compile(r"\s*\w+ <=? *([A-Z0-9_/*+ -]+|.*\bblocks|.*\bgridDim.x\)?)")
+"""What a loop may count to in 32 bits: constants, and blocks, of which there are few."""
+
+
+def test_no_loop_in_strides_of_threads_counts_in_32_bits_up_to_a_size_of_the_input() -> None:
+    """Behind the last of nearly 2^31 vertices a step of a block or a grid would wrap to a negative one."""
+    wraps = [
+        f"{path.name}: {loop[0]}"
+        for path in sorted(resource_dir("cuda_kernels").rglob("*.cu*"))
+        for loop in _STRIDED.finditer(path.read_text())
+        if re.search(r"Dim|BLOCK|grid_threads", loop[3]) and not _SMALL.fullmatch(loop[2])
+    ]
+    assert wraps == []

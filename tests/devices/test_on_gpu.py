@@ -208,6 +208,20 @@ def test_devices_can_be_opened_and_closed_again_and_again(device: Any) -> None:
     assert device.memory()[0] >= free - (8 << 20)
 
 
+def test_rows_of_cupy_are_shared_and_those_of_numpy_are_not(device: Any) -> None:
+    import gpugraph
+
+    graph = gpugraph.generate("rmat:13")
+    rows = tuple(device.cupy.asarray(array) for array in (graph.offsets, graph.targets, graph.weights))
+    assert device.adopt(graph.targets) is None
+    assert device.adopt(rows[1][::2]) is None
+    with gpugraph.on(rows, "cuda") as g:
+        assert g.graph.on_device is not None
+        assert g.graph.on_device.targets.data.ptr == rows[1].data.ptr
+        assert g.graph.digest == graph.digest
+        assert g.mst().total_weight == gpugraph.mst(graph, device="cpu").total_weight
+
+
 def test_a_kernel_that_writes_outside_is_named_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "bad.cu").write_text('extern "C" __global__ void bad(int* a) { a[1ll << 40] = 1; }\n')
     code = textwrap.dedent(

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpugraph.compiled import threads
-from gpugraph.graph.chunks import balanced_ranges, even_ranges, in_threads
+from gpugraph.graph.chunks import balanced_ranges, even_ranges, in_order, in_threads
 
 
 @given(st.integers(0, 10**6), st.integers(1, 40))
@@ -65,3 +65,20 @@ def test_progress_is_told_range_by_range() -> None:
     told: list[float] = []
     in_threads(lambda start, stop: start, [(i, i + 1) for i in range(4)], told.append)
     assert told == [0.25, 0.5, 0.75, 1.0]
+
+
+@pytest.mark.parametrize("ahead", [1, 3, 100, None])
+def test_ranges_come_in_order_and_no_more_are_begun_than_may_be_ahead(ahead: int | None) -> None:
+    begun = []
+
+    def work(start: int, stop: int) -> int:
+        begun.append(start)
+        return start
+
+    taken = 0
+    for found in in_order(work, [(i, i + 1) for i in range(20)], ahead):
+        assert found == taken
+        taken += 1
+        assert ahead is None or len(begun) <= taken + ahead
+    assert taken == 20
+    assert sorted(begun) == list(range(20))

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
+from gpugraph.compiled import threads
 from gpugraph.devices.discovery import select_device
 from gpugraph.emulator.device import EmulatedDevice
-from gpugraph.errors import InputError
+from gpugraph.errors import GraphFormatError, InputError, OutOfMemory
 from gpugraph.graph.build import ArcList, build, symmetrize
 from gpugraph.graph.csr import WEIGHT_DTYPES, CSRGraph
 from gpugraph.graph.device_build import build_on_device, can_build
 from gpugraph.graph.device_rows import DeviceRows
+from gpugraph.graph.formats import columns, number_lines, plain_text
+from gpugraph.graph.formats.input_file import Source
+from gpugraph.graph.generate import generate
+from gpugraph.graph.load import load_file, save_file
 from tests.emulator.compiler import needs_compiler
 from tests.graph.test_device_generate import Small, assert_same
 from tests.zoo import UNDIRECTED, zoo
@@ -159,3 +170,171 @@ def test_a_gpu_builds_the_rows_of_the_host(dtype: str | None) -> None:
             assert_same(build_on_device(arcs, device), build(arcs))
     finally:
         device.close()
+
+
+# ------------------------------------------------------------------ texts read onto a device
+
+TEXTS = {
+    "names.wel": "7 9 3\n9 7 3\n9 30 1\n30 9 1\n7 7 5\n30 9 8\n",
+    "every id.wel": "0 2 3\n2 0 3\n1 2 1\n2 1 1\n",
+    "far names.el": "7 900000000\n900000000 7\n",
+    "counted.txt": "4 3\n0 1 9\n1 0 9\n2 3 1\n",
+    "counted from one.txt": "3\n1 2 9\n2 1 9\n2 3 4\n3 2 4\n",
+    "a.gr": "c roads\np sp 4 5\na 1 2 7\na 2 1 7\na 2 3 1\na 3 2 1\na 4 3 2\n",
+    "from 0.gr": "p sp 3 2\na 0 2 7\na 2 0 7\n",
+    "pace.gr": "p tw 3 2\n1 2\n2 3\n",
+    "general.mtx": "%%MatrixMarket matrix coordinate real general\n3 3 3\n1 2 0.5\n2 1 0.5\n3 3 -1\n",
+    "integers.mtx": "%%MatrixMarket matrix coordinate integer general\n3 3 3\n1 2 -5\n2 1 -5\n3 3 -1\n",
+    "reals at last.wel": "0 1 3\n1 0 3\n1 2 0.5\n2 1 0.5\n",
+    "wide at last.wel": "0 1 3\n1 0 3\n1 2 9000000000\n2 1 9000000000\n",
+    "far id at last.el": "0 1\n1 0\n1 5000000000\n5000000000 1\n",
+    "lower.mtx": "%%MatrixMarket matrix coordinate integer symmetric\n3 3 3\n2 1 5\n3 1 4\n3 3 1\n",
+    "both ways.mtx": "%%MatrixMarket matrix coordinate integer symmetric\n3 3 3\n2 1 5\n3 1 4\n1 2 5\n",
+    "nothing.mtx": "%%MatrixMarket matrix coordinate integer general\n3 3 0\n",
+}
+
+
+@needs_compiler
+@pytest.mark.parametrize("block", [1, 2, 1000])
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_text_read_onto_a_device_is_the_graph_of_the_host(
+    name: str, block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(columns, "_BLOCK", block)
+    monkeypatch.setattr(Source, "plain_text", lines_one_by_one)
+    path = tmp_path / name
+    path.write_text(TEXTS[name])
+    made, host = load_file(path, device=EmulatedDevice()), load_file(path)
+    assert made.describe() == host.describe()
+    assert (made.notes, made.negative_loop) == (host.notes, host.negative_loop)
+    assert (made.vertex_names is None) == (host.vertex_names is None)
+    for array in ("offsets", "targets", "weights", *(["vertex_names"] if host.vertex_names is not None else [])):
+        assert np.array_equal(getattr(made, array), getattr(host, array)), array
+
+
+@needs_compiler
+def test_entries_of_a_symmetric_matrix_that_differ_are_refused_in_the_words_of_the_host(tmp_path: Path) -> None:
+    path = tmp_path / "a.mtx"
+    path.write_text("%%MatrixMarket matrix coordinate integer symmetric\n3 3 3\n2 1 5\n3 1 4\n1 2 6\n")
+    said = []
+    for device in (None, EmulatedDevice()):
+        with pytest.raises(GraphFormatError) as caught:
+            load_file(path, device=device)
+        said.append(str(caught.value))
+    assert said[0] == said[1]
+    assert "a.mtx line 5: declared symmetric, but (1, 2) is 6 and (2, 1) is 5" in said[0]
+
+
+@contextmanager
+def lines_one_by_one(self: Source) -> Iterator[None]:
+    """Stand in for the text of an uncompressed file, and let every line be a block."""
+    content = b"".join(self.chunks())
+    lines = [line + b"\n" for line in content.splitlines()]
+    self.blocks = lambda size=0: iter(enumerate(lines, 1))  # type: ignore[method-assign]
+    yield None
+
+
+def wel_of(graph: CSRGraph, path: Path) -> Path:
+    save_file(graph, path)
+    return path
+
+
+@needs_compiler
+@pytest.mark.parametrize("name", ["g.wel", "g.gr"])
+def test_the_host_holds_no_list_of_what_went_to_a_device(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(columns, "_BLOCK", 1 << 10)
+    held: list[int] = []
+    send = columns.Columns._send
+
+    def counting(self: columns.Columns, device: EmulatedDevice) -> None:
+        held.append(sum(part.nbytes for column in (self.tails, self.heads, self.weights) for part in column))
+        send(self, device)
+
+    monkeypatch.setattr(columns.Columns, "_send", counting)
+    monkeypatch.setattr(number_lines, "_LEAST", 1 << 12)
+    monkeypatch.setattr(Source, "blocks", lambda self, size=0, blocks=Source.blocks: blocks(self, 1 << 14))
+    monkeypatch.setattr(Source, "plain_text", lambda self: nullcontext(None))
+    host = generate("rmat:10")
+    made = load_file(wel_of(host, tmp_path / name), device=EmulatedDevice())
+    assert made.digest == load_file(tmp_path / name).digest
+    assert made.on_device is not None
+    assert len(held) > 4
+    assert max(held) < 12 * host.arcs / 4
+
+
+@needs_compiler
+def test_arcs_go_to_the_device_while_most_of_a_text_is_not_parsed_yet(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is joined waits for no thread that parses, and no thread runs ahead of what is sent."""
+    path = wel_of(generate("rmat:12"), tmp_path / "g.wel")
+    monkeypatch.setattr(plain_text, "PART", path.stat().st_size // 256)
+    monkeypatch.setattr(columns, "_BLOCK", 1 << 10)
+    parsed, at_send = [], []
+    send, part = columns.Columns._send, number_lines.LineParser.part
+    monkeypatch.setattr(number_lines.LineParser, "part", lambda *told: parsed.append(told) or part(*told))
+    monkeypatch.setattr(columns.Columns, "_send", lambda *told: at_send.append(len(parsed)) or send(*told))
+    assert load_file(path, device=EmulatedDevice()).digest == load_file(path).digest
+    assert at_send[0] < 3 * threads() + 10 < 500 < len(parsed)
+
+
+@needs_compiler
+def test_a_text_is_read_again_where_the_host_asks_after_its_device_is_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, device = wel_of(generate("rmat:8"), tmp_path / "g.wel"), EmulatedDevice()
+    made, host = load_file(path, device=device), load_file(path)
+    device.close()
+    opened = []
+    monkeypatch.setattr(Source, "again", lambda self, again=Source.again: opened.append(self.path) or again(self))
+    assert np.array_equal(made.targets, host.targets)
+    assert np.array_equal(made.weights, host.weights)
+    assert opened == [str(path)]
+
+
+@needs_compiler
+def test_a_text_that_was_changed_meanwhile_is_not_taken_for_the_same(tmp_path: Path) -> None:
+    path, device = wel_of(generate("rmat:8"), tmp_path / "g.wel"), EmulatedDevice()
+    made = load_file(path, device=device)
+    device.close()
+    path.write_text("0 1 2\n")
+    with pytest.raises(GraphFormatError, match="was changed since it was read — read it again"):
+        assert made.weights is None
+    path.unlink()
+    with pytest.raises(InputError, match="no such file"):
+        assert made.weights is None
+
+
+@needs_compiler
+@pytest.mark.parametrize("fails", [1, 3, 7])
+def test_what_a_device_has_no_room_for_comes_back_to_the_host(
+    fails: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first of several columns, or blocks, or all of them may be what does not fit."""
+    monkeypatch.setattr(columns, "_BLOCK", 1)
+    monkeypatch.setattr(Source, "plain_text", lines_one_by_one)
+
+    class Full(EmulatedDevice):
+        uploads = 0
+
+        def upload(self, array: NDArray[Any]) -> Any:
+            self.uploads += 1
+            if self.uploads >= fails:
+                raise OutOfMemory("full")
+            return super().upload(array)
+
+    path = wel_of(generate("grid:4x4"), tmp_path / "g.wel")
+    made = load_file(path, device=Full())
+    assert made.on_device is None
+    assert made.digest == load_file(path).digest
+
+
+@needs_compiler
+def test_no_kernel_that_numbers_ids_has_a_race(tmp_path: Path) -> None:
+    device = EmulatedDevice(seed=5, races=True)
+    for name in ("names.wel", "a.gr"):
+        (tmp_path / name).write_text(TEXTS[name])
+        assert load_file(tmp_path / name, device=device).on_device is not None
+    assert device.races() == []

@@ -1,4 +1,7 @@
-"""Arcs collected part by part, and joined by all cores."""
+"""Arcs collected part by part, and joined by all cores; where a device will build their rows they go there meanwhile.
+
+The host then holds those of the parts in hand and of one block, and no list of all arcs.
+"""
 
 from __future__ import annotations
 
@@ -9,16 +12,29 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from gpugraph.compiled import threads
-from gpugraph.errors import GraphFormatError
+from gpugraph.devices.base import Device
+from gpugraph.errors import GraphFormatError, OutOfMemory
 from gpugraph.graph.build import narrowest
 from gpugraph.graph.chunks import in_threads
+from gpugraph.graph.device_columns import DeviceColumn
 from gpugraph.graph.formats.number_lines import Piece
+
+_BLOCK = 1 << 20
+"""Arcs that go to a device together: much to send, and little to hold."""
 
 
 @dataclass
 class Columns:
-    """Arcs collected part by part; ids as the file has them."""
+    """Arcs collected part by part; ids as the file has them.
 
+    Attributes:
+        device: where they go, block by block, as long as all have 32-bit ids and weights of one type; or None.
+        first: the ends of the first arc; (0, −1) before there is one.
+        other_low, other_high: the least and the greatest id of the arcs behind it.
+        upper: an arc that has gone to the device leads to a larger id.
+    """
+
+    device: Device | None = None
     tails: list[NDArray[Any]] = field(default_factory=list)
     heads: list[NDArray[Any]] = field(default_factory=list)
     weights: list[NDArray[Any]] = field(default_factory=list)
@@ -27,6 +43,12 @@ class Columns:
     high: int = -1
     least: int = 2**64
     most: int = -(2**64)
+    first: tuple[int, int] = (0, -1)
+    other_low: int = 2**63
+    other_high: int = -1
+    upper: bool = False
+    _waiting: int = 0
+    _sent: list[tuple[Any, ...]] = field(default_factory=list)
 
     def add(self, tails: NDArray[Any], heads: NDArray[Any], weights: NDArray[Any] | None) -> None:
         """Append arcs; ids that fit are kept in 32 bits."""
@@ -42,6 +64,8 @@ class Columns:
         """Append what a part of the text lists."""
         if not len(piece.tails):
             return
+        others = (piece.low, piece.high) if self.count else self._first(piece.tails, piece.heads)
+        self.other_low, self.other_high = min(self.other_low, others[0]), max(self.other_high, others[1])
         self.tails.append(piece.tails)
         self.heads.append(piece.heads)
         if piece.weights is not None:
@@ -50,18 +74,84 @@ class Columns:
                 self.least, self.most = min(self.least, piece.least), max(self.most, piece.most)
         self.count += len(piece.tails)
         self.low, self.high = min(self.low, piece.low), max(self.high, piece.high)
+        self._waiting += len(piece.tails)
+        if self.device is not None and self._waiting >= _BLOCK:
+            self._send(self.device)
 
-    def ids(self, base: int = 0) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return tails and heads, less ``base``; they are the caller's own, and not kept here."""
+    def _first(self, tails: NDArray[Any], heads: NDArray[Any]) -> tuple[int, int]:
+        """Keep the first arc apart; return the least and the greatest id of the others of its part."""
+        self.first = int(tails[0]), int(heads[0])
+        if len(tails) == 1:
+            return 2**63, -1
+        return min(int(ids[1:].min()) for ids in (tails, heads)), max(int(ids[1:].max()) for ids in (tails, heads))
+
+    def _send(self, device: Device) -> None:
+        """Send what waits to the device, or have everything here from now on."""
+        self.upper = self.upper or any(bool((v > u).any()) for u, v in zip(self.tails, self.heads, strict=True))
+        columns = [column for column in (self.tails, self.heads, self.weights) if column]
+        kinds = [{part.dtype for part in column} for column in columns]
+        alike = all(len(kind) == 1 for kind in kinds) and {np.dtype(np.int32)} == kinds[0] == kinds[1]
+        if not alike or (self._sent and [np.dtype(part.dtype) for part in self._sent[0]] != [*map(min, kinds)]):
+            self._bring_home()
+            return
+        block: list[Any] = []
+        try:
+            for column in columns:
+                column[:] = [np.concatenate(column)]  # by this thread: the others are parsing
+                block.append(device.upload(column[0]))
+        except OutOfMemory:
+            self._bring_home()
+            return
+        self._sent.append(tuple(block))
+        for column in columns:
+            column.clear()
+        self._waiting = 0
+
+    def _bring_home(self) -> None:
+        """Fetch back what is on the device, where nothing goes any more."""
+        device, sent = self.device, self._sent
+        self.device, self._sent = None, []
+        if device is not None and sent:
+            for column, parts in zip((self.tails, self.heads, self.weights), zip(*sent, strict=True), strict=False):
+                column[:0] = [device.download(part) for part in parts]
+
+    def _settle(self) -> Device | None:
+        """Return the device if all arcs lie there as they will be."""
+        if self.device is None or not self.count:
+            return None
+        if self._waiting:
+            self._send(self.device)
+        if self.device is not None and len(self._sent[0]) == 3:
+            kind = np.dtype(self._sent[0][2].dtype)
+            if kind.kind != "f" and kind != narrowest(self.least, self.most):
+                self._bring_home()
+        return self.device
+
+    def ids(self, base: int = 0) -> tuple[Any, Any]:
+        """Return tails and heads, less ``base``; they are the caller's own, and not kept here.
+
+        Where they lie on a device each is a ``DeviceColumn``.
+        """
+        device = self._settle()
+        if device is not None:
+            tails, heads = (DeviceColumn(device, [block[side] for block in self._sent]) for side in (0, 1))
+            for ids in (tails, heads) if base else ():
+                ids.subtract(base)
+            return tails, heads
         dtype = np.result_type(np.int32, *{ids.dtype for ids in self.tails + self.heads})
         return _joined(self.tails, dtype, base), _joined(self.heads, dtype, base)
 
-    def all_weights(self, path: str) -> NDArray[Any]:
+    def all_weights(self, path: str) -> Any:
         """Return the weights, which are not kept here: float64 if any is real, else the narrowest integers.
+
+        Where they lie on a device they are a ``DeviceColumn``.
 
         Raises:
             GraphFormatError: negative integers and some beyond int64, or integers that the reals beside them round.
         """
+        device = self._settle()
+        if device is not None:
+            return DeviceColumn(device, [block[2] for block in self._sent])
         kinds = {w.dtype.kind for w in self.weights}
         if "f" in kinds:
             for w in (w for w in self.weights if w.dtype.kind != "f"):

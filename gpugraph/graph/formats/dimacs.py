@@ -57,7 +57,7 @@ def read(source: Source) -> ArcList:
     else:
         weighted = not (found and len(found[0][1]) == 3)
         rows = Rows(weighted, prefix=b"a", comments=b"c", high=high)
-    columns = read_rows(source, rows, line or 0)
+    columns = read_rows(source, rows, line or 0, source.device)
     if promised is not None and columns.count != promised:
         raise GraphFormatError(
             f"the problem line promises {promised} {'edges' if kind == b'tw' else 'arcs'}, "

@@ -19,13 +19,13 @@ from functools import partial
 from typing import IO, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gpugraph.compiled import njit
 from gpugraph.errors import GraphFormatError, InputError
 from gpugraph.graph.build import ArcList
 from gpugraph.graph.chunks import even_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.device_columns import DeviceColumn
 from gpugraph.graph.formats.base import Format, check_vertices, is_unit, numbered_from_one
 from gpugraph.graph.formats.columns import Columns
 from gpugraph.graph.formats.input_file import PEEK_BYTES, Source
@@ -80,7 +80,7 @@ def read(source: Source, counted: bool | None = None) -> ArcList:
         )
     separators = b",\t" if source.extension == ".tsv" else b","
     rows = Rows(weighted=width == 3, high=ANY_ID if vertices is None else vertices, separators=separators)
-    columns = read_rows(source, rows, skip)
+    columns = read_rows(source, rows, skip, source.device)
     if promised is not None and columns.count != promised:
         raise GraphFormatError(
             f"promises {promised} edges, but {columns.count} follow",
@@ -97,7 +97,7 @@ def read(source: Source, counted: bool | None = None) -> ArcList:
         )
     if counted is None and not told and source.extension not in _PLAIN and _looks_counted(columns, rows):
         first = shown(b" ".join(data[0][1]))
-        n, lines = int(columns.tails[0][0]), columns.count - 1
+        n, lines = columns.first[0], columns.count - 1
         if lines < _BY_CHANCE or not n < columns.high == lines:
             raise GraphFormatError(
                 f"{first} may be an edge, or the numbers of vertices and edges",
@@ -117,12 +117,10 @@ def _looks_counted(columns: Columns, rows: Rows) -> bool:
     So it may if it gives their number, or half of it where both arcs of an edge are listed, and their ids are lower,
     or count from 1.
     """
-    n, m = int(columns.tails[0][0]), int(columns.heads[0][0])
+    n, m = columns.first
     if rows.weighted or columns.count - 1 not in (m, 2 * m):
         return False
-    ends = [ids[i == 0 :] for column in (columns.tails, columns.heads) for i, ids in enumerate(column)]
-    low = min((int(ids.min()) for ids in ends if len(ids)), default=0)
-    high = max((int(ids.max()) for ids in ends if len(ids)), default=-1)
+    low, high = columns.other_low, columns.other_high
     return high < n or (high == n and low >= 1)
 
 
@@ -190,8 +188,12 @@ def _named(source: Source, columns: Columns, rows: Rows) -> ArcList:
     return replace(arcs, notes=notes)
 
 
-def _compacted(tails: NDArray[Any], heads: NDArray[Any], weights: NDArray[Any] | None, low: int, high: int) -> ArcList:
+def _compacted(tails: Any, heads: Any, weights: Any, low: int, high: int) -> ArcList:
     """Renumber arbitrary ids in ascending order; the ids become the names unless they are 0..n−1 already."""
+    if isinstance(tails, DeviceColumn):
+        if high < 4 * len(tails) + (1 << 20):
+            return _compacted_there(tails, heads, weights, high)
+        tails, heads, weights = (column and column.on_host() for column in (tails, heads, weights))
     if high < 4 * len(tails) + (1 << 20):
         present = np.zeros(high + 1, bool)
         pieces = even_ranges(len(tails))
@@ -208,6 +210,22 @@ def _compacted(tails: NDArray[Any], heads: NDArray[Any], weights: NDArray[Any] |
     return ArcList(
         numbers[: len(tails)], numbers[len(tails) :], weights, len(names), vertex_names=names.astype(np.int64)
     )
+
+
+def _compacted_there(tails: DeviceColumn, heads: DeviceColumn, weights: Any, high: int) -> ArcList:
+    """Renumber ids that lie on a device."""
+    device = tails.device
+    there = device.full(high + 1, 0, np.uint8)
+    for ids in (tails, heads):
+        ids.mark(there)
+    present = device.download(there).view(bool)
+    if present.all():
+        return ArcList(tails, heads, weights, high + 1)
+    names = np.flatnonzero(present)
+    numbers = device.upload(np.cumsum(present, dtype=np.int32) - np.int32(1))
+    for ids in (tails, heads):
+        ids.renumber(numbers)
+    return ArcList(tails, heads, weights, len(names), vertex_names=names.astype(np.int64))
 
 
 @njit

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.compression import codec_of_content, open_reader, strip_suffix
+from gpugraph.devices.base import Device
 from gpugraph.errors import GraphFormatError, InputError, reading, unreadable
 from gpugraph.graph.formats.plain_text import PlainText
 from gpugraph.host import require_memory
@@ -58,6 +59,7 @@ class Source:
         path: a file, or ``"-"`` for standard input.
         progress: called now and then while text or compressed data are read.
         told: what the user says of it.
+        device: builds the rows of what is listed.
 
     Attributes:
         path: the name used in messages.
@@ -65,6 +67,7 @@ class Source:
         extension: the end of ``name`` in lower case, e.g. ``".gr"``.
         codec: how the file is compressed, or None.
         progress: as given.
+        device: as given, where the file can be read again once it is closed: arcs may go there and nowhere else.
         keep_ids, vertices, directed, columns: see ``Reading``.
 
     Raises:
@@ -72,7 +75,13 @@ class Source:
         GraphFormatError: the file is empty.
     """
 
-    def __init__(self, path: str | os.PathLike[str], progress: Progress | None = None, told: Reading | None = None):
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        progress: Progress | None = None,
+        told: Reading | None = None,
+        device: Device | None = None,
+    ):
         given = os.fsdecode(path)
         told = told or Reading()
         self.keep_ids, self.vertices = told.keep_ids, told.vertices
@@ -101,9 +110,34 @@ class Source:
         if not self._bytes:
             raise GraphFormatError("the file is empty", path=self.path, remedy="fetch or write it again")
         self.codec = codec_of_content(head, given)
+        self.device = None if self._held is not None else device
+        self._told = told
+        self._state = self._written()
 
     def _raw(self) -> IO[bytes]:
         return io.BytesIO(self._held) if self._held is not None else open(self._file, "rb")
+
+    def _written(self) -> tuple[int, int] | None:
+        """Return when a file was last written and how long it is; None of what is no file."""
+        if self._held is not None:
+            return None
+        state = os.stat(self._file)
+        return state.st_mtime_ns, state.st_size
+
+    def again(self) -> Source:
+        """Return the same file to be read once more, with the same said of it.
+
+        Raises:
+            InputError: it is gone.
+            GraphFormatError: it has been written to since.
+        """
+        source = Source(self._file, told=self._told)
+        if source._state != self._state:
+            source.close()
+            raise GraphFormatError(
+                "was changed since it was read", path=self.path, remedy="read it again when nothing writes to it"
+            )
+        return source
 
     @cached_property
     def head(self) -> bytes:

@@ -23,6 +23,7 @@ from gpugraph.errors import GraphFormatError
 from gpugraph.graph.build import ArcList
 from gpugraph.graph.chunks import even_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.device_columns import DeviceColumn
 from gpugraph.graph.formats.base import Format, check_vertices, numbered_from_one
 from gpugraph.graph.formats.columns import Columns
 from gpugraph.graph.formats.input_file import PEEK_BYTES, Source
@@ -70,7 +71,7 @@ def read(source: Source) -> ArcList:
         )
     check_vertices(source.path, n, line)
     rows = Rows(kind != b"pattern", comments=b"%", real=kind in (b"real", b"double"), low=1, high=n)
-    columns = read_rows(source, rows, line)
+    columns = read_rows(source, rows, line, source.device)
     if columns.count != entries:
         raise GraphFormatError(
             f"the size line promises {entries} entries, the file lists {columns.count}",
@@ -112,8 +113,12 @@ def _banner(source: Source) -> tuple[bytes, bool]:
 def _arcs(source: Source, columns: Columns, rows: Rows, n: int, symmetric: bool) -> ArcList:
     tails, heads = columns.ids(1)
     weights = columns.all_weights(source.path) if rows.weighted else None
-    if symmetric and weights is not None and _some_upper(tails, heads):
-        _refuse_contradiction(source, tails, heads, weights)
+    if symmetric and weights is not None:
+        there = isinstance(tails, DeviceColumn)
+        if there and columns.upper:
+            _refuse_contradiction(source, *(column.on_host() for column in (tails, heads, weights)))
+        elif not there and _some_upper(tails, heads):
+            _refuse_contradiction(source, tails, heads, weights)
     return ArcList(
         tails,
         heads,

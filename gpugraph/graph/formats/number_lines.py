@@ -28,6 +28,8 @@ _LEAST = 1 << 18
 """Bytes of a part of a block, at least."""
 _SLAB = 1 << 21
 """Numbers that memory is taken for at once: so much comes in large pages, which are quickly had."""
+_SMALL_SLAB = 1 << 18
+"""The same where they are not kept for long."""
 _DONE, _UNKNOWN, _REALS, _WIDE = 0, 1, 2, 3
 """How a piece ended: parsed; with something unknown; with a real, or with a large id, where none was expected."""
 _DIGITS = 18
@@ -200,14 +202,15 @@ class _Slab:
     allocator stays with the process.
     """
 
-    def __init__(self, dtype: DTypeLike):
+    def __init__(self, dtype: DTypeLike, size: int):
         self._free: NDArray[Any] = np.empty(0, dtype)
+        self._size = size
 
     def room(self, most: int) -> NDArray[Any]:
         """Return room for so many numbers, the next that are kept."""
         if len(self._free) < most:
             kind = self._free.dtype
-            size = max(_SLAB, most) * kind.itemsize
+            size = max(self._size, most) * kind.itemsize
             pages = mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
             if _HUGE is not None:
                 with suppress(OSError):  # small pages do too
@@ -223,10 +226,10 @@ class _Slab:
 class _Desk:
     """What a thread works with: the text of a part, its weights as words, and memory for what it lists."""
 
-    def __init__(self) -> None:
+    def __init__(self, slab: int) -> None:
         self.text = bytearray()
         self.words = np.empty(0, np.int64)
-        self.tails, self.heads, self.weights = _Slab(np.int32), _Slab(np.int32), _Slab(np.uint32)
+        self.tails, self.heads, self.weights = (_Slab(kind, slab) for kind in (np.int32, np.int32, np.uint32))
 
     def words_for(self, most: int) -> NDArray[np.int64]:
         """Return room for so many weights, which are not kept."""
@@ -236,16 +239,29 @@ class _Desk:
 
 
 class LineParser:
-    """Parses lines of numbers; any number of threads may use it.  Its arguments are the attributes of ``text.Rows``."""
+    """Parses lines of numbers; any number of threads may use it.
+
+    Its arguments are the attributes of ``text.Rows``, and whether all that is listed is ``kept`` until the end.
+    """
 
     def __init__(
-        self, *, weighted: bool, prefix: bytes, comments: bytes, real: bool, low: int, high: int, separators: bytes
+        self,
+        *,
+        weighted: bool,
+        prefix: bytes,
+        comments: bytes,
+        real: bool,
+        low: int,
+        high: int,
+        separators: bytes,
+        kept: bool = True,
     ):
         self._known = len(prefix) <= 1 <= len(comments) <= 2 and separators in (b",", b",\t")
         comments = comments or b"#"
         self._marks = (prefix or b"\0")[0], comments[0], comments[-1], b"\t" in separators, weighted
         self._weighted, self._real, self._low, self._high = weighted, real, low, high
         self._shortest = 4 + 2 * weighted + 2 * bool(prefix)
+        self._slab = _SLAB if kept else _SMALL_SLAB
         self._desks: list[_Desk] = []
 
     def part(self, text: PlainText, start: int, stop: int) -> Piece | None:
@@ -273,7 +289,7 @@ class LineParser:
         try:
             return self._desks.pop()
         except IndexError:
-            return _Desk()
+            return _Desk(self._slab)
 
     def _parsed(self, letters: Bytes, desk: _Desk) -> Piece | None:
         """Parse whole lines at a desk, which is free again afterwards."""

@@ -57,9 +57,13 @@ class PlainText:
             raise unreadable(self._path, error) from error
         return filled
 
-    def parts(self, begin: int) -> list[tuple[int, int]]:
-        """Return the text from byte ``begin`` on, where a line begins, cut into ranges of bytes."""
-        return [(start, min(start + PART, self.size)) for start in range(begin, self.size, PART)]
+    def parts(self, begin: int, *, small: bool = False) -> list[tuple[int, int]]:
+        """Return the text from byte ``begin`` on, where a line begins, cut into ranges of bytes.
+
+        Small ones take less memory, where nothing is kept of what they list.
+        """
+        size = PART // 2 if small else PART
+        return [(start, min(start + size, self.size)) for start in range(begin, self.size, size)]
 
     def lines(self, start: int, stop: int, room: bytearray) -> tuple[Bytes, int, bytearray]:
         """Return the lines that begin in the bytes [start, stop), whole, the last of them ended.

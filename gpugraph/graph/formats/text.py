@@ -20,6 +20,8 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpugraph.compiled import threads
+from gpugraph.devices.base import Device
 from gpugraph.errors import GraphFormatError
 from gpugraph.graph.build import ARC_BYTES
 from gpugraph.graph.chunks import in_order
@@ -36,6 +38,8 @@ _EXACT = 2**53
 _INT64 = 2**63
 _ARCS_BETWEEN = 1 << 20
 """Arcs after which it is asked whether there is memory for more."""
+_AHEAD = 2
+"""Parts for each thread, of a text whose arcs go to a device, that are parsed or being parsed and not on their way."""
 ANY_ID = _INT64 - 1
 
 
@@ -66,24 +70,25 @@ class Rows:
         return 2 + self.weighted + bool(self.prefix)
 
 
-def read_rows(source: Source, rows: Rows, behind: int = 0) -> Columns:
+def read_rows(source: Source, rows: Rows, behind: int = 0, device: Device | None = None) -> Columns:
     """Parse the lines of a file.
 
     Args:
         source: the file.
         rows: what they look like.
         behind: the number of the line behind which they begin.
+        device: where the arcs go while they are parsed.
 
     Raises:
         GraphFormatError: a line that is not as ``rows`` says, with its number.
         OutOfMemory: there are more arcs than memory for a graph of them.
     """
-    columns, asked = Columns(), 0
-    parser = LineParser(**vars(rows))
+    columns, asked = Columns(device), 0
+    parser = LineParser(**vars(rows), kept=device is None)
 
     def check_room(between: int) -> int:
         """Ask whether there is memory, if ``between`` arcs were added since; asking takes as long as some 1000 arcs."""
-        if columns.count - asked < between:
+        if columns.count - asked < between or columns.device is not None:
             return asked
         require_memory(ARC_BYTES * columns.count, f"{source.path}: {columns.count} arcs so far")
         return columns.count
@@ -100,8 +105,9 @@ def read_rows(source: Source, rows: Rows, behind: int = 0) -> Columns:
             return columns
         begin = text.behind(behind)
         line, counted = behind + 1, begin
-        parts = text.parts(begin)
-        with closing(in_order(lambda start, stop: parser.part(text, start, stop), parts)) as found:
+        parts = text.parts(begin, small=device is not None)
+        ahead = None if device is None else _AHEAD * threads()
+        with closing(in_order(lambda start, stop: parser.part(text, start, stop), parts, ahead)) as found:
             for (start, stop), piece in zip(parts, found, strict=True):
                 if piece is not None:
                     columns.take(piece)
