@@ -6,12 +6,14 @@ threshold that moves up.  What is special:
                       settle at once, narrower when they are lowered again and again; where many vertices wait, a
                       histogram of their distances says how far the threshold goes
     local steps       a small frontier is dealt out to the blocks, and each follows what it finds for many steps in a
-                      queue in its shared memory: a step takes a few reads and no barrier of the grid
+                      queue in its shared memory: a step takes a few reads and no barrier of the grid; a block that
+                      has found more than it can relax at once, such as a clique, calls for a new deal
     packed rows       where vertices have few arcs and a search takes many steps, rows are copied into one sector
                       each; a row is read while the distance of its vertex is lowered, and each warp goes on by itself
                       for some steps, so that a hop waits for the memory once and for no barrier
-    no far queue      far vertices are noted in a short list; when it overflows, all distances are read instead: what is
-                      reached, and not below the threshold, is pending
+    no far queue      far vertices are noted in a short list, whose least distance is kept, so that a threshold takes
+                      one look at it; when it overflows, all distances are read instead, once to choose the threshold
+                      and once to see who is below it: what is reached, and not below the threshold, is pending
     a horizon         in a dense graph most arcs are far too long to matter.  At first sums from the horizon on are left
                       alone, unread; then every vertex beyond it pulls the best offer from within
     hubs              long rows are cut into pieces for all warps
@@ -66,7 +68,7 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
                uint32* control, uint64* wide_control, uint64* timeline) {
     __shared__ Shared shared;
     const Graph graph = {vertices, arcs, offsets, targets, weights};
-    uint32 round = 0, bucket = 0, lost = 0;
+    uint32 round = 0;
     const auto barrier = [&]() { grid_barrier(&control[ARRIVALS], &shared.barriers); };
     const auto barrier_or_stop = [&]() { return grid_barrier_or_stop(&control[ARRIVALS], &shared.barriers); };
     const auto enter = [&](Phase phase) {  // the time since the last call was spent in `phase`
@@ -82,11 +84,12 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
     };
     const auto near = [&](uint32 turn) {
         const int64 first = static_cast<int64>(turn % 2) * room;
-        return List{{near_vertex + first, near_length + first}, &control[NEAR + turn % 3], room};
+        return List{{near_vertex + first, near_length + first}, &control[NEAR + turn % 3], room, nullptr};
     };
     const auto far = [&](uint32 turn) {
         const int64 first = static_cast<int64>(turn % 2) * far_room;
-        return List{{far_vertex + first, far_length + first}, &control[FAR + turn % 2], far_room};
+        return List{{far_vertex + first, far_length + first}, &control[FAR + turn % 3], far_room,
+                    &wide_control[FAR_LEAST + turn % 3]};
     };
     const auto hubs = [&](uint32 turn) {
         return Hubs{hub_vertex, hub_length, hub_first_piece, &wide_control[HUB_PIECES + turn % 3],
@@ -98,7 +101,8 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
         shared.settled_before = shared.pushes_before = shared.repeats_before = 0;
         shared.steps_before = shared.steps = 0;
         shared.settled_last = 1;
-        shared.barriers = shared.packed = 0;
+        shared.barriers = shared.packed = shared.bucket = shared.lost = 0;
+        for (int what = 0; what < TALLIES; ++what) shared.tallies[what] = 0;
         shared.floor = 0;
         for (int phase = 0; phase < PHASES; ++phase) shared.spent[phase] = 0;
         shared.since = device_nanoseconds();
@@ -130,7 +134,8 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
                 *hubs(round + 1).pieces = 0;
                 control[ROUNDS] += 1;
             }
-            outbox.open(near(round + 1), far(bucket), threshold);
+            if (threadIdx.x == 0) shared.round = round + 1;
+            outbox.open(near(round + 1), far(shared.bucket), threshold);
             const bool local = count <= local_limit;
             uint32 steps = 1;
             if (local) {
@@ -146,7 +151,7 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
             enter(local ? LOCAL : WIDE);
             const uint64 pieces = current(hubs(round).pieces);
             if (pieces != 0) {
-                outbox.open(near(round + 1), far(bucket), threshold);
+                outbox.open(near(round + 1), far(shared.bucket), threshold);
                 relax_hubs(push, graph, distance, hubs(round), pieces);
                 outbox.flush();
                 barrier();
@@ -158,10 +163,10 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
         // What found no room is entered again.
         const Pending everything = {Queue{nullptr, nullptr}, distance, false, static_cast<uint32>(vertices)};
         const uint32 lost_now = current(&control[LOST]);
-        if (lost_now != lost) {
-            lost = lost_now;
+        if (lost_now != shared.lost) {
             barrier();  // all have seen the queue empty before it fills again
-            outbox.open(near(round), far(bucket), threshold);
+            if (threadIdx.x == 0) shared.lost = lost_now;
+            outbox.open(near(round), far(shared.bucket), threshold);
             collect(outbox, everything, shared.floor, threshold, false);
             if (grid_thread() == 0) control[RESCANS] += 1;
             barrier();
@@ -175,21 +180,30 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
             break;
         }
 
-        // The next threshold.
-        const uint32 turn = bucket % 2;
+        // The next threshold: a width beyond the nearest that is pending.  That of the list has been kept, and may be
+        // too near, for what was entered may have fallen since: then a bucket stays empty.  Without a list all
+        // distances are read, and where many wait the threshold goes far enough to take in a part of them.
+        const uint32 bucket = shared.bucket, turn = bucket % 2;
         const uint32 listed = current(far(bucket).count);
-        const Pending pending = {far(bucket).queue, distance, listed <= far_room,
-                                 listed <= far_room ? listed : static_cast<uint32>(vertices)};
-        uint32* const bins = histogram + turn * BINS;
-        survey(outbox, pending, threshold, bins, &control[PENDING + turn], &wide_control[LEAST + turn]);
-        if (grid_thread() == 0) *far(bucket + 1).count = 0;
-        barrier();
-        const uint32 waiting = current(&control[PENDING + turn]);
-        const distance_t least = static_cast<distance_t>(~current(&wide_control[LEAST + turn]));
+        const bool few = listed <= far_room && listed <= graph.vertices / NEAR_SHARE;
+        const Pending pending = {far(bucket).queue, distance, few, few ? listed : static_cast<uint32>(vertices)};
+        uint64* const nearest = pending.listed ? far(bucket).least : &wide_control[LEAST + turn];
+        if (!pending.listed) {
+            survey(shared, distance, vertices, threshold, histogram + turn * BINS, &control[PENDING + turn], nearest);
+            barrier();
+        }
+        const uint32 waiting = pending.listed ? listed : current(&control[PENDING + turn]);
         if (SUMS_OVERFLOW && DISTANCE_BITS == 32 && current(&control[OVERFLOW]) != 0) break;  // wider words are needed
         if (threadIdx.x == 0) shared.floor = threshold;
         if (waiting != 0) {
-            threshold = next_threshold(shared, graph, threshold, bins, waiting, least, control);
+            const distance_t least = static_cast<distance_t>(~current(nearest));
+            distance_t beyond = least + 1;
+            if (!pending.listed) {
+                const distance_t full = full_bucket(shared, graph, threshold, histogram + turn * BINS, waiting);
+                if (full > beyond) beyond = full;
+            }
+            threshold = word_of(value_of(least, weight_t()) + next_width(shared, graph, least, control), weight_t());
+            if (threshold < beyond) threshold = beyond;
             if (threshold > horizon) threshold = horizon;
             if (threshold > asked()) threshold = asked();
             const bool keep = waiting <= far_room;
@@ -201,6 +215,7 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
                 __syncthreads();
                 if (threadIdx.x == 0) shared.packed = 1;
             }
+            round += 1;  // a block may still be reading that the queue of the last is empty
             outbox.open(near(round), far(bucket + 1), threshold);
             collect(outbox, pending, shared.floor, threshold, keep);
             if (blockIdx.x == 0) {
@@ -208,12 +223,16 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
                 if (threadIdx.x == 0) {
                     control[PENDING + (turn ^ 1)] = 0;
                     wide_control[LEAST + (turn ^ 1)] = 0;
+                    *near(round + 1).count = 0;
+                    *hubs(round).pieces = 0;
+                    *far(bucket + 2).count = 0;
+                    *far(bucket + 2).least = 0;
                     if (!keep) *far(bucket + 1).count = far_room + 1;
                     control[BUCKETS_DONE] += 1;
                     if (!pending.listed) control[SCANS] += 1;
                 }
             }
-            bucket += 1;
+            if (threadIdx.x == 0) shared.bucket = bucket + 1;
             barrier();
             enter(BUCKETS);
             continue;

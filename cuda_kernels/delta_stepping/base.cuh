@@ -20,7 +20,7 @@ constexpr int RESIDENT = NARROW ? 2 : 1;
 constexpr int BLOCK = 512;
 constexpr int WARPS = BLOCK / WARP;
 constexpr int IN_FLIGHT = SUMS_OVERFLOW ? 4 : 3;  // arcs a lane has under way in a long row (floats take registers),
-constexpr int DEALT = 2;          // when the arcs of short rows are dealt out,
+constexpr int DEALT = SUMS_OVERFLOW ? 3 : 2;  // when the arcs of short rows are dealt out,
 constexpr int SCANNED = 4;        // and distances when all are read
 constexpr int LONG_ROW = 64;      // from this many arcs on a warp relaxes a row alone,
 constexpr int HUB_ROW = 256;      // and from this many on all warps of the grid do, a piece each;
@@ -29,7 +29,10 @@ constexpr int PIECE = 2 * WARP * IN_FLIGHT;  // arcs
 constexpr int HUB_SHIFT = 36;     // hubs and their pieces share a word
 constexpr int AHEAD = 32;         // entries that share a cache line: what lies that far is fetched in advance
 constexpr int BUFFER = 64;        // entries a warp holds back, to write them out together
-constexpr int LOCAL_STEPS = 128;  // before what a block holds is dealt out anew
+constexpr int LOCAL_STEPS = 128;  // before what a block holds is dealt out anew,
+constexpr int FEW_STEPS = 8;      // and after which one calls for that, if it has more for its warps
+constexpr int CROWD = 2;          // than so many times what they relax at once;
+constexpr int LISTENS = 4;        // the others listen in every fourth step
 constexpr int LOCAL_ROOM = BUFFER * WARPS / 2;  // entries of each of the two queues of a block, in the same memory
 constexpr bool PACKABLE = NARROW && SUMS_OVERFLOW;  // rows are packed only of integers, whose sums are exact
 constexpr int PACKED = 4;         // arcs of a packed row
@@ -49,6 +52,7 @@ enum Phase { START, LOCAL, WIDE, HUBS, BUCKETS, PULL, PHASES };
 enum Control {
     ARRIVALS,            // three words of grid_barrier_or_stop(); the host may set the last, STOP
     STOP = ARRIVALS + 2,
+    CROWDED,             // the last round, counted from 1, in which a block had too much to relax by itself
     OVERFLOW,            // a sum did not fit that may be needed
     LOST,                // warps that found no room in the near queue, ever
     STEPS,               // steps of all blocks, ever; modulo 2^32, as the next three
@@ -60,8 +64,8 @@ enum Control {
     SCANS,               // thresholds found by reading all distances instead of the far list
     RESCANS,             // times that lost entries were collected again
     NEAR,                // three words that take turns: entries of the near queue
-    FAR = NEAR + 3,      // two words that take turns: entries of the far list
-    PENDING = FAR + 2,   // two words that take turns: vertices at or beyond the threshold
+    FAR = NEAR + 3,      // three words that take turns: entries of the far list
+    PENDING = FAR + 3,   // two words that take turns: vertices at or beyond the threshold
     CONTROL_WORDS = PENDING + 2
 };
 
@@ -69,7 +73,8 @@ enum Control {
 enum WideControl {
     HUB_PIECES,                  // three words that take turns: hubs << HUB_SHIFT | pieces
     LEAST = HUB_PIECES + 3,      // two words that take turns: the complement of the least pending distance
-    REACHED_ARCS = LEAST + 2,    // arcs out of the vertices below the horizon
+    FAR_LEAST = LEAST + 2,       // three words that take turns: of the least that was entered into the far list
+    REACHED_ARCS = FAR_LEAST + 3,  // arcs out of the vertices below the horizon
     WIDE_CONTROL_WORDS
 };
 
@@ -103,6 +108,7 @@ struct List {
     Queue queue;
     uint32* count;
     uint32 room;
+    uint64* least;  // of the far list: the complement of the least distance entered
 };
 
 // Rows that all warps relax together; each knows the number of its first piece.
@@ -131,11 +137,16 @@ struct Shared {
     uint32 histogram[BINS];
     uint32 sums[WARPS];
     uint32 local_count[3];  // entries of the block's own queues; the words take turns
+    uint32 crowded[2];      // CROWDED, or 0 in a step that does not listen; the words take turns
     uint32 base;
+    uint32 round;           // from 1
+    uint32 bucket;          // number of the far list
+    uint32 lost;            // what LOST was when lost entries were collected last
     uint32 barriers;        // passed by the block
     float64 weight_sums[WARPS];
     uint64 least, total;
     uint32 pending, tallies[TALLIES];
+    distance_t far_least;   // of what the block has entered into the far list
     distance_t edge;
     distance_t floor;       // below it everything is settled
     uint32 packed;          // the packed rows have been written

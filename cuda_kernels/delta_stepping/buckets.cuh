@@ -13,11 +13,13 @@ constexpr float64 FEW_IF_SHORT = 0.6;   // more may be where a bucket takes few 
 constexpr uint32 SHORT = 16;            // steps
 constexpr uint32 IDLE = 16384;          // arcs a step: fewer do not fill the GPU
 constexpr float64 RARE_REPEATS = 0.25;  // below, it may grow unless the GPU was busy
-constexpr uint32 BUSY = 65536;          // vertices a step
+constexpr uint32 BUSY = 1 << 20;        // vertices a step
 constexpr int NEAR_SHARE = 8;           // a threshold takes in at least this part of the vertices, if so many wait
 
 constexpr int HORIZON_DEGREE = 16;      // arcs a vertex, from which on a horizon pays
-constexpr float64 FIRST_WIDTHS = 8;     // widths of a bucket to the horizon, at first
+constexpr float64 FIRST_WIDTHS = 8;     // widths of a bucket to the horizon, at first;
+constexpr float64 FINE_WIDTHS = 16;     // where weights are so fine that a distance falls often by a little:
+constexpr uint32 FINE = 1024;           // where so many lie below the horizon
 constexpr float64 HORIZON_ARCS = 4;     // arcs a vertex that are shorter than the horizon
 constexpr float64 UNITS = 4096;         // of a mean weight, in which float distances are counted
 
@@ -67,7 +69,8 @@ __device__ __forceinline__ distance_t sample_weights(Shared& shared, const Graph
         const uint32 rank = static_cast<uint32>(BLOCK * SAMPLES * HORIZON_ARCS / degree);
         horizon = end_beyond(0, histogram_edge(shared, rank > 0 ? rank : 1), shared.units);
     }
-    if (threadIdx.x == 0) shared.delta = horizon == UNREACHED ? mean : value_of(horizon, weight_t()) / FIRST_WIDTHS;
+    const float64 widths = horizon < FINE ? FIRST_WIDTHS : FINE_WIDTHS;
+    if (threadIdx.x == 0) shared.delta = horizon == UNREACHED ? mean : value_of(horizon, weight_t()) / widths;
     __syncthreads();
     return horizon;
 }
@@ -93,33 +96,27 @@ struct Pending {
     }
 };
 
-// Count the pending vertices, those at or beyond the threshold, and find their least distance and its histogram.
-// The block's share is added to `histogram`, *count and *least, a complement; and what its warps have done since the
-// last threshold to `control`.  All threads must call.
-__device__ __forceinline__ void survey(Outbox& outbox, const Pending& pending, distance_t threshold, uint32* histogram,
-                                       uint32* count, uint64* least) {
-    Shared& shared = outbox.shared;
+// Read all distances: count the pending vertices, those at or beyond the threshold, and find their least distance and
+// its histogram.  The block's share is added to `histogram`, *count and *least, a complement.  All threads must call.
+__device__ __forceinline__ void survey(Shared& shared, const distance_t* distance, uint32 vertices,
+                                       distance_t threshold, uint32* histogram, uint32* count, uint64* least) {
     for (int bin = threadIdx.x; bin < BINS; bin += BLOCK) shared.histogram[bin] = 0;
     if (threadIdx.x == 0) {
         shared.pending = 0;
         shared.least = 0;
     }
-    if (threadIdx.x < TALLIES) shared.tallies[threadIdx.x] = 0;
     __syncthreads();
-    if (outbox.tally != 0) atomicAdd(&shared.tallies[lane_id()], outbox.tally);
-    outbox.tally = 0;
     distance_t nearest = UNREACHED;
     uint32 mine = 0;
-    const int every = !pending.listed && pending.count >= LARGE ? HISTOGRAM_STRIDE / SCANNED : 1;
+    const int every = vertices >= LARGE ? HISTOGRAM_STRIDE / SCANNED : 1;
     int turn = 0;
 #pragma unroll 1
-    for (int64 first = grid_thread(); first < pending.count; first += SCANNED * grid_threads()) {
+    for (int64 first = grid_thread(); first < vertices; first += SCANNED * grid_threads()) {
         distance_t length[SCANNED];
 #pragma unroll
         for (int k = 0; k < SCANNED; ++k) {
-            const int64 i = first + k * grid_threads();
-            int32 vertex;
-            length[k] = i < pending.count ? pending.at(static_cast<uint32>(i), &vertex) : UNREACHED;
+            const int64 v = first + k * grid_threads();
+            length[k] = v < vertices ? current(&distance[v]) : UNREACHED;
         }
 #pragma unroll
         for (int k = 0; k < SCANNED; ++k) {
@@ -136,13 +133,6 @@ __device__ __forceinline__ void survey(Outbox& outbox, const Pending& pending, d
         atomicMax(&shared.least, ~static_cast<uint64>(nearest));
     }
     __syncthreads();
-    if (threadIdx.x < TALLIES && shared.tallies[threadIdx.x] != 0) {
-        atomicAdd(&outbox.control[SETTLED + threadIdx.x], shared.tallies[threadIdx.x]);
-    }
-    if (threadIdx.x == 0) {
-        atomicAdd(&outbox.control[STEPS], shared.steps);
-        shared.steps = 0;
-    }
     if (shared.pending == 0) return;
     for (int bin = threadIdx.x; bin < BINS; bin += BLOCK) {
         if (shared.histogram[bin] != 0) atomicAdd(&histogram[bin], shared.histogram[bin]);
@@ -153,20 +143,10 @@ __device__ __forceinline__ void survey(Outbox& outbox, const Pending& pending, d
     }
 }
 
-// Choose the next threshold from what `survey` found and from how the last bucket went: at least one width beyond the
-// nearest pending vertex, and far enough to take in a part of the vertices if so many wait.  Every block computes the
-// same.  All threads must call.
-__device__ __forceinline__ distance_t next_threshold(Shared& shared, const Graph& graph, distance_t threshold,
-                                                     const uint32* histogram, uint32 pending, distance_t least,
-                                                     const uint32* control) {
-    uint32 sampled = 0;
-    if (threadIdx.x == 0) shared.total = 0;
-    __syncthreads();
-    for (int bin = threadIdx.x; bin < BINS; bin += BLOCK) {
-        shared.histogram[bin] = current(&histogram[bin]);
-        sampled += shared.histogram[bin];
-    }
-    if (sampled != 0) atomicAdd(&shared.total, static_cast<uint64>(sampled));
+// Choose the width of the next bucket from how the last one went.  Every block computes the same.
+// All threads must call; afterwards all have the result.
+__device__ __noinline__ float64 next_width(Shared& shared, const Graph& graph, distance_t least,
+                                              const uint32* control) {
     if (threadIdx.x == 0) {
         const uint32 settled = current(&control[SETTLED]) - shared.settled_before;
         const uint32 pushes = current(&control[PUSHES]) - shared.pushes_before;
@@ -183,29 +163,39 @@ __device__ __forceinline__ distance_t next_threshold(Shared& shared, const Graph
             shared.delta *= 2;
         }
         if (shared.delta == 0) shared.delta = value_of(least, weight_t());  // every weight sampled was 0
-        shared.settled_last = settled;
+        if (settled != 0) shared.settled_last = settled;  // else the bucket was empty
         shared.settled_before += settled;
         shared.pushes_before += pushes;
         shared.repeats_before += repeats;
         shared.steps_before += steps;
     }
     __syncthreads();
+    return shared.delta;
+}
+
+// The distance at which an eighth of the vertices is taken in, of the `pending` that survey() found beyond `threshold`;
+// `threshold` itself where fewer wait.  Every block computes the same.  All threads must call.
+__device__ __forceinline__ distance_t full_bucket(Shared& shared, const Graph& graph, distance_t threshold,
+                                                  const uint32* histogram, uint32 pending) {
     const uint32 wanted = static_cast<uint32>(graph.vertices) / NEAR_SHARE + 1;
-    distance_t beyond = word_of(value_of(least, weight_t()) + shared.delta, weight_t());
-    if (pending > wanted) {
-        const uint32 rank = static_cast<uint32>(shared.total * wanted / pending);
-        const distance_t edge = histogram_edge(shared, rank > 0 ? rank : 1);
-        const distance_t full = end_beyond(threshold, edge, shared.units);
-        if (full > beyond) beyond = full;
+    if (pending <= wanted) return threshold;
+    uint32 sampled = 0;
+    if (threadIdx.x == 0) shared.total = 0;
+    __syncthreads();
+    for (int bin = threadIdx.x; bin < BINS; bin += BLOCK) {
+        shared.histogram[bin] = current(&histogram[bin]);
+        sampled += shared.histogram[bin];
     }
-    return beyond > least ? beyond : least + 1;
+    if (sampled != 0) atomicAdd(&shared.total, static_cast<uint64>(sampled));
+    __syncthreads();
+    const uint32 rank = static_cast<uint32>(shared.total * wanted / pending);
+    return end_beyond(threshold, histogram_edge(shared, rank > 0 ? rank : 1), shared.units);
 }
 
 // Enter the pending vertices below `threshold` into the near queue; the others stay in, or come into, the far list if
 // `keep`.  All threads of a warp run equally often.
 __device__ __forceinline__ void collect(Outbox& outbox, const Pending& pending, distance_t from, distance_t below,
                                         bool keep) {
-    const uint32 tally = outbox.tally;
     if (!keep) outbox.far_open = false;
 #pragma unroll 1
     for (int64 first = grid_thread() - lane_id(); first < pending.count; first += SCANNED * grid_threads()) {
@@ -223,8 +213,8 @@ __device__ __forceinline__ void collect(Outbox& outbox, const Pending& pending, 
             outbox.push(waits, vertex[k], length[k], false);
         }
     }
+    outbox.tally = 0;  // nothing was lowered
     outbox.flush();
-    outbox.tally = tally;  // nothing was lowered
 }
 
 // ------------------------------------------------------------------ the horizon

@@ -50,9 +50,9 @@ __device__ __forceinline__ void relax_groups(Push& push, Row row, int32 group, c
 // Relax a small frontier, and for LOCAL_STEPS steps what comes out of it: the entries are dealt out to the blocks, and
 // each keeps the near vertices that it lowers in a queue of its own in shared memory and goes on with them, so that a
 // step costs two reads one after the other and one barrier of the block.  Blocks do not wait for each other: one may
-// relax a vertex to which another will find a shorter path, and then the vertex is entered again.  A block whose queue
-// overflows ends, since there is work for all.  What is left at the end goes into the near queue and is dealt out anew.
-// Returns the number of steps made.
+// relax a vertex to which another will find a shorter path, and then the vertex is entered again.  A block that found
+// much more than others may have, such as a clique, calls for an end; what is left then goes into the near queue and is
+// dealt out anew.  Returns the number of steps made.
 __device__ __forceinline__ uint32 relax_locally(Push& push, const Queue& queue, uint32 count, int group_shift,
                                                 const Hubs& hubs) {
     Outbox& outbox = push.outbox;
@@ -75,7 +75,11 @@ __device__ __forceinline__ uint32 relax_locally(Push& push, const Queue& queue, 
     while (step < LOCAL_STEPS && held != 0) {
         const uint32 from = step % 2 * LOCAL_ROOM;
         outbox.local_step = step;
-        if (threadIdx.x == 0) shared.local_count[(step + 2) % 3] = 0;
+        uint32 crowded = 0;
+        if (threadIdx.x == 0) {
+            shared.local_count[(step + 2) % 3] = 0;
+            if (step % LISTENS == LISTENS - 1) crowded = current(&push.control[CROWDED]);
+        }
 #pragma unroll 1
         for (uint32 first = threadIdx.x / WARP * rows; first < held; first += WARPS * rows) {
             const uint32 slot = first + (static_cast<uint32>(lane_id()) >> group_shift);
@@ -86,13 +90,16 @@ __device__ __forceinline__ uint32 relax_locally(Push& push, const Queue& queue, 
             }
             relax_groups(push, row, 1 << group_shift, hubs);
         }
+        if (threadIdx.x == 0) shared.crowded[step % 2] = crowded;
         __syncthreads();
         step += 1;
         held = shared.local_count[step % 3];
-        if (held > LOCAL_ROOM) {  // more than a block should keep from the others
-            held = LOCAL_ROOM;
-            break;
+        const bool is_crowd = held > (step < FEW_STEPS ? LOCAL_ROOM : CROWD * WARPS * rows);
+        if (held > LOCAL_ROOM) held = LOCAL_ROOM;
+        if (is_crowd && threadIdx.x == 0) {
+            push.control[CROWDED] = shared.round;  // race-allowed: every writer writes the same
         }
+        if (is_crowd || shared.crowded[(step + 1) % 2] == shared.round) break;
     }
     outbox.local = false;
     if (held == 0) return step;

@@ -37,6 +37,7 @@ struct Outbox {
             shared.far = far;
             shared.threshold = below;
             shared.far_open = current(far.count) <= far.room;
+            shared.far_least = UNREACHED;
         }
         __syncthreads();
         far_open = shared.far_open != 0;
@@ -170,8 +171,10 @@ struct Outbox {
         base = __shfl_sync(FULL_MASK, base, 0);
         for (uint32 i = lane_id(); i < far_held; i += WARP) {
             if (base + i < far.room) {
+                const distance_t length = shared.far_length[first_slot() + i];
                 far.queue.vertex[base + i] = shared.far_vertex[first_slot() + i];
-                far.queue.length[base + i] = shared.far_length[first_slot() + i];
+                far.queue.length[base + i] = length;
+                lower_to(&shared.far_least, length);
             }
         }
         far_open = base + far_held <= far.room;
@@ -179,10 +182,22 @@ struct Outbox {
         __syncwarp();
     }
 
-    // Write out everything.
+    // Write out everything, and tell all blocks what the next threshold needs to know.  All threads must call.
     __device__ __forceinline__ void flush() {
         if (near_held != 0) spill_near();
         if (far_held != 0) spill_far();
+        if (tally != 0) atomicAdd(&shared.tallies[lane_id()], tally);
+        tally = 0;
+        __syncthreads();
+        if (threadIdx.x < TALLIES && shared.tallies[threadIdx.x] != 0) {
+            atomicAdd(&control[SETTLED + threadIdx.x], shared.tallies[threadIdx.x]);
+            shared.tallies[threadIdx.x] = 0;
+        }
+        if (threadIdx.x == 0) {
+            if (shared.steps != 0) atomicAdd(&control[STEPS], shared.steps);
+            shared.steps = 0;
+            if (shared.far_least != UNREACHED) atomicMax(shared.far.least, ~static_cast<uint64>(shared.far_least));
+        }
     }
 };
 

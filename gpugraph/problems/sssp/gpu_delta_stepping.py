@@ -37,7 +37,7 @@ FAR_SHARE = 16
 """The far list holds this part of the vertices; where more wait, reading all distances costs no more."""
 LOCAL_SHARE = 64
 """Entries a block takes on in local steps, if they have up to LOCAL_DEGREE arcs."""
-LOCAL_DEGREE = 10
+LOCAL_DEGREE = 40
 PACKED_DEGREE = 3
 """Arcs a vertex in the mean up to which there is room for packed rows, 32 bytes a vertex."""
 ARCS_PER_THREAD = 8
@@ -195,7 +195,7 @@ def first_beyond(cutoff: float | None, weights: np.dtype[Any], bits: int) -> Any
 
 def group_shift(view: ResidentView) -> int:
     """Return the binary logarithm of the lanes that share a row in local steps: about as many as it has arcs."""
-    return min(4, max(2, math.ceil(math.log2(1.5 * max(mean_degree(view), 1)))))
+    return min(5, max(2, math.ceil(math.log2(1.5 * max(mean_degree(view), 1)))))
 
 
 def local_limit(state: State) -> int:
