@@ -59,6 +59,8 @@ COLUMNS = BINS + 16
 """Buckets of a thread, and enough besides that no cache line has two threads' in it."""
 BLOCK = 64
 QUEUE = 1 << 10
+FEW = 8
+"""Where a thread finds fewer pairs in its buckets on average, for each thread of the team, it makes them wider."""
 HUB, PIECE = 1 << 12, 1 << 11
 """Rows of more arcs than the first are shared out by parts of the second."""
 
@@ -307,6 +309,7 @@ def search(control: Any, rank: int, size: int, offsets: Any, targets: Any, weigh
     meet(control, size)
     start, scale = distance.dtype.type(0), 1 / delta
     came, waited, at = 0, 0, 0
+    opened, found = 0, 0
     if rank == 0:
         distance[source] = 0
         push(heads, counts, vertices, away, following, control, own, rank, leasts, 0, source, start)
@@ -346,6 +349,7 @@ def search(control: Any, rank: int, size: int, offsets: Any, targets: Any, weigh
         elif at < BINS:
             block, fill = np.int64(heads[rank, at]), ((counts[rank, at] - 1) & (BLOCK - 1)) + 1
             after = np.int64(following[block])
+            opened, found = opened + 1, found + counts[rank, at]
             if size > 1:
                 # All others of the bucket are for whoever comes, as far as there is room.
                 left = counts[rank, at] - fill
@@ -373,9 +377,11 @@ def search(control: Any, rank: int, size: int, offsets: Any, targets: Any, weigh
             block, fill = heads[rank, BINS], ((counts[rank, BINS] - 1) & (BLOCK - 1)) + 1
             least, waiting = _least_in(block, fill, distance, vertices, away, following, none)
             start = least if waiting > 0 else start
-            # Each move is paid for by the vertices that it brings in, whatever the weights are.
-            if 8 * came < waited:
+            # Each move is paid for by the vertices that it brings in, whatever the weights are; and each bucket that is
+            # opened, which costs a look at what all others have, by the pairs in it.
+            if 8 * came < waited or (size > 1 and found < FEW * size * opened):
                 scale *= 0.5
+            opened, found = 0, 0
             came, waited, at = 0, waiting, 0
             heads[rank, BINS], counts[rank, BINS] = -1, 0
             while block >= 0:
