@@ -6,6 +6,8 @@ Prints the kernels that were launched, a line each.
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,7 @@ from gpugraph.graph.device_build import build_on_device
 from gpugraph.graph.device_rows import DeviceRows, narrow_offsets
 from gpugraph.graph.families import FAMILIES
 from gpugraph.graph.generate import can_generate, generate
+from gpugraph.graph.load import load_file
 from gpugraph.graph.spec import parse_spec
 from gpugraph.graph.view import GraphView, make_resident
 from gpugraph.problems.components import boruvka_distributed
@@ -204,6 +207,18 @@ def check_graphs(device: Device) -> None:
         assert rows.total(at) == sum(graph.weights.tolist())
 
 
+def check_texts(device: Device) -> None:
+    """Build the rows of files of text whose vertices have names, or are counted from 1."""
+    texts = {"names.wel": "7 9 3\n9 7 3\n9 30 1\n30 9 1\n", "roads.gr": "p sp 3 2\na 1 2 7\na 2 1 7\n"}
+    with TemporaryDirectory() as folder:
+        for name, text in texts.items():
+            path = Path(folder) / name
+            path.write_text(text)
+            made = load_file(path, device=device)
+            assert made.on_device is not None
+            assert made.digest == load_file(path).digest
+
+
 def check_drivers_of_ranks(device: Device) -> None:
     """Run the drivers that share a graph, as the only rank there is."""
     for name in ("random-ties", "float64", "grid", "two-components"):
@@ -271,6 +286,7 @@ def main() -> None:
         check_batches,
         check_components,
         check_graphs,
+        check_texts,
         check_drivers_of_ranks,
         check_scans,
         check_tools,
