@@ -128,7 +128,8 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
     bool filters = wanted != 0;
     if (filters) {
         const bool merged = live * static_cast<uint64>(MERGED) < shared.active;
-        sample_threshold(shared, graph, merged ? static_cast<uint64>(shared.light * LESS_MERGED) : shared.light);
+        const float part = LESS_MERGED / 100.0f;
+        sample_threshold(shared, graph, merged ? static_cast<uint64>(shared.light * part) : shared.light);
     }
 
     while (true) {

@@ -60,9 +60,6 @@ constexpr uint32 TOO_MANY = 0xffffffffu;
 // Words of `control`.
 enum RankControl { EDGES, PAGES_TAKEN, HUB_ROWS, TREES_LEFT, ACTIVE, NAMES, ROUNDS_MADE, RANK_CONTROL_WORDS };
 
-// Whether an edge is listed at the arc u -> v, or else at v -> u.
-__device__ __forceinline__ bool lists_here(int32 u, int32 v) { return ((u ^ v) & 1) == 0 ? u < v : u > v; }
-
 // ------------------------------------------------------------------ row minima
 
 // Launch: any grid of BLOCK threads; control[HUB_ROWS] is 0.  `span` is how many arcs a warp of list_light goes
@@ -231,11 +228,7 @@ forest_on_ranks_label(int32 vertices, int32 first, int32 last, const uint32* __r
 extern "C" __global__ void forest_on_ranks_relabel(int32 vertices, const int32* __restrict__ now, int32* label) {
     for (int64 first = grid_thread(); first < vertices; first += grid_threads() * LABELS) {
         int32 component[LABELS];
-#pragma unroll
-        for (int k = 0; k < LABELS; ++k) {
-            const int64 v = first + k * grid_threads();
-            component[k] = v < vertices ? label[v] : +DEAD;
-        }
+        load_labels(label, first, vertices, component);
 #pragma unroll
         for (int k = 0; k < LABELS; ++k) {
             if (component[k] != DEAD) label[first + k * grid_threads()] = now[component[k]];
@@ -333,6 +326,9 @@ struct ListGatherer {
         held = 0;
     }
 
+    // Nothing: add() makes room, for few edges are found.
+    __device__ __forceinline__ void reserve(uint32) {}
+
     // All 32 lanes must call.
     __device__ __forceinline__ void add(bool found, const Edge& edge) {
         const unsigned finders = __ballot_sync(FULL_MASK, found);
@@ -407,39 +403,6 @@ extern "C" __global__ void forest_on_ranks_pack(uint32 spans, uint64 span, Edge*
     for (uint32 i = lane_id(); i < held[own]; i += WARP) packed[lower + i] = *pages.at(own * span + i);
 }
 
-// List the edges from vertex u outside the giant component to others outside, and find the lightest that leads into it:
-// of those no other can be in the forest.  A lane sees every STRIDE-th arc; all 32 must call, with an empty range if
-// they have none.  An edge outside is met twice, and counts once.
-template <int STRIDE>
-__device__ __forceinline__ void list_own_row(const Graph& graph, const int32* __restrict__ label, int32 giant, int32 u,
-                                             int32 own, index_t begin, index_t end, int lane, Pick& lightest,
-                                             ListGatherer& gatherer) {
-    for (index_t portion = begin; __any_sync(FULL_MASK, portion < end); portion += STRIDE * LISTED) {
-        index_t arc[LISTED];
-        int32 target[LISTED], other[LISTED];
-#pragma unroll
-        for (int i = 0; i < LISTED; ++i) {
-            const index_t ahead = static_cast<index_t>(i) * STRIDE + lane;
-            arc[i] = portion < end && ahead < end - portion ? portion + ahead : NO_ARC;
-            target[i] = arc[i] == NO_ARC ? u : graph.targets[arc[i]];
-        }
-#pragma unroll
-        for (int i = 0; i < LISTED; ++i) {
-            other[i] = target[i] != u ? label[target[i]] : own;
-            if (other[i] != giant && !lists_here(u, target[i])) other[i] = own;
-        }
-#pragma unroll
-        for (int i = 0; i < LISTED; ++i) {
-            const bool leaves = other[i] != own;
-            Edge edge;
-            if (leaves) edge = {order_key(graph.weights[arc[i]]), ends_of(u, target[i]), own, other[i]};
-            const Pick mine = {edge.key, arc[i]};
-            if (leaves && other[i] == giant && mine < lightest) lightest = mine;
-            gatherer.add(leaves && other[i] != giant, edge);
-        }
-    }
-}
-
 // List the edge along the arc of every lane that has one, from u outside the giant component into it.  All 32 lanes
 // must call.
 __device__ __forceinline__ void list_into_giant(const Graph& graph, int32 giant, int32 u, int32 own,
@@ -476,7 +439,7 @@ forest_on_ranks_list_rows(int32 rows, int32 first, index_t arcs, const index_t* 
         const int32 u = first + static_cast<int32>(row);
         Pick lightest = NO_PICK;
         const index_t short_end = length < LISTED_ALONE ? end : begin;
-        list_own_row<1>(graph, label, giant, u, own, begin, short_end, 0, lightest, gatherer);
+        list_row<1>(graph, label, giant, u, own, begin, short_end, 0, lightest, gatherer);
         for (unsigned waiting = __ballot_sync(FULL_MASK, length >= LISTED_ALONE && length < HUB_ROW); waiting != 0;
              waiting &= waiting - 1) {
             const int owner = first_lane(waiting);
@@ -485,7 +448,7 @@ forest_on_ranks_list_rows(int32 rows, int32 first, index_t arcs, const index_t* 
             const int32 row_own = __shfl_sync(FULL_MASK, own, owner);
             const int32 of = first + static_cast<int32>(start) + owner;
             Pick mine = NO_PICK;
-            list_own_row<WARP>(graph, label, giant, of, row_own, row_begin, row_end, lane_id(), mine, gatherer);
+            list_row<WARP>(graph, label, giant, of, row_own, row_begin, row_end, lane_id(), mine, gatherer);
             mine = group_lightest<WARP>(mine);
             if (lane_id() == owner) lightest = mine;
         }
@@ -511,7 +474,7 @@ forest_on_ranks_list_hubs(int32 rows, int32 first, index_t arcs, const index_t* 
     for (uint32 h = blockIdx.x; h < count; h += gridDim.x) {
         const int32 row = hubs[h], u = first + row, own = label[u];
         Pick mine = NO_PICK;
-        list_own_row<BLOCK>(graph, label, giant, u, own, offsets[row], offsets[row + 1], threadIdx.x, mine, gatherer);
+        list_row<BLOCK>(graph, label, giant, u, own, offsets[row], offsets[row + 1], threadIdx.x, mine, gatherer);
         mine = group_lightest<WARP>(mine);
         list_into_giant(graph, giant, u, own, lane_id() == 0 ? mine : NO_PICK, gatherer);
     }

@@ -83,6 +83,12 @@ def test_teams_of_several_callers_take_turns():
     assert all((each == 1).all() for each in taken)
 
 
+def assert_a_team_works():
+    taken = np.zeros(100, np.int64)
+    team.run_team(_deal, taken, size=2)
+    assert (taken == 1).all()
+
+
 def test_an_interrupt_ends_a_team_that_would_go_on_for_ever(monkeypatch):
     begun, read, interrupted = np.zeros(2, np.int64), os.read, []
 
@@ -97,9 +103,7 @@ def test_an_interrupt_ends_a_team_that_would_go_on_for_ever(monkeypatch):
     monkeypatch.setattr(team.os, "read", interrupted_once)
     with pytest.raises(KeyboardInterrupt):
         team.run_team(_until_stopped, begun, size=2)
-    taken = np.zeros(100, np.int64)
-    team.run_team(_deal, taken, size=2)
-    assert (taken == 1).all()
+    assert_a_team_works()
 
 
 def test_a_second_interrupt_leaves_the_team_behind_and_the_next_call_gets_another(monkeypatch):
@@ -116,9 +120,7 @@ def test_a_second_interrupt_leaves_the_team_behind_and_the_next_call_gets_anothe
     monkeypatch.setattr(team.os, "read", interrupted_twice)
     with pytest.raises(KeyboardInterrupt):
         team.run_team(_until_stopped, begun, size=2)
-    taken = np.zeros(100, np.int64)
-    team.run_team(_deal, taken, size=2)
-    assert (taken == 1).all()
+    assert_a_team_works()
     assert team._team(2) is not before
 
 
@@ -128,9 +130,7 @@ def test_what_a_function_raises_is_raised_and_the_team_goes_on():
 
     with pytest.raises(ValueError, match="not today"):
         team.run_team(refuse, size=2)
-    taken = np.zeros(100, np.int64)
-    team.run_team(_deal, taken, size=2)
-    assert (taken == 1).all()
+    assert_a_team_works()
 
 
 def test_runs_one_upon_the_other_never_mix_up_their_counters():

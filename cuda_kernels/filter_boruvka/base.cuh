@@ -55,7 +55,7 @@ constexpr float CLUSTERED = 0.4f;      // of the pairs of neighbours of a vertex
 constexpr float MORE_CLUSTERED = 2.3f; // so many times the arcs are light then,
 constexpr float MOST_LIGHT = 0.75f;    // but never more than these of all
 constexpr int MERGED = 8;              // where the lightest arcs leave one component in so many vertices, or less,
-constexpr float LESS_MERGED = 0.35f;    // less makes one of them giant
+constexpr int LESS_MERGED = 35;        // so many per cent make one of them giant
 
 constexpr int32 NO_LINK = -1;
 constexpr int32 DEAD = -1;             // label of an isolated vertex
@@ -116,6 +116,16 @@ __device__ __forceinline__ edge_id_t id_of(index_t arc, int32 u, int32 v) {
 #endif
 }
 
+// Whether an edge is listed at the arc u -> v, or else at v -> u: at its first arc; or, where each rank lists those of
+// its own rows, by a bit of its ends, so that neither has more to do than the other.
+__device__ __forceinline__ bool lists_here(int32 u, int32 v) {
+#ifdef EDGES_BY_ENDS
+    return ((u ^ v) & 1) == 0 ? u < v : u > v;
+#else
+    return u < v;
+#endif
+}
+
 // The pair (key, arc) that orders the arcs of a row.
 struct Pick {
     weight_key_t key;
@@ -160,6 +170,16 @@ __device__ __forceinline__ Pick group_lightest(Pick mine) {
 
 // A word of `control` as it is now; after a barrier, the same in every thread.
 __device__ __forceinline__ uint32 current(const uint32* word) { return *static_cast<const volatile uint32*>(word); }
+
+// The labels of LABELS vertices of this thread from `first` on, a grid apart; DEAD beyond the last.
+__device__ __forceinline__ void load_labels(const int32* label, int64 first, int32 vertices,
+                                            int32 (&component)[LABELS]) {
+#pragma unroll
+    for (int k = 0; k < LABELS; ++k) {
+        const int64 v = first + k * grid_threads();
+        component[k] = v < vertices ? label[v] : +DEAD;
+    }
+}
 
 // Three counters of at most 21 bits in one word, so that one scan serves all of them.
 __device__ __forceinline__ uint64 counted(uint32 first, uint32 second, uint32 third) {
@@ -226,7 +246,7 @@ struct Pages {
             fits = page < room;
             if (fits) page_of[(to - 1) / PAGE] = page;
         }
-        return __any_sync(FULL_MASK, !fits) == 0;
+        return !__any_sync(FULL_MASK, !fits);
     }
 };
 

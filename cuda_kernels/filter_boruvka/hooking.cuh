@@ -155,11 +155,7 @@ __device__ void spread(const Shared& shared, int32 vertices, int32* label, const
                        uint32 levels, int32 last) {
     for (int64 first = grid_thread(); first < vertices; first += grid_threads() * LABELS) {
         int32 component[LABELS];
-#pragma unroll
-        for (int k = 0; k < LABELS; ++k) {
-            const int64 v = first + k * grid_threads();
-            component[k] = v < vertices ? label[v] : +DEAD;
-        }
+        load_labels(label, first, vertices, component);
         for (uint32 l = 0; l < levels; ++l) {
 #pragma unroll
             for (int k = 0; k < LABELS; ++k) {

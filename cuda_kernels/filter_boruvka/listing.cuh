@@ -236,11 +236,11 @@ __device__ void list_light(Shared& shared, const Graph& graph, count_t begin, co
 
 // List the edges from a row outside the giant component to other components outside, and find the lightest that leads
 // into it: of those no other can be in the forest.  A lane sees every STRIDE-th arc; all 32 must call, with an empty
-// range if they have none.  An edge outside is met twice: its first arc counts.
-template <int STRIDE>
+// range if they have none.  An edge outside is met twice, and counts once.
+template <int STRIDE, typename Gather>
 __device__ __forceinline__ void list_row(const Graph& graph, const int32* __restrict__ label, int32 giant, int32 u,
                                          int32 own, index_t begin, index_t end, int lane, Pick& lightest,
-                                         Gatherer& gatherer) {
+                                         Gather& gatherer) {
     for (index_t portion = begin; __any_sync(FULL_MASK, portion < end); portion += STRIDE * LISTED) {
         index_t arc[LISTED];
         int32 target[LISTED], other[LISTED];
@@ -253,14 +253,14 @@ __device__ __forceinline__ void list_row(const Graph& graph, const int32* __rest
 #pragma unroll
         for (int i = 0; i < LISTED; ++i) {
             other[i] = target[i] != u ? label[target[i]] : own;
-            if (target[i] < u && other[i] != giant) other[i] = own;
+            if (other[i] != giant && !lists_here(u, target[i])) other[i] = own;
         }
         gatherer.reserve(LISTED);
 #pragma unroll
         for (int i = 0; i < LISTED; ++i) {
             const bool leaves = other[i] != own;
             Edge edge;
-            if (leaves) edge = {order_key(graph.weights[arc[i]]), arc[i], own, other[i]};
+            if (leaves) edge = {order_key(graph.weights[arc[i]]), id_of(arc[i], u, target[i]), own, other[i]};
             const Pick mine = {edge.key, arc[i]};
             if (leaves && other[i] == giant && mine < lightest) lightest = mine;
             gatherer.add(leaves && other[i] != giant, edge);
@@ -338,11 +338,7 @@ __device__ void count_outside(const Graph& graph, const int32* __restrict__ labe
     uint64 mine = 0;
     for (int64 first = grid_thread(); first < graph.vertices; first += grid_threads() * LABELS) {
         int32 component[LABELS];
-#pragma unroll
-        for (int k = 0; k < LABELS; ++k) {
-            const int64 v = first + k * grid_threads();
-            component[k] = v < graph.vertices ? label[v] : +DEAD;
-        }
+        load_labels(label, first, graph.vertices, component);
 #pragma unroll
         for (int k = 0; k < LABELS; ++k) {
             const int64 v = first + k * grid_threads();

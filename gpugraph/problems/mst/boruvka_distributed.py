@@ -46,8 +46,6 @@ LEAST_ROOM = 1 << 16
 """Edges that a list has room for at least."""
 NARROW_ARCS = 1 << 31
 """A rank with fewer arcs than this has positions of 32 bits."""
-LESS_LIGHT = 0.35
-"""So much of the light arcs is enough where the lightest arcs have left few components, as on one device."""
 _MOST_TRIES = 64
 _EDGE_WORDS = 3
 
@@ -199,7 +197,8 @@ class ForestOnDevices(Arrays):
         self.share = 1.0
         if filters(self.part):
             merged = self.trees * FILE["MERGED"] < active
-            self.share = min(alone.LIGHT_ARCS * active * (LESS_LIGHT if merged else 1) / self.part.arcs, 1.0)
+            light = alone.LIGHT_ARCS * (FILE["LESS_MERGED"] / 100 if merged else 1)
+            self.share = min(light * active / self.part.arcs, 1.0)
 
     def list_edges(self) -> bool:
         """List own edges that join two components; return whether there may be heavier ones than those.
