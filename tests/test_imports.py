@@ -74,3 +74,26 @@ def test_a_run_on_a_device_imports_no_compiler_and_no_library(problem: str, sour
     # Its graph is made or checked, searched and its result finished on the device; a GPU also makes the certificate.
     words = (problem, source, "--device", "emulated", "--repeat", 1, "--verify", "none", "--quiet")
     assert loaded_by(command(*words)) == set()
+
+
+@pytest.mark.parametrize(("device", "begun"), [((), [0]), (("--device", "cuda:1"), [1]), (("--device", "cpu"), [])])
+def test_a_gpu_gets_ready_while_libraries_are_imported(device: tuple[str, ...], begun: list[int]) -> None:
+    program = f"""
+import sys
+from gpugraph.devices import discovery
+
+def begin(index):
+    begun.append(index)
+    assert "numpy" not in sys.modules
+
+begun = []
+discovery.begin_context = begin
+discovery.check_installed = lambda: None
+from gpugraph.cli.group import cli
+try:
+    cli.main(["mst", "grid:4x4", "--algo", "kruskal", "--quiet", *{device}])
+except SystemExit:
+    print(begun)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == str(begun), done.stderr

@@ -56,6 +56,8 @@ def main() -> None:
 
 def _end(code: object) -> None:
     """End the process: what was registered for its end runs, and nothing is taken apart that goes with it anyway."""
+    if _is_watched():
+        sys.exit(code)  # type: ignore[arg-type]
     atexit._run_exitfuncs()  # of it the interpreter's own end would be the next to know
     for stream in (sys.stdout, sys.stderr):
         try:
@@ -63,6 +65,15 @@ def _end(code: object) -> None:
         except (OSError, ValueError, AttributeError):  # closed, full, or not there: the boundary has told it
             continue
     os._exit(code if isinstance(code, int) else int(code is not None))
+
+
+def _is_watched() -> bool:
+    """Tell whether a profiler or a debugger runs the process, and has something to say after its end."""
+    watchers: list[object] = [sys.getprofile(), sys.gettrace()]
+    monitoring = getattr(sys, "monitoring", None)  # from Python 3.12 on
+    if monitoring is not None:
+        watchers += map(monitoring.get_tool, (monitoring.DEBUGGER_ID, monitoring.PROFILER_ID))
+    return any(watchers)
 
 
 def _main() -> None:

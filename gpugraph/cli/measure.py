@@ -83,8 +83,7 @@ def measure(
     """
     from gpugraph.cli.output import Progress
     from gpugraph.clock import Account
-    from gpugraph.measure.cell import Cell
-    from gpugraph.measure.run_cell import run_cell
+    from gpugraph.devices.discovery import expect_device
     from gpugraph.ranks.world import world
 
     if graph is None:
@@ -122,15 +121,21 @@ def measure(
             **same,
         )
         return
-    account, print_record = Account("start", Command.began), _printer(style)
+    account = Account("start", Command.began)
     algo, _, chosen = _with_commands(names[0] if names else "auto", commands).partition("@")
-    device = chosen or device
+    device = chosen or (_device_of(algo) if device == "auto" else device)
+    if (comm := world()) is None:
+        expect_device(device)  # which takes as long as all the imports that follow
+    from gpugraph.measure.cell import Cell
+    from gpugraph.measure.run_cell import run_cell
+
+    print_record = _printer(style)
     _check_algorithm(problem, algo)
     cell = Cell(
         problem,
         graph,
         algo,
-        device=_device_of(algo) if device == "auto" else device,
+        device=device,
         preparations=prepare,
         options=parse_settings(settings),
         index_bits=int(index_bits) if index_bits else None,
@@ -140,7 +145,7 @@ def measure(
     with Progress(quiet=quiet, verbose=verbose) as progress:
         with diverted():
             record = run_cell(cell, progress, sampling, account)
-        if (comm := world()) is not None and comm.rank > 0:  # rank 0 delivers what all have found
+        if comm is not None and comm.rank > 0:  # rank 0 delivers what all have found
             output = save = None
         troubles: list[InputError] = []
         if output is not None and record.status != "failed":

@@ -17,7 +17,8 @@ from numpy.typing import DTypeLike, NDArray
 
 from gpugraph.clock import Clock
 from gpugraph.devices.base import Array, Defines, Mark, Stopwatch, covering_grid
-from gpugraph.devices.cuda_runtime import DeviceMemory, begin_context, check_index, import_cupy, translate, translated
+from gpugraph.devices.context import begin_context
+from gpugraph.devices.cuda_runtime import DeviceMemory, check_index, import_cupy, translate, translated
 from gpugraph.devices.cuda_streams import CudaClock, CudaCopies, CudaMark, CudaStopwatch, Events, Interrupts
 from gpugraph.devices.kernels import CompiledModule, CudaKernel, architecture_for, compile_kernels
 from gpugraph.devices.nvrtc import parameter_sizes
