@@ -25,7 +25,7 @@ from gpugraph.cli.output import (
     tell,
 )
 from gpugraph.errors import InputError, VerificationFailed, unknown_name
-from gpugraph.problems.registry import command_of
+from gpugraph.problems.registry import NAMES, command_of
 from gpugraph.quantities import parse_share
 
 if TYPE_CHECKING:
@@ -126,6 +126,8 @@ def measure(
     device = chosen or (_device_of(algo) if device == "auto" else device)
     if (comm := world()) is None:
         expect_device(device)  # which takes as long as all the imports that follow
+    if algo in ("auto", *NAMES[problem].split()):
+        _import_numpy()
     from gpugraph.measure.cell import Cell
     from gpugraph.measure.run_cell import run_cell
 
@@ -173,6 +175,20 @@ def measure(
         raise VerificationFailed(record.data["verification"]["detail"], where=where)
     if troubles:
         raise troubles[0]
+
+
+def _import_numpy() -> None:
+    """Import NumPy, and let its BLAS not start a thread for every core: no algorithm of ours has any use for them."""
+    told = os.environ.get(_BLAS_THREADS)
+    os.environ.setdefault(_BLAS_THREADS, "1")
+    try:
+        import numpy  # noqa: F401
+    finally:
+        if told is None:  # what this process starts is not told so
+            del os.environ[_BLAS_THREADS]
+
+
+_BLAS_THREADS = "OPENBLAS_NUM_THREADS"
 
 
 def parse_settings(settings: tuple[str, ...]) -> dict[str, str]:

@@ -121,8 +121,7 @@ def test_an_interruption_stays_one_wherever_it_strikes(tmp_path, where):
 
 WRITING = f"""
 import sys, time
-from gpugraph.graph.formats import native
-from gpugraph.graph import formats
+from gpugraph.graph.formats import known, native
 from dataclasses import replace
 from gpugraph.cli import main
 import gpugraph.graph.load as load
@@ -133,7 +132,7 @@ def write(graph, stream, extension):
     print("ready", file=sys.stderr, flush=True)
     {WORK}
 
-load.formats.for_output = lambda name: replace(native.FORMAT, write=write)
+known.for_output = lambda name: replace(native.FORMAT, write=write)
 main()
 """
 
