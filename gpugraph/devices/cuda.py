@@ -231,7 +231,7 @@ class CudaDevice:
         return scalar[0]
 
     def _fetch(self, *parts: tuple[int, int, int]) -> None:
-        """Bring (address, bytes, place in the small pinned buffer) with no more Python than must be between launches."""
+        """Bring (address, bytes, place in the small pinned buffer), with little Python: it runs between launches."""
         runtime, stream = self._runtime, self._stream_pointer
         try:
             for source, size, place in parts:
