@@ -383,7 +383,7 @@ delta_stepping_distributed_relax_hubs(const uint64* __restrict__ entries, int32 
 // says how far.
 //
 //     block   FLAGS words: how often each rank has said that what it wrote is there
-//             table (P, TOLD), as above
+//             two tables (P, TOLD), as above, which take turns: who is late may read the last one still
 //             entries (ENTRY_WORDS * n,), as above
 constexpr int FLAGS = 32;  // and so many ranks at most
 
@@ -413,8 +413,10 @@ struct Ranks {
     __device__ __forceinline__ uint64* block_of(int32 rank) const {
         return rank == own ? block : reinterpret_cast<uint64*>(blocks[rank]);
     }
-    __device__ __forceinline__ uint64* table_in(uint64* block) const { return block + FLAGS; }
-    __device__ __forceinline__ uint64* entries_in(uint64* block) const { return block + FLAGS + count * TOLD; }
+    __device__ __forceinline__ uint64* table_in(uint64* block, uint64 epoch) const {
+        return block + FLAGS + epoch % 2 * count * TOLD;
+    }
+    __device__ __forceinline__ uint64* entries_in(uint64* block) const { return block + FLAGS + 2 * count * TOLD; }
 };
 
 // Say, in the memory of another GPU, that all is there that was written before.
@@ -468,16 +470,17 @@ __device__ __noinline__ void agree(const Ranks& ranks, uint32 share, float64 wid
                                    uint32* control, uint64* hub_pieces, uint64* plan) {
     static_assert(BINS <= BLOCK, "a thread looks after one bin");
     __shared__ uint32 sums[WARPS], edge, counts[FLAGS];
+    const uint64 epoch = current(&plan[EPOCH]);
     for (int word = threadIdx.x; word < TOLD; word += blockDim.x) {
         const uint64 told = word == OVERFLOWED ? control[OVERFLOW] : current(&own_table[word]);
         for (int32 rank = 0; rank < ranks.count; ++rank) {
-            ranks.table_in(ranks.block_of(rank))[ranks.own * TOLD + word] = told;
+            ranks.table_in(ranks.block_of(rank), epoch)[ranks.own * TOLD + word] = told;
         }
         own_table[word] = 0;
     }
     meet(ranks, plan);
 
-    const uint64* table = ranks.table_in(ranks.block);
+    const uint64* table = ranks.table_in(ranks.block, epoch);
     const int bin = threadIdx.x;
     uint32 waiting = 0;
     if (bin < BINS) {

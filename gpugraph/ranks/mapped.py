@@ -47,6 +47,7 @@ def mapped_block(comm: HostComm, device: Any, words: int) -> MappedBlock | None:
     if not all(comm.share(device.kind == "cuda")) or len(set(comm.share(socket.gethostname()))) > 1:
         return None
     runtime = device.cupy.cuda.runtime
+    runtime.setDevice(device.index)
     own = device.full(-(-8 * words // GRAIN) * GRAIN // 8, 0, np.uint64)
     device.synchronize()
     try:
