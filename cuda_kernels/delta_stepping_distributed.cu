@@ -5,7 +5,8 @@ A rank owns the vertices [first, first + rows) and holds every arc whose *head* 
 owner lowers a distance, knows it exactly, and prunes as one device does; what travels is the vertices that are to be
 relaxed, each with its distance.  A round looks over the vertices that are pending, those whose distance has fallen
 since it was last sent (survey); all ranks agree on how far the round goes; what is near is put into one list of all
-ranks (collect), and each relaxes its own arcs out of all of them (relax, relax_hubs).
+ranks (collect), and each relaxes its own arcs out of all of them (relax, relax_hubs).  Where each device can write into
+the memory of all others, one launch makes all rounds, without messages (rounds).
 
 In a dense graph most arcs are too long to matter: at first sums from a *horizon* on are left alone.  The arcs of a row
 that are shorter than the horizon come first in it, so that the others are not even read.  Then the vertices beyond
@@ -23,6 +24,9 @@ graph what lies within is relaxed once more (reenter).
     hubs (arcs / HUB_ROW + 1)                        rows put aside, by entry; see relax.cuh
     control (CONTROL_WORDS,) uint32                  OVERFLOW, and NEAR: entries collected
     table (P, TOLD) uint64                           what each rank tells of what is pending; see enum Told
+
+Kernel rules of rounds: every wait on another block is grid_barrier(), every wait on another device is meet(), which the
+first block does between two barriers; all ranks come to the same ones, for they decide alike on the same table.
 
 Source: Meyer & Sanders 2003, Delta-stepping: a parallelizable shortest path algorithm (light and heavy arcs);
 Chakaravarthy et al. 2014, Scalable single source shortest path algorithms for massively parallel systems (pulling along
