@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import json
 
-from gpugraph.peers import LIBRARIES
+import pytest
+
+from gpugraph.peers import LIBRARIES, register_commands
 from gpugraph.problems.contract import PROBLEMS
 from gpugraph.problems.registry import load_problem
 from tests.cli.runner import succeed
+
+
+@pytest.fixture(autouse=True)
+def _no_commands_of_other_tests() -> None:
+    register_commands({})
 
 
 def test_every_library_is_listed_with_its_version_or_the_way_to_get_it() -> None:
