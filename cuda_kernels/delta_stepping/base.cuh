@@ -21,6 +21,7 @@ constexpr int BLOCK = 512;
 constexpr int WARPS = BLOCK / WARP;
 constexpr int IN_FLIGHT = SUMS_OVERFLOW ? 4 : 3;  // arcs a lane has under way in a long row (floats take registers),
 constexpr int DEALT = SUMS_OVERFLOW ? 3 : 2;  // when the arcs of short rows are dealt out,
+constexpr int ABREAST = SUMS_OVERFLOW ? 2 : 1;       // in local steps,
 constexpr int SCANNED = 4;        // and distances when all are read
 constexpr int LONG_ROW = 64;      // from this many arcs on a warp relaxes a row alone,
 constexpr int HUB_ROW = 256;      // and from this many on all warps of the grid do, a piece each;
@@ -120,6 +121,16 @@ struct Hubs {
     uint64 room;
 };
 
+// What a block knows of the others since they met last.
+struct Seen {
+    uint32 near;      // entries of the near queue
+    uint32 listed;    // and of the far list, or all vertices that are pending
+    uint32 lost;      // LOST
+    uint32 overflow;  // OVERFLOW
+    uint64 pieces;    // of hubs
+    uint64 least;     // the complement of the least distance that is pending
+};
+
 // The shared memory of a block.
 struct Shared {
     int32 near_vertex[WARPS * BUFFER];
@@ -133,12 +144,12 @@ struct Shared {
     PackedRow carried_row[PACKABLE ? CARRIED * WARPS : 1];
     List near, far;         // where this round's vertices go,
     distance_t threshold;   // and what parts them
-    uint32 far_open;        // the far list has not overflowed
     uint32 histogram[BINS];
     uint32 sums[WARPS];
     uint32 local_count[3];  // entries of the block's own queues; the words take turns
     uint32 crowded[2];      // CROWDED, or 0 in a step that does not listen; the words take turns
     uint32 base;
+    Seen seen;
     uint32 round;           // from 1
     uint32 bucket;          // number of the far list
     uint32 lost;            // what LOST was when lost entries were collected last

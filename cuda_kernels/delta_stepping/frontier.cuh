@@ -23,27 +23,49 @@ __device__ __forceinline__ void relax_groups(Push& push, Row row, int32 group, c
     const bool is_hub = row.end - row.begin >= LOCAL_ROW;
     append_hubs(hubs, row, is_hub && leads && now == row.length, push.control);
     if (is_hub) row.end = row.begin;
-    bool first = true;
+    const bool live = now == row.length;
+    push.outbox.count(RELAXED, __popc(__ballot_sync(FULL_MASK, leads && live && at < row.end)));
     while (__any_sync(FULL_MASK, at < row.end)) {
-        distance_t sum = UNREACHED, before = 0;
-        Row head = {0, UNREACHED, 0, 0};
-        if (at < row.end) {
-            const weight_t weight = graph.weights[at];
-            head.vertex = graph.targets[at];
-            if (now == row.length) {
-                sum = extended(row.length, weight);
-                if (SUMS_OVERFLOW && sum == UNREACHED && push.horizon == UNREACHED) push.note_overflow(head.vertex);
+        distance_t sum[ABREAST], before[ABREAST];
+        int32 head[ABREAST];
+        unsigned won = 0, again = 0;
+#pragma unroll
+        for (int i = 0; i < ABREAST; ++i) {
+            sum[i] = UNREACHED;
+            before[i] = 0;
+            head[i] = 0;
+            if (at + i * group >= row.end) continue;
+            const weight_t weight = graph.weights[at + i * group];
+            head[i] = graph.targets[at + i * group];
+            if (live) sum[i] = extended(row.length, weight);
+        }
+        index_t begin = 0, end = 0;
+#pragma unroll
+        for (int i = 0; i < ABREAST; ++i) {
+            if (SUMS_OVERFLOW && live && at + i * group < row.end && sum[i] == UNREACHED &&
+                push.horizon == UNREACHED) {
+                push.note_overflow(head[i]);
+            }
+            if (sum[i] < push.horizon) {
+                if (i == 0) {
+                    begin = graph.offsets[head[i]];
+                    end = graph.offsets[head[i] + 1];
+                }
+                before[i] = atomicMin(&push.distance[head[i]], sum[i]);
             }
         }
-        if (sum < push.horizon) {
-            head = row_of(graph, head.vertex, sum);
-            before = atomicMin(&push.distance[head.vertex], sum);
+#pragma unroll
+        for (int i = 0; i < ABREAST; ++i) {
+            if (sum[i] < before[i]) won |= 1u << i;
+            if (sum[i] < before[i] && before[i] < push.outbox.shared.threshold) again |= 1u << i;
         }
-        const unsigned relaxed = __ballot_sync(FULL_MASK, leads && at < row.end && now == row.length);
-        if (first) push.outbox.count(RELAXED, __popc(relaxed));
-        first = false;
-        push.outbox.push_row(sum < before, head, sum < before && before < push.outbox.shared.threshold);
+        push.outbox.push_row(won & 1, {head[0], sum[0], begin, end}, again & 1);
         at += static_cast<index_t>(group);
+        if (__any_sync(FULL_MASK, at < row.end)) {
+        #pragma unroll
+        for (int i = 1; i < ABREAST; ++i) push.outbox.push(won >> i & 1, head[i], sum[i], again >> i & 1);
+        }
+        at += static_cast<index_t>((ABREAST-1) * group);
     }
 }
 
