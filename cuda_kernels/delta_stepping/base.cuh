@@ -21,7 +21,6 @@ constexpr int BLOCK = 512;
 constexpr int WARPS = BLOCK / WARP;
 constexpr int IN_FLIGHT = SUMS_OVERFLOW ? 4 : 3;  // arcs a lane has under way in a long row (floats take registers),
 constexpr int DEALT = SUMS_OVERFLOW ? 3 : 2;  // when the arcs of short rows are dealt out,
-constexpr int ABREAST = SUMS_OVERFLOW ? 2 : 1;       // in local steps,
 constexpr int SCANNED = 4;        // and distances when all are read
 constexpr int LONG_ROW = 64;      // from this many arcs on a warp relaxes a row alone,
 constexpr int HUB_ROW = 256;      // and from this many on all warps of the grid do, a piece each;

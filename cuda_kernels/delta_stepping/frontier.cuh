@@ -20,52 +20,46 @@ __device__ __forceinline__ void relax_groups(Push& push, Row row, int32 group, c
     const bool leads = (lane_id() & (group - 1)) == 0;
     index_t at = row.begin + static_cast<index_t>(lane_id() & (group - 1));
     const distance_t now = row.begin < row.end ? current(&push.distance[row.vertex]) : row.length;
-    const bool is_hub = row.end - row.begin >= LOCAL_ROW;
-    append_hubs(hubs, row, is_hub && leads && now == row.length, push.control);
-    if (is_hub) row.end = row.begin;
     const bool live = now == row.length;
+    const bool is_hub = row.end - row.begin >= LOCAL_ROW;
+    append_hubs(hubs, row, is_hub && leads && live, push.control);
+    if (is_hub) row.end = row.begin;
     push.outbox.count(RELAXED, __popc(__ballot_sync(FULL_MASK, leads && live && at < row.end)));
+    const auto read = [&](index_t arc, int32* head, weight_t* weight) {
+        if (arc >= row.end) return;
+        *weight = graph.weights[arc];
+        *head = graph.targets[arc];
+    };
+    const auto lower = [&](index_t arc, int32 head, weight_t weight, Row* row_at, distance_t* before) {
+        if (arc >= row.end || !live) return UNREACHED;
+        const distance_t sum = extended(row.length, weight);
+        if (SUMS_OVERFLOW && sum == UNREACHED && push.horizon == UNREACHED) push.note_overflow(head);
+        if (sum >= push.horizon) return sum;
+        if (row_at != nullptr && sum < push.outbox.shared.threshold) {
+            row_at->begin = graph.offsets[head];
+            row_at->end = graph.offsets[head + 1];
+        }
+        *before = atomicMin(&push.distance[head], sum);
+        return sum;
+    };
     while (__any_sync(FULL_MASK, at < row.end)) {
-        distance_t sum[ABREAST], before[ABREAST];
-        int32 head[ABREAST];
-        unsigned won = 0, again = 0;
-#pragma unroll
-        for (int i = 0; i < ABREAST; ++i) {
-            sum[i] = UNREACHED;
-            before[i] = 0;
-            head[i] = 0;
-            if (at + i * group >= row.end) continue;
-            const weight_t weight = graph.weights[at + i * group];
-            head[i] = graph.targets[at + i * group];
-            if (live) sum[i] = extended(row.length, weight);
+        const bool second = group == WARP && __any_sync(FULL_MASK, at + WARP < row.end);
+        Row head = {0, UNREACHED, 0, 0};
+        int32 other = 0;
+        weight_t weight = 0, other_weight = 0;
+        read(at, &head.vertex, &weight);
+        if (second) read(at + WARP, &other, &other_weight);
+        distance_t before = 0, other_sum = UNREACHED, other_before = 0;
+        head.length = lower(at, head.vertex, weight, &head, &before);
+        if (second) other_sum = lower(at + WARP, other, other_weight, nullptr, &other_before);
+        bool won = head.length < before;
+        push.outbox.push_row(won, head, won && before < push.outbox.shared.threshold);
+        if (second) {
+            won = other_sum < other_before;
+            push.outbox.push(won, other, other_sum, won && other_before < push.outbox.shared.threshold);
+            at += WARP;
         }
-        index_t begin = 0, end = 0;
-#pragma unroll
-        for (int i = 0; i < ABREAST; ++i) {
-            if (SUMS_OVERFLOW && live && at + i * group < row.end && sum[i] == UNREACHED &&
-                push.horizon == UNREACHED) {
-                push.note_overflow(head[i]);
-            }
-            if (sum[i] < push.horizon) {
-                if (i == 0) {
-                    begin = graph.offsets[head[i]];
-                    end = graph.offsets[head[i] + 1];
-                }
-                before[i] = atomicMin(&push.distance[head[i]], sum[i]);
-            }
-        }
-#pragma unroll
-        for (int i = 0; i < ABREAST; ++i) {
-            if (sum[i] < before[i]) won |= 1u << i;
-            if (sum[i] < before[i] && before[i] < push.outbox.shared.threshold) again |= 1u << i;
-        }
-        push.outbox.push_row(won & 1, {head[0], sum[0], begin, end}, again & 1);
         at += static_cast<index_t>(group);
-        if (__any_sync(FULL_MASK, at < row.end)) {
-        #pragma unroll
-        for (int i = 1; i < ABREAST; ++i) push.outbox.push(won >> i & 1, head[i], sum[i], again >> i & 1);
-        }
-        at += static_cast<index_t>((ABREAST-1) * group);
     }
 }
 
