@@ -20,18 +20,18 @@ __device__ __forceinline__ void relax_groups(Push& push, Row row, int32 group, c
     const bool leads = (lane_id() & (group - 1)) == 0;
     index_t at = row.begin + static_cast<index_t>(lane_id() & (group - 1));
     const distance_t now = row.begin < row.end ? current(&push.distance[row.vertex]) : row.length;
-    const bool live = now == row.length;
     const bool is_hub = row.end - row.begin >= LOCAL_ROW;
-    append_hubs(hubs, row, is_hub && leads && live, push.control);
-    if (is_hub) row.end = row.begin;
-    push.outbox.count(RELAXED, __popc(__ballot_sync(FULL_MASK, leads && live && at < row.end)));
+    if (__any_sync(FULL_MASK, is_hub)) {
+        append_hubs(hubs, row, is_hub && leads && now == row.length, push.control);
+        if (is_hub) row.end = row.begin;
+    }
     const auto read = [&](index_t arc, int32* head, weight_t* weight) {
         if (arc >= row.end) return;
         *weight = graph.weights[arc];
         *head = graph.targets[arc];
     };
     const auto lower = [&](index_t arc, int32 head, weight_t weight, Row* row_at, distance_t* before) {
-        if (arc >= row.end || !live) return UNREACHED;
+        if (arc >= row.end || now != row.length) return UNREACHED;
         const distance_t sum = extended(row.length, weight);
         if (SUMS_OVERFLOW && sum == UNREACHED && push.horizon == UNREACHED) push.note_overflow(head);
         if (sum >= push.horizon) return sum;
@@ -42,6 +42,7 @@ __device__ __forceinline__ void relax_groups(Push& push, Row row, int32 group, c
         *before = atomicMin(&push.distance[head], sum);
         return sum;
     };
+    bool first = true;
     while (__any_sync(FULL_MASK, at < row.end)) {
         const bool second = group == WARP && __any_sync(FULL_MASK, at + WARP < row.end);
         Row head = {0, UNREACHED, 0, 0};
@@ -52,6 +53,10 @@ __device__ __forceinline__ void relax_groups(Push& push, Row row, int32 group, c
         distance_t before = 0, other_sum = UNREACHED, other_before = 0;
         head.length = lower(at, head.vertex, weight, &head, &before);
         if (second) other_sum = lower(at + WARP, other, other_weight, nullptr, &other_before);
+        if (first) {
+            push.outbox.count(RELAXED, __popc(__ballot_sync(FULL_MASK, leads && at < row.end && now == row.length)));
+        }
+        first = false;
         bool won = head.length < before;
         push.outbox.push_row(won, head, won && before < push.outbox.shared.threshold);
         if (second) {
@@ -110,7 +115,7 @@ __device__ __forceinline__ uint32 relax_locally(Push& push, const Queue& queue, 
         __syncthreads();
         step += 1;
         held = shared.local_count[step % 3];
-        const bool is_crowd = held > (step < FEW_STEPS ? LOCAL_ROOM : CROWD * WARPS * rows);
+        const bool is_crowd = held > LOCAL_ROOM || (held > CROWD * WARPS * rows && held * step > 16 * WARPS * rows);
         if (held > LOCAL_ROOM) held = LOCAL_ROOM;
         if (is_crowd && threadIdx.x == 0) {
             push.control[CROWDED] = shared.round;  // race-allowed: every writer writes the same
