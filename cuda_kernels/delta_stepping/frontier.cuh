@@ -17,12 +17,11 @@ __device__ __forceinline__ Row row_of(const Graph& graph, int32 vertex, distance
 // row of a head begins is read while its distance is lowered.  All lanes must call.
 __device__ __forceinline__ void relax_groups(Push& push, Row row, int32 group, const Hubs& hubs) {
     const Graph& graph = push.graph;
-    const bool leads = (lane_id() & (group - 1)) == 0;
     index_t at = row.begin + static_cast<index_t>(lane_id() & (group - 1));
     const distance_t now = row.begin < row.end ? current(&push.distance[row.vertex]) : row.length;
     const bool is_hub = row.end - row.begin >= LOCAL_ROW;
     if (__any_sync(FULL_MASK, is_hub)) {
-        append_hubs(hubs, row, is_hub && leads && now == row.length, push.control);
+        append_hubs(hubs, row, is_hub && at == row.begin && now == row.length, push.control);
         if (is_hub) row.end = row.begin;
     }
     const auto read = [&](index_t arc, int32* head, weight_t* weight) {
@@ -42,7 +41,6 @@ __device__ __forceinline__ void relax_groups(Push& push, Row row, int32 group, c
         *before = atomicMin(&push.distance[head], sum);
         return sum;
     };
-    bool first = true;
     while (__any_sync(FULL_MASK, at < row.end)) {
         const bool second = group == WARP && __any_sync(FULL_MASK, at + WARP < row.end);
         Row head = {0, UNREACHED, 0, 0};
@@ -53,10 +51,8 @@ __device__ __forceinline__ void relax_groups(Push& push, Row row, int32 group, c
         distance_t before = 0, other_sum = UNREACHED, other_before = 0;
         head.length = lower(at, head.vertex, weight, &head, &before);
         if (second) other_sum = lower(at + WARP, other, other_weight, nullptr, &other_before);
-        if (first) {
-            push.outbox.count(RELAXED, __popc(__ballot_sync(FULL_MASK, leads && at < row.end && now == row.length)));
-        }
-        first = false;
+        const bool relaxed = at == row.begin && at < row.end && now == row.length;
+        push.outbox.count(RELAXED, __popc(__ballot_sync(FULL_MASK, relaxed)));
         bool won = head.length < before;
         push.outbox.push_row(won, head, won && before < push.outbox.shared.threshold);
         if (second) {
