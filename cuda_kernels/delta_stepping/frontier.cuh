@@ -18,7 +18,6 @@ __device__ __forceinline__ Row row_of(const Graph& graph, int32 vertex, distance
 // under way at once.  All lanes must call.
 __device__ __forceinline__ void relax_groups(Push& push, Row row, int32 group, const Hubs& hubs) {
     const Graph& graph = push.graph;
-    const distance_t threshold = push.outbox.shared.threshold;
     index_t at = row.begin + static_cast<index_t>(lane_id() & (group - 1));
     const distance_t now = row.begin < row.end ? current(&push.distance[row.vertex]) : row.length;
     const bool is_hub = row.end - row.begin >= LOCAL_ROW;
@@ -37,7 +36,7 @@ __device__ __forceinline__ void relax_groups(Push& push, Row row, int32 group, c
         const distance_t sum = extended(row.length, weight);
         if (SUMS_OVERFLOW && sum == UNREACHED && push.horizon == UNREACHED) push.note_overflow(head);
         if (sum >= push.horizon) return sum;
-        if (begin != nullptr && sum < threshold) {
+        if (begin != nullptr && sum < push.outbox.shared.threshold) {
             *begin = graph.offsets[head];
             *end = graph.offsets[head + 1];
         }
@@ -57,10 +56,10 @@ __device__ __forceinline__ void relax_groups(Push& push, Row row, int32 group, c
         const bool relaxed = at == row.begin && at < row.end && now == row.length;
         push.outbox.count(RELAXED, __popc(__ballot_sync(FULL_MASK, relaxed)));
         bool won = head.length < before;
-        push.outbox.push_row(won, head, won && before < threshold);
+        push.outbox.push_row(won, head, won && before < push.outbox.shared.threshold);
         if (two) {
             won = other_sum < other_before;
-            push.outbox.push(won, other, other_sum, won && other_before < threshold);
+            push.outbox.push(won, other, other_sum, won && other_before < push.outbox.shared.threshold);
             at += WARP;
         }
         at += static_cast<index_t>(group);
