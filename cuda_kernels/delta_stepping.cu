@@ -96,8 +96,8 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
                     static_cast<uint64>(arcs / LOCAL_ROW + 1)};
     };
 
-    // What the blocks have told each other when they met last, of the queue `turn`, the hubs put aside while it was made,
-    // and the far list.  One thread reads it for its block: a word that all warps read is read one by one.
+    // What all blocks have told before they met: of the near queue `turn`, of the hubs put aside while it was made, and
+    // of the far list.  One thread reads it for its block, since reads of one word by all warps wait for each other.
     const auto look = [&](uint32 turn) {
         if (threadIdx.x == 0) {
             shared.seen = {current(near(turn).count), current(far(shared.bucket).count), current(&control[LOST]),
@@ -105,6 +105,10 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
                            current(far(shared.bucket).least)};
         }
         __syncthreads();
+    };
+    const auto meet = [&](uint32 turn) {
+        barrier();
+        look(turn);
     };
 
     // Start: every distance is UNREACHED but the source's, which is the one entry.
@@ -129,8 +133,7 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
     if (threshold == 0) threshold = 1;
     if (threshold > horizon) threshold = horizon;
     if (threshold > limit) threshold = limit;
-    barrier();
-    look(round);
+    meet(round);
     enter(START);
 
     Outbox outbox = {shared, graph, distance, control, true, false, 0, 0, 0, 0};
@@ -166,8 +169,7 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
                 outbox.open(near(round + 1), far(shared.bucket), threshold, shared.seen.listed);
                 relax_hubs(push, graph, distance, hubs(round), shared.seen.pieces);
                 outbox.flush();
-                barrier();
-                look(round + 1);
+                meet(round + 1);
                 enter(HUBS);
             }
             round += 1;
@@ -181,8 +183,7 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
             outbox.open(near(round), far(shared.bucket), threshold, shared.seen.listed);
             collect(outbox, everything, shared.floor, threshold, false);
             if (grid_thread() == 0) control[RESCANS] += 1;
-            barrier();
-            look(round);
+            meet(round);
             enter(BUCKETS);
             continue;
         }
@@ -251,8 +252,7 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
                 }
             }
             if (threadIdx.x == 0) shared.bucket = bucket + 1;
-            barrier();
-            look(round);
+            meet(round);
             enter(BUCKETS);
             continue;
         }
@@ -272,18 +272,16 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
                 *near(round + 1).count = *near(round + 2).count = 0;
                 *far(bucket).count = far_room + 1;
             }
-            barrier();
-            look(round + 1);
+            meet(round + 1);
             if (shared.seen.pieces != 0) relax_hubs(pull, graph, distance, hubs(round), shared.seen.pieces);
-            barrier();
             round += 1;
+            meet(round);
         } else {
             if (threadIdx.x == 0) shared.floor = 0;
             outbox.open(near(round), far(bucket), horizon, shared.seen.listed);
             collect(outbox, everything, shared.floor, horizon, false);
-            barrier();
+            meet(round);
         }
-        look(round);
         threshold = horizon;
         horizon = UNREACHED;
         enter(PULL);

@@ -70,8 +70,8 @@ __device__ __forceinline__ void relax_groups(Push& push, Row row, int32 group, c
 // each keeps the near vertices that it lowers in a queue of its own in shared memory and goes on with them, so that a
 // step costs two reads one after the other and one barrier of the block.  Blocks do not wait for each other: one may
 // relax a vertex to which another will find a shorter path, and then the vertex is entered again.  A block that found
-// much more than others may have, such as a clique, calls for an end; what is left then goes into the near queue and is
-// dealt out anew.  Returns the number of steps made.
+// much more than others may have, such as a clique, calls for an end, the sooner the more it is; what is left then goes
+// into the near queue and is dealt out anew.  Returns the number of steps made.
 __device__ __forceinline__ uint32 relax_locally(Push& push, const Queue& queue, uint32 count, int group_shift,
                                                 const Hubs& hubs) {
     Outbox& outbox = push.outbox;
