@@ -11,8 +11,9 @@ one tree; then every vertex learns the smallest vertex of its tree.
     7  label     every vertex hangs on its root, and every root learns the smallest vertex below it
 
 Only the rows of phase 5 and 6 are read as a whole; an arc between two trees always has an end outside of the giant, and
-is found from there.  Of all other rows two arcs are read.  Where others have rows of the graph, that end's row may be
-theirs: those of others are empty here, and all are read.
+is found from there.  Of all other rows two arcs are read.  Where others have rows of the graph, those are empty here,
+and an arc of which neither end is looked at joins the giant of one of them with that of another: it is found out later
+whether they are one component.
 
 Which of two vertices comes before the other decides a hash of their numbers: numbers themselves would make chains as
 long as a road network is wide, for neighbours in space are neighbours in number.
@@ -47,7 +48,8 @@ constexpr int RESIDENT = 4;
 constexpr int EARLY = 2;         // arcs of every row that are looked at
 constexpr int SHORT_ROW = 16;    // below this many arcs one lane reads a row,
 constexpr int HUB_ROW = 8192;    // below this many a warp, and from it on a block
-constexpr int SAMPLES = BLOCK;   // vertices asked for their root
+constexpr int SAMPLES = BLOCK;   // vertices asked for their root,
+constexpr int FEW = 16;          // one of so many at least hangs on a giant
 
 // Phases; `timeline` holds the nanoseconds at the beginning of each that was entered.
 enum Phase { START, SAMPLE, FLATTEN, GIANT, REST, HUBS, LABEL, END };
@@ -131,7 +133,8 @@ __device__ __forceinline__ void join_row(const int32* __restrict__ targets, int3
     }
 }
 
-// The most frequent root among SAMPLES vertices that lie evenly spread.  All threads must call.
+// The most frequent root among SAMPLES vertices that lie evenly spread; NO_GIANT where it is none of every FEW.
+// All threads must call.
 __device__ void find_giant(int32 vertices, const int32* parent, uint32* giant) {
     __shared__ int32 roots[SAMPLES];
     __shared__ uint64 best;
@@ -143,7 +146,7 @@ __device__ void find_giant(int32 vertices, const int32* parent, uint32* giant) {
     for (int i = 0; i < SAMPLES; ++i) votes += roots[i] == mine;
     atomicMax(&best, static_cast<uint64>(votes) << 32 | static_cast<uint32>(mine));
     __syncthreads();
-    if (threadIdx.x == 0) *giant = static_cast<uint32>(best);
+    if (threadIdx.x == 0) *giant = (best >> 32) * FEW < SAMPLES ? NO_GIANT : static_cast<uint32>(best);
 }
 
 // ------------------------------------------------------------------ the kernel

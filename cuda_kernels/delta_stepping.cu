@@ -96,6 +96,21 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
                     static_cast<uint64>(arcs / LOCAL_ROW + 1)};
     };
 
+    // What all blocks have told before they met: of the near queue `turn`, of the hubs put aside while it was made, and
+    // of the far list.  One thread reads it for its block, since reads of one word by all warps wait for each other.
+    const auto look = [&](uint32 turn) {
+        if (threadIdx.x == 0) {
+            shared.seen = {current(near(turn).count), current(far(shared.bucket).count), current(&control[LOST]),
+                           current(&control[OVERFLOW]), current(hubs(turn + 2).pieces),
+                           current(far(shared.bucket).least)};
+        }
+        __syncthreads();
+    };
+    const auto meet = [&](uint32 turn) {
+        barrier();
+        look(turn);
+    };
+
     // Start: every distance is UNREACHED but the source's, which is the one entry.
     if (threadIdx.x == 0) {
         shared.settled_before = shared.pushes_before = shared.repeats_before = 0;
@@ -118,7 +133,7 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
     if (threshold == 0) threshold = 1;
     if (threshold > horizon) threshold = horizon;
     if (threshold > limit) threshold = limit;
-    barrier();
+    meet(round);
     enter(START);
 
     Outbox outbox = {shared, graph, distance, control, true, false, 0, 0, 0, 0};
@@ -126,7 +141,7 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
     while (true) {
         // Relax until nothing is near.
         while (true) {
-            uint32 count = current(near(round).count);
+            uint32 count = shared.seen.near;
             if (count == 0) break;
             if (count > room) count = room;
             if (grid_thread() == 0) {
@@ -135,7 +150,7 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
                 control[ROUNDS] += 1;
             }
             if (threadIdx.x == 0) shared.round = round + 1;
-            outbox.open(near(round + 1), far(shared.bucket), threshold);
+            outbox.open(near(round + 1), far(shared.bucket), threshold, shared.seen.listed);
             const bool local = count <= local_limit;
             uint32 steps = 1;
             if (local) {
@@ -148,13 +163,13 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
             if (threadIdx.x == 0) shared.steps += steps;
             outbox.flush();
             if (barrier_or_stop()) return;
+            look(round + 1);
             enter(local ? LOCAL : WIDE);
-            const uint64 pieces = current(hubs(round).pieces);
-            if (pieces != 0) {
-                outbox.open(near(round + 1), far(shared.bucket), threshold);
-                relax_hubs(push, graph, distance, hubs(round), pieces);
+            if (shared.seen.pieces != 0) {
+                outbox.open(near(round + 1), far(shared.bucket), threshold, shared.seen.listed);
+                relax_hubs(push, graph, distance, hubs(round), shared.seen.pieces);
                 outbox.flush();
-                barrier();
+                meet(round + 1);
                 enter(HUBS);
             }
             round += 1;
@@ -162,14 +177,13 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
 
         // What found no room is entered again.
         const Pending everything = {Queue{nullptr, nullptr}, distance, false, static_cast<uint32>(vertices)};
-        const uint32 lost_now = current(&control[LOST]);
-        if (lost_now != shared.lost) {
+        if (shared.seen.lost != shared.lost) {
             barrier();  // all have seen the queue empty before it fills again
-            if (threadIdx.x == 0) shared.lost = lost_now;
-            outbox.open(near(round), far(shared.bucket), threshold);
+            if (threadIdx.x == 0) shared.lost = shared.seen.lost;
+            outbox.open(near(round), far(shared.bucket), threshold, shared.seen.listed);
             collect(outbox, everything, shared.floor, threshold, false);
             if (grid_thread() == 0) control[RESCANS] += 1;
-            barrier();
+            meet(round);
             enter(BUCKETS);
             continue;
         }
@@ -184,19 +198,24 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
         // too near, for what was entered may have fallen since: then a bucket stays empty.  Without a list all
         // distances are read, and where many wait the threshold goes far enough to take in a part of them.
         const uint32 bucket = shared.bucket, turn = bucket % 2;
-        const uint32 listed = current(far(bucket).count);
+        const uint32 listed = shared.seen.listed;
         const bool few = listed <= far_room && listed <= graph.vertices / NEAR_SHARE;
         const Pending pending = {far(bucket).queue, distance, few, few ? listed : static_cast<uint32>(vertices)};
-        uint64* const nearest = pending.listed ? far(bucket).least : &wide_control[LEAST + turn];
         if (!pending.listed) {
-            survey(shared, distance, vertices, threshold, histogram + turn * BINS, &control[PENDING + turn], nearest);
+            survey(shared, distance, vertices, threshold, histogram + turn * BINS, &control[PENDING + turn],
+                   &wide_control[LEAST + turn]);
             barrier();
+            if (threadIdx.x == 0) {
+                shared.seen.listed = current(&control[PENDING + turn]);
+                shared.seen.least = current(&wide_control[LEAST + turn]);
+            }
+            __syncthreads();
         }
-        const uint32 waiting = pending.listed ? listed : current(&control[PENDING + turn]);
-        if (SUMS_OVERFLOW && DISTANCE_BITS == 32 && current(&control[OVERFLOW]) != 0) break;  // wider words are needed
+        const uint32 waiting = shared.seen.listed;
+        if (SUMS_OVERFLOW && DISTANCE_BITS == 32 && shared.seen.overflow != 0) break;  // wider words are needed
         if (threadIdx.x == 0) shared.floor = threshold;
         if (waiting != 0) {
-            const distance_t least = static_cast<distance_t>(~current(nearest));
+            const distance_t least = static_cast<distance_t>(~shared.seen.least);
             distance_t beyond = least + 1;
             if (!pending.listed) {
                 const distance_t full = full_bucket(shared, graph, threshold, histogram + turn * BINS, waiting);
@@ -216,7 +235,7 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
                 if (threadIdx.x == 0) shared.packed = 1;
             }
             round += 1;  // a block may still be reading that the queue of the last is empty
-            outbox.open(near(round), far(bucket + 1), threshold);
+            outbox.open(near(round), far(bucket + 1), threshold, 0);
             collect(outbox, pending, shared.floor, threshold, keep);
             if (blockIdx.x == 0) {
                 for (int bin = threadIdx.x; bin < BINS; bin += BLOCK) histogram[(turn ^ 1) * BINS + bin] = 0;
@@ -233,7 +252,7 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
                 }
             }
             if (threadIdx.x == 0) shared.bucket = bucket + 1;
-            barrier();
+            meet(round);
             enter(BUCKETS);
             continue;
         }
@@ -253,16 +272,15 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
                 *near(round + 1).count = *near(round + 2).count = 0;
                 *far(bucket).count = far_room + 1;
             }
-            barrier();
-            const uint64 pieces = current(hubs(round).pieces);
-            if (pieces != 0) relax_hubs(pull, graph, distance, hubs(round), pieces);
-            barrier();
+            meet(round + 1);
+            if (shared.seen.pieces != 0) relax_hubs(pull, graph, distance, hubs(round), shared.seen.pieces);
             round += 1;
+            meet(round);
         } else {
             if (threadIdx.x == 0) shared.floor = 0;
-            outbox.open(near(round), far(bucket), horizon);
+            outbox.open(near(round), far(bucket), horizon, shared.seen.listed);
             collect(outbox, everything, shared.floor, horizon, false);
-            barrier();
+            meet(round);
         }
         threshold = horizon;
         horizon = UNREACHED;

@@ -5,7 +5,8 @@ A rank owns the vertices [first, first + rows) and holds every arc whose *head* 
 owner lowers a distance, knows it exactly, and prunes as one device does; what travels is the vertices that are to be
 relaxed, each with its distance.  A round looks over the vertices that are pending, those whose distance has fallen
 since it was last sent (survey); all ranks agree on how far the round goes; what is near is put into one list of all
-ranks (collect), and each relaxes its own arcs out of all of them (relax, relax_hubs).
+ranks (collect), and each relaxes its own arcs out of all of them (relax, relax_hubs).  Where each device can write into
+the memory of all others, one launch makes all rounds, without messages (rounds).
 
 In a dense graph most arcs are too long to matter: at first sums from a *horizon* on are left alone.  The arcs of a row
 that are shorter than the horizon come first in it, so that the others are not even read.  Then the vertices beyond
@@ -22,7 +23,10 @@ graph what lies within is relaxed once more (reenter).
     best (n,) distance_t                             of each entry that pulls the best offer
     hubs (arcs / HUB_ROW + 1)                        rows put aside, by entry; see relax.cuh
     control (CONTROL_WORDS,) uint32                  OVERFLOW, and NEAR: entries collected
-    table (P, BY_BIN + BINS) uint64                  what each rank tells of what is pending; see enum Told
+    table (P, TOLD) uint64                           what each rank tells of what is pending; see enum Told
+
+Kernel rules of rounds: every wait on another block is grid_barrier(), every wait on another device is meet(), which the
+first block does between two barriers; all ranks come to the same ones, for they decide alike on the same table.
 
 Source: Meyer & Sanders 2003, Delta-stepping: a parallelizable shortest path algorithm (light and heavy arcs);
 Chakaravarthy et al. 2014, Scalable single source shortest path algorithms for massively parallel systems (pulling along
@@ -37,6 +41,7 @@ constexpr int TILE = 1024;  // arcs that a warp turns at a time
 // What a rank tells of its pending vertices: the complement of the least distance, whether a sum did not fit, and how
 // many there are by bin of their distance beyond `base`.
 enum Told { LEAST_PENDING, OVERFLOWED, BY_BIN };
+constexpr int TOLD = BY_BIN + BINS;
 
 // ------------------------------------------------------------------ entries
 
@@ -138,12 +143,10 @@ __device__ __forceinline__ void visit_bits(const distance_t* distance, uint32 bi
     }
 }
 
-// Launch: any.  Writes: table (BY_BIN + BINS,), this rank's, 0 at first, by atomics; and 0 for what the round that
-// follows counts.
-extern "C" __global__ void delta_stepping_distributed_survey(int32 rows, const distance_t* __restrict__ distance,
-                                                             const uint32* __restrict__ pending, distance_t base,
-                                                             float64 units, uint32* control, uint64* hub_pieces,
-                                                             uint64* table) {
+// Count the own pending vertices by bin of their distance beyond `base`, and find the nearest: both into `table`, 0 at
+// first, by atomics.  All threads of the grid must call.
+__device__ __forceinline__ void survey_pending(int32 rows, const distance_t* distance, const uint32* pending,
+                                               distance_t base, float64 units, uint64* table) {
     __shared__ uint32 histogram[BINS];
     __shared__ uint64 least;
     for (int bin = threadIdx.x; bin < BINS; bin += blockDim.x) histogram[bin] = 0;
@@ -166,6 +169,15 @@ extern "C" __global__ void delta_stepping_distributed_survey(int32 rows, const d
         if (histogram[bin] != 0) atomicAdd(&table[BY_BIN + bin], static_cast<uint64>(histogram[bin]));
     }
     if (threadIdx.x == 0 && least != 0) atomicMax(&table[LEAST_PENDING], least);
+}
+
+// Launch: any.  Writes: table (TOLD,), this rank's, 0 at first, by atomics; and 0 for what the round that follows
+// counts.
+extern "C" __global__ void delta_stepping_distributed_survey(int32 rows, const distance_t* __restrict__ distance,
+                                                             const uint32* __restrict__ pending, distance_t base,
+                                                             float64 units, uint32* control, uint64* hub_pieces,
+                                                             uint64* table) {
+    survey_pending(rows, distance, pending, base, units, table);
     if (grid_thread() == 0) {
         table[OVERFLOWED] = control[OVERFLOW];
         control[NEAR] = 0;
@@ -173,12 +185,12 @@ extern "C" __global__ void delta_stepping_distributed_survey(int32 rows, const d
     }
 }
 
-// Launch: any grid, blocks of whole warps.  Writes: this rank's stretch of the entries, the pending vertices below a
-// bin, slots by atomicAdd on control[NEAR]; pending, which they are no longer.
-extern "C" __global__ void delta_stepping_distributed_collect(int32 rows, int32 first,
-                                                              const distance_t* __restrict__ distance, uint32* pending,
-                                                              distance_t base, float64 units, int32 below,
-                                                              uint32* control, uint64* entries) {
+// Put the own pending vertices below a bin into the list of all ranks, and pending, which they are no longer:
+// write(slot, v, length), slots by atomicAdd on `taken`.  All threads of the grid must call.
+template <typename Write>
+__device__ __forceinline__ void collect_pending(int32 rows, const distance_t* distance, uint32* pending,
+                                                distance_t base, float64 units, int32 below, uint32* taken,
+                                                Write write) {
     const int64 words = (static_cast<int64>(rows) + WARP - 1) / WARP;
     for (int64 word = grid_thread() - lane_id(); word < words; word += grid_threads()) {
         const int64 mine = word + lane_id();
@@ -190,13 +202,23 @@ extern "C" __global__ void delta_stepping_distributed_collect(int32 rows, int32 
             if (lane_id() == which) near = found;
         });
         if (!__any_sync(FULL_MASK, near != 0)) continue;
-        const uint32 slot = warp_reserve(&control[NEAR], static_cast<uint32>(__popc(near)));
+        const uint32 slot = warp_reserve(taken, static_cast<uint32>(__popc(near)));
         if (near != 0) pending[mine] = bits & ~near;
         visit_bits(distance, near, word, [&](int which, bool there, int32 v, distance_t length) {
             const uint32 lanes = __ballot_sync(FULL_MASK, there), begin = __shfl_sync(FULL_MASK, slot, which);
-            if (there) write_entry(entries, begin + __popc(lanes & lanes_before()), first + v, length);
+            if (there) write(begin + __popc(lanes & lanes_before()), v, length);
         });
     }
+}
+
+// Launch: any grid, blocks of whole warps.  Writes: this rank's stretch of the entries, the pending vertices below a
+// bin, slots by atomicAdd on control[NEAR]; pending, which they are no longer.
+extern "C" __global__ void delta_stepping_distributed_collect(int32 rows, int32 first,
+                                                              const distance_t* __restrict__ distance, uint32* pending,
+                                                              distance_t base, float64 units, int32 below,
+                                                              uint32* control, uint64* entries) {
+    collect_pending(rows, distance, pending, base, units, below, &control[NEAR],
+                    [&](uint32 slot, int32 v, distance_t length) { write_entry(entries, slot, first + v, length); });
 }
 
 // ------------------------------------------------------------------ relaxing
@@ -356,6 +378,234 @@ delta_stepping_distributed_relax_hubs(const uint64* __restrict__ entries, int32 
     Lower lower = {heads, weights, distance, pending, control, horizon};
     relax_pieces(lower, {offsets, light, whole != 0}, entries,
                  {hub_entry, hub_length, hub_first_piece, hub_pieces, hub_room});
+}
+
+// ------------------------------------------------------------------ all rounds in one launch
+
+// Where every GPU can write into the memory of all others, a round needs no host: a rank has a block of memory that is
+// mapped by all, what it tells and the vertices that it sends go straight into those of the others, and a word in each
+// says how far.
+//
+//     block   FLAGS words: how often each rank has said that what it wrote is there
+//             two tables (P, TOLD), as above, which take turns: who is late may read the last one still
+//             entries (ENTRY_WORDS * n,), as above
+constexpr int FLAGS = 32;  // and so many ranks at most
+
+enum Step { SURVEY, AGREE, COLLECT, EXCHANGE, RELAX };
+
+// Words of `plan`, all 0 before the first round of a search but for EPOCH, which is kept from one to the next.
+enum Plan {
+    EPOCH,      // how often the ranks have met
+    BASE,       // no pending vertex is nearer
+    BELOW,      // the first bin that is not near
+    BEGIN,      // this rank's first entry,
+    COUNT,      // and how many all have
+    ENDED,      // nothing is pending, or a sum of 32 bits did not fit
+    DID_NOT_FIT,
+    ROUNDS_DONE,
+    ENTRIES,    // of all ranks in all rounds,
+    SENT,       // and this one's
+    SPENT,      // nanoseconds in each of enum Step
+    PLAN_WORDS = SPENT + RELAX + 1
+};
+
+struct Ranks {
+    int32 count, own;
+    uint64* block;         // this rank's
+    const uint64* blocks;  // where that of each is mapped here
+
+    __device__ __forceinline__ uint64* block_of(int32 rank) const {
+        return rank == own ? block : reinterpret_cast<uint64*>(blocks[rank]);
+    }
+    __device__ __forceinline__ uint64* table_in(uint64* block, uint64 epoch) const {
+        return block + FLAGS + epoch % 2 * count * TOLD;
+    }
+    __device__ __forceinline__ uint64* entries_in(uint64* block) const { return block + FLAGS + 2 * count * TOLD; }
+};
+
+// Say, in the memory of another GPU, that all is there that was written before.
+__device__ __forceinline__ void say(uint64* flag, uint64 epoch) {
+#ifdef __CUDA_ARCH__
+    asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(flag), "l"(epoch) : "memory");
+#else
+    __threadfence_system();
+    *static_cast<volatile uint64*>(flag) = epoch;
+#endif
+}
+
+// What another GPU has said; what it wrote before is seen by whoever reads this first.
+__device__ __forceinline__ uint64 heard(const uint64* flag) {
+#ifdef __CUDA_ARCH__
+    uint64 epoch;
+    asm volatile("ld.acquire.sys.global.u64 %0, [%1];" : "=l"(epoch) : "l"(flag) : "memory");
+#else
+    const uint64 epoch = *static_cast<const volatile uint64*>(flag);
+    __threadfence_system();
+#endif
+    return epoch;
+}
+
+// Wait until all ranks are here.  The first block alone calls, all its threads, between two barriers of the grid.
+__device__ __forceinline__ void meet(const Ranks& ranks, uint64* plan) {
+    const uint64 epoch = current(&plan[EPOCH]) + 1;
+    __threadfence_system();
+    __syncthreads();
+    const int32 other = static_cast<int32>(threadIdx.x);
+    if (other < ranks.count && other != ranks.own) {
+        say(&ranks.block_of(other)[ranks.own], epoch);
+        spin_until(heard(&ranks.block[other]) >= epoch);
+    }
+    if (threadIdx.x == 0) plan[EPOCH] = epoch;
+    __syncthreads();
+}
+
+// The number of bins that begin before what lies a width beyond the nearest vertex.
+__device__ __forceinline__ uint32 bins_to_width(distance_t base, distance_t nearest, float64 width, float64 units) {
+    const float64 beyond = value_of(nearest, weight_t()) + width - value_of(base, weight_t());
+    const float64 scaled = SUMS_OVERFLOW ? beyond : beyond * units;
+    const float64 most = SUMS_OVERFLOW && DISTANCE_BITS == 64 ? 1.8446744073709550e19 : 4294967295.0;
+    const int bin = bin_of(scaled < most ? static_cast<distance_t>(scaled) : static_cast<distance_t>(0xffffffffu));
+    return static_cast<uint32>(scaled < most ? bin : BINS);
+}
+
+// Tell all ranks what is pending here, hear what is there, and settle, as all do alike, what the round takes.
+// The first block alone calls, all its threads, between two barriers of the grid.
+__device__ __noinline__ void agree(const Ranks& ranks, uint32 share, float64 width, float64 units, uint64* own_table,
+                                   uint32* control, uint64* hub_pieces, uint64* plan) {
+    static_assert(BINS <= BLOCK, "a thread looks after one bin");
+    __shared__ uint32 sums[WARPS], edge, counts[FLAGS];
+    const uint64 epoch = current(&plan[EPOCH]);
+    for (int word = threadIdx.x; word < TOLD; word += blockDim.x) {
+        const uint64 told = word == OVERFLOWED ? control[OVERFLOW] : current(&own_table[word]);
+        for (int32 rank = 0; rank < ranks.count; ++rank) {
+            ranks.table_in(ranks.block_of(rank), epoch)[ranks.own * TOLD + word] = told;
+        }
+        own_table[word] = 0;
+    }
+    meet(ranks, plan);
+
+    const uint64* table = ranks.table_in(ranks.block, epoch);
+    const int bin = threadIdx.x;
+    uint32 waiting = 0;
+    if (bin < BINS) {
+        for (int32 rank = 0; rank < ranks.count; ++rank) {
+            waiting += static_cast<uint32>(current(&table[rank * TOLD + BY_BIN + bin]));
+        }
+    }
+    uint32 inclusive = warp_scan(waiting);
+    if (lane_id() == WARP - 1) sums[bin / WARP] = inclusive;
+    if (bin == 0) edge = BINS;
+    if (bin < FLAGS) counts[bin] = 0;
+    __syncthreads();
+    uint32 total = 0;
+    for (int warp = 0; warp < WARPS; ++warp) {
+        if (warp < bin / WARP) inclusive += sums[warp];
+        total += sums[warp];
+    }
+    uint32 wanted = share > 0 ? share : 1;
+    if (wanted > total) wanted = total;
+    if (bin < BINS && inclusive >= wanted) atomicMin(&edge, static_cast<uint32>(bin));
+    uint64 least = 0, over = 0;
+    for (int32 rank = 0; rank < ranks.count; ++rank) {
+        const uint64 told = current(&table[rank * TOLD + LEAST_PENDING]);
+        if (told > least) least = told;
+        over |= current(&table[rank * TOLD + OVERFLOWED]);
+    }
+    const distance_t nearest = static_cast<distance_t>(~least), base = static_cast<distance_t>(plan[BASE]);
+    __syncthreads();
+    uint32 below = edge + 1;
+    if (total != 0) {
+        const uint32 to_width = bins_to_width(base, nearest, width, units);
+        if (to_width > below) below = to_width;
+    }
+    for (int32 rank = 0; rank < ranks.count; ++rank) {
+        uint32 mine = 0;
+        if (bin < BINS && bin < below) mine = static_cast<uint32>(current(&table[rank * TOLD + BY_BIN + bin]));
+        mine = warp_scan(mine);
+        if (lane_id() == WARP - 1 && mine != 0) atomicAdd(&counts[rank], mine);
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        uint64 begin = 0, count = 0;
+        for (int32 rank = 0; rank < ranks.count; ++rank) {
+            if (rank == ranks.own) begin = count;
+            count += counts[rank];
+        }
+        const bool ends = total == 0 || (DISTANCE_BITS == 32 && over != 0);
+        plan[BELOW] = below;
+        plan[BEGIN] = begin;
+        plan[COUNT] = count;
+        plan[ENDED] = ends;
+        if (over != 0) plan[DID_NOT_FIT] = 1;
+        if (!ends) {
+            plan[BASE] = nearest;  // nothing will ever be nearer
+            plan[ROUNDS_DONE] += 1;
+            plan[ENTRIES] += count;
+            plan[SENT] += counts[ranks.own];
+        }
+        control[NEAR] = 0;
+        *hub_pieces = 0;
+    }
+}
+
+// Launch: cooperative, BLOCK threads; control[ARRIVALS] and plan[ENDED] are 0.  Writes: distance and pending by
+// atomics, plan, hubs; own_table (TOLD,), 0 at first and afterwards; the blocks of all ranks.
+extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
+delta_stepping_distributed_rounds(int32 count, int32 rank, uint64* block, const uint64* __restrict__ blocks, int32 rows,
+                                  int32 first, uint32 share, float64 width, float64 units, int32 whole,
+                                  const int64* __restrict__ offsets, const uint32* __restrict__ light,
+                                  const int32* __restrict__ heads, const weight_t* __restrict__ weights,
+                                  distance_t horizon, distance_t* distance, uint32* pending, uint32* control,
+                                  int32* hub_entry, distance_t* hub_length, uint64* hub_first_piece, uint64* hub_pieces,
+                                  uint64 hub_room, uint64* own_table, uint64* plan) {
+    uint32 barriers = 0;
+    const auto barrier = [&]() { grid_barrier(&control[ARRIVALS], &barriers); };
+    uint64 since = device_nanoseconds();
+    const auto spent_on = [&](Step step) {
+        if (grid_thread() != 0) return;
+        const uint64 now = device_nanoseconds();
+        plan[SPENT + step] += now - since;
+        since = now;
+    };
+    const Ranks ranks = {count, rank, block, blocks};
+    uint64* const entries = ranks.entries_in(block);
+    Lower lower = {heads, weights, distance, pending, control, horizon};
+    const Turned turned = {offsets, light, whole != 0};
+    const Hubs hubs = {hub_entry, hub_length, hub_first_piece, hub_pieces, hub_room};
+    for (;;) {
+        const distance_t base = static_cast<distance_t>(current(&plan[BASE]));
+        survey_pending(rows, distance, pending, base, units, own_table);
+        barrier();
+        spent_on(SURVEY);
+        if (blockIdx.x == 0) agree(ranks, share, width, units, own_table, control, hub_pieces, plan);
+        barrier();
+        spent_on(AGREE);
+        if (current(&plan[ENDED]) != 0) return;
+
+        const uint64 begin = current(&plan[BEGIN]);
+        const int32 below = static_cast<int32>(current(&plan[BELOW]));
+        collect_pending(rows, distance, pending, base, units, below, &control[NEAR],
+                        [&](uint32 slot, int32 v, distance_t length) {
+                            for (int32 other = 0; other < ranks.count; ++other) {
+                                uint64* list = ranks.entries_in(ranks.block_of(other));
+                                write_entry(list, static_cast<int64>(begin + slot), first + v, length);
+                            }
+                        });
+        __threadfence_system();
+        barrier();
+        spent_on(COLLECT);
+        if (blockIdx.x == 0) meet(ranks, plan);
+        barrier();
+        spent_on(EXCHANGE);
+
+        relax_entries(lower, turned, entries, static_cast<uint32>(current(&plan[COUNT])), hubs);
+        barrier();
+        if (current(hub_pieces) != 0) {
+            relax_pieces(lower, turned, entries, hubs);
+            barrier();
+        }
+        spent_on(RELAX);
+    }
 }
 
 // ------------------------------------------------------------------ across the horizon

@@ -4,8 +4,10 @@ component, are trees as Rem's algorithm wants them.
 
     label, others (n)  the labels of this device's arcs, and those of another's
     changed (steps)    whether a step of follow moved a label
+    giants (ranks)     of each rank a vertex of its giant component, or NO_GIANT
+    apart (1)          whether they are of several components
 
-In launch order: join for every other device, follow.
+In launch order: join for every other device, follow, giants.
 
 Source: rem_union.cuh.
 */
@@ -13,6 +15,7 @@ Source: rem_union.cuh.
 #include "tree_links.cuh"
 
 constexpr int BLOCK = 256;
+constexpr uint32 NO_GIANT = 0xffffffffu;  // as components.cu has it
 constexpr int JUMPS = 32;  // links that a launch of follow climbs
 
 // Launch: any grid.  Writes label, by atomics.
@@ -28,4 +31,19 @@ extern "C" __global__ void merge_labels_join(int32 vertices, const int32* __rest
 extern "C" __global__ void merge_labels_follow(int32 step, int32 vertices, int32* label, uint32* changed) {
     if (step > 0 && changed[step - 1] == 0) return;
     if (shorten_links<JUMPS>(vertices, label)) changed[step] = 1;  // race-allowed: every writer writes 1
+}
+
+// Launch: one thread.  Writes apart.
+extern "C" __global__ void merge_labels_giants(int32 ranks, const uint32* __restrict__ giants,
+                                               const int32* __restrict__ label, uint32* apart) {
+    if (grid_thread() != 0) return;
+    int32 one = -1;
+    bool several = false;
+    for (int32 rank = 0; rank < ranks; ++rank) {
+        if (giants[rank] == NO_GIANT) continue;
+        const int32 other = label[giants[rank]];
+        several |= one >= 0 && other != one;
+        one = other;
+    }
+    *apart = several;
 }

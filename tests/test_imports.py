@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -74,3 +75,50 @@ def test_a_run_on_a_device_imports_no_compiler_and_no_library(problem: str, sour
     # Its graph is made or checked, searched and its result finished on the device; a GPU also makes the certificate.
     words = (problem, source, "--device", "emulated", "--repeat", 1, "--verify", "none", "--quiet")
     assert loaded_by(command(*words)) == set()
+
+
+@pytest.mark.parametrize(("device", "begun"), [((), [0]), (("--device", "cuda:1"), [1]), (("--device", "cpu"), [])])
+def test_a_gpu_gets_ready_while_libraries_are_imported(device: tuple[str, ...], begun: list[int]) -> None:
+    program = f"""
+import sys
+from gpugraph.devices import discovery
+
+def begin(index):
+    begun.append(index)
+    assert "numpy" not in sys.modules
+
+begun = []
+discovery.begin_context = begin
+discovery.check_installed = lambda: None
+from gpugraph.cli.group import cli
+try:
+    cli.main(["mst", "grid:4x4", "--algo", "kruskal", "--quiet", *{device}])
+except SystemExit:
+    print(begun)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == str(begun), done.stderr
+
+
+@pytest.mark.parametrize(("told", "seen"), [(None, "1"), ("4", "4")])
+def test_numpys_blas_starts_no_threads_unless_the_user_wants_them(told: str | None, seen: str) -> None:
+    program = """
+import os, sys
+
+class Watcher:
+    def find_spec(self, name, *_):
+        if name == "numpy":
+            seen.append(os.environ.get("OPENBLAS_NUM_THREADS"))
+
+seen = []
+sys.meta_path.insert(0, Watcher())
+from gpugraph.cli.group import cli
+try:
+    cli.main(["mst", "grid:4x4", "--device", "cpu", "--quiet"])
+except SystemExit:
+    print(*seen, os.environ.get("OPENBLAS_NUM_THREADS"))
+"""
+    environment = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+    environment |= {} if told is None else {"OPENBLAS_NUM_THREADS": told}
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=environment)
+    assert done.stdout.splitlines()[-1] == f"{seen} {told}", done.stderr

@@ -10,7 +10,7 @@ import pytest
 import gpugraph
 from gpugraph import errors
 from gpugraph.graph.families import FAMILIES
-from gpugraph.graph.formats import FORMATS
+from gpugraph.graph.formats.known import FORMATS
 from tests.cli.runner import run, succeed
 from tests.test_docs import sampled_briefly
 

@@ -40,6 +40,12 @@ def _grid(side: int, weight: Callable[[int], float]) -> list[Edge]:
     return across + down
 
 
+def _giants_apart() -> list[Edge]:
+    first, second = range(2, 22), range(22, 42)
+    within = [(u, v, 1 + (u * v) % 5) for clique in (first, second) for u in clique for v in clique if u < v]
+    return [*within, *((u, v, 2) for u in (0, 1) for v in second), (first[-1], second[-1], 9)]
+
+
 def _random(n: int, m: int, high: int, seed: int) -> list[Edge]:
     rng = np.random.default_rng(seed)
     ends = rng.integers(0, n, (m, 2))
@@ -72,6 +78,8 @@ _GRAPHS: dict[str, Callable[[], CSRGraph]] = {
     "grid-two-weights": lambda: undirected(64, _grid(8, lambda i: 1 + i % 2)),
     "caterpillar": lambda: undirected(60, _path(30, lambda i: 3) + [(i, 30 + i, i % 4) for i in range(30)]),
     "two-components": lambda: undirected(9, [(0, 1, 4), (1, 2, 8), (0, 2, 8), (5, 6, 1), (6, 7, 2), (5, 7, 2)]),
+    # Two ranks each have a large component that takes in most of their rows, joined by the last arc of two of them.
+    "giants-apart": lambda: undirected(42, _giants_apart()),
     "many-tiny": lambda: undirected(90, [(3 * i, 3 * i + 1, i % 5) for i in range(30)]),
     "zero-weights": lambda: undirected(6, [(0, 1, 0), (1, 2, 0), (2, 3, 5), (3, 4, 0), (4, 5, 0), (0, 5, 0)]),
     "all-zero": lambda: undirected(30, [*_path(30, lambda i: 0), (0, 29, 0), (3, 17, 0)]),

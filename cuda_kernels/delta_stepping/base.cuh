@@ -30,9 +30,8 @@ constexpr int HUB_SHIFT = 36;     // hubs and their pieces share a word
 constexpr int AHEAD = 32;         // entries that share a cache line: what lies that far is fetched in advance
 constexpr int BUFFER = 64;        // entries a warp holds back, to write them out together
 constexpr int LOCAL_STEPS = 128;  // before what a block holds is dealt out anew,
-constexpr int FEW_STEPS = 8;      // and after which one calls for that, if it has more for its warps
-constexpr int CROWD = 2;          // than so many times what they relax at once;
-constexpr int LISTENS = 4;        // the others listen in every fourth step
+constexpr int CROWD = 2;          // and of which one calls for that where it has for its warps so many times what
+constexpr int CROWD_STEPS = 24;   // they relax at once, and so many times, divided by the steps so far;
 constexpr int LOCAL_ROOM = BUFFER * WARPS / 2;  // entries of each of the two queues of a block, in the same memory
 constexpr bool PACKABLE = NARROW && SUMS_OVERFLOW;  // rows are packed only of integers, whose sums are exact
 constexpr int PACKED = 4;         // arcs of a packed row
@@ -120,6 +119,16 @@ struct Hubs {
     uint64 room;
 };
 
+// What a block knows of the others since they met last.
+struct Seen {
+    uint32 near;      // entries of the near queue
+    uint32 listed;    // and of the far list, or all vertices that are pending
+    uint32 lost;      // LOST
+    uint32 overflow;  // OVERFLOW
+    uint64 pieces;    // of hubs
+    uint64 least;     // the complement of the least distance that is pending
+};
+
 // The shared memory of a block.
 struct Shared {
     int32 near_vertex[WARPS * BUFFER];
@@ -133,12 +142,12 @@ struct Shared {
     PackedRow carried_row[PACKABLE ? CARRIED * WARPS : 1];
     List near, far;         // where this round's vertices go,
     distance_t threshold;   // and what parts them
-    uint32 far_open;        // the far list has not overflowed
     uint32 histogram[BINS];
     uint32 sums[WARPS];
     uint32 local_count[3];  // entries of the block's own queues; the words take turns
-    uint32 crowded[2];      // CROWDED, or 0 in a step that does not listen; the words take turns
+    uint32 crowded[2];      // CROWDED, as a step has seen it; the words take turns
     uint32 base;
+    Seen seen;
     uint32 round;           // from 1
     uint32 bucket;          // number of the far list
     uint32 lost;            // what LOST was when lost entries were collected last

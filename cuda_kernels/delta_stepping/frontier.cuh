@@ -14,35 +14,54 @@ __device__ __forceinline__ Row row_of(const Graph& graph, int32 vertex, distance
 
 // Relax the rows of the warp's lanes in groups: the `group` lanes of one row bring the same.  Nothing here waits for
 // what could have been asked for before: arcs are read while the distance tells whether the row is stale, and where the
-// row of a head begins is read while its distance is lowered.  All lanes must call.
+// row of a head begins is read while its distance is lowered.  Where a row has the whole warp, two arcs of a lane are
+// under way at once.  All lanes must call.
 __device__ __forceinline__ void relax_groups(Push& push, Row row, int32 group, const Hubs& hubs) {
     const Graph& graph = push.graph;
-    const bool leads = (lane_id() & (group - 1)) == 0;
     index_t at = row.begin + static_cast<index_t>(lane_id() & (group - 1));
     const distance_t now = row.begin < row.end ? current(&push.distance[row.vertex]) : row.length;
     const bool is_hub = row.end - row.begin >= LOCAL_ROW;
-    append_hubs(hubs, row, is_hub && leads && now == row.length, push.control);
-    if (is_hub) row.end = row.begin;
-    bool first = true;
+    if (__any_sync(FULL_MASK, is_hub)) {  // else nobody waits for `now` yet
+        append_hubs(hubs, row, is_hub && at == row.begin && now == row.length, push.control);
+        if (is_hub) row.end = row.begin;
+    }
+    const auto read = [&](index_t arc, int32* head, weight_t* weight) {
+        if (arc >= row.end) return;
+        *weight = graph.weights[arc];
+        *head = graph.targets[arc];
+    };
+    // Returns the sum; *before is the distance that it met, or 0; *begin and *end are the head's row if it is near.
+    const auto lower = [&](index_t arc, int32 head, weight_t weight, distance_t* before, index_t* begin, index_t* end) {
+        if (arc >= row.end || now != row.length) return UNREACHED;
+        const distance_t sum = extended(row.length, weight);
+        if (SUMS_OVERFLOW && sum == UNREACHED && push.horizon == UNREACHED) push.note_overflow(head);
+        if (sum >= push.horizon) return sum;
+        if (begin != nullptr && sum < push.outbox.shared.threshold) {
+            *begin = graph.offsets[head];
+            *end = graph.offsets[head + 1];
+        }
+        *before = atomicMin(&push.distance[head], sum);
+        return sum;
+    };
     while (__any_sync(FULL_MASK, at < row.end)) {
-        distance_t sum = UNREACHED, before = 0;
+        const bool two = group == WARP && __any_sync(FULL_MASK, at + WARP < row.end);
         Row head = {0, UNREACHED, 0, 0};
-        if (at < row.end) {
-            const weight_t weight = graph.weights[at];
-            head.vertex = graph.targets[at];
-            if (now == row.length) {
-                sum = extended(row.length, weight);
-                if (SUMS_OVERFLOW && sum == UNREACHED && push.horizon == UNREACHED) push.note_overflow(head.vertex);
-            }
+        int32 other = 0;
+        weight_t weight = 0, other_weight = 0;
+        distance_t before = 0, other_before = 0, other_sum = UNREACHED;
+        read(at, &head.vertex, &weight);
+        if (two) read(at + WARP, &other, &other_weight);
+        head.length = lower(at, head.vertex, weight, &before, &head.begin, &head.end);
+        if (two) other_sum = lower(at + WARP, other, other_weight, &other_before, nullptr, nullptr);
+        const bool relaxed = at == row.begin && at < row.end && now == row.length;
+        push.outbox.count(RELAXED, __popc(__ballot_sync(FULL_MASK, relaxed)));
+        bool won = head.length < before;
+        push.outbox.push_row(won, head, won && before < push.outbox.shared.threshold);
+        if (two) {
+            won = other_sum < other_before;
+            push.outbox.push(won, other, other_sum, won && other_before < push.outbox.shared.threshold);
+            at += WARP;
         }
-        if (sum < push.horizon) {
-            head = row_of(graph, head.vertex, sum);
-            before = atomicMin(&push.distance[head.vertex], sum);
-        }
-        const unsigned relaxed = __ballot_sync(FULL_MASK, leads && at < row.end && now == row.length);
-        if (first) push.outbox.count(RELAXED, __popc(relaxed));
-        first = false;
-        push.outbox.push_row(sum < before, head, sum < before && before < push.outbox.shared.threshold);
         at += static_cast<index_t>(group);
     }
 }
@@ -51,8 +70,8 @@ __device__ __forceinline__ void relax_groups(Push& push, Row row, int32 group, c
 // each keeps the near vertices that it lowers in a queue of its own in shared memory and goes on with them, so that a
 // step costs two reads one after the other and one barrier of the block.  Blocks do not wait for each other: one may
 // relax a vertex to which another will find a shorter path, and then the vertex is entered again.  A block that found
-// much more than others may have, such as a clique, calls for an end; what is left then goes into the near queue and is
-// dealt out anew.  Returns the number of steps made.
+// much more than others may have, such as a clique, calls for an end, the sooner the more it is; what is left then goes
+// into the near queue and is dealt out anew.  Returns the number of steps made.
 __device__ __forceinline__ uint32 relax_locally(Push& push, const Queue& queue, uint32 count, int group_shift,
                                                 const Hubs& hubs) {
     Outbox& outbox = push.outbox;
@@ -78,7 +97,7 @@ __device__ __forceinline__ uint32 relax_locally(Push& push, const Queue& queue, 
         uint32 crowded = 0;
         if (threadIdx.x == 0) {
             shared.local_count[(step + 2) % 3] = 0;
-            if (step % LISTENS == LISTENS - 1) crowded = current(&push.control[CROWDED]);
+            crowded = current(&push.control[CROWDED]);
         }
 #pragma unroll 1
         for (uint32 first = threadIdx.x / WARP * rows; first < held; first += WARPS * rows) {
@@ -94,7 +113,8 @@ __device__ __forceinline__ uint32 relax_locally(Push& push, const Queue& queue, 
         __syncthreads();
         step += 1;
         held = shared.local_count[step % 3];
-        const bool is_crowd = held > (step < FEW_STEPS ? LOCAL_ROOM : CROWD * WARPS * rows);
+        const uint32 at_once = WARPS * rows;
+        const bool is_crowd = held > LOCAL_ROOM || (held > CROWD * at_once && held * step > CROWD_STEPS * at_once);
         if (held > LOCAL_ROOM) held = LOCAL_ROOM;
         if (is_crowd && threadIdx.x == 0) {
             push.control[CROWDED] = shared.round;  // race-allowed: every writer writes the same

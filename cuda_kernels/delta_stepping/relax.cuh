@@ -29,18 +29,18 @@ struct Outbox {
         if (lane_id() == what) tally += number;
     }
 
-    // From here on near vertices go to `near`, far ones to `far` if it has room.  All threads must call.
-    __device__ __forceinline__ void open(const List& near, const List& far, distance_t below) {
+    // From here on near vertices go to `near`, far ones to `far`, which has `listed` entries, if it has room.  All
+    // threads must call.
+    __device__ __forceinline__ void open(const List& near, const List& far, distance_t below, uint32 listed) {
         __syncthreads();
         if (threadIdx.x == 0) {
             shared.near = near;
             shared.far = far;
             shared.threshold = below;
-            shared.far_open = current(far.count) <= far.room;
             shared.far_least = UNREACHED;
         }
         __syncthreads();
-        far_open = shared.far_open != 0;
+        far_open = listed <= far.room;
     }
 
     // Take in every lane's vertex v if `won`: its distance fell to `length`, `again` from below the threshold.

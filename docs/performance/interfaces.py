@@ -170,8 +170,8 @@ def _places(g: Any) -> tuple[int, int, int]:
 def measure_calls() -> None:
     """Print what a call costs, and how much of it beside the kernel.
 
-    That is beside the time from before the launch until its end is seen, and beside what a measurement says that the
-    kernel alone takes, on a GPU by its own clock.
+    That is beside the time from before the launch until its end is seen, and a small result with it, and beside what
+    a measurement says that the kernel alone takes, on a GPU by its own clock.
     """
     print("\n| a call on a graph held ready | in all | beside launch and kernel | beside the kernel alone |")
     print("|---|---|---|---|")

@@ -17,7 +17,9 @@ from typing import Any
 from gpugraph.html import card
 
 PHASES = ("convert", "copy", "kernel", "back")
-"""The caller's graph becomes arrays; these go to the device; it computes; the result becomes the caller's kind."""
+"""The caller's graph becomes arrays; these go to the device; it computes; the result becomes the caller's kind.
+
+A small result is waited for together with the kernel, and counts as that."""
 
 
 @dataclass

@@ -44,6 +44,9 @@ _Found = TypeVar("_Found", Distances, DistanceMatrix)
 _WORDS_AT_ONCE, _LEAST_BLOCK = 2**28, 64
 """Distances from many sources are found so many at a time, but of so many sources at least."""
 
+_SMALL = 64 << 10
+"""Bytes of a result whose way back is no phase worth a wait of its own."""
+
 
 @dataclass(frozen=True, eq=False)
 class _Ready:
@@ -116,17 +119,19 @@ class OnDevice(Shown):
         """
         ready = self._prepared("mst", algo, options)
         with calls.call("mst", self.device.kind):
-            handle = self._run(ready)
+            if on_device and self.device.kind != "cpu":
+                handle = self._run(ready)
+                return self._kept(handle[: int(self.device.read(ready.state.forest_edges))])
+            forest: Forest = self._answer(ready)
             if on_device:
-                return self._kept_forest(ready, handle)
-            forest: Forest = self._finished(ready, handle)
+                return forest.edges
         return self._verified(forest, verify)
 
     def components(self, *, algo: str = "auto", verify: str = "none", **options: Any) -> Components:
         """Return the connected components; of a directed graph the weakly connected ones."""
         ready = self._prepared("components", algo, options)
         with calls.call("components", self.device.kind):
-            found: Components = self._finished(ready, self._run(ready))
+            found: Components = self._answer(ready)
         checked: Components = self._verified(found, verify)
         return checked
 
@@ -267,24 +272,40 @@ class OnDevice(Shown):
             self.device.synchronize()
         return handle
 
-    def _finished(self, ready: _Ready, handle: Any, *query: Any) -> Any:
+    def _answer(self, ready: _Ready, *query: Any, limits: tuple[Any, ...] = ()) -> Any:
+        """Return a result on the host; for a small one the host waits once, for the kernel and the copy behind it.
+
+        Args:
+            ready: what answers.
+            query: the source, or nothing.
+            limits: what else ``run`` takes: where it may end.
+        """
+        algorithm, raw = ready.algorithm, None
+        with calls.phase("kernel"):
+            handle = algorithm.run(ready.state, NullClock(), *query, *limits)
+            if getattr(handle, "nbytes", _SMALL + 1) <= _SMALL:
+                raw = algorithm.fetch(ready.state, handle)
+            else:
+                self.device.synchronize()
         with calls.phase("back"):
-            return ready.algorithm.finish(ready.state, ready.algorithm.fetch(ready.state, handle), *query)
+            if raw is None:
+                raw = algorithm.fetch(ready.state, handle)
+            return algorithm.finish(ready.state, raw, *query)
 
     def _distances(self, ready: _Ready, source: int, on_device: bool) -> Any:
         with calls.call("sssp", self.device.kind):
-            handle = self._run(ready, source)
             if not on_device or self.device.kind == "cpu":
-                found = self._finished(ready, handle, source)
+                found = self._answer(ready, source)
                 return found.raw if on_device else found
+            handle = self._run(ready, source)
             real = ready.graph.weights.dtype.kind == "f"
             return self._kept(handle.view(ready.graph.weights.dtype) if real else handle)
 
     def _near(self, ready: _Ready, source: int, goal: int | None, cutoff: float | None) -> Distances:
         """Return the distances of the vertices up to a goal or a cutoff, by an algorithm that may end there."""
         with calls.call("sssp", self.device.kind):
-            handle = self._run(ready, source, *((goal, cutoff) if ready.algorithm.ends_early else ()))
-            return _within(self._finished(ready, handle, source), goal, cutoff)
+            limits = (goal, cutoff) if ready.algorithm.ends_early else ()
+            return _within(self._answer(ready, source, limits=limits), goal, cutoff)
 
     def _matrix(
         self,
@@ -303,7 +324,7 @@ class OnDevice(Shown):
             if ready.algorithm.together:
                 step = max(_LEAST_BLOCK, _WORDS_AT_ONCE // self.graph.vertices)
                 blocks = [tuple(vertices[first : first + step]) for first in range(0, len(vertices), step)]
-                found = DistanceMatrix.joined([self._finished(ready, self._run(ready, one), one) for one in blocks])
+                found = DistanceMatrix.joined([self._answer(ready, one) for one in blocks])
             else:
                 found = DistanceMatrix.joined([self._distances(ready, vertex, False) for vertex in vertices])
             if goal is not None or cutoff is not None:
@@ -312,11 +333,6 @@ class OnDevice(Shown):
             found = self._with_predecessors(found)
         matrix: DistanceMatrix = self._verified(found, verify)
         return matrix
-
-    def _kept_forest(self, ready: _Ready, handle: Any) -> Any:
-        if self.device.kind == "cpu":
-            return self._finished(ready, handle).edges
-        return self._kept(handle[: int(self.device.read(ready.state.forest_edges))])
 
     def _kept(self, array: Any) -> Any:
         """Return a copy on the device: the next call writes over the algorithm's own array."""

@@ -98,11 +98,15 @@ class Bench:
                     self._take_over(self._engine.leftovers(resume=self._resume))
                 self.devices = self._engine.open(Task(self.sweep, self._peers))
             else:
-                first = self._lanes[0]
+                first, *others = self._lanes
+                ask = {"do": "devices", "names": _device_names(self.sweep, self._peers)}
                 first.worker = first.start()
                 stack.callback(first.drop)
-                names = _device_names(self.sweep, self._peers)
-                opened = first.worker.answer({"do": "devices", "names": names}, "devices", START_S)
+                for lane in () if self._dry else others:  # which open theirs meanwhile; nobody waits for their answers
+                    lane.worker = lane.start()
+                    stack.callback(lane.drop)
+                    lane.worker.ask(ask)
+                opened = first.worker.answer(ask, "devices", START_S)
                 if opened is None:
                     raise WorkerDied(f"the worker did not open the devices within {in_seconds(START_S)}")
                 self.devices = opened["devices"]

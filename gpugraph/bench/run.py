@@ -1,7 +1,8 @@
 """The runner: takes the cells of a plan through workers, one graph after another, and stores each as it ends.
 
-There is one worker, or one in each of several lanes, which take the next graph as soon as they are free; or the graphs
-go to an engine, which has them measured on other machines (``bench/engines.py``).
+There is one worker, or one in each of several lanes, which take the next graph as soon as they are free, long ones in
+time for all lanes to end together; or the graphs go to an engine, which has them measured on other machines
+(``bench/engines.py``).
 
 Cells that share a graph go to the worker together, which interleaves their samples.  A cell that hangs is recorded and
 its worker killed; the others of its graph start again without it.  Where memory or time run out, the larger graphs of
@@ -13,7 +14,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -31,6 +32,9 @@ from gpugraph.measure.instruments import command_line
 from gpugraph.problems.contract import Input
 from gpugraph.problems.guest import told_of
 from gpugraph.quantities import in_units
+
+LAST_UNITS = 50
+"""With no more graphs left than that, lanes see to it that they end together."""
 
 STOPPING = ("out of memory", "timeout", "died")
 """Outcomes after which a larger graph of the same series is not tried."""
@@ -123,8 +127,7 @@ class Runner:
         if self._engine is not None:
             self._spread(units, self._engine)
         else:
-            waiting = iter(units)
-            side_by_side(self._lanes, lambda lane: self._serve(lane, waiting), self._stop)
+            side_by_side(self._lanes, lambda lane: self._serve(lane, units), self._stop)
         return self.totals
 
     def _stop(self) -> None:
@@ -133,7 +136,7 @@ class Runner:
             for lane in self._lanes:
                 lane.drop()
 
-    def _serve(self, lane: Lane, units: Iterator[list[Planned]]) -> None:
+    def _serve(self, lane: Lane, units: list[list[Planned]]) -> None:
         """Run graph after graph in a lane until none is left."""
         try:
             while (unit := self._next(units)) is not None:
@@ -142,9 +145,21 @@ class Runner:
         finally:
             lane.drop()
 
-    def _next(self, units: Iterator[list[Planned]]) -> list[Planned] | None:
+    def _next(self, units: list[list[Planned]]) -> list[Planned] | None:
+        """Return the graph that a lane takes: the smallest, or the longest if others would wait for it in the end."""
         with self._lock:
-            return None if self._stopped else next(units, None)
+            if self._stopped or not units:
+                return None
+            if len(self._lanes) == 1 or len(units) > LAST_UNITS:
+                return units.pop(0)
+            seconds = [self._seconds(unit) for unit in units]
+            longest = max(seconds)
+            return units.pop(seconds.index(longest) if longest * len(self._lanes) >= sum(seconds) else 0)
+
+    def _seconds(self, unit: Sequence[Planned]) -> float:
+        """Return about how many seconds the cells of a graph take."""
+        needs = [self._prices.need(planned) for planned in unit]
+        return sum(need.seconds for need in needs) + max(need.opening_s for need in needs)
 
     def _spread(self, units: Sequence[list[Planned]], engine: Engine) -> None:
         """Have an engine measure the cells of every graph, and take over the records."""

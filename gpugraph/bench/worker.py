@@ -140,6 +140,7 @@ class Worker:
         """Answer one request."""
         if request["do"] == "devices":
             self._send("devices", devices={name: describe_device(name) for name in request["names"]})
+            self._open()  # while the parent plans
         elif request["do"] == "describe":
             from gpugraph.problems.guest import describe_guest
 
@@ -152,13 +153,18 @@ class Worker:
                 self._send("broken", message=f"{type(error).__name__}: {error}")
             self._send("done")
 
+    def _open(self) -> None:
+        """Load what measures."""
+        from gpugraph.measure.run_cell import Session
+
+        self._session = self._session or Session()
+
     def _measure(self, request: Mapping[str, Any]) -> None:
         from gpugraph.measure.cell import Sampling
-        from gpugraph.measure.run_cell import DeviceLost, Session
+        from gpugraph.measure.run_cell import DeviceLost
         from gpugraph.measure.strangers import SpoiledGraph
 
-        if self._session is None:
-            self._session = Session()
+        self._open()
         if request.get("peers"):
             from gpugraph.peers import parse_commands, register_commands
 

@@ -71,7 +71,7 @@ def _peers(context: click.Context, incomplete: str) -> list[CompletionItem]:
 
 
 def _formats(context: click.Context, incomplete: str) -> list[CompletionItem]:
-    from gpugraph.graph.formats import FORMATS
+    from gpugraph.graph.formats.known import FORMATS
 
     return _items(sorted(form.name for form in FORMATS), incomplete)
 

@@ -25,7 +25,7 @@ from gpugraph.cli.output import (
     tell,
 )
 from gpugraph.errors import InputError, VerificationFailed, unknown_name
-from gpugraph.problems.registry import command_of
+from gpugraph.problems.registry import NAMES, command_of
 from gpugraph.quantities import parse_share
 
 if TYPE_CHECKING:
@@ -83,8 +83,7 @@ def measure(
     """
     from gpugraph.cli.output import Progress
     from gpugraph.clock import Account
-    from gpugraph.measure.cell import Cell
-    from gpugraph.measure.run_cell import run_cell
+    from gpugraph.devices.discovery import expect_device
     from gpugraph.ranks.world import world
 
     if graph is None:
@@ -122,15 +121,23 @@ def measure(
             **same,
         )
         return
-    account, print_record = Account("start", Command.began), _printer(style)
+    account = Account("start", Command.began)
     algo, _, chosen = _with_commands(names[0] if names else "auto", commands).partition("@")
-    device = chosen or device
+    device = chosen or (_device_of(algo) if device == "auto" else device)
+    if (comm := world()) is None:
+        expect_device(device)  # which takes as long as all the imports that follow
+    if algo in ("auto", *NAMES[problem].split()):
+        _import_numpy()
+    from gpugraph.measure.cell import Cell
+    from gpugraph.measure.run_cell import run_cell
+
+    print_record = _printer(style)
     _check_algorithm(problem, algo)
     cell = Cell(
         problem,
         graph,
         algo,
-        device=_device_of(algo) if device == "auto" else device,
+        device=device,
         preparations=prepare,
         options=parse_settings(settings),
         index_bits=int(index_bits) if index_bits else None,
@@ -140,7 +147,7 @@ def measure(
     with Progress(quiet=quiet, verbose=verbose) as progress:
         with diverted():
             record = run_cell(cell, progress, sampling, account)
-        if (comm := world()) is not None and comm.rank > 0:  # rank 0 delivers what all have found
+        if comm is not None and comm.rank > 0:  # rank 0 delivers what all have found
             output = save = None
         troubles: list[InputError] = []
         if output is not None and record.status != "failed":
@@ -168,6 +175,20 @@ def measure(
         raise VerificationFailed(record.data["verification"]["detail"], where=where)
     if troubles:
         raise troubles[0]
+
+
+def _import_numpy() -> None:
+    """Import NumPy, and let its BLAS not start a thread for every core: no algorithm of ours has any use for them."""
+    told = os.environ.get(_BLAS_THREADS)
+    os.environ.setdefault(_BLAS_THREADS, "1")
+    try:
+        import numpy  # noqa: F401
+    finally:
+        if told is None:  # what this process starts is not told so
+            del os.environ[_BLAS_THREADS]
+
+
+_BLAS_THREADS = "OPENBLAS_NUM_THREADS"
 
 
 def parse_settings(settings: tuple[str, ...]) -> dict[str, str]:

@@ -32,7 +32,10 @@ def guest_in(words: Sequence[str]) -> str | None:
     if len(given) != 1 or "," in given[0] or compared:
         return None
     named = given[0].partition("@")[0]
-    if not named or named == "auto" or named.startswith("peer:"):
+    from gpugraph.problems.registry import NAMES
+
+    own = NAMES.get(words[0], "").split()
+    if named in ("", "auto", *own) or named.startswith("peer:"):
         return None
     from gpugraph.problems.guest import installed, is_file
 

@@ -17,7 +17,8 @@ from numpy.typing import DTypeLike, NDArray
 
 from gpugraph.clock import Clock
 from gpugraph.devices.base import Array, Defines, Mark, Stopwatch, covering_grid
-from gpugraph.devices.cuda_runtime import DeviceMemory, begin_context, check_index, import_cupy, translate, translated
+from gpugraph.devices.context import begin_context
+from gpugraph.devices.cuda_runtime import DeviceMemory, check_index, import_cupy, translate, translated
 from gpugraph.devices.cuda_streams import CudaClock, CudaCopies, CudaMark, CudaStopwatch, Events, Interrupts
 from gpugraph.devices.kernels import CompiledModule, CudaKernel, architecture_for, compile_kernels
 from gpugraph.devices.nvrtc import parameter_sizes
@@ -195,7 +196,7 @@ class CudaDevice:
         if array.size == 0:
             return made
         if array.nbytes <= _SMALL:
-            self._fetch(array.data.ptr, array.nbytes)
+            self._fetch((array.data.ptr, array.nbytes, 0))
             as_bytes(made)[:] = self._small[: array.nbytes]
             return made
         with translated(self.label, f"after {self.last_kernel}"):
@@ -211,12 +212,10 @@ class CudaDevice:
         if array.nbytes + count.nbytes > _SMALL:
             return self.download(array[: int(self.read(count))])
         self._contiguous(array)
-        runtime, end = self._runtime, array.nbytes + count.nbytes
-        with translated(self.label, f"after {self.last_kernel}"):
-            runtime.memcpyAsync(self._small_pointer, array.data.ptr, array.nbytes, _TO_HOST, self._stream_pointer)
-        self._fetch(count.data.ptr, count.nbytes, array.nbytes)
-        told = int(self._small[array.nbytes : end].view(count.dtype)[0])
-        found: NDArray[Any] = self._small[: array.nbytes].view(array.dtype)[:told].copy()
+        size = array.nbytes
+        self._fetch((array.data.ptr, size, 0), (count.data.ptr, count.nbytes, size))
+        told = int(self._small[size : size + count.nbytes].view(count.dtype)[0])
+        found: NDArray[Any] = self._small[:size].view(array.dtype)[:told].copy()
         return found
 
     def read(self, array: Array, index: int = 0) -> Any:
@@ -228,14 +227,15 @@ class CudaDevice:
         scalar = self._scalars.get(dtype)
         if scalar is None:
             scalar = self._scalars[dtype] = self._small[: dtype.itemsize].view(dtype)
-        self._fetch(array.data.ptr + int(index) * dtype.itemsize, dtype.itemsize)
+        self._fetch((array.data.ptr + int(index) * dtype.itemsize, dtype.itemsize, 0))
         return scalar[0]
 
-    def _fetch(self, source: int, size: int, place: int = 0) -> None:
-        """Bring bytes to a place of the small pinned buffer, with no more Python than must be between launches."""
+    def _fetch(self, *parts: tuple[int, int, int]) -> None:
+        """Bring (address, bytes, place in the small pinned buffer), with little Python: it runs between launches."""
         runtime, stream = self._runtime, self._stream_pointer
         try:
-            runtime.memcpyAsync(self._small_pointer + place, source, size, _TO_HOST, stream)
+            for source, size, place in parts:
+                runtime.memcpyAsync(self._small_pointer + place, source, size, _TO_HOST, stream)
             self.interrupts.wait()
             runtime.streamSynchronize(stream)
         except Exception as error:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import ctypes
 import importlib
 import math
-import threading
 import warnings
 import weakref
 from typing import Any
@@ -123,26 +121,6 @@ def import_cupy() -> Any:
         raise DeviceUnavailable(
             f"CuPy cannot be imported: {reason}", remedy=f"have one cupy package only; {INSTALL}"
         ) from None
-
-
-def begin_context(index: int) -> threading.Thread:
-    """Let the driver make a GPU's context while CuPy is imported: each takes a third of a second, and neither waits.
-
-    What fails here fails again, and is told, when CuPy asks for the same context.
-    """
-
-    def make() -> None:
-        try:
-            driver = ctypes.CDLL("libcuda.so.1")
-            device, context = ctypes.c_int(), ctypes.c_void_p()
-            if driver.cuInit(0) == 0 and driver.cuDeviceGet(ctypes.byref(device), index) == 0:
-                driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), device)
-        except (OSError, AttributeError):
-            return
-
-    thread = threading.Thread(target=make, name="gpugraph-context", daemon=True)
-    thread.start()
-    return thread
 
 
 def gpu_count(cupy: Any) -> int:

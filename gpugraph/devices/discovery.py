@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 from typing import Any
 
+from gpugraph.devices.context import begin_context
 from gpugraph.errors import DeviceUnavailable, InputError, unknown_name
 
 KINDS = ("auto", "cuda", "cpu", "emulated")
@@ -37,6 +39,20 @@ def select_device(text: str = "auto", *, profile: bool = False) -> tuple[Any, st
         return _cuda(0, profile), None
     except DeviceUnavailable as missing:
         return _cpu(), f"no usable GPU: {missing.what}; running on the CPU"
+
+
+def expect_device(text: str) -> None:
+    """Let the driver begin with the GPU that ``select_device`` is going to open, if it is to be one.
+
+    Raises:
+        InputError: ``text`` names no device.
+    """
+    kind, number = parse_device(text)
+    if kind not in ("auto", "cuda"):
+        return
+    with contextlib.suppress(DeviceUnavailable):  # ``select_device`` will say so
+        check_installed()
+        begin_context(number)
 
 
 def race_detector(seed: int) -> Any:

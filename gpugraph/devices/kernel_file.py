@@ -46,16 +46,23 @@ class Source:
         path: the file that was asked for.
         name: how diagnostics call it; relative for the kernels of the package, so that caches can be moved.
         text: the flattened text.
-        kernels: names of its ``extern "C" __global__`` functions, in order of appearance, whatever defines
-            they stand under.
         ours: True for a file of ``cuda_kernels/``.
     """
 
     path: Path
     name: str
     text: str
-    kernels: tuple[str, ...]
     ours: bool
+
+    @cached_property
+    def code(self) -> str:
+        """The text with comments blanked and every line where it was."""
+        return without_comments(self.text)
+
+    @cached_property
+    def kernels(self) -> tuple[str, ...]:
+        """Names of its ``extern "C" __global__`` functions, in order of appearance, under whatever defines."""
+        return tuple(dict.fromkeys(_KERNEL.findall(self.code)))
 
 
 def find_source(file: str | os.PathLike[str]) -> Path:
@@ -81,13 +88,34 @@ def load_source(file: str | os.PathLike[str]) -> Source:
         InputError: the file, or one that it includes, does not exist or is no text.
     """
     path = find_source(file)
-    text = _flatten(path, [], {})
-    kernels = tuple(dict.fromkeys(_KERNEL.findall(without_comments(text))))
-    return Source(path, _display_name(path), text, kernels, ours=_is_ours(path))
+    read, source = _OURS.get(path, ({}, None))
+    if source is None or any(_state(one) != state for one, state in read.items()):
+        read = {}
+        source = Source(path, _display_name(path), _flatten(path, [], {}, read), ours=_is_ours(path))
+        if source.ours:  # a driver asks for its constants, and the compiler for the text
+            _OURS[path] = read, source
+    return source
+
+
+_State = tuple[int, int]
+"""When a file was changed last, in nanoseconds, and its bytes."""
+
+_OURS: dict[Path, tuple[dict[Path, _State], Source]] = {}
+"""Files of ``cuda_kernels/`` as they were read last, each with the state of all files in it."""
+
+
+def _state(path: Path) -> _State:
+    state = path.stat()
+    return state.st_mtime_ns, state.st_size
+
+
+@cache
+def _resolved(path: Path) -> Path:
+    return path.resolve()
 
 
 def _is_ours(path: Path) -> bool:
-    return path.resolve().is_relative_to(_home())
+    return _resolved(path).is_relative_to(_home())
 
 
 @cache
@@ -98,7 +126,7 @@ def _home() -> Path:
 @cache
 def _display_name(path: Path) -> str:
     if _is_ours(path):
-        return (Path(_home().name) / path.resolve().relative_to(_home())).as_posix()
+        return (Path(_home().name) / _resolved(path).relative_to(_home())).as_posix()
     return path.as_posix()
 
 
@@ -112,27 +140,30 @@ def _blanked(token: re.Match[str]) -> str:
     return text if text[0] == '"' else "\n".join(" " * len(line) for line in text.split("\n"))
 
 
-def _flatten(path: Path, within: list[Path], guards: dict[Path, str]) -> str:
-    """Return the text of ``path`` with its includes in place; ``within`` is the chain that led here."""
+def _flatten(path: Path, within: list[Path], guards: dict[Path, str], read: dict[Path, _State]) -> str:
+    """Return the text of ``path`` with its includes in place; ``within`` is the chain that led here.
+
+    The state of every file that is read is added to ``read``.
+    """
     try:
-        state = path.stat()
-        pairs = _lines(path, state.st_mtime_ns, state.st_size)
+        read[path] = _state(path)
+        pairs = _lines(path, *read[path])
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"cannot read the kernel file: {error}", where=path, remedy="check the path") from None
     name = _display_name(path).replace("\\", "\\\\").replace('"', '\\"')
     lines = [f'#line 1 "{name}"']
     for number, (line, code) in enumerate(pairs, start=1):
-        match = _INCLUDE.match(code)
+        match = _INCLUDE.match(code) if "#" in code else None
         if match is None:
-            lines.append("" if _PRAGMA_ONCE.match(code) else line)
+            lines.append("" if "#" in code and _PRAGMA_ONCE.match(code) else line)
             continue
-        target = _find_include(match[1], path, number).resolve()
-        if target in within or target == path.resolve():
+        target = _resolved(_find_include(match[1], path, number))
+        if target in within or target == _resolved(path):
             lines.append("")  # a cycle: the guard would skip it
             continue
         guard = guards.setdefault(target, f"GPUGRAPH_INCLUDED_{len(guards)}")
         lines += [f"#ifndef {guard}", f"#define {guard}"]
-        lines.append(_flatten(target, [*within, path.resolve()], guards))
+        lines.append(_flatten(target, [*within, _resolved(path)], guards, read))
         lines += ["#endif", f'#line {number + 1} "{name}"']
     return "\n".join(lines)
 
@@ -172,8 +203,9 @@ def define_lines(defines: Defines | None) -> str:
     return "".join(lines)
 
 
-_CONSTANT = re.compile(r"\bconstexpr\s+(\w+)\s+(\w+)\s*=\s*([^;{}]+);")
-_ENUM = re.compile(r"\benum\b\s*(\w*)\s*(?::\s*\w+\s*)?\{([^}]*)\}")
+# A pattern that begins with letters is searched for by them, one that begins with \b is tried at every place.
+_CONSTANT = re.compile(r"constexpr\s+(\w+)\s+(\w+)\s*=\s*([^;{}]+);")
+_ENUM = re.compile(r"enum\b\s*(\w*)\s*(?::\s*\w+\s*)?\{([^}]*)\}")
 _CAST = re.compile(r"\bstatic_cast<\w+>")
 _SUFFIXED = re.compile(r"\b(0[xX][0-9a-fA-F]+|\d+)[uUlL]+\b")
 _WORD = re.compile(r"\b[A-Za-z_]\w*")
@@ -262,17 +294,13 @@ class KernelFile:
 
     @cached_property
     def _defaults(self) -> dict[str, str]:
-        return dict(_DEFAULT.findall(self._code))
-
-    @cached_property
-    def _code(self) -> str:
-        return without_comments(self._source.text)
+        return dict(_DEFAULT.findall(self._source.code))
 
     @cached_property
     def _enums(self) -> dict[str, list[tuple[str, str]]]:
         """By enumeration, the enumerators with the expressions that they are equal to."""
         found: dict[str, list[tuple[str, str]]] = {}
-        for enum, body in _ENUM.findall(self._code):
+        for enum, body in _ENUM.findall(self._source.code):
             entries: list[tuple[str, str]] = []
             for entry in filter(None, map(str.strip, body.split(","))):
                 name, _, expression = map(str.strip, entry.partition("="))
@@ -284,7 +312,7 @@ class KernelFile:
     def _constants(self) -> dict[str, set[tuple[str, str]]]:
         """By name, the type and expression of every definition; those under different defines may differ."""
         found: dict[str, set[tuple[str, str]]] = {}
-        for kind, name, expression in _CONSTANT.findall(self._code):
+        for kind, name, expression in _CONSTANT.findall(self._source.code):
             found.setdefault(name, set()).add((kind, expression))
         for entries in self._enums.values():
             for name, expression in entries:

@@ -6,6 +6,8 @@ checks their results, and reports no figure: its times say nothing of a GPU.
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import statistics
 import time
 from collections.abc import Callable
@@ -260,19 +262,21 @@ def _expect(device: Device, found: Array, expected: Array, kernel: str) -> None:
 
 # ------------------------------------------------------------------ what NVML tells
 # Clocks, why they are held down, energy, driver.
-# The library is reached through the package ``nvidia-ml-py`` where that is installed, and nothing depends on it:
-# whoever asks gets the figures, or the reason why there are none.
+# The library comes with the driver, and nothing depends on it: whoever asks gets the figures, or the reason why there
+# are none.  It is called as it is, for what wraps it takes longer to import than many a graph to be searched.
 
-INSTALL = "pip install nvidia-ml-py"
-
-_HELD_DOWN = {
-    "SwPowerCap": "power limit",
-    "HwSlowdown": "hardware slowdown",
-    "SwThermalSlowdown": "temperature",
-    "HwThermalSlowdown": "temperature",
-    "HwPowerBrakeSlowdown": "power brake",
-}
+_HELD_DOWN = {4: "power limit", 8: "hardware slowdown", 32: "temperature", 64: "temperature", 128: "power brake"}
+"""By NVML's bits."""
+_CLOCK_SM, _CLOCK_MEMORY, _TEMPERATURE_GPU = 1, 2, 0
+_UUID_BYTES = 96
 _DRIVER_FILE = Path("/proc/driver/nvidia/version")
+
+
+def _nvml() -> Any:
+    """Return the library; raise OSError where there is none."""
+    library = ctypes.CDLL("libnvidia-ml.so.1")
+    library.nvmlErrorString.restype = ctypes.c_char_p
+    return library
 
 
 class Nvml:
@@ -282,26 +286,17 @@ class Nvml:
         bus_id: the GPU's address on the PCI bus, e.g. ``"0000:1B:00.0"``: the one name that CUDA and NVML share.
 
     Raises:
-        DeviceUnavailable: the package, the library or the GPU is not there; ``what`` is the reason.
+        DeviceUnavailable: the library or the GPU is not there; ``what`` is the reason.
     """
 
     def __init__(self, bus_id: str):
+        self._handle = ctypes.c_void_p()
         try:
-            import pynvml
-        except ImportError:
-            raise DeviceUnavailable("nvidia-ml-py is not installed", remedy=INSTALL) from None
-        self._nvml: Any = pynvml
-        try:
-            pynvml.nvmlInit()
-            self._handle = pynvml.nvmlDeviceGetHandleByPciBusId(bus_id.encode())
-        except Exception as error:  # the package's own exceptions, and whatever a broken driver raises
+            self._library = _nvml()
+            self._call("nvmlInit_v2")
+            self._call("nvmlDeviceGetHandleByPciBusId_v2", bus_id.encode(), ctypes.byref(self._handle))
+        except (OSError, DeviceUnavailable) as error:
             raise DeviceUnavailable(f"NVML is not usable: {error}".lower(), where=bus_id) from error
-        reasons = (
-            getattr(pynvml, "nvmlDeviceGetCurrentClocksEventReasons", None)
-            or pynvml.nvmlDeviceGetCurrentClocksThrottleReasons
-        )
-        self._reasons = reasons
-        self._bits = {getattr(pynvml, f"nvmlClocksThrottleReason{name}", 0): text for name, text in _HELD_DOWN.items()}
 
     def sm_clock_mhz(self) -> int:
         """Return the multiprocessors' clock right now, in MHz.
@@ -309,15 +304,15 @@ class Nvml:
         Raises:
             DeviceUnavailable: the GPU does not tell.
         """
-        return int(self._ask("nvmlDeviceGetClockInfo", self._nvml.NVML_CLOCK_SM))
+        return self._ask("nvmlDeviceGetClockInfo", _CLOCK_SM)
 
     def held_down_by(self) -> tuple[str, ...]:
         """Return why power or temperature hold the clock down, or nothing; nothing too where it is not told."""
         try:
-            mask = int(self._reasons(self._handle))
-        except self._nvml.NVMLError:
+            mask = self._ask("nvmlDeviceGetCurrentClocksThrottleReasons", kind=ctypes.c_ulonglong)
+        except DeviceUnavailable:
             return ()
-        return tuple(dict.fromkeys(text for bit, text in self._bits.items() if mask & bit))
+        return tuple(dict.fromkeys(text for bit, text in _HELD_DOWN.items() if mask & bit))
 
     def energy_j(self) -> float:
         """Return the energy in joules that the GPU has taken since its driver was loaded; counted in millijoules.
@@ -325,7 +320,7 @@ class Nvml:
         Raises:
             DeviceUnavailable: the GPU does not count it.
         """
-        return float(self._ask("nvmlDeviceGetTotalEnergyConsumption")) / 1e3
+        return self._ask("nvmlDeviceGetTotalEnergyConsumption", kind=ctypes.c_ulonglong) / 1e3
 
     def uuid(self) -> str:
         """Return the GPU's own id, e.g. ``"GPU-8b5e0e4c-…"``.
@@ -333,35 +328,39 @@ class Nvml:
         Raises:
             DeviceUnavailable: the GPU does not tell.
         """
-        told = self._ask("nvmlDeviceGetUUID")
-        return told.decode() if isinstance(told, bytes) else str(told)
+        told = ctypes.create_string_buffer(_UUID_BYTES)
+        self._call("nvmlDeviceGetUUID", self._handle, told, _UUID_BYTES)
+        return told.value.decode()
 
     def describe(self) -> dict[str, Any]:
         """Return driver, clocks in MHz and power limit in watts, as far as the GPU tells them."""
-        nvml = self._nvml
-        asked: dict[str, tuple[Any, ...]] = {
-            "sm_clock_max_mhz": ("nvmlDeviceGetMaxClockInfo", nvml.NVML_CLOCK_SM),
-            "memory_clock_max_mhz": ("nvmlDeviceGetMaxClockInfo", nvml.NVML_CLOCK_MEM),
-            "sm_clock_mhz": ("nvmlDeviceGetClockInfo", nvml.NVML_CLOCK_SM),
-            "memory_clock_mhz": ("nvmlDeviceGetClockInfo", nvml.NVML_CLOCK_MEM),
-            "temperature_c": ("nvmlDeviceGetTemperature", nvml.NVML_TEMPERATURE_GPU),
+        asked: dict[str, tuple[str, *tuple[int, ...]]] = {
+            "sm_clock_max_mhz": ("nvmlDeviceGetMaxClockInfo", _CLOCK_SM),
+            "memory_clock_max_mhz": ("nvmlDeviceGetMaxClockInfo", _CLOCK_MEMORY),
+            "sm_clock_mhz": ("nvmlDeviceGetClockInfo", _CLOCK_SM),
+            "memory_clock_mhz": ("nvmlDeviceGetClockInfo", _CLOCK_MEMORY),
+            "temperature_c": ("nvmlDeviceGetTemperature", _TEMPERATURE_GPU),
             "power_limit_w": ("nvmlDeviceGetEnforcedPowerLimit",),
         }
         figures: dict[str, Any] = {}
         for name, (function, *args) in asked.items():
-            try:
-                figures[name] = int(self._ask(function, *args))
-            except DeviceUnavailable:
-                continue
+            with contextlib.suppress(DeviceUnavailable):
+                figures[name] = self._ask(function, *args)
         if "power_limit_w" in figures:
             figures["power_limit_w"] /= 1e3
         return figures
 
-    def _ask(self, function: str, *args: Any) -> Any:
-        try:
-            return getattr(self._nvml, function)(self._handle, *args)
-        except self._nvml.NVMLError as error:
-            raise DeviceUnavailable(f"this GPU does not tell it ({error})".lower(), where=function) from error
+    def _ask(self, function: str, *args: int, kind: Any = ctypes.c_uint) -> int:
+        """Return the number of a C type that a function tells of the GPU."""
+        told = kind()
+        self._call(function, self._handle, *args, ctypes.byref(told))
+        return int(told.value)
+
+    def _call(self, function: str, *args: Any) -> None:
+        status = getattr(self._library, function)(*args)
+        if status:
+            said = self._library.nvmlErrorString(status).decode(errors="replace").lower()
+            raise DeviceUnavailable(f"this GPU does not tell it ({said})", where=function)
 
 
 def bus_id_of(device: Any) -> str:

@@ -18,8 +18,7 @@ from gpugraph.errors import InputError, OutOfMemory
 from gpugraph.graph.canonical import weight_words
 from gpugraph.graph.check import first_asymmetry, is_symmetric
 from gpugraph.graph.csr import Answer, CSRGraph, target_dtype
-from gpugraph.graph.device_columns import DeviceColumn
-from gpugraph.graph.sort_arcs import sort_arcs
+from gpugraph.graph.sort_arcs import SortedArcs, rows_ascend, sort_arcs
 from gpugraph.host import require_memory
 
 VERTEX_BYTES = 64
@@ -30,6 +29,25 @@ ASSUMED = "the file does not say whether its lines are arcs or edges: taken as a
 
 ARC_BYTES = 32
 """About the memory that an arc takes on its way from a list into a graph, the list not counted."""
+
+
+@dataclass(frozen=True, eq=False)
+class RowTails:
+    """The tails of arcs that are listed row by row, which need not be written down.
+
+    Attributes:
+        offsets: (n+1,) int64 from 0 on: the arcs of v are those of the positions [offsets[v], offsets[v + 1]).
+    """
+
+    offsets: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return int(self.offsets[-1])
+
+    def on_host(self) -> NDArray[Any]:
+        """Return the (arcs,) tails."""
+        vertices = len(self.offsets) - 1
+        return np.repeat(np.arange(vertices, dtype=target_dtype(vertices)), np.diff(self.offsets))
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +66,8 @@ class ArcList:
         notes: sentences to carry over into ``CSRGraph.notes``.
         answers: as in ``CSRGraph``.
 
-    The three columns are arrays, or each a ``DeviceColumn`` on the device that will build the rows.
+    The three columns are arrays, or each a ``DeviceColumn`` on the device that will build the rows; tails may be
+    ``RowTails``, with heads of the dtype that the graph will have.
     """
 
     tails: Any
@@ -60,6 +79,12 @@ class ArcList:
     vertex_names: NDArray[Any] | None = None
     notes: tuple[str, ...] = ()
     answers: Mapping[str, Answer] = field(default_factory=dict)
+
+    def on_host(self) -> ArcList:
+        """Return the same list with columns that are arrays on the host."""
+        columns = (self.tails, self.heads, self.weights)
+        tails, heads, weights = (c if c is None or isinstance(c, np.ndarray) else c.on_host() for c in columns)
+        return replace(self, tails=tails, heads=heads, weights=weights)
 
 
 def build(
@@ -83,14 +108,13 @@ def build(
         InputError: declared undirected and an edge's two arcs have unequal weights, or one is missing.
         OutOfMemory: there is less memory than it takes; raised before any is allocated.
     """
-    require_memory(_bytes_to_build(arcs), f"{source or name}: {len(arcs.tails)} arcs")
-    if isinstance(arcs.tails, DeviceColumn):
-        columns = (arcs.tails, arcs.heads, arcs.weights)
-        tails, heads, listed = (None if column is None else column.on_host() for column in columns)
-        arcs = replace(arcs, tails=tails, heads=heads, weights=listed)
-    weights = np.ones(len(arcs.tails), np.uint32) if arcs.weights is None else arcs.weights
-    rows = sort_arcs(arcs.tails, arcs.heads, weights, arcs.vertices, mirrored=arcs.one_sided, report=report)
-    negative = _negative_loops(arcs, weights) if rows.loops else []
+    rows = _rows_as_listed(arcs)
+    if rows is None:
+        require_memory(_bytes_to_build(arcs), f"{source or name}: {len(arcs.tails)} arcs")
+        arcs = arcs.on_host()
+        weights = np.ones(len(arcs.tails), np.uint32) if arcs.weights is None else arcs.weights
+        rows = sort_arcs(arcs.tails, arcs.heads, weights, arcs.vertices, mirrored=arcs.one_sided, report=report)
+    negative = _negative_loops(arcs) if rows.loops else []
     graph = CSRGraph(
         offsets=rows.offsets,
         targets=rows.targets,
@@ -112,6 +136,17 @@ def build(
     raise asymmetric(graph)
 
 
+def _rows_as_listed(arcs: ArcList) -> SortedArcs | None:
+    """Return the rows of a list that holds them already, sorted, without self loops and parallel arcs; else None."""
+    tails = arcs.tails
+    if not isinstance(tails, RowTails) or arcs.one_sided or not rows_ascend(tails.offsets, arcs.heads):
+        return None
+    weights = np.ones(len(tails), np.uint32) if arcs.weights is None else arcs.weights
+    if weights.dtype.kind == "f":
+        weights = weights + weights.dtype.type(0)  # no −0.0
+    return SortedArcs(tails.offsets, arcs.heads, weights, 0, 0, 0)
+
+
 def notes_of(loops: int, negative: int, merged: int, mirrored: bool) -> list[str]:
     """Return what building dropped and merged, a sentence each.
 
@@ -131,11 +166,11 @@ def notes_of(loops: int, negative: int, merged: int, mirrored: bool) -> list[str
     return notes
 
 
-def _negative_loops(arcs: ArcList, weights: NDArray[Any]) -> NDArray[np.int64] | list[int]:
+def _negative_loops(arcs: ArcList) -> NDArray[np.int64] | list[int]:
     """Return the positions of the self loops of negative weight."""
-    if weights.dtype.kind == "u" or not weights.min() < 0:
+    if arcs.weights is None or arcs.weights.dtype.kind == "u" or not arcs.weights.min() < 0:
         return []
-    return np.flatnonzero((arcs.tails == arcs.heads) & (weights < 0))
+    return np.flatnonzero((arcs.tails == arcs.heads) & (arcs.weights < 0))
 
 
 def _bytes_to_build(arcs: ArcList) -> int:

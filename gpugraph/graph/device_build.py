@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from gpugraph.devices.base import Array, Defines, Device, covering_grid
 from gpugraph.devices.kernel_file import KernelFile
 from gpugraph.errors import OutOfMemory
-from gpugraph.graph.build import ArcList, asymmetric, build, notes_of, symmetrize, symmetrized_notes
+from gpugraph.graph.build import ArcList, RowTails, asymmetric, build, notes_of, symmetrize, symmetrized_notes
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.device_columns import DeviceColumn
 from gpugraph.graph.device_rows import ARCS_PER_THREAD, BLOCK, INDICES, DeviceRows
@@ -207,7 +207,7 @@ def build_on_device(
         InputError: declared undirected and an edge's two arcs have unequal weights, or one is missing.
         OutOfMemory: the device has no room for it.
     """
-    rows, weights = _rows_and_weights(arcs, device)
+    rows, weights = _rows_as_listed(arcs, device) or _rows_and_weights(arcs, device)
     notes = (*arcs.notes, *notes_of(rows.loops, rows.negative, rows.merged, arcs.one_sided))
     there = DeviceRows(device, rows.offsets, rows.targets, weights, remake or (lambda: build(arcs)))
     graph = CSRGraph.lying_on(
@@ -228,8 +228,26 @@ def build_on_device(
     raise asymmetric(graph)
 
 
+def _rows_as_listed(arcs: ArcList, device: Device) -> tuple[Rows, Array] | None:
+    """Return the rows and weights of a list that holds rows, if they are sorted, without loops and parallel arcs."""
+    if not isinstance(arcs.tails, RowTails) or arcs.one_sided:
+        return None
+    count = len(arcs.tails)
+    bits = 32 if count < MAX_NARROW_ARCS else 64
+    word = 4 if arcs.weights is None else arcs.weights.dtype.itemsize
+    device.require(count * (4 + word) + bits // 8 * (arcs.vertices + 1))
+    offsets = device.upload(arcs.tails.offsets.astype(f"int{bits}"))
+    targets = device.upload(arcs.heads)
+    weights = device.full(count, 1, np.uint32) if arcs.weights is None else device.upload(arcs.weights)
+    if DeviceRows(device, offsets, targets, weights, arcs.on_host).digest(0) is not None:
+        return Rows(offsets, targets, 0, 0, 0, None), weights
+    return None
+
+
 def _rows_and_weights(arcs: ArcList, device: Device) -> tuple[Rows, Array]:
     """Return the rows of an arc list and their (arcs,) weights, of parallel arcs the lightest."""
+    if isinstance(arcs.tails, RowTails):
+        arcs = arcs.on_host()
     columns = [column for column in (arcs.tails, arcs.heads, arcs.weights) if column is not None]
     if isinstance(arcs.tails, DeviceColumn):
         return _listed(device, arcs.vertices, arcs.one_sided, list(zip(*(c.parts for c in columns), strict=True)))

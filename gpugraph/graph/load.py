@@ -18,7 +18,6 @@ from gpugraph.compression import strip_suffix
 from gpugraph.devices.base import Device
 from gpugraph.errors import GraphFormatError, InputError, OutOfMemory, unreadable
 from gpugraph.files import atomic_write
-from gpugraph.graph import formats
 from gpugraph.graph.build import ASSUMED, ArcList, build
 from gpugraph.graph.build import symmetrize as symmetrized
 from gpugraph.graph.canonical import weight_words
@@ -65,7 +64,9 @@ def load_file(
         GraphFormatError: the file is not what it claims to be; the message names the line where there is one.
         OutOfMemory: the graph does not fit into this machine's memory.
     """
-    form = formats.named(input_format) if input_format else None
+    from gpugraph.graph.formats import known
+
+    form = known.named(input_format) if input_format else None
     clock = HostClock() if clock is None else clock
     with Source(path, progress, told, None if symmetrize else device) as source:
         try:
@@ -87,8 +88,10 @@ def load_file(
 
 def _loaded(source: Source, form: Format | None, clock: HostClock, device: Device | None) -> CSRGraph:
     """Read and build."""
+    from gpugraph.graph.formats import known
+
     with clock.phase("load"):
-        form = form or formats.recognise(source)
+        form = form or known.recognise(source)
         content = form.read(source)
     _check_told(source, content, form)
     if not isinstance(content, ArcList):
@@ -213,13 +216,15 @@ def save_file(
         InputError: the name's ending is unknown, the format cannot hold the graph or its ids, or the file cannot be
             written.
     """
+    from gpugraph.graph.formats import known
+
     name = os.fspath(path)
     form = writable_format(name, output_format)
     try:
         graph, notices = _with_ids_for(graph, form, renumber)
         ensure_checked(graph)
         with atomic_write(name, "wb") as stream:
-            form.write(graph, stream, formats.extension_of(name))  # type: ignore[misc]
+            form.write(graph, stream, known.extension_of(name))  # type: ignore[misc]
     except InputError as error:
         if error.where is None:
             raise InputError(error.what, where=name, remedy=error.remedy) from error
@@ -233,7 +238,9 @@ def writable_format(name: str, output_format: str | None = None) -> Format:
     Raises:
         InputError: there is none of that name or ending, or it is only read.
     """
-    form = formats.named(output_format) if output_format else formats.for_output(name)
+    from gpugraph.graph.formats import known
+
+    form = known.named(output_format) if output_format else known.for_output(name)
     if form.write is None:
         raise InputError(f"{form.title} is only read", where=name, remedy="write another format, e.g. .csr")
     return form
@@ -271,14 +278,18 @@ def _few(names: NDArray[Any]) -> str:
 
 def is_graph_file(text: str) -> bool:
     """Tell whether a command-line argument means a file: it exists, holds a slash or ends as graph files do."""
-    return text == "-" or os.path.exists(text) or os.sep in text or formats.extension_of(text) in formats.EXTENSIONS
+    from gpugraph.graph.formats import known
+
+    return text == "-" or os.path.exists(text) or os.sep in text or known.extension_of(text) in known.EXTENSIONS
 
 
 def stem(name: str) -> str:
     """Return a file name without the endings of its compression and its format."""
+    from gpugraph.graph.formats import known
+
     bare = strip_suffix(os.path.basename(name))
-    extension = formats.extension_of(bare)
-    return bare[: -len(extension)] if extension in formats.EXTENSIONS and len(bare) > len(extension) else bare
+    extension = known.extension_of(bare)
+    return bare[: -len(extension)] if extension in known.EXTENSIONS and len(bare) > len(extension) else bare
 
 
 # ------------------------------------------------------------------ sources

@@ -195,6 +195,28 @@ def _in_order(tails: Any, heads: Any, start: int, stop: int) -> bool:
     return True
 
 
+@njit
+def _ascends(offsets: Any, heads: Any, first: int, last: int) -> bool:
+    """Tell whether the heads of each row of [first, last) ascend strictly and hold no self loop."""
+    for v in range(first, last):
+        previous = -1
+        for i in range(offsets[v], offsets[v + 1]):
+            if heads[i] <= previous or heads[i] == v:
+                return False
+            previous = heads[i]
+    return True
+
+
+def rows_ascend(offsets: NDArray[np.int64], heads: NDArray[Any]) -> bool:
+    """Tell whether arcs listed row by row are sorted, without self loops and parallel arcs.
+
+    Args:
+        offsets: (n+1,) the first arc of each row.
+        heads: (arcs,) int32 or int64, not negative.
+    """
+    return all(in_threads(lambda low, high: _ascends(offsets, heads, low, high), balanced_ranges(offsets)))
+
+
 @dataclass(frozen=True, eq=False)
 class SortedArcs:
     """Arcs as rows.

@@ -241,7 +241,7 @@ def _until_it_moves(run: Callable[[], None], read_j: Callable[[], float]) -> tup
 # What a reader needs to judge or repeat a measurement.
 
 _PACKAGES = (
-    *("numpy", "scipy", "numba", "cupy-cuda13x", "cupy-cuda12x", "nvidia-ml-py", "nvidia-cuda-nvrtc"),
+    *("numpy", "scipy", "numba", "cupy-cuda13x", "cupy-cuda12x", "nvidia-cuda-nvrtc"),
     *("networkx", "igraph", "networkit", "rustworkx", "cugraph-cu12", "cugraph-cu13", "pylibcugraph-cu12"),
 )
 """Packages whose version a reader may need: what gpugraph computes with, and what it is compared with."""

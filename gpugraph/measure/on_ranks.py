@@ -325,6 +325,10 @@ class _RankClock(NullClock):
             self._of(name).total_s += working_seconds() - start
             self._current = "other"
 
+    def add_seconds(self, name: str, seconds: float) -> None:
+        """Add a time that a kernel measured itself to the phase ``name``."""
+        self._of(name).total_s += seconds
+
     def talked(self, waited_s: float, moved_s: float, sent: int) -> None:
         """Take note of one collective."""
         spent = self._of(self._current)

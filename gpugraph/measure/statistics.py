@@ -49,7 +49,9 @@ def median_interval(
         draws = min(resamples, max(1000, _LARGEST_DRAWING // sum(map(len, filled))))
         drawn = [group[rng.integers(0, len(group), (draws, len(group)))] for group in filled]
         medians = np.median(np.concatenate(drawn, axis=1), axis=1)
-    low, high = np.quantile(medians, [(1 - level) / 2, (1 + level) / 2])
+    last = len(medians) - 1  # np.quantile would import a module that takes longer than all the rest of this
+    shares = np.array([(1 - level) / 2, (1 + level) / 2])
+    low, high = np.interp(shares * last, np.arange(last + 1), np.sort(medians))
     return float(low), float(high)
 
 

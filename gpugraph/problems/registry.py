@@ -23,6 +23,18 @@ if TYPE_CHECKING:
 
 _LOADED: set[str] = set()
 
+NAMES = {
+    "components": "afforest boruvka-distributed hook",
+    "mst": "boruvka boruvka-distributed boruvka-hybrid boruvka-prim boruvka-scan boruvka-streamed filter-boruvka"
+    " kruskal prim prim-naive prim-persistent",
+    "scan": "brent-kung cpu cub kogge-stone look-back reduce-then-scan reduce-then-scan-multilevel scan-then-propagate"
+    " segmented-min sklansky",
+    "sssp": "delta-stepping delta-stepping-batched delta-stepping-distributed dijkstra dijkstra-fibonacci f-cpu"
+    " f-gpu-no-atomic harish-narayanan matrix-f-cpu matrix-f-gpu matrix-f-gpu-no-atomic matrix-u-cpu matrix-u-gpu"
+    " u-cpu u-gpu u-gpu-2min u-gpu-plus u-hybrid-1 u-hybrid-2 u-hybrid-3",
+}
+"""Problem → what its algorithms are called: who asks in haste whether a name is a package's need load none of them."""
+
 
 def register(algorithm: Algorithm) -> Algorithm:
     """Add an algorithm to the registry and return it."""

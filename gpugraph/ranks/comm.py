@@ -272,6 +272,28 @@ def to_lower_ranks(comm: Comm, array: Array) -> Iterator[Array]:
         step *= 2
 
 
+def from_all_ranks(comm: Comm, array: Array, room: Array) -> Iterator[Array]:
+    """Bring what all ranks have together on each, in as many turns as the number of ranks has bits.
+
+    In turn k every rank gives the rank 2^k after it what it has by then; where their number is no power of 2, some
+    things come twice.
+
+    Args:
+        comm: the ranks, which all iterate to the end.
+        array: of equal length on all ranks; sent after everything that was yielded before has been taken into it.
+        room: an array alike, to receive others in.
+
+    Yields:
+        The array of another rank, to be taken into the own one.
+    """
+    rank, size, n, step = comm.rank, comm.size, array.size, 1
+    while step < size:
+        sent = [n if other == (rank + step) % size else 0 for other in range(size)]
+        received = [n if other == (rank - step) % size else 0 for other in range(size)]
+        yield comm.all_to_all_v(array, sent, received, room)
+        step *= 2
+
+
 def comm_for(host: HostComm, device: Any) -> Comm:
     """Return how the ranks exchange arrays of a device: among GPUs NCCL, else through the host.
 

@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 
 import gpugraph
-from gpugraph.adapters import inputs
+from gpugraph.adapters import inputs, on
 from gpugraph.devices import discovery
 from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.errors import InputError, VerificationFailed
@@ -211,10 +211,23 @@ def test_a_wrong_result_is_told(monkeypatch):
     with gpugraph.on(zoo("triangle"), "cpu") as g:
         ready = g._prepared("mst", "auto", {})
         wrong = Forest.of(ready.graph, np.array([0]))
-        monkeypatch.setattr(g, "_finished", lambda *_: wrong)
+        monkeypatch.setattr(g, "_answer", lambda *_: wrong)
         with pytest.raises(VerificationFailed):
             g.mst(verify="certificate")
         assert g.mst() is wrong
+
+
+@needs_compiler
+def test_the_host_waits_once_for_a_small_result_and_for_the_kernel_of_a_large_one(monkeypatch):
+    waits = []
+    with gpugraph.on(zoo("random"), "emulated") as g:
+        monkeypatch.setattr(g.device, "synchronize", lambda: waits.append("kernel"))
+        asked = (g.mst, g.components, lambda: g.sssp(0))
+        small = [ask().fingerprint() for ask in asked]
+        assert waits == []
+        monkeypatch.setattr(on, "_SMALL", 0)
+        assert [ask().fingerprint() for ask in asked] == small
+        assert waits == ["kernel"] * 3
 
 
 def test_the_phases_of_the_last_call_are_told():

@@ -38,6 +38,20 @@ def test_two_workers_share_the_graphs_and_each_graph_goes_to_one_of_them(tmp_pat
     assert bench.run(*cells, resume=True).resumed == 40
 
 
+def test_a_graph_that_the_others_would_wait_for_at_the_end_is_taken_first(tmp_path):
+    cells = [
+        *(planned("a", f"path:{n}") for n in range(9, 13)),
+        planned("b", "path:1000"),
+        planned("c", "path:5000000"),
+    ]
+    for count, first in ((1, {"a"}), (2, {"a", "c"})):
+        (folder := tmp_path / str(count)).mkdir()
+        bench = Bench(folder, lanes=count)
+        bench.run(*cells)
+        assert set(bench.requests[:2]) == first
+        assert sorted(bench.requests) == ["a", "a", "a", "a", "b", "c"]
+
+
 def test_a_worker_that_dies_costs_its_cell_and_the_other_worker_nothing(tmp_path):
     bench = Bench(tmp_path, lanes=2)
     bench.run(planned("die"), planned("a"), *(planned("a", f"path:{n}") for n in range(10, 30)))

@@ -8,6 +8,7 @@ import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from gpugraph.bench import store
 from gpugraph.bench.store import read_records
 from gpugraph.bench.worker import describe_device
 from gpugraph.cli.options import defaults
+from gpugraph.peers import register_commands
 from gpugraph.quantities import in_seconds, parse_seconds
 from tests.cli.runner import refuse, run, succeed
 
@@ -61,10 +63,11 @@ max_samples = 3
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.py").write_text(GUESTS)
-    return tmp_path
+    yield tmp_path
+    register_commands({})  # what a sweep made known would be listed in other tests
 
 
 def write_sweep(folder: Path, *algorithms: str, time: str = "60s") -> None:
@@ -210,6 +213,7 @@ extern "C" __global__ void spin(volatile unsigned* flag) { while (flag[0] == 0) 
 """
 
 SPINNING = """
+from collections.abc import Iterator
 from pathlib import Path
 import numpy as np
 

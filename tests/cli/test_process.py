@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pstats
 import shlex
 import signal
 import subprocess
@@ -120,8 +121,7 @@ def test_an_interruption_stays_one_wherever_it_strikes(tmp_path, where):
 
 WRITING = f"""
 import sys, time
-from gpugraph.graph.formats import native
-from gpugraph.graph import formats
+from gpugraph.graph.formats import known, native
 from dataclasses import replace
 from gpugraph.cli import main
 import gpugraph.graph.load as load
@@ -132,7 +132,7 @@ def write(graph, stream, extension):
     print("ready", file=sys.stderr, flush=True)
     {WORK}
 
-load.formats.for_output = lambda name: replace(native.FORMAT, write=write)
+known.for_output = lambda name: replace(native.FORMAT, write=write)
 main()
 """
 
@@ -326,3 +326,11 @@ def test_that_compiled_code_cannot_be_kept_is_told_once_and_nothing_fails(tmp_pa
     (told,) = [line for line in done.stderr.splitlines() if "cannot be kept" in line]
     assert told.startswith(f"gpugraph: compiled code cannot be kept in {tmp_path / 'taken'}: not a directory; ")
     assert "Warning" not in done.stderr
+
+
+def test_a_profiler_has_its_say_after_the_end(tmp_path: Path) -> None:
+    profile = tmp_path / "profile"
+    words = ("-m", "cProfile", "-o", str(profile), "-m", "gpugraph", "info", "grid:3x3", "--quiet")
+    done = subprocess.run([sys.executable, *words], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert "grid:3x3" in done.stdout
+    assert "main" in {function for _, _, function in pstats.Stats(str(profile)).stats}  # type: ignore[attr-defined]

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from gpugraph.devices import kernel_file
 from gpugraph.devices.kernel_file import find_source, load_source
 from gpugraph.errors import InputError
 from gpugraph.files import resource_dir
@@ -62,6 +63,18 @@ def test_a_users_file_may_include_the_headers_of_gpugraph(tmp_path: Path) -> Non
     assert not source.ours
     assert "GPUGRAPH_COMMON_CUH" in source.text
     assert '#line 1 "cuda_kernels/common.cuh"' in source.text
+
+
+def test_a_file_is_read_again_once_it_or_what_it_includes_has_changed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(kernel_file, "_home", lambda: tmp_path)
+    write(tmp_path, k_cu='#include "a.cuh"\n', a_cuh="int a;\n")
+    first = load_source(tmp_path / "k.cu")
+    assert first.ours
+    assert load_source(tmp_path / "k.cu") is first
+    write(tmp_path, a_cuh="int other;\n")
+    assert "int other;" in load_source(tmp_path / "k.cu").text
 
 
 def test_a_kernel_of_gpugraph_is_named_without_its_place_on_this_machine() -> None:

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -5,7 +7,7 @@ from hypothesis import strategies as st
 
 from gpugraph.errors import InputError
 from gpugraph.graph import chunks, sort_arcs
-from gpugraph.graph.build import ArcList, arc_tails, build, narrow_weights, symmetrize
+from gpugraph.graph.build import ArcList, RowTails, arc_tails, build, narrow_weights, symmetrize
 from gpugraph.graph.canonical import canonical_ids
 from gpugraph.graph.check import is_symmetric
 from gpugraph.graph.csr import WEIGHT_DTYPES
@@ -47,6 +49,34 @@ def lightest(arcs, dtype, mirrored):
             if u != v:
                 kept[pair] = min(kept.get(pair, value), value)
     return kept
+
+
+def as_rows(arcs):
+    """Return the same list, row by row in the order given, without its tails."""
+    order = np.argsort(arcs.tails, kind="stable")
+    offsets = np.searchsorted(arcs.tails[order], np.arange(arcs.vertices + 1)).astype(np.int64)
+    weights = None if arcs.weights is None else arcs.weights[order]
+    return replace(arcs, tails=RowTails(offsets), heads=arcs.heads[order].astype(np.int32), weights=weights)
+
+
+@settings(deadline=None, max_examples=80)
+@given(multigraphs(), st.sampled_from([None, True]), st.booleans())
+def test_arcs_listed_row_by_row_give_the_graph_of_the_list(multigraph, directed, one_sided):
+    arcs = arc_list(*multigraph, directed=None if one_sided else directed, one_sided=one_sided)
+    expected, found = build(arcs), build(as_rows(arcs))
+    assert found.digest == expected.digest
+    assert (found.directed, found.notes) == (expected.directed, expected.notes)
+    assert np.array_equal(found.weights, expected.weights)
+
+
+@pytest.mark.parametrize("name", UNDIRECTED)
+def test_rows_that_are_in_order_are_taken_as_they_are(name):
+    graph = zoo(name)
+    listed = ArcList(RowTails(graph.offsets), graph.targets, graph.weights, graph.vertices)
+    made = build(listed)
+    assert made.digest == graph.digest
+    assert made.targets is graph.targets
+    assert listed.on_host().tails.tolist() == arc_tails(graph).tolist()
 
 
 @settings(deadline=None, max_examples=80)

@@ -17,7 +17,8 @@ from gpugraph.compiled import threads
 from gpugraph.devices.discovery import select_device
 from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.errors import GraphFormatError, InputError, OutOfMemory
-from gpugraph.graph.build import ArcList, build, symmetrize
+from gpugraph.graph import device_build
+from gpugraph.graph.build import ArcList, RowTails, build, symmetrize
 from gpugraph.graph.csr import WEIGHT_DTYPES, CSRGraph
 from gpugraph.graph.device_build import build_on_device, can_build
 from gpugraph.graph.device_rows import DeviceRows
@@ -26,6 +27,7 @@ from gpugraph.graph.formats.input_file import Source
 from gpugraph.graph.generate import generate
 from gpugraph.graph.load import load_file, save_file
 from tests.emulator.compiler import needs_compiler
+from tests.graph.test_build import as_rows
 from tests.graph.test_device_generate import Small, assert_same
 from tests.zoo import UNDIRECTED, zoo
 
@@ -58,6 +60,17 @@ def test_any_list_of_arcs_gives_the_rows_of_the_host(data: st.DataObject) -> Non
     dtype = data.draw(st.sampled_from([None, *WEIGHT_DTYPES]))
     arcs = listed(n, ends, dtype, data.draw(st.integers(0, 9)), **data.draw(st.sampled_from(KINDS)))
     assert_same(build_on_device(arcs, EmulatedDevice()), build(arcs))
+    assert_same(build_on_device(as_rows(arcs), EmulatedDevice()), build(as_rows(arcs)))
+
+
+@needs_compiler
+@pytest.mark.parametrize("name", UNDIRECTED)
+def test_rows_that_are_in_order_are_copied_and_not_sorted(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = zoo(name)
+    listed_rows = ArcList(RowTails(graph.offsets), graph.targets, graph.weights, graph.vertices)
+    monkeypatch.setattr(device_build, "_listed", lambda *_: generate_nothing())
+    if can_build(listed_rows):
+        assert_same(build_on_device(listed_rows, EmulatedDevice()), build(listed_rows))
 
 
 @needs_compiler

@@ -21,8 +21,9 @@ from gpugraph import host
 from gpugraph.errors import InputError, OutOfMemory
 from gpugraph.graph.check import check_structure
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.formats import FORMATS, text
+from gpugraph.graph.formats import text
 from gpugraph.graph.formats.input_file import Reading
+from gpugraph.graph.formats.known import FORMATS
 from gpugraph.graph.load import load_file, save_file
 from tests.graph.formats.samples import egr, galois, gunrock, sg, written, wsg
 from tests.hostile.trials import Part, Trial, refused

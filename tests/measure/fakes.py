@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -98,38 +98,47 @@ class FakeTime:
         return run
 
 
+def without_nvml() -> NoReturn:
+    """Stand for the function that loads NVML, where there is none."""
+    raise OSError("libnvidia-ml.so.1: no such file")
+
+
 class FakeNvml:
-    """Stands for the module ``pynvml``; put it into ``sys.modules`` under that name."""
-
-    NVML_CLOCK_SM, NVML_CLOCK_MEM, NVML_TEMPERATURE_GPU = 1, 2, 0
-    nvmlClocksThrottleReasonSwPowerCap = 4  # noqa: N815
-    nvmlClocksThrottleReasonSwThermalSlowdown = 32  # noqa: N815
-
-    class NVMLError(Exception):
-        """As the package raises it."""
+    """Stands for the library NVML: functions that write where they are told and return a status."""
 
     def __init__(self, clocks: Sequence[int] = (1980,), reasons: Sequence[int] = (0,), silent: Sequence[str] = ()):
         self.clocks, self.reasons, self.silent = list(clocks), list(reasons), set(silent)
         self.millijoules = 1000
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("nvml") and "Reason" not in name.replace("EventReasons", ""):
-            return lambda *args: self._answer(name, args)
-        raise AttributeError(name)
+    def load(self) -> FakeNvml:
+        """Stand for the function that loads the library."""
+        return self
 
-    def _answer(self, name: str, args: tuple[Any, ...]) -> Any:
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith("nvml"):
+            raise AttributeError(name)
+        if name == "nvmlErrorString":
+            return lambda status: b"Not Supported"
+        return lambda *args: self._answer(name, args)
+
+    def _answer(self, name: str, args: tuple[Any, ...]) -> int:
         if name in self.silent:
-            raise self.NVMLError("Not Supported")
-        if name == "nvmlDeviceGetClockInfo":
-            return self.clocks.pop(0) if len(self.clocks) > 1 else self.clocks[0]
-        if name == "nvmlDeviceGetCurrentClocksEventReasons":
-            return self.reasons.pop(0) if len(self.reasons) > 1 else self.reasons[0]
-        figures = {
+            return 3
+        if name == "nvmlDeviceGetUUID":
+            args[1].value = b"GPU-0"
+            return 0
+        figures: dict[str, Any] = {
+            "nvmlDeviceGetClockInfo": self.clocks,
+            "nvmlDeviceGetCurrentClocksThrottleReasons": self.reasons,
             "nvmlDeviceGetTotalEnergyConsumption": self.millijoules,
             "nvmlDeviceGetMaxClockInfo": 2000,
             "nvmlDeviceGetTemperature": 41,
             "nvmlDeviceGetEnforcedPowerLimit": 700_000,
-            "nvmlInit": None,
-            "nvmlDeviceGetHandleByPciBusId": "handle",
+            "nvmlDeviceGetHandleByPciBusId_v2": 1,
         }
-        return figures[name]
+        if name != "nvmlInit_v2":
+            told = figures[name]
+            if isinstance(told, list):
+                told = told.pop(0) if len(told) > 1 else told[0]
+            args[-1]._obj.value = told
+        return 0

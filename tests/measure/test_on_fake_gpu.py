@@ -16,7 +16,7 @@ from gpugraph.measure.cell import Cell, Sampling
 from gpugraph.measure.record import Record
 from gpugraph.measure.run_cell import Session
 from tests.devices.fake_cupy import FakeCupy
-from tests.measure.fakes import FakeNvml, FakeTime, Puppet, enlist
+from tests.measure.fakes import FakeNvml, FakeTime, Puppet, enlist, without_nvml
 
 FOUR = Sampling.fixed(4, 1)
 CELL = Cell("mst", "grid:5x5", "puppet", "cuda", phases=False, verify="reference")
@@ -55,7 +55,7 @@ def enlist_on_gpu(patch: pytest.MonkeyPatch, puppet: Puppet, **changes: Any) -> 
 @pytest.fixture
 def nvml(monkeypatch: pytest.MonkeyPatch) -> FakeNvml:
     fake = FakeNvml()
-    monkeypatch.setitem(sys.modules, "pynvml", fake)
+    monkeypatch.setattr(probes, "_nvml", fake.load)
     monkeypatch.setattr(instruments.time, "sleep", lambda seconds: None)
     return fake
 
@@ -87,11 +87,12 @@ def test_every_sample_has_its_clock_and_a_throttled_one_is_taken_again(nvml):
 
 @pytest.mark.usefixtures("cupy", "puppet")
 def test_without_nvml_the_reason_stands_in_place_of_the_figures(monkeypatch):
-    monkeypatch.setitem(sys.modules, "pynvml", None)
+    monkeypatch.setattr(probes, "_nvml", without_nvml)
     data = measured(replace(FOUR, energy=True))
-    assert data["sampling"]["sm_clock_mhz"] == {"absent": "nvidia-ml-py is not installed"}
-    assert data["energy"] == {"absent": "nvidia-ml-py is not installed"}
-    assert data["environment"]["gpu"]["nvml"] == {"absent": "nvidia-ml-py is not installed"}
+    reason = "nvml is not usable: libnvidia-ml.so.1: no such file"
+    assert data["sampling"]["sm_clock_mhz"] == {"absent": reason}
+    assert data["energy"] == {"absent": reason}
+    assert data["environment"]["gpu"]["nvml"] == {"absent": reason}
 
 
 @pytest.mark.usefixtures("nvml")

@@ -1,9 +1,8 @@
 from __future__ import annotations
 
-import sys
-
 import pytest
 
+from gpugraph.devices import probes
 from gpugraph.devices.probes import Nvml
 from gpugraph.measure import instruments
 from gpugraph.measure.instruments import MAX_REPEATED, Throttle
@@ -13,7 +12,7 @@ from tests.measure.fakes import FakeNvml
 @pytest.fixture
 def watch(monkeypatch):
     def make(**told: object) -> Throttle:
-        monkeypatch.setitem(sys.modules, "pynvml", FakeNvml(**told))
+        monkeypatch.setattr(probes, "_nvml", FakeNvml(**told).load)
         return Throttle(Nvml("0000:1B:00.0"))
 
     return make

@@ -134,13 +134,14 @@ def check_races_shown(device: Device) -> None:
 
 
 def check_delta_stepping(device: Device) -> None:
-    """Step locally and widely, relax hubs, pull across the horizon, push across it, and start again in 64 bits."""
+    """Step locally, a warp or a part of one for a row, and widely; relax hubs, pull, push again, use wider words."""
     path = [(i, i + 1, 2**31) for i in range(300)]
     runs: list[tuple[CSRGraph, int]] = [
         (zoo("grid"), 32),
         (zoo("float64"), 64),
         (hub_and_path(), 32),
         (generate("complete:120"), 32),
+        (generate("ssca2:7,clique=50,w=1..255"), 32),
         (generate("rmat:10,ef=16,w=1..255"), 32),
         (directed(900, [(i, (i * 7 + j) % 900, (i * j) % 97) for i in range(900) for j in range(20)]), 32),
         (undirected(301, path), 32),

@@ -7,6 +7,8 @@ import pytest
 
 from gpugraph.errors import InputError
 from gpugraph.problems.algorithm import Option
+from gpugraph.problems.contract import PROBLEMS
+from gpugraph.problems.registry import NAMES, algorithms
 
 
 @pytest.mark.parametrize(
@@ -40,3 +42,8 @@ def test_an_option_refuses_everything_else_in_words(kind: type, given: Any) -> N
 def test_a_value_of_python_has_to_be_among_the_choices_too() -> None:
     with pytest.raises(InputError, match="unknown value of option 'threads' '100'"):
         Option("threads", int, 128, "", (64, 128)).parse(100)
+
+
+def test_what_the_algorithms_are_called_is_told_without_them() -> None:
+    loaded = {problem: {algorithm.name for algorithm in algorithms(problem)} for problem in PROBLEMS}
+    assert {problem: set(names.split()) for problem, names in NAMES.items()} == loaded

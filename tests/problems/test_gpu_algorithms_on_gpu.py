@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 
 import gpugraph
@@ -31,6 +32,20 @@ def test_it_gives_the_result_of_the_cpu_on_every_graph_of_the_zoo(device: Any, v
     for name, query in cases(variant[0]):
         if layout_fits(variant, zoo(name), index_bits):
             assert_right(device, variant, name, query, index_bits)
+
+
+@pytest.mark.parametrize("variant", [v for v in VARIANTS if not v[2] and not v[3]], ids=variant_id)
+def test_it_works_on_its_own_stream_while_that_of_another_device_is_busy(device: Any, variant: Any) -> None:
+    from gpugraph.devices.cuda import CudaDevice
+
+    other = CudaDevice(0)  # its stream is CuPy's current one from now on
+    words = other.full(1 << 26, 1, np.uint64)
+    try:
+        for _ in range(20):
+            other.cupy.cumsum(words, out=words)
+        assert_right(device, variant, "wheel", (0,) if variant[0] == "sssp" else (), 32)
+    finally:
+        other.close()
 
 
 @pytest.mark.parametrize("spec", ["rmat:14,w=1..4", "rmat:14,dtype=float32", "grid:200x200", "random:n=20000,deg=3"])

@@ -1,7 +1,7 @@
 """What the ranks of ``test_drivers.py`` run: every driver on every graph of the zoo, held against one process.
 
-``mpiexec -n P python -m mpi4py -m tests.ranks.on_zoo cpu|emulated|races [NAME or SPEC…]``, or by ``run_ranks``; rank 0
-says what went wrong, and how much was tried.
+``mpiexec -n P python -m mpi4py -m tests.ranks.on_zoo cpu|emulated|races|mapped [NAME or SPEC…]``, or by ``run_ranks``;
+rank 0 says what went wrong, and how much was tried.
 """
 
 from __future__ import annotations
@@ -105,7 +105,8 @@ def complaint(comm: HostComm, device: Any, problem_name: str, graph: CSRGraph, s
 def main() -> None:
     comm = world() or LoneComm()
     kind, *names = sys.argv[1:]
-    device: Any = EmulatedDevice(races=True) if kind == "races" else select_device(kind)[0]
+    made = {"races": {"races": True}, "mapped": {"threads": 2}}
+    device: Any = EmulatedDevice(**made[kind]) if kind in made else select_device(kind)[0]
     gpu_filter_boruvka.FILTER_ARCS, gpu_filter_boruvka.FILTER_DEGREE = 300, 2  # so that small graphs are filtered too,
     boruvka_distributed.LEAST_ROOM = 40  # in many passes,
     boruvka_distributed.NARROW_ARCS = 200  # and so that positions of both widths occur

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from gpugraph.errors import InputError, RankLost
 from gpugraph.ranks.carriers import SocketComm, _tournament
-from gpugraph.ranks.comm import COMBINE, HostComm, LoneComm, StagedComm, to_lower_ranks
+from gpugraph.ranks.comm import COMBINE, HostComm, LoneComm, StagedComm, from_all_ranks, to_lower_ranks
 from gpugraph.ranks.world import check_alike
 
 DTYPES = ("uint8", "int32", "uint32", "int64", "uint64", "float32", "float64")
@@ -120,6 +120,18 @@ def test_turn_by_turn_the_first_gets_what_all_have(size: int) -> None:
 
     first = on_ranks(size, step)[0]
     assert first.tolist() == [2 ** max(size, 1) - 1, sum(range(size))]
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 3, 4, 5])
+def test_turn_by_turn_all_get_what_all_have(size: int) -> None:
+    def step(comm: HostComm) -> Any:
+        own, turns = np.array([1 << comm.rank]), 0
+        for others in from_all_ranks(comm, own, np.empty_like(own)):
+            own |= others
+            turns += 1
+        return int(own[0]), turns
+
+    assert on_ranks(size, step) == [(2 ** max(size, 1) - 1, max(size - 1, 0).bit_length())] * max(size, 1)
 
 
 def test_long_stretches_go_both_ways_at_once() -> None:

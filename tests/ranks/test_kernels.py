@@ -45,6 +45,14 @@ def test_shuffled_schedules_give_one_result(names: tuple[str, ...]) -> None:
     assert tried(run.stdout) == 4 * len(names)
 
 
+@pytest.mark.parametrize("ranks", [2, pytest.param(3, marks=pytest.mark.thorough), 4])
+def test_ranks_that_write_into_each_others_memory_find_the_same(ranks: int) -> None:
+    graphs = ("random-ties", "one-edge", "zero-weights", "rmat:8,w=1..255", "rmat:7,w=1..4294967295")
+    run = own_ranks(ranks, "emulated", "tests.ranks.on_zoo", "mapped", *graphs)
+    assert run.returncode == 0, run.stderr
+    assert tried(run.stdout) == 4 * len(graphs)
+
+
 def test_rows_too_long_for_a_few_lanes_are_cut_and_give_the_same() -> None:
     device = EmulatedDevice(races=True)
     graph = undirected(3001, [(0, i, i % 7) for i in range(1, 3000)] + [(1, 3000, 2), (2999, 3000, 1)])

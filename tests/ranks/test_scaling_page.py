@@ -52,12 +52,12 @@ def test_paths_on_two_gpus_took_the_time_that_the_model_says() -> None:
     for line in (ROOT / "docs/records/ranks-sssp-h200x2.jsonl").read_text("utf-8").splitlines():
         record = json.loads(line)
         name = re.match(r"rmat:(\d+),", record["graph"]["name"])
-        if name is None or "ranks" not in record:
+        if name is None or "agree" not in record.get("ranks", {}).get("phases", {}):  # one GPU, or rounds by messages
             continue
         kernel_ms = median(record["samples_s"]["kernel"]) * 1e3
-        assert abs(foretold(int(name[1]), record["ranks"]["size"])[2] - kernel_ms) <= 0.06 * kernel_ms + 0.5
+        assert abs(foretold(int(name[1]), record["ranks"]["size"])[2] - kernel_ms) <= 0.02 * kernel_ms + 0.5
         held.append(int(name[1]))
-    assert sorted(held) == [24, 26, 27, 28]
+    assert sorted(held) == [24, 26]
 
 
 def test_every_column_of_figures_is_marked_as_a_model() -> None:

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.errors import GraphFormatError, InputError
-from gpugraph.graph.build import VERTEX_BYTES, ArcList
+from gpugraph.graph.build import VERTEX_BYTES, ArcList, RowTails
+from gpugraph.graph.chunks import even_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph, target_dtype
 from gpugraph.graph.formats.input_file import Source
 from gpugraph.host import require_memory
@@ -103,13 +104,13 @@ def arcs_of_rows(
     *,
     directed: bool | None = None,
 ) -> ArcList:
-    """Return the arcs of a binary file's rows, all of it checked.
+    """Return the arcs of a binary file's rows, copied and checked.
 
     Args:
         path: the file.
         offsets: (n+1,) integers.
-        targets: (arcs,) integers.
-        weights: (arcs,) or None.
+        targets: (arcs,) integers; a view of the file will do.
+        weights: (arcs,) or None; a view will do.
         directed: what the file declares, see ``ArcList``.
 
     Raises:
@@ -133,18 +134,34 @@ def arcs_of_rows(
             path=path,
             remedy="fetch or write it again",
         )
-    if arcs and (int(targets.min()) < 0 or int(targets.max()) >= vertices):
-        i = int(np.argmax((targets < 0) | (targets >= vertices)))
+    dtype = target_dtype(vertices)
+    heads = _copied(targets, dtype) if targets.dtype.itemsize <= dtype.itemsize else targets
+    if not all(in_threads(lambda low, high: _inside(heads[low:high], vertices), even_ranges(arcs))):
+        i = int(np.argmax((heads < 0) | (heads >= vertices)))
         raise GraphFormatError(
             f"damaged: arc {i} leads to vertex {targets[i]}, but there are {vertices} vertices",
             path=path,
             remedy="fetch or write it again",
         )
     if weights is not None:
+        weights = _copied(weights, weights.dtype.newbyteorder("="))
         refuse_nan(path, weights)
-    dtype = target_dtype(vertices)
-    tails = np.repeat(np.arange(vertices, dtype=dtype), np.diff(offsets))
-    return ArcList(tails, np.array(targets, dtype), weights, vertices, directed)
+    if heads is targets:
+        heads = _copied(targets, dtype)
+    return ArcList(RowTails(offsets), heads, weights, vertices, directed)
+
+
+def _copied(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return a copy of a dtype, made by all threads: NumPy leaves the GIL."""
+    made = np.empty(len(values), dtype)
+    in_threads(
+        lambda low, high: np.copyto(made[low:high], values[low:high], casting="unsafe"), even_ranges(len(values))
+    )
+    return made
+
+
+def _inside(heads: NDArray[Any], vertices: int) -> bool:
+    return len(heads) == 0 or (int(heads.min()) >= 0 and int(heads.max()) < vertices)
 
 
 def refuse_nan(path: str, weights: NDArray[Any]) -> None:

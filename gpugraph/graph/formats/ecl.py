@@ -50,7 +50,7 @@ def read(source: Source) -> ArcList:
     start = (n + 3) * width
     targets = source.section(start, arcs, "<i4")
     weighted = len(source.data) == _sizes(width, n, arcs)[1] and arcs > 0
-    weights = source.section(start + 4 * arcs, arcs, "<i4").copy() if weighted else None
+    weights = source.section(start + 4 * arcs, arcs, "<i4") if weighted else None
     return arcs_of_rows(source.path, offsets, targets, weights)
 
 

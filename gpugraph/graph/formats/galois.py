@@ -76,7 +76,7 @@ def read(source: Source) -> ArcList:
     weights = None
     if size and arcs:
         at = len(source.data) - size * arcs
-        weights = source.section(at, arcs, _WEIGHTS[size]).copy()
+        weights = source.section(at, arcs, _WEIGHTS[size])
     offsets = np.concatenate([[0], ends.astype(np.int64)])
     return arcs_of_rows(source.path, offsets, targets, weights)
 

@@ -68,7 +68,7 @@ def read(source: Source) -> ArcList:
     start = _HEADER + 8 * (n + 1)
     if weighted:
         pairs = source.section(start, 2 * arcs, "<i4").reshape(-1, 2)
-        targets, weights = pairs[:, 0], pairs[:, 1].copy()
+        targets, weights = pairs[:, 0], pairs[:, 1]
     else:
         targets, weights = source.section(start, arcs, "<i4"), None
     return arcs_of_rows(source.path, offsets, targets, weights, directed=bool(directed))

@@ -42,7 +42,7 @@ def read(source: Source) -> ArcList:
     offsets = source.section(12, rows + 1, "<i4")
     targets = source.section(12 + 4 * (rows + 1), arcs, "<i4")
     weights = source.section(12 + 4 * (rows + 1 + arcs), arcs, "<f4")
-    return arcs_of_rows(source.path, offsets, targets, weights.copy())
+    return arcs_of_rows(source.path, offsets, targets, weights)
 
 
 def _seen(source: Source) -> str:

@@ -123,7 +123,7 @@ def _matrix(source: Source, archive: zipfile.ZipFile) -> ArcList:
         return _summed(path, ArcList(first.astype(dtype), second.astype(dtype), weights, n))
     if len(second) != n + 1:
         raise _damaged(path, f"{len(second)} row offsets do not belong to {n} vertices")
-    arcs_ = _summed(path, arcs_of_rows(path, second, first, weights))
+    arcs_ = _summed(path, arcs_of_rows(path, second, first, weights).on_host())
     return replace(arcs_, tails=arcs_.heads, heads=arcs_.tails) if kind == "csc" else arcs_
 
 

@@ -1,11 +1,14 @@
 """Connected components over ranks.
 
-On GPUs, and on the emulated device, each rank finds the components of its own rows, and then one rank hands its labels
-to another, which joins them with its own, until one has those of all:
+On GPUs, and on the emulated device, each rank finds the components of its own rows, and joins them with those of the
+others:
 
     hook trees along the own arcs
-    for step = 1, 2, 4, …: rank r + step, for r a multiple of 2 step, sends its labels to r, which joins them
-    the first rank finds the roots and tells all others
+    for step = 1, 2, 4, … below P: each rank sends its labels to the rank `step` after it, which joins them with its own
+    each finds the roots, which are the same everywhere
+
+Each rank skips the rows inside of its own giant component, as one device does.  An arc of which neither end was looked
+at then joins the giants of two ranks; should they not have become one component, all rows are read after all.
 
 Processors take Borůvka's rounds with edges that are all equal (``problems/contraction.py``).
 """
@@ -26,7 +29,7 @@ from gpugraph.problems.components.labels import Components
 from gpugraph.problems.contraction import HostEdges, contract, part_behind
 from gpugraph.problems.mst.gpu_forest import merge_launches
 from gpugraph.problems.registry import register
-from gpugraph.ranks.comm import comm_for, to_lower_ranks
+from gpugraph.ranks.comm import comm_for, from_all_ranks
 from gpugraph.ranks.part import GraphPart, require_on_devices
 
 FILE = KernelFile("merge_labels.cu")
@@ -36,35 +39,49 @@ class LabelsOnDevices(Arrays):
     """What one rank knows of the components (arrays and kernels: merge_labels.cu, components.cu)."""
 
     def __init__(self, part: GraphPart, device: Device):
-        n, table = part.vertices, {"changed": (merge_launches(part.vertices, FILE["JUMPS"]), np.uint32)}
-        self._require(part, device, table)
+        n, ranks = part.vertices, part.comm.size
+        table: ArrayTable = {
+            "others": (n if ranks > 1 else 0, np.int32),
+            "changed": (merge_launches(n, FILE["JUMPS"]), np.uint32),
+            "giants": (ranks, np.uint32),
+            "apart": (1, np.uint32),
+        }
+        labels = needs(dict.fromkeys(("parent", "least", "hubs"), (n, np.int32)))
+        require_on_devices(part.comm, device, part.bytes_to_place(device) + labels + needs(table) + 4096, part.name)
         super().__init__(device, table)
         self.part, self.comm, self.block = part, comm_for(part.comm, device), FILE["BLOCK"]
-        self.local = gpu_hook.State(part.rows_on(device), device, whole=part.comm.size == 1)
+        self.local = gpu_hook.State(part.rows_on(device), device)
         self.kernels, self.label, self.vertices = FILE.kernels(device), self.local.parent, np.int32(n)
 
-    @staticmethod
-    def _require(part: GraphPart, device: Device, table: ArrayTable) -> None:
-        labels = 4 * part.vertices * (4 if part.comm.size > 1 else 3)
-        require_on_devices(part.comm, device, part.bytes_to_place(device) + labels + needs(table), part.name)
-
-    def hook(self) -> None:
-        """Find the components of the own arcs."""
+    def hook(self, *, giant: bool) -> None:
+        """Find the components of the own arcs; ``giant``: but for arcs within the giant one."""
+        self.local.giant = giant
         gpu_hook.run(self.local, NullClock())
 
     def merge(self) -> None:
-        """Join what the arcs of all ranks join, on the first rank."""
-        for others in to_lower_ranks(self.comm, self.label):
+        """Join what the arcs of all ranks join."""
+        for others in from_all_ranks(self.comm, self.label, self.others):
             self.launch("join", self.part.vertices, self.vertices, others, self.label)
 
     def settle(self) -> None:
-        """Find the roots, and let all ranks know them."""
+        """Find the roots."""
         n = self.part.vertices
         if self.comm.size > 1 and n:
             self.device.fill(self.changed, 0)
             for step in range(merge_launches(n, FILE["JUMPS"])):
                 self.launch("follow", n, np.int32(step), self.vertices, self.label, self.changed)
-            self.comm.spread(self.label, [0] + [n] * self.comm.size)
+
+    def giants_apart(self) -> bool:
+        """Tell whether the giants of the ranks are several components still; a collective."""
+        device, ranks, rank = self.device, self.comm.size, self.comm.rank
+        if ranks == 1 or self.part.vertices == 0:
+            return False
+        giant = gpu_hook.FILE["GIANT_ROOT"]
+        device.fill(self.giants, 0)
+        device.copy(self.giants[rank : rank + 1], self.local.control[giant : giant + 1])
+        self.comm.all_reduce(self.giants, "sum")
+        self.launch("giants", 1, np.int32(ranks), self.giants, self.label, self.apart)
+        return bool(device.read(self.apart))
 
 
 def compile_(subject: Any, device: Any) -> None:
@@ -87,13 +104,21 @@ def run(state: HostEdges | LabelsOnDevices, clock: Clock) -> None:
     """Find the components."""
     if isinstance(state, HostEdges):
         contract(state, clock)
-    else:
-        with clock.phase("hook"):
-            state.hook()
-        with clock.phase("merge"):
-            state.merge()
+        with clock.phase("label"):
+            state.settle()
+    elif _find(state, clock, giant=True):
+        _find(state, clock, giant=False)
+
+
+def _find(state: LabelsOnDevices, clock: Clock, *, giant: bool) -> bool:
+    """Find the components; returns whether that has to be done again, with all rows read."""
+    with clock.phase("hook"):
+        state.hook(giant=giant)
+    with clock.phase("merge"):
+        state.merge()
     with clock.phase("label"):
         state.settle()
+        return giant and state.giants_apart()
 
 
 def fetch(state: Any, handle: None) -> NDArray[Any]:

@@ -41,15 +41,19 @@ class State(Arrays):
     Args:
         view: the graph, or a rank's rows of it.
         device: the device that holds it.
-        whole: the rows of all vertices are there.
+
+    Attributes:
+        giant: rows of the giant component are skipped.
 
     Raises:
         OutOfMemory: the device has no room for them.
     """
 
-    def __init__(self, view: ResidentView | DeviceRows, device: Device, *, whole: bool = True):
+    giant = True
+
+    def __init__(self, view: ResidentView | DeviceRows, device: Device):
         super().__init__(device, arrays(view))
-        self.view, self.block, self.whole = view, FILE["BLOCK"], whole
+        self.view, self.block = view, FILE["BLOCK"]
         self.kernel = load_kernel(view, device)
         self.grid = max(1, min(-(-view.vertices // self.block), self.kernel.resident_blocks(self.block)))
 
@@ -65,7 +69,7 @@ def run(state: State, clock: Clock) -> Array:
     if view.vertices == 0:
         return state.parent
     device.fill(state.control, 0)
-    if not state.whole:
+    if not state.giant:
         device.fill(state.control[FILE["GIANT_ROOT"] : FILE["GIANT_ROOT"] + 1], FILE["NO_GIANT"])
     if clock.timing:
         device.fill(state.timeline, 0)

@@ -26,6 +26,7 @@ from gpugraph.clock import Clock
 from gpugraph.devices.base import Device, Kernel
 from gpugraph.devices.kernel_file import Arrays, ArrayTable, KernelFile, needs
 from gpugraph.errors import OutOfMemory
+from gpugraph.graph.device_rows import narrow_offsets
 from gpugraph.graph.digest import set_digest
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.contraction import HostEdges, contract, part_behind
@@ -154,7 +155,9 @@ class ForestOnDevices(Arrays):
         first, last = part.first, part.first + part.rows
         self.bounds = np.int32(first), np.int32(last)
         self.index = np.dtype(f"i{index_bits(part) // 8}").type
-        self.offsets = rows.offsets[first : last + 1].astype(self.index, copy=False)
+        self.offsets = rows.offsets[first : last + 1]
+        if self.offsets.dtype != self.index:
+            self.offsets = narrow_offsets(device, self.offsets, part.own_arcs)
         self.targets, self.weights = rows.targets, rows.weights
         self.graph = self.offsets, self.targets, self.weights
         self.with_arcs = sum(count > 0 for count in part.arcs_of_ranks)

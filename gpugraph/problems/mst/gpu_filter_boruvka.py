@@ -8,6 +8,7 @@ Source: see the kernel's docblock.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -95,6 +96,18 @@ class State(Arrays):
         self.wanted = int(LIGHT_ARCS * n) if holds_back(view) else 0
         self.room = room(view)
 
+    @cached_property
+    def arguments(self) -> tuple[Any, ...]:
+        """What the kernel takes, the same in every run."""
+        view = self.view
+        return (
+            *(np.int32(view.vertices), view.index_dtype.type(view.arcs), np.uint64(self.wanted)),
+            *(view.offsets, view.targets, view.weights),
+            *(self.label, self.pick, self.link, self.up, self.best_key, self.best_id, self.chain),
+            *(self.list, np.uint32(self.room), self.page_of, self.first_row, self.hubs),
+            *(self.forest, self.control, self.timeline),
+        )
+
 
 def block(index_bits: int, weights: np.dtype[Any]) -> int:
     """Return how many threads a block has."""
@@ -114,21 +127,10 @@ def state_bytes(sizes: InputSizes) -> int:
 
 def run(state: State, clock: Clock) -> Array:
     """Find the forest; returns the device array of an arc of each of its edges, ``state.forest``."""
-    view, device = state.view, state.device
-    device.fill(state.control, 0)
+    state.device.fill(state.control, 0)
     if clock.timing:
-        device.fill(state.timeline, 0)
-    state.kernel(
-        state.grid,
-        state.block,
-        (
-            *(np.int32(view.vertices), view.index_dtype.type(view.arcs), np.uint64(state.wanted)),
-            *(view.offsets, view.targets, view.weights),
-            *(state.label, state.pick, state.link, state.up, state.best_key, state.best_id, state.chain),
-            *(state.list, np.uint32(state.room), state.page_of, state.first_row, state.hubs),
-            *(state.forest, state.control, state.timeline),
-        ),
-    )
+        state.device.fill(state.timeline, 0)
+    state.kernel(state.grid, state.block, state.arguments)
     if clock.timing:
         tell_phases(state, clock)
     return state.forest

@@ -40,12 +40,13 @@ def run(state: State, clock: Clock) -> Run:
     array.renew()
 
     def scan() -> None:
-        if array.host.exclusive:
-            target[:1] = 0
-            if array.elements > 1:
-                cuda.cupy.cumsum(array.values[:-1], dtype=dtype, out=target[1:])
-        else:
-            cuda.cupy.cumsum(array.values, dtype=dtype, out=target)
+        with cuda.stream:  # another device may have been opened since, whose stream is CuPy's now
+            if array.host.exclusive:
+                target[:1] = 0
+                if array.elements > 1:
+                    cuda.cupy.cumsum(array.values[:-1], dtype=dtype, out=target[1:])
+            else:
+                cuda.cupy.cumsum(array.values, dtype=dtype, out=target)
 
     watch = cuda.stopwatch()
     if array.elements:

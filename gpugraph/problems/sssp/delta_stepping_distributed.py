@@ -12,6 +12,9 @@ that may be needed did not fit on some rank.
 In dense graphs sums from a horizon on are left alone until everything within it is settled; then the vertices beyond
 ask all ranks for their best offers from within.
 
+Where the GPUs of all ranks can write into each other's memory, as on one machine, one launch makes all rounds, in which
+the ranks agree and exchange their lists without the host; elsewhere each step is a launch or a message.
+
 On GPUs and the emulated device the steps are the kernels of ``cuda_kernels/delta_stepping_distributed.cu``, on the CPU
 those of ``delta_stepping_distributed_cpu.py``.
 
@@ -23,6 +26,7 @@ algorithms and implementations for parallel shortest paths.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, Protocol
@@ -31,7 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.clock import Clock
-from gpugraph.devices.base import Array, Device, Kernel
+from gpugraph.devices.base import Array, Defines, Device, Kernel
 from gpugraph.devices.kernel_file import Arrays, ArrayTable, KernelFile, needs, unsigned
 from gpugraph.errors import InputError
 from gpugraph.graph.digest import array_digest
@@ -42,6 +46,7 @@ from gpugraph.problems.sssp.distances import DISTANCE_SETS, Distances, distance_
 from gpugraph.problems.sssp.on_ranks import refuse_wrapped_sums
 from gpugraph.problems.sssp.turned_rows import TurnedRows, turn_on_host
 from gpugraph.ranks.comm import Comm, comm_for
+from gpugraph.ranks.mapped import GRAIN, MappedBlock, mapped_block
 from gpugraph.ranks.part import GraphPart, require_on_devices
 
 FILE = KernelFile("delta_stepping_distributed.cu", DISTANCE_SETS[::2])  # every type, and both widths of positions
@@ -53,6 +58,8 @@ HORIZON_DEGREE, HORIZON_ARCS, FIRST_WIDTHS = 16, 2, 8
 """Arcs a vertex from which on a horizon pays, arcs a vertex that are shorter than it, and widths of a bucket to it."""
 UNITS = 4096
 """Of a mean weight, in which distances of floats are counted."""
+ARCS_OF_A_THREAD = 8
+"""Of a small graph, so that few threads wait for each other."""
 _SAMPLE = 1 << 15
 
 
@@ -110,7 +117,7 @@ class Search(Protocol):
         ...
 
     def survey(self) -> NDArray[np.uint64]:
-        """Return (P, BY_BIN + bins) what every rank tells, see delta_stepping_distributed.cu; a collective."""
+        """Return (P, TOLD) what every rank tells, see delta_stepping_distributed.cu; a collective."""
         ...
 
     def bins_to(self, distance: float) -> int:
@@ -132,6 +139,8 @@ class Search(Protocol):
 
 def search(state: Search, clock: Clock, source: int) -> bool:
     """Find all distances; return False where a sum did not fit."""
+    if isinstance(state, DeviceSearch) and state.mapped is not None:
+        return search_without_host(state, clock)
     overflowed = False
     while True:
         with clock.phase("survey"):
@@ -154,6 +163,21 @@ def search(state: Search, clock: Clock, source: int) -> bool:
                 state.cross()
         else:
             return not overflowed
+
+
+def search_without_host(state: DeviceSearch, clock: Clock) -> bool:
+    """Find all distances by launches that make rounds by themselves; return False where a sum did not fit."""
+    while True:
+        told = state.rounds(clock)
+        if told["DID_NOT_FIT"] and state.bits == 32:
+            return False
+        if not state.within:
+            clock.count("rounds", told["ROUNDS_DONE"])
+            clock.count("entries", told["ENTRIES"])
+            state.comm.bytes_sent += state.bytes_of(told["ROUNDS_DONE"], told["SENT"])
+            return not told["DID_NOT_FIT"]
+        with clock.phase("cross"):
+            state.cross()
 
 
 def near_bins(state: Search, waiting: NDArray[np.uint64], least: NDArray[np.uint64]) -> int:
@@ -199,7 +223,13 @@ def bins_between(base: float, distance: float, widths: Widths, weights: np.dtype
 
 
 class DeviceSearch(Arrays):
-    """The vertices of a rank on its device (arrays and kernels: delta_stepping_distributed.cu)."""
+    """The vertices of a rank on its device (arrays and kernels: delta_stepping_distributed.cu).
+
+    Attributes:
+        mapped: what all ranks write into, or None where they cannot; then the host sees to every step.
+    """
+
+    mapped: MappedBlock | None = None
 
     def __init__(self, part: GraphPart, device: Device, widths: Widths):
         self.part, self.widths, self.block = part, widths, FILE["BLOCK"]
@@ -209,7 +239,7 @@ class DeviceSearch(Arrays):
         self.arcs = part.own_arcs if turned is None else len(turned.heads)
         table, narrow = self._arrays(), widths_of(part.weight_dtype)[0]
         needed = part.bytes_to_place(device) + needs(table) + needs(self._words(64)) + needs(self._turned_arrays())
-        require_on_devices(part.comm, device, needed + 4 * part.vertices + 4096, part.name)
+        require_on_devices(part.comm, device, needed + 4 * part.vertices + GRAIN, part.name)
         super().__init__(device, table)
         self.own_offsets, targets, weights = part.own_rows_on(device)
         self.bits = 0
@@ -226,6 +256,7 @@ class DeviceSearch(Arrays):
             "hub_pieces": (1, np.uint64),
             "control": (FILE["CONTROL_WORDS"], np.uint32),
             "tables": (self.part.comm.size * width, np.uint64),
+            "plan": (FILE["PLAN_WORDS"], np.uint64),
         }
 
     @property
@@ -278,8 +309,10 @@ class DeviceSearch(Arrays):
         if bits != self.bits:
             for name in self._words(bits):
                 setattr(self, name, None)  # the narrow ones go first
+            self._map_entries(bits)
             for name, (count, dtype) in self._words(bits).items():
-                setattr(self, name, device.empty(count, dtype))
+                if name != "entries" or self.mapped is None:
+                    setattr(self, name, device.empty(count, dtype))
             self.bits = bits
             self.kernels = load_kernels(self.arcs, part.weight_dtype, device, bits)
             bins = BY_BIN + FILE.constant("BINS", {"DISTANCE_BITS": bits})
@@ -291,13 +324,49 @@ class DeviceSearch(Arrays):
         device.fill(self.distance, self.unreached)
         device.fill(self.pending, 0)
         device.fill(self.control, 0)
+        device.fill(self.plan[FILE["EPOCH"] + 1 :], 0)
         own = source - part.first
         if 0 <= own < part.rows:
             device.fill(self.distance[own : own + 1], 0)
             device.fill(self.pending[own // 32 : own // 32 + 1], 1 << own % 32)
 
+    def _map_entries(self, bits: int) -> None:
+        """Have a block of memory that all ranks write into, where that can be; a collective."""
+        comm, n = self.part.comm, self.part.vertices
+        if self.mapped is not None:
+            self.mapped.close()
+            self.mapped = None
+        if comm.size > FILE["FLAGS"]:
+            return
+        words, first = bits // 32 * n, FILE["FLAGS"] + 2 * comm.size * FILE.constant("TOLD", {"DISTANCE_BITS": bits})
+        self.mapped = mapped_block(comm, self.device, first + words)
+        if self.mapped is not None:
+            self.entries = self.mapped.own[first : first + words]
+            self.device.fill(self.plan, 0)
+
+    def rounds(self, clock: Clock) -> dict[str, int]:
+        """Make rounds until nothing is pending any more, and return the words of the kernel's plan; a collective."""
+        device, part, comm, mapped = self.device, self.part, self.comm, self.mapped
+        assert mapped is not None, "ranks that cannot write into each other's memory"
+        kernel, spent = self.kernels["rounds"], FILE["SPENT"]
+        device.fill(self.control[FILE["ARRIVALS"] : FILE["ARRIVALS"] + 1], 0)
+        device.fill(self.plan[FILE["ENDED"] : FILE["ENDED"] + 1], 0)
+        device.fill(self.own_table, 0)
+        share = part.vertices // self.widths.share if self.widths.share else 0
+        who = (np.int32(comm.size), np.int32(comm.rank), mapped.own, mapped.addresses)
+        takes = (np.int32(part.rows), np.int32(part.first), np.uint32(share), np.float64(self.widths.delta))
+        rest = (np.int32(not self.within), *self._graph(), self.horizon, self.distance, self.pending)
+        args = (*who, *takes, np.float64(self.widths.units), *rest, *self._put_aside(), self.own_table, self.plan)
+        wanted = max(part.rows, self.arcs // ARCS_OF_A_THREAD)
+        kernel(max(1, min(-(-wanted // self.block), kernel.resident_blocks(self.block))), self.block, args)
+        words = device.download(self.plan).tolist()
+        told = {name: words[place] for name, place in FILE.enumerators("Plan").items() if place < spent}
+        if clock.timing:
+            self._tell(clock, words[spent:])
+        return told
+
     def survey(self) -> NDArray[np.uint64]:
-        """Return (P, BY_BIN + bins) what every rank tells; a collective."""
+        """Return (P, TOLD) what every rank tells; a collective."""
         device, ranks = self.device, self.comm.size
         device.fill(self.table, 0)
         what = (np.int32(self.part.rows), self.distance, self.pending, self.base, np.float64(self.widths.units))
@@ -343,9 +412,25 @@ class DeviceSearch(Arrays):
         self.launch("relax", 32 * self.count, np.uint32(self.count), *rest)
         self.launch("relax_hubs", self.device.multiprocessors * 4 * self.block, *rest)
 
+    def bytes_of(self, rounds: int, entries: int) -> int:
+        """Return what this rank has sent to others in so many rounds with so many of its entries in them."""
+        words = rounds * len(self.own_table) + entries * FILE.constant("ENTRY_WORDS", {"DISTANCE_BITS": self.bits})
+        return 8 * words * (self.comm.size - 1)
+
+    def _tell(self, clock: Clock, spent: Sequence[int]) -> None:
+        """Add to a clock the nanoseconds that the first block has spent in each step since the last time."""
+        for name, place in FILE.enumerators("Step").items():
+            seconds, step = 1e-9 * spent[place], name.lower()
+            clock.add_seconds(step, seconds)
+            if self.comm.meter is not None and step in ("agree", "exchange"):
+                with clock.phase(step):
+                    self.comm.meter.talked(seconds, 0.0, 0)
+        self.device.fill(self.plan[FILE["SPENT"] :], 0)
+
     def cross(self) -> None:
         """Let no sum be left alone any more; a collective."""
         self.within, self.horizon = False, self.unreached
+        self.device.fill(self.plan[FILE["BASE"] : FILE["BASE"] + 1], 0)
         if self.pulls:
             self._pull()
         else:
@@ -395,7 +480,8 @@ class DeviceSearch(Arrays):
 def load_kernels(arcs: int, weights: np.dtype[Any], device: Device, bits: int) -> dict[str, Kernel]:
     """Return the kernels for so many arcs and a width of distances by their names, compiled if need be."""
     index = 32 if arcs < 2**31 - 2**16 else 64
-    return FILE.kernels(device, {"INDEX_BITS": index, "WEIGHT": unsigned(weights), "DISTANCE_BITS": bits})
+    defines: Defines = {"INDEX_BITS": index, "WEIGHT": unsigned(weights), "DISTANCE_BITS": bits}
+    return FILE.kernels(device, defines, cooperative=("rounds",))
 
 
 def widths_of(weights: np.dtype[Any]) -> tuple[int, ...]:

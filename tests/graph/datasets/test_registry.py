@@ -18,8 +18,8 @@ from gpugraph.cli.group import cli
 from gpugraph.errors import InputError
 from gpugraph.graph.datasets import registry
 from gpugraph.graph.datasets.fetch import sources
-from gpugraph.graph.formats import FORMATS
 from gpugraph.graph.formats.edge_list import PLAIN
+from gpugraph.graph.formats.known import FORMATS
 from tests.cli.runner import refuse, succeed
 from tests.graph.datasets.server import Told
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.formats import FORMATS
 from gpugraph.graph.formats.input_file import Reading
+from gpugraph.graph.formats.known import FORMATS
 from gpugraph.graph.load import load_file
 
 ARCS = [(0, 1, 5), (0, 2, 7), (1, 0, 5), (2, 0, 7)]

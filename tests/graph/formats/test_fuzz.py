@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from gpugraph.errors import InputError, OutOfMemory
 from gpugraph.graph.check import check_structure
-from gpugraph.graph.formats import FORMATS
+from gpugraph.graph.formats.known import FORMATS
 from gpugraph.graph.load import load_file
 from tests.graph.formats.test_binary_formats import SAMPLES
 

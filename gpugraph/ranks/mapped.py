@@ -1,0 +1,152 @@
+"""Memory of one rank's device that the devices of all ranks of a host write into, by their own kernels.
+
+GPUs map each other's memory by CUDA's handles for other processes, where they reach it (NVLink, PCI Express).  Emulated
+devices map files; their kernels can wait for another process only where blocks are dealt to several threads.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import socket
+import tempfile
+from typing import Any, Protocol
+
+import numpy as np
+
+from gpugraph.ranks.comm import HostComm
+
+GRAIN = 2 << 20
+"""Bytes of which a block is a multiple on a GPU: a smaller one might share what is mapped with other arrays."""
+
+
+class _Sharing(Protocol):
+    """How processes map memory of each other's devices of one kind."""
+
+    def export(self, words: int) -> tuple[Any, bytes]:
+        """Return an array of so many words or more, all 0, and what names it to other processes; b"" if nothing can."""
+        ...
+
+    def map(self, name: bytes) -> int | None:
+        """Return the address at which that of another process can be reached from here on, or None."""
+        ...
+
+    def settle(self) -> None:
+        """Take note that all have mapped what they can: the name is of no use any more."""
+        ...
+
+    def unmap(self) -> None:
+        """Let go of all that was mapped."""
+        ...
+
+
+class MappedBlock:
+    """A block of memory of each rank, mapped by all; see ``mapped_block``.
+
+    Attributes:
+        own: (words,) uint64 or a little longer, this rank's.
+        addresses: (P,) uint64 on the device: where the block of each other rank is mapped here.
+    """
+
+    def __init__(self, comm: HostComm, own: Any, addresses: Any, sharing: _Sharing | None):
+        self._comm, self._sharing = comm, sharing
+        self.own, self.addresses = own, addresses
+
+    def close(self) -> None:
+        """Let go of the others' blocks; when this returns nobody has this rank's mapped any more; a collective."""
+        if self._sharing is not None:
+            self._sharing.unmap()
+        self._comm.barrier()
+
+
+def mapped_block(comm: HostComm, device: Any, words: int) -> MappedBlock | None:
+    """Return a block of each rank's device that all others have mapped, or None, on all ranks, where that cannot be.
+
+    A collective; a rank that is alone has one in any case.
+
+    Args:
+        comm: the ranks.
+        device: this one's.
+        words: of 8 bytes, all 0 at first.
+    """
+    if comm.size == 1:
+        return MappedBlock(comm, device.full(words, 0, np.uint64), device.full(1, 0, np.uint64), None)
+    sharing = _sharing_of(device)
+    if not all(comm.share(sharing is not None)) or len(set(comm.share(socket.gethostname()))) > 1:
+        return None
+    assert sharing is not None
+    own, name = sharing.export(words)
+    addresses = np.zeros(comm.size, np.uint64)
+    mapped = True
+    for rank, other in enumerate(comm.share(name)):
+        if rank != comm.rank:
+            address = sharing.map(other) if other else None
+            mapped, addresses[rank] = mapped and address is not None, address or 0
+    block = MappedBlock(comm, own, device.upload(addresses), sharing)
+    everywhere = all(comm.share(mapped))
+    sharing.settle()
+    if everywhere:
+        return block
+    block.close()
+    return None
+
+
+def _sharing_of(device: Any) -> _Sharing | None:
+    if device.kind == "cuda":
+        return _Gpus(device)
+    return _Files(device) if device.kind == "emulated" and device.threads > 1 else None
+
+
+class _Gpus:
+    def __init__(self, device: Any):
+        self._device, self._runtime = device, device.cupy.cuda.runtime
+        self._opened: list[int] = []
+
+    def export(self, words: int) -> tuple[Any, bytes]:
+        own = self._device.full(-(-8 * words // GRAIN) * GRAIN // 8, 0, np.uint64)
+        self._device.synchronize()
+        self._runtime.setDevice(self._device.index)
+        try:
+            return own, bytes(self._runtime.ipcGetMemHandle(own.data.ptr))
+        except self._runtime.CUDARuntimeError:
+            return own, b""
+
+    def map(self, name: bytes) -> int | None:
+        try:
+            self._opened.append(int(self._runtime.ipcOpenMemHandle(name)))
+        except self._runtime.CUDARuntimeError:  # GPUs that do not reach each other
+            return None
+        return self._opened[-1]
+
+    def settle(self) -> None:
+        pass
+
+    def unmap(self) -> None:
+        self._device.synchronize()
+        while self._opened:
+            self._runtime.ipcCloseMemHandle(self._opened.pop())
+
+
+class _Files:
+    def __init__(self, device: Any):
+        self._own, self._opened = "", list[Any]()
+
+    def export(self, words: int) -> tuple[Any, bytes]:
+        number, self._own = tempfile.mkstemp(prefix="gpugraph-")
+        with open(number, "r+b") as file:
+            file.truncate(8 * words)
+        return self._memory(self._own), os.fsencode(self._own)
+
+    def map(self, name: bytes) -> int | None:
+        self._opened.append(self._memory(os.fsdecode(name)))
+        return int(self._opened[-1].ctypes.data)
+
+    def _memory(self, path: str) -> Any:
+        with open(path, "r+b") as file:
+            return np.frombuffer(mmap.mmap(file.fileno(), 0), np.uint64)
+
+    def settle(self) -> None:
+        os.unlink(self._own)
+
+    def unmap(self) -> None:
+        self._opened.clear()
