@@ -11,7 +11,7 @@ EVERY_PATH = (
     *("no-vertex", "one-vertex", "two-components", "random-dense", "directed-random", "huge-weights"),
     *("negative-int32", "int64", "uint64", "float32", "float-tiny-and-huge"),
 )
-"""Graphs on which three emulated ranks run every line of the drivers and every form of each kernel that the zoo runs."""
+"""Graphs on which three emulated ranks run every line of drivers and every form of a kernel that the zoo does."""
 FEW = ("no-vertex", "one-edge", "random-ties", "grid-equal", "many-tiny", "zero-weights", "star")
 
 
