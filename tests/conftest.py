@@ -1,4 +1,4 @@
-"""What all tests share: those marked ``gpu`` are skipped where no GPU is usable, those marked ``long`` come first."""
+"""What all tests share: those marked ``gpu`` are skipped where no GPU is usable, those marked ``long`` come early."""
 
 from __future__ import annotations
 
@@ -38,7 +38,10 @@ def gpu_trouble() -> str | None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: item.get_closest_marker("long") is None)
+    long = [item for item in items if item.get_closest_marker("long")]
+    others = [item for item in items if not item.get_closest_marker("long")]
+    early = len(others) // 3  # by now Numba has compiled what a long test would wait for
+    items[:] = [*others[:early], *long, *others[early:]]
     marked = [item for item in items if item.get_closest_marker("gpu")]
     if marked and (trouble := gpu_trouble()):
         for item in marked:

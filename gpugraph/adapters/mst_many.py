@@ -451,8 +451,7 @@ def on_gpu(batch: GraphBatch, device: Device) -> Forests:
 def _sort(starts: Any, counts: Any, chosen: Any, low: int, high: int) -> None:
     """Put the edges of the forests of graphs [low, high) in ascending order."""
     for g in range(low, high):
-        part = chosen[starts[g] : starts[g] + counts[g]]
-        part[:] = np.sort(part)
+        chosen[starts[g] : starts[g] + counts[g]].sort()  # in place, which takes Numba a second to compile, not five
 
 
 def load_kernel(device: Device) -> Kernel:

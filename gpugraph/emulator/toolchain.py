@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import functools
 import hashlib
@@ -10,7 +11,7 @@ import re
 import shlex
 import shutil
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -132,8 +133,10 @@ SHIM = Path(__file__).resolve().parent / "shim"
 _COMMON = ("-std=c++17", "-fPIC", "-fvisibility=hidden", "-fvisibility-inlines-hidden", "-w", "-ffp-contract=off")
 _PLAIN = ("-g1", "-fno-strict-aliasing", "-fwrapv")
 _RUNTIME = ("-O2", *_PLAIN)
-_KERNELS = ("-O1", *_PLAIN)
-"""Kernels that are tried on small graphs often take longer to compile than to run: three fifths of the time of -O2."""
+_KERNELS = ("-Og", *_PLAIN)
+"""Kernels that are tried on small graphs often take longer to compile than to run, and GCC takes up to four times as
+long for -O1.  Unoptimised they would run several times as long; races are looked for in what -O1 leaves of the reads.
+"""
 _DEBUG = ("-g1", "-fno-omit-frame-pointer", "-fno-strict-aliasing")
 _CHECKS = ("-fsanitize=address,undefined", "-fno-sanitize=vptr", "-fno-sanitize-recover=undefined")
 
@@ -245,7 +248,11 @@ def build_library(
             )
         unit.write_text(translation_unit(text, kernels), encoding="utf-8")
         compiled = target.with_suffix(".o")
-        _run([*compiler.command, *flags, f"-I{SHIM}", *paths, "-c", "-o", str(compiled)], source)
+        command = [*compiler.command, *flags, f"-I{SHIM}", *paths, "-c", "-o", str(compiled)]
+        with _header_read_ahead(compiler, build, flags, unit.parent) as offered:
+            done = offered and _succeeds(command, source)
+        if not done:
+            _run(command, source)
         linked = [*_link_flags(compiler, build), str(compiled), str(runtime), "-o", str(target)]
         _run([*compiler.command, "-shared", *linked], source)
 
@@ -263,6 +270,38 @@ def build_runtime(compiler: Compiler, build: Build, *, static_shared: bool) -> P
         _run([*compiler.command, *flags, "-c", str(SHIM / "runtime.cpp"), "-o", str(target)], None)
 
     return _cached(f"runtime-{build.name}-{key}.o", make)
+
+
+@contextlib.contextmanager
+def _header_read_ahead(compiler: Compiler, build: Build, flags: Sequence[str], folder: Path) -> Iterator[bool]:
+    """Lay the shim's header into a folder as GCC has read it; tell whether it lies there, until the block ends.
+
+    To read it takes GCC longer than to compile many a kernel.  A compiler that does not take what it finds reads the
+    header itself, without a word.
+    """
+    key = _digest(_shim_text(), compiler.version, *compiler.command, *flags)
+
+    def make(target: Path) -> None:
+        header = ["-x", "c++-header", str(SHIM / "device_code.h")]
+        if not _succeeds([*compiler.command, *flags, *header, "-o", str(target)], None):
+            target.write_bytes(b"")  # which no compiler takes, and none is asked again
+
+    beside = folder / "device_code.h.gch"  # where it is looked for before the header itself
+    try:
+        if not compiler.is_clang:
+            beside.symlink_to(_cached(f"header-{build.name}-{key}.gch", make))
+    except (OSError, DeviceUnavailable):  # no room, or no such links
+        pass
+    yield beside.is_symlink()
+    beside.unlink(missing_ok=True)
+
+
+def _succeeds(command: Sequence[str], source: Source | None) -> bool:
+    try:
+        _run(command, source)
+    except KernelCompileError:
+        return False
+    return True
 
 
 @COMPILING

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from gpugraph import code_cache
 from gpugraph.devices.kernel_file import load_source
 from gpugraph.emulator import toolchain
 from gpugraph.emulator.device import EmulatedDevice
@@ -184,7 +188,66 @@ def test_a_failed_compilation_leaves_nothing_in_the_cache(monkeypatch: pytest.Mo
     monkeypatch.setenv("GPUGRAPH_CACHE_DIR", str(tmp_path / "cache"))
     with pytest.raises(GpuGraphError, match="does not compile"):
         EmulatedDevice().kernel(_write(tmp_path / "bad.cu", COUNTER.replace("5", "five")), "k")
-    assert {path.name.partition("-")[0] for path in (tmp_path / "cache" / "emulated").iterdir()} == {"runtime"}
+    left = {path.name.partition("-")[0] for path in (tmp_path / "cache" / "emulated").iterdir()}
+    assert left - {"header"} == {"runtime"}
+
+
+def _header_after(value: int) -> tuple[Path, list[str]]:
+    """Compile a kernel, another for each value; return the header read ahead, and if GCC took it: ! or x."""
+    told: list[str] = []
+    run = toolchain.subprocess.run
+
+    def noted(*words: Any, **more: Any) -> Any:
+        done = run(*words, **more)
+        told.extend(re.findall(r"^([!x]) \S*device_code\.h\.gch$", done.stderr, re.MULTILINE))
+        return done
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(toolchain.subprocess, "run", noted)
+        device = EmulatedDevice()
+        x = device.full(1, 0, np.uint32)
+        device.kernel("fill.cu", "fill_4_bytes", {"VALUE": value})(1, 1, (x, np.uint32(value), np.int64(1)))
+    assert x[0] == value
+    (header,) = (Path(os.environ["GPUGRAPH_CACHE_DIR"]) / "emulated").glob("header-*.gch")
+    return header, told
+
+
+@pytest.fixture
+def listing_headers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, fresh_search: None) -> str:
+    """Let GCC list what it includes and start with an empty cache; return the compiler's command."""
+    compiler = find_compiler()
+    if compiler.is_clang:
+        pytest.skip("clang reads no header ahead")
+    find_compiler.cache_clear()
+    monkeypatch.setenv("GPUGRAPH_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("CXX", f"{compiler.command[0]} -H")
+    return compiler.command[0]
+
+
+@needs_compiler
+@pytest.mark.usefixtures("listing_headers")
+def test_the_header_is_read_once_for_all_kernels_and_again_where_what_was_kept_is_of_no_use() -> None:
+    header, told = _header_after(5)
+    assert told == ["!"]
+    half = header.read_bytes()[: header.stat().st_size // 2]
+    code_cache.keep("emulated", header.name, half)
+    assert _header_after(6)[0].read_bytes() == half
+
+
+@needs_compiler
+def test_a_compiler_that_reads_no_header_ahead_is_asked_once(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, listing_headers: str
+) -> None:
+    asked = tmp_path / "asked"
+    text = f'#!/bin/sh\ncase "$*" in *c++-header*) echo once >>{asked}; exit 1;; esac\nexec {listing_headers} "$@"\n'
+    script = Path(_write(tmp_path / "compiler", text))
+    script.chmod(0o755)
+    monkeypatch.setenv("CXX", f"{script} -H")
+    for value in (5, 6):
+        header, told = _header_after(value)
+        assert header.stat().st_size == 0
+        assert "!" not in told
+    assert asked.read_text() == "once\n"
 
 
 @needs_compiler

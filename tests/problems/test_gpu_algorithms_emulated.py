@@ -33,8 +33,15 @@ by_depth = pytest.mark.parametrize(
     ],
 )
 
-WIDE = ("random-ties", "float64", "no-vertex", "star-equal")
-"""Graphs that are tried with wide indices; every set of macros costs a compilation."""
+in_part = pytest.mark.parametrize("every", [False, pytest.param(True, marks=pytest.mark.thorough)])
+"""An algorithm as it is by default is tried on all graphs at once; its variants in part, for each set of macros costs a
+compilation."""
+
+WIDE = ("float64", "random-ties", "no-vertex", "star-equal")
+"""Graphs that are tried with wide indices; the first with every variant."""
+
+RACED = ("float64", "random-ties", "star-equal", "path-decreasing", "complete", "many-tiny", "directed-random")
+"""Graphs on which races are looked for; the first three with every variant."""
 
 
 def tried(variant: Any) -> list[tuple[str, tuple[Any, ...]]]:
@@ -44,10 +51,12 @@ def tried(variant: Any) -> list[tuple[str, tuple[Any, ...]]]:
 
 
 @by_variant
-def test_it_gives_the_result_of_the_cpu_on_every_graph_of_the_zoo(variant: Any) -> None:
+@in_part
+def test_it_gives_the_result_of_the_cpu_on_every_graph_of_the_zoo(variant: Any, every: bool) -> None:
     device = EmulatedDevice()
+    wide = WIDE if every or is_default(variant) else WIDE[:1]
     for name, query in tried(variant):
-        for index_bits in (32, 64) if name in WIDE else (32,):
+        for index_bits in (32, 64) if name in wide else (32,):
             if layout_fits(variant, zoo(name), index_bits):
                 assert_right(device, variant, name, query, index_bits)
 
@@ -60,15 +69,16 @@ def test_schedules_of_every_graph_of_the_zoo_give_one_result(variant: Any, times
     for seed in range(1, 21):
         device = EmulatedDevice(seed=seed)
         for i, (name, query) in enumerate(tried(variant)):
-            wide = (i // share + seed // share) % 2 == 1 and name in WIDE
+            wide = (i // share + seed // share) % 2 == 1 and name in (WIDE if is_default(variant) else WIDE[:1])
             if (i + seed) % share == 0 and layout_fits(variant, zoo(name), 64 if wide else 32):
                 assert_right(device, variant, name, query, 64 if wide else 32)
 
 
 @by_depth
-def test_it_has_no_race_beyond_those_explained_in_the_kernels(variant: Any) -> None:
+@in_part
+def test_it_has_no_race_beyond_those_explained_in_the_kernels(variant: Any, every: bool) -> None:
     device = EmulatedDevice(seed=3, races=True)
-    for name in ("random-ties", "star-equal", "path-decreasing", "complete", "many-tiny", "float64", "directed-random"):
+    for name in RACED if every or is_default(variant) else RACED[:3]:
         index_bits = 64 if name == "float64" else 32
         query = () if variant[0] == "mst" else (0,)
         if layout_fits(variant, zoo(name), index_bits):

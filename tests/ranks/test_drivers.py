@@ -7,6 +7,11 @@ import pytest
 from tests.ranks.runs import mpi_ranks, needs_mpi, own_ranks
 
 CASES = "tests.ranks.on_zoo"
+EVERY_PATH = (
+    *("no-vertex", "one-vertex", "two-components", "random-dense", "directed-random", "huge-weights"),
+    *("negative-int32", "int64", "uint64", "float32", "float-tiny-and-huge"),
+)
+"""Graphs on which three emulated ranks run every line of drivers and every form of a kernel that the zoo does."""
 FEW = ("no-vertex", "one-edge", "random-ties", "grid-equal", "many-tiny", "zero-weights", "star")
 
 
@@ -25,11 +30,18 @@ def test_processors_find_on_the_whole_zoo_what_one_process_finds(ranks: int) -> 
     assert tried(run.stdout) > 100
 
 
-@pytest.mark.parametrize("ranks", [pytest.param(2, marks=pytest.mark.thorough), 3])
+@pytest.mark.thorough
+@pytest.mark.parametrize("ranks", [2, 3])
 def test_emulated_devices_find_on_the_whole_zoo_what_one_process_finds(ranks: int) -> None:
     run = own_ranks(ranks, "emulated", CASES, "emulated")
     assert run.returncode == 0, run.stderr
     assert tried(run.stdout) > 100
+
+
+def test_emulated_devices_find_what_one_process_finds() -> None:
+    run = own_ranks(3, "emulated", CASES, "emulated", *EVERY_PATH)
+    assert run.returncode == 0, run.stderr
+    assert tried(run.stdout) > 30
 
 
 @needs_mpi

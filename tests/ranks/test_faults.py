@@ -140,7 +140,7 @@ def test_a_rank_that_is_killed_ends_the_run(victim: int) -> None:
 def test_a_rank_that_throws_ends_the_run(tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text(THROWING)
     path = f"{tmp_path}{os.pathsep}{environment()['PYTHONPATH']}"
-    with running(own(3), 3, {"PYTHONPATH": path}) as (run, ranks):
+    with running(own(2), 2, {"PYTHONPATH": path}) as (run, ranks):
         os.kill(ranks[1], signal.SIGUSR1)
         (line,) = said(run)
         assert run.returncode == 70
@@ -160,7 +160,7 @@ def test_a_rank_that_runs_out_of_memory_ends_the_run() -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_ends_all_ranks(number: int) -> None:
-    with running(own(3), 3) as (run, _):
+    with running(own(2), 2) as (run, _):
         run.send_signal(number)
         (line,) = said(run)
         assert run.returncode == 130
@@ -168,15 +168,15 @@ def test_an_interrupt_ends_all_ranks(number: int) -> None:
 
 
 def test_ranks_whose_starter_is_killed_end() -> None:
-    with running(own(3), 3) as (run, _):
+    with running(own(2), 2) as (run, _):
         run.kill()
         run.wait()
 
 
 @needs_mpi
 def test_a_rank_of_an_mpi_that_is_killed_ends_the_run() -> None:
-    with running(by_mpi(3), 3) as (run, ranks):
-        os.kill(ranks[2], signal.SIGKILL)
+    with running(by_mpi(2), 2) as (run, ranks):
+        os.kill(ranks[1], signal.SIGKILL)
         said(run)
         assert run.returncode != 0
 

@@ -8,7 +8,7 @@ from tests.ranks.runs import own_ranks
 from tests.ranks.test_drivers import tried
 
 
-@pytest.mark.parametrize("ranks", [2, 4])
+@pytest.mark.parametrize("ranks", [pytest.param(2, marks=pytest.mark.thorough), 4])
 def test_chains_ties_and_short_lists_leave_the_forest_of_one_process(ranks: int) -> None:
     run = own_ranks(ranks, "emulated", "tests.ranks.on_forests")
     assert run.returncode == 0, run.stderr
