@@ -54,10 +54,12 @@ def test_paths_on_two_gpus_took_the_time_that_the_model_says() -> None:
         name = re.match(r"rmat:(\d+),", record["graph"]["name"])
         if name is None or "agree" not in record.get("ranks", {}).get("phases", {}):  # one GPU, or rounds by messages
             continue
+        if 2 * record["graph"]["edges"] >= record["ranks"]["size"] << 31:  # positions of 64 bits, which it leaves out
+            continue
         kernel_ms = median(record["samples_s"]["kernel"]) * 1e3
         assert abs(foretold(int(name[1]), record["ranks"]["size"])[2] - kernel_ms) <= 0.02 * kernel_ms + 0.5
         held.append(int(name[1]))
-    assert sorted(held) == [24, 26]
+    assert sorted(held) == [24, 26, 27]
 
 
 def test_every_column_of_figures_is_marked_as_a_model() -> None:
