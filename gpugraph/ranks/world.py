@@ -95,22 +95,27 @@ def world() -> HostComm | None:
         DeviceUnavailable: started by an MPI that cannot be used.
         InputError: the ranks run different versions, or were told different things.
     """
-    comm: HostComm
+    comm = _carrier()
+    if comm is not None:
+        check_alike(comm, __version__, sys.argv[1:])
+    return comm
+
+
+@cache
+def _carrier() -> HostComm | None:
+    """Return the ranks, of which nobody knows yet whether they are alike."""
     if is_own_rank():
         from gpugraph.ranks.carriers import SocketComm
 
         numbers, _, *pairs = os.environ[RANK].split()
         rank, _, size = numbers.partition("/")
         peers = {int(other): int(number) for other, _, number in (pair.partition(":") for pair in pairs)}
-        comm = SocketComm(int(rank), int(size), peers)
-    elif ranks_promised(os.environ) > 1:
+        return SocketComm(int(rank), int(size), peers)
+    if ranks_promised(os.environ) > 1:
         from gpugraph.ranks.carriers import MpiComm
 
-        comm = MpiComm()
-    else:
-        return None
-    check_alike(comm, __version__, sys.argv[1:])
-    return comm
+        return MpiComm()
+    return None
 
 
 def check_alike(comm: HostComm, version: str, words: Sequence[str]) -> None:
@@ -169,7 +174,7 @@ def _end_with_starter(lifeline: int) -> None:
 
 def leave(code: int) -> int:
     """Return the exit code; a rank of an MPI takes leave of the others, and one that failed says why it did."""
-    if ranks_promised(os.environ) < 2 or is_own_rank() or world.cache_info().currsize == 0:
+    if ranks_promised(os.environ) < 2 or is_own_rank() or _carrier.cache_info().currsize == 0:
         return code
     rank = mpi_rank(os.environ)
     if code and rank > 0 and isinstance(sys.stderr, io.StringIO):
@@ -182,7 +187,7 @@ def leave(code: int) -> int:
         sys.stdout.flush()
     if code:
         time.sleep(_LAST_WORD_S)
-    comm = world()
+    comm = _carrier()
     if comm is not None:
         comm.end(code)
     return code
