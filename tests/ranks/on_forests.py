@@ -16,7 +16,7 @@ from tests.zoo import CSRGraph, undirected
 
 def chains() -> Iterator[CSRGraph]:
     """Yield paths on which every vertex links to the next one, across all ranks."""
-    n = 4000
+    n = 2000
     yield undirected(n, [(i, i + 1, i + 1) for i in range(n - 1)], name="rising chain")
     yield undirected(n, [(i, i + 1, n - i) for i in range(n - 1)], name="falling chain")
 
