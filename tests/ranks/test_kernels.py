@@ -70,12 +70,12 @@ def test_the_host_reads_in_the_same_places_as_the_kernels_write() -> None:
 DENSE = ("rmat:8,w=1..255", "rmat:8,w=0.0..1.0", "rmat:8,w=1..4294967295", "regular:n=200,in=20,w=1..1000")
 
 
+IN_PLAIN = (("cpu", DENSE[::2]), ("emulated", DENSE[1:3]), ("races", DENSE[:1]))
+THOROUGH = (("cpu", DENSE[1::2]), ("emulated", DENSE), ("races", DENSE[1:]))
+
+
 @pytest.mark.parametrize(
-    ("kind", "specs"),
-    [
-        *(("cpu", DENSE[::2]), ("emulated", DENSE[1:3]), ("races", DENSE[:1])),
-        *(pytest.param(*other, marks=pytest.mark.thorough) for other in (("cpu", DENSE[1::2]), ("emulated", DENSE), ("races", DENSE[1:]))),
-    ],
+    ("kind", "specs"), [*IN_PLAIN, *(pytest.param(*one, marks=pytest.mark.thorough) for one in THOROUGH)]
 )
 def test_what_lies_beyond_the_horizon_of_a_dense_graph_is_found_as_well(kind: str, specs: tuple[str, ...]) -> None:
     run = own_ranks(3, "cpu" if kind == "cpu" else "emulated", "tests.ranks.on_zoo", kind, *specs)
