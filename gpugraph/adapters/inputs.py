@@ -171,7 +171,7 @@ def by_weight(arcs: ArcList) -> tuple[NDArray[np.int64], NDArray[Any]]:
         order: (k,) int64.
         ranks: (k,) uint32, or uint64 from 2^32 arcs on; no two are equal.
     """
-    weights = np.ones(len(arcs.tails), np.uint32) if arcs.weights is None else arcs.weights
+    weights = arcs.weights_or_ones
     order = canonical_order(order_keys(weights + weights.dtype.type(0) if weights.dtype.kind == "f" else weights))
     ranks = np.empty(len(order), np.uint32 if len(order) < 2**32 else np.uint64)
     ranks[order] = np.arange(len(order), dtype=ranks.dtype)

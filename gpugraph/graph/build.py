@@ -80,6 +80,11 @@ class ArcList:
     notes: tuple[str, ...] = ()
     answers: Mapping[str, Answer] = field(default_factory=dict)
 
+    @property
+    def weights_or_ones(self) -> NDArray[Any]:
+        """The (k,) weights, written down where all are 1; not for columns on a device."""
+        return np.ones(len(self.tails), np.uint32) if self.weights is None else self.weights
+
     def on_host(self) -> ArcList:
         """Return the same list with columns that are arrays on the host."""
         columns = (self.tails, self.heads, self.weights)
@@ -112,7 +117,7 @@ def build(
     if rows is None:
         require_memory(_bytes_to_build(arcs), f"{source or name}: {len(arcs.tails)} arcs")
         arcs = arcs.on_host()
-        weights = np.ones(len(arcs.tails), np.uint32) if arcs.weights is None else arcs.weights
+        weights = arcs.weights_or_ones
         rows = sort_arcs(arcs.tails, arcs.heads, weights, arcs.vertices, mirrored=arcs.one_sided, report=report)
     negative = _negative_loops(arcs) if rows.loops else []
     graph = CSRGraph(
@@ -141,7 +146,7 @@ def _rows_as_listed(arcs: ArcList) -> SortedArcs | None:
     tails = arcs.tails
     if not isinstance(tails, RowTails) or arcs.one_sided or not rows_ascend(tails.offsets, arcs.heads):
         return None
-    weights = np.ones(len(tails), np.uint32) if arcs.weights is None else arcs.weights
+    weights = arcs.weights_or_ones
     if weights.dtype.kind == "f":
         weights = weights + weights.dtype.type(0)  # no −0.0
     return SortedArcs(tails.offsets, arcs.heads, weights, 0, 0, 0)

@@ -207,7 +207,7 @@ def build_on_device(
         InputError: declared undirected and an edge's two arcs have unequal weights, or one is missing.
         OutOfMemory: the device has no room for it.
     """
-    rows, weights = _rows_as_listed(arcs, device) or _rows_and_weights(arcs, device)
+    rows, weights = _rows_and_weights(arcs, device)
     notes = (*arcs.notes, *notes_of(rows.loops, rows.negative, rows.merged, arcs.one_sided))
     there = DeviceRows(device, rows.offsets, rows.targets, weights, remake or (lambda: build(arcs)))
     graph = CSRGraph.lying_on(
@@ -228,26 +228,10 @@ def build_on_device(
     raise asymmetric(graph)
 
 
-def _rows_as_listed(arcs: ArcList, device: Device) -> tuple[Rows, Array] | None:
-    """Return the rows and weights of a list that holds rows, if they are sorted, without loops and parallel arcs."""
-    if not isinstance(arcs.tails, RowTails) or arcs.one_sided:
-        return None
-    count = len(arcs.tails)
-    bits = 32 if count < MAX_NARROW_ARCS else 64
-    word = 4 if arcs.weights is None else arcs.weights.dtype.itemsize
-    device.require(count * (4 + word) + bits // 8 * (arcs.vertices + 1))
-    offsets = device.upload(arcs.tails.offsets.astype(f"int{bits}"))
-    targets = device.upload(arcs.heads)
-    weights = device.full(count, 1, np.uint32) if arcs.weights is None else device.upload(arcs.weights)
-    if DeviceRows(device, offsets, targets, weights, arcs.on_host).digest(0) is not None:
-        return Rows(offsets, targets, 0, 0, 0, None), weights
-    return None
-
-
 def _rows_and_weights(arcs: ArcList, device: Device) -> tuple[Rows, Array]:
     """Return the rows of an arc list and their (arcs,) weights, of parallel arcs the lightest."""
     if isinstance(arcs.tails, RowTails):
-        arcs = arcs.on_host()
+        return _of_rows(arcs, device)
     columns = [column for column in (arcs.tails, arcs.heads, arcs.weights) if column is not None]
     if isinstance(arcs.tails, DeviceColumn):
         return _listed(device, arcs.vertices, arcs.one_sided, list(zip(*(c.parts for c in columns), strict=True)))
@@ -255,6 +239,21 @@ def _rows_and_weights(arcs: ArcList, device: Device) -> tuple[Rows, Array]:
     ends = (device.upload(np.ascontiguousarray(ids, np.int32)) for ids in columns[:2])
     weights = (device.upload(np.ascontiguousarray(column)) for column in columns[2:])
     return _listed(device, arcs.vertices, arcs.one_sided, [(*ends, *weights)])
+
+
+def _of_rows(arcs: ArcList, device: Device) -> tuple[Rows, Array]:
+    """Return the same of a list that holds rows: they stay if they are sorted, without loops and parallel arcs."""
+    count = len(arcs.tails)
+    bits = 32 if count < MAX_NARROW_ARCS else 64
+    word = 4 if arcs.weights is None else arcs.weights.dtype.itemsize
+    device.require(count * (4 + word) + bits // 8 * (arcs.vertices + 1))
+    offsets = device.upload(arcs.tails.offsets.astype(f"int{bits}"))
+    targets = device.upload(arcs.heads)
+    weights = device.full(count, 1, np.uint32) if arcs.weights is None else device.upload(arcs.weights)
+    if not arcs.one_sided and DeviceRows(device, offsets, targets, weights, arcs.on_host).digest(0) is not None:
+        return Rows(offsets, targets, 0, 0, 0, None), weights
+    device.require(4 * count)
+    return _listed(device, arcs.vertices, arcs.one_sided, [(_tails(device, offsets, count), targets, weights)])
 
 
 def _listed(

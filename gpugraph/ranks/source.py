@@ -107,7 +107,7 @@ def _drawn(spec: Spec, comm: HostComm, progress: Callable[[str], None]) -> Graph
     """Draw this rank's share of the arcs, and bring every arc to the rank that holds its tail."""
     require_together(comm, -(-spec.estimate_bytes() // comm.size) + 8 * spec.vertices, spec.text)
     arcs = draw_arcs(spec, lambda fraction, what: progress(f"{what} {fraction:.0%}"), (comm.rank, comm.size))
-    weights = np.ones(len(arcs.tails), np.uint32) if arcs.weights is None else arcs.weights
+    weights = arcs.weights_or_ones
     loop = arcs.tails == arcs.heads
     negative = np.flatnonzero(loop & (weights < 0))
     tails, heads, weights = (array[~loop] for array in (arcs.tails, arcs.heads, weights))

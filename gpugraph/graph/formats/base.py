@@ -134,29 +134,24 @@ def arcs_of_rows(
             path=path,
             remedy="fetch or write it again",
         )
-    dtype = target_dtype(vertices)
-    heads = _copied(targets, dtype) if targets.dtype.itemsize <= dtype.itemsize else targets
+    heads = _copied(targets)
     if not all(in_threads(lambda low, high: _inside(heads[low:high], vertices), even_ranges(arcs))):
         i = int(np.argmax((heads < 0) | (heads >= vertices)))
         raise GraphFormatError(
-            f"damaged: arc {i} leads to vertex {targets[i]}, but there are {vertices} vertices",
+            f"damaged: arc {i} leads to vertex {heads[i]}, but there are {vertices} vertices",
             path=path,
             remedy="fetch or write it again",
         )
     if weights is not None:
-        weights = _copied(weights, weights.dtype.newbyteorder("="))
+        weights = _copied(weights)
         refuse_nan(path, weights)
-    if heads is targets:
-        heads = _copied(targets, dtype)
-    return ArcList(RowTails(offsets), heads, weights, vertices, directed)
+    return ArcList(RowTails(offsets), heads.astype(target_dtype(vertices), copy=False), weights, vertices, directed)
 
 
-def _copied(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return a copy of a dtype, made by all threads: NumPy leaves the GIL."""
-    made = np.empty(len(values), dtype)
-    in_threads(
-        lambda low, high: np.copyto(made[low:high], values[low:high], casting="unsafe"), even_ranges(len(values))
-    )
+def _copied(values: NDArray[Any]) -> NDArray[Any]:
+    """Return a copy in this machine's byte order, made by all threads: NumPy leaves the GIL."""
+    made = np.empty(len(values), values.dtype.newbyteorder("="))
+    in_threads(lambda low, high: np.copyto(made[low:high], values[low:high]), even_ranges(len(values)))
     return made
 
 

@@ -136,7 +136,7 @@ def _summed(path: str, arcs: ArcList) -> ArcList:
 
     pattern = arcs.weights is None
     try:
-        return summed(replace(arcs, weights=np.ones(len(arcs.tails), np.uint32)) if pattern else arcs, pattern=pattern)
+        return summed(replace(arcs, weights=arcs.weights_or_ones), pattern=pattern)
     except InputError as error:
         raise placed(error, path) from error
 

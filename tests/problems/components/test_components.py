@@ -18,7 +18,7 @@ from gpugraph.graph.view import GraphView, make_resident
 from gpugraph.measure.cell import Cell
 from gpugraph.measure.check import check_result
 from gpugraph.measure.run_cell import run_cell
-from gpugraph.problems.components import cpu_afforest, gpu_hook, verify
+from gpugraph.problems.components import boruvka_distributed, cpu_afforest, gpu_hook, verify
 from gpugraph.problems.components.labels import Components
 from gpugraph.problems.components.peers import canonical
 from gpugraph.problems.components.verify import check_against_reference, check_certificate, reference_labels
@@ -200,3 +200,7 @@ def test_the_largest_component_is_counted_whether_or_not_it_holds_half(labels: l
     assert found.components == len(found.roots) == sum(v == label for v, label in enumerate(labels))
     many = np.repeat(np.arange(3000), 100) * 100
     assert Components(graph, many).largest == 100
+
+
+def test_the_kernels_that_find_a_giant_and_those_that_compare_giants_mean_the_same_by_none() -> None:
+    assert boruvka_distributed.FILE["NO_GIANT"] == gpu_hook.FILE["NO_GIANT"]
