@@ -85,6 +85,7 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
         for (int64 t = grid_thread(); t < count; t += grid_threads()) {
             best_key[t] = NO_BID;
             if (!PACKED) best_id[t] = NO_BID;
+            if (t < FEW) link[t] = NO_LINK;
         }
     };
 
@@ -106,6 +107,8 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
 
     uint32 live = current(&control[LIVE]), round = 0;
     uint32 held, levels;  // edges the warp holds, or the block; rounds whose numbers are in the chain
+    // Components that keep their numbers: there is memory for two bids of each.
+    const uint32 quarter = static_cast<uint32>(vertices) / 4, few = !narrow || quarter == 0 ? 1 : quarter < FEW ? quarter : FEW;
     const auto live_after = [&](uint32 rounds) { return &control[LIVE + rounds % 3]; };
     const auto begin_rounds = [&]() {
         levels = 0;
@@ -139,7 +142,7 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
             const bool any = base < static_cast<uint64>(arcs);
             const count_t begin = static_cast<count_t>(any ? base : 0);
             const count_t end = static_cast<count_t>(any ? base + (shared.span < rest ? shared.span : rest) : 0);
-            Lister lister = {graph, label, pages, base, 0, any ? first_row[grid_thread() / WARP] : 0, true};
+            Lister lister = {graph, label, pages, base, 0, 0, any ? first_row[grid_thread() / WARP] : 0};
             if (filters) {
                 list_light(shared, graph, begin, end, lister);
             } else {
@@ -160,8 +163,8 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
 
         enter(round == 0 ? LIGHT_ROUNDS : HEAVY_ROUNDS);
         begin_rounds();
-        while (live > 1) {
-            held = bid_by_slots(pages, span_begin(shared), held, narrow, renumbered(), best_key);
+        while (live > few) {
+            held = bid_by_slots(pages, span_begin(shared), held, narrow, renumbered(), nullptr, best_key);
             barrier();
             if (!narrow) {
                 bid_again_by_slots(pages, span_begin(shared), held, best_key, best_id);
@@ -173,10 +176,31 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
             forget_bids(current(live_after(round)));
             renumber();
         }
+        // The few that are left keep their numbers, and hang on each other, until none joins another.
+        const int32* number = renumbered();
+        uint64 *bids = best_key, *next_bids = best_key + live;
+        uint32 forest_edges = current(&control[FOREST]);
+        for (uint32 left = live, joined = 1; left > 1 && joined != 0; left -= joined) {
+            held = bid_by_slots(pages, span_begin(shared), held, narrow, number, link, bids);
+            barrier();
+            number = nullptr;
+            round += 1;
+            if (grid_thread() == 0) *live_after(round + 1) = 0;
+            hang_by_slots(live, pages, bids, next_bids, link, forest, &control[FOREST]);
+            barrier();
+            joined = current(&control[FOREST]) - forest_edges;
+            forest_edges += joined;
+            uint64* const swap = bids;
+            bids = next_bids;
+            next_bids = swap;
+        }
         if (!filters) break;
 
-        // Every vertex learns its component after these rounds; the last live one is numbered like the retired.
+        // Every vertex learns its component after these rounds; the live ones are numbered like the retired.
         enter(SPREAD);
+        learn_roots(live, link, chain + shared.levels[levels]);
+        levels += 1;
+        barrier();
         const uint32 last = current(&control[FINALS]);
         __syncthreads();
         spread(shared, vertices, label, chain, levels, static_cast<int32>(last));

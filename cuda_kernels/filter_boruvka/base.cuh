@@ -50,6 +50,7 @@ constexpr int QUAD = 16 / sizeof(weight_t);      // weights in 16 bytes, the mos
 constexpr int POSITIONS = WARP * (STREAMED * QUAD + LISTED);  // arcs a warp gathers before it looks at them
 constexpr int CHASE = 32;              // links followed before the others get a chance to shorten the chain
 constexpr int MAX_ROUNDS = 34;
+constexpr int FEW = 4096;              // components that keep their numbers in rounds
 constexpr int SAMPLES = BLOCK;         // arcs sampled for the threshold, and vertices
 constexpr float CLUSTERED = 0.4f;      // of the pairs of neighbours of a vertex so many are edges, or more
 constexpr float MORE_CLUSTERED = 2.3f; // so many times the arcs are light then,
@@ -237,16 +238,15 @@ struct Pages {
         return list + static_cast<int64>(page_of[slot / PAGE]) * PAGE + slot % PAGE;
     }
 
-    // Takes pages for slots [from, to) of this warp, no more than PAGE.  False if there is none.  All 32 lanes must
-    // call.
-    __device__ __forceinline__ bool reserve(uint64 from, uint64 to) const {
-        bool fits = true;
-        if (lane_id() == 0 && from < to && (from % PAGE == 0 || from / PAGE != (to - 1) / PAGE)) {
-            const uint32 page = atomicAdd(taken, 1u);
-            fits = page < room;
-            if (fits) page_of[(to - 1) / PAGE] = page;
+    // The page of slot `to` - 1 of this warp, where that of `from` - 1 is `page`: takes one for slots [from, to), no more
+    // than PAGE, if they go beyond.  `room` or more if there is none.  All 32 lanes must call.
+    __device__ __forceinline__ uint32 reach(uint64 from, uint64 to, uint32 page) const {
+        if (from == to || (from % PAGE != 0 && from / PAGE == (to - 1) / PAGE)) return page;
+        if (lane_id() == 0) {
+            page = atomicAdd(taken, 1u);
+            if (page < room) page_of[(to - 1) / PAGE] = page;
         }
-        return !__any_sync(FULL_MASK, !fits);
+        return __shfl_sync(FULL_MASK, page, 0);
     }
 };
 

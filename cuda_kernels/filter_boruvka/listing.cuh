@@ -113,8 +113,8 @@ struct Lister {
     Pages pages;
     uint64 base;  // the slot of the first edge
     uint32 held;  // edges listed
+    uint32 page;  // of the last of them
     int32 row;    // of the last arc looked at, or one before
-    bool fits;    // until there is no page
 
     // Lists those of the arcs, LISTED a lane and ascending, that join two components; each edge by its first arc.
     // All 32 lanes must call.
@@ -131,15 +131,23 @@ struct Lister {
             const edge_id_t id = id_of(arc[k], tail[k], head[k]);
             edge[k] = {order_key(graph.weights[arc[k]]), id, label[tail[k]], label[head[k]]};
         }
+        static_assert(WARP * LISTED <= PAGE, "one look goes beyond one page at most");
+        uint32 place[LISTED], found = 0;
 #pragma unroll
         for (int k = 0; k < LISTED; ++k) {
-            const bool found = edge[k].a != edge[k].b;
-            const unsigned finders = __ballot_sync(FULL_MASK, found);
-            const uint64 next = base + held;
-            fits = pages.reserve(next, next + __popc(finders)) && fits;
-            if (found && fits) *pages.at(next + __popc(finders & lanes_before())) = edge[k];
-            held += __popc(finders);
+            const unsigned finders = __ballot_sync(FULL_MASK, edge[k].a != edge[k].b);
+            place[k] = found + __popc(finders & lanes_before());
+            found += __popc(finders);
         }
+        const uint32 first = page, left = (PAGE - held % PAGE) % PAGE;  // places left on the page
+        page = pages.reach(base + held, base + held + found, page);
+#pragma unroll
+        for (int k = 0; k < LISTED; ++k) {
+            if (edge[k].a == edge[k].b || page >= pages.room) continue;
+            const uint32 on = place[k] < left ? first : page;
+            pages.list[static_cast<int64>(on) * PAGE + (held + place[k]) % PAGE] = edge[k];
+        }
+        held += found;
     }
 };
 
@@ -154,12 +162,20 @@ __device__ __forceinline__ uint64 span_length(index_t arcs) {
 // Where this warp's span begins, and so its slots; beyond the last arc, if none is left for it.
 __device__ __forceinline__ uint64 span_begin(const Shared& shared) { return grid_thread() / WARP * shared.span; }
 
+// Ask for what a look at the arcs from `first` on will read of an array, if they lie before `end`.
+template <typename T>
+__device__ __forceinline__ void prefetch_arcs(const T* array, count_t first, count_t end) {
+    constexpr int LINE = 128 / sizeof(T);
+    const count_t at = first + lane_id() * LINE;
+    if (lane_id() < WARP * LISTED / LINE && at < end) prefetch_line(&array[at]);
+}
+
 // List all edges of the warp's arcs [begin, end) that join two components.
 __device__ void list_all(const Graph& graph, count_t begin, count_t end, Lister& lister) {
-    constexpr int LINE = 128 / sizeof(int32);
     for (count_t portion = begin; portion < end; portion += WARP * LISTED) {
-        const count_t ahead = portion + AHEAD * WARP * LISTED + lane_id() * LINE;
-        if (lane_id() < WARP * LISTED / LINE && ahead < end) prefetch_line(&graph.targets[ahead]);
+        const count_t ahead = portion + AHEAD * WARP * LISTED;
+        prefetch_arcs(graph.targets, ahead, end);
+        prefetch_arcs(graph.weights, ahead, end);
         index_t arc[LISTED];
         bool valid[LISTED];
 #pragma unroll

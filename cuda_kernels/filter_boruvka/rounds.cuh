@@ -10,38 +10,80 @@ heavy edges, which is in no order, it names an id, and the edge that has won tel
 
 // ------------------------------------------------------------------ light edges
 
-// A warp drops those of its edges that lie inside a component, in order, and the others bid at both ends.  `renumbered`
-// tells what became of the components of the round before; nullptr in the first round.  Returns the edges kept.
+// Replace components by what became of them in the last round: `number` tells it of each; nullptr in the first round,
+// and where components keep their numbers and hang on each other instead, those of a warp's edges on the way to the root.
+template <int COUNT>
+__device__ __forceinline__ void follow(const int32* number, int32* parent, int32 (&component)[COUNT]) {
+    if (number != nullptr) {
+#pragma unroll
+        for (int k = 0; k < COUNT; ++k) component[k] = number[component[k]];
+    }
+    if (parent == nullptr) return;
+    int32 above[COUNT];
+#pragma unroll
+    for (int k = 0; k < COUNT; ++k) {
+        above[k] = static_cast<volatile int32*>(parent)[component[k]];  // race-allowed: an ancestor, if an old one
+    }
+    for (bool climbing = true; climbing;) {
+        climbing = false;
+#pragma unroll
+        for (int k = 0; k < COUNT; ++k) {
+            if (above[k] == NO_LINK) continue;
+            const int32 next = static_cast<volatile int32*>(parent)[above[k]];  // race-allowed: an ancestor
+            if (next != NO_LINK) parent[component[k]] = next;  // race-allowed: an ancestor, which shortens other ways
+            component[k] = above[k];
+            above[k] = next;
+            climbing |= next != NO_LINK;
+        }
+    }
+}
+
+// A warp drops those of its edges that lie inside a component, in order, and the others bid at both ends.  `number` and
+// `parent` tell what became of the components of the round before, as for follow().  Returns the edges kept.
 template <typename Slots>
-__device__ uint32 bid_by_slots(const Slots& pages, uint64 base, uint32 held, bool narrow, const int32* renumbered,
-                               uint64* best_key) {
+__device__ uint32 bid_by_slots(const Slots& slots, uint64 base, uint32 held, bool narrow, const int32* number,
+                               int32* parent, uint64* best_key) {
+    constexpr int LOOK = WARP * PER_THREAD;
+    static_assert(LOOK == PAGE, "the edges of one look lie on one page");
+    const bool moved = number != nullptr || parent != nullptr;
     uint32 kept = 0;
-    for (uint32 first = 0; first < held; first += WARP * PER_THREAD) {
+    for (uint32 first = 0; first < held; first += LOOK) {
+        // What is kept goes to the rest of one page, and then to the next, which lies before that of these edges.
+        const uint32 rest = PAGE - kept % PAGE;
+        const Edge* const source = slots.at(base + first);
+        Edge* const target = slots.at(base + kept);
         Edge edge[PER_THREAD];
-        uint64 slot[PER_THREAD];
+        uint32 place[PER_THREAD];
         bool joins[PER_THREAD];
 #pragma unroll
         for (int k = 0; k < PER_THREAD; ++k) {
-            const uint32 i = first + k * WARP + lane_id();
-            joins[k] = i < held;
-            slot[k] = base + (joins[k] ? i : first);
-            edge[k] = *pages.at(slot[k]);
+            const uint32 i = k * WARP + lane_id();
+            joins[k] = i < held - first;
+            place[k] = first + i;
+            edge[k] = source[joins[k] ? i : 0];
         }
-        if (renumbered != nullptr) {
+        if (moved) {
+            int32 end[2 * PER_THREAD];
 #pragma unroll
             for (int k = 0; k < PER_THREAD; ++k) {
-                edge[k].a = renumbered[edge[k].a];
-                edge[k].b = renumbered[edge[k].b];
+                end[2 * k] = edge[k].a;
+                end[2 * k + 1] = edge[k].b;
             }
+            follow(number, parent, end);
             __syncwarp();  // all have read what is overwritten now
+            uint32 joining = 0;
 #pragma unroll
             for (int k = 0; k < PER_THREAD; ++k) {
+                edge[k].a = end[2 * k];
+                edge[k].b = end[2 * k + 1];
                 joins[k] = joins[k] && edge[k].a != edge[k].b;
-                const unsigned joining = __ballot_sync(FULL_MASK, joins[k]);
-                slot[k] = base + kept + __popc(joining & lanes_before());
-                if (joins[k]) *pages.at(slot[k]) = edge[k];
-                kept += __popc(joining);
+                const unsigned lanes = __ballot_sync(FULL_MASK, joins[k]);
+                const uint32 i = joining + __popc(lanes & lanes_before());
+                if (joins[k]) *(i < rest ? target + i : slots.at(base + kept + i)) = edge[k];
+                place[k] = kept + i;
+                joining += __popc(lanes);
             }
+            kept += joining;
         }
         uint64 at_a[PER_THREAD], at_b[PER_THREAD];
 #pragma unroll
@@ -51,12 +93,12 @@ __device__ uint32 bid_by_slots(const Slots& pages, uint64 base, uint32 held, boo
         }
 #pragma unroll
         for (int k = 0; k < PER_THREAD; ++k) {
-            const uint64 key = edge[k].key, bid = narrow ? key << 32 | static_cast<uint32>(slot[k]) : key;
+            const uint64 key = edge[k].key, bid = narrow ? key << 32 | static_cast<uint32>(base + place[k]) : key;
             if (bid < at_a[k]) atomicMin(&best_key[edge[k].a], bid);
             if (bid < at_b[k]) atomicMin(&best_key[edge[k].b], bid);
         }
     }
-    return renumbered == nullptr ? held : kept;
+    return moved ? kept : held;
 }
 
 // Of the edges of least weight, where weight and slot do not fit one word, the least slot.
