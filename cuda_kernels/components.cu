@@ -2,8 +2,10 @@
 Connected components in one cooperative launch: trees of vertices are hooked onto each other until every component is
 one tree; then every vertex learns the smallest vertex of its tree.
 
-    1  start     of the first two arcs of its row every vertex takes one to hang itself on, if that end comes before it
-    2  sample    the trees at both ends of these arcs are joined: on most graphs this leaves one giant tree and crumbs
+    1  start     every vertex hangs itself on the target of its row's first arc, if that is a smaller vertex, and then
+                 on its root
+    2  sample    the trees at both ends of the first two arcs of every row are joined: on most graphs this leaves one
+                 giant tree and crumbs
     3  flatten   every vertex hangs on its root
     4  giant     the most frequent root of a sample of vertices
     5  rest      the rows of vertices outside of the giant are read, and every arc in them joins two trees
@@ -15,8 +17,9 @@ is found from there.  Of all other rows two arcs are read.  Where others have ro
 and an arc of which neither end is looked at joins the giant of one of them with that of another: it is found out later
 whether they are one component.
 
-Which of two vertices comes before the other decides a hash of their numbers: numbers themselves would make chains as
-long as a road network is wide, for neighbours in space are neighbours in number.
+Which of two roots comes before the other decides a hash of their numbers, from 2 on: numbers themselves would make
+chains as long as a road network is wide, for neighbours in space are neighbours in number.  In 1 chains may be long:
+neighbouring lanes follow neighbouring ones, and all shorten them at once.
 
     offsets (n+1)  targets (arcs)   the graph, both arcs of every edge, in any order
     parent (n)         the vertex above each, a root its own; in the end the label: the smallest vertex of the component
@@ -25,9 +28,9 @@ long as a road network is wide, for neighbours in space are neighbours in number
     control (CONTROL_WORDS)    counters of this launch (enum Control)
     timeline (END + 1) when each phase began (enum Phase)
 
-Invariants.  A vertex never comes before its parent, and its ancestors only ever change to other ancestors or, at a
-root, to a vertex that comes before it.  So there is no cycle, and a root that has got a parent never is one again.  An
-old value of parent[v] is an ancestor too, so that it may be read from a cache; whether a root still is one, only the
+Invariants.  In 1 a parent is a smaller vertex; from then on only a root gets a parent that was no ancestor, and one
+that comes before it.  So there is no cycle, and a root that has got a parent never is one again.  An old value of
+parent[v] is an ancestor too, so that it may be read from a cache; whether a root still is one, only the
 compare-and-swap that hangs it decides.
 
 Kernel rules: every wait on another block is grid_barrier(); every loop around one runs equally often in all threads.
@@ -166,13 +169,12 @@ components_hook(int32 vertices, const index_t* __restrict__ offsets, const int32
     for (int64 i = grid_thread(); i < vertices; i += grid_threads()) {
         const int32 v = static_cast<int32>(i);
         const index_t begin = offsets[v], end = offsets[v + 1];
-        int32 first = v;
-        for (int k = 0; k < EARLY && begin + k < end; ++k) {
-            if (rank_of(targets[begin + k]) < rank_of(first)) first = targets[begin + k];
-        }
-        parent[v] = first;
+        const int32 first = begin < end ? targets[begin] : v;
+        parent[v] = first < v ? first : v;
         least[v] = v;
     }
+    barrier();
+    for (int64 v = grid_thread(); v < vertices; v += grid_threads()) hang_on_root(parent, static_cast<int32>(v));
     barrier();
 
     enter(SAMPLE);
@@ -181,7 +183,8 @@ components_hook(int32 vertices, const index_t* __restrict__ offsets, const int32
         const index_t begin = offsets[v], end = offsets[v + 1];
         const index_t last = end - begin < EARLY ? end : begin + EARLY;
         int32 near = parent_seen(parent, v);
-        for (index_t arc = begin; arc < last; ++arc) {
+        // A root has not hung itself by its first arc.
+        for (index_t arc = near == v ? begin : begin + 1; arc < last; ++arc) {
             if (targets[arc] != near) near = join(parent, near, targets[arc]);
         }
     }
@@ -232,12 +235,15 @@ components_hook(int32 vertices, const index_t* __restrict__ offsets, const int32
     if (hub_count != 0) barrier();
 
     enter(LABEL);
+    int32 told = -1;  // the root that this lane, or one before it, has told of a smaller vertex
     for (int64 first = grid_thread() - lane_id(); first < vertices; first += grid_threads()) {
         const int64 v = first + lane_id();
         const int32 root = v < vertices ? hang_on_root(parent, static_cast<int32>(v)) : -1;
-        // Of neighbouring lanes with one root the first has the smallest vertex.
+        // Of neighbouring lanes with one root the first has the smallest vertex, and of a lane's vertices the first.
         const int32 before = __shfl_up_sync(FULL_MASK, root, 1);
-        if (root >= 0 && (lane_id() == 0 || before != root)) lower_to(&least[root], static_cast<int32>(v));
+        const bool news = root >= 0 && root != told && (lane_id() == 0 || before != root);
+        if (news) lower_to(&least[root], static_cast<int32>(v));
+        told = root;
     }
     barrier();
     for (int64 v = grid_thread(); v < vertices; v += grid_threads()) parent[v] = least[parent[v]];

@@ -107,8 +107,9 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
 
     uint32 live = current(&control[LIVE]), round = 0;
     uint32 held, levels;  // edges the warp holds, or the block; rounds whose numbers are in the chain
-    // Components that keep their numbers: there is memory for two bids of each.
-    const uint32 quarter = static_cast<uint32>(vertices) / 4, few = !narrow || quarter == 0 ? 1 : quarter < FEW ? quarter : FEW;
+    // So many components keep their numbers: there is memory for two bids of each.
+    const uint32 quarter = static_cast<uint32>(vertices) / 4, most = quarter < FEW ? quarter : FEW;
+    const uint32 few = narrow && most > 1 ? most : 1;
     const auto live_after = [&](uint32 rounds) { return &control[LIVE + rounds % 3]; };
     const auto begin_rounds = [&]() {
         levels = 0;
@@ -142,7 +143,7 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
             const bool any = base < static_cast<uint64>(arcs);
             const count_t begin = static_cast<count_t>(any ? base : 0);
             const count_t end = static_cast<count_t>(any ? base + (shared.span < rest ? shared.span : rest) : 0);
-            Lister lister = {graph, label, pages, base, 0, 0, any ? first_row[grid_thread() / WARP] : 0};
+            Lister lister = {graph, label, pages, base, 0, 0, any ? first_row[grid_thread() / WARP] : 0, round != 0};
             if (filters) {
                 list_light(shared, graph, begin, end, lister);
             } else {
@@ -164,7 +165,8 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
         enter(round == 0 ? LIGHT_ROUNDS : HEAVY_ROUNDS);
         begin_rounds();
         while (live > few) {
-            held = bid_by_slots(pages, span_begin(shared), held, narrow, renumbered(), nullptr, best_key);
+            held = bid_by_slots(pages, span_begin(shared), held, narrow, renumbered(), nullptr, live <= CROWDED,
+                                best_key);
             barrier();
             if (!narrow) {
                 bid_again_by_slots(pages, span_begin(shared), held, best_key, best_id);
@@ -176,23 +178,20 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
             forget_bids(current(live_after(round)));
             renumber();
         }
-        // The few that are left keep their numbers, and hang on each other, until none joins another.
-        const int32* number = renumbered();
-        uint64 *bids = best_key, *next_bids = best_key + live;
+        // The few that are left keep their numbers, and hang on each other, until none joins another.  Bids of one
+        // round and of the next lie behind each other.
         uint32 forest_edges = current(&control[FOREST]);
-        for (uint32 left = live, joined = 1; left > 1 && joined != 0; left -= joined) {
-            held = bid_by_slots(pages, span_begin(shared), held, narrow, number, link, bids);
+        for (uint32 left = live, joined = 1, turn = 0; left > 1 && joined != 0; left -= joined, ++turn) {
+            uint64* const bids = best_key + turn % 2 * live;
+            held = bid_by_slots(pages, span_begin(shared), held, narrow, turn == 0 ? renumbered() : nullptr, link, true,
+                                bids);
             barrier();
-            number = nullptr;
             round += 1;
             if (grid_thread() == 0) *live_after(round + 1) = 0;
-            hang_by_slots(live, pages, bids, next_bids, link, forest, &control[FOREST]);
+            hang_by_slots(live, pages, bids, best_key + (turn + 1) % 2 * live, link, forest, &control[FOREST]);
             barrier();
             joined = current(&control[FOREST]) - forest_edges;
             forest_edges += joined;
-            uint64* const swap = bids;
-            bids = next_bids;
-            next_bids = swap;
         }
         if (!filters) break;
 

@@ -36,10 +36,13 @@ constexpr int GROUP = 8;
 constexpr int LISTED_ALONE = 16;   // below this many arcs one lane lists the edges of a row, below HUB_ROW a warp
 constexpr int SHORT_FLIGHT = 2;    // quads of weights a thread has under way in a row of its own,
 constexpr int GROUP_FLIGHT = 3;    // in a row of a group
+constexpr int MOST_AHEAD = 128;    // arcs a row on average up to which a warp asks for the weights of its rows ahead,
+constexpr int TARGETS_AHEAD = 12;  // and for their targets
 constexpr int LONG_FLIGHT = NARROW && INDEX_BITS == 32 ? 6 : 4;     // and in a longer one,
 constexpr int STREAMED = NARROW ? 4 : 2;        // quads when arcs are streamed,
 constexpr int LISTED = 2;          // arcs when edges are listed; every edge brings two more loads
-constexpr int AHEAD = 4;           // looks before which targets are asked for, where all edges are listed
+constexpr int AHEAD = 4;           // looks before which targets are asked for, where all edges are listed,
+constexpr int ROWS_AHEAD = 3 * WARP;            // and rows before which offsets are
 constexpr int PER_THREAD = 2;      // edges or components a thread has under way in a round,
 constexpr int LABELS = 4;          // and labels when all are read
 constexpr int TILE = 512;              // the fewest arcs of a span
@@ -50,7 +53,9 @@ constexpr int QUAD = 16 / sizeof(weight_t);      // weights in 16 bytes, the mos
 constexpr int POSITIONS = WARP * (STREAMED * QUAD + LISTED);  // arcs a warp gathers before it looks at them
 constexpr int CHASE = 32;              // links followed before the others get a chance to shorten the chain
 constexpr int MAX_ROUNDS = 34;
-constexpr int FEW = 4096;              // components that keep their numbers in rounds
+constexpr int FEW = 16384;             // components that keep their numbers in rounds,
+constexpr int CROWDED = 16384;         // and for which the lanes of a warp agree before they bid
+constexpr int LONG_WAY = 8;            // links after which a component's way to its root is shortened for others
 constexpr int SAMPLES = BLOCK;         // arcs sampled for the threshold, and vertices
 constexpr float CLUSTERED = 0.4f;      // of the pairs of neighbours of a vertex so many are edges, or more
 constexpr float MORE_CLUSTERED = 2.3f; // so many times the arcs are light then,
@@ -238,8 +243,8 @@ struct Pages {
         return list + static_cast<int64>(page_of[slot / PAGE]) * PAGE + slot % PAGE;
     }
 
-    // The page of slot `to` - 1 of this warp, where that of `from` - 1 is `page`: takes one for slots [from, to), no more
-    // than PAGE, if they go beyond.  `room` or more if there is none.  All 32 lanes must call.
+    // The page of slot `to` - 1 of this warp, where that of `from` - 1 is `page`: one is taken for slots [from, to), no
+    // more than PAGE, if they go beyond.  `room` or more if there is none.  All 32 lanes must call.
     __device__ __forceinline__ uint32 reach(uint64 from, uint64 to, uint32 page) const {
         if (from == to || (from % PAGE != 0 && from / PAGE == (to - 1) / PAGE)) return page;
         if (lane_id() == 0) {

@@ -110,9 +110,9 @@ __device__ void hook_by_slots(Shared& shared, uint32 count, const Slots& pages, 
     }
 }
 
-// The same in late rounds, when the components are few and keep their numbers: one that is no root hangs on another, for
-// which edges look when they bid next, and so the round has a barrier less.  `next_key` is forgotten for these bids.
-// Only where weight and slot fit one word.
+// The same in late rounds, when the components are few and keep their numbers: one that is no root hangs on another,
+// and edges look for the root when they bid next, so that the round has a barrier less.  Bids of the next round,
+// `next_key`, are forgotten.  Only where weight and slot fit one word.
 template <typename Slots>
 __device__ void hang_by_slots(uint32 count, const Slots& pages, const uint64* best_key, uint64* next_key, int32* parent,
                               edge_id_t* forest, uint32* forest_edges) {
@@ -199,7 +199,8 @@ __device__ void spread(const Shared& shared, int32 vertices, int32* label, const
 #pragma unroll
         for (int k = 0; k < LABELS; ++k) {
             const int64 v = first + k * grid_threads();
-            if (v < vertices && component[k] != DEAD) label[v] = component[k] >= 0 ? last + component[k] : -2 - component[k];
+            if (v >= vertices || component[k] == DEAD) continue;
+            label[v] = component[k] >= 0 ? last + component[k] : -2 - component[k];
         }
     }
 }

@@ -115,6 +115,7 @@ struct Lister {
     uint32 held;  // edges listed
     uint32 page;  // of the last of them
     int32 row;    // of the last arc looked at, or one before
+    bool rare;    // few arcs join two components, and only their weights are read
 
     // Lists those of the arcs, LISTED a lane and ascending, that join two components; each edge by its first arc.
     // All 32 lanes must call.
@@ -129,7 +130,12 @@ struct Lister {
             edge[k].a = edge[k].b = 0;
             if (!valid[k] || tail[k] > head[k]) continue;
             const edge_id_t id = id_of(arc[k], tail[k], head[k]);
-            edge[k] = {order_key(graph.weights[arc[k]]), id, label[tail[k]], label[head[k]]};
+            const weight_key_t key = rare ? 0 : order_key(graph.weights[arc[k]]);
+            edge[k] = {key, id, label[tail[k]], label[head[k]]};
+        }
+#pragma unroll
+        for (int k = 0; k < LISTED; ++k) {
+            if (rare && edge[k].a != edge[k].b) edge[k].key = order_key(graph.weights[arc[k]]);
         }
         static_assert(WARP * LISTED <= PAGE, "one look goes beyond one page at most");
         uint32 place[LISTED], found = 0;
@@ -162,20 +168,15 @@ __device__ __forceinline__ uint64 span_length(index_t arcs) {
 // Where this warp's span begins, and so its slots; beyond the last arc, if none is left for it.
 __device__ __forceinline__ uint64 span_begin(const Shared& shared) { return grid_thread() / WARP * shared.span; }
 
-// Ask for what a look at the arcs from `first` on will read of an array, if they lie before `end`.
-template <typename T>
-__device__ __forceinline__ void prefetch_arcs(const T* array, count_t first, count_t end) {
-    constexpr int LINE = 128 / sizeof(T);
-    const count_t at = first + lane_id() * LINE;
-    if (lane_id() < WARP * LISTED / LINE && at < end) prefetch_line(&array[at]);
-}
-
 // List all edges of the warp's arcs [begin, end) that join two components.
 __device__ void list_all(const Graph& graph, count_t begin, count_t end, Lister& lister) {
+    constexpr int LINE = 128 / sizeof(int32);
     for (count_t portion = begin; portion < end; portion += WARP * LISTED) {
-        const count_t ahead = portion + AHEAD * WARP * LISTED;
-        prefetch_arcs(graph.targets, ahead, end);
-        prefetch_arcs(graph.weights, ahead, end);
+        const count_t ahead = portion + AHEAD * WARP * LISTED + lane_id() * LINE;
+        if (lane_id() < WARP * LISTED / LINE && ahead < end) prefetch_line(&graph.targets[ahead]);
+        if (lane_id() == 0 && lister.row < graph.vertices - ROWS_AHEAD) {
+            prefetch_line(graph.offsets + lister.row + ROWS_AHEAD);
+        }
         index_t arc[LISTED];
         bool valid[LISTED];
 #pragma unroll

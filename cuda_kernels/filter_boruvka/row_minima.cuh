@@ -42,22 +42,37 @@ __device__ __forceinline__ void take_pick(const Graph& graph, int64 v, const Pic
     link[v] = best.arc == NO_ARC ? NO_LINK : graph.targets[best.arc];
 }
 
-// The lightest arc of every vertex; hubs are put off.  Notes the row in which every `tile` arcs begin.
+// Ask for the lines of array[begin, end), a lane for each.  All 32 lanes must call.
+template <typename T>
+__device__ __forceinline__ void prefetch_range(const T* array, index_t begin, index_t end) {
+    constexpr int LINE = 128 / sizeof(T);
+    for (index_t at = begin / LINE * LINE + lane_id() * LINE; at < end; at += WARP * LINE) prefetch_line(&array[at]);
+}
+
+// The lightest arc of every vertex; hubs are put off.  Notes the row in which every `tile` arcs begin.  A warp asks for
+// its 32 rows before it reads them, for their targets too where every line is needed, and for the next rows' offsets.
 __device__ void pick_row_minima(const Graph& graph, count_t tile, index_t* pick, int32* link, int32* tile_row,
                                 int32* hubs, uint32* hub_count) {
     for (int64 first = grid_thread() - lane_id(); first < graph.vertices; first += grid_threads()) {
         const int64 v = first + lane_id();
-        index_t begin = 0, end = 0;
+        index_t begin = graph.arcs, end = graph.arcs;
         if (v < graph.vertices) {
             begin = graph.offsets[v];
             end = graph.offsets[v + 1];
         }
         const index_t length = end - begin;
+        const int64 next = first + grid_threads() + lane_id() * WARP;
+        if (lane_id() < 2 && next <= graph.vertices) prefetch_line(&graph.offsets[next]);
+        const index_t from = __shfl_sync(FULL_MASK, begin, 0), to = __shfl_sync(FULL_MASK, end, WARP - 1);
+        if (to - from <= WARP * MOST_AHEAD) prefetch_range(graph.weights, from, to);
+        if (to - from <= WARP * TARGETS_AHEAD) prefetch_range(graph.targets, from, to);
         for (count_t t = (static_cast<count_t>(begin) + tile - 1) / tile; t * tile < static_cast<count_t>(end); ++t) {
             tile_row[t] = static_cast<int32>(v);
         }
+        index_t arc = NO_ARC;
         if (v < graph.vertices && length < SHORT_ROW) {
-            take_pick(graph, v, lightest_arc<1>(graph, begin, end, 0), pick, link);
+            arc = lightest_arc<1>(graph, begin, end, 0).arc;
+            pick[v] = arc;
         }
         // Four groups of lanes take four rows at a time.
         unsigned waiting = __ballot_sync(FULL_MASK, length >= SHORT_ROW && length < MEDIUM_ROW);
@@ -71,7 +86,7 @@ __device__ void pick_row_minima(const Graph& graph, count_t tile, index_t* pick,
             Pick best = NO_PICK;
             if (mine != 0) best = lightest_arc<GROUP>(graph, row_begin, row_end, lane_id() % GROUP);
             best = group_lightest<GROUP>(best);
-            if (mine != 0 && lane_id() % GROUP == 0) take_pick(graph, first + owner, best, pick, link);
+            if (mine != 0 && lane_id() % GROUP == 0) pick[first + owner] = best.arc;
         }
         for (waiting = __ballot_sync(FULL_MASK, length >= MEDIUM_ROW && length < HUB_ROW); waiting != 0;
              waiting &= waiting - 1) {
@@ -79,7 +94,12 @@ __device__ void pick_row_minima(const Graph& graph, count_t tile, index_t* pick,
             const index_t row_begin = __shfl_sync(FULL_MASK, begin, owner);
             const index_t row_end = __shfl_sync(FULL_MASK, end, owner);
             const Pick best = group_lightest<WARP>(lightest_arc<WARP>(graph, row_begin, row_end, lane_id()));
-            if (lane_id() == 0) take_pick(graph, first + owner, best, pick, link);
+            if (lane_id() == 0) pick[first + owner] = best.arc;
+        }
+        __syncwarp();  // each lane sees the pick of its own row
+        if (v < graph.vertices && length < HUB_ROW) {
+            if (length >= SHORT_ROW) arc = pick[v];
+            link[v] = arc == NO_ARC ? NO_LINK : graph.targets[arc];
         }
         note_hubs(hubs, hub_count, length >= HUB_ROW, static_cast<int32>(v));
     }

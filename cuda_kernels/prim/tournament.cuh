@@ -136,10 +136,10 @@ struct Tournament {
         const int32 entry = group * WARP + lane_id();
         Candidate player = leaf(entry < size ? entry : NOBODY);
         for (;;) {
-            // The players of the level above are loaded while this one is played; one of them is about to change.
+            // The others of the level above are loaded while this one is played, whose winner is yet to be noted.
             const int32 other = group / WARP * WARP + lane_id();
             Candidate above = nobody();
-            if (count > 1) above = leaf(other < count ? level[other] : NOBODY);
+            if (count > 1 && other != group) above = leaf(other < count ? level[other] : NOBODY);
             player = broadcast(player, lightest_lane(player));
             if (lane_id() == 0) level[group] = player.to == NO_VERTEX ? NOBODY : player.to - first;
             if (count == 1) return;
