@@ -8,7 +8,8 @@ heavy edges that still join two components.
     3  light edges      arcs below a sampled threshold that join two components are listed, in their order
                         (all arcs, if degrees are low): a few for each vertex, more where the graph is clustered
     4  rounds           each component picks its lightest listed edge, hooks, and is renumbered;
-                        edges inside are dropped
+                        edges inside are dropped; when few components are left, they keep their numbers and hang on
+                        each other, which takes a barrier less
     5  heavy edges      as 3, for the rest: after 4 nearly all vertices lie in one giant component, and an edge that
                         joins two components has an end outside of it, so only the rows of vertices outside are read,
                         and of each only the lightest edge into the giant component is listed
@@ -21,9 +22,11 @@ The phases stand in filter_boruvka/, in this order: row_minima, hooking, listing
 
     offsets (n+1)  targets (arcs)  weights (arcs)      the graph, both arcs of every edge, rows by target
     label (n)          component of each vertex; DEAD if isolated
-    pick, link, up (n) per vertex, then per component: the lightest arc, where it leads; the parent, or a root's number
+    pick, link, up (n) per vertex, then per component: the lightest arc, where it leads (in late rounds of 4: what the
+                       component hangs on); the parent, or a root's number
     first_row (spans)  the row in which the span of arcs begins that a warp goes through when light edges are listed
-    best_key, best_id  (components <= n/2)             lightest listed edge of each component: key, and slot or id
+    best_key, best_id  (components <= n/2)             lightest listed edge of each component: key, and slot or id; in
+                       late rounds best_key holds those of two rounds
     chain (n)          the numbers of each round behind each other, to find a vertex's component after all rounds
     list (room * PAGE) listed edges: light ones on pages, each warp's in order, others one after the other; who listed
                        them compacts them in place
