@@ -35,6 +35,7 @@ SMALL = {
     "figures/beside": ("graph=rmat:5,seed={draw}", "draw=1"),
     "figures/commands": ("graph=rmat:5",),
     "figures/commands-binary": ("graph=rmat:5",),
+    "figures/commands-gpu": ("graph=rmat:5",),
     "figures/components": ("graph=rmat:5",),
     "figures/cpu": ("graph=rmat:6",),
     "figures/cpu-libraries": ("graph=rmat:6",),
@@ -164,7 +165,7 @@ def placed(data: Mapping[str, Any], planned: Planned) -> Record:
     return Record.of({**data, "cell": cell, "device": {**data["device"], "kind": planned.kind}})
 
 
-PEERS_ALONE = {"figures/commands", "figures/commands-binary"}
+PEERS_ALONE = {"figures/commands", "figures/commands-binary", "figures/commands-gpu"}
 """Whose algorithms are commands: tests/peers tries them."""
 
 
@@ -198,6 +199,7 @@ MAY_BE_EMPTY = {
     "GAPBS, best Δ, ms",
     "Wasp, best Δ, ms",
     "ECL-MST, ms",
+    "cuGraph, ms",
     "RAFT PR 3118, ms",
     "Gunrock, merge-path, ms",
     "ADDS, ms",

@@ -278,6 +278,13 @@ def _cugraph_distances(prepared: libraries.CugraphGraph, raw: tuple[NDArray[Any]
     distance = np.full(prepared.vertices, np.inf, lengths.dtype)
     distance[vertices] = lengths
     distance[distance == np.finfo(lengths.dtype).max] = np.inf
+    if prepared.whole and lengths.dtype == np.float32:
+        furthest = np.max(distance, where=distance < np.inf, initial=0)
+        if furthest >= 2**24:
+            raise PeerRefused(
+                f"it sums in float32, exact up to 2^24, and distances here reach {furthest:.3g}",
+                remedy="take float64: --set method=float64",
+            )
     return distance
 
 
@@ -306,10 +313,11 @@ PEERS = {
     ),
     "cugraph": Adapter(
         "sssp",
-        lambda graph, threads, method: libraries.CugraphGraph(graph),
+        libraries.CugraphGraph,
         _cugraph,
         _cugraph_distances,
         fetch=libraries.cugraph_to_host,
+        methods=libraries.CUGRAPH_METHODS,
     ),
 }
 
