@@ -57,7 +57,8 @@ _ALL = (
         "cuGraph",
         "pylibcugraph",
         ("pylibcugraph-cu13", "pylibcugraph-cu12", "pylibcugraph"),
-        "pip install pylibcugraph-cu13 (or -cu12), or conda install -c rapidsai pylibcugraph",
+        "pip install pylibcugraph-cu13 --extra-index-url https://pypi.nvidia.com (or -cu12), "
+        "or conda install -c rapidsai pylibcugraph",
         "A. Fender, B. Rees, J. Eaton",
         2022,
         device="cuda",
