@@ -177,7 +177,7 @@ class CugraphGraph:
             cupy.asarray(graph.targets.astype(index)),
             cupy.asarray(weights),
         )
-        # cuGraph reads them on a stream of its own, which does not wait for CuPy's copies to arrive.
+        # cuGraph reads them on a stream of its own, which waits for CuPy's default one, but not for ours.
         cupy.cuda.runtime.deviceSynchronize()
         self.graph = pylibcugraph.SGGraph(
             self.handle,

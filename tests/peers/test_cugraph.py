@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -67,7 +68,8 @@ def cugraph(monkeypatch: pytest.MonkeyPatch) -> Any:
     cupy: Any = ModuleType("cupy")
     cupy.asarray = copied
     cupy.asnumpy = np.asarray
-    cupy.cuda = SimpleNamespace(runtime=SimpleNamespace(deviceSynchronize=lambda: STEPS.append("waited")))
+    runtime = SimpleNamespace(deviceSynchronize=lambda: STEPS.append("waited"))
+    cupy.cuda = SimpleNamespace(runtime=runtime, Stream=SimpleNamespace(null=nullcontext()))
     monkeypatch.setitem(sys.modules, "pylibcugraph", fake)
     monkeypatch.setitem(sys.modules, "cupy", cupy)
     rmm: Any = ModuleType("rmm")

@@ -207,7 +207,8 @@ def _cugraph(prepared: libraries.CugraphGraph) -> Any:
     import cupy
     import pylibcugraph
 
-    found = pylibcugraph.minimum_spanning_tree(prepared.handle, prepared.graph, False)
+    with cupy.cuda.Stream.null:
+        found = pylibcugraph.minimum_spanning_tree(prepared.handle, prepared.graph, False)
     cupy.cuda.runtime.deviceSynchronize()
     return found[:2]
 

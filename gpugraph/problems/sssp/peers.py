@@ -267,8 +267,10 @@ def _cugraph(prepared: libraries.CugraphGraph, source: int) -> Any:
     import cupy
     import pylibcugraph
 
+    # It makes an array of the source by CuPy, whose current stream, one of ours, its own would not wait for.
     # Predecessors are asked for because not every version does without them.
-    found = pylibcugraph.sssp(prepared.handle, prepared.graph, source, np.inf, True, False)
+    with cupy.cuda.Stream.null:
+        found = pylibcugraph.sssp(prepared.handle, prepared.graph, source, np.inf, True, False)
     cupy.cuda.runtime.deviceSynchronize()
     return found[:2]
 
