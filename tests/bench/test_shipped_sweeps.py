@@ -39,6 +39,7 @@ SMALL = {
     "figures/components": ("graph=rmat:5",),
     "figures/cpu": ("graph=rmat:6",),
     "figures/cpu-libraries": ("graph=rmat:6",),
+    "figures/cpu-sources": ("graph=rmat:6", "source=random:2"),
     "figures/cpu-threads": ("graph=rmat:6",),
     "figures/hybrid": ("scale=6",),
     "figures/mst": ("graph=rmat:6",),
