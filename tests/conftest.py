@@ -47,10 +47,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.skip(reason=trouble))
 
 
+gc.set_threshold(50_000)  # new objects that are looked over for cycles at once: most of what comes now stays
+
+
 def pytest_collection_finish() -> None:
-    """Look over for cycles neither what was imported and collected, which stays, nor new objects by the few."""
+    """Leave what was imported and collected out of what is looked over for cycles."""
     gc.freeze()
-    gc.set_threshold(50_000)
 
 
 _SCHEMA = Path(__file__).resolve().parents[1] / "docs" / "record.schema.json"
