@@ -28,12 +28,11 @@ def by_mpi(count: int, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_record_is_that_of_one_device_but_for_the_ranks() -> None:
-    lines = (("mst", "rmat:8"), ("sssp", "regular:n=200,in=3", "--source", "7"), ("components", "rmat:7"))
-    for words, run in zip(
-        lines, together("cpu", 3, *((*line, "--format", "json", "-q") for line in lines)), strict=True
-    ):
+    short = (("mst", "rmat:8"), ("sssp", "regular:n=200,in=3", "--source", "7"), ("components", "rmat:7"))
+    lines = [(*words, "--format", "json", "-q") for words in short]
+    for words, run in zip(lines, together("cpu", 3, *lines), strict=True):
         assert run.code == 0, run.err
-        check_record(json.loads(run.out), json.loads(succeed(*words, "--device", "cpu", "--format", "json", "-q").out))
+        check_record(json.loads(run.out), json.loads(succeed(*words, "--device", "cpu").out))
 
 
 def check_record(ranks: dict[str, Any], alone: dict[str, Any]) -> None:
@@ -90,10 +89,10 @@ def test_a_forest_and_distances_of_a_csr_are_those_of_its_spec(tmp_path: Path) -
     path = str(tmp_path / "graph.csr")
     succeed("generate", "rmat:7,w=1..9", "-o", path)
     words = ("--repeat", "1", "--format", "json", "-q")
-    ranks = [json.loads(run.out) for run in together("cpu", 2, *(("mst", path, *words), ("sssp", path, *words)))]
-    for problem, record_of_ranks in zip(("mst", "sssp"), ranks, strict=True):
+    problems = ("mst", "sssp")
+    for problem, run in zip(problems, together("cpu", 2, *((one, path, *words) for one in problems)), strict=True):
         alone = json.loads(succeed(problem, "rmat:7,w=1..9", "--device", "cpu", *words).out)
-        assert record_of_ranks["result"] == alone["result"]
+        assert json.loads(run.out)["result"] == alone["result"]
 
 
 @pytest.mark.parametrize(
