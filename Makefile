@@ -21,10 +21,10 @@ format:      ## let ruff put the code in order
 	$(PYTHON) -m ruff format .
 
 test:        ## the tests that need no GPU
-	$(PYTHON) -m pytest -m 'not gpu and not thorough' -n auto
+	$(PYTHON) -m pytest -m 'not gpu and not thorough' -n auto --dist worksteal
 
 thorough:    ## more of the same: every variant under many schedules, the whole zoo on up to five ranks
-	$(PYTHON) -m pytest -m 'thorough and not gpu' -n auto
+	$(PYTHON) -m pytest -m 'thorough and not gpu' -n auto --dist worksteal
 
 hostile:     ## damaged, killed, full and closed by the thousand, on all cores (half an hour to an hour on two); docs/hostile.md
 	$(PYTHON) -m tests.hostile

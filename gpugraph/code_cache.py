@@ -1,10 +1,10 @@
 """The cache of compiled code: one folder of the user's, every file of it checked, safe to share between processes.
 
-Cubins, kernels of the emulated device and Numba's machine code lie in ``$GPUGRAPH_CACHE_DIR``, else in ``gpugraph``
-of the user's cache directory, a folder for each kind.  Names hold a digest of all that the code depends on, so that
-nothing there is ever stale.  Beside each file stands a JSON file with facts and the SHA-256 of both: what does not
-agree with it is cut off or damaged and counts as absent, so that it is made anew.  Of processes that miss a file at
-once one makes it, and the others wait for it.  The folder may be removed at any time.
+Cubins, kernels of the emulated device, Numba's machine code and the script of reports lie in ``$GPUGRAPH_CACHE_DIR``,
+else in ``gpugraph`` of the user's cache directory, a folder for each kind. Names hold a digest of all that the code
+depends on, so that nothing there is ever stale. Beside each file stands a JSON file with facts and the SHA-256 of both:
+what does not agree with it is cut off or damaged and counts as absent, so that it is made anew. Of processes that miss
+a file at once one makes it, and the others wait for it. The folder may be removed at any time.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def find(kind: str, name: str) -> Entry | None:
     """Return the file ``name`` among those of a kind; None where it is absent, cut off or damaged.
 
     Args:
-        kind: ``"cubins"``, ``"emulated"`` or ``"numba"``.
+        kind: ``"cubins"``, ``"emulated"``, ``"numba"`` or ``"scripts"``.
         name: with an extension, which no two names differ by alone.
     """
     entry = _look_up(kind, name)

@@ -143,9 +143,11 @@ def _folders(root: Path, controller: str) -> Iterator[Path]:
 
 
 def _limit_and_room(group: Path, limit_name: str, used_name: str, cache_name: str) -> tuple[int, int] | None:
-    """Return limit, and limit less use, the page cache that gives way counted as free; None: no limit."""
+    """Return limit, and limit less use, the page cache that gives way counted as free; None: no limit that binds."""
     try:
         limit = int((group / limit_name).read_text())  # "max" is no number
+        if limit >= _physical():  # version 1 writes an enormous number
+            return None
         used = int((group / used_name).read_text())
         statistics = dict(line.split() for line in (group / "memory.stat").read_text().splitlines())
         return limit, max(0, limit - used + int(statistics.get(cache_name, 0)))

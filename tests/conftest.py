@@ -1,7 +1,8 @@
-"""What all tests share: those marked ``gpu`` are skipped where no GPU is usable, those marked ``long`` come early."""
+"""What all tests share: those marked ``gpu`` are skipped where no GPU is usable, those marked ``long`` come first."""
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
@@ -16,6 +17,7 @@ from gpugraph.measure.record import Record
 
 os.environ["GPUGRAPH_CONFIG"] = ""  # not whatever the user of this machine likes
 os.environ["GPUGRAPH_OFFLINE"] = "1"  # no test asks anybody but itself
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # nobody's threads spin while other tests wait for the processor
 for _name in ("GPUGRAPH_MIRROR", "GPUGRAPH_DATASETS", "GPUGRAPH_DATA_DIR"):
     os.environ.pop(_name, None)
 
@@ -38,14 +40,19 @@ def gpu_trouble() -> str | None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    long = [item for item in items if item.get_closest_marker("long")]
-    others = [item for item in items if not item.get_closest_marker("long")]
-    early = len(others) // 3  # by now Numba has compiled what a long test would wait for
-    items[:] = [*others[:early], *long, *others[early:]]
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)  # others finish what is left beside them
     marked = [item for item in items if item.get_closest_marker("gpu")]
     if marked and (trouble := gpu_trouble()):
         for item in marked:
             item.add_marker(pytest.mark.skip(reason=trouble))
+
+
+gc.set_threshold(50_000)  # new objects that are looked over for cycles at once: most of what comes now stays
+
+
+def pytest_collection_finish() -> None:
+    """Leave what was imported and collected out of what is looked over for cycles."""
+    gc.freeze()
 
 
 _SCHEMA = Path(__file__).resolve().parents[1] / "docs" / "record.schema.json"

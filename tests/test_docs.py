@@ -142,6 +142,10 @@ def test_commands_stand_in_blocks_that_say_so(page: Path) -> None:
         assert re.fullmatch(r"(parsed: \w.*|exit=\d+(,\d+)*|compiler)?", how), how
 
 
+def test_what_stored_records_show_is_not_measured_again() -> None:
+    assert [how for how, _ in blocks(DOCS / "results.md") if not how.startswith("parsed: ")] == []
+
+
 def test_the_notebook_runs_and_shows_what_is_stored_in_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     notebook = json.loads(text_of(DOCS / "notebook.ipynb"))

@@ -62,7 +62,7 @@ def main() -> None:
 
 def _end(code: object) -> None:
     """End the process: what was registered for its end runs, and nothing is taken apart that goes with it anyway."""
-    if _is_watched():
+    if is_watched():
         sys.exit(code)  # type: ignore[arg-type]
     atexit._run_exitfuncs()  # of it the interpreter's own end would be the next to know
     for stream in (sys.stdout, sys.stderr):
@@ -73,7 +73,7 @@ def _end(code: object) -> None:
     os._exit(code if isinstance(code, int) else int(code is not None))
 
 
-def _is_watched() -> bool:
+def is_watched() -> bool:
     """Tell whether a profiler or a debugger runs the process, and has something to say after its end."""
     watchers: list[object] = [sys.getprofile(), sys.gettrace()]
     monitoring = getattr(sys, "monitoring", None)  # from Python 3.12 on

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpugraph.cli import Command
+from gpugraph.cli import Command, is_watched
 from gpugraph.cli.bench import check_exports, compete, export, split
 from gpugraph.cli.options import bundle, command, defaults, graph_options, output_options, run_options
 from gpugraph.cli.output import (
@@ -83,6 +83,7 @@ def measure(
     """
     from gpugraph.cli.output import Progress
     from gpugraph.clock import Account
+    from gpugraph.devices.context import end_contexts
     from gpugraph.devices.discovery import expect_device
     from gpugraph.ranks.world import world
 
@@ -156,6 +157,8 @@ def measure(
             progress(f"writing {output}")
             with _going_on(troubles):
                 write_result(record.result, output)
+    if comm is None and Command.began is not None and not is_watched():
+        end_contexts(record)  # this process asks nothing more of a GPU
     record = record.accounted(account)  # what follows writes the very figures
     tell(_notices(record, output), quiet=quiet)
     if save is not None:

@@ -23,7 +23,7 @@ import numpy as np
 from gpugraph.devices.base import KernelArgumentError
 from gpugraph.devices.kernel_file import Source, load_source
 from gpugraph.emulator.races import Race, Symbols, describe_races
-from gpugraph.emulator.toolchain import BUILDS, build_library
+from gpugraph.emulator.toolchain import BUILDS, Build, Compiler, build_library, find_compiler
 from gpugraph.errors import DeviceUnavailable, GpuGraphError, InputError, unknown_name
 
 MAX_THREADS = 1024
@@ -94,18 +94,19 @@ def pack(name: str, parameters: Sequence[Parameter], args: Sequence[Any], *, bou
     if len(args) != len(parameters):
         takes = ", ".join(p.type for p in parameters)
         raise KernelArgumentError(f"{name}: takes {len(parameters)} arguments ({takes}), {len(args)} given")
-    values = bytearray()
-    offsets = []
+    values, offsets = bytearray(), []
     for number, (parameter, argument) in enumerate(zip(parameters, args, strict=True)):
-        values.extend(bytes(-len(values) % 16))
+        piece = _bytes_of(parameter, argument)
+        if piece is None:
+            raise _refusal(f"{name}: argument {number}", parameter, argument)
         offsets.append(len(values))
-        values.extend(_bytes_of(name, number, parameter, argument))
+        values += piece.ljust(-(-len(piece) // 16) * 16, b"\0")
     buffer = (ctypes.c_char * (len(values) + 16)).from_buffer(values + bytes(16))
     start = ctypes.addressof(buffer)
     base = start + -start % 16
     if base != start:
         ctypes.memmove(base, bytes(values), len(values))
-    pointers = (ctypes.c_void_p * max(1, len(offsets)))(*(base + offset for offset in offsets))
+    pointers = (ctypes.c_void_p * max(1, len(offsets)))(*[base + offset for offset in offsets])
     return Packed(buffer, pointers, _launch_extents(parameters, args, buffer, pointers) if bounds else None)
 
 
@@ -119,39 +120,42 @@ def _launch_extents(parameters: Sequence[Parameter], args: Sequence[Any], *own: 
     return (Extent * len(spans))(*(Extent(low, low + size, number) for low, size, number in spans))
 
 
-def _bytes_of(kernel: str, number: int, parameter: Parameter, argument: Any) -> bytes:
-    where = f"{kernel}: argument {number}"
+def _bytes_of(parameter: Parameter, argument: Any) -> bytes | None:
+    """Return the bytes of an argument; None where the parameter is of another kind or width."""
     if isinstance(argument, np.ndarray):
-        return _pointer(where, parameter, argument)
+        fits = parameter.pointee <= 1 or argument.dtype.itemsize in (1, parameter.pointee)
+        if parameter.kind != "p" or not fits or not argument.flags.c_contiguous:
+            return None
+        return int(argument.ctypes.data).to_bytes(8, "little")
+    if not isinstance(argument, np.generic) or parameter.kind == "p":
+        return None
+    fits = argument.dtype.itemsize == parameter.width and argument.dtype.kind in _KINDS[parameter.kind]
+    return argument.tobytes() if fits else None
+
+
+def _refusal(where: str, parameter: Parameter, argument: Any) -> KernelArgumentError:
+    """Return the error for an argument that the parameter does not take."""
     takes = f"the kernel takes {parameter.width} ({parameter.type})"
+    if isinstance(argument, np.ndarray):
+        if parameter.kind != "p":
+            what = f"{parameter.width} bytes ({parameter.type})"
+            return KernelArgumentError(f"{where} is an array, the kernel takes {what}")
+        if not argument.flags.c_contiguous:
+            return KernelArgumentError(f"{where} is not contiguous", remedy="pass a contiguous slice")
+        what = f"is an array of {argument.dtype} ({argument.dtype.itemsize} bytes each)"
+        return KernelArgumentError(f"{where} {what}, the kernel takes {parameter.type}")
     if not isinstance(argument, np.generic):
         width = {bool: 1, int: 8, float: 8, complex: 16}.get(type(argument))
         what = f"is {width} bytes" if width else f"is a {type(argument).__name__}"
         remedy = "an array of the device" if parameter.kind == "p" else f"a typed scalar such as {_suggest(parameter)}"
-        raise KernelArgumentError(f"{where} {what}, {takes}", remedy=f"pass {remedy}")
+        return KernelArgumentError(f"{where} {what}, {takes}", remedy=f"pass {remedy}")
     if parameter.kind == "p":
-        raise KernelArgumentError(f"{where} is a scalar of {argument.dtype}, the kernel takes {parameter.type}")
+        return KernelArgumentError(f"{where} is a scalar of {argument.dtype}, the kernel takes {parameter.type}")
     if argument.dtype.itemsize != parameter.width:
-        raise KernelArgumentError(
-            f"{where} is {argument.dtype.itemsize} bytes, {takes}", remedy=f"pass {_suggest(parameter)}"
-        )
-    if argument.dtype.kind not in _KINDS[parameter.kind]:
-        takes = f"the kernel takes {_KIND_NAMES[parameter.kind]} ({parameter.type})"
-        raise KernelArgumentError(f"{where} is {argument.dtype}, {takes}", remedy=f"pass {_suggest(parameter)}")
-    return argument.tobytes()
-
-
-def _pointer(where: str, parameter: Parameter, array: np.ndarray[Any, Any]) -> bytes:
-    if parameter.kind != "p":
-        raise KernelArgumentError(f"{where} is an array, the kernel takes {parameter.width} bytes ({parameter.type})")
-    if not array.flags.c_contiguous:
-        raise KernelArgumentError(f"{where} is not contiguous", remedy="pass a contiguous slice")
-    width = array.dtype.itemsize
-    if parameter.pointee > 1 and width not in (1, parameter.pointee):
-        raise KernelArgumentError(
-            f"{where} is an array of {array.dtype} ({width} bytes each), the kernel takes {parameter.type}"
-        )
-    return int(array.__array_interface__["data"][0]).to_bytes(8, "little")
+        what = f"is {argument.dtype.itemsize} bytes"
+    else:
+        what, takes = f"is {argument.dtype}", f"the kernel takes {_KIND_NAMES[parameter.kind]} ({parameter.type})"
+    return KernelArgumentError(f"{where} {what}, {takes}", remedy=f"pass {_suggest(parameter)}")
 
 
 def _suggest(parameter: Parameter) -> str:
@@ -332,8 +336,20 @@ def _extents(shape: Sequence[int]) -> tuple[int, int, int]:
 
 
 @functools.cache
-def load_library(path: Path) -> Library:
-    """Return the library at ``path``, loaded once per process."""
+def _library(
+    source: Source,
+    defines: tuple[tuple[str, str], ...],
+    build: Build,
+    cooperative: bool,
+    expressions: tuple[str, ...],
+    _compiler: Compiler,
+) -> Library:
+    """Return a library, loaded once per process; what is loaded needs no look at the cache of compiled code."""
+    return _loaded(build_library(source, dict(defines), build, cooperative=cooperative, expressions=expressions))
+
+
+@functools.cache
+def _loaded(path: Path) -> Library:
     return Library(path)
 
 
@@ -430,10 +446,8 @@ class SimtModule:
             GpuGraphError: a file of gpugraph's own does not compile.
             DeviceUnavailable: there is no compiler.
         """
-        path = build_library(
-            self.source, self._defines, self._build, cooperative=self._cooperative, expressions=self._expressions
-        )
-        return load_library(path)
+        defines = tuple(self._defines.items())
+        return _library(self.source, defines, self._build, self._cooperative, self._expressions, find_compiler())
 
     def get_function(self, name: str) -> SimtKernel:
         """Return the kernel ``name``.

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from gpugraph.devices.kernel_file import load_source
 from gpugraph.emulator import toolchain
 from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.emulator.module import Library, SimtModule
-from gpugraph.emulator.toolchain import BUILDS, build_library, build_runtime, find_compiler
+from gpugraph.emulator.toolchain import BUILDS, Build, build_library, build_runtime, find_compiler
 from gpugraph.errors import DeviceUnavailable, GpuGraphError, InputError
 from tests.emulator.compiler import needs_compiler
 
@@ -153,6 +154,24 @@ def test_a_library_that_cannot_be_loaded_is_reported(tmp_path: Path) -> None:
         Library(Path(_write(tmp_path / "broken.so", "no library")))
 
 
+QUICK = replace(BUILDS["plain"], runtime=("-O0", "-g0"))
+"""A build whose runtime is compiled in a third of the time."""
+
+
+def _runtime(build: Build = BUILDS["plain"]) -> Path:
+    return build_runtime(find_compiler(), build, static_shared=False)
+
+
+def _copied(tmp_path: Path, *compiled: Path) -> Path:
+    """Copy compiled files into a cache of the test's own; return the folder where they lie."""
+    folder = tmp_path / "cache" / "emulated"
+    folder.mkdir(parents=True)
+    for path in compiled:
+        for name in (path, path.with_suffix(".json")):
+            shutil.copy(name, folder)
+    return folder
+
+
 COUNTER = 'extern "C" __global__ void k(int* x) { x[0] = 5; }\n'
 DAMAGES: list[Callable[[bytes], bytes]] = [
     lambda code: b"",
@@ -167,28 +186,23 @@ def test_a_damaged_compiled_kernel_or_runtime_is_made_anew(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, suffix: str, damage: Callable[[bytes], bytes]
 ) -> None:
     source = load_source(_write(tmp_path / "five.cu", COUNTER))
-    plain = BUILDS["plain"]
-    compiled = build_library(source, {}, plain), build_runtime(find_compiler(), plain, static_shared=False)
-    folder = tmp_path / "cache" / "emulated"
-    folder.mkdir(parents=True)
-    for path in compiled:
-        for name in (path, path.with_suffix(".json")):
-            shutil.copy(name, folder)
+    folder = _copied(tmp_path, _runtime(QUICK), build_library(source, {}, QUICK))
     monkeypatch.setenv("GPUGRAPH_CACHE_DIR", str(tmp_path / "cache"))
     hurt = [path for path in folder.iterdir() if path.suffix == suffix]
     for path in hurt:
         path.write_bytes(damage(path.read_bytes()))
-    Library(build_library(source, {}, BUILDS["plain"])).describe("k")
+    Library(build_library(source, {}, QUICK)).describe("k")
     assert hurt
     assert all(len(path.read_bytes()) > 10 for path in hurt)
 
 
 @needs_compiler
 def test_a_failed_compilation_leaves_nothing_in_the_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    folder = _copied(tmp_path, _runtime())
     monkeypatch.setenv("GPUGRAPH_CACHE_DIR", str(tmp_path / "cache"))
     with pytest.raises(GpuGraphError, match="does not compile"):
         EmulatedDevice().kernel(_write(tmp_path / "bad.cu", COUNTER.replace("5", "five")), "k")
-    left = {path.name.partition("-")[0] for path in (tmp_path / "cache" / "emulated").iterdir()}
+    left = {path.name.partition("-")[0] for path in folder.iterdir()}
     assert left - {"header"} == {"runtime"}
 
 
@@ -214,10 +228,12 @@ def _header_after(value: int) -> tuple[Path, list[str]]:
 
 @pytest.fixture
 def listing_headers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, fresh_search: None) -> str:
-    """Let GCC list what it includes and start with an empty cache; return the compiler's command."""
+    """Let GCC list what it includes and start with a cache of no header; return the compiler's command."""
     compiler = find_compiler()
     if compiler.is_clang:
         pytest.skip("clang reads no header ahead")
+    runtime = _runtime()
+    monkeypatch.setattr(toolchain, "build_runtime", lambda *_, **__: runtime)
     find_compiler.cache_clear()
     monkeypatch.setenv("GPUGRAPH_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setenv("CXX", f"{compiler.command[0]} -H")

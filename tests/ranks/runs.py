@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+
+from tests.cli.runner import Outcome
 
 ROOT = Path(__file__).resolve().parents[2]
 MPIEXEC = shutil.which("mpiexec", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
@@ -41,6 +45,14 @@ def mpi_ranks(count: int, module: str, *words: str) -> subprocess.CompletedProce
 def command(*words: str) -> subprocess.CompletedProcess[str]:
     """Run a command line."""
     return ended([sys.executable, "-m", "gpugraph", *words])
+
+
+def together(device: str, count: int, *lines: Sequence[str]) -> list[Outcome]:
+    """Run command lines one after the other on ranks that gpugraph starts once, a device of a kind for each."""
+    words = [[*line, "--device", f"{device}*{count}"] for line in lines]
+    run = own_ranks(count, device, "tests.ranks.on_words", json.dumps(words))
+    assert run.returncode == 0, run.stderr
+    return [Outcome(**told) for told in json.loads(run.stdout)]
 
 
 def ended(words: list[str]) -> subprocess.CompletedProcess[str]:

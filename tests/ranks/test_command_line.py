@@ -14,7 +14,7 @@ from gpugraph.errors import DeviceUnavailable, GpuGraphError, InputError
 from gpugraph.ranks import world
 from gpugraph.ranks.world import RANK, device_of_rank, devices_asked_for, devices_of, mpi_rank, ranks_promised
 from tests.cli.runner import succeed
-from tests.ranks.runs import MPIEXEC, ROOT, command, ended, environment, needs_mpi
+from tests.ranks.runs import MPIEXEC, ROOT, command, ended, environment, needs_mpi, together
 
 
 def record(run: subprocess.CompletedProcess[str]) -> dict[str, Any]:
@@ -27,12 +27,15 @@ def by_mpi(count: int, *words: str) -> subprocess.CompletedProcess[str]:
     return ended([str(MPIEXEC), "-n", str(count), sys.executable, "-m", "mpi4py", "-m", "gpugraph", *words])
 
 
-@pytest.mark.parametrize(
-    "words", [("mst", "rmat:8"), ("sssp", "regular:n=200,in=3", "--source", "7"), ("components", "rmat:7")]
-)
-def test_the_record_is_that_of_one_device_but_for_the_ranks(words: tuple[str, ...]) -> None:
-    alone = json.loads(succeed(*words, "--device", "cpu", "--format", "json", "-q").out)
-    ranks = record(command(*words, "--device", "cpu*3", "--format", "json", "-q"))
+def test_the_record_is_that_of_one_device_but_for_the_ranks() -> None:
+    short = (("mst", "rmat:8"), ("sssp", "regular:n=200,in=3", "--source", "7"), ("components", "rmat:7"))
+    lines = [(*words, "--format", "json", "-q") for words in short]
+    for words, run in zip(lines, together("cpu", 3, *lines), strict=True):
+        assert run.code == 0, run.err
+        check_record(json.loads(run.out), json.loads(succeed(*words, "--device", "cpu").out))
+
+
+def check_record(ranks: dict[str, Any], alone: dict[str, Any]) -> None:
     for name in ("result", "graph", "problem", "mteps"):
         ours, theirs = ranks[name], alone[name]
         if name == "mteps":
@@ -51,8 +54,8 @@ def test_the_record_is_that_of_one_device_but_for_the_ranks(words: tuple[str, ..
 
 
 def test_a_run_of_many_rounds_says_that_one_device_is_faster() -> None:
-    told = [command("sssp", graph, "--device", "cpu*2", "--repeat", "1").stderr for graph in ("path:600", "rmat:7")]
-    assert ["one device is faster on such a graph" in each for each in told] == [True, False]
+    told = together("cpu", 2, *(("sssp", graph, "--repeat", "1") for graph in ("path:600", "rmat:7")))
+    assert ["one device is faster on such a graph" in each.err for each in told] == [True, False]
 
 
 def test_one_record_and_one_result_are_written_by_however_many_ranks(tmp_path: Path) -> None:
@@ -73,15 +76,12 @@ def test_ranks_of_an_mpi_are_found() -> None:
 
 
 def test_a_result_of_ranks_is_written_and_believed_again(tmp_path: Path) -> None:
-    for problem, name in (
-        ("mst", "forest.npz"),
-        ("mst", "forest.mtx"),
-        ("sssp", "distances.npz"),
-        ("components", "labels.csv"),
-    ):
-        path = str(tmp_path / name)
-        run = command(problem, "rmat:7", "--device", "cpu*2", "--repeat", "1", "-q", "-o", path)
-        assert run.returncode == 0, run.stderr
+    named = (("mst", "forest.npz"), ("mst", "forest.mtx"), ("sssp", "distances.npz"), ("components", "labels.csv"))
+    results = [(problem, str(tmp_path / name)) for problem, name in named]
+    lines = [(problem, "rmat:7", "--repeat", "1", "-q", "-o", path) for problem, path in results]
+    for run in together("cpu", 2, *lines):
+        assert run.code == 0, run.err
+    for _, path in results:
         succeed("verify", "rmat:7", path)
 
 
@@ -89,9 +89,10 @@ def test_a_forest_and_distances_of_a_csr_are_those_of_its_spec(tmp_path: Path) -
     path = str(tmp_path / "graph.csr")
     succeed("generate", "rmat:7,w=1..9", "-o", path)
     words = ("--repeat", "1", "--format", "json", "-q")
-    ranks = record(command("mst", path, "--device", "cpu*2", *words))
-    alone = json.loads(succeed("mst", "rmat:7,w=1..9", "--device", "cpu", *words).out)
-    assert ranks["result"] == alone["result"]
+    problems = ("mst", "sssp")
+    for problem, run in zip(problems, together("cpu", 2, *((one, path, *words) for one in problems)), strict=True):
+        alone = json.loads(succeed(problem, "rmat:7,w=1..9", "--device", "cpu", *words).out)
+        assert json.loads(run.out)["result"] == alone["result"]
 
 
 @pytest.mark.parametrize(
@@ -102,22 +103,33 @@ def test_a_forest_and_distances_of_a_csr_are_those_of_its_spec(tmp_path: Path) -
         (("mst", "rmat:5", "--device", "cpux*2"), 2, "unknown device 'cpux'"),
         (("mst", "rmat:5", "--device", "cuda*2"), 2, "GPUs are named one by one"),
         (("mst", "rmat:5", "--device", "cuda:1,1"), 2, "cuda:1 is named twice"),
-        (("mst", "rmat:5", "--device", "cpu*2", "--algo", "kruskal"), 2, "runs on one device"),
-        (("mst", "rmat:5", "--device", "cpu*2", "--verify", "reference"), 2, "no rank holds the whole graph"),
-        (("mst", "rmat:5", "--device", "cpu*2", "--prepare", "renumber"), 2, "take the graph as it is"),
-        (("mst", "rmat:5", "--device", "cpu*2", "--weights", "hash:1..9"), 2, "cannot change weights"),
-        (("scan", "array:100", "--device", "cpu*2"), 2, "no algorithm runs on several ranks"),
-        (("sssp", "rmat:5", "--device", "cpu*2", "--source", "99"), 2, "is not a vertex"),
-        (("sssp", "rmat:5,w=-3..-1", "--device", "cpu*2"), 2, "negative weight"),
         (("mst", "rmat:34", "--device", "cpu*2"), 3, "on 2 ranks and"),
     ],
 )
-def test_what_ranks_cannot_do_is_said_in_one_line(words: tuple[str, ...], code: int, message: str) -> None:
+def test_what_ends_a_run_of_ranks_is_said_in_one_line(words: tuple[str, ...], code: int, message: str) -> None:
     run = command(*words, "-q")  # no progress, which slow machines show
-    assert run.returncode == code, run.stderr
-    (line,) = run.stderr.splitlines()
+    check_error(run.returncode, run.stderr, code, message)
+
+
+def check_error(ended: int, said: str, code: int, message: str) -> None:
+    assert ended == code, said
+    (line,) = said.splitlines()
     assert line.startswith("gpugraph: error: ")
     assert message in line
+
+
+def test_what_ranks_cannot_do_is_said_in_one_line() -> None:
+    wrong: dict[str, tuple[str, ...]] = {
+        "runs on one device": ("mst", "rmat:5", "--algo", "kruskal"),
+        "no rank holds the whole graph": ("mst", "rmat:5", "--verify", "reference"),
+        "take the graph as it is": ("mst", "rmat:5", "--prepare", "renumber"),
+        "cannot change weights": ("mst", "rmat:5", "--weights", "hash:1..9"),
+        "no algorithm runs on several ranks": ("scan", "array:100"),
+        "is not a vertex": ("sssp", "rmat:5", "--source", "99"),
+        "negative weight": ("sssp", "rmat:5,w=-3..-1"),
+    }
+    for message, run in zip(wrong, together("cpu", 2, *((*words, "-q") for words in wrong.values())), strict=True):
+        check_error(run.code, run.err, 2, message)
 
 
 @needs_mpi

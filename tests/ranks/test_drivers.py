@@ -12,6 +12,8 @@ EVERY_PATH = (
     *("negative-int32", "int64", "uint64", "float32", "float-tiny-and-huge"),
 )
 """Graphs on which three emulated ranks run every line of drivers and every form of a kernel that the zoo does."""
+DENSE = ("rmat:8,w=1..255", "rmat:8,w=0.0..1.0", "rmat:8,w=1..4294967295", "regular:n=200,in=20,w=1..1000")
+"""Graphs much of which lies beyond the horizon of a search."""
 FEW = ("no-vertex", "one-edge", "random-ties", "grid-equal", "many-tiny", "zero-weights", "star")
 
 
@@ -39,7 +41,7 @@ def test_emulated_devices_find_on_the_whole_zoo_what_one_process_finds(ranks: in
 
 
 def test_emulated_devices_find_what_one_process_finds() -> None:
-    run = own_ranks(3, "emulated", CASES, "emulated", *EVERY_PATH)
+    run = own_ranks(3, "emulated", CASES, "emulated", *EVERY_PATH, *DENSE[1:3])
     assert run.returncode == 0, run.stderr
     assert tried(run.stdout) > 30
 

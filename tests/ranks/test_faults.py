@@ -84,13 +84,15 @@ def running(
 
 
 def busy(pid: int) -> bool:
-    """Tell whether a rank has imported what it needs and measures: Numba's threads or its code are there."""
+    """Tell whether a rank has imported what it needs and measures: it waits for others again and again, or works."""
     try:
         maps = Path(f"/proc/{pid}/maps").read_text()
+        told = Path(f"/proc/{pid}/status").read_text()
         cpu = sum(map(int, Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]))
     except OSError:
         return True
-    return "llvmlite" in maps and cpu > os.sysconf("SC_CLK_TCK")
+    waits = int(told.partition("\nvoluntary_ctxt_switches:")[2].split()[0])
+    return "llvmlite" in maps and (waits > 1000 or cpu > os.sysconf("SC_CLK_TCK"))
 
 
 def until(holds: Callable[[], bool], seconds: float) -> None:

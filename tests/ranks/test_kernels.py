@@ -19,7 +19,7 @@ from gpugraph.ranks.comm import LoneComm
 from gpugraph.ranks.part import GraphPart
 from tests.ranks.on_zoo import complaint
 from tests.ranks.runs import own_ranks
-from tests.ranks.test_drivers import tried
+from tests.ranks.test_drivers import DENSE, tried
 from tests.zoo import undirected
 
 by_names = pytest.mark.parametrize(
@@ -67,15 +67,11 @@ def test_the_host_reads_in_the_same_places_as_the_kernels_write() -> None:
     assert {name: getattr(delta_stepping_distributed, name) for name in places} == places
 
 
-DENSE = ("rmat:8,w=1..255", "rmat:8,w=0.0..1.0", "rmat:8,w=1..4294967295", "regular:n=200,in=20,w=1..1000")
-
-
-IN_PLAIN = (("cpu", DENSE[::2]), ("emulated", DENSE[1:3]))
 THOROUGH = (("cpu", DENSE[1::2]), ("emulated", DENSE), ("races", DENSE))
 
 
 @pytest.mark.parametrize(
-    ("kind", "specs"), [*IN_PLAIN, *(pytest.param(*one, marks=pytest.mark.thorough) for one in THOROUGH)]
+    ("kind", "specs"), [("cpu", DENSE[::2]), *(pytest.param(*one, marks=pytest.mark.thorough) for one in THOROUGH)]
 )
 def test_what_lies_beyond_the_horizon_of_a_dense_graph_is_found_as_well(kind: str, specs: tuple[str, ...]) -> None:
     run = own_ranks(3, "cpu" if kind == "cpu" else "emulated", "tests.ranks.on_zoo", kind, *specs)

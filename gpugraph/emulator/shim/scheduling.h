@@ -1,6 +1,8 @@
 // The scheduler's functions: running a launch, picking the next thread, taking turns between blocks.
 #pragma once
 
+#include <sched.h>
+
 #include "reports.h"
 #include "scheduler.h"
 #include "warp.h"
@@ -118,6 +120,9 @@ inline void Scheduler::sleep(Place place) {
     current->sleeps = true;
     if (simt_progress != progress_seen_) note_progress();
     else if (++idle_sleeps_ % IDLE_ROUNDS == 0) check_idle();
+#ifdef SIMT_THREADS
+    else sched_yield();  // to another worker, or another process, whose word is waited for
+#endif
     current->block->asleep.push_back(current);
     park(State::ASLEEP);
 }

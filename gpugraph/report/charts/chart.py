@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from gpugraph import code_cache
 from gpugraph.errors import InputError
 from gpugraph.measure.columns import Labelled
 from gpugraph.measure.record_shape import encodable, jsonable
@@ -258,7 +259,18 @@ def vega_bundle() -> str:
     Raises:
         InputError: the library is not installed.
     """
-    script: str = _engine().javascript_bundle()
+    return _bundled(_engine())
+
+
+@cache
+def _bundled(engine: Any) -> str:
+    """Return the script, from the cache of compiled code where it lies there: to put it together takes two seconds."""
+    name = f"vega-{engine.__version__}.js"
+    kept = code_cache.find("scripts", name)
+    if kept is not None:
+        return kept.content.decode()
+    script: str = engine.javascript_bundle()
+    code_cache.keep_if_possible("scripts", name, script.encode())
     return script
 
 
