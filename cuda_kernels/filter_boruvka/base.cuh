@@ -243,13 +243,14 @@ struct Pages {
         return list + static_cast<int64>(page_of[slot / PAGE]) * PAGE + slot % PAGE;
     }
 
-    // The page of slot `to` - 1 of this warp, where that of `from` - 1 is `page`: one is taken for slots [from, to), no
-    // more than PAGE, if they go beyond.  `room` or more if there is none.  All 32 lanes must call.
-    __device__ __forceinline__ uint32 reach(uint64 from, uint64 to, uint32 page) const {
+    // The page of slot base + to - 1 of this warp, where that of base + from - 1 is `page`: one is taken for the slots
+    // [from, to) from base on, no more than PAGE, if they go beyond.  `room` or more if there is none.  All 32 lanes
+    // must call.
+    __device__ __forceinline__ uint32 reach(uint64 base, uint32 from, uint32 to, uint32 page) const {
         if (from == to || (from % PAGE != 0 && from / PAGE == (to - 1) / PAGE)) return page;
         if (lane_id() == 0) {
             page = atomicAdd(taken, 1u);
-            if (page < room) page_of[(to - 1) / PAGE] = page;
+            if (page < room) page_of[(base + to - 1) / PAGE] = page;
         }
         return __shfl_sync(FULL_MASK, page, 0);
     }

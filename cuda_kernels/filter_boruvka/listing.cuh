@@ -137,23 +137,17 @@ struct Lister {
         for (int k = 0; k < LISTED; ++k) {
             if (rare && edge[k].a != edge[k].b) edge[k].key = order_key(graph.weights[arc[k]]);
         }
-        static_assert(WARP * LISTED <= PAGE, "one look goes beyond one page at most");
-        uint32 place[LISTED], found = 0;
 #pragma unroll
         for (int k = 0; k < LISTED; ++k) {
-            const unsigned finders = __ballot_sync(FULL_MASK, edge[k].a != edge[k].b);
-            place[k] = found + __popc(finders & lanes_before());
-            found += __popc(finders);
+            const bool found = edge[k].a != edge[k].b;
+            const unsigned finders = __ballot_sync(FULL_MASK, found);
+            const uint32 slot = held + __popc(finders & lanes_before()), before = page;
+            held += __popc(finders);
+            page = pages.reach(base, held - __popc(finders), held, page);
+            if (!found || page >= pages.room) continue;
+            const uint32 on = slot / PAGE == (held - 1) / PAGE ? page : before;
+            pages.list[static_cast<int64>(on) * PAGE + slot % PAGE] = edge[k];
         }
-        const uint32 first = page, left = (PAGE - held % PAGE) % PAGE;  // places left on the page
-        page = pages.reach(base + held, base + held + found, page);
-#pragma unroll
-        for (int k = 0; k < LISTED; ++k) {
-            if (edge[k].a == edge[k].b || page >= pages.room) continue;
-            const uint32 on = place[k] < left ? first : page;
-            pages.list[static_cast<int64>(on) * PAGE + (held + place[k]) % PAGE] = edge[k];
-        }
-        held += found;
     }
 };
 

@@ -2,9 +2,9 @@
 
 A graph is one that NetworkX and its backend are compared on, the others are the keys of ``PARTS``; without arguments
 everything is measured, without a device on the CPU.
-Every figure is the least of several runs, those of the libraries that are compared taken in turns; needs networkx and
-igraph. On a CPU processor time is told where the number of cores would tell more than the library; beside a GPU, which
-a processor waits for, the time on the clock.
+Every figure is the least of several runs, those of the libraries that are compared taken in turns; needs networkx, and
+igraph for ``many``. On a CPU processor time is told where the number of cores would tell more than the library; beside
+a GPU, which a processor waits for, the time on the clock, and cuGraph is asked too where it is installed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-import igraph
 import networkx as nx
 import numpy as np
 from scipy import sparse
@@ -26,6 +25,7 @@ import gpugraph.csgraph
 from gpugraph.adapters.mst_many import GraphBatch
 from gpugraph.adapters.networkx import backend
 from gpugraph.graph.csr import CSRGraph
+from gpugraph.peers import LIBRARIES
 
 DEVICE = "cpu"
 """What ours run on; ``--device`` sets it."""
@@ -141,22 +141,47 @@ def measure_questions() -> None:
                 print(f"| {question} | {spec} | {1e3 * least:.3g} ms{beside} |", flush=True)
 
 
+PAIRS = ("random:n=1024,deg=16", "random:n=4096,deg=16", "rmat:12,w=1..255")
+"""Graphs that all pairs are asked of."""
+
+
+def cugraph_of(graph: CSRGraph, problem: str) -> Callable[..., Any] | None:
+    """Return cuGraph's function for a problem on a graph that it holds ready, or None where it is not to be had."""
+    peer = LIBRARIES["cugraph"]
+    if DEVICE == "cpu" or peer.version() is None:
+        return None
+    adapter = peer.adapters[problem]
+    prepared = adapter.prepare(graph, 1, adapter.methods[0])
+    return lambda *query: adapter.answer(prepared, adapter.fetch(prepared, adapter.run(prepared, *query)))
+
+
 def measure_pairs() -> None:
-    """Print the time that all pairs of a small graph take, and SciPy's, which finds the same distances."""
-    print("\n| all pairs | SciPy | gpugraph | times as fast |\n|---|---|---|---|")
-    for spec in ("random:n=1024,deg=16", "random:n=4096,deg=16", "rmat:12,w=1..255"):
-        graph = gpugraph.generate(spec)
-        arrays = graph.weights.astype(float), graph.targets, graph.offsets.astype(np.int32)
-        matrix = sparse.csr_array(arrays, shape=(graph.vertices,) * 2)
-        with gpugraph.on(graph, DEVICE) as g:
-            found = g.sssp(sources="all")
-            (own,) = seconds(lambda m=matrix: scipys.dijkstra(m), times=1, clock=honest_clock())
+    """Print the time that all pairs of a small graph take, SciPy's and cuGraph's, which find the same distances."""
+    print("\n| all pairs | SciPy | cuGraph, a search from each vertex | gpugraph | times as fast as SciPy |")
+    print("|---|---|---|---|---|")
+    for spec in PAIRS:
+        with gpugraph.on(spec, DEVICE) as g:
+            graph, found = g.graph, g.sssp(sources="all")
+            arrays = graph.weights.astype(float), graph.targets, graph.offsets.astype(np.int32)
+            matrix = sparse.csr_array(arrays, shape=(graph.vertices,) * 2)
+            by_scipy: list[Any] = []
+            (own,) = seconds(
+                lambda m=matrix, kept=by_scipy: kept.append(scipys.dijkstra(m)), times=1, clock=honest_clock()
+            )
             (mine,) = seconds(lambda g=g: g.sssp(sources="all"), times=5, clock=honest_clock())
             call = gpugraph.last_call()
             assert call is not None
-            assert np.array_equal(np.where(found.reached, found.raw, np.inf), scipys.dijkstra(matrix))
+            distances = np.where(found.reached, found.raw, np.inf)
+            assert np.array_equal(distances, by_scipy[0])
+        search, theirs = cugraph_of(graph, "sssp"), "–"
+        if search is not None:
+            assert all(np.array_equal(search(v), distances[v]) for v in range(8))
+            (rest,) = seconds(lambda f=search, n=graph.vertices: [f(v) for v in range(n)], times=1)
+            theirs = f"{1e3 * rest:.4g} ms"
         beside = f" (kernel {1e3 * call.seconds['kernel']:.3g} ms)" if DEVICE != "cpu" else ""
-        print(f"| {spec} | {1e3 * own:.4g} ms | {1e3 * mine:.3g} ms{beside} | {own / mine:.0f} |", flush=True)
+        print(
+            f"| {spec} | {1e3 * own:.4g} ms | {theirs} | {1e3 * mine:.3g} ms{beside} | {own / mine:.0f} |", flush=True
+        )
 
 
 def _places(g: Any) -> tuple[int, int, int]:
@@ -201,10 +226,29 @@ def measure_calls() -> None:
                 print(
                     f"| `{problem}` on {spec}{kept} | {whole:.0f} µs | {beside:.0f} µs | {alone:.0f} µs |", flush=True
                 )
+                _print_cugraph_call(g.graph, problem, spec)
+
+
+def _print_cugraph_call(graph: CSRGraph, problem: str, spec: str) -> None:
+    """Print what the same call costs with cuGraph, its answer left on the device and in cuGraph's own form."""
+    peer = LIBRARIES["cugraph"]
+    if DEVICE == "cpu" or peer.version() is None or problem not in peer.adapters:
+        return
+    adapter = peer.adapters[problem]
+    prepared = adapter.prepare(graph, 1, adapter.methods[0])
+    query = (17,) if problem == "sssp" else ()
+    costs = []
+    for _ in range(100):
+        start = time.perf_counter()
+        adapter.run(prepared, *query)
+        costs.append(time.perf_counter() - start)
+    print(f"| cuGraph's `{problem}` on {spec} | {1e6 * np.median(costs):.0f} µs | – | – |", flush=True)
 
 
 def measure_many() -> None:
     """Print igraph's seconds and ours for 10,000 graphs of 100 vertices."""
+    import igraph
+
     rows, theirs = [], []
     for seed in range(10_000):
         graph = gpugraph.generate(f"random:n=100,m=500,seed={seed}")

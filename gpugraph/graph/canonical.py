@@ -6,13 +6,14 @@ in the sorted row of its head.  In a directed graph each arc is an edge of its o
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.compiled import njit, threads
-from gpugraph.graph.chunks import balanced_ranges, in_threads
+from gpugraph.graph.chunks import balanced_ranges, even_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
 
 
@@ -58,16 +59,21 @@ def _fill_ids(offsets: Any, targets: Any, first: int, last: int, ids: Any) -> No
                 ids[back] = i
 
 
-@njit
-def ids_at(offsets: Any, targets: Any, positions: Any) -> Any:
-    """Return the canonical ids of the arcs at ``positions``, which lie inside the graph."""
+def ids_at(offsets: NDArray[np.int64], targets: NDArray[Any], positions: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the (k,) int64 canonical ids of the arcs at ``positions``, (k,) inside an undirected graph."""
     ids = np.empty(len(positions), np.int64)
-    for k in range(len(positions)):
+    in_threads(partial(_fill_ids_at, offsets, targets, positions, ids), even_ranges(len(positions)))
+    return ids
+
+
+@njit
+def _fill_ids_at(offsets: Any, targets: Any, positions: Any, ids: Any, start: int, stop: int) -> None:
+    """Write the canonical ids of the arcs at ``positions[start:stop]``."""
+    for k in range(start, stop):
         i = positions[k]
         u = lower_bound(offsets, 1, len(offsets), i + 1) - 1  # the last row that begins at or before the arc
         v = targets[i]
         ids[k] = i if v > u else find_arc(offsets, targets, v, u)
-    return ids
 
 
 def canonical_ids(graph: CSRGraph) -> NDArray[np.int64]:

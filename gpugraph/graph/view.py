@@ -199,8 +199,7 @@ class GraphView:
             return np.array(arc_positions, np.int64)
         if graph.on_device is not None and graph.on_device.usable:
             return graph.on_device.canonical_ids(np.ascontiguousarray(arc_positions))
-        wide = np.ascontiguousarray(arc_positions, np.int64)
-        return np.asarray(ids_at(graph.offsets, graph.targets, wide))
+        return ids_at(graph.offsets, graph.targets, np.ascontiguousarray(arc_positions, np.int64))
 
     def bring_to_host(self, leave: Device | None = None) -> None:
         """Copy to the host what is not there, so that no later step has to.

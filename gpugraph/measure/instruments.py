@@ -242,7 +242,8 @@ def _until_it_moves(run: Callable[[], None], read_j: Callable[[], float]) -> tup
 
 _PACKAGES = (
     *("numpy", "scipy", "numba", "cupy-cuda13x", "cupy-cuda12x", "nvidia-cuda-nvrtc"),
-    *("networkx", "igraph", "networkit", "rustworkx", "cugraph-cu12", "cugraph-cu13", "pylibcugraph-cu12"),
+    *("networkx", "igraph", "networkit", "rustworkx", "cugraph-cu12", "cugraph-cu13"),
+    *("pylibcugraph-cu12", "pylibcugraph-cu13"),
 )
 """Packages whose version a reader may need: what gpugraph computes with, and what it is compared with."""
 

@@ -35,9 +35,11 @@ SMALL = {
     "figures/beside": ("graph=rmat:5,seed={draw}", "draw=1"),
     "figures/commands": ("graph=rmat:5",),
     "figures/commands-binary": ("graph=rmat:5",),
+    "figures/commands-gpu": ("graph=rmat:5",),
     "figures/components": ("graph=rmat:5",),
     "figures/cpu": ("graph=rmat:6",),
     "figures/cpu-libraries": ("graph=rmat:6",),
+    "figures/cpu-sources": ("graph=rmat:6", "source=random:2"),
     "figures/cpu-threads": ("graph=rmat:6",),
     "figures/hybrid": ("scale=6",),
     "figures/mst": ("graph=rmat:6",),
@@ -164,7 +166,7 @@ def placed(data: Mapping[str, Any], planned: Planned) -> Record:
     return Record.of({**data, "cell": cell, "device": {**data["device"], "kind": planned.kind}})
 
 
-PEERS_ALONE = {"figures/commands", "figures/commands-binary"}
+PEERS_ALONE = {"figures/commands", "figures/commands-binary", "figures/commands-gpu"}
 """Whose algorithms are commands: tests/peers tries them."""
 
 
@@ -198,6 +200,7 @@ MAY_BE_EMPTY = {
     "GAPBS, best Δ, ms",
     "Wasp, best Δ, ms",
     "ECL-MST, ms",
+    "cuGraph, ms",
     "RAFT PR 3118, ms",
     "Gunrock, merge-path, ms",
     "ADDS, ms",

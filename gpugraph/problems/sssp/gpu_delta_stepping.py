@@ -81,6 +81,9 @@ class State:
         self.arena: Array = device.empty(arena_words(view, self.narrow), np.uint64)
         self.control: Array = None
         self.zeros: Array = None
+        self.stop: Array = None
+        self.sizes = (np.int32(view.vertices), view.index_dtype.type(view.arcs))
+        self.arguments: tuple[Any, ...] = ()  # what a launch is given beside the sizes and what is asked for
         self.use_width(self.narrow)
 
     def use_width(self, bits: int) -> None:
@@ -89,8 +92,8 @@ class State:
             return
         view, words = self.view, arena_words(self.view, bits)
         if words > len(self.arena):
-            self.arrays = {}
-            self.control = self.zeros = self.arena = None  # their memory is needed for the wider words
+            self.arrays, self.arguments = {}, ()
+            self.stop = self.control = self.zeros = self.arena = None  # their memory is needed for the wider words
             self.device.require(8 * words)
             self.arena = self.device.empty(words, np.uint64)
         self.bits, used = bits, 0
@@ -103,6 +106,13 @@ class State:
         self.kernel = load_kernel(view, self.device, bits)
         work = max(view.vertices, view.arcs // ARCS_PER_THREAD)
         self.grid = max(1, min(-(-work // self.block), self.kernel.resident_blocks(self.block)))
+        self.stop = self.control[FILE["STOP"] : FILE["STOP"] + 1]
+        room, far_room, _ = rooms(view)
+        self.arguments = (
+            *(np.int32(not view.host.graph.directed), np.int32(group_shift(view)), np.int32(packs(view, bits))),
+            *(np.uint32(local_limit(self)), np.uint32(room), np.uint32(far_room)),
+            *(view.offsets, view.targets, view.weights, *self.arrays.values(), self.timeline),
+        )
 
     def overflowed(self) -> bool:
         """Read back whether a sum of integers did not fit a word."""
@@ -158,23 +168,10 @@ def run(state: State, clock: Clock, source: int, goal: int | None = None, cutoff
 
 def search(state: State, clock: Clock, source: int, goal: int | None = None, cutoff: float | None = None) -> None:
     """Launch the search with distances of the present width."""
-    view, device = state.view, state.device
-    room, far_room, _ = rooms(view)
-    device.fill(state.zeros, 0)
-    state.kernel(
-        state.grid,
-        state.block,
-        (
-            *(np.int32(view.vertices), view.index_dtype.type(view.arcs), np.int32(source)),
-            *(np.int32(-1 if goal is None else goal), first_beyond(cutoff, view.weights.dtype, state.bits)),
-            *(np.int32(not view.host.graph.directed), np.int32(group_shift(view))),
-            *(np.int32(packs(view, state.bits)), np.uint32(local_limit(state)), np.uint32(room), np.uint32(far_room)),
-            *(view.offsets, view.targets, view.weights),
-            *state.arrays.values(),
-            state.timeline,
-        ),
-        stop=state.control[FILE["STOP"] : FILE["STOP"] + 1],
-    )
+    state.device.fill(state.zeros, 0)
+    end = first_beyond(cutoff, state.view.weights.dtype, state.bits)
+    asked = (np.int32(source), np.int32(-1 if goal is None else goal), end)
+    state.kernel(state.grid, state.block, (*state.sizes, *asked, *state.arguments), stop=state.stop)
     if clock.timing:
         tell_phases(state, clock)
 

@@ -267,8 +267,10 @@ def _cugraph(prepared: libraries.CugraphGraph, source: int) -> Any:
     import cupy
     import pylibcugraph
 
+    # It makes an array of the source by CuPy, whose current stream, one of ours, its own would not wait for.
     # Predecessors are asked for because not every version does without them.
-    found = pylibcugraph.sssp(prepared.handle, prepared.graph, source, np.inf, True, False)
+    with cupy.cuda.Stream.null:
+        found = pylibcugraph.sssp(prepared.handle, prepared.graph, source, np.inf, True, False)
     cupy.cuda.runtime.deviceSynchronize()
     return found[:2]
 
@@ -278,6 +280,13 @@ def _cugraph_distances(prepared: libraries.CugraphGraph, raw: tuple[NDArray[Any]
     distance = np.full(prepared.vertices, np.inf, lengths.dtype)
     distance[vertices] = lengths
     distance[distance == np.finfo(lengths.dtype).max] = np.inf
+    if prepared.whole and lengths.dtype == np.float32:
+        furthest = np.max(distance, where=distance < np.inf, initial=0)
+        if furthest >= 2**24:
+            raise PeerRefused(
+                f"it sums in float32, exact up to 2^24, and distances here reach {furthest:.3g}",
+                remedy="take float64: --set method=float64",
+            )
     return distance
 
 
@@ -306,10 +315,11 @@ PEERS = {
     ),
     "cugraph": Adapter(
         "sssp",
-        lambda graph, threads, method: libraries.CugraphGraph(graph),
+        libraries.CugraphGraph,
         _cugraph,
         _cugraph_distances,
         fetch=libraries.cugraph_to_host,
+        methods=libraries.CUGRAPH_METHODS,
     ),
 }
 

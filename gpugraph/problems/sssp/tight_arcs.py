@@ -9,8 +9,8 @@ breadth-first search from the vertices that already hang on nearer ones.
 Canonical predecessor of v: the smallest u with a tight arc and d(u) < d(v); where only equal distances are
 tight, the smallest u one level nearer by that search.
 
-Works on the arcs as they are, without a transposed graph: arcs are classified in parallel, a byte each and a
-block of rows at a time; then one sequential pass over the bytes hangs each head on its first nearer tail.
+Works on the arcs as they are, without a transposed graph: all threads look at rows of their own, and a head that they
+share is lowered to its least tail atomically.
 """
 
 from __future__ import annotations
@@ -27,13 +27,7 @@ from gpugraph.errors import InputError
 from gpugraph.graph.chunks import balanced_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.sssp.arcs import Arcs, unreached
-
-_BLOCK = 1 << 24
-"""Arcs classified at a time; bounds the memory to a byte each."""
-
-_SLACK, _NEARER, _LEVEL, _RELAXABLE, _WRAPS = 0, 1, 2, 3, 4
-"""Kinds of arc: not tight; tight from a nearer vertex; tight at equal distance; relaxable; the sum is no
-distance of this type (it wrapped or is infinite), and its head is unreached."""
+from gpugraph.team import fetch_min
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,23 +62,19 @@ def survey(graph: CSRGraph, distance: NDArray[Any], source: int) -> Survey:
     """
     arcs = Arcs.of(graph)
     distance = np.ascontiguousarray(distance)
-    n = arcs.vertices
-    predecessor = np.full(n, -1, np.int64)
-    predecessor[source] = source  # never adopted; taken back below
-    has_level = np.zeros(n, np.bool_)
-    first = np.full(2, -1, np.int64)  # the first relaxable arc, the first that wraps
-    row = 0
-    while row < n:
-        after = int(np.searchsorted(arcs.offsets, arcs.offsets[row] + _BLOCK, side="right")) - 1
-        after = min(max(after, row + 1), n)
-        kinds = _classify(arcs, distance, row, after)
-        _adopt(arcs.offsets, arcs.targets, kinds, row, after, predecessor, has_level, first)
-        row = after
+    predecessor = np.full(arcs.vertices, -1, np.int64)
+    predecessor[source] = 0  # nothing is below that; taken back below
+    has_level = np.zeros(arcs.vertices, np.bool_)
+    least_tail = predecessor.view(np.uint64)  # where −1, no tail yet, is above all others
+    given = arcs.offsets, arcs.targets, arcs.weights, distance, unreached(distance.dtype), least_tail, has_level
+    found = in_threads(partial(_look_at_rows, *given), balanced_ranges(arcs.offsets))
+    predecessor[source] = source
     roots = np.flatnonzero(has_level & (predecessor >= 0))
     if len(roots):
         _spread(arcs.offsets, arcs.targets, arcs.weights, distance, roots, predecessor)
     predecessor[source] = -1
-    relaxable, wraps = (ends_of(arcs, int(arc)) for arc in first)
+    first = (next((arc for arc in kind if arc >= 0), -1) for kind in zip(*found, strict=True))
+    relaxable, wraps = (ends_of(arcs, arc) for arc in first)
     return Survey(predecessor, relaxable, wraps)
 
 
@@ -124,75 +114,43 @@ def ends_of(arcs: Arcs | CSRGraph, arc: int) -> tuple[int, int, int] | None:
     return int(np.searchsorted(arcs.offsets, arc, side="right")) - 1, int(arcs.targets[arc]), arc
 
 
-def _classify(arcs: Arcs, distance: NDArray[Any], row: int, after: int) -> NDArray[np.uint8]:
-    """Return the kinds of the arcs of rows [row, after), classified by all threads."""
-    start, stop = arcs.offsets[row], arcs.offsets[after]
-    kinds = np.empty(stop - start, np.uint8)
-    none = unreached(distance.dtype)
-    fill = partial(_classify_rows, arcs.offsets, arcs.targets, arcs.weights, distance, none, start, kinds)
-    ranges = balanced_ranges(arcs.offsets[row : after + 1])
-    in_threads(lambda low, high: fill(row + low, row + high), ranges)
-    return kinds
-
-
 @njit
-def _classify_rows(
+def _look_at_rows(
     offsets: NDArray[np.int64],
     targets: NDArray[Any],
     weights: NDArray[Any],
     distance: NDArray[Any],
     none: Any,
-    start: int,
-    kinds: NDArray[np.uint8],
+    least_tail: NDArray[np.uint64],
+    has_level: NDArray[np.bool_],
     row: int,
     after: int,
-) -> None:
-    """Write the kind of each arc of rows [row, after) to ``kinds``, whose first element is arc ``start``."""
+) -> tuple[int, int]:
+    """Hang the heads of tight arcs of rows [row, after) from nearer vertices on their least tail; note level tails.
+
+    Return the position of the first arc that can be relaxed, and of the first whose sum is no distance of this type (it
+    wrapped or is infinite) and whose head is unreached; −1 where there is none.
+    """
+    relaxable, wraps = -1, -1
     for u in range(row, after):
         near = distance[u]
         if near == none:
-            kinds[offsets[u] - start : offsets[u + 1] - start] = _SLACK
             continue
         for arc in range(offsets[u], offsets[u + 1]):
-            far = near + weights[arc]
-            held = distance[targets[arc]]
-            kind = _SLACK
+            v = targets[arc]
+            far, held = near + weights[arc], distance[v]
             if far < near or far == none:
-                if held == none:
-                    kind = _WRAPS
+                if held == none and wraps < 0:
+                    wraps = arc
             elif far < held:
-                kind = _RELAXABLE
+                if relaxable < 0:
+                    relaxable = arc
             elif far == held:
-                kind = _NEARER if near < held else _LEVEL
-            kinds[arc - start] = kind
-
-
-@njit
-def _adopt(
-    offsets: NDArray[np.int64],
-    targets: NDArray[Any],
-    kinds: NDArray[np.uint8],
-    row: int,
-    after: int,
-    predecessor: NDArray[np.int64],
-    has_level: NDArray[np.bool_],
-    first: NDArray[np.int64],
-) -> None:
-    """Hang the heads of nearer arcs on their first tail; note tails of level arcs and the first bad arcs."""
-    start = offsets[row]
-    for u in range(row, after):
-        for arc in range(offsets[u], offsets[u + 1]):
-            kind = kinds[arc - start]
-            if kind == _SLACK:
-                continue
-            if kind == _NEARER:
-                # Tails come in ascending order: the first is the smallest.
-                if predecessor[targets[arc]] < 0:
-                    predecessor[targets[arc]] = u
-            elif kind == _LEVEL:
-                has_level[u] = True
-            elif first[kind - _RELAXABLE] < 0:
-                first[kind - _RELAXABLE] = arc
+                if near == held:
+                    has_level[u] = True
+                elif np.uint64(u) < least_tail[v]:
+                    fetch_min(least_tail, v, np.uint64(u))
+    return relaxable, wraps
 
 
 @njit

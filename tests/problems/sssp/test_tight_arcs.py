@@ -28,13 +28,18 @@ def test_predecessors_are_the_canonical_ones(name: str) -> None:
         assert found.tolist() == expected_predecessors(graph, source)
 
 
+def pieces_of(rows: int, most: int) -> list[tuple[int, int]]:
+    """Return [0, rows) in ranges of ``most`` rows, for as many threads."""
+    return [(start, min(start + most, rows)) for start in range(0, rows, most)]
+
+
 @settings(max_examples=150, deadline=None)
 @given(graph=graphs(), data=st.data())
 def test_predecessors_of_drawn_graphs_are_the_canonical_ones(graph: CSRGraph, data: st.DataObject) -> None:
     source = data.draw(st.integers(0, graph.vertices - 1))
-    block = data.draw(st.sampled_from([1, 3, 1 << 24]))
+    rows = data.draw(st.sampled_from([1, 3, 1 << 24]))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tight_arcs, "_BLOCK", block)
+        patch.setattr(tight_arcs, "balanced_ranges", lambda starts: pieces_of(len(starts) - 1, rows))
         found = canonical_predecessors(graph, expected_distances(graph, source), source)
     assert found.tolist() == expected_predecessors(graph, source)
 
