@@ -235,12 +235,15 @@ components_hook(int32 vertices, const index_t* __restrict__ offsets, const int32
     if (hub_count != 0) barrier();
 
     enter(LABEL);
+    int32 told = -1;  // the root that this lane, or one before it, has told of a smaller vertex
     for (int64 first = grid_thread() - lane_id(); first < vertices; first += grid_threads()) {
         const int64 v = first + lane_id();
         const int32 root = v < vertices ? hang_on_root(parent, static_cast<int32>(v)) : -1;
-        // Of neighbouring lanes with one root the first has the smallest vertex.
+        // Of neighbouring lanes with one root the first has the smallest vertex, and of a lane's vertices the first.
         const int32 before = __shfl_up_sync(FULL_MASK, root, 1);
-        if (root >= 0 && (lane_id() == 0 || before != root)) lower_to(&least[root], static_cast<int32>(v));
+        const bool news = root >= 0 && root != told && (lane_id() == 0 || before != root);
+        if (news) lower_to(&least[root], static_cast<int32>(v));
+        told = root;
     }
     barrier();
     for (int64 v = grid_thread(); v < vertices; v += grid_threads()) parent[v] = least[parent[v]];

@@ -8,7 +8,8 @@ heavy edges that still join two components.
     3  light edges      arcs below a sampled threshold that join two components are listed, in their order
                         (all arcs, if degrees are low): a few for each vertex, more where the graph is clustered
     4  rounds           each component picks its lightest listed edge, hooks, and is renumbered;
-                        edges inside are dropped
+                        edges inside are dropped; when few components are left, they keep their numbers and hang on
+                        each other, which takes a barrier less
     5  heavy edges      as 3, for the rest: after 4 nearly all vertices lie in one giant component, and an edge that
                         joins two components has an end outside of it, so only the rows of vertices outside are read,
                         and of each only the lightest edge into the giant component is listed
@@ -21,9 +22,11 @@ The phases stand in filter_boruvka/, in this order: row_minima, hooking, listing
 
     offsets (n+1)  targets (arcs)  weights (arcs)      the graph, both arcs of every edge, rows by target
     label (n)          component of each vertex; DEAD if isolated
-    pick, link, up (n) per vertex, then per component: the lightest arc, where it leads; the parent, or a root's number
+    pick, link, up (n) per vertex, then per component: the lightest arc, where it leads (in late rounds of 4: what the
+                       component hangs on); the parent, or a root's number
     first_row (spans)  the row in which the span of arcs begins that a warp goes through when light edges are listed
-    best_key, best_id  (components <= n/2)             lightest listed edge of each component: key, and slot or id
+    best_key, best_id  (components <= n/2)             lightest listed edge of each component: key, and slot or id; in
+                       late rounds best_key holds those of two rounds
     chain (n)          the numbers of each round behind each other, to find a vertex's component after all rounds
     list (room * PAGE) listed edges: light ones on pages, each warp's in order, others one after the other; who listed
                        them compacts them in place
@@ -85,6 +88,7 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
         for (int64 t = grid_thread(); t < count; t += grid_threads()) {
             best_key[t] = NO_BID;
             if (!PACKED) best_id[t] = NO_BID;
+            if (t < FEW) link[t] = NO_LINK;
         }
     };
 
@@ -106,6 +110,9 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
 
     uint32 live = current(&control[LIVE]), round = 0;
     uint32 held, levels;  // edges the warp holds, or the block; rounds whose numbers are in the chain
+    // So many components keep their numbers: there is memory for two bids of each.
+    const uint32 quarter = static_cast<uint32>(vertices) / 4, most = quarter < FEW ? quarter : FEW;
+    const uint32 few = narrow && most > 1 ? most : 1;
     const auto live_after = [&](uint32 rounds) { return &control[LIVE + rounds % 3]; };
     const auto begin_rounds = [&]() {
         levels = 0;
@@ -139,7 +146,7 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
             const bool any = base < static_cast<uint64>(arcs);
             const count_t begin = static_cast<count_t>(any ? base : 0);
             const count_t end = static_cast<count_t>(any ? base + (shared.span < rest ? shared.span : rest) : 0);
-            Lister lister = {graph, label, pages, base, 0, 0, any ? first_row[grid_thread() / WARP] : 0};
+            Lister lister = {graph, label, pages, base, 0, 0, any ? first_row[grid_thread() / WARP] : 0, round != 0};
             if (filters) {
                 list_light(shared, graph, begin, end, lister);
             } else {
@@ -160,8 +167,9 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
 
         enter(round == 0 ? LIGHT_ROUNDS : HEAVY_ROUNDS);
         begin_rounds();
-        while (live > 1) {
-            held = bid_by_slots(pages, span_begin(shared), held, narrow, renumbered(), best_key);
+        while (live > few) {
+            held = bid_by_slots(pages, span_begin(shared), held, narrow, renumbered(), nullptr, live <= CROWDED,
+                                best_key);
             barrier();
             if (!narrow) {
                 bid_again_by_slots(pages, span_begin(shared), held, best_key, best_id);
@@ -173,10 +181,28 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
             forget_bids(current(live_after(round)));
             renumber();
         }
+        // The few that are left keep their numbers, and hang on each other, until none joins another.  Bids of one
+        // round and of the next lie behind each other.
+        uint32 forest_edges = current(&control[FOREST]);
+        for (uint32 left = live, joined = 1, turn = 0; left > 1 && joined != 0; left -= joined, ++turn) {
+            uint64* const bids = best_key + turn % 2 * live;
+            held = bid_by_slots(pages, span_begin(shared), held, narrow, turn == 0 ? renumbered() : nullptr, link, true,
+                                bids);
+            barrier();
+            round += 1;
+            if (grid_thread() == 0) *live_after(round + 1) = 0;
+            hang_by_slots(live, pages, bids, best_key + (turn + 1) % 2 * live, link, forest, &control[FOREST]);
+            barrier();
+            joined = current(&control[FOREST]) - forest_edges;
+            forest_edges += joined;
+        }
         if (!filters) break;
 
-        // Every vertex learns its component after these rounds; the last live one is numbered like the retired.
+        // Every vertex learns its component after these rounds; the live ones are numbered like the retired.
         enter(SPREAD);
+        learn_roots(live, link, chain + shared.levels[levels]);
+        levels += 1;
+        barrier();
         const uint32 last = current(&control[FINALS]);
         __syncthreads();
         spread(shared, vertices, label, chain, levels, static_cast<int32>(last));

@@ -368,7 +368,7 @@ forest_on_ranks_list_light(int32 rows, int32 first, index_t arcs, uint64 span, i
     const uint64 rest = static_cast<uint64>(arcs) - base;
     const count_t begin = static_cast<count_t>(base), end = static_cast<count_t>(base + (span < rest ? span : rest));
     const Pages pages = {list, room, page_of, &control[PAGES_TAKEN]};
-    Lister lister = {graph, label, pages, base, 0, 0, first + first_row[grid_thread() / WARP]};
+    Lister lister = {graph, label, pages, base, 0, 0, first + first_row[grid_thread() / WARP], false};
     if (all) {
         list_all(graph, begin, end, lister);
     } else {
@@ -521,7 +521,7 @@ forest_on_ranks_rounds(uint32 components, uint64 entries, int32 ordered, int32 a
     while (live > 1) {
         round += 1;
         if (ordered) {
-            held = bid_by_slots(slots, base, held, narrow, renumbered(), best_key);
+            held = bid_by_slots(slots, base, held, narrow, renumbered(), nullptr, false, best_key);
             barrier();
             if (!narrow) {
                 bid_again_by_slots(slots, base, held, best_key, best_id);

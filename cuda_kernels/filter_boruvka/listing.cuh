@@ -115,6 +115,7 @@ struct Lister {
     uint32 held;  // edges listed
     uint32 page;  // of the last of them
     int32 row;    // of the last arc looked at, or one before
+    bool rare;    // few arcs join two components, and only their weights are read
 
     // Lists those of the arcs, LISTED a lane and ascending, that join two components; each edge by its first arc.
     // All 32 lanes must call.
@@ -129,7 +130,12 @@ struct Lister {
             edge[k].a = edge[k].b = 0;
             if (!valid[k] || tail[k] > head[k]) continue;
             const edge_id_t id = id_of(arc[k], tail[k], head[k]);
-            edge[k] = {order_key(graph.weights[arc[k]]), id, label[tail[k]], label[head[k]]};
+            const weight_key_t key = rare ? 0 : order_key(graph.weights[arc[k]]);
+            edge[k] = {key, id, label[tail[k]], label[head[k]]};
+        }
+#pragma unroll
+        for (int k = 0; k < LISTED; ++k) {
+            if (rare && edge[k].a != edge[k].b) edge[k].key = order_key(graph.weights[arc[k]]);
         }
 #pragma unroll
         for (int k = 0; k < LISTED; ++k) {

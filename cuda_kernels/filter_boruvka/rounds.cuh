@@ -8,55 +8,109 @@ heavy edges, which is in no order, it names an id, and the edge that has won tel
 
 #include "filter_boruvka/base.cuh"
 
+// ------------------------------------------------------------------ bids of both lists
+
+// Replace components by what became of them: the numbers that they learned in the last round, unless `number` is
+// nullptr; and in late rounds, unless `parent` is nullptr, the roots that they hang on.  Old values, which a cache may
+// hold, lead to the same root; where the way is long, it is shortened for all, and each hop is read as it is by now.
+template <int COUNT>
+__device__ __forceinline__ void follow(const int32* number, int32* parent, int32 (&component)[COUNT]) {
+    if (number != nullptr) {
+#pragma unroll
+        for (int k = 0; k < COUNT; ++k) component[k] = number[component[k]];
+    }
+    if (parent == nullptr) return;
+    int32 above[COUNT];
+#pragma unroll
+    for (int k = 0; k < COUNT; ++k) above[k] = parent[component[k]];  // race-allowed: an ancestor, if an old one
+    bool climbing = true;
+    for (int hop = 0; climbing; ++hop) {
+        climbing = false;
+#pragma unroll
+        for (int k = 0; k < COUNT; ++k) {
+            if (above[k] == NO_LINK) continue;
+            int32 next = parent[above[k]];  // race-allowed: an ancestor, if an old one
+            if (hop >= LONG_WAY) {
+                next = static_cast<volatile int32*>(parent)[above[k]];  // race-allowed: an ancestor
+                if (next != NO_LINK) parent[component[k]] = next;       // race-allowed: an ancestor
+            }
+            component[k] = above[k];
+            above[k] = next;
+            climbing |= next != NO_LINK;
+        }
+    }
+}
+
+// Whether no lane is seen to bid less at the same component, so that atomics of one warp need not wait for each other.
+// All 32 lanes must call.
+__device__ __forceinline__ bool leads(int32 component, uint64 bid) {
+    uint64 least = bid;
+#pragma unroll
+    for (int offset = 1; offset < WARP; offset *= 2) {
+        const int32 other = __shfl_xor_sync(FULL_MASK, component, offset);
+        const uint64 theirs = __shfl_xor_sync(FULL_MASK, least, offset);
+        if (other == component && theirs < least) least = theirs;
+    }
+    return least == bid;
+}
+
 // ------------------------------------------------------------------ light edges
 
-// A warp drops those of its edges that lie inside a component, in order, and the others bid at both ends.  `renumbered`
-// tells what became of the components of the round before; nullptr in the first round.  Returns the edges kept.
+// A warp drops those of its edges that lie inside a component, in order, and the others bid at both ends.  `number` and
+// `parent` tell what became of the components of the round before, as for follow(); where these are `few`, the lanes
+// that bid at the same one agree first.  Returns the edges kept.
 template <typename Slots>
-__device__ uint32 bid_by_slots(const Slots& pages, uint64 base, uint32 held, bool narrow, const int32* renumbered,
-                               uint64* best_key) {
+__device__ uint32 bid_by_slots(const Slots& pages, uint64 base, uint32 held, bool narrow, const int32* number,
+                               int32* parent, bool few, uint64* best_key) {
+    const bool moved = number != nullptr || parent != nullptr;
     uint32 kept = 0;
     for (uint32 first = 0; first < held; first += WARP * PER_THREAD) {
         Edge edge[PER_THREAD];
-        uint64 slot[PER_THREAD];
+        uint32 place[PER_THREAD];
         bool joins[PER_THREAD];
 #pragma unroll
         for (int k = 0; k < PER_THREAD; ++k) {
-            const uint32 i = first + k * WARP + lane_id();
-            joins[k] = i < held;
-            slot[k] = base + (joins[k] ? i : first);
-            edge[k] = *pages.at(slot[k]);
+            place[k] = first + k * WARP + lane_id();
+            joins[k] = place[k] < held;
+            edge[k] = *pages.at(base + (joins[k] ? place[k] : first));
         }
-        if (renumbered != nullptr) {
+        if (moved) {
+            int32 end[2 * PER_THREAD];
 #pragma unroll
             for (int k = 0; k < PER_THREAD; ++k) {
-                edge[k].a = renumbered[edge[k].a];
-                edge[k].b = renumbered[edge[k].b];
+                end[2 * k] = edge[k].a;
+                end[2 * k + 1] = edge[k].b;
             }
+            follow(number, parent, end);
             __syncwarp();  // all have read what is overwritten now
 #pragma unroll
             for (int k = 0; k < PER_THREAD; ++k) {
+                edge[k].a = end[2 * k];
+                edge[k].b = end[2 * k + 1];
                 joins[k] = joins[k] && edge[k].a != edge[k].b;
                 const unsigned joining = __ballot_sync(FULL_MASK, joins[k]);
-                slot[k] = base + kept + __popc(joining & lanes_before());
-                if (joins[k]) *pages.at(slot[k]) = edge[k];
+                place[k] = kept + __popc(joining & lanes_before());
+                if (joins[k]) *pages.at(base + place[k]) = edge[k];
                 kept += __popc(joining);
             }
         }
-        uint64 at_a[PER_THREAD], at_b[PER_THREAD];
+        uint64 bid[PER_THREAD], at_a[PER_THREAD], at_b[PER_THREAD];
 #pragma unroll
         for (int k = 0; k < PER_THREAD; ++k) {
-            at_a[k] = joins[k] ? best_key[edge[k].a] : 0;  // race-allowed: the value only falls
-            at_b[k] = joins[k] ? best_key[edge[k].b] : 0;  // race-allowed: the value only falls
+            const uint64 key = edge[k].key;
+            bid[k] = narrow ? key << 32 | static_cast<uint32>(base + place[k]) : key;
+            const bool asks_a = few ? leads(edge[k].a, joins[k] ? bid[k] : NO_BID) && joins[k] : joins[k];
+            const bool asks_b = few ? leads(edge[k].b, joins[k] ? bid[k] : NO_BID) && joins[k] : joins[k];
+            at_a[k] = asks_a ? best_key[edge[k].a] : 0;  // race-allowed: the value only falls
+            at_b[k] = asks_b ? best_key[edge[k].b] : 0;  // race-allowed: the value only falls
         }
 #pragma unroll
         for (int k = 0; k < PER_THREAD; ++k) {
-            const uint64 key = edge[k].key, bid = narrow ? key << 32 | static_cast<uint32>(slot[k]) : key;
-            if (bid < at_a[k]) atomicMin(&best_key[edge[k].a], bid);
-            if (bid < at_b[k]) atomicMin(&best_key[edge[k].b], bid);
+            if (bid[k] < at_a[k]) atomicMin(&best_key[edge[k].a], bid[k]);
+            if (bid[k] < at_b[k]) atomicMin(&best_key[edge[k].b], bid[k]);
         }
     }
-    return renumbered == nullptr ? held : kept;
+    return moved ? kept : held;
 }
 
 // Of the edges of least weight, where weight and slot do not fit one word, the least slot.
@@ -72,25 +126,13 @@ __device__ void bid_again_by_slots(const Slots& pages, uint64 base, uint32 held,
 
 // ------------------------------------------------------------------ heavy edges
 
-// Whether no lane is seen to bid less at the same component: nearly all edges lead into the giant one, at which their
-// atomics would wait for each other.  All 32 lanes must call.
-__device__ __forceinline__ bool leads(int32 component, uint64 bid) {
-    uint64 least = bid;
-#pragma unroll
-    for (int offset = 1; offset < WARP; offset *= 2) {
-        const int32 other = __shfl_xor_sync(FULL_MASK, component, offset);
-        const uint64 theirs = __shfl_xor_sync(FULL_MASK, least, offset);
-        if (other == component && theirs < least) least = theirs;
-    }
-    return least == bid;
-}
-
 __device__ __forceinline__ uint64 bid_of(const Edge& edge) {
     return PACKED ? static_cast<uint64>(edge.key) << 32 | static_cast<uint32>(edge.id) : edge.key;
 }
 
-// Edges inside a component are dropped from the block's region, the others bid at both ends.  `renumbered` tells what
-// became of the components of the round before; nullptr in the first round.  Returns the edges kept.
+// Edges inside a component are dropped from the block's region, the others bid at both ends, most at the giant one.
+// `renumbered` tells what became of the components of the round before; nullptr in the first round.  Returns the edges
+// kept.
 __device__ uint32 compact_and_bid(Shared& shared, Edge* region, uint32 held, const int32* renumbered,
                                   uint64* best_key) {
     uint32 kept = 0;
