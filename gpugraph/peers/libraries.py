@@ -57,8 +57,7 @@ _ALL = (
         "cuGraph",
         "pylibcugraph",
         ("pylibcugraph-cu13", "pylibcugraph-cu12", "pylibcugraph"),
-        "pip install pylibcugraph-cu13 --extra-index-url https://pypi.nvidia.com (or -cu12), "
-        "or conda install -c rapidsai pylibcugraph",
+        "pip install pylibcugraph-cu13 (or -cu12), or conda install -c rapidsai pylibcugraph",
         "A. Fender, B. Rees, J. Eaton",
         2022,
         device="cuda",
@@ -95,7 +94,7 @@ def networkx_graph(graph: CSRGraph) -> Any:
 class IgraphGraph:
     """An igraph graph, its weights (doubles, a list with every call), and the ends of its edges by number."""
 
-    def __init__(self, graph: CSRGraph, threads: int, method: str, renumber: bool = True) -> None:
+    def __init__(self, graph: CSRGraph, threads: int, method: str) -> None:
         import igraph
 
         self.tails, self.heads, weights = edge_columns(graph)
