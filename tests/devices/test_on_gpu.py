@@ -154,13 +154,15 @@ def test_wrong_arguments_are_refused_before_the_launch(device: Any, file: str) -
 def test_every_byte_is_given_back_when_its_array_goes(device: Any) -> None:
     device.synchronize()
     free, _ = device.memory()
+    size, others = free // 4, free // 16  # what other processes on the GPU may take or give back meanwhile
     before = device.allocated_bytes()
-    array = device.empty(1 << 30, np.uint8)
-    assert device.memory()[0] <= free - (1 << 30)
+    array = device.empty(size, np.uint8)
+    assert device.allocated_bytes() >= before + size
+    assert device.memory()[0] <= free - size + others
     del array
     assert device.allocated_bytes() == before
-    assert device.memory()[0] >= free - (2 << 20)
-    assert device.peak_bytes() >= 1 << 30
+    assert device.memory()[0] >= free - others
+    assert device.peak_bytes() >= size
 
 
 def test_more_than_there_is_is_refused_with_both_figures(device: Any) -> None:
