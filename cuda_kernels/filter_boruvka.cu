@@ -168,8 +168,7 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
         enter(round == 0 ? LIGHT_ROUNDS : HEAVY_ROUNDS);
         begin_rounds();
         while (live > few) {
-            held = bid_by_slots(pages, span_begin(shared), held, narrow, renumbered(), nullptr, live <= CROWDED,
-                                best_key);
+            held = bid_by_slots(pages, span_begin(shared), held, narrow, renumbered(), nullptr, live <= FEW, best_key);
             barrier();
             if (!narrow) {
                 bid_again_by_slots(pages, span_begin(shared), held, best_key, best_id);

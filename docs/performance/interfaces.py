@@ -145,13 +145,18 @@ PAIRS = ("random:n=1024,deg=16", "random:n=4096,deg=16", "rmat:12,w=1..255")
 """Graphs that all pairs are asked of."""
 
 
-def cugraph_of(graph: CSRGraph, problem: str) -> Callable[..., Any] | None:
-    """Return cuGraph's function for a problem on a graph that it holds ready, or None where it is not to be had."""
+def cugraph_of(graph: CSRGraph, problem: str, *, brought: bool) -> Callable[..., Any] | None:
+    """Return cuGraph's function for a problem on a graph that it holds ready, or None where it is not to be had.
+
+    Its answer is ``brought`` to the host, or left on the device and in cuGraph's own form.
+    """
     peer = LIBRARIES["cugraph"]
-    if DEVICE == "cpu" or peer.version() is None:
+    if DEVICE == "cpu" or peer.version() is None or problem not in peer.adapters:
         return None
     adapter = peer.adapters[problem]
     prepared = adapter.prepare(graph, 1, adapter.methods[0])
+    if not brought:
+        return lambda *query: adapter.run(prepared, *query)
     return lambda *query: adapter.answer(prepared, adapter.fetch(prepared, adapter.run(prepared, *query)))
 
 
@@ -173,7 +178,7 @@ def measure_pairs() -> None:
             assert call is not None
             distances = np.where(found.reached, found.raw, np.inf)
             assert np.array_equal(distances, by_scipy[0])
-        search, theirs = cugraph_of(graph, "sssp"), "–"
+        search, theirs = cugraph_of(graph, "sssp", brought=True), "–"
         if search is not None:
             assert all(np.array_equal(search(v), distances[v]) for v in range(8))
             (rest,) = seconds(lambda f=search, n=graph.vertices: [f(v) for v in range(n)], times=1)
@@ -230,17 +235,15 @@ def measure_calls() -> None:
 
 
 def _print_cugraph_call(graph: CSRGraph, problem: str, spec: str) -> None:
-    """Print what the same call costs with cuGraph, its answer left on the device and in cuGraph's own form."""
-    peer = LIBRARIES["cugraph"]
-    if DEVICE == "cpu" or peer.version() is None or problem not in peer.adapters:
+    """Print what the same call costs with cuGraph, its answer left on the device."""
+    call = cugraph_of(graph, problem, brought=False)
+    if call is None:
         return
-    adapter = peer.adapters[problem]
-    prepared = adapter.prepare(graph, 1, adapter.methods[0])
     query = (17,) if problem == "sssp" else ()
     costs = []
     for _ in range(100):
         start = time.perf_counter()
-        adapter.run(prepared, *query)
+        call(*query)
         costs.append(time.perf_counter() - start)
     print(f"| cuGraph's `{problem}` on {spec} | {1e6 * np.median(costs):.0f} µs | – | – |", flush=True)
 

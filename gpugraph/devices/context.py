@@ -13,6 +13,7 @@ import threading
 
 _BEGUN: dict[int, threading.Thread] = {}
 _KEPT: list[object] = []
+_FILES = "/proc/self/fd"
 
 
 def begin_context(index: int) -> threading.Thread:
@@ -60,6 +61,3 @@ def end_contexts(keep: object) -> None:
         with contextlib.suppress(OSError):  # closed by now, as is the list of them
             if os.readlink(f"{_FILES}/{number}").startswith("/dev/nvidia"):
                 os.close(int(number))
-
-
-_FILES = "/proc/self/fd"
