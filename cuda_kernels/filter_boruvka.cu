@@ -109,7 +109,8 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
     learn(vertices, label);
 
     uint32 live = current(&control[LIVE]), round = 0;
-    uint32 held, levels;  // edges the warp holds, or the block; rounds whose numbers are in the chain
+    Holding held;   // by the warp, of the list in order
+    uint32 levels;  // rounds whose numbers are in the chain
     // So many components keep their numbers: there is memory for two bids of each.
     const uint32 quarter = static_cast<uint32>(vertices) / 4, most = quarter < FEW ? quarter : FEW;
     const uint32 few = narrow && most > 1 ? most : 1;
@@ -141,19 +142,26 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
 
     while (true) {
         enter(round == 0 ? LIGHT_EDGES : HEAVY_EDGES);
-        {
-            const uint64 base = span_begin(shared), rest = static_cast<uint64>(arcs) - base;
+#pragma unroll 1
+        for (int which = 0; which < 2; ++which) {
+            const uint64 number = span_number(which), base = number * shared.span;
+            const uint64 rest = static_cast<uint64>(arcs) - base;
             const bool any = base < static_cast<uint64>(arcs);
             const count_t begin = static_cast<count_t>(any ? base : 0);
             const count_t end = static_cast<count_t>(any ? base + (shared.span < rest ? shared.span : rest) : 0);
-            Lister lister = {graph, label, pages, base, 0, 0, any ? first_row[grid_thread() / WARP] : 0, round != 0};
+            Lister lister = {graph, label, pages, base, 0, 0, any ? first_row[number] : 0, round != 0};
             if (filters) {
                 list_light(shared, graph, begin, end, lister);
             } else {
                 list_all(graph, begin, end, lister);
             }
-            held = lister.held;
+            if (lane_id() == 0) shared.listed[which][threadIdx.x / WARP] = lister.held;
         }
+        __syncwarp();
+        held.first = shared.listed[0][threadIdx.x / WARP];
+        held.edges = held.first + shared.listed[1][threadIdx.x / WARP];
+        held.begin[0] = static_cast<slot_t>(span_number(0) * shared.span);
+        held.begin[1] = static_cast<slot_t>(span_number(1) * shared.span);
         barrier();
         const uint32 taken = current(&control[PAGES]);
         if (taken > room) {  // less has to be light
@@ -168,10 +176,10 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
         enter(round == 0 ? LIGHT_ROUNDS : HEAVY_ROUNDS);
         begin_rounds();
         while (live > few) {
-            held = bid_by_slots(pages, span_begin(shared), held, narrow, renumbered(), nullptr, live <= FEW, best_key);
+            held = bid_by_slots(pages, held, narrow, renumbered(), nullptr, best_key);
             barrier();
             if (!narrow) {
-                bid_again_by_slots(pages, span_begin(shared), held, best_key, best_id);
+                bid_again_by_slots(pages, held, best_key, best_id);
                 barrier();
             }
             round += 1;
@@ -185,8 +193,7 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
         uint32 forest_edges = current(&control[FOREST]);
         for (uint32 left = live, joined = 1, turn = 0; left > 1 && joined != 0; left -= joined, ++turn) {
             uint64* const bids = best_key + turn % 2 * live;
-            held = bid_by_slots(pages, span_begin(shared), held, narrow, turn == 0 ? renumbered() : nullptr, link, true,
-                                bids);
+            held = bid_by_slots(pages, held, narrow, turn == 0 ? renumbered() : nullptr, link, bids);
             barrier();
             round += 1;
             if (grid_thread() == 0) *live_after(round + 1) = 0;
@@ -222,7 +229,7 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
 
         enter(HEAVY_EDGES);
         Gatherer gatherer = {shared, 0, list, listed};
-        list_rows(graph, label, giant, gatherer, hubs, &control[HUBS_HEAVY]);
+        list_rows(shared, graph, label, giant, gatherer, hubs, &control[HUBS_HEAVY]);
         if (current(&control[HUBS_FIRST]) != 0) {
             barrier();
             list_hubs(graph, label, giant, gatherer, hubs, current(&control[HUBS_HEAVY]));
@@ -233,17 +240,17 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
         enter(HEAVY_ROUNDS);
         const int64 entries = *static_cast<const volatile int64*>(listed);
         Edge* const region = list + entries * blockIdx.x / gridDim.x;
-        held = static_cast<uint32>(list + entries * (blockIdx.x + 1) / gridDim.x - region);
+        uint32 in_region = static_cast<uint32>(list + entries * (blockIdx.x + 1) / gridDim.x - region);
         begin_rounds();
         while (live > 1) {
             for (int64 t = grid_thread(); t < live; t += grid_threads()) link[t] = NO_LINK;
-            held = compact_and_bid(shared, region, held, renumbered(), best_key);
+            in_region = compact_and_bid(shared, region, in_region, renumbered(), best_key);
             barrier();
             if (!PACKED) {
-                bid_again(region, held, best_key, best_id);
+                bid_again(region, in_region, best_key, best_id);
                 barrier();
             }
-            link_components(region, held, best_key, best_id, pick, link);
+            link_components(region, in_region, best_key, best_id, pick, link);
             barrier();
             round += 1;
             hook_along_links(shared, live, false, pick, link, up, best_key, best_id, forest, control,

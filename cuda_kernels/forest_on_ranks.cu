@@ -510,6 +510,7 @@ forest_on_ranks_rounds(uint32 components, uint64 entries, int32 ordered, int32 a
     Edge* const region = list + base;
     uint32 held = static_cast<uint32>(entries * (keeper + 1) / keepers - base);
     const Piece slots = {list};
+    Holding in_order = {{base, base}, held, held};
     constexpr bool narrow = sizeof(weight_key_t) == 4;
     int64* const picked = forest + control[NAMES];
     if (threadIdx.x == 0) shared.levels[0] = 0;
@@ -521,10 +522,10 @@ forest_on_ranks_rounds(uint32 components, uint64 entries, int32 ordered, int32 a
     while (live > 1) {
         round += 1;
         if (ordered) {
-            held = bid_by_slots(slots, base, held, narrow, renumbered(), nullptr, false, best_key);
+            in_order = bid_by_slots(slots, in_order, narrow, renumbered(), nullptr, best_key);
             barrier();
             if (!narrow) {
-                bid_again_by_slots(slots, base, held, best_key, best_id);
+                bid_again_by_slots(slots, in_order, best_key, best_id);
                 barrier();
             }
             hook_by_slots(shared, live, slots, narrow, best_key, best_id, up, picked, counters, live_after(round));

@@ -11,9 +11,11 @@ that host and kernel exchange, and what a warp or a block does together.
 // only, its ends, the smaller in the upper half.
 #ifdef EDGES_BY_ENDS
 typedef int64 edge_id_t;
+typedef uint64 slot_t;
 constexpr bool NARROW = sizeof(weight_key_t) == 4;
 #else
 typedef index_t edge_id_t;
+typedef count_t slot_t;
 constexpr bool NARROW = INDEX_BITS == 32 && sizeof(weight_key_t) == 4;
 #endif
 constexpr bool PACKED = sizeof(edge_id_t) == 4 && sizeof(weight_key_t) == 4;
@@ -45,6 +47,7 @@ constexpr int AHEAD = 4;           // looks before which targets are asked for, 
 constexpr int ROWS_AHEAD = 3 * WARP;            // and rows before which offsets are
 constexpr int PER_THREAD = 2;      // edges or components a thread has under way in a round,
 constexpr int LABELS = 4;          // and labels when all are read
+constexpr int SEEN = PACKED ? 4 : 1;   // labels a lane reads to find vertices outside the giant component
 constexpr int TILE = 512;              // the fewest arcs of a span
 constexpr int PAGE = 64;               // entries of a page of the list
 constexpr int MOST_SPANS = 8192;       // warps that list light edges
@@ -63,6 +66,7 @@ constexpr int MERGED = 8;              // where the lightest arcs leave one comp
 constexpr int LESS_MERGED = 35;        // so many per cent make one of them giant
 
 constexpr int32 NO_LINK = -1;
+constexpr int32 NO_VERTEX = -1;
 constexpr int32 DEAD = -1;             // label of an isolated vertex
 constexpr int32 NO_GIANT = -2;
 constexpr uint64 NO_BID = ~0ull;
@@ -145,11 +149,15 @@ struct Pick {
 struct Shared {
     union {
         uint32 positions[WARPS][POSITIONS];  // of light arcs in the span,
-        Edge buffer[WARPS][BUFFER];          // heavy ones
+        struct {
+            Edge buffer[WARPS][BUFFER];                // heavy ones,
+            int32 outside[WARPS][WARP * (SEEN + 1)];  // and vertices whose rows are to be read for them
+        };
     };
     weight_key_t sample_key[SAMPLES];
     index_t sample_arc[SAMPLES];
     uint64 counts[WARPS];
+    uint32 listed[2][WARPS];  // edges of each span
     uint32 bases[3];
     uint32 levels[MAX_ROUNDS + 1];  // where the numbers of each round begin in the chain, and the next will
     int32 giant;
@@ -176,11 +184,12 @@ __device__ __forceinline__ Pick group_lightest(Pick mine) {
 // A word of `control` as it is now; after a barrier, the same in every thread.
 __device__ __forceinline__ uint32 current(const uint32* word) { return *static_cast<const volatile uint32*>(word); }
 
-// The labels of LABELS vertices of this thread from `first` on, a grid apart; DEAD beyond the last.
+// The labels of COUNT vertices of this thread from `first` on, a grid apart; DEAD beyond the last.
+template <int COUNT>
 __device__ __forceinline__ void load_labels(const int32* label, int64 first, int32 vertices,
-                                            int32 (&component)[LABELS]) {
+                                            int32 (&component)[COUNT]) {
 #pragma unroll
-    for (int k = 0; k < LABELS; ++k) {
+    for (int k = 0; k < COUNT; ++k) {
         const int64 v = first + k * grid_threads();
         component[k] = v < vertices ? label[v] : +DEAD;
     }
@@ -253,6 +262,14 @@ struct Pages {
         }
         return __shfl_sync(FULL_MASK, page, 0);
     }
+};
+
+// What a warp holds of a list in order: the edges of two spans of slots, counted through.
+struct Holding {
+    slot_t begin[2];      // the slot of the first edge of each span
+    uint32 first, edges;  // edges of the first span, and of both
+
+    __device__ __forceinline__ slot_t slot(uint32 i) const { return i < first ? begin[0] + i : begin[1] + (i - first); }
 };
 
 // The edges a warp has found and not yet written, where edges are listed in any order.

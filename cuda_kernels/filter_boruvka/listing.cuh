@@ -151,16 +151,20 @@ struct Lister {
     }
 };
 
-// How many arcs the span of a warp has: as many as all others', but for the last spans.
+// How many arcs a span has: as many as all others, but for the last.  There are two for each warp.
 __device__ __forceinline__ uint64 span_length(index_t arcs) {
-    const uint64 warps = static_cast<uint64>(gridDim.x) * WARPS;
-    const uint64 spans = warps < MOST_SPANS ? warps : MOST_SPANS;
+    const uint64 wanted = static_cast<uint64>(gridDim.x) * WARPS * 2;
+    const uint64 spans = wanted < MOST_SPANS ? wanted : MOST_SPANS;
     const uint64 even = ((static_cast<uint64>(arcs) + spans - 1) / spans + PAGE - 1) / PAGE * PAGE;
     return even > TILE ? even : TILE;
 }
 
-// Where this warp's span begins, and so its slots; beyond the last arc, if none is left for it.
-__device__ __forceinline__ uint64 span_begin(const Shared& shared) { return grid_thread() / WARP * shared.span; }
+// The number of the first or second span of this warp.  One is as far from the first arc as the other from the last:
+// an edge is listed in the row of its smaller end, so that the first rows list most.
+__device__ __forceinline__ uint64 span_number(int which) {
+    const uint64 warp = grid_thread() / WARP;
+    return which == 0 ? warp : static_cast<uint64>(gridDim.x) * (2 * WARPS) - 1 - warp;
+}
 
 // List all edges of the warp's arcs [begin, end) that join two components.
 __device__ void list_all(const Graph& graph, count_t begin, count_t end, Lister& lister) {
@@ -295,38 +299,63 @@ __device__ __forceinline__ void list_lightest(const Graph& graph, int32 giant, i
     gatherer.add(found, edge);
 }
 
-// List the edges of all rows outside the giant component; hubs are put off.
-__device__ void list_rows(const Graph& graph, const int32* __restrict__ label, int32 giant, Gatherer& gatherer,
-                          int32* hubs, uint32* hub_count) {
-    const uint32 vertices = graph.vertices;
-    const uint32 step = static_cast<uint32>(grid_threads());
-    for (uint32 first = static_cast<uint32>(grid_thread()) - lane_id(); first < vertices; first += step) {
-        const uint32 v = first + lane_id();
-        index_t begin = 0, end = 0;
-        int32 own = DEAD;
-        if (v < vertices) own = label[v];
-        if (own != DEAD && own != giant) {
-            begin = graph.offsets[v];
-            end = graph.offsets[v + 1];
+// List the edges of the rows of vertices outside the giant component, a lane each, or NO_VERTEX; hubs are put off.  All
+// 32 lanes must call.
+__device__ __forceinline__ void list_rows_of(const Graph& graph, const int32* __restrict__ label, int32 giant, int32 v,
+                                             Gatherer& gatherer, int32* hubs, uint32* hub_count) {
+    index_t begin = 0, end = 0;
+    int32 own = DEAD;
+    if (v != NO_VERTEX) {
+        own = label[v];
+        begin = graph.offsets[v];
+        end = graph.offsets[v + 1];
+    }
+    const index_t length = end - begin;
+    const index_t short_end = length < LISTED_ALONE ? end : begin;
+    Pick lightest = NO_PICK;
+    list_row<1>(graph, label, giant, v, own, begin, short_end, 0, lightest, gatherer);
+    for (unsigned waiting = __ballot_sync(FULL_MASK, length >= LISTED_ALONE && length < HUB_ROW); waiting != 0;
+         waiting &= waiting - 1) {
+        const int owner = first_lane(waiting);
+        const index_t row_begin = __shfl_sync(FULL_MASK, begin, owner);
+        const index_t row_end = __shfl_sync(FULL_MASK, end, owner);
+        const int32 row_own = __shfl_sync(FULL_MASK, own, owner);
+        const int32 u = __shfl_sync(FULL_MASK, v, owner);
+        Pick mine = NO_PICK;
+        list_row<WARP>(graph, label, giant, u, row_own, row_begin, row_end, lane_id(), mine, gatherer);
+        mine = group_lightest<WARP>(mine);
+        if (lane_id() == owner) lightest = mine;
+    }
+    list_lightest(graph, giant, v, own, lightest, gatherer);
+    note_hubs(hubs, hub_count, length >= HUB_ROW, v);
+}
+
+// List the edges of all rows outside the giant component.  Few are: a warp looks at many labels and gathers those
+// vertices, until it has one for every lane.
+__device__ void list_rows(Shared& shared, const Graph& graph, const int32* __restrict__ label, int32 giant,
+                          Gatherer& gatherer, int32* hubs, uint32* hub_count) {
+    int32* const outside = shared.outside[threadIdx.x / WARP];
+    uint32 gathered = 0;
+    for (int64 first = grid_thread(); __any_sync(FULL_MASK, first < graph.vertices); first += grid_threads() * SEEN) {
+        int32 component[SEEN];
+        load_labels(label, first, graph.vertices, component);
+#pragma unroll
+        for (int k = 0; k < SEEN; ++k) {
+            const bool found = component[k] != DEAD && component[k] != giant;
+            const unsigned finders = __ballot_sync(FULL_MASK, found);
+            const uint32 place = gathered + __popc(finders & lanes_before());
+            if (found) outside[place] = static_cast<int32>(first + k * grid_threads());
+            gathered += __popc(finders);
         }
-        const index_t length = end - begin;
-        const index_t short_end = length < LISTED_ALONE ? end : begin;
-        Pick lightest = NO_PICK;
-        list_row<1>(graph, label, giant, static_cast<int32>(v), own, begin, short_end, 0, lightest, gatherer);
-        for (unsigned waiting = __ballot_sync(FULL_MASK, length >= LISTED_ALONE && length < HUB_ROW); waiting != 0;
-             waiting &= waiting - 1) {
-            const int owner = first_lane(waiting);
-            const index_t row_begin = __shfl_sync(FULL_MASK, begin, owner);
-            const index_t row_end = __shfl_sync(FULL_MASK, end, owner);
-            const int32 row_own = __shfl_sync(FULL_MASK, own, owner);
-            const int32 u = static_cast<int32>(first) + owner;
-            Pick mine = NO_PICK;
-            list_row<WARP>(graph, label, giant, u, row_own, row_begin, row_end, lane_id(), mine, gatherer);
-            mine = group_lightest<WARP>(mine);
-            if (lane_id() == owner) lightest = mine;
+        __syncwarp();
+        const bool last = !__any_sync(FULL_MASK, first + grid_threads() * SEEN < graph.vertices);
+        while (gathered >= (last ? 1 : WARP)) {
+            const uint32 taken = gathered < WARP ? gathered : WARP;
+            gathered -= taken;
+            const int32 v = lane_id() < taken ? outside[gathered + lane_id()] : NO_VERTEX;
+            list_rows_of(graph, label, giant, v, gatherer, hubs, hub_count);
         }
-        list_lightest(graph, giant, static_cast<int32>(v), own, lightest, gatherer);
-        note_hubs(hubs, hub_count, length >= HUB_ROW, static_cast<int32>(v));
+        __syncwarp();
     }
 }
 

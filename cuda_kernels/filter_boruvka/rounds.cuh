@@ -57,22 +57,22 @@ __device__ __forceinline__ bool leads(int32 component, uint64 bid) {
 // ------------------------------------------------------------------ light edges
 
 // A warp drops those of its edges that lie inside a component, in order, and the others bid at both ends.  `number` and
-// `parent` tell what became of the components of the round before, as for follow(); where these are `few`, the lanes
-// that bid at the same one agree first.  Returns the edges kept.
+// `parent` tell what became of the components of the round before, as for follow().  Returns what it holds then.
 template <typename Slots>
-__device__ uint32 bid_by_slots(const Slots& pages, uint64 base, uint32 held, bool narrow, const int32* number,
-                               int32* parent, bool few, uint64* best_key) {
+__device__ Holding bid_by_slots(const Slots& pages, const Holding& held, bool narrow, const int32* number,
+                                int32* parent, uint64* best_key) {
     const bool moved = number != nullptr || parent != nullptr;
-    uint32 kept = 0;
-    for (uint32 first = 0; first < held; first += WARP * PER_THREAD) {
+    Holding kept = held;
+    if (moved) kept.first = kept.edges = 0;
+    for (uint32 first = 0; first < held.edges; first += WARP * PER_THREAD) {
         Edge edge[PER_THREAD];
         uint32 place[PER_THREAD];
         bool joins[PER_THREAD];
 #pragma unroll
         for (int k = 0; k < PER_THREAD; ++k) {
             place[k] = first + k * WARP + lane_id();
-            joins[k] = place[k] < held;
-            edge[k] = *pages.at(base + (joins[k] ? place[k] : first));
+            joins[k] = place[k] < held.edges;
+            edge[k] = *pages.at(held.slot(joins[k] ? place[k] : first));
         }
         if (moved) {
             int32 end[2 * PER_THREAD];
@@ -89,20 +89,19 @@ __device__ uint32 bid_by_slots(const Slots& pages, uint64 base, uint32 held, boo
                 edge[k].b = end[2 * k + 1];
                 joins[k] = joins[k] && edge[k].a != edge[k].b;
                 const unsigned joining = __ballot_sync(FULL_MASK, joins[k]);
-                place[k] = kept + __popc(joining & lanes_before());
-                if (joins[k]) *pages.at(base + place[k]) = edge[k];
-                kept += __popc(joining);
+                kept.first += __popc(joining & __ballot_sync(FULL_MASK, place[k] < held.first));
+                place[k] = kept.edges + __popc(joining & lanes_before());
+                kept.edges += __popc(joining);
+                if (joins[k]) *pages.at(kept.slot(place[k])) = edge[k];
             }
         }
         uint64 bid[PER_THREAD], at_a[PER_THREAD], at_b[PER_THREAD];
 #pragma unroll
         for (int k = 0; k < PER_THREAD; ++k) {
             const uint64 key = edge[k].key;
-            bid[k] = narrow ? key << 32 | static_cast<uint32>(base + place[k]) : key;
-            const bool asks_a = few ? leads(edge[k].a, joins[k] ? bid[k] : NO_BID) && joins[k] : joins[k];
-            const bool asks_b = few ? leads(edge[k].b, joins[k] ? bid[k] : NO_BID) && joins[k] : joins[k];
-            at_a[k] = asks_a ? best_key[edge[k].a] : 0;  // race-allowed: the value only falls
-            at_b[k] = asks_b ? best_key[edge[k].b] : 0;  // race-allowed: the value only falls
+            bid[k] = narrow ? key << 32 | static_cast<uint32>(kept.slot(place[k])) : key;
+            at_a[k] = joins[k] ? best_key[edge[k].a] : 0;  // race-allowed: the value only falls
+            at_b[k] = joins[k] ? best_key[edge[k].b] : 0;  // race-allowed: the value only falls
         }
 #pragma unroll
         for (int k = 0; k < PER_THREAD; ++k) {
@@ -110,17 +109,18 @@ __device__ uint32 bid_by_slots(const Slots& pages, uint64 base, uint32 held, boo
             if (bid[k] < at_b[k]) atomicMin(&best_key[edge[k].b], bid[k]);
         }
     }
-    return moved ? kept : held;
+    return kept;
 }
 
 // Of the edges of least weight, where weight and slot do not fit one word, the least slot.
 template <typename Slots>
-__device__ void bid_again_by_slots(const Slots& pages, uint64 base, uint32 held, const uint64* best_key,
+__device__ void bid_again_by_slots(const Slots& pages, const Holding& held, const uint64* best_key,
                                    uint64* best_slot) {
-    for (uint32 i = lane_id(); i < held; i += WARP) {
-        const Edge edge = *pages.at(base + i);
-        if (best_key[edge.a] == edge.key) lower_to(&best_slot[edge.a], base + i);
-        if (best_key[edge.b] == edge.key) lower_to(&best_slot[edge.b], base + i);
+    for (uint32 i = lane_id(); i < held.edges; i += WARP) {
+        const uint64 slot = held.slot(i);
+        const Edge edge = *pages.at(slot);
+        if (best_key[edge.a] == edge.key) lower_to(&best_slot[edge.a], slot);
+        if (best_key[edge.b] == edge.key) lower_to(&best_slot[edge.b], slot);
     }
 }
 
