@@ -51,6 +51,7 @@ do and find them, and reading only the rows outside the giant component are ours
 #include "filter_boruvka/hooking.cuh"
 #include "filter_boruvka/listing.cuh"
 #include "filter_boruvka/rounds.cuh"
+#include "filter_boruvka/matrix.cuh"
 
 // Launch: cooperative, BLOCK threads, at most as many blocks as are resident; `control` is all 0.
 // `wanted` is how many arcs should be light if every vertex has arcs, 0 for all (then phases 5 and 6 are not needed);
@@ -60,11 +61,13 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
 filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __restrict__ offsets,
                const int32* __restrict__ targets, const weight_t* __restrict__ weights, int32* label, index_t* pick,
                int32* link, int32* up, uint64* best_key, uint64* best_id, int32* chain, Edge* list, uint32 room,
-               uint32* page_of, int32* first_row, int32* hubs, index_t* forest, uint32* control, uint64* timeline) {
+               uint32* page_of, int32* first_row, int32* hubs, index_t* forest, uint32* control, uint64* timeline,
+               uint64* matrix_cells, uint32 dense) {
     __shared__ Shared shared;
     const Graph graph = {vertices, arcs, offsets, targets, weights};
     const Pages pages = {list, room, page_of, &control[PAGES]};
     const bool narrow = sizeof(weight_key_t) == 4 && (INDEX_BITS == 32 || arcs < 0xffffffffll);
+    const uint32 few = narrow ? dense : 1;  // of so many components a matrix takes the bids
     uint32 barriers = 0, chases = 0;
     const auto barrier = [&]() { grid_barrier(&control[ARRIVALS], &barriers); };
     // A phase that is entered again, because the list was too short, goes on.
@@ -88,8 +91,10 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
         for (int64 t = grid_thread(); t < count; t += grid_threads()) {
             best_key[t] = NO_BID;
             if (!PACKED) best_id[t] = NO_BID;
-            if (t < FEW) link[t] = NO_LINK;
         }
+        if (count > few) return;
+        const uint32 words = Matrix{matrix_cells, count}.words();
+        for (int64 t = grid_thread(); t < words; t += grid_threads()) matrix_cells[t] = NO_BID;
     };
 
     if (threadIdx.x == 0) shared.span = span_length(arcs);
@@ -111,9 +116,6 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
     uint32 live = current(&control[LIVE]), round = 0;
     Holding held;   // by the warp, of the list in order
     uint32 levels;  // rounds whose numbers are in the chain
-    // So many components keep their numbers: there is memory for two bids of each.
-    const uint32 quarter = static_cast<uint32>(vertices) / 4, most = quarter < FEW ? quarter : FEW;
-    const uint32 few = narrow && most > 1 ? most : 1;
     const auto live_after = [&](uint32 rounds) { return &control[LIVE + rounds % 3]; };
     const auto begin_rounds = [&]() {
         levels = 0;
@@ -176,7 +178,7 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
         enter(round == 0 ? LIGHT_ROUNDS : HEAVY_ROUNDS);
         begin_rounds();
         while (live > few) {
-            held = bid_by_slots(pages, held, narrow, renumbered(), nullptr, best_key);
+            held = bid_by_slots(pages, held, narrow, renumbered(), best_key);
             barrier();
             if (!narrow) {
                 bid_again_by_slots(pages, held, best_key, best_id);
@@ -188,25 +190,20 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
             forget_bids(current(live_after(round)));
             renumber();
         }
-        // The few that are left keep their numbers, and hang on each other, until none joins another.  Bids of one
-        // round and of the next lie behind each other.
-        uint32 forest_edges = current(&control[FOREST]);
-        for (uint32 left = live, joined = 1, turn = 0; left > 1 && joined != 0; left -= joined, ++turn) {
-            uint64* const bids = best_key + turn % 2 * live;
-            held = bid_by_slots(pages, held, narrow, turn == 0 ? renumbered() : nullptr, link, bids);
+        if (live > 1) {
+            const Matrix matrix = {matrix_cells, live};
+            fill_matrix(pages, held, renumbered(), matrix);
             barrier();
-            round += 1;
+            round += finish_on_matrix(shared, matrix, pages, link, forest, &control[FOREST], barrier);
             if (grid_thread() == 0) *live_after(round + 1) = 0;
-            hang_by_slots(live, pages, bids, best_key + (turn + 1) % 2 * live, link, forest, &control[FOREST]);
-            barrier();
-            joined = current(&control[FOREST]) - forest_edges;
-            forest_edges += joined;
         }
         if (!filters) break;
 
         // Every vertex learns its component after these rounds; the live ones are numbered like the retired.
         enter(SPREAD);
-        learn_roots(live, link, chain + shared.levels[levels]);
+        for (int64 t = grid_thread(); t < live; t += grid_threads()) {
+            chain[shared.levels[levels] + t] = live > 1 ? shared.root[t] : 0;
+        }
         levels += 1;
         barrier();
         const uint32 last = current(&control[FINALS]);

@@ -522,7 +522,7 @@ forest_on_ranks_rounds(uint32 components, uint64 entries, int32 ordered, int32 a
     while (live > 1) {
         round += 1;
         if (ordered) {
-            in_order = bid_by_slots(slots, in_order, narrow, renumbered(), nullptr, best_key);
+            in_order = bid_by_slots(slots, in_order, narrow, renumbered(), best_key);
             barrier();
             if (!narrow) {
                 bid_again_by_slots(slots, in_order, best_key, best_id);

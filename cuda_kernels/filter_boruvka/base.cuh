@@ -56,8 +56,8 @@ constexpr int QUAD = 16 / sizeof(weight_t);      // weights in 16 bytes, the mos
 constexpr int POSITIONS = WARP * (STREAMED * QUAD + LISTED);  // arcs a warp gathers before it looks at them
 constexpr int CHASE = 32;              // links followed before the others get a chance to shorten the chain
 constexpr int MAX_ROUNDS = 34;
-constexpr int FEW = 16384;             // components that keep their numbers in rounds, and for which lanes agree first
-constexpr int LONG_WAY = 8;            // links after which a component's way to its root is shortened for others
+constexpr int MOST_DENSE = 2048;       // components between which a matrix takes the bids
+constexpr int IN_ROW = 4;              // loads a lane has under way in a row of it
 constexpr int SAMPLES = BLOCK;         // arcs sampled for the threshold, and vertices
 constexpr float CLUSTERED = 0.4f;      // of the pairs of neighbours of a vertex so many are edges, or more
 constexpr float MORE_CLUSTERED = 2.3f; // so many times the arcs are light then,
@@ -152,6 +152,10 @@ struct Shared {
         struct {
             Edge buffer[WARPS][BUFFER];                // heavy ones,
             int32 outside[WARPS][WARP * (SEEN + 1)];  // and vertices whose rows are to be read for them
+        };
+        struct {  // the last rounds, of each of few components:
+            int32 root[MOST_DENSE], other[MOST_DENSE];  // what it hangs on, and what a root leads to,
+            uint32 won[MOST_DENSE];                     // and by which slot
         };
     };
     weight_key_t sample_key[SAMPLES];

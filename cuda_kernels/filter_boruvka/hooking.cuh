@@ -110,31 +110,6 @@ __device__ void hook_by_slots(Shared& shared, uint32 count, const Slots& pages, 
     }
 }
 
-// The same in late rounds, when the components are few and keep their numbers: one that is no root hangs on another,
-// and edges look for the root when they bid next, so that the round has a barrier less.  Bids of the next round,
-// `next_key`, are forgotten.  Only where weight and slot fit one word.
-template <typename Slots>
-__device__ void hang_by_slots(uint32 count, const Slots& pages, const uint64* best_key, uint64* next_key, int32* parent,
-                              edge_id_t* forest, uint32* forest_edges) {
-    for (int64 first = grid_thread() - lane_id(); first < count; first += grid_threads()) {
-        const int64 t = first + lane_id();
-        const uint64 bid = t < count ? best_key[t] : NO_BID;
-        int32 other = NO_LINK;
-        edge_id_t id = 0;
-        if (t < count) next_key[t] = NO_BID;
-        if (bid != NO_BID) {
-            const Edge* const edge = pages.at(static_cast<uint32>(bid));
-            const int32 there = edge->a == t ? edge->b : edge->a;
-            id = edge->id;
-            if (there < t || best_key[there] != bid) other = there;
-        }
-        const uint32 slot = warp_append(forest_edges, other != NO_LINK);
-        if (other == NO_LINK) continue;
-        parent[t] = other;
-        forest[slot] = id;
-    }
-}
-
 // Every vertex or component learns the number of its root.  Follows at most CHASE links, then leaves a shortcut and
 // says so: the caller repeats until nobody did.
 __device__ void learn_number(uint32 count, int32* up, int32* number, uint32* unfinished) {
@@ -172,15 +147,6 @@ __device__ void learn_number(uint32 count, int32* up, int32* number, uint32* unf
         }
     }
     if (left) *unfinished = 1;  // race-allowed: every writer writes 1
-}
-
-// Every component learns the root that it hangs on, where components keep their numbers.
-__device__ void learn_roots(uint32 count, const int32* parent, int32* number) {
-    for (int64 t = grid_thread(); t < count; t += grid_threads()) {
-        int32 root = static_cast<int32>(t);
-        while (parent[root] != NO_LINK) root = parent[root];
-        number[t] = root;
-    }
 }
 
 // Every vertex learns what became of its component in all rounds, by the numbers that each has left in the chain.  The

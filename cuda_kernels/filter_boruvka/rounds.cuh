@@ -10,37 +10,6 @@ heavy edges, which is in no order, it names an id, and the edge that has won tel
 
 // ------------------------------------------------------------------ bids of both lists
 
-// Replace components by what became of them: the numbers that they learned in the last round, unless `number` is
-// nullptr; and in late rounds, unless `parent` is nullptr, the roots that they hang on.  Old values, which a cache may
-// hold, lead to the same root; where the way is long, it is shortened for all, and each hop is read as it is by now.
-template <int COUNT>
-__device__ __forceinline__ void follow(const int32* number, int32* parent, int32 (&component)[COUNT]) {
-    if (number != nullptr) {
-#pragma unroll
-        for (int k = 0; k < COUNT; ++k) component[k] = number[component[k]];
-    }
-    if (parent == nullptr) return;
-    int32 above[COUNT];
-#pragma unroll
-    for (int k = 0; k < COUNT; ++k) above[k] = parent[component[k]];  // race-allowed: an ancestor, if an old one
-    bool climbing = true;
-    for (int hop = 0; climbing; ++hop) {
-        climbing = false;
-#pragma unroll
-        for (int k = 0; k < COUNT; ++k) {
-            if (above[k] == NO_LINK) continue;
-            int32 next = parent[above[k]];  // race-allowed: an ancestor, if an old one
-            if (hop >= LONG_WAY) {
-                next = static_cast<volatile int32*>(parent)[above[k]];  // race-allowed: an ancestor
-                if (next != NO_LINK) parent[component[k]] = next;       // race-allowed: an ancestor
-            }
-            component[k] = above[k];
-            above[k] = next;
-            climbing |= next != NO_LINK;
-        }
-    }
-}
-
 // Whether no lane is seen to bid less at the same component, so that atomics of one warp need not wait for each other.
 // All 32 lanes must call.
 __device__ __forceinline__ bool leads(int32 component, uint64 bid) {
@@ -56,14 +25,13 @@ __device__ __forceinline__ bool leads(int32 component, uint64 bid) {
 
 // ------------------------------------------------------------------ light edges
 
-// A warp drops those of its edges that lie inside a component, in order, and the others bid at both ends.  `number` and
-// `parent` tell what became of the components of the round before, as for follow().  Returns what it holds then.
+// A warp drops those of its edges that lie inside a component, in order, and the others bid at both ends.  `number`
+// tells what became of the components of the round before; nullptr in the first round.  Returns what it holds then.
 template <typename Slots>
 __device__ Holding bid_by_slots(const Slots& pages, const Holding& held, bool narrow, const int32* number,
-                                int32* parent, uint64* best_key) {
-    const bool moved = number != nullptr || parent != nullptr;
+                                uint64* best_key) {
     Holding kept = held;
-    if (moved) kept.first = kept.edges = 0;
+    if (number != nullptr) kept.first = kept.edges = 0;
     for (uint32 first = 0; first < held.edges; first += WARP * PER_THREAD) {
         Edge edge[PER_THREAD];
         uint32 place[PER_THREAD];
@@ -74,19 +42,15 @@ __device__ Holding bid_by_slots(const Slots& pages, const Holding& held, bool na
             joins[k] = place[k] < held.edges;
             edge[k] = *pages.at(held.slot(joins[k] ? place[k] : first));
         }
-        if (moved) {
-            int32 end[2 * PER_THREAD];
+        if (number != nullptr) {
 #pragma unroll
             for (int k = 0; k < PER_THREAD; ++k) {
-                end[2 * k] = edge[k].a;
-                end[2 * k + 1] = edge[k].b;
+                edge[k].a = number[edge[k].a];
+                edge[k].b = number[edge[k].b];
             }
-            follow(number, parent, end);
             __syncwarp();  // all have read what is overwritten now
 #pragma unroll
             for (int k = 0; k < PER_THREAD; ++k) {
-                edge[k].a = end[2 * k];
-                edge[k].b = end[2 * k + 1];
                 joins[k] = joins[k] && edge[k].a != edge[k].b;
                 const unsigned joining = __ballot_sync(FULL_MASK, joins[k]);
                 kept.first += __popc(joining & __ballot_sync(FULL_MASK, place[k] < held.first));

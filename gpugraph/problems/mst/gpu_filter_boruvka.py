@@ -53,6 +53,7 @@ def arrays(sizes: InputSizes) -> ArrayTable:
         "first_row": (most_spans(sizes), np.int32),
         "forest": (max(n - 1, 1), index),
         "control": (FILE["CONTROL_WORDS"], np.uint32),
+        "matrix": (dense(sizes) * (dense(sizes) + 6), np.uint64),
         "timeline": (len(FILE.phases), np.uint64),
     }
 
@@ -80,6 +81,11 @@ def holds_back(sizes: InputSizes) -> bool:
     return sizes.arcs >= FILTER_DEGREE * sizes.vertices and sizes.arcs >= FILTER_ARCS
 
 
+def dense(sizes: InputSizes) -> int:
+    """Return the most components between which a matrix takes the bids."""
+    return max(1, min(FILE["MOST_DENSE"], sizes.vertices // 2))
+
+
 class State(Arrays):
     """The arrays of one run."""
 
@@ -95,6 +101,7 @@ class State(Arrays):
         self.grid = max(1, min(-(-work // self.block), self.kernel.resident_blocks(self.block)))
         self.wanted = int(LIGHT_ARCS * n) if holds_back(view) else 0
         self.room = room(view)
+        self.dense = dense(view)
 
     @cached_property
     def arguments(self) -> tuple[Any, ...]:
@@ -106,6 +113,7 @@ class State(Arrays):
             *(self.label, self.pick, self.link, self.up, self.best_key, self.best_id, self.chain),
             *(self.list, np.uint32(self.room), self.page_of, self.first_row, self.hubs),
             *(self.forest, self.control, self.timeline),
+            *(self.matrix, np.uint32(self.dense)),
         )
 
 
