@@ -68,8 +68,8 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
     const Pages pages = {list, room, page_of, &control[PAGES]};
     const bool narrow = sizeof(weight_key_t) == 4 && (INDEX_BITS == 32 || arcs < 0xffffffffll);
     const uint32 few = narrow ? dense : 1;  // of so many components a matrix takes the bids
-    uint32 barriers = 0, chases = 0;
-    const auto barrier = [&]() { grid_barrier(&control[ARRIVALS], &barriers); };
+    uint32 chases = 0;
+    const auto barrier = [&]() { grid_barrier(&control[ARRIVALS], &shared.barriers); };
     // A phase that is entered again, because the list was too short, goes on.
     const auto enter = [&](Phase phase) {
         if (grid_thread() == 0 && timeline[phase] == 0) timeline[phase] = device_nanoseconds();
@@ -97,7 +97,10 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
         for (int64 t = grid_thread(); t < words; t += grid_threads()) matrix_cells[t] = NO_BID;
     };
 
-    if (threadIdx.x == 0) shared.span = span_length(arcs);
+    if (threadIdx.x == 0) {
+        shared.span = span_length(arcs);
+        shared.barriers = 0;
+    }
     __syncthreads();
     enter(ROW_MINIMA);
     if (wanted != 0) note_light_arcs(shared, graph, wanted);
@@ -157,13 +160,15 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
             } else {
                 list_all(graph, begin, end, lister);
             }
-            if (lane_id() == 0) shared.listed[which][threadIdx.x / WARP] = lister.held;
+            if (lane_id() == 0) {
+                shared.begin[threadIdx.x / WARP][which] = static_cast<slot_t>(base);
+                shared.listed[threadIdx.x / WARP][which] = lister.held;
+            }
         }
         __syncwarp();
-        held.first = shared.listed[0][threadIdx.x / WARP];
-        held.edges = held.first + shared.listed[1][threadIdx.x / WARP];
-        held.begin[0] = static_cast<slot_t>(span_number(0) * shared.span);
-        held.begin[1] = static_cast<slot_t>(span_number(1) * shared.span);
+        held.begin = shared.begin[threadIdx.x / WARP];
+        held.first = shared.listed[threadIdx.x / WARP][0];
+        held.edges = held.first + shared.listed[threadIdx.x / WARP][1];
         barrier();
         const uint32 taken = current(&control[PAGES]);
         if (taken > room) {  // less has to be light
@@ -208,7 +213,9 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
         barrier();
         const uint32 last = current(&control[FINALS]);
         __syncthreads();
-        spread(shared, vertices, label, chain, levels, static_cast<int32>(last));
+        shorten_chain(shared, levels == 1 ? live : shared.levels[1], chain, levels, static_cast<int32>(last));
+        barrier();
+        spread(vertices, label, chain);
         live += last;
         forget_bids(live);
         barrier();

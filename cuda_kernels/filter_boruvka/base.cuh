@@ -35,7 +35,7 @@ constexpr int SHORT_ROW = 32;      // below this many arcs one lane finds the mi
 constexpr int MEDIUM_ROW = 512;    // below this many GROUP lanes,
 constexpr int HUB_ROW = 4096;      // below this many a warp, and from it on a block
 constexpr int GROUP = 8;
-constexpr int LISTED_ALONE = 16;   // below this many arcs one lane lists the edges of a row, below HUB_ROW a warp
+constexpr int LISTED_ALONE = 24;   // below this many arcs one lane lists the edges of a row, below HUB_ROW a warp
 constexpr int SHORT_FLIGHT = 2;    // quads of weights a thread has under way in a row of its own,
 constexpr int GROUP_FLIGHT = 3;    // in a row of a group
 constexpr int MOST_AHEAD = 128;    // arcs a row on average up to which a warp asks for the weights of its rows ahead,
@@ -57,7 +57,7 @@ constexpr int POSITIONS = WARP * (STREAMED * QUAD + LISTED);  // arcs a warp gat
 constexpr int CHASE = 32;              // links followed before the others get a chance to shorten the chain
 constexpr int MAX_ROUNDS = 34;
 constexpr int MOST_DENSE = 2048;       // components between which a matrix takes the bids
-constexpr int IN_ROW = 4;              // loads a lane has under way in a row of it
+constexpr int IN_ROW = 2;              // loads a lane has under way in a row of it
 constexpr int SAMPLES = BLOCK;         // arcs sampled for the threshold, and vertices
 constexpr float CLUSTERED = 0.4f;      // of the pairs of neighbours of a vertex so many are edges, or more
 constexpr float MORE_CLUSTERED = 2.3f; // so many times the arcs are light then,
@@ -161,7 +161,9 @@ struct Shared {
     weight_key_t sample_key[SAMPLES];
     index_t sample_arc[SAMPLES];
     uint64 counts[WARPS];
-    uint32 listed[2][WARPS];  // edges of each span
+    uint32 barriers;          // passed, counted by thread 0
+    slot_t begin[WARPS][2];   // where the slots of each span begin,
+    uint32 listed[WARPS][2];  // and the edges of it
     uint32 bases[3];
     uint32 levels[MAX_ROUNDS + 1];  // where the numbers of each round begin in the chain, and the next will
     int32 giant;
@@ -270,8 +272,8 @@ struct Pages {
 
 // What a warp holds of a list in order: the edges of two spans of slots, counted through.
 struct Holding {
-    slot_t begin[2];      // the slot of the first edge of each span
-    uint32 first, edges;  // edges of the first span, and of both
+    const volatile slot_t* begin;  // two words in shared memory, the slot of the first edge of each span
+    uint32 first, edges;           // edges of the first span, and of both
 
     __device__ __forceinline__ slot_t slot(uint32 i) const { return i < first ? begin[0] + i : begin[1] + (i - first); }
 };

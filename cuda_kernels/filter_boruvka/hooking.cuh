@@ -149,14 +149,13 @@ __device__ void learn_number(uint32 count, int32* up, int32* number, uint32* unf
     if (left) *unfinished = 1;  // race-allowed: every writer writes 1
 }
 
-// Every vertex learns what became of its component in all rounds, by the numbers that each has left in the chain.  The
-// live ones that are left are numbered from `last` on; the retired keep their numbers.
-__device__ void spread(const Shared& shared, int32 vertices, int32* label, const int32* __restrict__ chain,
-                       uint32 levels, int32 last) {
-    for (int64 first = grid_thread(); first < vertices; first += grid_threads() * LABELS) {
+// Every component of before the rounds learns what became of it in all of them, by the numbers that each has left in the
+// chain.  The live ones that are left are numbered from `last` on; the retired keep their numbers.
+__device__ void shorten_chain(const Shared& shared, uint32 count, int32* chain, uint32 levels, int32 last) {
+    for (uint32 first = static_cast<uint32>(grid_thread()); first < count; first += grid_threads() * LABELS) {
         int32 component[LABELS];
-        load_labels(label, first, vertices, component);
-        for (uint32 l = 0; l < levels; ++l) {
+        load_labels(chain, first, static_cast<int32>(count), component);
+        for (uint32 l = 1; l < levels; ++l) {
 #pragma unroll
             for (int k = 0; k < LABELS; ++k) {
                 if (component[k] >= 0) component[k] = chain[shared.levels[l] + component[k]];
@@ -164,9 +163,20 @@ __device__ void spread(const Shared& shared, int32 vertices, int32* label, const
         }
 #pragma unroll
         for (int k = 0; k < LABELS; ++k) {
-            const int64 v = first + k * grid_threads();
-            if (v >= vertices || component[k] == DEAD) continue;
-            label[v] = component[k] >= 0 ? last + component[k] : -2 - component[k];
+            const int64 t = first + k * grid_threads();
+            if (t < count) chain[t] = component[k] >= 0 ? last + component[k] : -2 - component[k];
+        }
+    }
+}
+
+// Every vertex learns what became of its component in all rounds.
+__device__ void spread(int32 vertices, int32* label, const int32* chain) {
+    for (int64 first = grid_thread(); first < vertices; first += grid_threads() * LABELS) {
+        int32 component[LABELS];
+        load_labels(label, first, vertices, component);
+#pragma unroll
+        for (int k = 0; k < LABELS; ++k) {
+            if (component[k] != DEAD) label[first + k * grid_threads()] = chain[component[k]];
         }
     }
 }

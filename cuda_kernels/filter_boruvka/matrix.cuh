@@ -6,18 +6,20 @@ list.  Who hangs on whom is worked out by every block for itself, in shared memo
 #ifndef GPUGRAPH_FILTER_BORUVKA_MATRIX_CUH
 #define GPUGRAPH_FILTER_BORUVKA_MATRIX_CUH
 
-#include "filter_boruvka/base.cuh"
+#include "filter_boruvka/rounds.cuh"
 
 // Two bids, 16 bytes, the most that one load brings.
 struct alignas(16) BidPair {
     uint64 bid[2];
 };
 
+constexpr uint32 AT_ONCE = 2 * WARP * IN_ROW;  // bids of a row that a warp reads at once
+
 struct Matrix {
     uint64* cell;  // rows of `stride` bids; then those of rows in two rounds, and of roots in three, that take turns
     uint32 size;   // components
 
-    __device__ __forceinline__ uint32 stride() const { return (size + 1) / 2 * 2; }
+    __device__ __forceinline__ uint32 stride() const { return (size + AT_ONCE - 1) / AT_ONCE * AT_ONCE; }
     __device__ __forceinline__ uint64* at(int32 a, int32 b) const { return cell + a * stride() + b; }
     __device__ __forceinline__ uint64* row_bids(uint32 round) const { return at(size, 0) + round % 2 * size; }
     __device__ __forceinline__ uint64* root_bids(uint32 round) const { return at(size, 0) + (2 + round % 3) * size; }
@@ -29,34 +31,35 @@ struct Matrix {
 template <typename Slots>
 __device__ void fill_matrix(const Slots& pages, const Holding& held, const int32* number, const Matrix& matrix) {
     for (uint32 first = 0; first < held.edges; first += WARP * PER_THREAD) {
+        Edge edge[PER_THREAD];
         uint64 bid[PER_THREAD];
-        int32 a[PER_THREAD], b[PER_THREAD];
+        bool joins[PER_THREAD];
 #pragma unroll
         for (int k = 0; k < PER_THREAD; ++k) {
             const uint32 i = first + k * WARP + lane_id();
-            const slot_t slot = held.slot(i < held.edges ? i : first);
-            const Edge& edge = *pages.at(slot);
-            a[k] = edge.a;
-            b[k] = i < held.edges ? edge.b : a[k];
-            bid[k] = static_cast<uint64>(edge.key) << 32 | static_cast<uint32>(slot);
+            joins[k] = i < held.edges;
+            const slot_t slot = held.slot(joins[k] ? i : first);
+            edge[k] = *pages.at(slot);
+            bid[k] = static_cast<uint64>(edge[k].key) << 32 | static_cast<uint32>(slot);
         }
         if (number != nullptr) {
 #pragma unroll
             for (int k = 0; k < PER_THREAD; ++k) {
-                a[k] = number[a[k]];
-                b[k] = number[b[k]];
+                edge[k].a = number[edge[k].a];
+                edge[k].b = number[edge[k].b];
             }
         }
         uint64 at_a[PER_THREAD], at_b[PER_THREAD];
 #pragma unroll
         for (int k = 0; k < PER_THREAD; ++k) {
-            at_a[k] = a[k] != b[k] ? *matrix.at(a[k], b[k]) : 0;  // race-allowed: the value only falls
-            at_b[k] = a[k] != b[k] ? *matrix.at(b[k], a[k]) : 0;  // race-allowed: the value only falls
+            joins[k] = lightest_of_neighbours(edge[k]) && joins[k] && edge[k].a != edge[k].b;
+            at_a[k] = joins[k] ? *matrix.at(edge[k].a, edge[k].b) : 0;  // race-allowed: the value only falls
+            at_b[k] = joins[k] ? *matrix.at(edge[k].b, edge[k].a) : 0;  // race-allowed: the value only falls
         }
 #pragma unroll
         for (int k = 0; k < PER_THREAD; ++k) {
-            if (bid[k] < at_a[k]) atomicMin(matrix.at(a[k], b[k]), bid[k]);
-            if (bid[k] < at_b[k]) atomicMin(matrix.at(b[k], a[k]), bid[k]);
+            if (bid[k] < at_a[k]) atomicMin(matrix.at(edge[k].a, edge[k].b), bid[k]);
+            if (bid[k] < at_b[k]) atomicMin(matrix.at(edge[k].b, edge[k].a), bid[k]);
         }
     }
 }
@@ -64,25 +67,22 @@ __device__ void fill_matrix(const Slots& pages, const Holding& held, const int32
 // Each row bids for the root of its component with the lightest edge that leads to another, and notes it and where it
 // leads.
 __device__ void bid_by_rows(const Matrix& matrix, const int32* root, uint64* bids, uint64* row_bid, int32* row_to) {
-    for (int64 row = grid_thread() / WARP; row < matrix.size; row += grid_threads() / WARP) {
+    for (uint32 row = threadIdx.x / WARP * gridDim.x + blockIdx.x; row < matrix.size; row += gridDim.x * WARPS) {
         const int32 own = root[row];
-        const BidPair* const pairs = reinterpret_cast<const BidPair*>(matrix.at(static_cast<int32>(row), 0));
-        const uint32 count = matrix.stride() / 2;
+        const BidPair* pairs = reinterpret_cast<const BidPair*>(matrix.at(static_cast<int32>(row), 0)) + lane_id();
         uint64 least = NO_BID;
         int32 to = NO_LINK;
-        for (uint32 first = lane_id(); first < count; first += WARP * IN_ROW) {
+        for (uint32 column = 2 * lane_id(); column < matrix.stride(); column += AT_ONCE, pairs += AT_ONCE / 2) {
             BidPair pair[IN_ROW];
 #pragma unroll
-            for (int k = 0; k < IN_ROW; ++k) pair[k] = pairs[first + k * WARP < count ? first + k * WARP : first];
+            for (int k = 0; k < IN_ROW; ++k) pair[k] = pairs[k * WARP];
 #pragma unroll
-            for (int k = 0; k < IN_ROW; ++k) {
-                const int32 column = 2 * (first + k * WARP < count ? first + k * WARP : first);
-#pragma unroll
-                for (int i = 0; i < 2; ++i) {
-                    if (pair[k].bid[i] < least && root[column + i] != own) {
-                        least = pair[k].bid[i];
-                        to = column + i;
-                    }
+            for (int k = 0; k < 2 * IN_ROW; ++k) {
+                const uint64 bid = pair[k / 2].bid[k % 2];
+                const int32 there = column + k / 2 * (2 * WARP) + k % 2;
+                if (bid < least && root[there] != own) {
+                    least = bid;
+                    to = there;
                 }
             }
         }
@@ -90,7 +90,7 @@ __device__ void bid_by_rows(const Matrix& matrix, const int32* root, uint64* bid
         if (lightest == NO_BID ? lane_id() == 0 : lightest == least) {
             row_bid[row] = lightest;
             row_to[row] = to;
-            if (lightest != NO_BID) lower_to(&bids[own], lightest);
+            if (lightest != NO_BID) atomicMin(&bids[own], lightest);
         }
     }
 }
@@ -112,12 +112,23 @@ __device__ uint32 finish_on_matrix(Shared& shared, const Matrix& matrix, const S
         for (uint32 t = threadIdx.x; t < matrix.size; t += BLOCK) shared.other[t] = NO_LINK;
         barrier();
         // The row that has won tells the root where it leads.
-        for (uint32 t = threadIdx.x; t < matrix.size; t += BLOCK) {
-            const int32 own = shared.root[t];
-            const uint64 bid = row_bid[t];
-            if (bid == NO_BID || bid != bids[own]) continue;
-            shared.other[own] = shared.root[row_to[t]];
-            shared.won[own] = static_cast<uint32>(bid);
+        for (uint32 first = threadIdx.x; first < matrix.size; first += BLOCK * PER_THREAD) {
+            int32 own[PER_THREAD], to[PER_THREAD];
+            uint64 bid[PER_THREAD], least[PER_THREAD];
+#pragma unroll
+            for (int k = 0; k < PER_THREAD; ++k) {
+                const uint32 t = first + k * BLOCK < matrix.size ? first + k * BLOCK : first;
+                own[k] = shared.root[t];
+                bid[k] = row_bid[t];
+                to[k] = row_to[t];
+                least[k] = bids[own[k]];
+            }
+#pragma unroll
+            for (int k = 0; k < PER_THREAD; ++k) {
+                if (bid[k] == NO_BID || bid[k] != least[k]) continue;
+                shared.other[own[k]] = shared.root[to[k]];      // race-allowed: twice the same, where a row stands for two
+                shared.won[own[k]] = static_cast<uint32>(bid[k]);  // race-allowed: twice the same
+            }
         }
         __syncthreads();
         // Of two that picked each other the smaller stays a root.

@@ -25,6 +25,17 @@ __device__ __forceinline__ bool leads(int32 component, uint64 bid) {
 
 // ------------------------------------------------------------------ light edges
 
+// Whether no lane next to this one is seen to hold a lighter edge between the same two components, which makes this one
+// needless.  Lanes hold edges in their order.  All 32 lanes must call.
+__device__ __forceinline__ bool lightest_of_neighbours(const Edge& edge) {
+    const int32 a = __shfl_up_sync(FULL_MASK, edge.a, 1), b = __shfl_up_sync(FULL_MASK, edge.b, 1);
+    const weight_key_t key = __shfl_up_sync(FULL_MASK, edge.key, 1);
+    const bool parallel = lane_id() > 0 && ((a == edge.a && b == edge.b) || (a == edge.b && b == edge.a));
+    const unsigned after_lighter = __ballot_sync(FULL_MASK, parallel && key <= edge.key);
+    const unsigned after_heavier = __ballot_sync(FULL_MASK, parallel && key > edge.key);
+    return ((after_lighter | after_heavier >> 1) >> lane_id() & 1) == 0;
+}
+
 // A warp drops those of its edges that lie inside a component, in order, and the others bid at both ends.  `number`
 // tells what became of the components of the round before; nullptr in the first round.  Returns what it holds then.
 template <typename Slots>
@@ -51,7 +62,7 @@ __device__ Holding bid_by_slots(const Slots& pages, const Holding& held, bool na
             __syncwarp();  // all have read what is overwritten now
 #pragma unroll
             for (int k = 0; k < PER_THREAD; ++k) {
-                joins[k] = joins[k] && edge[k].a != edge[k].b;
+                joins[k] = lightest_of_neighbours(edge[k]) && joins[k] && edge[k].a != edge[k].b;
                 const unsigned joining = __ballot_sync(FULL_MASK, joins[k]);
                 kept.first += __popc(joining & __ballot_sync(FULL_MASK, place[k] < held.first));
                 place[k] = kept.edges + __popc(joining & lanes_before());

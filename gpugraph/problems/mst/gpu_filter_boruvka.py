@@ -53,7 +53,7 @@ def arrays(sizes: InputSizes) -> ArrayTable:
         "first_row": (most_spans(sizes), np.int32),
         "forest": (max(n - 1, 1), index),
         "control": (FILE["CONTROL_WORDS"], np.uint32),
-        "matrix": (dense(sizes) * (dense(sizes) + 6), np.uint64),
+        "matrix": (dense(sizes) * (dense(sizes) + 5 + 2 * FILE["WARP"] * FILE["IN_ROW"]), np.uint64),
         "timeline": (len(FILE.phases), np.uint64),
     }
 
