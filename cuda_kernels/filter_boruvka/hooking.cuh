@@ -135,28 +135,35 @@ __device__ void hang_by_slots(uint32 count, const Slots& pages, const uint64* be
     }
 }
 
-// Every vertex or component learns the number of its root.  Follows at most CHASE links, then leaves a shortcut and
-// says so: the caller repeats until nobody did.
+// Every vertex or component learns the number of its root.  Most are a link or two away from it, but equal or steadily
+// rising weights make one chain of a whole path: so who has followed LONG_WAY links hangs itself at each further one on
+// what it has found, the root's number at last, and as all on the chain do so at once, every link doubles the way that
+// the next one brings.  Who waits for its turn has long ways still: after CHASE links a thread lets the others go first,
+// and says so; the caller repeats until nobody did.
 __device__ void learn_number(uint32 count, int32* up, int32* number, uint32* unfinished) {
+    static_assert(LONG_WAY < CHASE, "who gives up has shortened its way");
     bool left = false;
     for (int64 first = grid_thread(); first < count; first += grid_threads() * PER_THREAD) {
-        int32 at[PER_THREAD], found[PER_THREAD];
+        int32 found[PER_THREAD];  // what is above, or the root's number
         bool climbing = true;
 #pragma unroll
         for (int k = 0; k < PER_THREAD; ++k) {
             const int64 t = first + k * grid_threads();
-            at[k] = t < count ? static_cast<int32>(t) : 0;
-            // race-allowed: shortcuts keep the root
-            found[k] = t < count ? static_cast<volatile int32*>(up)[t] : +DEAD;
+            found[k] = t < count ? up[t] : +DEAD;
         }
         for (int hop = 0; climbing && hop < CHASE; ++hop) {
             climbing = false;
 #pragma unroll
             for (int k = 0; k < PER_THREAD; ++k) {
                 if (found[k] < 0) continue;
-                at[k] = found[k];
-                found[k] = static_cast<volatile int32*>(up)[at[k]];  // race-allowed: shortcuts keep the root
+                found[k] = up[found[k]];  // race-allowed: shortcuts, and old values, lead to the same root
                 climbing |= found[k] >= 0;
+            }
+            if (hop < LONG_WAY) continue;
+#pragma unroll
+            for (int k = 0; k < PER_THREAD; ++k) {
+                const int64 t = first + k * grid_threads();
+                if (t < count) up[t] = found[k];  // race-allowed: a shortcut to the same root
             }
         }
 #pragma unroll
@@ -164,7 +171,6 @@ __device__ void learn_number(uint32 count, int32* up, int32* number, uint32* unf
             const int64 t = first + k * grid_threads();
             if (t >= count) continue;
             if (found[k] >= 0) {
-                up[t] = found[k];  // race-allowed: a shortcut to the same root
                 left = true;
             } else {
                 number[t] = learned(found[k]);
@@ -174,11 +180,15 @@ __device__ void learn_number(uint32 count, int32* up, int32* number, uint32* unf
     if (left) *unfinished = 1;  // race-allowed: every writer writes 1
 }
 
-// Every component learns the root that it hangs on, where components keep their numbers.
-__device__ void learn_roots(uint32 count, const int32* parent, int32* number) {
+// Every component learns the root that it hangs on, where components keep their numbers; all shorten their ways at once.
+__device__ void learn_roots(uint32 count, int32* parent, int32* number) {
     for (int64 t = grid_thread(); t < count; t += grid_threads()) {
         int32 root = static_cast<int32>(t);
-        while (parent[root] != NO_LINK) root = parent[root];
+        for (int32 above = parent[t]; above != NO_LINK;) {
+            root = above;
+            above = parent[root];                     // race-allowed: an ancestor, if an old one
+            if (above != NO_LINK) parent[t] = above;  // race-allowed: a shortcut to the same root
+        }
         number[t] = root;
     }
 }
