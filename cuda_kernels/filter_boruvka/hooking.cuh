@@ -135,16 +135,16 @@ __device__ void hang_by_slots(uint32 count, const Slots& pages, const uint64* be
     }
 }
 
-// Every vertex or component learns the number of its root.  Most are a link or two away from it, but equal or steadily
-// rising weights make one chain of a whole path: so who has followed LONG_WAY links hangs itself at each further one on
-// what it has found, the root's number at last, and as all on the chain do so at once, every link doubles the way that
-// the next one brings.  Who waits for its turn has long ways still: after CHASE links a thread lets the others go first,
-// and says so; the caller repeats until nobody did.
+// Every vertex or component learns the number of its root.  On most graphs that is a link or two away; but where weights
+// are equal, or rise along a path, a million may hang in one chain.  So who has followed LONG_WAY links puts what each
+// further one leads to in the place of its own parent: as all on the chain climb at once, every link then leads twice as
+// far as the one before it, and who comes to the root leaves its number to those below.  The way of a thread may lead on
+// among those whose turn has not come.  After CHASE links it gives up and says so: the caller repeats until nobody did.
 __device__ void learn_number(uint32 count, int32* up, int32* number, uint32* unfinished) {
-    static_assert(LONG_WAY < CHASE, "who gives up has shortened its way");
+    static_assert(LONG_WAY < CHASE, "who gives up has come nearer");
     bool left = false;
     for (int64 first = grid_thread(); first < count; first += grid_threads() * PER_THREAD) {
-        int32 found[PER_THREAD];  // what is above, or the root's number
+        int32 found[PER_THREAD];  // what is above, or the number of the root
         bool climbing = true;
 #pragma unroll
         for (int k = 0; k < PER_THREAD; ++k) {
@@ -180,7 +180,8 @@ __device__ void learn_number(uint32 count, int32* up, int32* number, uint32* unf
     if (left) *unfinished = 1;  // race-allowed: every writer writes 1
 }
 
-// Every component learns the root that it hangs on, where components keep their numbers; all shorten their ways at once.
+// The same where components keep their numbers and are few, so that the turn of all comes at once: each learns the root
+// that it hangs on.
 __device__ void learn_roots(uint32 count, int32* parent, int32* number) {
     for (int64 t = grid_thread(); t < count; t += grid_threads()) {
         int32 root = static_cast<int32>(t);
