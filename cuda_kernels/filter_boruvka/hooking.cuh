@@ -180,7 +180,7 @@ __device__ void learn_number(uint32 count, int32* up, int32* number, uint32* unf
     if (left) *unfinished = 1;  // race-allowed: every writer writes 1
 }
 
-// The same where components keep their numbers and are few, so that the turn of all comes at once: each learns the root
+// The same where components keep their numbers, so few that the turn of all comes at once or soon: each learns the root
 // that it hangs on.
 __device__ void learn_roots(uint32 count, int32* parent, int32* number) {
     for (int64 t = grid_thread(); t < count; t += grid_threads()) {
