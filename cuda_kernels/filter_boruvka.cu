@@ -23,7 +23,7 @@ The phases stand in filter_boruvka/, in this order: row_minima, hooking, listing
     offsets (n+1)  targets (arcs)  weights (arcs)      the graph, both arcs of every edge, rows by target
     label (n)          component of each vertex; DEAD if isolated
     pick, link, up (n) per vertex, then per component: the lightest arc, where it leads (in late rounds of 4: what the
-                       component hangs on); the parent, or a root's number
+                       component hangs on); one that is above, or the root's number
     first_row (spans)  the row in which the span of arcs begins that a warp goes through when light edges are listed
     best_key, best_id  (components <= n/2)             lightest listed edge of each component: key, and slot or id; in
                        late rounds best_key holds those of two rounds
@@ -99,13 +99,14 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
 
     if (threadIdx.x == 0) {
         shared.span = span_length(arcs);
-        shared.barriers = 0;
+        shared.barriers = shared.batches = 0;
     }
     __syncthreads();
     enter(ROW_MINIMA);
     if (wanted != 0) note_light_arcs(shared, graph, wanted);
-    pick_row_minima(graph, static_cast<count_t>(shared.span), pick, link, first_row, hubs, &control[HUBS_FIRST]);
+    pick_row_minima(graph, static_cast<count_t>(shared.span), &shared.batches, pick, link, first_row, hubs, &control[HUBS_FIRST]);
     barrier();
+    if (threadIdx.x == 0) shared.batches = 0;  // for the next that go through all rows
     if (current(&control[HUBS_FIRST]) != 0) {
         pick_hub_minima(shared, graph, pick, link, hubs, current(&control[HUBS_FIRST]));
         barrier();

@@ -68,8 +68,11 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
 forest_on_ranks_row_minima(int32 rows, index_t arcs, uint64 span, const index_t* __restrict__ offsets,
                            const int32* __restrict__ targets, const weight_t* __restrict__ weights, index_t* pick,
                            int32* link, int32* first_row, int32* hubs, uint32* control) {
+    __shared__ uint32 batches;
     const Graph graph = {rows, arcs, offsets, targets, weights};
-    pick_row_minima(graph, static_cast<count_t>(span), pick, link, first_row, hubs, &control[HUB_ROWS]);
+    if (threadIdx.x == 0) batches = 0;
+    __syncthreads();
+    pick_row_minima(graph, static_cast<count_t>(span), &batches, pick, link, first_row, hubs, &control[HUB_ROWS]);
 }
 
 // Launch: any grid of BLOCK threads, after row_minima.  Writes pick, link of the hubs.

@@ -56,7 +56,8 @@ constexpr int QUAD = 16 / sizeof(weight_t);      // weights in 16 bytes, the mos
 constexpr int POSITIONS = WARP * (STREAMED * QUAD + LISTED);  // arcs a warp gathers before it looks at them
 constexpr int CHASE = 32;              // links followed before the others get a chance to shorten the chain
 constexpr int MAX_ROUNDS = 34;
-constexpr int MOST_DENSE = 2048;       // components between which a matrix takes the bids
+constexpr int LONG_WAY = 8;            // links after which a component's way to its root is shortened for others
+constexpr int MOST_DENSE = 1024;       // components between which a matrix takes the bids
 constexpr int IN_ROW = 2;              // loads a lane has under way in a row of it
 constexpr int SAMPLES = BLOCK;         // arcs sampled for the threshold, and vertices
 constexpr float CLUSTERED = 0.4f;      // of the pairs of neighbours of a vertex so many are edges, or more
@@ -71,7 +72,8 @@ constexpr int32 DEAD = -1;             // label of an isolated vertex
 constexpr int32 NO_GIANT = -2;
 constexpr uint64 NO_BID = ~0ull;
 
-// `up` holds a parent (>= 0), DEAD, or what became of a root: its number among the live, or among the retired.
+// `up` holds the parent or another one above (>= 0), DEAD, or what became of the root: its number among the live, or
+// among the retired.
 __device__ __forceinline__ int32 live_root(uint32 number) { return -2 - 2 * static_cast<int32>(number); }
 __device__ __forceinline__ int32 retired_root(uint32 number) { return -3 - 2 * static_cast<int32>(number); }
 
@@ -162,6 +164,7 @@ struct Shared {
     index_t sample_arc[SAMPLES];
     uint64 counts[WARPS];
     uint32 barriers;          // passed, counted by thread 0
+    uint32 batches;           // of the block's rows, 32 each, that its warps have taken
     slot_t begin[WARPS][2];   // where the slots of each span begin,
     uint32 listed[WARPS][2];  // and the edges of it
     uint32 bases[3];
@@ -223,6 +226,17 @@ __device__ __forceinline__ uint64 block_scan(Shared& shared, uint64 mine, uint64
     }
     *total = sum;
     return before;
+}
+
+// The warps of a block take the rows that fall to it in batches, each the next when it is done with one, for some rows
+// are long.  A batch is COUNT times 32 rows, a grid apart.  Returns the first of the next batch, beyond the last row if
+// none is left; `taken` is in shared memory, 0 at first.  All 32 lanes must call.
+template <int COUNT>
+__device__ __forceinline__ int64 next_batch(uint32* taken) {
+    uint32 batch = 0;
+    if (lane_id() == 0) batch = atomicAdd(taken, 1u);
+    batch = __shfl_sync(FULL_MASK, batch, 0);
+    return batch / WARPS * COUNT * grid_threads() + blockIdx.x * BLOCK + batch % WARPS * WARP;
 }
 
 // Sixteen bytes of weights.

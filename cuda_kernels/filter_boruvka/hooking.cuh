@@ -110,28 +110,36 @@ __device__ void hook_by_slots(Shared& shared, uint32 count, const Slots& pages, 
     }
 }
 
-// Every vertex or component learns the number of its root.  Follows at most CHASE links, then leaves a shortcut and
-// says so: the caller repeats until nobody did.
+// Every vertex or component learns the number of its root.  On most graphs that is a link or two away; but where
+// weights are equal, or rise along a path, a million may hang in one chain.  So who has followed LONG_WAY links puts
+// what each further one leads to in the place of its own parent: as all on the chain climb at once, every link then
+// leads twice as far as the one before it, and who comes to the root leaves its number to those below.  The way of a
+// thread may lead on among those whose turn has not come.  After CHASE links it gives up and says so: the caller
+// repeats until nobody did.
 __device__ void learn_number(uint32 count, int32* up, int32* number, uint32* unfinished) {
+    static_assert(LONG_WAY < CHASE, "who gives up has come nearer");
     bool left = false;
     for (int64 first = grid_thread(); first < count; first += grid_threads() * PER_THREAD) {
-        int32 at[PER_THREAD], found[PER_THREAD];
+        int32 found[PER_THREAD];  // what is above, or the number of the root
         bool climbing = true;
 #pragma unroll
         for (int k = 0; k < PER_THREAD; ++k) {
             const int64 t = first + k * grid_threads();
-            at[k] = t < count ? static_cast<int32>(t) : 0;
-            // race-allowed: shortcuts keep the root
-            found[k] = t < count ? static_cast<volatile int32*>(up)[t] : +DEAD;
+            found[k] = t < count ? up[t] : +DEAD;
         }
         for (int hop = 0; climbing && hop < CHASE; ++hop) {
             climbing = false;
 #pragma unroll
             for (int k = 0; k < PER_THREAD; ++k) {
                 if (found[k] < 0) continue;
-                at[k] = found[k];
-                found[k] = static_cast<volatile int32*>(up)[at[k]];  // race-allowed: shortcuts keep the root
+                found[k] = up[found[k]];  // race-allowed: shortcuts, and old values, lead to the same root
                 climbing |= found[k] >= 0;
+            }
+            if (hop < LONG_WAY) continue;
+#pragma unroll
+            for (int k = 0; k < PER_THREAD; ++k) {
+                const int64 t = first + k * grid_threads();
+                if (t < count) up[t] = found[k];  // race-allowed: a shortcut to the same root
             }
         }
 #pragma unroll
@@ -139,7 +147,6 @@ __device__ void learn_number(uint32 count, int32* up, int32* number, uint32* unf
             const int64 t = first + k * grid_threads();
             if (t >= count) continue;
             if (found[k] >= 0) {
-                up[t] = found[k];  // race-allowed: a shortcut to the same root
                 left = true;
             } else {
                 number[t] = learned(found[k]);

@@ -336,8 +336,10 @@ __device__ void list_rows(Shared& shared, const Graph& graph, const int32* __res
                           Gatherer& gatherer, int32* hubs, uint32* hub_count) {
     int32* const outside = shared.outside[threadIdx.x / WARP];
     uint32 gathered = 0;
-    const uint32 vertices = graph.vertices, step = static_cast<uint32>(grid_threads());
-    for (uint32 first = static_cast<uint32>(grid_thread()) - lane_id(); first < vertices; first += step * SEEN) {
+    bool last = false;
+    while (!last) {
+        const int64 first = next_batch<SEEN>(&shared.batches);
+        last = first >= graph.vertices;
         int32 component[SEEN];
         load_labels(label, first + lane_id(), graph.vertices, component);
 #pragma unroll
@@ -345,11 +347,10 @@ __device__ void list_rows(Shared& shared, const Graph& graph, const int32* __res
             const bool found = component[k] != DEAD && component[k] != giant;
             const unsigned finders = __ballot_sync(FULL_MASK, found);
             const uint32 place = gathered + __popc(finders & lanes_before());
-            if (found) outside[place] = static_cast<int32>(first + k * step + lane_id());
+            if (found) outside[place] = static_cast<int32>(first + k * grid_threads() + lane_id());
             gathered += __popc(finders);
         }
         __syncwarp();
-        const bool last = first + step * SEEN >= vertices;
         while (gathered >= (last ? 1 : WARP)) {
             const uint32 taken = gathered < WARP ? gathered : WARP;
             gathered -= taken;

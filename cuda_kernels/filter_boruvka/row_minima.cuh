@@ -51,9 +51,9 @@ __device__ __forceinline__ void prefetch_range(const T* array, index_t begin, in
 
 // The lightest arc of every vertex; hubs are put off.  Notes the row in which every `tile` arcs begin.  A warp asks for
 // its 32 rows before it reads them, for their targets too where every line is needed, and for the next rows' offsets.
-__device__ void pick_row_minima(const Graph& graph, count_t tile, index_t* pick, int32* link, int32* tile_row,
-                                int32* hubs, uint32* hub_count) {
-    for (int64 first = grid_thread() - lane_id(); first < graph.vertices; first += grid_threads()) {
+__device__ void pick_row_minima(const Graph& graph, count_t tile, uint32* batches, index_t* pick, int32* link,
+                                int32* tile_row, int32* hubs, uint32* hub_count) {
+    for (int64 first = next_batch<1>(batches); first < graph.vertices; first = next_batch<1>(batches)) {
         const int64 v = first + lane_id();
         index_t begin = graph.arcs, end = graph.arcs;
         if (v < graph.vertices) {
