@@ -99,7 +99,7 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
 
     if (threadIdx.x == 0) {
         shared.span = span_length(arcs);
-        shared.barriers = shared.batches = 0;
+        shared.barriers = shared.batches = shared.round = 0;
     }
     __syncthreads();
     enter(ROW_MINIMA);
@@ -117,9 +117,14 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
     forget_bids(current(&control[LIVE]));
     learn(vertices, label);
 
-    uint32 live = current(&control[LIVE]), round = 0;
+    uint32 live = current(&control[LIVE]);
     Holding held;   // by the warp, of the list in order
     uint32 levels;  // rounds whose numbers are in the chain
+    // Behind a barrier.
+    const auto next_round = [&]() {
+        if (threadIdx.x == 0) shared.round += 1;
+        __syncthreads();
+    };
     const auto live_after = [&](uint32 rounds) { return &control[LIVE + rounds % 3]; };
     const auto begin_rounds = [&]() {
         levels = 0;
@@ -130,12 +135,12 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
     const auto renumbered = [&]() -> const int32* { return levels == 0 ? nullptr : chain + shared.levels[levels - 1]; };
     // After a round, the components learn their new numbers and there are fewer.
     const auto renumber = [&]() {
-        if (grid_thread() == 0) *live_after(round + 1) = 0;  // last read two barriers ago
+        if (grid_thread() == 0) *live_after(shared.round + 1) = 0;  // last read two barriers ago
         learn(live, chain + shared.levels[levels]);
         levels += 1;
         if (threadIdx.x == 0) shared.levels[levels] = shared.levels[levels - 1] + live;
         __syncthreads();
-        live = current(live_after(round));
+        live = current(live_after(shared.round));
     };
     int64* const listed = reinterpret_cast<int64*>(&control[ENTRIES]);
     uint64* const outside = reinterpret_cast<uint64*>(&control[OUTSIDE]);
@@ -147,7 +152,7 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
     }
 
     while (true) {
-        enter(round == 0 ? LIGHT_EDGES : HEAVY_EDGES);
+        enter(shared.round == 0 ? LIGHT_EDGES : HEAVY_EDGES);
 #pragma unroll 1
         for (int which = 0; which < 2; ++which) {
             const uint64 number = span_number(which), base = number * shared.span;
@@ -155,7 +160,7 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
             const bool any = base < static_cast<uint64>(arcs);
             const count_t begin = static_cast<count_t>(any ? base : 0);
             const count_t end = static_cast<count_t>(any ? base + (shared.span < rest ? shared.span : rest) : 0);
-            Lister lister = {graph, label, pages, base, 0, 0, any ? first_row[number] : 0, round != 0};
+            Lister lister = {graph, label, pages, base, 0, 0, any ? first_row[number] : 0, shared.round != 0};
             if (filters) {
                 list_light(shared, graph, begin, end, lister);
             } else {
@@ -181,7 +186,7 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
             continue;
         }
 
-        enter(round == 0 ? LIGHT_ROUNDS : HEAVY_ROUNDS);
+        enter(shared.round == 0 ? LIGHT_ROUNDS : HEAVY_ROUNDS);
         begin_rounds();
         while (live > few) {
             held = bid_by_slots(pages, held, narrow, renumbered(), best_key);
@@ -190,18 +195,19 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
                 bid_again_by_slots(pages, held, best_key, best_id);
                 barrier();
             }
-            round += 1;
-            hook_by_slots(shared, live, pages, narrow, best_key, best_id, up, forest, control, live_after(round));
+            next_round();
+            hook_by_slots(shared, live, pages, narrow, best_key, best_id, up, forest, control, live_after(shared.round));
             barrier();
-            forget_bids(current(live_after(round)));
+            forget_bids(current(live_after(shared.round)));
             renumber();
         }
         if (live > 1) {
             const Matrix matrix = {matrix_cells, live};
             fill_matrix(pages, held, renumbered(), matrix);
             barrier();
-            round += finish_on_matrix(shared, matrix, pages, link, forest, &control[FOREST], barrier);
-            if (grid_thread() == 0) *live_after(round + 1) = 0;
+            const uint32 rounds = finish_on_matrix(shared, matrix, pages, link, forest, &control[FOREST], barrier);
+            if (threadIdx.x == 0) shared.round += rounds;
+            if (grid_thread() == 0) *live_after(shared.round + 1) = 0;
         }
         if (!filters) break;
 
@@ -257,14 +263,14 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
             }
             link_components(region, in_region, best_key, best_id, pick, link);
             barrier();
-            round += 1;
+            next_round();
             hook_along_links(shared, live, false, pick, link, up, best_key, best_id, forest, control,
-                             live_after(round));
+                             live_after(shared.round));
             barrier();
             renumber();
         }
         break;
     }
-    if (grid_thread() == 0) control[ROUNDS] = round;
+    if (grid_thread() == 0) control[ROUNDS] = shared.round;
     enter(END);
 }

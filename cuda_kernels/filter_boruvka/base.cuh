@@ -163,7 +163,8 @@ struct Shared {
     weight_key_t sample_key[SAMPLES];
     index_t sample_arc[SAMPLES];
     uint64 counts[WARPS];
-    uint32 barriers;          // passed, counted by thread 0
+    uint32 barriers;          // passed, counted by thread 0,
+    uint32 round;             // and rounds
     uint32 batches;           // of the block's rows, 32 each, that its warps have taken
     slot_t begin[WARPS][2];   // where the slots of each span begin,
     uint32 listed[WARPS][2];  // and the edges of it
@@ -232,11 +233,11 @@ __device__ __forceinline__ uint64 block_scan(Shared& shared, uint64 mine, uint64
 // are long.  A batch is COUNT times 32 rows, a grid apart.  Returns the first of the next batch, beyond the last row if
 // none is left; `taken` is in shared memory, 0 at first.  All 32 lanes must call.
 template <int COUNT>
-__device__ __forceinline__ int64 next_batch(uint32* taken) {
+__device__ __forceinline__ uint32 next_batch(uint32* taken) {
     uint32 batch = 0;
     if (lane_id() == 0) batch = atomicAdd(taken, 1u);
     batch = __shfl_sync(FULL_MASK, batch, 0);
-    return batch / WARPS * COUNT * grid_threads() + blockIdx.x * BLOCK + batch % WARPS * WARP;
+    return (batch / WARPS * COUNT * gridDim.x + blockIdx.x) * BLOCK + batch % WARPS * WARP;
 }
 
 // Sixteen bytes of weights.

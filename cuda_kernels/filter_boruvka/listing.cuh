@@ -338,8 +338,8 @@ __device__ void list_rows(Shared& shared, const Graph& graph, const int32* __res
     uint32 gathered = 0;
     bool last = false;
     while (!last) {
-        const int64 first = next_batch<SEEN>(&shared.batches);
-        last = first >= graph.vertices;
+        const uint32 first = next_batch<SEEN>(&shared.batches);
+        last = first >= static_cast<uint32>(graph.vertices);
         int32 component[SEEN];
         load_labels(label, first + lane_id(), graph.vertices, component);
 #pragma unroll
@@ -347,7 +347,7 @@ __device__ void list_rows(Shared& shared, const Graph& graph, const int32* __res
             const bool found = component[k] != DEAD && component[k] != giant;
             const unsigned finders = __ballot_sync(FULL_MASK, found);
             const uint32 place = gathered + __popc(finders & lanes_before());
-            if (found) outside[place] = static_cast<int32>(first + k * grid_threads() + lane_id());
+            if (found) outside[place] = static_cast<int32>(first + k * gridDim.x * BLOCK + lane_id());
             gathered += __popc(finders);
         }
         __syncwarp();

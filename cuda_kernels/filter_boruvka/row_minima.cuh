@@ -53,16 +53,17 @@ __device__ __forceinline__ void prefetch_range(const T* array, index_t begin, in
 // its 32 rows before it reads them, for their targets too where every line is needed, and for the next rows' offsets.
 __device__ void pick_row_minima(const Graph& graph, count_t tile, uint32* batches, index_t* pick, int32* link,
                                 int32* tile_row, int32* hubs, uint32* hub_count) {
-    for (int64 first = next_batch<1>(batches); first < graph.vertices; first = next_batch<1>(batches)) {
-        const int64 v = first + lane_id();
+    const uint32 vertices = graph.vertices;
+    for (uint32 first = next_batch<1>(batches); first < vertices; first = next_batch<1>(batches)) {
+        const uint32 v = first + lane_id();
         index_t begin = graph.arcs, end = graph.arcs;
-        if (v < graph.vertices) {
+        if (v < vertices) {
             begin = graph.offsets[v];
             end = graph.offsets[v + 1];
         }
         const index_t length = end - begin;
-        const int64 next = first + grid_threads() + lane_id() * WARP;
-        if (lane_id() < 2 && next <= graph.vertices) prefetch_line(&graph.offsets[next]);
+        const uint32 next = first + gridDim.x * BLOCK + lane_id() * WARP;
+        if (lane_id() < 2 && next <= vertices) prefetch_line(&graph.offsets[next]);
         const index_t from = __shfl_sync(FULL_MASK, begin, 0), to = __shfl_sync(FULL_MASK, end, WARP - 1);
         if (to - from <= WARP * MOST_AHEAD) prefetch_range(graph.weights, from, to);
         if (to - from <= WARP * TARGETS_AHEAD) prefetch_range(graph.targets, from, to);
@@ -70,7 +71,7 @@ __device__ void pick_row_minima(const Graph& graph, count_t tile, uint32* batche
             tile_row[t] = static_cast<int32>(v);
         }
         index_t arc = NO_ARC;
-        if (v < graph.vertices && length < SHORT_ROW) {
+        if (v < vertices && length < SHORT_ROW) {
             arc = lightest_arc<1>(graph, begin, end, 0).arc;
             pick[v] = arc;
         }
@@ -97,7 +98,7 @@ __device__ void pick_row_minima(const Graph& graph, count_t tile, uint32* batche
             if (lane_id() == 0) pick[first + owner] = best.arc;
         }
         __syncwarp();  // each lane sees the pick of its own row
-        if (v < graph.vertices && length < HUB_ROW) {
+        if (v < vertices && length < HUB_ROW) {
             if (length >= SHORT_ROW) arc = pick[v];
             link[v] = arc == NO_ARC ? NO_LINK : graph.targets[arc];
         }
