@@ -513,7 +513,9 @@ forest_on_ranks_rounds(uint32 components, uint64 entries, int32 ordered, int32 a
     Edge* const region = list + base;
     uint32 held = static_cast<uint32>(entries * (keeper + 1) / keepers - base);
     const Piece slots = {list};
-    Holding in_order = {{base, base}, held, held};
+    if (lane_id() == 0) shared.begin[threadIdx.x / WARP][0] = base;
+    __syncwarp();
+    Holding in_order = {shared.begin[threadIdx.x / WARP], held, held};
     constexpr bool narrow = sizeof(weight_key_t) == 4;
     int64* const picked = forest + control[NAMES];
     if (threadIdx.x == 0) shared.levels[0] = 0;
