@@ -8,8 +8,8 @@ heavy edges that still join two components.
     3  light edges      arcs below a sampled threshold that join two components are listed, in their order
                         (all arcs, if degrees are low): a few for each vertex, more where the graph is clustered
     4  rounds           each component picks its lightest listed edge, hooks, and is renumbered;
-                        edges inside are dropped; when few components are left, they keep their numbers and hang on
-                        each other, which takes a barrier less
+                        edges inside are dropped, and those seen beside a lighter parallel one; when few components are
+                        left, a matrix takes the lightest edge between each two, and the last rounds read its rows
     5  heavy edges      as 3, for the rest: after 4 nearly all vertices lie in one giant component, and an edge that
                         joins two components has an end outside of it, so only the rows of vertices outside are read,
                         and of each only the lightest edge into the giant component is listed
@@ -18,15 +18,15 @@ heavy edges that still join two components.
 Where no component is giant, 5 lists all edges that are left as 3 does.  Where the list has no room for what is to be
 listed, the threshold is lowered, and 3 to 5 are repeated.
 
-The phases stand in filter_boruvka/, in this order: row_minima, hooking, listing, rounds; what they share is in base.
+The phases stand in filter_boruvka/, in this order: row_minima, hooking, listing, rounds, matrix; what they share is in
+base.
 
     offsets (n+1)  targets (arcs)  weights (arcs)      the graph, both arcs of every edge, rows by target
     label (n)          component of each vertex; DEAD if isolated
-    pick, link, up (n) per vertex, then per component: the lightest arc, where it leads (in late rounds of 4: what the
-                       component hangs on); one that is above, or the root's number
-    first_row (spans)  the row in which the span of arcs begins that a warp goes through when light edges are listed
-    best_key, best_id  (components <= n/2)             lightest listed edge of each component: key, and slot or id; in
-                       late rounds best_key holds those of two rounds
+    pick, link, up (n) per vertex, then per component: the lightest arc, where it leads; one that is above, or the
+                       root's number
+    first_row (spans)  the row in which each span of arcs begins; a warp lists the light edges of two spans
+    best_key, best_id  (components <= n/2)             lightest listed edge of each component: key, and slot or id
     chain (n)          the numbers of each round behind each other, to find a vertex's component after all rounds
     list (room * PAGE) listed edges: light ones on pages, each warp's in order, others one after the other; who listed
                        them compacts them in place
@@ -35,6 +35,7 @@ The phases stand in filter_boruvka/, in this order: row_minima, hooking, listing
     forest (n-1)       picked edges, each by the position of one of its arcs
     control (CONTROL_WORDS)    counters of this launch (enum Control)
     timeline (END + 1) when each phase began (enum Phase)
+    cells              of the matrix: for `dense` components, the words that struct Matrix says
 
 Invariants.  Edges compare by (weight, id), id = position of the arc u->v with u < v.  Inside a row that is (weight,
 position).  Every edge in the forest is the lightest that leaves some set of vertices, so the order in which edges are
@@ -55,19 +56,20 @@ do and find them, and reading only the rows outside the giant component are ours
 
 // Launch: cooperative, BLOCK threads, at most as many blocks as are resident; `control` is all 0.
 // `wanted` is how many arcs should be light if every vertex has arcs, 0 for all (then phases 5 and 6 are not needed);
-// `room` is how many pages the list has, at least one for each span and one more.
+// `room` is how many pages the list has, at least one for each span and one more; `dense` is from how many components on
+// the rounds are made on a matrix, 1 to MOST_DENSE and at most n/2.
 // Writes forest; control[FOREST] is the number of its edges.
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
 filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __restrict__ offsets,
                const int32* __restrict__ targets, const weight_t* __restrict__ weights, int32* label, index_t* pick,
                int32* link, int32* up, uint64* best_key, uint64* best_id, int32* chain, Edge* list, uint32 room,
                uint32* page_of, int32* first_row, int32* hubs, index_t* forest, uint32* control, uint64* timeline,
-               uint64* matrix_cells, uint32 dense) {
+               uint64* cells, uint32 dense) {
     __shared__ Shared shared;
     const Graph graph = {vertices, arcs, offsets, targets, weights};
     const Pages pages = {list, room, page_of, &control[PAGES]};
     const bool narrow = sizeof(weight_key_t) == 4 && (INDEX_BITS == 32 || arcs < 0xffffffffll);
-    const uint32 few = narrow ? dense : 1;  // of so many components a matrix takes the bids
+    const uint32 few = narrow ? dense : 1;  // a bid on the matrix is one word
     uint32 chases = 0;
     const auto barrier = [&]() { grid_barrier(&control[ARRIVALS], &shared.barriers); };
     // A phase that is entered again, because the list was too short, goes on.
@@ -93,8 +95,8 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
             if (!PACKED) best_id[t] = NO_BID;
         }
         if (count > few) return;
-        const uint32 words = Matrix{matrix_cells, count}.words();
-        for (int64 t = grid_thread(); t < words; t += grid_threads()) matrix_cells[t] = NO_BID;
+        const uint32 words = Matrix{cells, count}.words();
+        for (int64 t = grid_thread(); t < words; t += grid_threads()) cells[t] = NO_BID;
     };
 
     if (threadIdx.x == 0) {
@@ -118,9 +120,9 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
     learn(vertices, label);
 
     uint32 live = current(&control[LIVE]);
-    Holding held;   // by the warp, of the list in order
+    Holding held;   // what the warp has listed
     uint32 levels;  // rounds whose numbers are in the chain
-    // Behind a barrier.
+    // Begins after a barrier, so that nobody reads the last round's number any more.
     const auto next_round = [&]() {
         if (threadIdx.x == 0) shared.round += 1;
         __syncthreads();
@@ -202,7 +204,7 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
             renumber();
         }
         if (live > 1) {
-            const Matrix matrix = {matrix_cells, live};
+            const Matrix matrix = {cells, live};
             fill_matrix(pages, held, renumbered(), matrix);
             barrier();
             const uint32 rounds = finish_on_matrix(shared, matrix, pages, link, forest, &control[FOREST], barrier);

@@ -57,8 +57,8 @@ constexpr int POSITIONS = WARP * (STREAMED * QUAD + LISTED);  // arcs a warp gat
 constexpr int CHASE = 32;              // links followed before the others get a chance to shorten the chain
 constexpr int MAX_ROUNDS = 34;
 constexpr int LONG_WAY = 8;            // links after which a component's way to its root is shortened for others
-constexpr int MOST_DENSE = 1024;       // components between which a matrix takes the bids
-constexpr int IN_ROW = 2;              // loads a lane has under way in a row of it
+constexpr int MOST_DENSE = 1024;       // components between which a matrix takes the lightest edges
+constexpr int IN_ROW = 2;              // loads that a lane has under way in a row of it
 constexpr int SAMPLES = BLOCK;         // arcs sampled for the threshold, and vertices
 constexpr float CLUSTERED = 0.4f;      // of the pairs of neighbours of a vertex so many are edges, or more
 constexpr float MORE_CLUSTERED = 2.3f; // so many times the arcs are light then,
@@ -163,9 +163,9 @@ struct Shared {
     weight_key_t sample_key[SAMPLES];
     index_t sample_arc[SAMPLES];
     uint64 counts[WARPS];
-    uint32 barriers;          // passed, counted by thread 0,
-    uint32 round;             // and rounds
-    uint32 batches;           // of the block's rows, 32 each, that its warps have taken
+    uint32 barriers;          // passed,
+    uint32 round;             // rounds begun,
+    uint32 batches;           // and batches of rows that the warps have taken
     slot_t begin[WARPS][2];   // where the slots of each span begin,
     uint32 listed[WARPS][2];  // and the edges of it
     uint32 bases[3];

@@ -53,7 +53,7 @@ def arrays(sizes: InputSizes) -> ArrayTable:
         "first_row": (most_spans(sizes), np.int32),
         "forest": (max(n - 1, 1), index),
         "control": (FILE["CONTROL_WORDS"], np.uint32),
-        "matrix": (dense(sizes) * (dense(sizes) + 5 + 2 * FILE["WARP"] * FILE["IN_ROW"]), np.uint64),
+        "cells": (matrix_words(dense(sizes)), np.uint64),
         "timeline": (len(FILE.phases), np.uint64),
     }
 
@@ -82,8 +82,13 @@ def holds_back(sizes: InputSizes) -> bool:
 
 
 def dense(sizes: InputSizes) -> int:
-    """Return the most components between which a matrix takes the bids."""
+    """Return how many components are few enough for a matrix of the lightest edges between each two."""
     return max(1, min(FILE["MOST_DENSE"], sizes.vertices // 2))
+
+
+def matrix_words(components: int) -> int:
+    """Return the words of that matrix: rows that are read some at once, and five bids for each."""
+    return components * (components + 2 * FILE["WARP"] * FILE["IN_ROW"] + 5)
 
 
 class State(Arrays):
@@ -113,7 +118,7 @@ class State(Arrays):
             *(self.label, self.pick, self.link, self.up, self.best_key, self.best_id, self.chain),
             *(self.list, np.uint32(self.room), self.page_of, self.first_row, self.hubs),
             *(self.forest, self.control, self.timeline),
-            *(self.matrix, np.uint32(self.dense)),
+            *(self.cells, np.uint32(self.dense)),
         )
 
 

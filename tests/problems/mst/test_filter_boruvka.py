@@ -231,6 +231,31 @@ def test_weights_that_begin_anywhere_are_read_one_by_one() -> None:
     np.testing.assert_array_equal(filter_boruvka.finish(state, raw).edges, expected("mst", graph, ()).edges)
 
 
+@pytest.mark.usefixtures("filtering")
+@pytest.mark.parametrize("few", [1, 5, 60])
+@pytest.mark.parametrize("text", ["grid:30x30,w=1..3", "random:n=900,m=5000", "rmat:9"])
+def test_from_how_many_components_on_a_matrix_serves_does_not_change_the_forest(
+    monkeypatch: pytest.MonkeyPatch, few: int, text: str
+) -> None:
+    monkeypatch.setattr(filter_boruvka, "dense", lambda _: few)
+    for seed in range(2):
+        solved(generate(text), seed)
+
+
+@pytest.mark.parametrize("few", [1, 5, 60])
+@pytest.mark.parametrize("text", ["grid:30x30,w=1..3", "path:700"])
+def test_the_last_rounds_leave_bids_in_the_matrix_if_there_is_one(
+    monkeypatch: pytest.MonkeyPatch, few: int, text: str
+) -> None:
+    monkeypatch.setattr(filter_boruvka, "dense", lambda _: few)
+    device = EmulatedDevice()
+    state = filter_boruvka.State(make_resident(GraphView.of(generate(text)), device)[0], device)
+    device.fill(state.cells, 0)
+    filter_boruvka.run(state, NullClock())
+    bids = np.setdiff1d(device.download(state.cells), [0, 2**64 - 1])
+    assert (len(bids) > 0) == (few > 1)
+
+
 RACED = {
     "random": lambda: undirected(400, edges_at_random(400, 2000, 30, 5)),
     "equal weights": lambda: undirected(300, edges_at_random(300, 1500, 1, 6)),
@@ -242,8 +267,12 @@ RACED = {
 
 
 @pytest.mark.usefixtures("filtering")
+@pytest.mark.parametrize("few", [5, 1024])
 @pytest.mark.parametrize("name", RACED)
-def test_it_has_no_race_beyond_those_explained_in_the_kernel(name: str) -> None:
+def test_it_has_no_race_beyond_those_explained_in_the_kernel(
+    monkeypatch: pytest.MonkeyPatch, name: str, few: int
+) -> None:
+    monkeypatch.setattr(filter_boruvka, "dense", lambda sizes: min(few, sizes.vertices // 2))
     device = EmulatedDevice(seed=3, races=True)
     graph = RACED[name]()
     result, _ = run_on(device, "mst", "filter-boruvka", graph)
