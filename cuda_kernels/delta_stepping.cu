@@ -116,7 +116,7 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
         shared.settled_before = shared.pushes_before = shared.repeats_before = 0;
         shared.steps_before = shared.steps = 0;
         shared.settled_last = 1;
-        shared.barriers = shared.packed = shared.bucket = shared.lost = 0;
+        shared.barriers = shared.packed = shared.bucket = shared.lost = shared.near_left = shared.far_left = 0;
         for (int what = 0; what < TALLIES; ++what) shared.tallies[what] = 0;
         shared.floor = 0;
         for (int phase = 0; phase < PHASES; ++phase) shared.spent[phase] = 0;

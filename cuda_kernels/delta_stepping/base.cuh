@@ -28,11 +28,12 @@ constexpr int LOCAL_ROW = 64;     // in local steps from this many on
 constexpr int PIECE = 2 * WARP * IN_FLIGHT;  // arcs
 constexpr int HUB_SHIFT = 36;     // hubs and their pieces share a word
 constexpr int AHEAD = 32;         // entries that share a cache line: what lies that far is fetched in advance
-constexpr int BUFFER = 64;        // entries a warp holds back, to write them out together
+constexpr int NEAR_BUFFER = 128;  // near entries a warp holds back in wide rounds, to write them out together,
+constexpr int FAR_BUFFER = 64;    // and far ones
 constexpr int LOCAL_STEPS = 128;  // before what a block holds is dealt out anew,
 constexpr int CROWD = 2;          // and of which one calls for that where it has for its warps so many times what
 constexpr int CROWD_STEPS = 24;   // they relax at once, and so many times, divided by the steps so far;
-constexpr int LOCAL_ROOM = BUFFER * WARPS / 2;  // entries of each of the two queues of a block, in the same memory
+constexpr int LOCAL_ROOM = NEAR_BUFFER * WARPS / 4;  // entries of each of the two queues of a block, in that memory
 constexpr bool PACKABLE = NARROW && SUMS_OVERFLOW;  // rows are packed only of integers, whose sums are exact
 constexpr int PACKED = 4;         // arcs of a packed row
 constexpr int PACKED_A_STEP = 1 << 17;  // about so many are written in the time of a local step
@@ -129,14 +130,27 @@ struct Seen {
     uint64 least;     // the complement of the least distance that is pending
 };
 
+// What warps hold back, each ROOM entries.
+template <int ROOM>
+struct Buffers {
+    int32 vertex[WARPS * ROOM];
+    distance_t length[WARPS * ROOM];
+};
+
+// The two queues of a block in local steps, which take turns.
+struct LocalQueues {
+    int32 vertex[2 * LOCAL_ROOM];
+    distance_t length[2 * LOCAL_ROOM];
+    index_t begin[2 * LOCAL_ROOM], end[2 * LOCAL_ROOM];
+};
+
 // The shared memory of a block.
 struct Shared {
-    int32 near_vertex[WARPS * BUFFER];
-    distance_t near_length[WARPS * BUFFER];
-    int32 far_vertex[WARPS * BUFFER];
-    distance_t far_length[WARPS * BUFFER];
-    index_t local_begin[2 * LOCAL_ROOM];  // of the block's own queues, whose entries lie where
-    index_t local_end[2 * LOCAL_ROOM];    // the near ones do otherwise
+    union {
+        Buffers<NEAR_BUFFER> near_held;  // in wide rounds
+        LocalQueues local;
+    };
+    Buffers<FAR_BUFFER> far_held;
     int32 carried_vertex[PACKABLE ? CARRIED * WARPS : 1];  // what warps carry, a ring each
     distance_t carried_length[PACKABLE ? CARRIED * WARPS : 1];
     PackedRow carried_row[PACKABLE ? CARRIED * WARPS : 1];
@@ -146,7 +160,8 @@ struct Shared {
     uint32 sums[WARPS];
     uint32 local_count[3];  // entries of the block's own queues; the words take turns
     uint32 crowded[2];      // CROWDED, as a step has seen it; the words take turns
-    uint32 base;
+    uint32 base, far_base;
+    uint32 near_left, far_left;  // entries that warps still hold at the end of a round
     Seen seen;
     uint32 round;           // from 1
     uint32 bucket;          // number of the far list

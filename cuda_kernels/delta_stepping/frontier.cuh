@@ -80,10 +80,10 @@ __device__ __forceinline__ uint32 relax_locally(Push& push, const Queue& queue, 
     for (uint32 i = threadIdx.x; i < dealt; i += BLOCK) {
         const uint32 entry = blockIdx.x + i * gridDim.x;
         const Row row = row_of(push.graph, queue.vertex[entry], queue.length[entry]);
-        shared.near_vertex[i] = row.vertex;
-        shared.near_length[i] = row.length;
-        shared.local_begin[i] = row.begin;
-        shared.local_end[i] = row.end;
+        shared.local.vertex[i] = row.vertex;
+        shared.local.length[i] = row.length;
+        shared.local.begin[i] = row.begin;
+        shared.local.end[i] = row.end;
     }
     if (threadIdx.x == 0) shared.local_count[1] = 0;
     __syncthreads();
@@ -104,8 +104,8 @@ __device__ __forceinline__ uint32 relax_locally(Push& push, const Queue& queue, 
             const uint32 slot = first + (static_cast<uint32>(lane_id()) >> group_shift);
             Row row = {0, UNREACHED, 0, 0};
             if (slot < held) {
-                row = {shared.near_vertex[from + slot], shared.near_length[from + slot],
-                       shared.local_begin[from + slot], shared.local_end[from + slot]};
+                row = {shared.local.vertex[from + slot], shared.local.length[from + slot],
+                       shared.local.begin[from + slot], shared.local.end[from + slot]};
             }
             relax_groups(push, row, 1 << group_shift, hubs);
         }
@@ -131,8 +131,8 @@ __device__ __forceinline__ uint32 relax_locally(Push& push, const Queue& queue, 
     for (uint32 i = threadIdx.x; i < held; i += BLOCK) {
         const uint32 entry = shared.base + i, slot = step % 2 * LOCAL_ROOM + i;
         if (entry >= shared.near.room) continue;
-        shared.near.queue.vertex[entry] = shared.near_vertex[slot];
-        shared.near.queue.length[entry] = shared.near_length[slot];
+        shared.near.queue.vertex[entry] = shared.local.vertex[slot];
+        shared.near.queue.length[entry] = shared.local.length[slot];
     }
     return step;
 }

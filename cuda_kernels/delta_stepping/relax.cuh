@@ -67,13 +67,13 @@ struct Outbox {
                 push_locally(nears, row);
             } else {
                 if (nears >> lane_id() & 1) {
-                    const uint32 slot = first_slot() + near_held + __popc(nears & below);
-                    shared.near_vertex[slot] = row.vertex;
-                    shared.near_length[slot] = row.length;
+                    const uint32 slot = threadIdx.x / WARP * NEAR_BUFFER + near_held + __popc(nears & below);
+                    shared.near_held.vertex[slot] = row.vertex;
+                    shared.near_held.length[slot] = row.length;
                 }
                 near_held += __popc(nears);
                 __syncwarp();
-                if (near_held > BUFFER - WARP) spill_near();
+                if (near_held > NEAR_BUFFER - WARP) spill_near();
             }
         }
         push_far(winners & ~nears, row.vertex, row.length);
@@ -83,13 +83,13 @@ struct Outbox {
     __device__ __forceinline__ void push_far(unsigned fars, int32 v, distance_t length) {
         if (fars == 0 || !far_open) return;
         if (fars >> lane_id() & 1) {
-            const uint32 slot = first_slot() + far_held + __popc(fars & lanes_before());
-            shared.far_vertex[slot] = v;
-            shared.far_length[slot] = length;
+            const uint32 slot = threadIdx.x / WARP * FAR_BUFFER + far_held + __popc(fars & lanes_before());
+            shared.far_held.vertex[slot] = v;
+            shared.far_held.length[slot] = length;
         }
         far_held += __popc(fars);
         __syncwarp();
-        if (far_held > BUFFER - WARP) spill_far();
+        if (far_held > FAR_BUFFER - WARP) spill_far();
     }
 
     // Put the rows of the lanes in `nears` into the block's queue; what finds no room there goes into the near queue.
@@ -103,10 +103,10 @@ struct Outbox {
         const bool mine = nears >> lane_id() & 1;
         if (mine && slot < LOCAL_ROOM) {
             const uint32 at = (local_step + 1) % 2 * LOCAL_ROOM + slot;
-            shared.near_vertex[at] = row.vertex;
-            shared.near_length[at] = row.length;
-            shared.local_begin[at] = row.begin;
-            shared.local_end[at] = row.end;
+            shared.local.vertex[at] = row.vertex;
+            shared.local.length[at] = row.length;
+            shared.local.begin[at] = row.begin;
+            shared.local.end[at] = row.end;
             fetch_ahead(row);
         }
         enqueue(__ballot_sync(FULL_MASK, mine && slot >= LOCAL_ROOM), row.vertex, row.length);
@@ -136,56 +136,69 @@ struct Outbox {
         prefetch_line(&distance[vertex]);
     }
 
-    // Where the warp's buffers begin.
-    __device__ __forceinline__ uint32 first_slot() const { return threadIdx.x / WARP * BUFFER; }
+    // Reserve `count` entries of the near queue, by one thread.  What finds no room is entered again later.
+    __device__ __forceinline__ uint32 reserve_near(uint32 count) {
+        const uint32 base = atomicAdd(shared.near.count, count);
+        if (base + count > shared.near.room) atomicAdd(&control[LOST], 1u);
+        return base;
+    }
 
-    // Reserve `count` entries of the near queue.  What finds no room is entered again later.
+    // The same for the whole warp.
     __device__ __forceinline__ uint32 reserve(uint32 count) {
         uint32 base = 0;
-        if (lane_id() == 0) {
-            base = atomicAdd(shared.near.count, count);
-            if (base + count > shared.near.room) atomicAdd(&control[LOST], 1u);
-        }
+        if (lane_id() == 0) base = reserve_near(count);
         return __shfl_sync(FULL_MASK, base, 0);
     }
 
-    // Write the near buffer to the near queue.
-    __device__ __forceinline__ void spill_near() {
-        const uint32 base = reserve(near_held);
+    // Write the near buffer to the near queue, from entry `base` on.
+    __device__ __forceinline__ void write_near(uint32 base) {
         const List& near = shared.near;
         for (uint32 i = lane_id(); i < near_held; i += WARP) {
             if (base + i < near.room) {
-                near.queue.vertex[base + i] = shared.near_vertex[first_slot() + i];
-                near.queue.length[base + i] = shared.near_length[first_slot() + i];
+                near.queue.vertex[base + i] = shared.near_held.vertex[threadIdx.x / WARP * NEAR_BUFFER + i];
+                near.queue.length[base + i] = shared.near_held.length[threadIdx.x / WARP * NEAR_BUFFER + i];
             }
         }
         near_held = 0;
         __syncwarp();
     }
+    __device__ __forceinline__ void spill_near() { write_near(reserve(near_held)); }
 
-    // Append the far buffer to the far list.  A list that overflows is not used: all distances are read instead.
-    __device__ __forceinline__ void spill_far() {
+    // Write the far buffer to the far list, from entry `base` on.  A list that overflows is not used: all distances are
+    // read instead.
+    __device__ __forceinline__ void write_far(uint32 base) {
         const List& far = shared.far;
-        uint32 base = 0;
-        if (lane_id() == 0) base = atomicAdd(far.count, far_held);
-        base = __shfl_sync(FULL_MASK, base, 0);
         for (uint32 i = lane_id(); i < far_held; i += WARP) {
             if (base + i < far.room) {
-                const distance_t length = shared.far_length[first_slot() + i];
-                far.queue.vertex[base + i] = shared.far_vertex[first_slot() + i];
-                far.queue.length[base + i] = length;
-                lower_to(&shared.far_least, length);
+                far.queue.vertex[base + i] = shared.far_held.vertex[threadIdx.x / WARP * FAR_BUFFER + i];
+                far.queue.length[base + i] = shared.far_held.length[threadIdx.x / WARP * FAR_BUFFER + i];
             }
         }
         far_open = base + far_held <= far.room;
         far_held = 0;
         __syncwarp();
     }
+    __device__ __forceinline__ void spill_far() {
+        uint32 base = 0;
+        if (lane_id() == 0) base = atomicAdd(shared.far.count, far_held);
+        note_far_least();
+        write_far(__shfl_sync(FULL_MASK, base, 0));
+    }
 
-    // Write out everything, and tell all blocks what the next threshold needs to know.  All threads must call.
+    // Keep the least distance in the far buffer.
+    __device__ __forceinline__ void note_far_least() {
+        for (uint32 i = lane_id(); i < far_held; i += WARP) {
+            lower_to(&shared.far_least, shared.far_held.length[threadIdx.x / WARP * FAR_BUFFER + i]);
+        }
+    }
+
+    // Write out everything, and tell all blocks what the next threshold needs to know.  A block reserves for all of its
+    // warps at once, since reservations wait for each other.  All threads must call.
     __device__ __forceinline__ void flush() {
-        if (near_held != 0) spill_near();
-        if (far_held != 0) spill_far();
+        uint32 near_at = 0, far_at = 0;
+        if (lane_id() == 0 && near_held != 0) near_at = atomicAdd(&shared.near_left, near_held);
+        if (lane_id() == 0 && far_held != 0) far_at = atomicAdd(&shared.far_left, far_held);
+        note_far_least();
         if (tally != 0) atomicAdd(&shared.tallies[lane_id()], tally);
         tally = 0;
         __syncthreads();
@@ -197,7 +210,16 @@ struct Outbox {
             if (shared.steps != 0) atomicAdd(&control[STEPS], shared.steps);
             shared.steps = 0;
             if (shared.far_least != UNREACHED) atomicMax(shared.far.least, ~static_cast<uint64>(shared.far_least));
+            if (shared.near_left != 0) shared.base = reserve_near(shared.near_left);
+            shared.near_left = 0;
         }
+        if (threadIdx.x == WARP) {
+            if (shared.far_left != 0) shared.far_base = atomicAdd(shared.far.count, shared.far_left);
+            shared.far_left = 0;
+        }
+        __syncthreads();
+        if (near_held != 0) write_near(shared.base + __shfl_sync(FULL_MASK, near_at, 0));
+        if (far_held != 0) write_far(shared.far_base + __shfl_sync(FULL_MASK, far_at, 0));
     }
 };
 
