@@ -260,12 +260,12 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
 
         // Everything within the horizon is settled.  If few arcs are left outside, the vertices there pull; else those
         // within are relaxed once more, without a horizon.
-        sum_degrees(shared, graph, distance, &wide_control[REACHED_ARCS]);
+        weigh_sides(shared, graph, distance, &wide_control[BALANCE]);
         barrier();
-        const uint64 within = current(&wide_control[REACHED_ARCS]);
+        const bool mostly_within = static_cast<int64>(current(&wide_control[BALANCE])) >= 0;
         push.horizon = UNREACHED;
-        if (symmetric && static_cast<uint64>(arcs) - within <= within) {
-            Pull pull = {graph, distance, control, horizon};
+        if (symmetric && mostly_within) {
+            Pull pull = {graph, distance, control, shared, horizon};
             pull_rows(pull, hubs(round));
             if (grid_thread() == 0) {
                 *hubs(round + 1).pieces = 0;

@@ -19,13 +19,13 @@ constexpr int RESIDENT = NARROW ? 2 : 1;
 #endif
 constexpr int BLOCK = 512;
 constexpr int WARPS = BLOCK / WARP;
-constexpr int IN_FLIGHT = SUMS_OVERFLOW ? 4 : 3;  // arcs a lane has under way in a long row (floats take registers),
-constexpr int DEALT = SUMS_OVERFLOW ? 3 : 2;  // when the arcs of short rows are dealt out,
+constexpr int QUAD = 4;           // arcs a lane has under way in a long row, side by side,
+constexpr int DEALT = SUMS_OVERFLOW ? 3 : 2;  // when the arcs of short rows are dealt out (floats take registers),
 constexpr int SCANNED = 4;        // and distances when all are read
 constexpr int LONG_ROW = 64;      // from this many arcs on a warp relaxes a row alone,
 constexpr int HUB_ROW = 256;      // and from this many on all warps of the grid do, a piece each;
 constexpr int LOCAL_ROW = 64;     // in local steps from this many on
-constexpr int PIECE = 2 * WARP * IN_FLIGHT;  // arcs
+constexpr int PIECE = WARP * QUAD;  // arcs
 constexpr int HUB_SHIFT = 36;     // hubs and their pieces share a word
 constexpr int AHEAD = 32;         // entries that share a cache line: what lies that far is fetched in advance
 constexpr int NEAR_BUFFER = 128;  // near entries a warp holds back in wide rounds, to write them out together,
@@ -74,7 +74,7 @@ enum WideControl {
     HUB_PIECES,                  // three words that take turns: hubs << HUB_SHIFT | pieces
     LEAST = HUB_PIECES + 3,      // two words that take turns: the complement of the least pending distance
     FAR_LEAST = LEAST + 2,       // three words that take turns: of the least that was entered into the far list
-    REACHED_ARCS = FAR_LEAST + 3,  // arcs out of the vertices below the horizon
+    BALANCE = FAR_LEAST + 3,     // arcs out of the vertices below the horizon, less those of the others
     WIDE_CONTROL_WORDS
 };
 
@@ -183,6 +183,14 @@ struct Shared {
 };
 
 // ------------------------------------------------------------------ helpers
+
+// The four arcs, side by side, that an arc belongs to begin here.
+__device__ __forceinline__ index_t quad_of(index_t arc) { return arc / QUAD * QUAD; }
+
+// A long row is cut into pieces where quads meet.
+__device__ __forceinline__ count_t pieces_of(index_t begin, index_t end) {
+    return static_cast<count_t>((end - quad_of(begin) + PIECE - 1) / PIECE);
+}
 
 // Number of the warp in the grid, such that neighbouring numbers belong to different blocks.
 __device__ __forceinline__ uint32 grid_warp() { return threadIdx.x / WARP * gridDim.x + blockIdx.x; }

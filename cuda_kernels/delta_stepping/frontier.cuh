@@ -160,35 +160,33 @@ __device__ __forceinline__ void relax_widely(Push& push, const Queue& queue, uin
 template <typename Visit>
 __device__ __forceinline__ void relax_hubs(Visit& visit, const Graph& graph, const distance_t* distance,
                                            const Hubs& hubs, uint64 word) {
-    const uint64 rows = word >> HUB_SHIFT < hubs.room ? word >> HUB_SHIFT : hubs.room,
-                 pieces = word & ((1ull << HUB_SHIFT) - 1);
-    const uint64 last = pieces * (grid_warp() + 1) / grid_warps();
-    uint64 piece = pieces * grid_warp() / grid_warps();
-    if (piece >= last) return;
-    uint64 hub = 0, beyond = rows;  // the last hub whose first piece is not after `piece`
+    const uint32 rows = static_cast<uint32>(word >> HUB_SHIFT < hubs.room ? word >> HUB_SHIFT : hubs.room);
+    const uint64 pieces = word & ((1ull << HUB_SHIFT) - 1), mine = pieces * grid_warp() / grid_warps();
+    uint32 left = static_cast<uint32>(pieces * (grid_warp() + 1) / grid_warps() - mine);
+    if (left == 0) return;
+    uint32 hub = 0, beyond = rows;  // the last hub whose first piece is not after `mine`
     while (beyond - hub > 1) {
-        const uint64 middle = (hub + beyond) / 2;
-        if (current(&hubs.first_piece[middle]) <= piece) {
+        const uint32 middle = (hub + beyond) / 2;
+        if (current(&hubs.first_piece[middle]) <= mine) {
             hub = middle;
         } else {
             beyond = middle;
         }
     }
+    count_t skipped = static_cast<count_t>(mine - current(&hubs.first_piece[hub]));  // pieces that others relax
 #pragma unroll 1
-    for (; piece < last && hub < rows; ++hub) {
-        const int32 vertex = current(&hubs.vertex[hub]);
-        const distance_t length = current(&hubs.length[hub]);
-        const index_t begin = graph.offsets[vertex], end = graph.offsets[vertex + 1];
-        const uint64 first_piece = current(&hubs.first_piece[hub]);
-        const uint64 stop = first_piece + static_cast<uint64>((end - begin + PIECE - 1) / PIECE);
-        const uint64 until = stop < last ? stop : last;
-        const index_t part_begin = begin + static_cast<index_t>(piece - first_piece) * PIECE;
-        const index_t part_end = begin + static_cast<index_t>(until - first_piece) * PIECE;
-        const Row part = {vertex, length, part_begin, part_end < end ? part_end : end};
-        piece = until;
+    for (; left != 0 && hub < rows; ++hub) {
+        Row row = row_of(graph, current(&hubs.vertex[hub]), current(&hubs.length[hub]));
+        const count_t there = pieces_of(row.begin, row.end) - skipped;
+        const uint32 taken = there < left ? static_cast<uint32>(there) : left;
+        const index_t begin = quad_of(row.begin) + static_cast<index_t>(skipped * PIECE);
+        if (skipped != 0) row.begin = begin;
+        if (taken < there) row.end = begin + static_cast<index_t>(taken * PIECE);
+        left -= taken;
+        skipped = 0;
         // A hub may have come nearer since it was put aside; then it is in the queue again.  Lane 0 decides for all.
-        const bool live = length == UNREACHED || current(&distance[vertex]) == length;
-        if (__shfl_sync(FULL_MASK, static_cast<int>(live), 0)) relax_row(visit, part);
+        const bool live = row.length == UNREACHED || current(&distance[row.vertex]) == row.length;
+        if (__shfl_sync(FULL_MASK, static_cast<int>(live), 0)) relax_row(visit, row);
     }
 }
 

@@ -223,7 +223,58 @@ struct Outbox {
     }
 };
 
+// ------------------------------------------------------------------ dealing out
+
+// Deal out the arcs of the warp's rows evenly, so that no lane waits for a longer row: visit(arc, owner), DEALT arcs a
+// lane, NO_ARC for none, and the lanes whose rows they belong to.  All lanes must call; a lane without a row brings an
+// empty one.
+template <typename Visit>
+__device__ __forceinline__ void deal(const Row& row, Visit visit) {
+    const uint32 mine = static_cast<uint32>(row.end - row.begin);
+    const uint32 inclusive = warp_scan(mine);
+    const uint32 total = __shfl_sync(FULL_MASK, inclusive, WARP - 1);
+    const index_t origin = row.begin - static_cast<index_t>(inclusive - mine);
+#pragma unroll 1
+    for (uint32 first = 0; first < total; first += WARP * DEALT) {
+        index_t arc[DEALT];
+        int owner[DEALT];
+#pragma unroll
+        for (int i = 0; i < DEALT; ++i) {
+            const uint32 turn = first + i * WARP + lane_id();
+            owner[i] = 0;  // the first lane whose rows, with those before it, hold more than `turn` arcs
+#pragma unroll
+            for (int step = WARP / 2; step > 0; step /= 2) {
+                if (turn >= __shfl_sync(FULL_MASK, inclusive, owner[i] + step - 1)) owner[i] += step;
+            }
+            const index_t start = __shfl_sync(FULL_MASK, origin, owner[i]);
+            arc[i] = turn < total ? start + static_cast<index_t>(turn) : NO_ARC;
+        }
+        visit(arc, owner);
+    }
+}
+
 // ------------------------------------------------------------------ one arc
+
+// Load what is told of the quad of arcs that begins at `first`, by one load where memory allows; what lies beyond the
+// last arc of the graph is 0.  Such values are read once or twice and should not push distances out of the cache.
+template <typename T>
+__device__ __forceinline__ void load_quad(const T* values, index_t first, index_t arcs, T (&loaded)[QUAD]) {
+    union {
+        uint4 words[QUAD * sizeof(T) / sizeof(uint4)];
+        T value[QUAD];
+    } quad;
+    if (reinterpret_cast<uint64>(values) % sizeof(uint4) == 0 && first <= arcs - QUAD) {
+#pragma unroll
+        for (int i = 0; i < static_cast<int>(QUAD * sizeof(T) / sizeof(uint4)); ++i) {
+            quad.words[i] = streamed(reinterpret_cast<const uint4*>(values + first) + i);
+        }
+    } else {
+#pragma unroll
+        for (int i = 0; i < QUAD; ++i) quad.value[i] = first + i < arcs ? streamed(&values[first + i]) : T();
+    }
+#pragma unroll
+    for (int i = 0; i < QUAD; ++i) loaded[i] = quad.value[i];
+}
 
 // Relax arcs out of vertices whose distance is `length`: lower the distances at their heads.
 struct Push {
@@ -233,29 +284,56 @@ struct Push {
     Outbox& outbox;
     distance_t horizon;  // sums from here on are left alone
 
-    // Each lane brings ARCS arcs, NO_ARC for none.  A distance is read before it is lowered: most sums lose, and a read
-    // costs less than an atomic.
-    template <int ARCS>
-    __device__ __forceinline__ void relax(const index_t (&arc)[ARCS], const int32 (&)[ARCS],
-                                          const distance_t (&length)[ARCS]) {
-        const bool all = horizon == UNREACHED;
-        distance_t sum[ARCS], before[ARCS];
-        int32 head[ARCS];
-        weight_t weight[ARCS];
+    // The arcs of the lanes' rows.
+    __device__ __forceinline__ void relax_dealt(const Row& row) {
+        deal(row, [&](const index_t(&arc)[DEALT], const int(&owner)[DEALT]) {
+            const bool all = horizon == UNREACHED;
+            distance_t sum[DEALT];
+            int32 head[DEALT];
+            weight_t weight[DEALT];
 #pragma unroll
-        for (int i = 0; i < ARCS; ++i) {
+            for (int i = 0; i < DEALT; ++i) {
+                head[i] = 0;
+                weight[i] = 0;
+                if (arc[i] == NO_ARC) continue;
+                weight[i] = streamed(&graph.weights[arc[i]]);
+                if (all) head[i] = streamed(&graph.targets[arc[i]]);
+            }
+#pragma unroll
+            for (int i = 0; i < DEALT; ++i) {
+                const distance_t length = __shfl_sync(FULL_MASK, row.length, owner[i]);
+                sum[i] = arc[i] == NO_ARC ? UNREACHED : extended(length, weight[i]);
+                if (SUMS_OVERFLOW && all && arc[i] != NO_ARC && sum[i] == UNREACHED) note_overflow(head[i]);
+                if (!all && sum[i] < horizon) head[i] = streamed(&graph.targets[arc[i]]);
+            }
+            lower(sum, head);
+        });
+    }
+
+    // Each lane brings those of four arcs side by side that are the row's.
+    __device__ __forceinline__ void relax_quad(const Row& row, index_t first) {
+        distance_t sum[QUAD];
+        int32 head[QUAD];
+        weight_t weight[QUAD] = {};
+        if (first < row.end) load_quad(graph.weights, first, graph.arcs, weight);
+#pragma unroll
+        for (int i = 0; i < QUAD; ++i) {
+            const bool mine = first + i >= row.begin && first + i < row.end;
+            sum[i] = mine ? extended(row.length, weight[i]) : UNREACHED;
             head[i] = 0;
-            weight[i] = 0;
-            if (arc[i] == NO_ARC) continue;
-            weight[i] = streamed(&graph.weights[arc[i]]);
-            if (all) head[i] = streamed(&graph.targets[arc[i]]);
+            if (mine && (sum[i] < horizon || horizon == UNREACHED)) {
+                head[i] = streamed(&graph.targets[first + i]);
+                if (SUMS_OVERFLOW && sum[i] == UNREACHED) note_overflow(head[i]);
+            }
         }
-#pragma unroll
-        for (int i = 0; i < ARCS; ++i) {
-            sum[i] = arc[i] == NO_ARC ? UNREACHED : extended(length[i], weight[i]);
-            if (SUMS_OVERFLOW && all && arc[i] != NO_ARC && sum[i] == UNREACHED) note_overflow(head[i]);
-            if (!all && sum[i] < horizon) head[i] = streamed(&graph.targets[arc[i]]);
-        }
+        lower(sum, head);
+    }
+
+    // Lower the distances at the heads to the sums below the horizon.  A distance is read before it is lowered: most
+    // sums lose, and a read costs less than an atomic.
+    template <int ARCS>
+    __device__ __forceinline__ void lower(const distance_t (&sum)[ARCS], const int32 (&head)[ARCS]) {
+        distance_t before[ARCS];
 #pragma unroll
         for (int i = 0; i < ARCS; ++i) {
             before[i] = 0;
@@ -281,30 +359,62 @@ struct Push {
 };
 
 // Lower the distance at the tail of an arc by what its head offers: the same the other way round, in a graph that has
-// both arcs of every edge.
+// both arcs of every edge.  An arc as long as what is known already is not worth a look at its head.
 struct Pull {
     const Graph& graph;
     distance_t* distance;
     uint32* control;
+    Shared& shared;
     distance_t horizon;  // heads from here on offer nothing yet
 
-    template <int ARCS>
-    __device__ __forceinline__ void relax(const index_t (&arc)[ARCS], const int32 (&tail)[ARCS],
-                                          const distance_t (&)[ARCS]) {
-        distance_t offer[ARCS];
-#pragma unroll
-        for (int i = 0; i < ARCS; ++i) {
-            offer[i] = arc[i] == NO_ARC ? UNREACHED : current(&distance[graph.targets[arc[i]]]);
+    // Look at one arc, whose weight makes a distance of `word`.
+    __device__ __forceinline__ void look(index_t arc, int32 tail, distance_t word, weight_t weight) const {
+        const distance_t before = current(&distance[tail]);
+        if (word >= before && word != UNREACHED) return;
+        const distance_t offer = current(&distance[graph.targets[arc]]);
+        if (offer >= horizon) return;
+        const distance_t sum = extended(offer, weight);
+        if (sum < before) atomicMin(&distance[tail], sum);
+        if (SUMS_OVERFLOW && sum == UNREACHED && before == UNREACHED) {
+            control[OVERFLOW] = 1;  // race-allowed: every writer writes 1
         }
+    }
+
+    // Each lane brings those of four arcs side by side that are the row's.
+    __device__ __forceinline__ void relax_quad(const Row& row, index_t first) const {
+        weight_t weight[QUAD] = {};
+        if (first < row.end) load_quad(graph.weights, first, graph.arcs, weight);
 #pragma unroll
-        for (int i = 0; i < ARCS; ++i) {
-            if (offer[i] >= horizon) continue;
-            const distance_t sum = extended(offer[i], graph.weights[arc[i]]);
-            const distance_t before = current(&distance[tail[i]]);
-            if (sum < before) atomicMin(&distance[tail[i]], sum);
-            if (SUMS_OVERFLOW && sum == UNREACHED && before == UNREACHED) {
-                control[OVERFLOW] = 1;  // race-allowed: every writer writes 1
-            }
+        for (int i = 0; i < QUAD; ++i) {
+            if (first + i < row.begin || first + i >= row.end) continue;
+            look(first + i, row.vertex, extended(0, weight[i]), weight[i]);
+        }
+    }
+
+    // The arcs of the lanes' rows: first the lightest of each row, then those that may still offer less.
+    __device__ __forceinline__ void relax_dealt(const Row& row) const {
+        distance_t* const lightest = &shared.near_held.length[threadIdx.x / WARP * WARP];
+        lightest[lane_id()] = UNREACHED;
+        __syncwarp();
+#pragma unroll 1
+        for (int pass = 0; pass < 3; ++pass) {
+            deal(row, [&](const index_t(&arc)[DEALT], const int(&owner)[DEALT]) {
+                weight_t weight[DEALT];
+#pragma unroll
+                for (int i = 0; i < DEALT; ++i) weight[i] = arc[i] == NO_ARC ? weight_t() : graph.weights[arc[i]];
+#pragma unroll
+                for (int i = 0; i < DEALT; ++i) {
+                    const int32 tail = __shfl_sync(FULL_MASK, row.vertex, owner[i]);
+                    if (arc[i] == NO_ARC) continue;
+                    const distance_t word = extended(0, weight[i]);
+                    if (pass == 0) {
+                        atomicMin(&lightest[owner[i]], word);
+                    } else if ((word == lightest[owner[i]]) == (pass == 1)) {
+                        look(arc[i], tail, word, weight[i]);
+                    }
+                }
+            });
+            __syncwarp();
         }
     }
 };
@@ -315,18 +425,8 @@ struct Pull {
 template <typename Visit>
 __device__ __forceinline__ void relax_row(Visit& visit, const Row& row) {
 #pragma unroll 1
-    for (index_t first = row.begin; first < row.end; first += WARP * IN_FLIGHT) {
-        index_t arc[IN_FLIGHT];
-        int32 tail[IN_FLIGHT];
-        distance_t length[IN_FLIGHT];
-#pragma unroll
-        for (int i = 0; i < IN_FLIGHT; ++i) {
-            const index_t mine = first + i * WARP + lane_id();
-            arc[i] = mine < row.end ? mine : NO_ARC;
-            tail[i] = row.vertex;
-            length[i] = row.length;
-        }
-        visit.template relax<IN_FLIGHT>(arc, tail, length);
+    for (index_t first = quad_of(row.begin); first < row.end; first += WARP * QUAD) {
+        visit.relax_quad(row, first + lane_id() * QUAD);
     }
 }
 
@@ -334,7 +434,7 @@ __device__ __forceinline__ void relax_row(Visit& visit, const Row& row) {
 __device__ __forceinline__ void append_hubs(const Hubs& hubs, const Row& row, bool is_hub, uint32* control) {
     const unsigned mask = __ballot_sync(FULL_MASK, is_hub);
     if (mask == 0) return;
-    const uint64 pieces = is_hub ? static_cast<uint64>((row.end - row.begin + PIECE - 1) / PIECE) : 0;
+    const uint64 pieces = is_hub ? pieces_of(row.begin, row.end) : 0;
     const uint64 mine = is_hub ? (1ull << HUB_SHIFT) + pieces : 0;
     const uint64 inclusive = warp_scan(mine);
     uint64 base = 0;
@@ -369,35 +469,10 @@ __device__ __forceinline__ Row relax_long_rows(Visit& visit, Row row, const Hubs
     return row;
 }
 
-// Relax the rows of the warp's lanes: their arcs are dealt out evenly, so that no lane waits for a longer row.
-// All lanes must call; a lane without a row brings an empty one.
+// Relax the rows of the warp's lanes.  All lanes must call; a lane without a row brings an empty one.
 template <typename Visit>
 __device__ __forceinline__ void relax_rows(Visit& visit, Row row, const Hubs& hubs) {
-    row = relax_long_rows(visit, row, hubs);
-    const uint32 mine = static_cast<uint32>(row.end - row.begin);
-    const uint32 inclusive = warp_scan(mine);
-    const uint32 total = __shfl_sync(FULL_MASK, inclusive, WARP - 1);
-    const index_t origin = row.begin - static_cast<index_t>(inclusive - mine);
-#pragma unroll 1
-    for (uint32 first = 0; first < total; first += WARP * DEALT) {
-        index_t arc[DEALT];
-        int32 tail[DEALT];
-        distance_t length[DEALT];
-#pragma unroll
-        for (int i = 0; i < DEALT; ++i) {
-            const uint32 turn = first + i * WARP + lane_id();
-            int owner = 0;  // the first lane whose rows, with those before it, hold more than `turn` arcs
-#pragma unroll
-            for (int step = WARP / 2; step > 0; step /= 2) {
-                if (turn >= __shfl_sync(FULL_MASK, inclusive, owner + step - 1)) owner += step;
-            }
-            const index_t start = __shfl_sync(FULL_MASK, origin, owner);
-            tail[i] = __shfl_sync(FULL_MASK, row.vertex, owner);
-            length[i] = __shfl_sync(FULL_MASK, row.length, owner);
-            arc[i] = turn < total ? start + static_cast<index_t>(turn) : NO_ARC;
-        }
-        visit.template relax<DEALT>(arc, tail, length);
-    }
+    visit.relax_dealt(relax_long_rows(visit, row, hubs));
 }
 
 #endif
