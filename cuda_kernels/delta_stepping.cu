@@ -265,8 +265,8 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
         const bool mostly_within = static_cast<int64>(current(&wide_control[BALANCE])) >= 0;
         push.horizon = UNREACHED;
         if (symmetric && mostly_within) {
-            Pull pull = {graph, distance, control, shared, horizon};
-            pull_rows(pull, hubs(round));
+            Pull pull = {graph, distance, control, horizon};
+            pull_rows(shared, pull, hubs(round));
             if (grid_thread() == 0) {
                 *hubs(round + 1).pieces = 0;
                 *near(round + 1).count = *near(round + 2).count = 0;

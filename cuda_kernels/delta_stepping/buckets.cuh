@@ -240,17 +240,43 @@ __device__ __forceinline__ void weigh_sides(Shared& shared, const Graph& graph, 
     if (threadIdx.x == 0 && shared.total != 0) atomicAdd(balance, shared.total);
 }
 
-// Let every vertex beyond the horizon look for the shortest way from within it; hubs are put aside.
-__device__ __forceinline__ void pull_rows(Pull& pull, const Hubs& hubs) {
+// Let every vertex beyond the horizon look for the shortest way from within it; hubs are put aside.  A warp gathers such
+// vertices in its buffer until there is one for each lane, for many have been reached, or have no arcs at all.
+__device__ __forceinline__ void pull_rows(Shared& shared, Pull& pull, const Hubs& hubs) {
+    static_assert(WARP * (SURVEYED + 1) <= NEAR_BUFFER, "room for what is left and what is found");
     const Graph& graph = pull.graph;
+    int32* const gathered = &shared.near_held.vertex[threadIdx.x / WARP * NEAR_BUFFER];
+    uint32 held = 0;
+    int64 first = grid_thread() - lane_id();
 #pragma unroll 1
-    for (int64 first = grid_thread() - lane_id(); first < graph.vertices; first += grid_threads()) {
-        const int64 v = first + lane_id();
-        Row row = {0, UNREACHED, 0, 0};
-        if (v < graph.vertices && current(&pull.distance[v]) == UNREACHED) {
-            row = {static_cast<int32>(v), UNREACHED, graph.offsets[v], graph.offsets[v + 1]};
+    while (first < graph.vertices || held != 0) {
+        bool waits[SURVEYED];
+#pragma unroll
+        for (int k = 0; k < SURVEYED; ++k) {
+            const int64 v = first + k * grid_threads() + lane_id();
+            waits[k] = v < graph.vertices && current(&pull.distance[v]) == UNREACHED &&
+                       graph.offsets[v] < graph.offsets[v + 1];
         }
-        if (__any_sync(FULL_MASK, row.begin < row.end)) relax_rows(pull, row, hubs);
+#pragma unroll
+        for (int k = 0; k < SURVEYED; ++k) {
+            const unsigned waiting = __ballot_sync(FULL_MASK, waits[k]);
+            if (waits[k]) {
+                gathered[held + __popc(waiting & lanes_before())] =
+                    static_cast<int32>(first + k * grid_threads() + lane_id());
+            }
+            held += __popc(waiting);
+        }
+        first += SURVEYED * grid_threads();
+        __syncwarp();
+#pragma unroll 1
+        while (held >= WARP || (first >= graph.vertices && held != 0)) {
+            const uint32 rows = held < WARP ? held : WARP;
+            held -= rows;
+            Row row = {0, UNREACHED, 0, 0};
+            if (lane_id() < rows) row = row_of(graph, gathered[held + lane_id()], UNREACHED);
+            relax_rows(pull, row, hubs);
+        }
+        __syncwarp();
     }
 }
 

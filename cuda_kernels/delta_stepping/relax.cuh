@@ -359,21 +359,16 @@ struct Push {
 };
 
 // Lower the distance at the tail of an arc by what its head offers: the same the other way round, in a graph that has
-// both arcs of every edge.  An arc as long as what is known already is not worth a look at its head.
+// both arcs of every edge.
 struct Pull {
     const Graph& graph;
     distance_t* distance;
     uint32* control;
-    Shared& shared;
     distance_t horizon;  // heads from here on offer nothing yet
 
-    // Look at one arc, whose weight makes a distance of `word`.
-    __device__ __forceinline__ void look(index_t arc, int32 tail, distance_t word, weight_t weight) const {
+    // Lower the distance of `tail` to `sum`.
+    __device__ __forceinline__ void take(int32 tail, distance_t sum) const {
         const distance_t before = current(&distance[tail]);
-        if (word >= before && word != UNREACHED) return;
-        const distance_t offer = current(&distance[graph.targets[arc]]);
-        if (offer >= horizon) return;
-        const distance_t sum = extended(offer, weight);
         if (sum < before) atomicMin(&distance[tail], sum);
         if (SUMS_OVERFLOW && sum == UNREACHED && before == UNREACHED) {
             control[OVERFLOW] = 1;  // race-allowed: every writer writes 1
@@ -382,40 +377,35 @@ struct Pull {
 
     // Each lane brings those of four arcs side by side that are the row's.
     __device__ __forceinline__ void relax_quad(const Row& row, index_t first) const {
-        weight_t weight[QUAD] = {};
-        if (first < row.end) load_quad(graph.weights, first, graph.arcs, weight);
+        int32 head[QUAD] = {};
+        distance_t offer[QUAD];
+        if (first < row.end) load_quad(graph.targets, first, graph.arcs, head);
 #pragma unroll
         for (int i = 0; i < QUAD; ++i) {
-            if (first + i < row.begin || first + i >= row.end) continue;
-            look(first + i, row.vertex, extended(0, weight[i]), weight[i]);
+            const bool mine = first + i >= row.begin && first + i < row.end;
+            offer[i] = mine ? current(&distance[head[i]]) : UNREACHED;
+        }
+#pragma unroll
+        for (int i = 0; i < QUAD; ++i) {
+            if (offer[i] < horizon) take(row.vertex, extended(offer[i], graph.weights[first + i]));
         }
     }
 
-    // The arcs of the lanes' rows: first the lightest of each row, then those that may still offer less.
+    // The arcs of the lanes' rows.
     __device__ __forceinline__ void relax_dealt(const Row& row) const {
-        distance_t* const lightest = &shared.near_held.length[threadIdx.x / WARP * WARP];
-        lightest[lane_id()] = UNREACHED;
-        __syncwarp();
-#pragma unroll 1
-        for (int pass = 0; pass < 3; ++pass) {
-            deal(row, [&](const index_t(&arc)[DEALT], const int(&owner)[DEALT]) {
-                weight_t weight[DEALT];
+        deal(row, [&](const index_t(&arc)[DEALT], const int(&owner)[DEALT]) {
+            distance_t offer[DEALT];
+            int32 tail[DEALT];
 #pragma unroll
-                for (int i = 0; i < DEALT; ++i) weight[i] = arc[i] == NO_ARC ? weight_t() : graph.weights[arc[i]];
+            for (int i = 0; i < DEALT; ++i) {
+                tail[i] = __shfl_sync(FULL_MASK, row.vertex, owner[i]);
+                offer[i] = arc[i] == NO_ARC ? UNREACHED : current(&distance[graph.targets[arc[i]]]);
+            }
 #pragma unroll
-                for (int i = 0; i < DEALT; ++i) {
-                    const int32 tail = __shfl_sync(FULL_MASK, row.vertex, owner[i]);
-                    if (arc[i] == NO_ARC) continue;
-                    const distance_t word = extended(0, weight[i]);
-                    if (pass == 0) {
-                        atomicMin(&lightest[owner[i]], word);
-                    } else if ((word == lightest[owner[i]]) == (pass == 1)) {
-                        look(arc[i], tail, word, weight[i]);
-                    }
-                }
-            });
-            __syncwarp();
-        }
+            for (int i = 0; i < DEALT; ++i) {
+                if (offer[i] < horizon) take(tail[i], extended(offer[i], graph.weights[arc[i]]));
+            }
+        });
     }
 };
 
