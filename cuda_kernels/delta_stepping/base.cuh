@@ -19,12 +19,10 @@ constexpr int RESIDENT = NARROW ? 2 : 1;
 #endif
 constexpr int BLOCK = 512;
 constexpr int WARPS = BLOCK / WARP;
-constexpr int QUAD = 4;           // arcs a lane has under way in a long row, side by side,
-constexpr int DEALT = SUMS_OVERFLOW ? 3 : 2;  // when the arcs of short rows are dealt out (floats take registers),
+constexpr int QUAD = 4;           // arcs a lane has under way, side by side
 constexpr int SCANNED = 4;        // and distances when all are read,
 constexpr int SURVEYED = 3;       // or when those beyond the horizon are looked for
-constexpr int LONG_ROW = 64;      // from this many arcs on a warp relaxes a row alone,
-constexpr int HUB_ROW = 256;      // and from this many on all warps of the grid do, a piece each;
+constexpr int HUB_ROW = 256;      // from this many arcs on all warps of the grid relax a row, a piece each;
 constexpr int LOCAL_ROW = 64;     // in local steps from this many on
 constexpr int PIECE = WARP * QUAD;  // arcs
 constexpr int HUB_SHIFT = 36;     // hubs and their pieces share a word

@@ -6,8 +6,6 @@ Relaxing: what is done with one arc, with the rows of a warp, and with what come
 
 #include "delta_stepping/base.cuh"
 
-constexpr index_t NO_ARC = -1;
-
 // ------------------------------------------------------------------ what comes out
 
 // Where the vertices go whose distances a warp has lowered.  Far ones, and near ones in wide rounds, are held back in
@@ -223,36 +221,6 @@ struct Outbox {
     }
 };
 
-// ------------------------------------------------------------------ dealing out
-
-// Deal out the arcs of the warp's rows evenly, so that no lane waits for a longer row: visit(arc, owner), DEALT arcs a
-// lane, NO_ARC for none, and the lanes whose rows they belong to.  All lanes must call; a lane without a row brings an
-// empty one.
-template <typename Visit>
-__device__ __forceinline__ void deal(const Row& row, Visit visit) {
-    const uint32 mine = static_cast<uint32>(row.end - row.begin);
-    const uint32 inclusive = warp_scan(mine);
-    const uint32 total = __shfl_sync(FULL_MASK, inclusive, WARP - 1);
-    const index_t origin = row.begin - static_cast<index_t>(inclusive - mine);
-#pragma unroll 1
-    for (uint32 first = 0; first < total; first += WARP * DEALT) {
-        index_t arc[DEALT];
-        int owner[DEALT];
-#pragma unroll
-        for (int i = 0; i < DEALT; ++i) {
-            const uint32 turn = first + i * WARP + lane_id();
-            owner[i] = 0;  // the first lane whose rows, with those before it, hold more than `turn` arcs
-#pragma unroll
-            for (int step = WARP / 2; step > 0; step /= 2) {
-                if (turn >= __shfl_sync(FULL_MASK, inclusive, owner[i] + step - 1)) owner[i] += step;
-            }
-            const index_t start = __shfl_sync(FULL_MASK, origin, owner[i]);
-            arc[i] = turn < total ? start + static_cast<index_t>(turn) : NO_ARC;
-        }
-        visit(arc, owner);
-    }
-}
-
 // ------------------------------------------------------------------ one arc
 
 // Load what is told of the quad of arcs that begins at `first`, by one load where memory allows; what lies beyond the
@@ -284,64 +252,38 @@ struct Push {
     Outbox& outbox;
     distance_t horizon;  // sums from here on are left alone
 
-    // The arcs of the lanes' rows.
-    __device__ __forceinline__ void relax_dealt(const Row& row) {
-        deal(row, [&](const index_t(&arc)[DEALT], const int(&owner)[DEALT]) {
-            const bool all = horizon == UNREACHED;
-            distance_t sum[DEALT];
-            int32 head[DEALT];
-            weight_t weight[DEALT];
-#pragma unroll
-            for (int i = 0; i < DEALT; ++i) {
-                head[i] = 0;
-                weight[i] = 0;
-                if (arc[i] == NO_ARC) continue;
-                weight[i] = streamed(&graph.weights[arc[i]]);
-                if (all) head[i] = streamed(&graph.targets[arc[i]]);
-            }
-#pragma unroll
-            for (int i = 0; i < DEALT; ++i) {
-                const distance_t length = __shfl_sync(FULL_MASK, row.length, owner[i]);
-                sum[i] = arc[i] == NO_ARC ? UNREACHED : extended(length, weight[i]);
-                if (SUMS_OVERFLOW && all && arc[i] != NO_ARC && sum[i] == UNREACHED) note_overflow(head[i]);
-                if (!all && sum[i] < horizon) head[i] = streamed(&graph.targets[arc[i]]);
-            }
-            lower(sum, head);
-        });
-    }
-
-    // Each lane brings those of four arcs side by side that are the row's.
+    // Each lane brings those of the four arcs from `first` on that are its row's.
     __device__ __forceinline__ void relax_quad(const Row& row, index_t first) {
+        const bool all = horizon == UNREACHED;
         distance_t sum[QUAD];
-        int32 head[QUAD];
+        int32 head[QUAD] = {};
         weight_t weight[QUAD] = {};
-        if (first < row.end) load_quad(graph.weights, first, graph.arcs, weight);
+        if (first < row.end) {
+            load_quad(graph.weights, first, graph.arcs, weight);
+            if (all) load_quad(graph.targets, first, graph.arcs, head);
+        }
 #pragma unroll
         for (int i = 0; i < QUAD; ++i) {
             const bool mine = first + i >= row.begin && first + i < row.end;
             sum[i] = mine ? extended(row.length, weight[i]) : UNREACHED;
-            head[i] = 0;
-            if (mine && (sum[i] < horizon || horizon == UNREACHED)) {
-                head[i] = streamed(&graph.targets[first + i]);
-                if (SUMS_OVERFLOW && sum[i] == UNREACHED) note_overflow(head[i]);
-            }
+            if (SUMS_OVERFLOW && all && mine && sum[i] == UNREACHED) note_overflow(head[i]);
+            if (!all && sum[i] < horizon) head[i] = streamed(&graph.targets[first + i]);
         }
         lower(sum, head);
     }
 
     // Lower the distances at the heads to the sums below the horizon.  A distance is read before it is lowered: most
     // sums lose, and a read costs less than an atomic.
-    template <int ARCS>
-    __device__ __forceinline__ void lower(const distance_t (&sum)[ARCS], const int32 (&head)[ARCS]) {
-        distance_t before[ARCS];
+    __device__ __forceinline__ void lower(const distance_t (&sum)[QUAD], const int32 (&head)[QUAD]) {
+        distance_t before[QUAD];
 #pragma unroll
-        for (int i = 0; i < ARCS; ++i) {
+        for (int i = 0; i < QUAD; ++i) {
             before[i] = 0;
             if (sum[i] < horizon) before[i] = current(&distance[head[i]]);
         }
         unsigned won = 0, again = 0;  // a bit for each arc
 #pragma unroll
-        for (int i = 0; i < ARCS; ++i) {
+        for (int i = 0; i < QUAD; ++i) {
             if (sum[i] >= before[i]) continue;
             before[i] = atomicMin(&distance[head[i]], sum[i]);
             if (sum[i] >= before[i]) continue;
@@ -349,7 +291,7 @@ struct Push {
             if (before[i] < outbox.shared.threshold) again |= 1u << i;
         }
 #pragma unroll
-        for (int i = 0; i < ARCS; ++i) outbox.push(won >> i & 1, head[i], sum[i], again >> i & 1);
+        for (int i = 0; i < QUAD; ++i) outbox.push(won >> i & 1, head[i], sum[i], again >> i & 1);
     }
 
     // A sum that does not fit matters only if its head cannot be reached otherwise.
@@ -375,7 +317,7 @@ struct Pull {
         }
     }
 
-    // Each lane brings those of four arcs side by side that are the row's.
+    // Each lane brings those of the four arcs from `first` on that are its row's.
     __device__ __forceinline__ void relax_quad(const Row& row, index_t first) const {
         int32 head[QUAD] = {};
         distance_t offer[QUAD];
@@ -389,23 +331,6 @@ struct Pull {
         for (int i = 0; i < QUAD; ++i) {
             if (offer[i] < horizon) take(row.vertex, extended(offer[i], graph.weights[first + i]));
         }
-    }
-
-    // The arcs of the lanes' rows.
-    __device__ __forceinline__ void relax_dealt(const Row& row) const {
-        deal(row, [&](const index_t(&arc)[DEALT], const int(&owner)[DEALT]) {
-            distance_t offer[DEALT];
-            int32 tail[DEALT];
-#pragma unroll
-            for (int i = 0; i < DEALT; ++i) {
-                tail[i] = __shfl_sync(FULL_MASK, row.vertex, owner[i]);
-                offer[i] = arc[i] == NO_ARC ? UNREACHED : current(&distance[graph.targets[arc[i]]]);
-            }
-#pragma unroll
-            for (int i = 0; i < DEALT; ++i) {
-                if (offer[i] < horizon) take(tail[i], extended(offer[i], graph.weights[arc[i]]));
-            }
-        });
     }
 };
 
@@ -441,28 +366,31 @@ __device__ __forceinline__ void append_hubs(const Hubs& hubs, const Row& row, bo
     hubs.first_piece[slot] = base & ((1ull << HUB_SHIFT) - 1);
 }
 
-// Relax the long rows among those of the warp's lanes, one after the other; a hub is put aside.
-// All lanes must call.  Returns the lane's row, empty if it is done.
+// Relax the rows of the warp's lanes; hubs are put aside.  The others' arcs are dealt out evenly, four side by side to a
+// lane, so that no lane waits for a longer row.  All lanes must call; a lane without a row brings an empty one.
 template <typename Visit>
-__device__ __forceinline__ Row relax_long_rows(Visit& visit, Row row, const Hubs& hubs) {
+__device__ __forceinline__ void relax_rows(Visit& visit, Row row, const Hubs& hubs) {
     const bool is_hub = row.end - row.begin >= HUB_ROW;
     append_hubs(hubs, row, is_hub, visit.control);
     if (is_hub) row.end = row.begin;
-    unsigned waiting = __ballot_sync(FULL_MASK, row.end - row.begin >= LONG_ROW);
-    for (; waiting != 0; waiting &= waiting - 1) {
-        const int owner = first_lane(waiting);
-        const Row whole = {__shfl_sync(FULL_MASK, row.vertex, owner), __shfl_sync(FULL_MASK, row.length, owner),
-                           __shfl_sync(FULL_MASK, row.begin, owner), __shfl_sync(FULL_MASK, row.end, owner)};
-        relax_row(visit, whole);
+    const index_t quad = row.begin / QUAD;
+    const uint32 mine = row.begin < row.end ? static_cast<uint32>((row.end - 1) / QUAD - quad + 1) : 0;
+    const uint32 inclusive = warp_scan(mine);
+    const uint32 total = __shfl_sync(FULL_MASK, inclusive, WARP - 1);
+    const index_t origin = quad - static_cast<index_t>(inclusive - mine);
+#pragma unroll 1
+    for (uint32 turn = lane_id(); turn - lane_id() < total; turn += WARP) {
+        int owner = 0;  // the first lane whose rows, with those before it, hold more than `turn` quads
+#pragma unroll
+        for (int step = WARP / 2; step > 0; step /= 2) {
+            if (turn >= __shfl_sync(FULL_MASK, inclusive, owner + step - 1)) owner += step;
+        }
+        const index_t first = (__shfl_sync(FULL_MASK, origin, owner) + static_cast<index_t>(turn)) * QUAD;
+        Row whole = {__shfl_sync(FULL_MASK, row.vertex, owner), __shfl_sync(FULL_MASK, row.length, owner),
+                     __shfl_sync(FULL_MASK, row.begin, owner), __shfl_sync(FULL_MASK, row.end, owner)};
+        if (turn >= total) whole.end = first;
+        visit.relax_quad(whole, first);
     }
-    if (row.end - row.begin >= LONG_ROW) row.end = row.begin;
-    return row;
-}
-
-// Relax the rows of the warp's lanes.  All lanes must call; a lane without a row brings an empty one.
-template <typename Visit>
-__device__ __forceinline__ void relax_rows(Visit& visit, Row row, const Hubs& hubs) {
-    visit.relax_dealt(relax_long_rows(visit, row, hubs));
 }
 
 #endif
