@@ -201,15 +201,19 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
         const uint32 listed = shared.seen.listed;
         const bool few = listed <= far_room && listed <= graph.vertices / NEAR_SHARE;
         const Pending pending = {far(bucket).queue, distance, few, few ? listed : static_cast<uint32>(vertices)};
-        if (!pending.listed) {
-            survey(shared, distance, vertices, threshold, histogram + turn * BINS, &control[PENDING + turn],
+        uint32 stride = pending.listed || vertices < LARGE ? 1 : SURVEY_STRIDE;
+        while (!pending.listed) {
+            survey(shared, distance, vertices, threshold, stride, histogram + turn * BINS, &control[PENDING + turn],
                    &wide_control[LEAST + turn]);
             barrier();
             if (threadIdx.x == 0) {
-                shared.seen.listed = current(&control[PENDING + turn]);
+                shared.seen.listed = current(&control[PENDING + turn]) * stride;
                 shared.seen.least = current(&wide_control[LEAST + turn]);
             }
             __syncthreads();
+            if (stride == 1 || shared.seen.listed != 0) break;
+            stride = 1;  // that a part holds none does not say that there is none
+            barrier();
         }
         const uint32 waiting = shared.seen.listed;
         if (SUMS_OVERFLOW && DISTANCE_BITS == 32 && shared.seen.overflow != 0) break;  // wider words are needed

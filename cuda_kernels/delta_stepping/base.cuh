@@ -41,7 +41,7 @@ constexpr int OWN_STEPS = 8;      // of a warp by itself, before its block deals
 constexpr int CARRIED_STEPS = 256;  // and of a block, before the grid does
 constexpr int BINS = DISTANCE_BITS * 8;  // of the histogram of distances
 constexpr int SAMPLES = 4;        // weights that each thread samples
-constexpr int HISTOGRAM_STRIDE = 8;  // of a large graph every eighth vertex enters the histogram
+constexpr int SURVEY_STRIDE = 8;  // of a large graph every eighth line of vertices is surveyed
 constexpr int LARGE = 1 << 20;
 
 // Phases; `timeline` holds the nanoseconds spent in each.

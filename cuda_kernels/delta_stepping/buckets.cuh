@@ -17,10 +17,10 @@ constexpr uint32 BUSY = 1 << 20;        // vertices a step
 constexpr int NEAR_SHARE = 8;           // a threshold takes in at least this part of the vertices, if so many wait
 
 constexpr int HORIZON_DEGREE = 16;      // arcs a vertex, from which on a horizon pays
-constexpr float64 FIRST_WIDTHS = 8;     // widths of a bucket to the horizon, at first;
+constexpr float64 FIRST_WIDTHS = 3;     // widths of a bucket to the horizon, at first;
 constexpr float64 FINE_WIDTHS = 16;     // where weights are so fine that a distance falls often by a little:
 constexpr uint32 FINE = 1024;           // where so many lie below the horizon
-constexpr float64 HORIZON_ARCS = 4;     // arcs a vertex that are shorter than the horizon
+constexpr float64 HORIZON_ARCS = 1.5;    // arcs a vertex that are shorter than the horizon
 constexpr float64 UNITS = 4096;         // of a mean weight, in which float distances are counted
 
 // ------------------------------------------------------------------ the start
@@ -96,10 +96,12 @@ struct Pending {
     }
 };
 
-// Read all distances: count the pending vertices, those at or beyond the threshold, and find their least distance and
-// its histogram.  The block's share is added to `histogram`, *count and *least, a complement.  All threads must call.
+// Read every `stride`-th line of distances: count the pending vertices, those at or beyond the threshold, and find their
+// least distance and its histogram.  The block's share is added to `histogram`, *count and *least, a complement.
+// All threads must call.
 __device__ __forceinline__ void survey(Shared& shared, const distance_t* distance, uint32 vertices,
-                                       distance_t threshold, uint32* histogram, uint32* count, uint64* least) {
+                                       distance_t threshold, uint32 stride, uint32* histogram, uint32* count,
+                                       uint64* least) {
     for (int bin = threadIdx.x; bin < BINS; bin += BLOCK) shared.histogram[bin] = 0;
     if (threadIdx.x == 0) {
         shared.pending = 0;
@@ -108,14 +110,13 @@ __device__ __forceinline__ void survey(Shared& shared, const distance_t* distanc
     __syncthreads();
     distance_t nearest = UNREACHED;
     uint32 mine = 0;
-    const int every = vertices >= LARGE ? HISTOGRAM_STRIDE / SCANNED : 1;
-    int turn = 0;
+    const int64 lines = grid_threads() / WARP;
 #pragma unroll 1
-    for (int64 first = grid_thread(); first < vertices; first += SCANNED * grid_threads()) {
+    for (int64 line = grid_thread() / WARP; line * stride * WARP < vertices; line += SCANNED * lines) {
         distance_t length[SCANNED];
 #pragma unroll
         for (int k = 0; k < SCANNED; ++k) {
-            const int64 v = first + k * grid_threads();
+            const int64 v = (line + k * lines) * stride * WARP + lane_id();
             length[k] = v < vertices ? current(&distance[v]) : UNREACHED;
         }
 #pragma unroll
@@ -123,12 +124,12 @@ __device__ __forceinline__ void survey(Shared& shared, const distance_t* distanc
             if (length[k] < threshold || length[k] == UNREACHED) continue;
             mine += 1;
             if (length[k] < nearest) nearest = length[k];
-            if (every != 1 && (k != 0 || turn % every != 0)) continue;
             atomicAdd(&shared.histogram[bin_beyond(threshold, length[k], shared.units)], 1u);
         }
-        turn += 1;
     }
-    if (mine != 0) {
+    mine = warp_scan(mine);
+    nearest = warp_min(nearest);
+    if (lane_id() == WARP - 1 && mine != 0) {
         atomicAdd(&shared.pending, mine);
         atomicMax(&shared.least, ~static_cast<uint64>(nearest));
     }
@@ -227,7 +228,7 @@ __device__ __forceinline__ void weigh_sides(Shared& shared, const Graph& graph, 
     if (threadIdx.x == 0) shared.total = 0;
     __syncthreads();
     uint64 mine = 0;
-    const int64 stride = graph.vertices >= LARGE ? HISTOGRAM_STRIDE : 1;
+    const int64 stride = graph.vertices >= LARGE ? SURVEY_STRIDE : 1;
 #pragma unroll 4
     for (int64 line = grid_thread() / WARP; line * stride * WARP < graph.vertices; line += grid_threads() / WARP) {
         const int64 v = line * stride * WARP + lane_id();
