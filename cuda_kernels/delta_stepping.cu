@@ -128,16 +128,15 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
         near(0).queue.length[0] = 0;
         control[NEAR] = 1;
     }
-    distance_t horizon = sample_weights(shared, graph);
+    Outbox outbox = {shared, graph, distance, control, true, false, 0, 0, 0, 0};
+    Push push = {graph, distance, control, outbox, sample_weights(shared, graph)};
     distance_t threshold = word_of(shared.delta, weight_t());
     if (threshold == 0) threshold = 1;
-    if (threshold > horizon) threshold = horizon;
+    if (threshold > push.horizon) threshold = push.horizon;
     if (threshold > limit) threshold = limit;
     meet(round);
     enter(START);
 
-    Outbox outbox = {shared, graph, distance, control, true, false, 0, 0, 0, 0};
-    Push push = {graph, distance, control, outbox, horizon};
     while (true) {
         // Relax until nothing is near.
         while (true) {
@@ -227,7 +226,7 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
             }
             threshold = word_of(value_of(least, weight_t()) + next_width(shared, graph, least, control), weight_t());
             if (threshold < beyond) threshold = beyond;
-            if (threshold > horizon) threshold = horizon;
+            if (threshold > push.horizon) threshold = push.horizon;
             if (threshold > asked()) threshold = asked();
             const bool keep = waiting <= far_room;
             // Rows are packed when steps have taken about as long as that takes.
@@ -260,16 +259,17 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
             enter(BUCKETS);
             continue;
         }
-        if (horizon == UNREACHED) break;
+        if (push.horizon == UNREACHED) break;
 
         // Everything within the horizon is settled.  If few arcs are left outside, the vertices there pull; else those
         // within are relaxed once more, without a horizon.
         weigh_sides(shared, graph, distance, &wide_control[BALANCE]);
         barrier();
         const bool mostly_within = static_cast<int64>(current(&wide_control[BALANCE])) >= 0;
+        threshold = push.horizon;
         push.horizon = UNREACHED;
         if (symmetric && mostly_within) {
-            Pull pull = {graph, distance, control, horizon};
+            Pull pull = {graph, distance, control, threshold};
             pull_rows(shared, pull, hubs(round));
             if (grid_thread() == 0) {
                 *hubs(round + 1).pieces = 0;
@@ -282,12 +282,10 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
             meet(round);
         } else {
             if (threadIdx.x == 0) shared.floor = 0;
-            outbox.open(near(round), far(bucket), horizon, shared.seen.listed);
-            collect(outbox, everything, shared.floor, horizon, false);
+            outbox.open(near(round), far(bucket), threshold, shared.seen.listed);
+            collect(outbox, everything, shared.floor, threshold, false);
             meet(round);
         }
-        threshold = horizon;
-        horizon = UNREACHED;
         enter(PULL);
     }
     if (grid_thread() == 0) {
