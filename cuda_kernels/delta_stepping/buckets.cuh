@@ -20,7 +20,7 @@ constexpr int HORIZON_DEGREE = 16;      // arcs a vertex, from which on a horizo
 constexpr float64 FIRST_WIDTHS = 3;     // widths of a bucket to the horizon, at first;
 constexpr float64 FINE_WIDTHS = 16;     // where weights are so fine that a distance falls often by a little:
 constexpr uint32 FINE = 1024;           // where so many lie below the horizon
-constexpr float64 HORIZON_ARCS = 1.5;    // arcs a vertex that are shorter than the horizon
+constexpr float64 HORIZON_ARCS = 1.5;   // arcs a vertex that are shorter than the horizon
 constexpr float64 UNITS = 4096;         // of a mean weight, in which float distances are counted
 
 // ------------------------------------------------------------------ the start
@@ -96,8 +96,8 @@ struct Pending {
     }
 };
 
-// Read every `stride`-th line of distances: count the pending vertices, those at or beyond the threshold, and find their
-// least distance and its histogram.  The block's share is added to `histogram`, *count and *least, a complement.
+// Read every `stride`-th line of distances: count the pending vertices, those at or beyond the threshold, and find
+// their least distance and its histogram.  The block's share is added to `histogram`, *count and *least, a complement.
 // All threads must call.
 __device__ __forceinline__ void survey(Shared& shared, const distance_t* distance, uint32 vertices,
                                        distance_t threshold, uint32 stride, uint32* histogram, uint32* count,
@@ -220,9 +220,8 @@ __device__ __forceinline__ void collect(Outbox& outbox, const Pending& pending, 
 
 // ------------------------------------------------------------------ the horizon
 
-// Tell whether the vertices beyond the horizon have fewer arcs than those below it: `balance`, a signed number, grows by
-// the arcs of these and falls by the arcs of those.  Of a large graph every eighth line of vertices is asked.  All threads
-// must call.
+// Tell whether the vertices beyond the horizon have fewer arcs than those below it: `balance`, a signed number, grows
+// by the arcs of these and falls by the arcs of those.  Of a large graph a part is asked.  All threads must call.
 __device__ __forceinline__ void weigh_sides(Shared& shared, const Graph& graph, const distance_t* distance,
                                             uint64* balance) {
     if (threadIdx.x == 0) shared.total = 0;
@@ -241,8 +240,8 @@ __device__ __forceinline__ void weigh_sides(Shared& shared, const Graph& graph, 
     if (threadIdx.x == 0 && shared.total != 0) atomicAdd(balance, shared.total);
 }
 
-// Let every vertex beyond the horizon look for the shortest way from within it; hubs are put aside.  A warp gathers such
-// vertices in its buffer until there is one for each lane, for many have been reached, or have no arcs at all.
+// Let every vertex beyond the horizon look for the shortest way from within it; hubs are put aside.  A warp gathers
+// such vertices in its buffer until there is one for each lane: many have been reached, or have no arcs at all.
 __device__ __forceinline__ void pull_rows(Shared& shared, Pull& pull, const Hubs& hubs) {
     static_assert(WARP * (SURVEYED + 1) <= NEAR_BUFFER, "room for what is left and what is found");
     const Graph& graph = pull.graph;

@@ -155,39 +155,17 @@ __device__ __forceinline__ void relax_widely(Push& push, const Queue& queue, uin
     }
 }
 
-// Relax the hubs that were put aside: every warp takes an equal share of their pieces.
-// `word` holds hubs << HUB_SHIFT | pieces.
+// Relax the hubs that were put aside.  One may have come nearer since; then it is in the queue again.
 template <typename Visit>
 __device__ __forceinline__ void relax_hubs(Visit& visit, const Graph& graph, const distance_t* distance,
                                            const Hubs& hubs, uint64 word) {
-    const uint32 rows = static_cast<uint32>(word >> HUB_SHIFT < hubs.room ? word >> HUB_SHIFT : hubs.room);
-    const uint64 pieces = word & ((1ull << HUB_SHIFT) - 1), mine = pieces * grid_warp() / grid_warps();
-    uint32 left = static_cast<uint32>(pieces * (grid_warp() + 1) / grid_warps() - mine);
-    if (left == 0) return;
-    uint32 hub = 0, beyond = rows;  // the last hub whose first piece is not after `mine`
-    while (beyond - hub > 1) {
-        const uint32 middle = (hub + beyond) / 2;
-        if (current(&hubs.first_piece[middle]) <= mine) {
-            hub = middle;
-        } else {
-            beyond = middle;
-        }
-    }
-    count_t skipped = static_cast<count_t>(mine - current(&hubs.first_piece[hub]));  // pieces that others relax
-#pragma unroll 1
-    for (; left != 0 && hub < rows; ++hub) {
-        Row row = row_of(graph, current(&hubs.vertex[hub]), current(&hubs.length[hub]));
-        const count_t there = pieces_of(row.begin, row.end) - skipped;
-        const uint32 taken = there < left ? static_cast<uint32>(there) : left;
-        const index_t begin = quad_of(row.begin) + static_cast<index_t>(skipped * PIECE);
-        if (skipped != 0) row.begin = begin;
-        if (taken < there) row.end = begin + static_cast<index_t>(taken * PIECE);
-        left -= taken;
-        skipped = 0;
-        // A hub may have come nearer since it was put aside; then it is in the queue again.  Lane 0 decides for all.
-        const bool live = row.length == UNREACHED || current(&distance[row.vertex]) == row.length;
-        if (__shfl_sync(FULL_MASK, static_cast<int>(live), 0)) relax_row(visit, row);
-    }
+    share_hubs(
+        hubs, word, [&](int32 vertex, distance_t length) { return row_of(graph, vertex, length); },
+        [&](const Row& part) {
+            const bool live = part.length == UNREACHED || current(&distance[part.vertex]) == part.length;
+            // Lane 0 decides for all.
+            if (__shfl_sync(FULL_MASK, static_cast<int>(live), 0)) relax_row(visit, part);
+        });
 }
 
 #endif

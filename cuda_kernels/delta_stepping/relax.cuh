@@ -148,34 +148,26 @@ struct Outbox {
         return __shfl_sync(FULL_MASK, base, 0);
     }
 
-    // Write the near buffer to the near queue, from entry `base` on.
-    __device__ __forceinline__ void write_near(uint32 base) {
-        const List& near = shared.near;
-        for (uint32 i = lane_id(); i < near_held; i += WARP) {
-            if (base + i < near.room) {
-                near.queue.vertex[base + i] = shared.near_held.vertex[threadIdx.x / WARP * NEAR_BUFFER + i];
-                near.queue.length[base + i] = shared.near_held.length[threadIdx.x / WARP * NEAR_BUFFER + i];
-            }
+    // Write what the warp holds in one of its buffers into a list, from entry `base` on.
+    template <int ROOM>
+    __device__ __forceinline__ void write(const Buffers<ROOM>& buffers, uint32& held, const List& list, uint32 base) {
+        for (uint32 i = lane_id(); i < held; i += WARP) {
+            if (base + i >= list.room) continue;
+            list.queue.vertex[base + i] = buffers.vertex[threadIdx.x / WARP * ROOM + i];
+            list.queue.length[base + i] = buffers.length[threadIdx.x / WARP * ROOM + i];
         }
-        near_held = 0;
+        held = 0;
         __syncwarp();
     }
-    __device__ __forceinline__ void spill_near() { write_near(reserve(near_held)); }
+    __device__ __forceinline__ void write_near(uint32 base) { write(shared.near_held, near_held, shared.near, base); }
 
-    // Write the far buffer to the far list, from entry `base` on.  A list that overflows is not used: all distances are
-    // read instead.
+    // A far list that overflows is not used: all distances are read instead.
     __device__ __forceinline__ void write_far(uint32 base) {
-        const List& far = shared.far;
-        for (uint32 i = lane_id(); i < far_held; i += WARP) {
-            if (base + i < far.room) {
-                far.queue.vertex[base + i] = shared.far_held.vertex[threadIdx.x / WARP * FAR_BUFFER + i];
-                far.queue.length[base + i] = shared.far_held.length[threadIdx.x / WARP * FAR_BUFFER + i];
-            }
-        }
-        far_open = base + far_held <= far.room;
-        far_held = 0;
-        __syncwarp();
+        far_open = base + far_held <= shared.far.room;
+        write(shared.far_held, far_held, shared.far, base);
     }
+
+    __device__ __forceinline__ void spill_near() { write_near(reserve(near_held)); }
     __device__ __forceinline__ void spill_far() {
         uint32 base = 0;
         if (lane_id() == 0) base = atomicAdd(shared.far.count, far_held);
@@ -366,8 +358,40 @@ __device__ __forceinline__ void append_hubs(const Hubs& hubs, const Row& row, bo
     hubs.first_piece[slot] = base & ((1ull << HUB_SHIFT) - 1);
 }
 
-// Relax the rows of the warp's lanes; hubs are put aside.  The others' arcs are dealt out evenly, four side by side to a
-// lane, so that no lane waits for a longer row.  All lanes must call; a lane without a row brings an empty one.
+// Give every warp an equal share of the pieces of the hubs that were put aside: visit(part) for each part of a row in
+// it; row_of_hub(vertex, length) finds a row.  `word` holds hubs << HUB_SHIFT | pieces.
+template <typename RowOfHub, typename Visit>
+__device__ __forceinline__ void share_hubs(const Hubs& hubs, uint64 word, RowOfHub row_of_hub, Visit visit) {
+    const uint32 rows = static_cast<uint32>(word >> HUB_SHIFT < hubs.room ? word >> HUB_SHIFT : hubs.room);
+    const uint64 pieces = word & ((1ull << HUB_SHIFT) - 1), mine = pieces * grid_warp() / grid_warps();
+    uint32 left = static_cast<uint32>(pieces * (grid_warp() + 1) / grid_warps() - mine);
+    if (left == 0) return;
+    uint32 hub = 0, beyond = rows;  // the last hub whose first piece is not after `mine`
+    while (beyond - hub > 1) {
+        const uint32 middle = (hub + beyond) / 2;
+        if (current(&hubs.first_piece[middle]) <= mine) {
+            hub = middle;
+        } else {
+            beyond = middle;
+        }
+    }
+    count_t skipped = static_cast<count_t>(mine - current(&hubs.first_piece[hub]));  // pieces that others relax
+#pragma unroll 1
+    for (; left != 0 && hub < rows; ++hub) {
+        Row row = row_of_hub(current(&hubs.vertex[hub]), current(&hubs.length[hub]));
+        const count_t there = pieces_of(row.begin, row.end) - skipped;
+        const uint32 taken = there < left ? static_cast<uint32>(there) : left;
+        const index_t begin = quad_of(row.begin) + static_cast<index_t>(skipped * PIECE);
+        if (skipped != 0) row.begin = begin;
+        if (taken < there) row.end = begin + static_cast<index_t>(taken) * PIECE;
+        left -= taken;
+        skipped = 0;
+        visit(row);
+    }
+}
+
+// Relax the rows of the warp's lanes; hubs are put aside.  The arcs of the others are dealt out evenly, four side by
+// side to a lane, so that none waits for a longer row.  All lanes must call; a lane without a row brings an empty one.
 template <typename Visit>
 __device__ __forceinline__ void relax_rows(Visit& visit, Row row, const Hubs& hubs) {
     const bool is_hub = row.end - row.begin >= HUB_ROW;
