@@ -35,8 +35,8 @@ from tests.problems.sssp.delta_stepping_graphs import (
     search,
     sparse,
     star,
-    wide_star,
     wide_range,
+    wide_star,
 )
 from tests.problems.sssp.small_graphs import graphs, some_sources
 from tests.zoo import Edge, directed, undirected
