@@ -12,15 +12,16 @@ threshold that moves up.  What is special:
                       each; a row is read while the distance of its vertex is lowered, and each warp goes on by itself
                       for some steps, so that a hop waits for the memory once and for no barrier
     no far queue      far vertices are noted in a short list, whose least distance is kept, so that a threshold takes
-                      one look at it; when it overflows, all distances are read instead, once to choose the threshold
-                      and once to see who is below it: what is reached, and not below the threshold, is pending
+                      one look at it; when it overflows, distances are read instead, a part of them to choose the
+                      threshold and all to see who is below it: what is reached, and not below it, is pending
     a horizon         in a dense graph most arcs are far too long to matter.  At first sums from the horizon on are left
                       alone, unread; then every vertex beyond it pulls the best offer from within
     hubs              long rows are cut into pieces for all warps
+    quads             a lane relaxes four arcs side by side, which one load brings
     an early end      where only the distance of a goal, or only distances up to a limit are asked for, no threshold
                       goes beyond them; the goal's is the least known so far
 
-The phases stand in delta_stepping/, in this order: relax (one arc, a warp's rows), frontier (the near queue), carried
+The phases stand in delta_stepping/, in this order: relax (four arcs, a warp's rows), frontier (the near queue), carried
 (the same with packed rows), buckets (the next threshold, the horizon); what they share is in base.
 
     offsets (n+1)  targets (arcs)  weights (arcs)   the graph; weights are not negative
