@@ -195,8 +195,9 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
         }
 
         // The next threshold: a width beyond the nearest that is pending.  That of the list has been kept, and may be
-        // too near, for what was entered may have fallen since: then a bucket stays empty.  Without a list all
-        // distances are read, and where many wait the threshold goes far enough to take in a part of them.
+        // too near, for what was entered may have fallen since: then a bucket stays empty.  Without a list a part of the
+        // distances is read, whose least is near enough, and where many wait the threshold goes far enough to take in
+        // an eighth of the vertices.
         const uint32 bucket = shared.bucket, turn = bucket % 2;
         const uint32 listed = shared.seen.listed;
         const bool few = listed <= far_room && listed <= graph.vertices / NEAR_SHARE;
