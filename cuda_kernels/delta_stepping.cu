@@ -12,15 +12,16 @@ threshold that moves up.  What is special:
                       each; a row is read while the distance of its vertex is lowered, and each warp goes on by itself
                       for some steps, so that a hop waits for the memory once and for no barrier
     no far queue      far vertices are noted in a short list, whose least distance is kept, so that a threshold takes
-                      one look at it; when it overflows, all distances are read instead, once to choose the threshold
-                      and once to see who is below it: what is reached, and not below the threshold, is pending
+                      one look at it; when it overflows, distances are read instead, a part of them to choose the
+                      threshold and all to see who is below it: what is reached, and not below it, is pending
     a horizon         in a dense graph most arcs are far too long to matter.  At first sums from the horizon on are left
                       alone, unread; then every vertex beyond it pulls the best offer from within
     hubs              long rows are cut into pieces for all warps
+    quads             a lane relaxes four arcs side by side, which one load brings
     an early end      where only the distance of a goal, or only distances up to a limit are asked for, no threshold
                       goes beyond them; the goal's is the least known so far
 
-The phases stand in delta_stepping/, in this order: relax (one arc, a warp's rows), frontier (the near queue), carried
+The phases stand in delta_stepping/, in this order: relax (four arcs, a warp's rows), frontier (the near queue), carried
 (the same with packed rows), buckets (the next threshold, the horizon); what they share is in base.
 
     offsets (n+1)  targets (arcs)  weights (arcs)   the graph; weights are not negative
@@ -116,7 +117,7 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
         shared.settled_before = shared.pushes_before = shared.repeats_before = 0;
         shared.steps_before = shared.steps = 0;
         shared.settled_last = 1;
-        shared.barriers = shared.packed = shared.bucket = shared.lost = 0;
+        shared.barriers = shared.packed = shared.bucket = shared.lost = shared.near_left = shared.far_left = 0;
         for (int what = 0; what < TALLIES; ++what) shared.tallies[what] = 0;
         shared.floor = 0;
         for (int phase = 0; phase < PHASES; ++phase) shared.spent[phase] = 0;
@@ -128,16 +129,15 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
         near(0).queue.length[0] = 0;
         control[NEAR] = 1;
     }
-    distance_t horizon = sample_weights(shared, graph);
+    Outbox outbox = {shared, graph, distance, control, true, false, 0, 0, 0, 0};
+    Push push = {graph, distance, control, outbox, sample_weights(shared, graph)};
     distance_t threshold = word_of(shared.delta, weight_t());
     if (threshold == 0) threshold = 1;
-    if (threshold > horizon) threshold = horizon;
+    if (threshold > push.horizon) threshold = push.horizon;
     if (threshold > limit) threshold = limit;
     meet(round);
     enter(START);
 
-    Outbox outbox = {shared, graph, distance, control, true, false, 0, 0, 0, 0};
-    Push push = {graph, distance, control, outbox, horizon};
     while (true) {
         // Relax until nothing is near.
         while (true) {
@@ -195,21 +195,26 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
         }
 
         // The next threshold: a width beyond the nearest that is pending.  That of the list has been kept, and may be
-        // too near, for what was entered may have fallen since: then a bucket stays empty.  Without a list all
-        // distances are read, and where many wait the threshold goes far enough to take in a part of them.
+        // too near, for what was entered may have fallen since: then a bucket stays empty.  Without a list a part of the
+        // distances is read, whose least is near enough, and where many wait the threshold goes far enough to take in
+        // an eighth of the vertices.
         const uint32 bucket = shared.bucket, turn = bucket % 2;
         const uint32 listed = shared.seen.listed;
         const bool few = listed <= far_room && listed <= graph.vertices / NEAR_SHARE;
         const Pending pending = {far(bucket).queue, distance, few, few ? listed : static_cast<uint32>(vertices)};
-        if (!pending.listed) {
-            survey(shared, distance, vertices, threshold, histogram + turn * BINS, &control[PENDING + turn],
+        uint32 stride = pending.listed || vertices < LARGE ? 1 : SURVEY_STRIDE;
+        while (!pending.listed) {
+            survey(shared, distance, vertices, threshold, stride, histogram + turn * BINS, &control[PENDING + turn],
                    &wide_control[LEAST + turn]);
             barrier();
             if (threadIdx.x == 0) {
-                shared.seen.listed = current(&control[PENDING + turn]);
+                shared.seen.listed = current(&control[PENDING + turn]) * stride;
                 shared.seen.least = current(&wide_control[LEAST + turn]);
             }
             __syncthreads();
+            if (stride == 1 || shared.seen.listed != 0) break;
+            stride = 1;  // that a part holds none does not say that there is none
+            barrier();
         }
         const uint32 waiting = shared.seen.listed;
         if (SUMS_OVERFLOW && DISTANCE_BITS == 32 && shared.seen.overflow != 0) break;  // wider words are needed
@@ -223,7 +228,7 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
             }
             threshold = word_of(value_of(least, weight_t()) + next_width(shared, graph, least, control), weight_t());
             if (threshold < beyond) threshold = beyond;
-            if (threshold > horizon) threshold = horizon;
+            if (threshold > push.horizon) threshold = push.horizon;
             if (threshold > asked()) threshold = asked();
             const bool keep = waiting <= far_room;
             // Rows are packed when steps have taken about as long as that takes.
@@ -256,17 +261,18 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
             enter(BUCKETS);
             continue;
         }
-        if (horizon == UNREACHED) break;
+        if (push.horizon == UNREACHED) break;
 
         // Everything within the horizon is settled.  If few arcs are left outside, the vertices there pull; else those
         // within are relaxed once more, without a horizon.
-        sum_degrees(shared, graph, distance, &wide_control[REACHED_ARCS]);
+        weigh_sides(shared, graph, distance, &wide_control[BALANCE]);
         barrier();
-        const uint64 within = current(&wide_control[REACHED_ARCS]);
+        const bool mostly_within = static_cast<int64>(current(&wide_control[BALANCE])) >= 0;
+        threshold = push.horizon;
         push.horizon = UNREACHED;
-        if (symmetric && static_cast<uint64>(arcs) - within <= within) {
-            Pull pull = {graph, distance, control, horizon};
-            pull_rows(pull, hubs(round));
+        if (symmetric && mostly_within) {
+            Pull pull = {graph, distance, control, threshold};
+            pull_rows(shared, pull, hubs(round));
             if (grid_thread() == 0) {
                 *hubs(round + 1).pieces = 0;
                 *near(round + 1).count = *near(round + 2).count = 0;
@@ -278,12 +284,10 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
             meet(round);
         } else {
             if (threadIdx.x == 0) shared.floor = 0;
-            outbox.open(near(round), far(bucket), horizon, shared.seen.listed);
-            collect(outbox, everything, shared.floor, horizon, false);
+            outbox.open(near(round), far(bucket), threshold, shared.seen.listed);
+            collect(outbox, everything, shared.floor, threshold, false);
             meet(round);
         }
-        threshold = horizon;
-        horizon = UNREACHED;
         enter(PULL);
     }
     if (grid_thread() == 0) {

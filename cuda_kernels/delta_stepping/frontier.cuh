@@ -20,7 +20,8 @@ __device__ __forceinline__ void relax_groups(Push& push, Row row, int32 group, c
     const Graph& graph = push.graph;
     index_t at = row.begin + static_cast<index_t>(lane_id() & (group - 1));
     const distance_t now = row.begin < row.end ? current(&push.distance[row.vertex]) : row.length;
-    const bool is_hub = row.end - row.begin >= LOCAL_ROW;
+    const int32 most = LOCAL_TURNS * group > LOCAL_ROW ? LOCAL_TURNS * group : LOCAL_ROW;
+    const bool is_hub = row.end - row.begin >= most;
     if (__any_sync(FULL_MASK, is_hub)) {  // else nobody waits for `now` yet
         append_hubs(hubs, row, is_hub && at == row.begin && now == row.length, push.control);
         if (is_hub) row.end = row.begin;
@@ -80,10 +81,10 @@ __device__ __forceinline__ uint32 relax_locally(Push& push, const Queue& queue, 
     for (uint32 i = threadIdx.x; i < dealt; i += BLOCK) {
         const uint32 entry = blockIdx.x + i * gridDim.x;
         const Row row = row_of(push.graph, queue.vertex[entry], queue.length[entry]);
-        shared.near_vertex[i] = row.vertex;
-        shared.near_length[i] = row.length;
-        shared.local_begin[i] = row.begin;
-        shared.local_end[i] = row.end;
+        shared.local.vertex[i] = row.vertex;
+        shared.local.length[i] = row.length;
+        shared.local.begin[i] = row.begin;
+        shared.local.end[i] = row.end;
     }
     if (threadIdx.x == 0) shared.local_count[1] = 0;
     __syncthreads();
@@ -104,8 +105,8 @@ __device__ __forceinline__ uint32 relax_locally(Push& push, const Queue& queue, 
             const uint32 slot = first + (static_cast<uint32>(lane_id()) >> group_shift);
             Row row = {0, UNREACHED, 0, 0};
             if (slot < held) {
-                row = {shared.near_vertex[from + slot], shared.near_length[from + slot],
-                       shared.local_begin[from + slot], shared.local_end[from + slot]};
+                row = {shared.local.vertex[from + slot], shared.local.length[from + slot],
+                       shared.local.begin[from + slot], shared.local.end[from + slot]};
             }
             relax_groups(push, row, 1 << group_shift, hubs);
         }
@@ -131,8 +132,8 @@ __device__ __forceinline__ uint32 relax_locally(Push& push, const Queue& queue, 
     for (uint32 i = threadIdx.x; i < held; i += BLOCK) {
         const uint32 entry = shared.base + i, slot = step % 2 * LOCAL_ROOM + i;
         if (entry >= shared.near.room) continue;
-        shared.near.queue.vertex[entry] = shared.near_vertex[slot];
-        shared.near.queue.length[entry] = shared.near_length[slot];
+        shared.near.queue.vertex[entry] = shared.local.vertex[slot];
+        shared.near.queue.length[entry] = shared.local.length[slot];
     }
     return step;
 }
@@ -155,41 +156,17 @@ __device__ __forceinline__ void relax_widely(Push& push, const Queue& queue, uin
     }
 }
 
-// Relax the hubs that were put aside: every warp takes an equal share of their pieces.
-// `word` holds hubs << HUB_SHIFT | pieces.
+// Relax the hubs that were put aside.  One may have come nearer since; then it is in the queue again.
 template <typename Visit>
 __device__ __forceinline__ void relax_hubs(Visit& visit, const Graph& graph, const distance_t* distance,
                                            const Hubs& hubs, uint64 word) {
-    const uint64 rows = word >> HUB_SHIFT < hubs.room ? word >> HUB_SHIFT : hubs.room,
-                 pieces = word & ((1ull << HUB_SHIFT) - 1);
-    const uint64 last = pieces * (grid_warp() + 1) / grid_warps();
-    uint64 piece = pieces * grid_warp() / grid_warps();
-    if (piece >= last) return;
-    uint64 hub = 0, beyond = rows;  // the last hub whose first piece is not after `piece`
-    while (beyond - hub > 1) {
-        const uint64 middle = (hub + beyond) / 2;
-        if (current(&hubs.first_piece[middle]) <= piece) {
-            hub = middle;
-        } else {
-            beyond = middle;
-        }
-    }
-#pragma unroll 1
-    for (; piece < last && hub < rows; ++hub) {
-        const int32 vertex = current(&hubs.vertex[hub]);
-        const distance_t length = current(&hubs.length[hub]);
-        const index_t begin = graph.offsets[vertex], end = graph.offsets[vertex + 1];
-        const uint64 first_piece = current(&hubs.first_piece[hub]);
-        const uint64 stop = first_piece + static_cast<uint64>((end - begin + PIECE - 1) / PIECE);
-        const uint64 until = stop < last ? stop : last;
-        const index_t part_begin = begin + static_cast<index_t>(piece - first_piece) * PIECE;
-        const index_t part_end = begin + static_cast<index_t>(until - first_piece) * PIECE;
-        const Row part = {vertex, length, part_begin, part_end < end ? part_end : end};
-        piece = until;
-        // A hub may have come nearer since it was put aside; then it is in the queue again.  Lane 0 decides for all.
-        const bool live = length == UNREACHED || current(&distance[vertex]) == length;
-        if (__shfl_sync(FULL_MASK, static_cast<int>(live), 0)) relax_row(visit, part);
-    }
+    share_hubs(
+        hubs, word, [&](int32 vertex, distance_t length) { return row_of(graph, vertex, length); },
+        [&](const Row& part) {
+            const bool live = part.length == UNREACHED || current(&distance[part.vertex]) == part.length;
+            // Lane 0 decides for all.
+            if (__shfl_sync(FULL_MASK, static_cast<int>(live), 0)) relax_row(visit, part);
+        });
 }
 
 #endif
