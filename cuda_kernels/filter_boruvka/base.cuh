@@ -285,9 +285,9 @@ struct Pages {
     }
 };
 
-// What a warp holds of a list in order: the edges of two spans of slots, counted through.
+// What a warp holds of a list in order: the edges of two spans of slots, the one behind the other.
 struct Holding {
-    const volatile slot_t* begin;  // two words in shared memory, the slot of the first edge of each span
+    const volatile slot_t* begin;  // in shared memory, for registers are few: where each span begins
     uint32 first, edges;           // edges of the first span, and of both
 
     __device__ __forceinline__ slot_t slot(uint32 i) const { return i < first ? begin[0] + i : begin[1] + (i - first); }

@@ -15,8 +15,10 @@ struct alignas(16) BidPair {
 
 constexpr uint32 AT_ONCE = 2 * WARP * IN_ROW;  // bids of a row that a warp reads at once
 
+// Bids are (weight, slot) in a word.  Blocks are not more than a barrier apart: the bids of the rows in a round are still
+// read when those of the next are written, and those of the roots are forgotten a round before; so they take turns.
 struct Matrix {
-    uint64* cell;  // rows of `stride` bids; then those of rows in two rounds, and of roots in three, that take turns
+    uint64* cell;  // the lightest bid of a row's component at a column's; then those of rows, and of roots
     uint32 size;   // components
 
     __device__ __forceinline__ uint32 stride() const { return (size + AT_ONCE - 1) / AT_ONCE * AT_ONCE; }
@@ -64,8 +66,8 @@ __device__ void fill_matrix(const Slots& pages, const Holding& held, const int32
     }
 }
 
-// Each row bids for the root of its component with the lightest edge that leads to another, and notes it and where it
-// leads.
+// Each row bids for the root of its component with the lightest edge that leads to that of another, and notes its bid and
+// where that leads.  A row's end is padded, with words that are no bids.
 __device__ void bid_by_rows(const Matrix& matrix, const int32* root, uint64* bids, uint64* row_bid, int32* row_to) {
     for (uint32 row = threadIdx.x / WARP * gridDim.x + blockIdx.x; row < matrix.size; row += gridDim.x * WARPS) {
         const int32 own = root[row];
@@ -95,9 +97,9 @@ __device__ void bid_by_rows(const Matrix& matrix, const int32* root, uint64* bid
     }
 }
 
-// The last rounds, on a matrix that is filled: until no component joins another.  Leaves the root of each in
-// shared.root.  `leads_to` is of two words for each component.  Returns the rounds made.  All threads of all
-// blocks must call.
+// The last rounds, on a matrix that is filled, until no component joins another.  A component is not renumbered: its row
+// bids for its root.  Leaves the root of each in shared.root.  `leads_to` has two words for each component.  Returns the
+// rounds made.  All threads of all blocks must call.
 template <typename Slots, typename Barrier>
 __device__ uint32 finish_on_matrix(Shared& shared, const Matrix& matrix, const Slots& pages, int32* leads_to,
                                    edge_id_t* forest, uint32* forest_edges, const Barrier& barrier) {
@@ -111,7 +113,7 @@ __device__ uint32 finish_on_matrix(Shared& shared, const Matrix& matrix, const S
         for (int64 t = grid_thread(); t < matrix.size; t += grid_threads()) matrix.root_bids(round + 1)[t] = NO_BID;
         for (uint32 t = threadIdx.x; t < matrix.size; t += BLOCK) shared.other[t] = NO_LINK;
         barrier();
-        // The row that has won tells the root where it leads.
+        // The row that has won tells the root where it leads.  A bid is of two rows, and these of two roots.
         for (uint32 first = threadIdx.x; first < matrix.size; first += BLOCK * PER_THREAD) {
             int32 own[PER_THREAD], to[PER_THREAD];
             uint64 bid[PER_THREAD], least[PER_THREAD];
@@ -126,8 +128,8 @@ __device__ uint32 finish_on_matrix(Shared& shared, const Matrix& matrix, const S
 #pragma unroll
             for (int k = 0; k < PER_THREAD; ++k) {
                 if (bid[k] == NO_BID || bid[k] != least[k]) continue;
-                shared.other[own[k]] = shared.root[to[k]];      // race-allowed: twice the same, where a row stands for two
-                shared.won[own[k]] = static_cast<uint32>(bid[k]);  // race-allowed: twice the same
+                shared.other[own[k]] = shared.root[to[k]];
+                shared.won[own[k]] = static_cast<uint32>(bid[k]);
             }
         }
         __syncthreads();
