@@ -56,8 +56,8 @@ do and find them, and reading only the rows outside the giant component are ours
 
 // Launch: cooperative, BLOCK threads, at most as many blocks as are resident; `control` is all 0.
 // `wanted` is how many arcs should be light if every vertex has arcs, 0 for all (then phases 5 and 6 are not needed);
-// `room` is how many pages the list has, at least one for each span and one more; `dense` is from how many components on
-// the rounds are made on a matrix, 1 to MOST_DENSE and at most n/2.
+// `room` is how many pages the list has, at least one for each span and one more; `dense` is from how many components
+// on the rounds are made on a matrix, 1 to MOST_DENSE and at most n/2.
 // Writes forest; control[FOREST] is the number of its edges.
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
 filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __restrict__ offsets,
@@ -74,7 +74,7 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
     const auto barrier = [&]() { grid_barrier(&control[ARRIVALS], &shared.barriers); };
     // A phase that is entered again, because the list was too short, goes on.
     const auto enter = [&](Phase phase) {
-        if (grid_thread() == 0 && timeline[phase] == 0) timeline[phase] = device_nanoseconds();
+        if (own_thread() == 0 && timeline[phase] == 0) timeline[phase] = device_nanoseconds();
     };
     // Repeats learn_number until every chain has been followed to its root.
     const auto learn = [&](uint32 count, int32* number) {
@@ -85,18 +85,18 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
             barrier();
             more = current(unfinished);
             // A barrier lies between the last reader of this word and its reset, and another before its next use.
-            if (grid_thread() == 0) control[UNFINISHED + (chases + 2) % 3] = 0;
+            if (own_thread() == 0) control[UNFINISHED + (chases + 2) % 3] = 0;
             chases += 1;
         }
     };
     const auto forget_bids = [&](uint32 count) {
-        for (int64 t = grid_thread(); t < count; t += grid_threads()) {
+        for (int64 t = own_thread(); t < count; t += grid_threads()) {
             best_key[t] = NO_BID;
             if (!PACKED) best_id[t] = NO_BID;
         }
         if (count > few) return;
         const uint32 words = Matrix{cells, count}.words();
-        for (int64 t = grid_thread(); t < words; t += grid_threads()) cells[t] = NO_BID;
+        for (int64 t = own_thread(); t < words; t += grid_threads()) cells[t] = NO_BID;
     };
 
     if (threadIdx.x == 0) {
@@ -106,7 +106,8 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
     __syncthreads();
     enter(ROW_MINIMA);
     if (wanted != 0) note_light_arcs(shared, graph, wanted);
-    pick_row_minima(graph, static_cast<count_t>(shared.span), &shared.batches, pick, link, first_row, hubs, &control[HUBS_FIRST]);
+    pick_row_minima(graph, static_cast<count_t>(shared.span), &shared.batches, pick, link, first_row, hubs,
+                    &control[HUBS_FIRST]);
     barrier();
     if (threadIdx.x == 0) shared.batches = 0;  // for the next that go through all rows
     if (current(&control[HUBS_FIRST]) != 0) {
@@ -137,7 +138,7 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
     const auto renumbered = [&]() -> const int32* { return levels == 0 ? nullptr : chain + shared.levels[levels - 1]; };
     // After a round, the components learn their new numbers and there are fewer.
     const auto renumber = [&]() {
-        if (grid_thread() == 0) *live_after(shared.round + 1) = 0;  // last read two barriers ago
+        if (own_thread() == 0) *live_after(shared.round + 1) = 0;  // last read two barriers ago
         learn(live, chain + shared.levels[levels]);
         levels += 1;
         if (threadIdx.x == 0) shared.levels[levels] = shared.levels[levels - 1] + live;
@@ -183,7 +184,7 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
             lower_threshold(shared, list, room, taken);
             filters = true;
             barrier();
-            if (grid_thread() == 0) control[PAGES] = 0;
+            if (own_thread() == 0) control[PAGES] = 0;
             barrier();
             continue;
         }
@@ -198,7 +199,8 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
                 barrier();
             }
             next_round();
-            hook_by_slots(shared, live, pages, narrow, best_key, best_id, up, forest, control, live_after(shared.round));
+            hook_by_slots(shared, live, pages, narrow, best_key, best_id, up, forest, control,
+                          live_after(shared.round));
             barrier();
             forget_bids(current(live_after(shared.round)));
             renumber();
@@ -209,13 +211,13 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
             barrier();
             const uint32 rounds = finish_on_matrix(shared, matrix, pages, link, forest, &control[FOREST], barrier);
             if (threadIdx.x == 0) shared.round += rounds;
-            if (grid_thread() == 0) *live_after(shared.round + 1) = 0;
+            if (own_thread() == 0) *live_after(shared.round + 1) = 0;
         }
         if (!filters) break;
 
         // Every vertex learns its component after these rounds; the live ones are numbered like the retired.
         enter(SPREAD);
-        for (int64 t = grid_thread(); t < live; t += grid_threads()) {
+        for (int64 t = own_thread(); t < live; t += grid_threads()) {
             chain[shared.levels[levels] + t] = live > 1 ? shared.root[t] : 0;
         }
         levels += 1;
@@ -228,7 +230,7 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
         live += last;
         forget_bids(live);
         barrier();
-        if (grid_thread() == 0) control[PAGES] = control[FINALS] = 0;
+        if (own_thread() == 0) control[PAGES] = control[FINALS] = 0;
         filters = false;
         const int32 giant = find_giant(shared, graph, label);
         if (giant != NO_GIANT) count_outside(graph, label, giant, outside);
@@ -236,7 +238,7 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
         const uint64 outside_arcs = *static_cast<const volatile uint64*>(outside);
         if (giant == NO_GIANT || outside_arcs > static_cast<uint64>(room) * PAGE) {
             barrier();
-            if (grid_thread() == 0) *outside = 0;
+            if (own_thread() == 0) *outside = 0;
             continue;
         }
 
@@ -256,7 +258,7 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
         uint32 in_region = static_cast<uint32>(list + entries * (blockIdx.x + 1) / gridDim.x - region);
         begin_rounds();
         while (live > 1) {
-            for (int64 t = grid_thread(); t < live; t += grid_threads()) link[t] = NO_LINK;
+            for (int64 t = own_thread(); t < live; t += grid_threads()) link[t] = NO_LINK;
             in_region = compact_and_bid(shared, region, in_region, renumbered(), best_key);
             barrier();
             if (!PACKED) {
@@ -273,6 +275,6 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
         }
         break;
     }
-    if (grid_thread() == 0) control[ROUNDS] = shared.round;
+    if (own_thread() == 0) control[ROUNDS] = shared.round;
     enter(END);
 }

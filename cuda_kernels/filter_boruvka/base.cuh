@@ -113,6 +113,18 @@ static_assert(ENTRIES % 2 == 0, "words of 64 bits lie at a multiple of 8 bytes")
 
 // ------------------------------------------------------------------ helpers
 
+// The number of this thread in the grid, asked for anew each time: it would otherwise be kept in registers through all
+// phases, and others would spill.
+__device__ __forceinline__ int64 own_thread() {
+#ifdef __CUDA_ARCH__
+    uint32 block;
+    asm volatile("mov.u32 %0, %ctaid.x;" : "=r"(block));
+#else
+    const uint32 block = blockIdx.x;
+#endif
+    return static_cast<int64>(block) * blockDim.x + threadIdx.x;
+}
+
 // The ends of an edge as one number, by which edges compare as by their first arcs.
 __device__ __forceinline__ int64 ends_of(int32 u, int32 v) {
     return static_cast<int64>(u < v ? u : v) << 32 | static_cast<uint32>(u < v ? v : u);

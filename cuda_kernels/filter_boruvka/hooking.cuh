@@ -119,7 +119,7 @@ __device__ void hook_by_slots(Shared& shared, uint32 count, const Slots& pages, 
 __device__ void learn_number(uint32 count, int32* up, int32* number, uint32* unfinished) {
     static_assert(LONG_WAY < CHASE, "who gives up has come nearer");
     bool left = false;
-    for (int64 first = grid_thread(); first < count; first += grid_threads() * PER_THREAD) {
+    for (int64 first = own_thread(); first < count; first += grid_threads() * PER_THREAD) {
         int32 found[PER_THREAD];  // what is above, or the number of the root
         bool climbing = true;
 #pragma unroll
@@ -156,10 +156,10 @@ __device__ void learn_number(uint32 count, int32* up, int32* number, uint32* unf
     if (left) *unfinished = 1;  // race-allowed: every writer writes 1
 }
 
-// Every component of before the rounds learns what became of it in all of them, by the numbers that each has left in the
-// chain.  The live ones that are left are numbered from `last` on; the retired keep their numbers.
+// Every component of before the rounds learns what became of it in all of them, by the numbers that each has left in
+// the chain.  The live ones that are left are numbered from `last` on; the retired keep their numbers.
 __device__ void shorten_chain(const Shared& shared, uint32 count, int32* chain, uint32 levels, int32 last) {
-    for (uint32 first = static_cast<uint32>(grid_thread()); first < count; first += grid_threads() * LABELS) {
+    for (uint32 first = static_cast<uint32>(own_thread()); first < count; first += grid_threads() * LABELS) {
         int32 component[LABELS];
         load_labels(chain, first, static_cast<int32>(count), component);
         for (uint32 l = 1; l < levels; ++l) {
@@ -178,7 +178,7 @@ __device__ void shorten_chain(const Shared& shared, uint32 count, int32* chain, 
 
 // Every vertex learns what became of its component in all rounds.
 __device__ void spread(int32 vertices, int32* label, const int32* chain) {
-    for (int64 first = grid_thread(); first < vertices; first += grid_threads() * LABELS) {
+    for (int64 first = own_thread(); first < vertices; first += grid_threads() * LABELS) {
         int32 component[LABELS];
         load_labels(label, first, vertices, component);
 #pragma unroll

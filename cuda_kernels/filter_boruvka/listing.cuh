@@ -162,7 +162,7 @@ __device__ __forceinline__ uint64 span_length(index_t arcs) {
 // The number of the first or second span of this warp.  One is as far from the first arc as the other from the last:
 // an edge is listed in the row of its smaller end, so that the first rows list most.
 __device__ __forceinline__ uint64 span_number(int which) {
-    const uint64 warp = grid_thread() / WARP;
+    const uint64 warp = own_thread() / WARP;
     return which == 0 ? warp : static_cast<uint64>(gridDim.x) * (2 * WARPS) - 1 - warp;
 }
 
@@ -378,7 +378,7 @@ __device__ void list_hubs(const Graph& graph, const int32* __restrict__ label, i
 // Add up the arcs in the rows outside the giant component: no more edges than these are listed there.
 __device__ void count_outside(const Graph& graph, const int32* __restrict__ label, int32 giant, uint64* outside) {
     uint64 mine = 0;
-    for (int64 first = grid_thread(); first < graph.vertices; first += grid_threads() * LABELS) {
+    for (int64 first = own_thread(); first < graph.vertices; first += grid_threads() * LABELS) {
         int32 component[LABELS];
         load_labels(label, first, graph.vertices, component);
 #pragma unroll

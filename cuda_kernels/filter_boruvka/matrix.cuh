@@ -1,7 +1,8 @@
 /*
-The end of phase 4 of filter_boruvka.cu: when few components are left, most of the listed edges are parallel to a lighter
-one.  A matrix then takes the lightest bid between each two components, and the last rounds read its rows instead of the
-list.  Who hangs on whom is worked out by every block for itself, in shared memory, so that a round has one barrier.
+The end of phase 4 of filter_boruvka.cu: when few components are left, most of the listed edges are parallel to a
+lighter one.  A matrix then takes the lightest bid between each two components, and the last rounds read its rows
+instead of the list.  Who hangs on whom is worked out by every block for itself, in shared memory, so that a round has
+one barrier.
 */
 #ifndef GPUGRAPH_FILTER_BORUVKA_MATRIX_CUH
 #define GPUGRAPH_FILTER_BORUVKA_MATRIX_CUH
@@ -15,8 +16,9 @@ struct alignas(16) BidPair {
 
 constexpr uint32 AT_ONCE = 2 * WARP * IN_ROW;  // bids of a row that a warp reads at once
 
-// Bids are (weight, slot) in a word.  Blocks are not more than a barrier apart: the bids of the rows in a round are still
-// read when those of the next are written, and those of the roots are forgotten a round before; so they take turns.
+// Bids are (weight, slot) in a word.  Blocks are not more than a barrier apart: the bids of the rows in a round are
+// still read when those of the next are written, and those of the roots are forgotten a round before; so they take
+// turns.
 struct Matrix {
     uint64* cell;  // the lightest bid of a row's component at a column's; then those of rows, and of roots
     uint32 size;   // components
@@ -66,8 +68,8 @@ __device__ void fill_matrix(const Slots& pages, const Holding& held, const int32
     }
 }
 
-// Each row bids for the root of its component with the lightest edge that leads to that of another, and notes its bid and
-// where that leads.  A row's end is padded, with words that are no bids.
+// Each row bids for the root of its component with the lightest edge that leads to that of another, and notes its bid
+// and where that leads.  A row's end is padded, with words that are no bids.
 __device__ void bid_by_rows(const Matrix& matrix, const int32* root, uint64* bids, uint64* row_bid, int32* row_to) {
     for (uint32 row = threadIdx.x / WARP * gridDim.x + blockIdx.x; row < matrix.size; row += gridDim.x * WARPS) {
         const int32 own = root[row];
@@ -97,9 +99,9 @@ __device__ void bid_by_rows(const Matrix& matrix, const int32* root, uint64* bid
     }
 }
 
-// The last rounds, on a matrix that is filled, until no component joins another.  A component is not renumbered: its row
-// bids for its root.  Leaves the root of each in shared.root.  `leads_to` has two words for each component.  Returns the
-// rounds made.  All threads of all blocks must call.
+// The last rounds, on a matrix that is filled, until no component joins another.  A component is not renumbered: its
+// row bids for its root.  Leaves the root of each in shared.root.  `leads_to` has two words for each component.
+// Returns the rounds made.  All threads of all blocks must call.
 template <typename Slots, typename Barrier>
 __device__ uint32 finish_on_matrix(Shared& shared, const Matrix& matrix, const Slots& pages, int32* leads_to,
                                    edge_id_t* forest, uint32* forest_edges, const Barrier& barrier) {
@@ -110,7 +112,7 @@ __device__ uint32 finish_on_matrix(Shared& shared, const Matrix& matrix, const S
         uint64 *const row_bid = matrix.row_bids(round), *const bids = matrix.root_bids(round);
         int32* const row_to = leads_to + round % 2 * matrix.size;
         bid_by_rows(matrix, shared.root, bids, row_bid, row_to);
-        for (int64 t = grid_thread(); t < matrix.size; t += grid_threads()) matrix.root_bids(round + 1)[t] = NO_BID;
+        for (int64 t = own_thread(); t < matrix.size; t += grid_threads()) matrix.root_bids(round + 1)[t] = NO_BID;
         for (uint32 t = threadIdx.x; t < matrix.size; t += BLOCK) shared.other[t] = NO_LINK;
         barrier();
         // The row that has won tells the root where it leads.  A bid is of two rows, and these of two roots.
@@ -152,7 +154,7 @@ __device__ uint32 finish_on_matrix(Shared& shared, const Matrix& matrix, const S
             joined += __syncthreads_count(joins);
         }
     }
-    for (int64 first = grid_thread() - lane_id(); first < matrix.size; first += grid_threads()) {
+    for (int64 first = own_thread() - lane_id(); first < matrix.size; first += grid_threads()) {
         const int64 t = first + lane_id();
         const bool joined = t < matrix.size && shared.root[t] != t;
         const uint32 place = warp_append(forest_edges, joined);
