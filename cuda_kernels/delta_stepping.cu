@@ -100,7 +100,7 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
     // of the far list.  One thread reads it for its block, since reads of one word by all warps wait for each other.
     const auto look = [&](uint32 turn) {
         if (threadIdx.x == 0) {
-            shared.seen = {current(near(turn).count), current(far(shared.bucket).count), current(&control[LOST]),
+            shared.seen = {current(near(turn).count), current(&control[DRY + turn % 3]), current(far(shared.bucket).count), current(&control[LOST]),
                            current(&control[OVERFLOW]), current(hubs(turn + 2).pieces),
                            current(far(shared.bucket).least)};
         }
@@ -139,14 +139,16 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
     Outbox outbox = {shared, graph, distance, control, true, false, 0, 0, 0, 0};
     Push push = {graph, distance, control, outbox, horizon};
     while (true) {
-        // Relax until nothing is near.
-        while (true) {
+        // Relax until nothing is near, or most blocks have nothing left that is.
+        bool most_dry = false;
+        while (!most_dry) {
             uint32 count = shared.seen.near;
             if (count == 0) break;
             if (count > room) count = room;
             if (grid_thread() == 0) {
                 *near(round + 2).count = 0;
                 *hubs(round + 1).pieces = 0;
+                control[DRY + (round + 2) % 3] = 0;
                 control[ROUNDS] += 1;
             }
             if (threadIdx.x == 0) shared.round = round + 1;
@@ -173,11 +175,13 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
                 enter(HUBS);
             }
             round += 1;
+            most_dry = shared.seen.dry >= most_blocks(count);
         }
 
         // What found no room is entered again.
         const Pending everything = {Queue{nullptr, nullptr}, distance, false, static_cast<uint32>(vertices)};
-        if (shared.seen.lost != shared.lost) {
+        const auto early = [&]() { return shared.seen.near != 0; };
+        if (!early() && shared.seen.lost != shared.lost) {
             barrier();  // all have seen the queue empty before it fills again
             if (threadIdx.x == 0) shared.lost = shared.seen.lost;
             outbox.open(near(round), far(shared.bucket), threshold, shared.seen.listed);
@@ -189,7 +193,7 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
         }
 
         // All that is asked for is settled: nobody writes a distance before all have read the goal's.
-        if (threshold >= asked()) {
+        if (!early() && threshold >= asked()) {
             if (grid_thread() == 0 && asked() != UNREACHED) control[OVERFLOW] = 0;  // of sums beyond it
             break;
         }
@@ -201,6 +205,10 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
         const uint32 listed = shared.seen.listed;
         const bool few = listed <= far_room && listed <= graph.vertices / NEAR_SHARE;
         const Pending pending = {far(bucket).queue, distance, few, few ? listed : static_cast<uint32>(vertices)};
+        if (early() && (!few || listed == 0)) {
+            meet(round);  // all have seen that it stays
+            continue;
+        }
         if (!pending.listed) {
             survey(shared, distance, vertices, threshold, histogram + turn * BINS, &control[PENDING + turn],
                    &wide_control[LEAST + turn]);
@@ -213,7 +221,10 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
         }
         const uint32 waiting = shared.seen.listed;
         if (SUMS_OVERFLOW && DISTANCE_BITS == 32 && shared.seen.overflow != 0) break;  // wider words are needed
-        if (threadIdx.x == 0) shared.floor = threshold;
+        if (threadIdx.x == 0) {
+            shared.last = threshold;
+            if (!early()) shared.floor = threshold;
+        }
         if (waiting != 0) {
             const distance_t least = static_cast<distance_t>(~shared.seen.least);
             distance_t beyond = least + 1;
@@ -225,6 +236,7 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
             if (threshold < beyond) threshold = beyond;
             if (threshold > horizon) threshold = horizon;
             if (threshold > asked()) threshold = asked();
+            if (threshold < shared.last) threshold = shared.last;
             const bool keep = waiting <= far_room;
             // Rows are packed when steps have taken about as long as that takes.
             if (PACKABLE && packs && !shared.packed &&
@@ -234,9 +246,9 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
                 __syncthreads();
                 if (threadIdx.x == 0) shared.packed = 1;
             }
-            round += 1;  // a block may still be reading that the queue of the last is empty
+            if (!early()) round += 1;  // a block may still be reading that the queue of the last is empty
             outbox.open(near(round), far(bucket + 1), threshold, 0);
-            collect(outbox, pending, shared.floor, threshold, keep);
+            collect(outbox, pending, shared.last, threshold, keep);
             if (blockIdx.x == 0) {
                 for (int bin = threadIdx.x; bin < BINS; bin += BLOCK) histogram[(turn ^ 1) * BINS + bin] = 0;
                 if (threadIdx.x == 0) {
@@ -244,6 +256,7 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
                     wide_control[LEAST + (turn ^ 1)] = 0;
                     *near(round + 1).count = 0;
                     *hubs(round).pieces = 0;
+                    control[DRY + (round + 1) % 3] = 0;
                     *far(bucket + 2).count = 0;
                     *far(bucket + 2).least = 0;
                     if (!keep) *far(bucket + 1).count = far_room + 1;

@@ -32,6 +32,7 @@ constexpr int BUFFER = 64;        // entries a warp holds back, to write them ou
 constexpr int LOCAL_STEPS = 128;  // before what a block holds is dealt out anew,
 constexpr int CROWD = 2;          // and of which one calls for that where it has for its warps so many times what
 constexpr int CROWD_STEPS = 24;   // they relax at once, and so many times, divided by the steps so far;
+constexpr uint32 DRY_OF_FIVE = 4;  // where so many fifths of the blocks have nothing left, the threshold moves
 constexpr int LOCAL_ROOM = BUFFER * WARPS / 2;  // entries of each of the two queues of a block, in the same memory
 constexpr bool PACKABLE = NARROW && SUMS_OVERFLOW;  // rows are packed only of integers, whose sums are exact
 constexpr int PACKED = 4;         // arcs of a packed row
@@ -51,7 +52,7 @@ enum Phase { START, LOCAL, WIDE, HUBS, BUCKETS, PULL, PHASES };
 enum Control {
     ARRIVALS,            // three words of grid_barrier_or_stop(); the host may set the last, STOP
     STOP = ARRIVALS + 2,
-    CROWDED,             // the last round, counted from 1, in which a block had too much to relax by itself
+    CALLED,              // the last round, counted from 1, that a block called to an end
     OVERFLOW,            // a sum did not fit that may be needed
     LOST,                // warps that found no room in the near queue, ever
     STEPS,               // steps of all blocks, ever; modulo 2^32, as the next three
@@ -62,7 +63,8 @@ enum Control {
     BUCKETS_DONE,        // thresholds tried
     SCANS,               // thresholds found by reading all distances instead of the far list
     RESCANS,             // times that lost entries were collected again
-    NEAR,                // three words that take turns: entries of the near queue
+    DRY,                 // three words that take turns: blocks that had entries in a round and have none left
+    NEAR = DRY + 3,      // three words that take turns: entries of the near queue
     FAR = NEAR + 3,      // three words that take turns: entries of the far list
     PENDING = FAR + 3,   // two words that take turns: vertices at or beyond the threshold
     CONTROL_WORDS = PENDING + 2
@@ -122,6 +124,7 @@ struct Hubs {
 // What a block knows of the others since they met last.
 struct Seen {
     uint32 near;      // entries of the near queue
+    uint32 dry;       // DRY
     uint32 listed;    // and of the far list, or all vertices that are pending
     uint32 lost;      // LOST
     uint32 overflow;  // OVERFLOW
@@ -145,7 +148,7 @@ struct Shared {
     uint32 histogram[BINS];
     uint32 sums[WARPS];
     uint32 local_count[3];  // entries of the block's own queues; the words take turns
-    uint32 crowded[2];      // CROWDED, as a step has seen it; the words take turns
+    uint32 called[2];       // CALLED, as a step has seen it; the words take turns
     uint32 base;
     Seen seen;
     uint32 round;           // from 1
@@ -158,6 +161,7 @@ struct Shared {
     distance_t far_least;   // of what the block has entered into the far list
     distance_t edge;
     distance_t floor;       // below it everything is settled
+    distance_t last;        // the last threshold
     uint32 packed;          // the packed rows have been written
     // What thread 0 keeps between two thresholds.
     float64 delta;

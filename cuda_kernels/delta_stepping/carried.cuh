@@ -173,6 +173,7 @@ __device__ __forceinline__ uint32 relax_carried(Push& push, const Queue& queue, 
     const uint32 mine = threadIdx.x / WARP + lane_id() * WARPS;  // this lane's of the entries of the block
     const uint32 entry = blockIdx.x + mine * gridDim.x;
     Carrier carrier = {push, rows, 0, 0, 0};
+    uint32 held = 0;
     if (threadIdx.x < 3) shared.local_count[threadIdx.x] = 0;
     __syncthreads();
     bool there = entry < count;
@@ -185,14 +186,17 @@ __device__ __forceinline__ uint32 relax_carried(Push& push, const Queue& queue, 
         carrier.take(there, vertex, length, row);
 #pragma unroll 1
         for (int step = 0; step < OWN_STEPS && carrier.held != 0; ++step) carrier.step(hubs);
+        uint32 called = 0;
+        if (threadIdx.x == BLOCK - 1) called = current(&push.control[CALLED]);  // its warp has fewest entries
         if (carrier.held != 0) {
             there = lane_id() < carrier.held;
             const uint32 from = carrier.slot(lane_id());
             carrier.share(there, shared.carried_vertex[from], shared.carried_length[from]);
             carrier.held = 0;
         }
+        if (threadIdx.x == BLOCK - 1) shared.called[carrier.turn % 2] = called;
         __syncthreads();
-        const uint32 held = shared.local_count[carrier.turn % 3];
+        held = shared.local_count[carrier.turn % 3];
         if (threadIdx.x == 0) shared.local_count[(carrier.turn + 2) % 3] = 0;
         there = mine < held && mine < LOCAL_ROOM;
         if (there) {
@@ -201,7 +205,9 @@ __device__ __forceinline__ uint32 relax_carried(Push& push, const Queue& queue, 
         }
         carrier.turn += 1;
         if (held == 0 || held > LOCAL_ROOM || carrier.turn >= CARRIED_STEPS / OWN_STEPS) break;
+        if (shared.called[(carrier.turn + 1) % 2] == shared.round) break;
     }
+    if (held == 0 && blockIdx.x < count && threadIdx.x == 0) tell_dry(shared, push.control, count);
     outbox.enqueue(__ballot_sync(FULL_MASK, there), vertex, length);
     return carrier.turn * OWN_STEPS;
 }

@@ -66,6 +66,20 @@ __device__ __forceinline__ void relax_groups(Push& push, Row row, int32 group, c
     }
 }
 
+// How many of the blocks that have some of `count` entries, dealt out to all, are most of them.
+__device__ __forceinline__ uint32 most_blocks(uint32 count) {
+    const uint32 blocks = count < gridDim.x ? count : gridDim.x;
+    return (blocks * DRY_OF_FIVE + 4) / 5;
+}
+
+// Tell, by one thread of a block that had some of this round's `count` entries, that it has nothing left.  Who makes
+// them most calls the others to an end: the threshold moves before the last of them are done.
+__device__ __forceinline__ void tell_dry(const Shared& shared, uint32* control, uint32 count) {
+    if (atomicAdd(&control[DRY + shared.round % 3], 1u) + 1 == most_blocks(count)) {
+        control[CALLED] = shared.round;  // race-allowed: every writer writes the same
+    }
+}
+
 // Relax a small frontier, and for LOCAL_STEPS steps what comes out of it: the entries are dealt out to the blocks, and
 // each keeps the near vertices that it lowers in a queue of its own in shared memory and goes on with them, so that a
 // step costs two reads one after the other and one barrier of the block.  Blocks do not wait for each other: one may
@@ -94,10 +108,10 @@ __device__ __forceinline__ uint32 relax_locally(Push& push, const Queue& queue, 
     while (step < LOCAL_STEPS && held != 0) {
         const uint32 from = step % 2 * LOCAL_ROOM;
         outbox.local_step = step;
-        uint32 crowded = 0;
+        uint32 called = 0;
         if (threadIdx.x == 0) {
             shared.local_count[(step + 2) % 3] = 0;
-            crowded = current(&push.control[CROWDED]);
+            called = current(&push.control[CALLED]);
         }
 #pragma unroll 1
         for (uint32 first = threadIdx.x / WARP * rows; first < held; first += WARPS * rows) {
@@ -109,7 +123,7 @@ __device__ __forceinline__ uint32 relax_locally(Push& push, const Queue& queue, 
             }
             relax_groups(push, row, 1 << group_shift, hubs);
         }
-        if (threadIdx.x == 0) shared.crowded[step % 2] = crowded;
+        if (threadIdx.x == 0) shared.called[step % 2] = called;
         __syncthreads();
         step += 1;
         held = shared.local_count[step % 3];
@@ -117,12 +131,15 @@ __device__ __forceinline__ uint32 relax_locally(Push& push, const Queue& queue, 
         const bool is_crowd = held > LOCAL_ROOM || (held > CROWD * at_once && held * step > CROWD_STEPS * at_once);
         if (held > LOCAL_ROOM) held = LOCAL_ROOM;
         if (is_crowd && threadIdx.x == 0) {
-            push.control[CROWDED] = shared.round;  // race-allowed: every writer writes the same
+            push.control[CALLED] = shared.round;  // race-allowed: every writer writes the same
         }
-        if (is_crowd || shared.crowded[(step + 1) % 2] == shared.round) break;
+        if (is_crowd || shared.called[(step + 1) % 2] == shared.round) break;
     }
     outbox.local = false;
-    if (held == 0) return step;
+    if (held == 0) {
+        if (dealt != 0 && threadIdx.x == 0) tell_dry(shared, push.control, count);
+        return step;
+    }
     if (threadIdx.x == 0) {
         shared.base = atomicAdd(shared.near.count, held);
         if (shared.base + held > shared.near.room) atomicAdd(&push.control[LOST], 1u);
