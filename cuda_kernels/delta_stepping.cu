@@ -128,11 +128,13 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
         near(0).queue.length[0] = 0;
         control[NEAR] = 1;
     }
-    distance_t horizon = sample_weights(shared, graph);
-    distance_t threshold = word_of(shared.delta, weight_t());
-    if (threshold == 0) threshold = 1;
-    if (threshold > horizon) threshold = horizon;
-    if (threshold > limit) threshold = limit;
+    const distance_t horizon = sample_weights(shared, graph);
+    if (threadIdx.x == 0) {
+        distance_t threshold = word_of(shared.delta, weight_t());
+        if (threshold == 0) threshold = 1;
+        if (threshold > horizon) threshold = horizon;
+        shared.threshold = threshold < limit ? threshold : limit;
+    }
     meet(round);
     enter(START);
 
@@ -140,8 +142,7 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
     Push push = {graph, distance, control, outbox, horizon};
     while (true) {
         // Relax until nothing is near, or most blocks have nothing left that is.
-        bool most_dry = false;
-        while (!most_dry) {
+        while (true) {
             uint32 count = shared.seen.near;
             if (count == 0) break;
             if (count > room) count = room;
@@ -151,8 +152,12 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
                 control[DRY + (round + 2) % 3] = 0;
                 control[ROUNDS] += 1;
             }
-            if (threadIdx.x == 0) shared.round = round + 1;
-            outbox.open(near(round + 1), far(shared.bucket), threshold, shared.seen.listed);
+            if (threadIdx.x == 0) {
+                const uint32 blocks = count < gridDim.x ? count : gridDim.x;
+                shared.round = round + 1;
+                shared.most = (blocks * 13 + 15) >> 4;
+            }
+            outbox.open(near(round + 1), far(shared.bucket), shared.threshold, shared.seen.listed);
             const bool local = count <= local_limit;
             uint32 steps = 1;
             if (local) {
@@ -164,18 +169,18 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
             }
             if (threadIdx.x == 0) shared.steps += steps;
             outbox.flush();
+            round = shared.round;
             if (barrier_or_stop()) return;
-            look(round + 1);
+            look(round);
             enter(local ? LOCAL : WIDE);
             if (shared.seen.pieces != 0) {
-                outbox.open(near(round + 1), far(shared.bucket), threshold, shared.seen.listed);
-                relax_hubs(push, graph, distance, hubs(round), shared.seen.pieces);
+                outbox.open(near(round), far(shared.bucket), shared.threshold, shared.seen.listed);
+                relax_hubs(push, graph, distance, hubs(round + 2), shared.seen.pieces);
                 outbox.flush();
-                meet(round + 1);
+                meet(round);
                 enter(HUBS);
             }
-            round += 1;
-            most_dry = shared.seen.dry >= most_blocks(count);
+            if (shared.seen.dry >= shared.most) break;
         }
 
         // What found no room is entered again.
@@ -184,8 +189,8 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
         if (!early() && shared.seen.lost != shared.lost) {
             barrier();  // all have seen the queue empty before it fills again
             if (threadIdx.x == 0) shared.lost = shared.seen.lost;
-            outbox.open(near(round), far(shared.bucket), threshold, shared.seen.listed);
-            collect(outbox, everything, shared.floor, threshold, false);
+            outbox.open(near(round), far(shared.bucket), shared.threshold, shared.seen.listed);
+            collect(outbox, everything, shared.floor, shared.threshold, false);
             if (grid_thread() == 0) control[RESCANS] += 1;
             meet(round);
             enter(BUCKETS);
@@ -193,7 +198,7 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
         }
 
         // All that is asked for is settled: nobody writes a distance before all have read the goal's.
-        if (!early() && threshold >= asked()) {
+        if (!early() && shared.threshold >= asked()) {
             if (grid_thread() == 0 && asked() != UNREACHED) control[OVERFLOW] = 0;  // of sums beyond it
             break;
         }
@@ -210,7 +215,7 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
             continue;
         }
         if (!pending.listed) {
-            survey(shared, distance, vertices, threshold, histogram + turn * BINS, &control[PENDING + turn],
+            survey(shared, distance, vertices, shared.threshold, histogram + turn * BINS, &control[PENDING + turn],
                    &wide_control[LEAST + turn]);
             barrier();
             if (threadIdx.x == 0) {
@@ -222,19 +227,20 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
         const uint32 waiting = shared.seen.listed;
         if (SUMS_OVERFLOW && DISTANCE_BITS == 32 && shared.seen.overflow != 0) break;  // wider words are needed
         if (threadIdx.x == 0) {
-            shared.last = threshold;
-            if (!early()) shared.floor = threshold;
+            shared.last = shared.threshold;
+            if (!early()) shared.floor = shared.threshold;
         }
         if (waiting != 0) {
             const distance_t least = static_cast<distance_t>(~shared.seen.least);
             distance_t beyond = least + 1;
             if (!pending.listed) {
-                const distance_t full = full_bucket(shared, graph, threshold, histogram + turn * BINS, waiting);
+                const distance_t full = full_bucket(shared, graph, shared.last, histogram + turn * BINS, waiting);
                 if (full > beyond) beyond = full;
             }
-            threshold = word_of(value_of(least, weight_t()) + next_width(shared, graph, least, control), weight_t());
+            distance_t threshold =
+                word_of(value_of(least, weight_t()) + next_width(shared, graph, least, control), weight_t());
             if (threshold < beyond) threshold = beyond;
-            if (threshold > horizon) threshold = horizon;
+            if (threshold > push.horizon) threshold = push.horizon;
             if (threshold > asked()) threshold = asked();
             if (threshold < shared.last) threshold = shared.last;
             const bool keep = waiting <= far_room;
@@ -269,16 +275,17 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
             enter(BUCKETS);
             continue;
         }
-        if (horizon == UNREACHED) break;
+        if (push.horizon == UNREACHED) break;
 
         // Everything within the horizon is settled.  If few arcs are left outside, the vertices there pull; else those
         // within are relaxed once more, without a horizon.
         sum_degrees(shared, graph, distance, &wide_control[REACHED_ARCS]);
         barrier();
         const uint64 within = current(&wide_control[REACHED_ARCS]);
+        const distance_t within_which = push.horizon;
         push.horizon = UNREACHED;
         if (symmetric && static_cast<uint64>(arcs) - within <= within) {
-            Pull pull = {graph, distance, control, horizon};
+            Pull pull = {graph, distance, control, within_which};
             pull_rows(pull, hubs(round));
             if (grid_thread() == 0) {
                 *hubs(round + 1).pieces = 0;
@@ -291,12 +298,12 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
             meet(round);
         } else {
             if (threadIdx.x == 0) shared.floor = 0;
-            outbox.open(near(round), far(bucket), horizon, shared.seen.listed);
-            collect(outbox, everything, shared.floor, horizon, false);
+            outbox.open(near(round), far(bucket), within_which, shared.seen.listed);
+            collect(outbox, everything, shared.floor, within_which, false);
             meet(round);
         }
-        threshold = horizon;
-        horizon = UNREACHED;
+        if (threadIdx.x == 0) shared.threshold = within_which;
+        __syncthreads();
         enter(PULL);
     }
     if (grid_thread() == 0) {

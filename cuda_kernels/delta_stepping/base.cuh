@@ -152,6 +152,7 @@ struct Shared {
     uint32 base;
     Seen seen;
     uint32 round;           // from 1
+    uint32 most;            // of the blocks that have entries in it
     uint32 bucket;          // number of the far list
     uint32 lost;            // what LOST was when lost entries were collected last
     uint32 barriers;        // passed by the block

@@ -66,16 +66,11 @@ __device__ __forceinline__ void relax_groups(Push& push, Row row, int32 group, c
     }
 }
 
-// How many of the blocks that have some of `count` entries, dealt out to all, are most of them.
-__device__ __forceinline__ uint32 most_blocks(uint32 count) {
-    const uint32 blocks = count < gridDim.x ? count : gridDim.x;
-    return (blocks * DRY_OF_FIVE + 4) / 5;
-}
-
-// Tell, by one thread of a block that had some of this round's `count` entries, that it has nothing left.  Who makes
-// them most calls the others to an end: the threshold moves before the last of them are done.
-__device__ __forceinline__ void tell_dry(const Shared& shared, uint32* control, uint32 count) {
-    if (atomicAdd(&control[DRY + shared.round % 3], 1u) + 1 == most_blocks(count)) {
+// Tell, if the block had some of this round's entries, that it has nothing left.  Who makes such blocks most of them
+// calls the others to an end: the threshold moves before the last of them are done.
+__device__ __forceinline__ void tell_dry(const Shared& shared, uint32* control) {
+    if (threadIdx.x != 0 || blockIdx.x >= shared.seen.near) return;
+    if (atomicAdd(&control[DRY + shared.round % 3], 1u) + 1 == shared.most) {
         control[CALLED] = shared.round;  // race-allowed: every writer writes the same
     }
 }
@@ -137,7 +132,7 @@ __device__ __forceinline__ uint32 relax_locally(Push& push, const Queue& queue, 
     }
     outbox.local = false;
     if (held == 0) {
-        if (dealt != 0 && threadIdx.x == 0) tell_dry(shared, push.control, count);
+        tell_dry(shared, push.control);
         return step;
     }
     if (threadIdx.x == 0) {
