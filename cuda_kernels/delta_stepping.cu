@@ -199,7 +199,7 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
 
         // All that is asked for is settled: nobody writes a distance before all have read the goal's.
         if (!early() && shared.threshold >= asked()) {
-            if (grid_thread() == 0 && asked() != UNREACHED) control[OVERFLOW] = 0;  // of sums beyond it
+            if (grid_thread() == 0 && (goal >= 0 || limit != UNREACHED)) control[OVERFLOW] = 0;  // of sums beyond it
             break;
         }
 

@@ -109,7 +109,7 @@ __device__ __forceinline__ uint32 relax_locally(Push& push, const Queue& queue, 
             called = current(&push.control[CALLED]);
         }
 #pragma unroll 1
-        for (uint32 first = threadIdx.x / WARP * rows; first < held; first += WARPS * rows) {
+        for (uint32 first = threadIdx.x / WARP * WARP >> group_shift; first < held; first += WARPS * rows) {
             const uint32 slot = first + (static_cast<uint32>(lane_id()) >> group_shift);
             Row row = {0, UNREACHED, 0, 0};
             if (slot < held) {
