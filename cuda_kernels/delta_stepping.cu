@@ -152,12 +152,9 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
                 control[DRY + (round + 2) % 3] = 0;
                 control[ROUNDS] += 1;
             }
-            if (threadIdx.x == 0) {
-                const uint32 blocks = count < gridDim.x ? count : gridDim.x;
-                shared.round = round + 1;
-                shared.most = (blocks * 13 + 15) >> 4;
-            }
+            if (threadIdx.x == 0) shared.round = round + 1;
             outbox.open(near(round + 1), far(shared.bucket), shared.threshold, shared.seen.listed);
+            if (threadIdx.x == 0) shared.most = ((count < gridDim.x ? count : gridDim.x) * 13 + 15) >> 4;
             const bool local = count <= local_limit;
             uint32 steps = 1;
             if (local) {
