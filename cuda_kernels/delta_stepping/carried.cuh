@@ -206,6 +206,7 @@ __device__ __forceinline__ uint32 relax_carried(Push& push, const Queue& queue, 
         const uint32 held = shared.local_count[carrier.turn % 3];
         if (threadIdx.x == 0) shared.local_count[(carrier.turn + 2) % 3] = 0;
         there = mine < held && mine < LOCAL_ROOM;
+        row = {};
         if (there) {
             vertex = shared.near_vertex[carrier.turn % 2 * LOCAL_ROOM + mine];
             length = shared.near_length[carrier.turn % 2 * LOCAL_ROOM + mine];
