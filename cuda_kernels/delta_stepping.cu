@@ -7,7 +7,8 @@ threshold that moves up.  What is special:
                       histogram of their distances says how far the threshold goes
     local steps       a small frontier is dealt out to the blocks, and each follows what it finds for many steps in a
                       queue in its shared memory: a step takes a few reads and no barrier of the grid; a block that
-                      has found more than it can relax at once, such as a clique, calls for a new deal
+                      has found more than it can relax at once, such as a clique, relaxes the nearest first, and
+                      calls for a new deal if it is much more
     packed rows       where vertices have few arcs and a search takes many steps, rows are copied into one sector
                       each; a row is read while the distance of its vertex is lowered, and each warp goes on by itself
                       for some steps, so that a hop waits for the memory once and for no barrier
@@ -118,7 +119,7 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
         shared.settled_last = 1;
         shared.barriers = shared.packed = shared.bucket = shared.lost = 0;
         for (int what = 0; what < TALLIES; ++what) shared.tallies[what] = 0;
-        shared.floor = 0;
+        shared.floor = shared.last = 0;
         for (int phase = 0; phase < PHASES; ++phase) shared.spent[phase] = 0;
         shared.since = device_nanoseconds();
     }
@@ -154,7 +155,7 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
             }
             if (threadIdx.x == 0) shared.round = round + 1;
             outbox.open(near(round + 1), far(shared.bucket), shared.threshold, shared.seen.listed);
-            if (threadIdx.x == 0) shared.most = ((count < gridDim.x ? count : gridDim.x) * 13 + 15) >> 4;
+            if (threadIdx.x == 0) shared.most = ((count < gridDim.x ? count : gridDim.x) * MOST + 15) / 16;
             const bool local = count <= local_limit;
             uint32 steps = 1;
             if (local) {
@@ -176,8 +177,9 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
                 outbox.flush();
                 meet(round);
                 enter(HUBS);
+            } else if (shared.seen.dry >= shared.most) {
+                break;
             }
-            if (shared.seen.dry >= shared.most) break;
         }
 
         // What found no room is entered again.
@@ -196,7 +198,7 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
 
         // All that is asked for is settled: nobody writes a distance before all have read the goal's.
         if (!early() && shared.threshold >= asked()) {
-            if (grid_thread() == 0 && (goal >= 0 || limit != UNREACHED)) control[OVERFLOW] = 0;  // of sums beyond it
+            if (grid_thread() == 0 && asked() != UNREACHED) control[OVERFLOW] = 0;  // of sums beyond it
             break;
         }
 
@@ -231,7 +233,7 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
             const distance_t least = static_cast<distance_t>(~shared.seen.least);
             distance_t beyond = least + 1;
             if (!pending.listed) {
-                const distance_t full = full_bucket(shared, graph, shared.last, histogram + turn * BINS, waiting);
+                const distance_t full = full_bucket(shared, graph, shared.threshold, histogram + turn * BINS, waiting);
                 if (full > beyond) beyond = full;
             }
             distance_t threshold =

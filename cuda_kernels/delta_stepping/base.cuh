@@ -30,10 +30,13 @@ constexpr int HUB_SHIFT = 36;     // hubs and their pieces share a word
 constexpr int AHEAD = 32;         // entries that share a cache line: what lies that far is fetched in advance
 constexpr int BUFFER = 64;        // entries a warp holds back, to write them out together
 constexpr int LOCAL_STEPS = 128;  // before what a block holds is dealt out anew,
-constexpr int CROWD = 2;          // and of which one calls for that where it has for its warps so many times what
-constexpr int CROWD_STEPS = 24;   // they relax at once, and so many times, divided by the steps so far;
-constexpr uint32 DRY_OF_FIVE = 4;  // where so many fifths of the blocks have nothing left, the threshold moves
+constexpr int CROWD = 4;          // and of which one calls for that where it has for its warps so many times what
+constexpr int CROWD_STEPS = 48;   // they relax at once, and so many times, divided by the steps so far;
+constexpr uint32 MOST = 13;       // where so many sixteenths of the blocks have nothing left, the threshold moves
 constexpr int LOCAL_ROOM = BUFFER * WARPS / 2;  // entries of each of the two queues of a block, in the same memory
+constexpr int LEAST_GROUP = 4;    // lanes that share a row in local steps, at least
+constexpr int NEARNESS_BITS = 5;  // bins of distance, by which a block chooses what it relaxes first:
+constexpr int NEARNESSES = 1 << NEARNESS_BITS;  // one for each lane
 constexpr bool PACKABLE = NARROW && SUMS_OVERFLOW;  // rows are packed only of integers, whose sums are exact
 constexpr int PACKED = 4;         // arcs of a packed row
 constexpr int PACKED_A_STEP = 1 << 17;  // about so many are written in the time of a local step
@@ -149,6 +152,10 @@ struct Shared {
     uint32 sums[WARPS];
     uint32 local_count[3];  // entries of the block's own queues; the words take turns
     uint32 called[2];       // CALLED, as a step has seen it; the words take turns
+    uint32 nearness[NEARNESSES];  // entries of the block's own queue, by bins of distance
+    int32 nearness_shift;   // binary logarithm of the width of such a bin
+    uint32 ranked;          // entries that have their rank, ten bits for each kind
+    uint32 choice[BLOCK / LEAST_GROUP];  // places of the entries that a step relaxes
     uint32 base;
     Seen seen;
     uint32 round;           // from 1

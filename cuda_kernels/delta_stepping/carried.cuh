@@ -75,15 +75,14 @@ struct Carrier {
         }
         held += __popc(bringing);
         if (held > CARRIED) {
-            share(there && at >= CARRIED, vertex, length, NO_ARC);
+            share(there && at >= CARRIED, vertex, length);
             held = CARRIED;
         }
         __syncwarp();
     }
 
-    // Give the entries of those lanes that bring one to the block, and tell the slots in which their rows lie, NO_ARC
-    // where they lie in none; all lanes must call.
-    __device__ __forceinline__ void share(bool there, int32 vertex, distance_t length, index_t at_slot) {
+    // Give the entries of those lanes that bring one to the block; all lanes must call.
+    __device__ __forceinline__ void share(bool there, int32 vertex, distance_t length) {
         Outbox& outbox = push.outbox;
         Shared& shared = outbox.shared;
         const unsigned bringing = __ballot_sync(FULL_MASK, there);
@@ -93,7 +92,6 @@ struct Carrier {
         if (there && at < LOCAL_ROOM) {
             shared.near_vertex[turn % 2 * LOCAL_ROOM + at] = vertex;
             shared.near_length[turn % 2 * LOCAL_ROOM + at] = length;
-            shared.local_begin[turn % 2 * LOCAL_ROOM + at] = at_slot;
         }
         const unsigned rest = __ballot_sync(FULL_MASK, there && at >= LOCAL_ROOM);
         if (rest != 0) outbox.enqueue(rest, vertex, length);
@@ -185,10 +183,10 @@ __device__ __forceinline__ uint32 relax_carried(Push& push, const Queue& queue, 
     bool there = entry < count;
     int32 vertex = there ? queue.vertex[entry] : 0;
     distance_t length = there ? queue.length[entry] : 0;
-    PackedRow row = {};
-    if (there) row = read_row(rows, vertex);
 #pragma unroll 1
     while (true) {
+        PackedRow row = {};
+        if (there) row = read_row(rows, vertex);
         carrier.take(there, vertex, length, row);
 #pragma unroll 1
         for (int step = 0; step < OWN_STEPS && carrier.held != 0; ++step) carrier.step(hubs);
@@ -197,8 +195,7 @@ __device__ __forceinline__ uint32 relax_carried(Push& push, const Queue& queue, 
         if (carrier.held != 0) {
             there = lane_id() < carrier.held;
             const uint32 from = carrier.slot(lane_id());
-            carrier.share(there, shared.carried_vertex[from], shared.carried_length[from],
-                          static_cast<index_t>(from));
+            carrier.share(there, shared.carried_vertex[from], shared.carried_length[from]);
             carrier.held = 0;
         }
         if (threadIdx.x == BLOCK - 1) shared.called[carrier.turn % 2] = called;
@@ -206,17 +203,13 @@ __device__ __forceinline__ uint32 relax_carried(Push& push, const Queue& queue, 
         const uint32 held = shared.local_count[carrier.turn % 3];
         if (threadIdx.x == 0) shared.local_count[(carrier.turn + 2) % 3] = 0;
         there = mine < held && mine < LOCAL_ROOM;
-        row = {};
         if (there) {
             vertex = shared.near_vertex[carrier.turn % 2 * LOCAL_ROOM + mine];
             length = shared.near_length[carrier.turn % 2 * LOCAL_ROOM + mine];
-            const index_t from = shared.local_begin[carrier.turn % 2 * LOCAL_ROOM + mine];
-            row = from == NO_ARC ? read_row(rows, vertex) : shared.carried_row[from];
         }
         carrier.turn += 1;
         if (held == 0 || held > LOCAL_ROOM || carrier.turn >= CARRIED_STEPS / OWN_STEPS) break;
         if (shared.called[(carrier.turn + 1) % 2] == shared.round) break;
-        __syncthreads();  // the rows have been read from where they lay
     }
     if (shared.local_count[(carrier.turn + 2) % 3] == 0) tell_dry(shared, push.control);
     if (carrier.wins != 0) {
