@@ -9,6 +9,8 @@ threshold that moves up.  What is special:
                       queue in its shared memory: a step takes a few reads and no barrier of the grid; a block that
                       has found more than it can relax at once, such as a clique, relaxes the nearest first, and
                       calls for a new deal if it is much more
+    early thresholds  when most blocks have nothing near left, the threshold moves, and nobody waits for the longest chain
+                      of a bucket; what the others hold is dealt out with what is near by the new threshold
     packed rows       where vertices have few arcs and a search takes many steps, rows are copied into one sector
                       each; a row is read while the distance of its vertex is lowered, and each warp goes on by itself
                       for some steps, so that a hop waits for the memory once and for no barrier
@@ -36,8 +38,9 @@ The phases stand in delta_stepping/, in this order: relax (one arc, a warp's row
 
 Invariants.  A distance only falls, and each time it does its vertex is entered into a queue or the list, or stays
 pending; an entry whose distance has fallen since is skipped.  When the near queue is empty every vertex below the
-threshold is settled.  An entry that found no room is found again: then all vertices between the last threshold and this
-one are entered once more, of which there are at most n, and the queue has room for n.
+threshold is settled; the largest for which that was seen is the floor.  An entry that found no room is found again: when
+the queue is empty all vertices between the floor and the threshold are entered once more, of which there are at most n,
+and the queue has room for n.
 Below the horizon the same holds with the arcs that do not lead across it.  What a stale entry lowers in a step with
 packed rows is not entered: a later entry of the same vertex lowers it further, for the sums are integers.
 
@@ -142,7 +145,7 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
     Outbox outbox = {shared, graph, distance, control, true, false, 0, 0, 0, 0};
     Push push = {graph, distance, control, outbox, horizon};
     while (true) {
-        // Relax until nothing is near, or most blocks have nothing left that is.
+        // Relax until nothing is near, or little: then the threshold moves early.
         while (true) {
             uint32 count = shared.seen.near;
             if (count == 0) break;
@@ -155,7 +158,6 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
             }
             if (threadIdx.x == 0) shared.round = round + 1;
             outbox.open(near(round + 1), far(shared.bucket), shared.threshold, shared.seen.listed);
-            if (threadIdx.x == 0) shared.most = ((count < gridDim.x ? count : gridDim.x) * MOST + 15) / 16;
             const bool local = count <= local_limit;
             uint32 steps = 1;
             if (local) {
@@ -177,14 +179,15 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
                 outbox.flush();
                 meet(round);
                 enter(HUBS);
-            } else if (shared.seen.dry >= shared.most) {
+            } else if (shared.seen.dry >= most_blocks()) {
                 break;
             }
         }
 
+        const auto early = [&]() { return shared.seen.near != 0; };
+
         // What found no room is entered again.
         const Pending everything = {Queue{nullptr, nullptr}, distance, false, static_cast<uint32>(vertices)};
-        const auto early = [&]() { return shared.seen.near != 0; };
         if (!early() && shared.seen.lost != shared.lost) {
             barrier();  // all have seen the queue empty before it fills again
             if (threadIdx.x == 0) shared.lost = shared.seen.lost;
@@ -197,20 +200,22 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
         }
 
         // All that is asked for is settled: nobody writes a distance before all have read the goal's.
-        if (!early() && shared.threshold >= asked()) {
-            if (grid_thread() == 0 && asked() != UNREACHED) control[OVERFLOW] = 0;  // of sums beyond it
+        const distance_t end = asked();
+        if (!early() && shared.threshold >= end) {
+            if (grid_thread() == 0 && end != UNREACHED) control[OVERFLOW] = 0;  // of sums beyond it
             break;
         }
 
         // The next threshold: a width beyond the nearest that is pending.  That of the list has been kept, and may be
         // too near, for what was entered may have fallen since: then a bucket stays empty.  Without a list all
-        // distances are read, and where many wait the threshold goes far enough to take in a part of them.
+        // distances are read, and where many wait the threshold goes far enough to take in a part of them.  It moves
+        // early only by a list, which takes one look; from here until they meet nobody relaxes, so that all see the same.
         const uint32 bucket = shared.bucket, turn = bucket % 2;
         const uint32 listed = shared.seen.listed;
         const bool few = listed <= far_room && listed <= graph.vertices / NEAR_SHARE;
         const Pending pending = {far(bucket).queue, distance, few, few ? listed : static_cast<uint32>(vertices)};
         if (early() && (!few || listed == 0)) {
-            meet(round);  // all have seen that it stays
+            meet(round);
             continue;
         }
         if (!pending.listed) {
@@ -267,6 +272,7 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
                     if (!keep) *far(bucket + 1).count = far_room + 1;
                     control[BUCKETS_DONE] += 1;
                     if (!pending.listed) control[SCANS] += 1;
+                    if (early()) control[EARLY] += 1;
                 }
             }
             if (threadIdx.x == 0) shared.bucket = bucket + 1;
@@ -281,10 +287,10 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
         sum_degrees(shared, graph, distance, &wide_control[REACHED_ARCS]);
         barrier();
         const uint64 within = current(&wide_control[REACHED_ARCS]);
-        const distance_t within_which = push.horizon;
+        const distance_t crossed = push.horizon;
         push.horizon = UNREACHED;
         if (symmetric && static_cast<uint64>(arcs) - within <= within) {
-            Pull pull = {graph, distance, control, within_which};
+            Pull pull = {graph, distance, control, crossed};
             pull_rows(pull, hubs(round));
             if (grid_thread() == 0) {
                 *hubs(round + 1).pieces = 0;
@@ -297,11 +303,11 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
             meet(round);
         } else {
             if (threadIdx.x == 0) shared.floor = 0;
-            outbox.open(near(round), far(bucket), within_which, shared.seen.listed);
-            collect(outbox, everything, shared.floor, within_which, false);
+            outbox.open(near(round), far(bucket), crossed, shared.seen.listed);
+            collect(outbox, everything, shared.floor, crossed, false);
             meet(round);
         }
-        if (threadIdx.x == 0) shared.threshold = within_which;
+        if (threadIdx.x == 0) shared.threshold = crossed;
         __syncthreads();
         enter(PULL);
     }

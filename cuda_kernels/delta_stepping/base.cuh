@@ -30,9 +30,9 @@ constexpr int HUB_SHIFT = 36;     // hubs and their pieces share a word
 constexpr int AHEAD = 32;         // entries that share a cache line: what lies that far is fetched in advance
 constexpr int BUFFER = 64;        // entries a warp holds back, to write them out together
 constexpr int LOCAL_STEPS = 128;  // before what a block holds is dealt out anew,
-constexpr int CROWD = 4;          // and of which one calls for that where it has for its warps so many times what
-constexpr int CROWD_STEPS = 48;   // they relax at once, and so many times, divided by the steps so far;
-constexpr uint32 MOST = 13;       // where so many sixteenths of the blocks have nothing left, the threshold moves
+constexpr int CROWD = 8;          // and of which one calls for that where it has for its warps so many times what
+constexpr int CROWD_STEPS = 96;   // they relax at once, and so many times, divided by the steps so far;
+constexpr uint32 MOST_OF_FOUR = 3;  // quarters of the blocks that have to be dry for the threshold to move early
 constexpr int LOCAL_ROOM = BUFFER * WARPS / 2;  // entries of each of the two queues of a block, in the same memory
 constexpr int LEAST_GROUP = 4;    // lanes that share a row in local steps, at least
 constexpr int NEARNESS_BITS = 5;  // bins of distance, by which a block chooses what it relaxes first:
@@ -65,8 +65,9 @@ enum Control {
     ROUNDS,              // rounds between two barriers
     BUCKETS_DONE,        // thresholds tried
     SCANS,               // thresholds found by reading all distances instead of the far list
+    EARLY,               // thresholds that moved while a few blocks still had near entries
     RESCANS,             // times that lost entries were collected again
-    DRY,                 // three words that take turns: blocks that had entries in a round and have none left
+    DRY,                 // three words that take turns: blocks that have nothing left in a round
     NEAR = DRY + 3,      // three words that take turns: entries of the near queue
     FAR = NEAR + 3,      // three words that take turns: entries of the far list
     PENDING = FAR + 3,   // two words that take turns: vertices at or beyond the threshold
@@ -159,7 +160,6 @@ struct Shared {
     uint32 base;
     Seen seen;
     uint32 round;           // from 1
-    uint32 most;            // of the blocks that have entries in it
     uint32 bucket;          // number of the far list
     uint32 lost;            // what LOST was when lost entries were collected last
     uint32 barriers;        // passed by the block
@@ -169,7 +169,7 @@ struct Shared {
     distance_t far_least;   // of what the block has entered into the far list
     distance_t edge;
     distance_t floor;       // below it everything is settled
-    distance_t last;        // the last threshold
+    distance_t last;        // the last threshold, from which on nearness is counted
     uint32 packed;          // the packed rows have been written
     // What thread 0 keeps between two thresholds.
     float64 delta;
@@ -184,6 +184,9 @@ struct Shared {
 // Number of the warp in the grid, such that neighbouring numbers belong to different blocks.
 __device__ __forceinline__ uint32 grid_warp() { return threadIdx.x / WARP * gridDim.x + blockIdx.x; }
 __device__ __forceinline__ uint32 grid_warps() { return WARPS * gridDim.x; }
+
+// Of the blocks of the grid, most.
+__device__ __forceinline__ uint32 most_blocks() { return (gridDim.x * MOST_OF_FOUR + 3) / 4; }
 
 // Bins of doubling width, eight to a doubling: fine near 0 and coarse far from it.
 __device__ __forceinline__ int bin_of(distance_t x) {

@@ -56,7 +56,7 @@ struct Carrier {
     Push& push;
     const PackedRow* rows;
     uint32 turn, first, held;
-    uint32 wins;  // distances that this lane has lowered, and above those that were near already
+    uint32 wins;  // a lane's own: distances that it has lowered, and in the upper half those that were near already
 
     __device__ __forceinline__ uint32 slot(uint32 i) const {
         return threadIdx.x / WARP * CARRIED + (first + i) % CARRIED;
@@ -170,7 +170,7 @@ struct Carrier {
 };
 
 // Local steps with packed rows: as relax_locally(), but a warp goes on by itself with what it lowers for OWN_STEPS
-// steps, with no barrier at all, before its block deals out anew what its warps carry.
+// steps, with no barrier at all, before its block deals out anew what its warps carry, and sees whether it was called.
 __device__ __forceinline__ uint32 relax_carried(Push& push, const Queue& queue, uint32 count, const PackedRow* rows,
                                                 const Hubs& hubs) {
     Outbox& outbox = push.outbox;
@@ -190,8 +190,8 @@ __device__ __forceinline__ uint32 relax_carried(Push& push, const Queue& queue, 
         carrier.take(there, vertex, length, row);
 #pragma unroll 1
         for (int step = 0; step < OWN_STEPS && carrier.held != 0; ++step) carrier.step(hubs);
-        uint32 called = 0;
-        if (threadIdx.x == BLOCK - 1) called = current(&push.control[CALLED]);  // its warp has fewest entries
+        uint32 called = 0;  // looked up by the warp that has the fewest entries
+        if (threadIdx.x == BLOCK - 1) called = current(&push.control[CALLED]);
         if (carrier.held != 0) {
             there = lane_id() < carrier.held;
             const uint32 from = carrier.slot(lane_id());

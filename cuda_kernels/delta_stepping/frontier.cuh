@@ -66,11 +66,11 @@ __device__ __forceinline__ void relax_groups(Push& push, Row row, int32 group, c
     }
 }
 
-// Tell, if the block had some of this round's entries, that it has nothing left.  Who makes such blocks most of them
-// calls the others to an end: the threshold moves before the last of them are done.
+// Tell that this block has nothing left, in a round that began with entries for all blocks.  Who makes such blocks most
+// of all calls the others to an end: the threshold moves, and nobody waits for the last of them.
 __device__ __forceinline__ void tell_dry(const Shared& shared, uint32* control) {
-    if (threadIdx.x != 0 || blockIdx.x >= shared.seen.near) return;
-    if (atomicAdd(&control[DRY + shared.round % 3], 1u) + 1 == shared.most) {
+    if (threadIdx.x != 0 || shared.seen.near < gridDim.x) return;
+    if (atomicAdd(&control[DRY + shared.round % 3], 1u) + 1 == most_blocks()) {
         control[CALLED] = shared.round;  // race-allowed: every writer writes the same
     }
 }
@@ -129,8 +129,8 @@ __device__ __forceinline__ void choose_nearest(Shared& shared, uint32 step, uint
 // step costs two reads one after the other and one barrier of the block.  Blocks do not wait for each other: one may
 // relax a vertex to which another will find a shorter path, and then the vertex is entered again.  A block that holds
 // more than its warps relax at once, such as a clique, relaxes the nearest first: the others may come nearer meanwhile.
-// If it is much more, it calls for an end, the sooner the more it is; what is left then goes into the near queue and is
-// dealt out anew.  Returns the number of steps made.
+// If it is much more, it calls for an end, the sooner the more it is, as the last but a few do that have nothing left;
+// what is left then goes into the near queue and is dealt out anew.  Returns the number of steps made.
 __device__ __forceinline__ uint32 relax_locally(Push& push, const Queue& queue, uint32 count, int group_shift,
                                                 const Hubs& hubs) {
     Outbox& outbox = push.outbox;
