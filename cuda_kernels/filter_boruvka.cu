@@ -23,7 +23,7 @@ The phases stand in filter_boruvka/, in this order: row_minima, hooking, listing
     offsets (n+1)  targets (arcs)  weights (arcs)      the graph, both arcs of every edge, rows by target
     label (n)          component of each vertex; DEAD if isolated
     pick, link, up (n) per vertex, then per component: the lightest arc, where it leads (in late rounds of 4: what the
-                       component hangs on); the parent, or a root's number
+                       component hangs on); one that is above, or the root's number
     first_row (spans)  the row in which the span of arcs begins that a warp goes through when light edges are listed
     best_key, best_id  (components <= n/2)             lightest listed edge of each component: key, and slot or id; in
                        late rounds best_key holds those of two rounds

@@ -20,7 +20,8 @@ __device__ __forceinline__ bool links_away(int32 t, int32* link) {
 }
 
 // Pointer jumping: follow up to MOST links from every tree, so that the deepest is at least MOST times less deep after
-// it.  True if this thread moved a link.  Where SOME_ARE_NONE a negative number stands for no tree at all.
+// it; and as each link found is kept for those below, where neighbours follow a chain together, 2^MOST times.  True if
+// this thread moved a link.  Where SOME_ARE_NONE a negative number stands for no tree at all.
 template <int MOST, bool SOME_ARE_NONE = false>
 __device__ __forceinline__ bool shorten_links(uint32 trees, int32* link) {
     bool moved = false;
@@ -32,10 +33,9 @@ __device__ __forceinline__ bool shorten_links(uint32 trees, int32* link) {
             const int32 next = link[root];  // race-allowed: any value it holds leads to the same root
             if (next == root) break;
             root = next;
+            link[t] = root;  // race-allowed: a shortcut to the same root
         }
-        if (root == start) continue;
-        link[t] = root;  // race-allowed: a shortcut to the same root
-        moved = true;
+        moved |= root != start;
     }
     return moved;
 }

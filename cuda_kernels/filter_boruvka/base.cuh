@@ -67,7 +67,8 @@ constexpr int32 DEAD = -1;             // label of an isolated vertex
 constexpr int32 NO_GIANT = -2;
 constexpr uint64 NO_BID = ~0ull;
 
-// `up` holds a parent (>= 0), DEAD, or what became of a root: its number among the live, or among the retired.
+// `up` holds the parent or another one above (>= 0), DEAD, or what became of the root: its number among the live, or
+// among the retired.
 __device__ __forceinline__ int32 live_root(uint32 number) { return -2 - 2 * static_cast<int32>(number); }
 __device__ __forceinline__ int32 retired_root(uint32 number) { return -3 - 2 * static_cast<int32>(number); }
 

@@ -135,28 +135,36 @@ __device__ void hang_by_slots(uint32 count, const Slots& pages, const uint64* be
     }
 }
 
-// Every vertex or component learns the number of its root.  Follows at most CHASE links, then leaves a shortcut and
-// says so: the caller repeats until nobody did.
+// Every vertex or component learns the number of its root.  On most graphs that is a link or two away; but where
+// weights are equal, or rise along a path, a million may hang in one chain.  So who has followed LONG_WAY links puts
+// what each further one leads to in the place of its own parent: as all on the chain climb at once, every link then
+// leads twice as far as the one before it, and who comes to the root leaves its number to those below.  The way of a
+// thread may lead on among those whose turn has not come.  After CHASE links it gives up and says so: the caller
+// repeats until nobody did.
 __device__ void learn_number(uint32 count, int32* up, int32* number, uint32* unfinished) {
+    static_assert(LONG_WAY < CHASE, "who gives up has come nearer");
     bool left = false;
     for (int64 first = grid_thread(); first < count; first += grid_threads() * PER_THREAD) {
-        int32 at[PER_THREAD], found[PER_THREAD];
+        int32 found[PER_THREAD];  // what is above, or the number of the root
         bool climbing = true;
 #pragma unroll
         for (int k = 0; k < PER_THREAD; ++k) {
             const int64 t = first + k * grid_threads();
-            at[k] = t < count ? static_cast<int32>(t) : 0;
-            // race-allowed: shortcuts keep the root
-            found[k] = t < count ? static_cast<volatile int32*>(up)[t] : +DEAD;
+            found[k] = t < count ? up[t] : +DEAD;
         }
         for (int hop = 0; climbing && hop < CHASE; ++hop) {
             climbing = false;
 #pragma unroll
             for (int k = 0; k < PER_THREAD; ++k) {
                 if (found[k] < 0) continue;
-                at[k] = found[k];
-                found[k] = static_cast<volatile int32*>(up)[at[k]];  // race-allowed: shortcuts keep the root
+                found[k] = up[found[k]];  // race-allowed: shortcuts, and old values, lead to the same root
                 climbing |= found[k] >= 0;
+            }
+            if (hop < LONG_WAY) continue;
+#pragma unroll
+            for (int k = 0; k < PER_THREAD; ++k) {
+                const int64 t = first + k * grid_threads();
+                if (t < count) up[t] = found[k];  // race-allowed: a shortcut to the same root
             }
         }
 #pragma unroll
@@ -164,7 +172,6 @@ __device__ void learn_number(uint32 count, int32* up, int32* number, uint32* unf
             const int64 t = first + k * grid_threads();
             if (t >= count) continue;
             if (found[k] >= 0) {
-                up[t] = found[k];  // race-allowed: a shortcut to the same root
                 left = true;
             } else {
                 number[t] = learned(found[k]);
@@ -174,11 +181,16 @@ __device__ void learn_number(uint32 count, int32* up, int32* number, uint32* unf
     if (left) *unfinished = 1;  // race-allowed: every writer writes 1
 }
 
-// Every component learns the root that it hangs on, where components keep their numbers.
-__device__ void learn_roots(uint32 count, const int32* parent, int32* number) {
+// The same where components keep their numbers, so few that the turn of all comes at once or soon: each learns the root
+// that it hangs on.
+__device__ void learn_roots(uint32 count, int32* parent, int32* number) {
     for (int64 t = grid_thread(); t < count; t += grid_threads()) {
         int32 root = static_cast<int32>(t);
-        while (parent[root] != NO_LINK) root = parent[root];
+        for (int32 above = parent[t]; above != NO_LINK;) {
+            root = above;
+            above = parent[root];                     // race-allowed: an ancestor, if an old one
+            if (above != NO_LINK) parent[t] = above;  // race-allowed: a shortcut to the same root
+        }
         number[t] = root;
     }
 }

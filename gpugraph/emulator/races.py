@@ -79,7 +79,9 @@ class Symbols:
                 offset = int(text, 16)
                 continue
             file, _, number = next(lines, "??:0").split(" (")[0].rpartition(":")
-            if not number.isdigit() or number == "0" or Path(file).parent == SHIM or file.endswith(KERNEL_LIST):
+            # Two installations may share what is in the cache: the shim is told by the end of its path.
+            of_shim = Path(file).parent.parts[-2:] == SHIM.parts[-2:]
+            if not number.isdigit() or number == "0" or of_shim or file.endswith(KERNEL_LIST):
                 continue
             answers[offset] = (*answers.get(offset, ()), Frame(file, int(number), text.split("(")[0]))
         return answers

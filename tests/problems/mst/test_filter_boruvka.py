@@ -77,6 +77,61 @@ def test_a_chain_longer_than_one_chase_is_followed_to_its_end(rising: bool) -> N
     assert_same_forest(undirected(n, [(i, i + 1, i + 1 if rising else n - i) for i in range(n - 1)]))
 
 
+def solved(graph: CSRGraph, seed: int = 0, room: int | None = None) -> tuple[filter_boruvka.State, set[str]]:
+    """Check the forest; return the state of the run and the phases entered.  ``room``: pages that may be taken."""
+    device = EmulatedDevice(seed=seed)
+    view = make_resident(GraphView.of(graph), device)[0]
+    state, clock = filter_boruvka.State(view, device), device.phase_clock()
+    state.room = state.room if room is None else room
+    raw = fetch_forest(state, filter_boruvka.run(state, clock))
+    np.testing.assert_array_equal(filter_boruvka.finish(state, raw).edges, expected("mst", graph, ()).edges)
+    return state, set(clock.seconds)
+
+
+def phases_and_lists(graph: CSRGraph, seed: int = 0, room: int | None = None) -> tuple[set[str], int, int]:
+    """Check the forest; return the phases that were entered, the pages of the last list in order, and the edges of one
+    that is in none.  ``room``: pages that may be taken."""
+    state, phases = solved(graph, seed, room)
+    pages, entries = (int(state.device.read(state.control, filter_boruvka.FILE[word])) for word in ("PAGES", "ENTRIES"))
+    return phases, pages, entries
+
+
+def links_above(parent: np.ndarray) -> np.ndarray:
+    """Return for each entry how many others lie on its way to one that is negative."""
+    links, at = np.zeros(len(parent), int), parent
+    while (at >= 0).any():
+        links += at >= 0
+        at = np.where(at >= 0, parent[at], at)
+    return links
+
+
+@pytest.mark.parametrize("text", ["path:3000,w=unit", "ramp:3000", "ramp:3000,falling=yes", "ramp:3000,shuffled=yes"])
+def test_who_climbs_a_long_chain_shortens_the_way_of_those_below(text: str) -> None:
+    """Every vertex of a path hangs on its neighbour; in the end none has more than a few links above it."""
+    graph = generate(text)
+    for seed in range(2):
+        state, _ = solved(graph, seed)
+        assert links_above(state.device.download(state.up)).max() <= filter_boruvka.FILE["LONG_WAY"]
+
+
+def cliques_in_a_chain(cliques: int, size: int) -> CSRGraph:
+    """Return cliques that are joined before the edges between each and the next, which rise, make a chain of them."""
+    edges = [(c, c + size, 1000 + c) for c in range(0, (cliques - 1) * size, size)]
+    for c in range(0, cliques * size, size):
+        edges += [(c, c + 1, 1), *((c, c + i, 10**5) for i in range(2, size))]
+        edges += [(c + i, c + j, 10**6) for i in range(1, size) for j in range(1, i)]
+    return undirected(cliques * size, edges)
+
+
+@pytest.mark.usefixtures("filtering")
+def test_a_chain_of_components_that_keep_their_numbers_is_followed_to_its_end() -> None:
+    """One round hangs each clique on the one before it; another, on heavy edges, finds that none is left."""
+    for seed in range(2):
+        state, phases = solved(cliques_in_a_chain(200, 8), seed)
+        assert "spread" in phases
+        assert int(state.device.read(state.control, filter_boruvka.FILE["ROUNDS"])) == 2
+
+
 def sampled_arcs(arcs: int) -> np.ndarray:
     """Return the positions of the arcs from whose weights the kernel guesses what is light."""
     samples = filter_boruvka.FILE["PACKED_BLOCK"]
@@ -98,19 +153,6 @@ def misleading(n: int = 1664) -> CSRGraph:
     heavy[tuple(ends[:, sampled_arcs(plain.arcs)])] = True
     weights[heavy[tuple(ends)]] += 10**6
     return plain.renamed(weights=weights.astype(np.uint32))
-
-
-def phases_and_lists(graph: CSRGraph, seed: int = 0, room: int | None = None) -> tuple[set[str], int, int]:
-    """Check the forest; return the phases that were entered, the pages of the last list in order, and the edges of one
-    that is in none.  ``room``: pages that may be taken."""
-    device = EmulatedDevice(seed=seed)
-    view = make_resident(GraphView.of(graph), device)[0]
-    state, clock = filter_boruvka.State(view, device), device.phase_clock()
-    state.room = state.room if room is None else room
-    raw = fetch_forest(state, filter_boruvka.run(state, clock))
-    np.testing.assert_array_equal(filter_boruvka.finish(state, raw).edges, expected("mst", graph, ()).edges)
-    pages, entries = (int(device.read(state.control, filter_boruvka.FILE[word])) for word in ("PAGES", "ENTRIES"))
-    return set(clock.seconds), pages, entries
 
 
 def test_a_sample_that_misleads_costs_time_and_no_edge() -> None:
