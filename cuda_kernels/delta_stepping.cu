@@ -120,7 +120,7 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
         shared.settled_before = shared.pushes_before = shared.repeats_before = 0;
         shared.steps_before = shared.steps = 0;
         shared.settled_last = 1;
-        shared.barriers = shared.packed = shared.bucket = shared.lost = 0;
+        shared.barriers = shared.packed = shared.bucket = shared.lost = shared.near_left = shared.far_left = 0;
         for (int what = 0; what < TALLIES; ++what) shared.tallies[what] = 0;
         shared.floor = shared.last = 0;
         for (int phase = 0; phase < PHASES; ++phase) shared.spent[phase] = 0;
@@ -132,18 +132,17 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
         near(0).queue.length[0] = 0;
         control[NEAR] = 1;
     }
-    const distance_t horizon = sample_weights(shared, graph);
+    Outbox outbox = {shared, graph, distance, control, true, false, 0, 0, 0, 0};
+    Push push = {graph, distance, control, outbox, sample_weights(shared, graph)};
     if (threadIdx.x == 0) {
         distance_t threshold = word_of(shared.delta, weight_t());
         if (threshold == 0) threshold = 1;
-        if (threshold > horizon) threshold = horizon;
+        if (threshold > push.horizon) threshold = push.horizon;
         shared.threshold = threshold < limit ? threshold : limit;
     }
     meet(round);
     enter(START);
 
-    Outbox outbox = {shared, graph, distance, control, true, false, 0, 0, 0, 0};
-    Push push = {graph, distance, control, outbox, horizon};
     while (true) {
         // Relax until nothing is near, or little: then the threshold moves early.
         while (true) {
@@ -218,15 +217,19 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
             meet(round);
             continue;
         }
-        if (!pending.listed) {
-            survey(shared, distance, vertices, shared.threshold, histogram + turn * BINS, &control[PENDING + turn],
+        uint32 stride = pending.listed || vertices < LARGE ? 1 : SURVEY_STRIDE;
+        while (!pending.listed) {
+            survey(shared, distance, vertices, shared.threshold, stride, histogram + turn * BINS, &control[PENDING + turn],
                    &wide_control[LEAST + turn]);
             barrier();
             if (threadIdx.x == 0) {
-                shared.seen.listed = current(&control[PENDING + turn]);
+                shared.seen.listed = current(&control[PENDING + turn]) * stride;
                 shared.seen.least = current(&wide_control[LEAST + turn]);
             }
             __syncthreads();
+            if (stride == 1 || shared.seen.listed != 0) break;
+            stride = 1;  // that a part holds none does not say that there is none
+            barrier();
         }
         const uint32 waiting = shared.seen.listed;
         if (SUMS_OVERFLOW && DISTANCE_BITS == 32 && shared.seen.overflow != 0) break;  // wider words are needed
@@ -284,14 +287,14 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
 
         // Everything within the horizon is settled.  If few arcs are left outside, the vertices there pull; else those
         // within are relaxed once more, without a horizon.
-        sum_degrees(shared, graph, distance, &wide_control[REACHED_ARCS]);
+        weigh_sides(shared, graph, distance, &wide_control[BALANCE]);
         barrier();
-        const uint64 within = current(&wide_control[REACHED_ARCS]);
+        const bool mostly_within = static_cast<int64>(current(&wide_control[BALANCE])) >= 0;
         const distance_t crossed = push.horizon;
         push.horizon = UNREACHED;
-        if (symmetric && static_cast<uint64>(arcs) - within <= within) {
+        if (symmetric && mostly_within) {
             Pull pull = {graph, distance, control, crossed};
-            pull_rows(pull, hubs(round));
+            pull_rows(shared, pull, hubs(round));
             if (grid_thread() == 0) {
                 *hubs(round + 1).pieces = 0;
                 *near(round + 1).count = *near(round + 2).count = 0;

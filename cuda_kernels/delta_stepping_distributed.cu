@@ -239,34 +239,31 @@ struct Turned {
 struct Lower {
     const int32* heads;
     const weight_t* weights;
+    index_t arcs;
     distance_t* distance;
     uint32* pending;
     uint32* control;
     distance_t horizon;  // sums from here on are left alone
 
-    template <int ARCS>
-    __device__ __forceinline__ void relax(const index_t (&arc)[ARCS], const int32 (&)[ARCS],
-                                          const distance_t (&length)[ARCS]) {
-        distance_t sum[ARCS], before[ARCS];
-        int32 head[ARCS];
-#pragma unroll
-        for (int i = 0; i < ARCS; ++i) {
-            head[i] = 0;
-            sum[i] = UNREACHED;
-            if (arc[i] == NO_ARC) continue;
-            head[i] = streamed(&heads[arc[i]]);
-            sum[i] = extended(length[i], streamed(&weights[arc[i]]));
+    // Each lane brings those of the four arcs from `first` on that are its row's.
+    __device__ __forceinline__ void relax_quad(const Row& row, index_t first) {
+        distance_t sum[QUAD], before[QUAD];
+        int32 head[QUAD] = {};
+        weight_t weight[QUAD] = {};
+        if (first < row.end) {
+            load_quad(heads, first, arcs, head);
+            load_quad(weights, first, arcs, weight);
         }
 #pragma unroll
-        for (int i = 0; i < ARCS; ++i) {
+        for (int i = 0; i < QUAD; ++i) {
+            const bool mine = first + i >= row.begin && first + i < row.end;
+            sum[i] = mine ? extended(row.length, weight[i]) : UNREACHED;
             before[i] = 0;
             if (sum[i] < horizon) before[i] = current(&distance[head[i]]);
-            if (SUMS_OVERFLOW && horizon == UNREACHED && arc[i] != NO_ARC && sum[i] == UNREACHED) {
-                note_overflow(head[i]);
-            }
+            if (SUMS_OVERFLOW && horizon == UNREACHED && mine && sum[i] == UNREACHED) note_overflow(head[i]);
         }
 #pragma unroll
-        for (int i = 0; i < ARCS; ++i) {
+        for (int i = 0; i < QUAD; ++i) {
             if (sum[i] >= before[i] || sum[i] >= atomicMin(&distance[head[i]], sum[i])) continue;
             atomicOr(&pending[head[i] / WARP], 1u << head[i] % WARP);
         }
@@ -282,23 +279,26 @@ struct Lower {
 struct Offer {
     const int32* heads;
     const weight_t* weights;
+    index_t arcs;
     const distance_t* distance;
     distance_t* best;
     uint32* control;
 
-    template <int ARCS>
-    __device__ __forceinline__ void relax(const index_t (&arc)[ARCS], const int32 (&entry)[ARCS],
-                                          const distance_t (&)[ARCS]) {
-        distance_t near[ARCS];
+    // Each lane brings those of the four arcs from `first` on that are its row's.
+    __device__ __forceinline__ void relax_quad(const Row& row, index_t first) {
+        distance_t near[QUAD];
+        int32 head[QUAD] = {};
+        if (first < row.end) load_quad(heads, first, arcs, head);
 #pragma unroll
-        for (int i = 0; i < ARCS; ++i) {
-            near[i] = arc[i] == NO_ARC ? UNREACHED : distance[streamed(&heads[arc[i]])];
+        for (int i = 0; i < QUAD; ++i) {
+            const bool mine = first + i >= row.begin && first + i < row.end;
+            near[i] = mine ? distance[head[i]] : UNREACHED;
         }
 #pragma unroll
-        for (int i = 0; i < ARCS; ++i) {
+        for (int i = 0; i < QUAD; ++i) {
             if (near[i] == UNREACHED) continue;
-            const distance_t sum = extended(near[i], streamed(&weights[arc[i]]));
-            if (sum < current(&best[entry[i]])) atomicMin(&best[entry[i]], sum);
+            const distance_t sum = extended(near[i], streamed(&weights[first + i]));
+            if (sum < current(&best[row.vertex])) atomicMin(&best[row.vertex], sum);
             if (SUMS_OVERFLOW && sum == UNREACHED) control[OVERFLOW] = 1;  // race-allowed: every writer writes 1
         }
     }
@@ -327,42 +327,21 @@ __device__ __forceinline__ void relax_entries(Visit& visit, const Turned& turned
 template <typename Visit>
 __device__ __forceinline__ void relax_pieces(Visit& visit, const Turned& turned, const uint64* entries,
                                              const Hubs& hubs) {
-    const uint64 rows = *hubs.pieces >> HUB_SHIFT, pieces = *hubs.pieces & ((1ull << HUB_SHIFT) - 1);
-    const uint64 last = pieces * (grid_warp() + 1) / grid_warps();
-    uint64 piece = pieces * grid_warp() / grid_warps();
-    if (piece >= last) return;
-    uint64 hub = 0, beyond = rows;  // the last hub whose first piece is not after `piece`
-    while (beyond - hub > 1) {
-        const uint64 middle = (hub + beyond) / 2;
-        if (hubs.first_piece[middle] <= piece) {
-            hub = middle;
-        } else {
-            beyond = middle;
-        }
-    }
-#pragma unroll 1
-    for (; piece < last && hub < rows; ++hub) {
-        const int32 i = hubs.vertex[hub];
-        const Row row = turned.row(i, read_entry(entries, i).vertex, hubs.length[hub]);
-        const uint64 first_piece = hubs.first_piece[hub];
-        const uint64 stop = first_piece + static_cast<uint64>((row.end - row.begin + PIECE - 1) / PIECE);
-        const uint64 until = stop < last ? stop : last;
-        const index_t begin = row.begin + static_cast<index_t>(piece - first_piece) * PIECE;
-        const index_t end = row.begin + static_cast<index_t>(until - first_piece) * PIECE;
-        piece = until;
-        relax_row(visit, {i, row.length, begin, end < row.end ? end : row.end});
-    }
+    share_hubs(
+        hubs, current(hubs.pieces),
+        [&](int32 entry, distance_t length) { return turned.row(entry, read_entry(entries, entry).vertex, length); },
+        [&](const Row& part) { relax_row(visit, part); });
 }
 
 // Launch: BLOCK threads.  Writes: distance and pending by atomics; hubs, slots by atomicAdd on hub_pieces, 0 at first.
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
 delta_stepping_distributed_relax(uint32 count, const uint64* __restrict__ entries, int32 whole,
                                  const int64* __restrict__ offsets, const uint32* __restrict__ light,
-                                 const int32* __restrict__ heads, const weight_t* __restrict__ weights,
+                                 const int32* __restrict__ heads, const weight_t* __restrict__ weights, int64 arcs,
                                  distance_t horizon, distance_t* distance, uint32* pending, uint32* control,
                                  int32* hub_entry, distance_t* hub_length, uint64* hub_first_piece, uint64* hub_pieces,
                                  uint64 hub_room) {
-    Lower lower = {heads, weights, distance, pending, control, horizon};
+    Lower lower = {heads, weights, static_cast<index_t>(arcs), distance, pending, control, horizon};
     relax_entries(lower, {offsets, light, whole != 0}, entries, count,
                   {hub_entry, hub_length, hub_first_piece, hub_pieces, hub_room});
 }
@@ -371,11 +350,11 @@ delta_stepping_distributed_relax(uint32 count, const uint64* __restrict__ entrie
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
 delta_stepping_distributed_relax_hubs(const uint64* __restrict__ entries, int32 whole,
                                       const int64* __restrict__ offsets, const uint32* __restrict__ light,
-                                      const int32* __restrict__ heads, const weight_t* __restrict__ weights,
+                                      const int32* __restrict__ heads, const weight_t* __restrict__ weights, int64 arcs,
                                       distance_t horizon, distance_t* distance, uint32* pending, uint32* control,
                                       int32* hub_entry, distance_t* hub_length, uint64* hub_first_piece,
                                       uint64* hub_pieces, uint64 hub_room) {
-    Lower lower = {heads, weights, distance, pending, control, horizon};
+    Lower lower = {heads, weights, static_cast<index_t>(arcs), distance, pending, control, horizon};
     relax_pieces(lower, {offsets, light, whole != 0}, entries,
                  {hub_entry, hub_length, hub_first_piece, hub_pieces, hub_room});
 }
@@ -554,7 +533,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
 delta_stepping_distributed_rounds(int32 count, int32 rank, uint64* block, const uint64* __restrict__ blocks, int32 rows,
                                   int32 first, uint32 share, float64 width, float64 units, int32 whole,
                                   const int64* __restrict__ offsets, const uint32* __restrict__ light,
-                                  const int32* __restrict__ heads, const weight_t* __restrict__ weights,
+                                  const int32* __restrict__ heads, const weight_t* __restrict__ weights, int64 arcs,
                                   distance_t horizon, distance_t* distance, uint32* pending, uint32* control,
                                   int32* hub_entry, distance_t* hub_length, uint64* hub_first_piece, uint64* hub_pieces,
                                   uint64 hub_room, uint64* own_table, uint64* plan) {
@@ -569,7 +548,7 @@ delta_stepping_distributed_rounds(int32 count, int32 rank, uint64* block, const 
     };
     const Ranks ranks = {count, rank, block, blocks};
     uint64* const entries = ranks.entries_in(block);
-    Lower lower = {heads, weights, distance, pending, control, horizon};
+    Lower lower = {heads, weights, static_cast<index_t>(arcs), distance, pending, control, horizon};
     const Turned turned = {offsets, light, whole != 0};
     const Hubs hubs = {hub_entry, hub_length, hub_first_piece, hub_pieces, hub_room};
     for (;;) {
@@ -638,10 +617,11 @@ extern "C" __global__ void delta_stepping_distributed_beyond(int32 rows, int32 f
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
 delta_stepping_distributed_pull(uint32 count, const uint64* __restrict__ entries, const int64* __restrict__ offsets,
                                 const uint32* __restrict__ light, const int32* __restrict__ heads,
-                                const weight_t* __restrict__ weights, const distance_t* __restrict__ distance,
-                                distance_t* best, uint32* control, int32* hub_entry, distance_t* hub_length,
-                                uint64* hub_first_piece, uint64* hub_pieces, uint64 hub_room) {
-    Offer offer = {heads, weights, distance, best, control};
+                                const weight_t* __restrict__ weights, int64 arcs,
+                                const distance_t* __restrict__ distance, distance_t* best, uint32* control,
+                                int32* hub_entry, distance_t* hub_length, uint64* hub_first_piece, uint64* hub_pieces,
+                                uint64 hub_room) {
+    Offer offer = {heads, weights, static_cast<index_t>(arcs), distance, best, control};
     relax_entries(offer, {offsets, light, true}, entries, count,
                   {hub_entry, hub_length, hub_first_piece, hub_pieces, hub_room});
 }
@@ -650,10 +630,11 @@ delta_stepping_distributed_pull(uint32 count, const uint64* __restrict__ entries
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
 delta_stepping_distributed_pull_hubs(const uint64* __restrict__ entries, const int64* __restrict__ offsets,
                                      const uint32* __restrict__ light, const int32* __restrict__ heads,
-                                     const weight_t* __restrict__ weights, const distance_t* __restrict__ distance,
-                                     distance_t* best, uint32* control, int32* hub_entry, distance_t* hub_length,
-                                     uint64* hub_first_piece, uint64* hub_pieces, uint64 hub_room) {
-    Offer offer = {heads, weights, distance, best, control};
+                                     const weight_t* __restrict__ weights, int64 arcs,
+                                     const distance_t* __restrict__ distance, distance_t* best, uint32* control,
+                                     int32* hub_entry, distance_t* hub_length, uint64* hub_first_piece,
+                                     uint64* hub_pieces, uint64 hub_room) {
+    Offer offer = {heads, weights, static_cast<index_t>(arcs), distance, best, control};
     relax_pieces(offer, {offsets, light, true}, entries,
                  {hub_entry, hub_length, hub_first_piece, hub_pieces, hub_room});
 }

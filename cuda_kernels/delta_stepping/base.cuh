@@ -19,21 +19,21 @@ constexpr int RESIDENT = NARROW ? 2 : 1;
 #endif
 constexpr int BLOCK = 512;
 constexpr int WARPS = BLOCK / WARP;
-constexpr int IN_FLIGHT = SUMS_OVERFLOW ? 4 : 3;  // arcs a lane has under way in a long row (floats take registers),
-constexpr int DEALT = SUMS_OVERFLOW ? 3 : 2;  // when the arcs of short rows are dealt out,
-constexpr int SCANNED = 4;        // and distances when all are read
-constexpr int LONG_ROW = 64;      // from this many arcs on a warp relaxes a row alone,
-constexpr int HUB_ROW = 256;      // and from this many on all warps of the grid do, a piece each;
+constexpr int QUAD = 4;           // arcs a lane has under way, side by side
+constexpr int SCANNED = 4;        // and distances when all are read,
+constexpr int SURVEYED = 3;       // or when those beyond the horizon are looked for
+constexpr int HUB_ROW = 256;      // from this many arcs on all warps of the grid relax a row, a piece each;
 constexpr int LOCAL_ROW = 64;     // in local steps from this many on
-constexpr int PIECE = 2 * WARP * IN_FLIGHT;  // arcs
+constexpr int PIECE = WARP * QUAD;  // arcs
 constexpr int HUB_SHIFT = 36;     // hubs and their pieces share a word
 constexpr int AHEAD = 32;         // entries that share a cache line: what lies that far is fetched in advance
-constexpr int BUFFER = 64;        // entries a warp holds back, to write them out together
+constexpr int NEAR_BUFFER = 128;  // near entries a warp holds back in wide rounds, to write them out together,
+constexpr int FAR_BUFFER = 64;    // and far ones
 constexpr int LOCAL_STEPS = 128;  // before what a block holds is dealt out anew,
 constexpr int CROWD = 8;          // and of which one calls for that where it has for its warps so many times what
 constexpr int CROWD_STEPS = 96;   // they relax at once, and so many times, divided by the steps so far;
 constexpr uint32 MOST_OF_FOUR = 3;  // quarters of the blocks that have to be dry for the threshold to move early
-constexpr int LOCAL_ROOM = BUFFER * WARPS / 2;  // entries of each of the two queues of a block, in the same memory
+constexpr int LOCAL_ROOM = NEAR_BUFFER * WARPS / 4;  // entries of each of the two queues of a block, in that memory
 constexpr int LEAST_GROUP = 4;    // lanes that share a row in local steps, at least
 constexpr int NEARNESS_BITS = 5;  // bins of distance, by which a block chooses what it relaxes first:
 constexpr int NEARNESSES = 1 << NEARNESS_BITS;  // one for each lane
@@ -45,7 +45,7 @@ constexpr int OWN_STEPS = 8;      // of a warp by itself, before its block deals
 constexpr int CARRIED_STEPS = 256;  // and of a block, before the grid does
 constexpr int BINS = DISTANCE_BITS * 8;  // of the histogram of distances
 constexpr int SAMPLES = 4;        // weights that each thread samples
-constexpr int HISTOGRAM_STRIDE = 8;  // of a large graph every eighth vertex enters the histogram
+constexpr int SURVEY_STRIDE = 8;  // of a large graph every eighth line of vertices is surveyed
 constexpr int LARGE = 1 << 20;
 
 // Phases; `timeline` holds the nanoseconds spent in each.
@@ -79,7 +79,7 @@ enum WideControl {
     HUB_PIECES,                  // three words that take turns: hubs << HUB_SHIFT | pieces
     LEAST = HUB_PIECES + 3,      // two words that take turns: the complement of the least pending distance
     FAR_LEAST = LEAST + 2,       // three words that take turns: of the least that was entered into the far list
-    REACHED_ARCS = FAR_LEAST + 3,  // arcs out of the vertices below the horizon
+    BALANCE = FAR_LEAST + 3,     // arcs out of the vertices below the horizon, less those of the others
     WIDE_CONTROL_WORDS
 };
 
@@ -136,14 +136,27 @@ struct Seen {
     uint64 least;     // the complement of the least distance that is pending
 };
 
+// What warps hold back, each ROOM entries.
+template <int ROOM>
+struct Buffers {
+    int32 vertex[WARPS * ROOM];
+    distance_t length[WARPS * ROOM];
+};
+
+// The two queues of a block in local steps, which take turns.
+struct LocalQueues {
+    int32 vertex[2 * LOCAL_ROOM];
+    distance_t length[2 * LOCAL_ROOM];
+    index_t begin[2 * LOCAL_ROOM], end[2 * LOCAL_ROOM];
+};
+
 // The shared memory of a block.
 struct Shared {
-    int32 near_vertex[WARPS * BUFFER];
-    distance_t near_length[WARPS * BUFFER];
-    int32 far_vertex[WARPS * BUFFER];
-    distance_t far_length[WARPS * BUFFER];
-    index_t local_begin[2 * LOCAL_ROOM];  // of the block's own queues, whose entries lie where
-    index_t local_end[2 * LOCAL_ROOM];    // the near ones do otherwise
+    union {
+        Buffers<NEAR_BUFFER> near_held;  // in wide rounds
+        LocalQueues local;
+    };
+    Buffers<FAR_BUFFER> far_held;
     int32 carried_vertex[PACKABLE ? CARRIED * WARPS : 1];  // what warps carry, a ring each
     distance_t carried_length[PACKABLE ? CARRIED * WARPS : 1];
     PackedRow carried_row[PACKABLE ? CARRIED * WARPS : 1];
@@ -157,7 +170,8 @@ struct Shared {
     int32 nearness_shift;   // binary logarithm of the width of such a bin
     uint32 ranked;          // entries that have their rank, ten bits for each kind
     uint32 choice[BLOCK / LEAST_GROUP];  // places of the entries that a step relaxes
-    uint32 base;
+    uint32 base, far_base;
+    uint32 near_left, far_left;  // entries that warps still hold at the end of a round
     Seen seen;
     uint32 round;           // from 1
     uint32 bucket;          // number of the far list
@@ -180,6 +194,14 @@ struct Shared {
 };
 
 // ------------------------------------------------------------------ helpers
+
+// The four arcs, side by side, that an arc belongs to begin here.
+__device__ __forceinline__ index_t quad_of(index_t arc) { return arc / QUAD * QUAD; }
+
+// A long row is cut into pieces where quads meet.
+__device__ __forceinline__ count_t pieces_of(index_t begin, index_t end) {
+    return static_cast<count_t>((end - quad_of(begin) + PIECE - 1) / PIECE);
+}
 
 // Number of the warp in the grid, such that neighbouring numbers belong to different blocks.
 __device__ __forceinline__ uint32 grid_warp() { return threadIdx.x / WARP * gridDim.x + blockIdx.x; }

@@ -17,10 +17,10 @@ constexpr uint32 BUSY = 1 << 20;        // vertices a step
 constexpr int NEAR_SHARE = 8;           // a threshold takes in at least this part of the vertices, if so many wait
 
 constexpr int HORIZON_DEGREE = 16;      // arcs a vertex, from which on a horizon pays
-constexpr float64 FIRST_WIDTHS = 8;     // widths of a bucket to the horizon, at first;
+constexpr float64 FIRST_WIDTHS = 3;     // widths of a bucket to the horizon, at first;
 constexpr float64 FINE_WIDTHS = 16;     // where weights are so fine that a distance falls often by a little:
 constexpr uint32 FINE = 1024;           // where so many lie below the horizon
-constexpr float64 HORIZON_ARCS = 4;     // arcs a vertex that are shorter than the horizon
+constexpr float64 HORIZON_ARCS = 1.5;   // arcs a vertex that are shorter than the horizon
 constexpr float64 UNITS = 4096;         // of a mean weight, in which float distances are counted
 
 // ------------------------------------------------------------------ the start
@@ -96,10 +96,12 @@ struct Pending {
     }
 };
 
-// Read all distances: count the pending vertices, those at or beyond the threshold, and find their least distance and
-// its histogram.  The block's share is added to `histogram`, *count and *least, a complement.  All threads must call.
+// Read every `stride`-th line of distances: count the pending vertices, those at or beyond the threshold, and find
+// their least distance and its histogram.  The block's share is added to `histogram`, *count and *least, a complement.
+// All threads must call.
 __device__ __forceinline__ void survey(Shared& shared, const distance_t* distance, uint32 vertices,
-                                       distance_t threshold, uint32* histogram, uint32* count, uint64* least) {
+                                       distance_t threshold, uint32 stride, uint32* histogram, uint32* count,
+                                       uint64* least) {
     for (int bin = threadIdx.x; bin < BINS; bin += BLOCK) shared.histogram[bin] = 0;
     if (threadIdx.x == 0) {
         shared.pending = 0;
@@ -108,14 +110,13 @@ __device__ __forceinline__ void survey(Shared& shared, const distance_t* distanc
     __syncthreads();
     distance_t nearest = UNREACHED;
     uint32 mine = 0;
-    const int every = vertices >= LARGE ? HISTOGRAM_STRIDE / SCANNED : 1;
-    int turn = 0;
+    const int64 lines = grid_threads() / WARP;
 #pragma unroll 1
-    for (int64 first = grid_thread(); first < vertices; first += SCANNED * grid_threads()) {
+    for (int64 line = grid_thread() / WARP; line * stride * WARP < vertices; line += SCANNED * lines) {
         distance_t length[SCANNED];
 #pragma unroll
         for (int k = 0; k < SCANNED; ++k) {
-            const int64 v = first + k * grid_threads();
+            const int64 v = (line + k * lines) * stride * WARP + lane_id();
             length[k] = v < vertices ? current(&distance[v]) : UNREACHED;
         }
 #pragma unroll
@@ -123,12 +124,12 @@ __device__ __forceinline__ void survey(Shared& shared, const distance_t* distanc
             if (length[k] < threshold || length[k] == UNREACHED) continue;
             mine += 1;
             if (length[k] < nearest) nearest = length[k];
-            if (every != 1 && (k != 0 || turn % every != 0)) continue;
             atomicAdd(&shared.histogram[bin_beyond(threshold, length[k], shared.units)], 1u);
         }
-        turn += 1;
     }
-    if (mine != 0) {
+    mine = warp_scan(mine);
+    nearest = warp_min(nearest);
+    if (lane_id() == WARP - 1 && mine != 0) {
         atomicAdd(&shared.pending, mine);
         atomicMax(&shared.least, ~static_cast<uint64>(nearest));
     }
@@ -219,32 +220,63 @@ __device__ __forceinline__ void collect(Outbox& outbox, const Pending& pending, 
 
 // ------------------------------------------------------------------ the horizon
 
-// Sum of the degrees of the vertices below the horizon.  All threads must call.
-__device__ __forceinline__ void sum_degrees(Shared& shared, const Graph& graph, const distance_t* distance,
-                                            uint64* total) {
+// Tell whether the vertices beyond the horizon have fewer arcs than those below it: `balance`, a signed number, grows
+// by the arcs of these and falls by the arcs of those.  Of a large graph a part is asked.  All threads must call.
+__device__ __forceinline__ void weigh_sides(Shared& shared, const Graph& graph, const distance_t* distance,
+                                            uint64* balance) {
     if (threadIdx.x == 0) shared.total = 0;
     __syncthreads();
     uint64 mine = 0;
+    const int64 stride = graph.vertices >= LARGE ? SURVEY_STRIDE : 1;
 #pragma unroll 4
-    for (int64 v = grid_thread(); v < graph.vertices; v += grid_threads()) {
-        if (current(&distance[v]) != UNREACHED) mine += static_cast<uint64>(graph.offsets[v + 1] - graph.offsets[v]);
+    for (int64 line = grid_thread() / WARP; line * stride * WARP < graph.vertices; line += grid_threads() / WARP) {
+        const int64 v = line * stride * WARP + lane_id();
+        if (v >= graph.vertices) continue;
+        const uint64 degree = static_cast<uint64>(graph.offsets[v + 1] - graph.offsets[v]);
+        mine += current(&distance[v]) != UNREACHED ? degree : 0 - degree;
     }
     if (mine != 0) atomicAdd(&shared.total, mine);
     __syncthreads();
-    if (threadIdx.x == 0 && shared.total != 0) atomicAdd(total, shared.total);
+    if (threadIdx.x == 0 && shared.total != 0) atomicAdd(balance, shared.total);
 }
 
-// Let every vertex beyond the horizon look for the shortest way from within it; hubs are put aside.
-__device__ __forceinline__ void pull_rows(Pull& pull, const Hubs& hubs) {
+// Let every vertex beyond the horizon look for the shortest way from within it; hubs are put aside.  A warp gathers
+// such vertices in its buffer until there is one for each lane: many have been reached, or have no arcs at all.
+__device__ __forceinline__ void pull_rows(Shared& shared, Pull& pull, const Hubs& hubs) {
+    static_assert(WARP * (SURVEYED + 1) <= NEAR_BUFFER, "room for what is left and what is found");
     const Graph& graph = pull.graph;
+    int32* const gathered = &shared.near_held.vertex[threadIdx.x / WARP * NEAR_BUFFER];
+    uint32 held = 0;
+    int64 first = grid_thread() - lane_id();
 #pragma unroll 1
-    for (int64 first = grid_thread() - lane_id(); first < graph.vertices; first += grid_threads()) {
-        const int64 v = first + lane_id();
-        Row row = {0, UNREACHED, 0, 0};
-        if (v < graph.vertices && current(&pull.distance[v]) == UNREACHED) {
-            row = {static_cast<int32>(v), UNREACHED, graph.offsets[v], graph.offsets[v + 1]};
+    while (first < graph.vertices || held != 0) {
+        bool waits[SURVEYED];
+#pragma unroll
+        for (int k = 0; k < SURVEYED; ++k) {
+            const int64 v = first + k * grid_threads() + lane_id();
+            waits[k] = v < graph.vertices && current(&pull.distance[v]) == UNREACHED &&
+                       graph.offsets[v] < graph.offsets[v + 1];
         }
-        if (__any_sync(FULL_MASK, row.begin < row.end)) relax_rows(pull, row, hubs);
+#pragma unroll
+        for (int k = 0; k < SURVEYED; ++k) {
+            const unsigned waiting = __ballot_sync(FULL_MASK, waits[k]);
+            if (waits[k]) {
+                gathered[held + __popc(waiting & lanes_before())] =
+                    static_cast<int32>(first + k * grid_threads() + lane_id());
+            }
+            held += __popc(waiting);
+        }
+        first += SURVEYED * grid_threads();
+        __syncwarp();
+#pragma unroll 1
+        while (held >= WARP || (first >= graph.vertices && held != 0)) {
+            const uint32 rows = held < WARP ? held : WARP;
+            held -= rows;
+            Row row = {0, UNREACHED, 0, 0};
+            if (lane_id() < rows) row = row_of(graph, gathered[held + lane_id()], UNREACHED);
+            relax_rows(pull, row, hubs);
+        }
+        __syncwarp();
     }
 }
 

@@ -90,8 +90,8 @@ struct Carrier {
         if (lane_id() == 0) base = atomicAdd(&shared.local_count[turn % 3], static_cast<uint32>(__popc(bringing)));
         const uint32 at = __shfl_sync(FULL_MASK, base, 0) + __popc(bringing & lanes_before());
         if (there && at < LOCAL_ROOM) {
-            shared.near_vertex[turn % 2 * LOCAL_ROOM + at] = vertex;
-            shared.near_length[turn % 2 * LOCAL_ROOM + at] = length;
+            shared.local.vertex[turn % 2 * LOCAL_ROOM + at] = vertex;
+            shared.local.length[turn % 2 * LOCAL_ROOM + at] = length;
         }
         const unsigned rest = __ballot_sync(FULL_MASK, there && at >= LOCAL_ROOM);
         if (rest != 0) outbox.enqueue(rest, vertex, length);
@@ -204,8 +204,8 @@ __device__ __forceinline__ uint32 relax_carried(Push& push, const Queue& queue, 
         if (threadIdx.x == 0) shared.local_count[(carrier.turn + 2) % 3] = 0;
         there = mine < held && mine < LOCAL_ROOM;
         if (there) {
-            vertex = shared.near_vertex[carrier.turn % 2 * LOCAL_ROOM + mine];
-            length = shared.near_length[carrier.turn % 2 * LOCAL_ROOM + mine];
+            vertex = shared.local.vertex[carrier.turn % 2 * LOCAL_ROOM + mine];
+            length = shared.local.length[carrier.turn % 2 * LOCAL_ROOM + mine];
         }
         carrier.turn += 1;
         if (held == 0 || held > LOCAL_ROOM || carrier.turn >= CARRIED_STEPS / OWN_STEPS) break;

@@ -87,7 +87,7 @@ __device__ __forceinline__ void choose_nearest(Shared& shared, uint32 step, uint
     distance_t length = 0;
     uint32 bin = NEARNESSES;
     if (there) {
-        length = shared.near_length[place];
+        length = shared.local.length[place];
         const distance_t nearness = length > shared.last ? (length - shared.last) >> shared.nearness_shift : 0;
         bin = nearness < NEARNESSES ? static_cast<uint32>(nearness) : NEARNESSES - 1;
         atomicAdd(&shared.nearness[bin], 1u);
@@ -112,10 +112,10 @@ __device__ __forceinline__ void choose_nearest(Shared& shared, uint32 step, uint
             shared.choice[rank] = threadIdx.x;
         } else if (there) {
             const uint32 next = to + rank - at_once;
-            shared.near_vertex[next] = shared.near_vertex[place];
-            shared.near_length[next] = length;
-            shared.local_begin[next] = shared.local_begin[place];
-            shared.local_end[next] = shared.local_end[place];
+            shared.local.vertex[next] = shared.local.vertex[place];
+            shared.local.length[next] = length;
+            shared.local.begin[next] = shared.local.begin[place];
+            shared.local.end[next] = shared.local.end[place];
         }
     }
     if (threadIdx.x == 0) shared.local_count[(step + 1) % 3] = held - at_once;
@@ -139,10 +139,10 @@ __device__ __forceinline__ uint32 relax_locally(Push& push, const Queue& queue, 
     for (uint32 i = threadIdx.x; i < dealt; i += BLOCK) {
         const uint32 entry = blockIdx.x + i * gridDim.x;
         const Row row = row_of(push.graph, queue.vertex[entry], queue.length[entry]);
-        shared.near_vertex[i] = row.vertex;
-        shared.near_length[i] = row.length;
-        shared.local_begin[i] = row.begin;
-        shared.local_end[i] = row.end;
+        shared.local.vertex[i] = row.vertex;
+        shared.local.length[i] = row.length;
+        shared.local.begin[i] = row.begin;
+        shared.local.end[i] = row.end;
     }
     if (threadIdx.x < NEARNESSES) shared.nearness[threadIdx.x] = 0;
     if (threadIdx.x == 0) {
@@ -173,8 +173,8 @@ __device__ __forceinline__ uint32 relax_locally(Push& push, const Queue& queue, 
             if (chooses) slot = shared.choice[slot];
             Row row = {0, UNREACHED, 0, 0};
             if (there) {
-                row = {shared.near_vertex[from + slot], shared.near_length[from + slot],
-                       shared.local_begin[from + slot], shared.local_end[from + slot]};
+                row = {shared.local.vertex[from + slot], shared.local.length[from + slot],
+                       shared.local.begin[from + slot], shared.local.end[from + slot]};
             }
             relax_groups(push, row, 1 << group_shift, hubs);
         }
@@ -202,8 +202,8 @@ __device__ __forceinline__ uint32 relax_locally(Push& push, const Queue& queue, 
     for (uint32 i = threadIdx.x; i < held; i += BLOCK) {
         const uint32 entry = shared.base + i, slot = step % 2 * LOCAL_ROOM + i;
         if (entry >= shared.near.room) continue;
-        shared.near.queue.vertex[entry] = shared.near_vertex[slot];
-        shared.near.queue.length[entry] = shared.near_length[slot];
+        shared.near.queue.vertex[entry] = shared.local.vertex[slot];
+        shared.near.queue.length[entry] = shared.local.length[slot];
     }
     return step;
 }
@@ -226,41 +226,17 @@ __device__ __forceinline__ void relax_widely(Push& push, const Queue& queue, uin
     }
 }
 
-// Relax the hubs that were put aside: every warp takes an equal share of their pieces.
-// `word` holds hubs << HUB_SHIFT | pieces.
+// Relax the hubs that were put aside.  One may have come nearer since; then it is in the queue again.
 template <typename Visit>
 __device__ __forceinline__ void relax_hubs(Visit& visit, const Graph& graph, const distance_t* distance,
                                            const Hubs& hubs, uint64 word) {
-    const uint64 rows = word >> HUB_SHIFT < hubs.room ? word >> HUB_SHIFT : hubs.room,
-                 pieces = word & ((1ull << HUB_SHIFT) - 1);
-    const uint64 last = pieces * (grid_warp() + 1) / grid_warps();
-    uint64 piece = pieces * grid_warp() / grid_warps();
-    if (piece >= last) return;
-    uint64 hub = 0, beyond = rows;  // the last hub whose first piece is not after `piece`
-    while (beyond - hub > 1) {
-        const uint64 middle = (hub + beyond) / 2;
-        if (current(&hubs.first_piece[middle]) <= piece) {
-            hub = middle;
-        } else {
-            beyond = middle;
-        }
-    }
-#pragma unroll 1
-    for (; piece < last && hub < rows; ++hub) {
-        const int32 vertex = current(&hubs.vertex[hub]);
-        const distance_t length = current(&hubs.length[hub]);
-        const index_t begin = graph.offsets[vertex], end = graph.offsets[vertex + 1];
-        const uint64 first_piece = current(&hubs.first_piece[hub]);
-        const uint64 stop = first_piece + static_cast<uint64>((end - begin + PIECE - 1) / PIECE);
-        const uint64 until = stop < last ? stop : last;
-        const index_t part_begin = begin + static_cast<index_t>(piece - first_piece) * PIECE;
-        const index_t part_end = begin + static_cast<index_t>(until - first_piece) * PIECE;
-        const Row part = {vertex, length, part_begin, part_end < end ? part_end : end};
-        piece = until;
-        // A hub may have come nearer since it was put aside; then it is in the queue again.  Lane 0 decides for all.
-        const bool live = length == UNREACHED || current(&distance[vertex]) == length;
-        if (__shfl_sync(FULL_MASK, static_cast<int>(live), 0)) relax_row(visit, part);
-    }
+    share_hubs(
+        hubs, word, [&](int32 vertex, distance_t length) { return row_of(graph, vertex, length); },
+        [&](const Row& part) {
+            const bool live = part.length == UNREACHED || current(&distance[part.vertex]) == part.length;
+            // Lane 0 decides for all.
+            if (__shfl_sync(FULL_MASK, static_cast<int>(live), 0)) relax_row(visit, part);
+        });
 }
 
 #endif

@@ -6,8 +6,6 @@ Relaxing: what is done with one arc, with the rows of a warp, and with what come
 
 #include "delta_stepping/base.cuh"
 
-constexpr index_t NO_ARC = -1;
-
 // ------------------------------------------------------------------ what comes out
 
 // Where the vertices go whose distances a warp has lowered.  Far ones, and near ones in wide rounds, are held back in
@@ -67,13 +65,13 @@ struct Outbox {
                 push_locally(nears, row);
             } else {
                 if (nears >> lane_id() & 1) {
-                    const uint32 slot = first_slot() + near_held + __popc(nears & below);
-                    shared.near_vertex[slot] = row.vertex;
-                    shared.near_length[slot] = row.length;
+                    const uint32 slot = threadIdx.x / WARP * NEAR_BUFFER + near_held + __popc(nears & below);
+                    shared.near_held.vertex[slot] = row.vertex;
+                    shared.near_held.length[slot] = row.length;
                 }
                 near_held += __popc(nears);
                 __syncwarp();
-                if (near_held > BUFFER - WARP) spill_near();
+                if (near_held > NEAR_BUFFER - WARP) spill_near();
             }
         }
         push_far(winners & ~nears, row.vertex, row.length);
@@ -83,13 +81,13 @@ struct Outbox {
     __device__ __forceinline__ void push_far(unsigned fars, int32 v, distance_t length) {
         if (fars == 0 || !far_open) return;
         if (fars >> lane_id() & 1) {
-            const uint32 slot = first_slot() + far_held + __popc(fars & lanes_before());
-            shared.far_vertex[slot] = v;
-            shared.far_length[slot] = length;
+            const uint32 slot = threadIdx.x / WARP * FAR_BUFFER + far_held + __popc(fars & lanes_before());
+            shared.far_held.vertex[slot] = v;
+            shared.far_held.length[slot] = length;
         }
         far_held += __popc(fars);
         __syncwarp();
-        if (far_held > BUFFER - WARP) spill_far();
+        if (far_held > FAR_BUFFER - WARP) spill_far();
     }
 
     // Put the rows of the lanes in `nears` into the block's queue; what finds no room there goes into the near queue.
@@ -103,10 +101,10 @@ struct Outbox {
         const bool mine = nears >> lane_id() & 1;
         if (mine && slot < LOCAL_ROOM) {
             const uint32 at = (local_step + 1) % 2 * LOCAL_ROOM + slot;
-            shared.near_vertex[at] = row.vertex;
-            shared.near_length[at] = row.length;
-            shared.local_begin[at] = row.begin;
-            shared.local_end[at] = row.end;
+            shared.local.vertex[at] = row.vertex;
+            shared.local.length[at] = row.length;
+            shared.local.begin[at] = row.begin;
+            shared.local.end[at] = row.end;
             fetch_ahead(row);
         }
         enqueue(__ballot_sync(FULL_MASK, mine && slot >= LOCAL_ROOM), row.vertex, row.length);
@@ -136,56 +134,61 @@ struct Outbox {
         prefetch_line(&distance[vertex]);
     }
 
-    // Where the warp's buffers begin.
-    __device__ __forceinline__ uint32 first_slot() const { return threadIdx.x / WARP * BUFFER; }
+    // Reserve `count` entries of the near queue, by one thread.  What finds no room is entered again later.
+    __device__ __forceinline__ uint32 reserve_near(uint32 count) {
+        const uint32 base = atomicAdd(shared.near.count, count);
+        if (base + count > shared.near.room) atomicAdd(&control[LOST], 1u);
+        return base;
+    }
 
-    // Reserve `count` entries of the near queue.  What finds no room is entered again later.
+    // The same for the whole warp.
     __device__ __forceinline__ uint32 reserve(uint32 count) {
         uint32 base = 0;
-        if (lane_id() == 0) {
-            base = atomicAdd(shared.near.count, count);
-            if (base + count > shared.near.room) atomicAdd(&control[LOST], 1u);
-        }
+        if (lane_id() == 0) base = reserve_near(count);
         return __shfl_sync(FULL_MASK, base, 0);
     }
 
-    // Write the near buffer to the near queue.
-    __device__ __forceinline__ void spill_near() {
-        const uint32 base = reserve(near_held);
-        const List& near = shared.near;
-        for (uint32 i = lane_id(); i < near_held; i += WARP) {
-            if (base + i < near.room) {
-                near.queue.vertex[base + i] = shared.near_vertex[first_slot() + i];
-                near.queue.length[base + i] = shared.near_length[first_slot() + i];
-            }
+    // Write what the warp holds in one of its buffers into a list, from entry `base` on.
+    template <int ROOM>
+    __device__ __forceinline__ void write(const Buffers<ROOM>& buffers, uint32& held, const List& list, uint32 base) {
+        for (uint32 i = lane_id(); i < held; i += WARP) {
+            if (base + i >= list.room) continue;
+            list.queue.vertex[base + i] = buffers.vertex[threadIdx.x / WARP * ROOM + i];
+            list.queue.length[base + i] = buffers.length[threadIdx.x / WARP * ROOM + i];
         }
-        near_held = 0;
+        held = 0;
         __syncwarp();
     }
+    __device__ __forceinline__ void write_near(uint32 base) { write(shared.near_held, near_held, shared.near, base); }
 
-    // Append the far buffer to the far list.  A list that overflows is not used: all distances are read instead.
+    // A far list that overflows is not used: all distances are read instead.
+    __device__ __forceinline__ void write_far(uint32 base) {
+        far_open = base + far_held <= shared.far.room;
+        write(shared.far_held, far_held, shared.far, base);
+    }
+
+    __device__ __forceinline__ void spill_near() { write_near(reserve(near_held)); }
     __device__ __forceinline__ void spill_far() {
-        const List& far = shared.far;
         uint32 base = 0;
-        if (lane_id() == 0) base = atomicAdd(far.count, far_held);
-        base = __shfl_sync(FULL_MASK, base, 0);
-        for (uint32 i = lane_id(); i < far_held; i += WARP) {
-            if (base + i < far.room) {
-                const distance_t length = shared.far_length[first_slot() + i];
-                far.queue.vertex[base + i] = shared.far_vertex[first_slot() + i];
-                far.queue.length[base + i] = length;
-                lower_to(&shared.far_least, length);
-            }
-        }
-        far_open = base + far_held <= far.room;
-        far_held = 0;
-        __syncwarp();
+        if (lane_id() == 0) base = atomicAdd(shared.far.count, far_held);
+        note_far_least();
+        write_far(__shfl_sync(FULL_MASK, base, 0));
     }
 
-    // Write out everything, and tell all blocks what the next threshold needs to know.  All threads must call.
+    // Keep the least distance in the far buffer.
+    __device__ __forceinline__ void note_far_least() {
+        for (uint32 i = lane_id(); i < far_held; i += WARP) {
+            lower_to(&shared.far_least, shared.far_held.length[threadIdx.x / WARP * FAR_BUFFER + i]);
+        }
+    }
+
+    // Write out everything, and tell all blocks what the next threshold needs to know.  A block reserves for all of its
+    // warps at once, since reservations wait for each other.  All threads must call.
     __device__ __forceinline__ void flush() {
-        if (near_held != 0) spill_near();
-        if (far_held != 0) spill_far();
+        uint32 near_at = 0, far_at = 0;
+        if (lane_id() == 0 && near_held != 0) near_at = atomicAdd(&shared.near_left, near_held);
+        if (lane_id() == 0 && far_held != 0) far_at = atomicAdd(&shared.far_left, far_held);
+        note_far_least();
         if (tally != 0) atomicAdd(&shared.tallies[lane_id()], tally);
         tally = 0;
         __syncthreads();
@@ -197,11 +200,41 @@ struct Outbox {
             if (shared.steps != 0) atomicAdd(&control[STEPS], shared.steps);
             shared.steps = 0;
             if (shared.far_least != UNREACHED) atomicMax(shared.far.least, ~static_cast<uint64>(shared.far_least));
+            if (shared.near_left != 0) shared.base = reserve_near(shared.near_left);
+            shared.near_left = 0;
         }
+        if (threadIdx.x == WARP) {
+            if (shared.far_left != 0) shared.far_base = atomicAdd(shared.far.count, shared.far_left);
+            shared.far_left = 0;
+        }
+        __syncthreads();
+        if (near_held != 0) write_near(shared.base + __shfl_sync(FULL_MASK, near_at, 0));
+        if (far_held != 0) write_far(shared.far_base + __shfl_sync(FULL_MASK, far_at, 0));
     }
 };
 
 // ------------------------------------------------------------------ one arc
+
+// Load what is told of the quad of arcs that begins at `first`, by one load where memory allows; what lies beyond the
+// last arc of the graph is 0.  Such values are read once or twice and should not push distances out of the cache.
+template <typename T>
+__device__ __forceinline__ void load_quad(const T* values, index_t first, index_t arcs, T (&loaded)[QUAD]) {
+    union {
+        uint4 words[QUAD * sizeof(T) / sizeof(uint4)];
+        T value[QUAD];
+    } quad;
+    if (reinterpret_cast<uint64>(values) % sizeof(uint4) == 0 && first <= arcs - QUAD) {
+#pragma unroll
+        for (int i = 0; i < static_cast<int>(QUAD * sizeof(T) / sizeof(uint4)); ++i) {
+            quad.words[i] = streamed(reinterpret_cast<const uint4*>(values + first) + i);
+        }
+    } else {
+#pragma unroll
+        for (int i = 0; i < QUAD; ++i) quad.value[i] = first + i < arcs ? streamed(&values[first + i]) : T();
+    }
+#pragma unroll
+    for (int i = 0; i < QUAD; ++i) loaded[i] = quad.value[i];
+}
 
 // Relax arcs out of vertices whose distance is `length`: lower the distances at their heads.
 struct Push {
@@ -211,37 +244,38 @@ struct Push {
     Outbox& outbox;
     distance_t horizon;  // sums from here on are left alone
 
-    // Each lane brings ARCS arcs, NO_ARC for none.  A distance is read before it is lowered: most sums lose, and a read
-    // costs less than an atomic.
-    template <int ARCS>
-    __device__ __forceinline__ void relax(const index_t (&arc)[ARCS], const int32 (&)[ARCS],
-                                          const distance_t (&length)[ARCS]) {
+    // Each lane brings those of the four arcs from `first` on that are its row's.
+    __device__ __forceinline__ void relax_quad(const Row& row, index_t first) {
         const bool all = horizon == UNREACHED;
-        distance_t sum[ARCS], before[ARCS];
-        int32 head[ARCS];
-        weight_t weight[ARCS];
-#pragma unroll
-        for (int i = 0; i < ARCS; ++i) {
-            head[i] = 0;
-            weight[i] = 0;
-            if (arc[i] == NO_ARC) continue;
-            weight[i] = streamed(&graph.weights[arc[i]]);
-            if (all) head[i] = streamed(&graph.targets[arc[i]]);
+        distance_t sum[QUAD];
+        int32 head[QUAD] = {};
+        weight_t weight[QUAD] = {};
+        if (first < row.end) {
+            load_quad(graph.weights, first, graph.arcs, weight);
+            if (all) load_quad(graph.targets, first, graph.arcs, head);
         }
 #pragma unroll
-        for (int i = 0; i < ARCS; ++i) {
-            sum[i] = arc[i] == NO_ARC ? UNREACHED : extended(length[i], weight[i]);
-            if (SUMS_OVERFLOW && all && arc[i] != NO_ARC && sum[i] == UNREACHED) note_overflow(head[i]);
-            if (!all && sum[i] < horizon) head[i] = streamed(&graph.targets[arc[i]]);
+        for (int i = 0; i < QUAD; ++i) {
+            const bool mine = first + i >= row.begin && first + i < row.end;
+            sum[i] = mine ? extended(row.length, weight[i]) : UNREACHED;
+            if (SUMS_OVERFLOW && all && mine && sum[i] == UNREACHED) note_overflow(head[i]);
+            if (!all && sum[i] < horizon) head[i] = streamed(&graph.targets[first + i]);
         }
+        lower(sum, head);
+    }
+
+    // Lower the distances at the heads to the sums below the horizon.  A distance is read before it is lowered: most
+    // sums lose, and a read costs less than an atomic.
+    __device__ __forceinline__ void lower(const distance_t (&sum)[QUAD], const int32 (&head)[QUAD]) {
+        distance_t before[QUAD];
 #pragma unroll
-        for (int i = 0; i < ARCS; ++i) {
+        for (int i = 0; i < QUAD; ++i) {
             before[i] = 0;
             if (sum[i] < horizon) before[i] = current(&distance[head[i]]);
         }
         unsigned won = 0, again = 0;  // a bit for each arc
 #pragma unroll
-        for (int i = 0; i < ARCS; ++i) {
+        for (int i = 0; i < QUAD; ++i) {
             if (sum[i] >= before[i]) continue;
             before[i] = atomicMin(&distance[head[i]], sum[i]);
             if (sum[i] >= before[i]) continue;
@@ -249,7 +283,7 @@ struct Push {
             if (before[i] < outbox.shared.threshold) again |= 1u << i;
         }
 #pragma unroll
-        for (int i = 0; i < ARCS; ++i) outbox.push(won >> i & 1, head[i], sum[i], again >> i & 1);
+        for (int i = 0; i < QUAD; ++i) outbox.push(won >> i & 1, head[i], sum[i], again >> i & 1);
     }
 
     // A sum that does not fit matters only if its head cannot be reached otherwise.
@@ -266,23 +300,28 @@ struct Pull {
     uint32* control;
     distance_t horizon;  // heads from here on offer nothing yet
 
-    template <int ARCS>
-    __device__ __forceinline__ void relax(const index_t (&arc)[ARCS], const int32 (&tail)[ARCS],
-                                          const distance_t (&)[ARCS]) {
-        distance_t offer[ARCS];
+    // Lower the distance of `tail` to `sum`.
+    __device__ __forceinline__ void take(int32 tail, distance_t sum) const {
+        const distance_t before = current(&distance[tail]);
+        if (sum < before) atomicMin(&distance[tail], sum);
+        if (SUMS_OVERFLOW && sum == UNREACHED && before == UNREACHED) {
+            control[OVERFLOW] = 1;  // race-allowed: every writer writes 1
+        }
+    }
+
+    // Each lane brings those of the four arcs from `first` on that are its row's.
+    __device__ __forceinline__ void relax_quad(const Row& row, index_t first) const {
+        int32 head[QUAD] = {};
+        distance_t offer[QUAD];
+        if (first < row.end) load_quad(graph.targets, first, graph.arcs, head);
 #pragma unroll
-        for (int i = 0; i < ARCS; ++i) {
-            offer[i] = arc[i] == NO_ARC ? UNREACHED : current(&distance[graph.targets[arc[i]]]);
+        for (int i = 0; i < QUAD; ++i) {
+            const bool mine = first + i >= row.begin && first + i < row.end;
+            offer[i] = mine ? current(&distance[head[i]]) : UNREACHED;
         }
 #pragma unroll
-        for (int i = 0; i < ARCS; ++i) {
-            if (offer[i] >= horizon) continue;
-            const distance_t sum = extended(offer[i], graph.weights[arc[i]]);
-            const distance_t before = current(&distance[tail[i]]);
-            if (sum < before) atomicMin(&distance[tail[i]], sum);
-            if (SUMS_OVERFLOW && sum == UNREACHED && before == UNREACHED) {
-                control[OVERFLOW] = 1;  // race-allowed: every writer writes 1
-            }
+        for (int i = 0; i < QUAD; ++i) {
+            if (offer[i] < horizon) take(row.vertex, extended(offer[i], graph.weights[first + i]));
         }
     }
 };
@@ -293,18 +332,8 @@ struct Pull {
 template <typename Visit>
 __device__ __forceinline__ void relax_row(Visit& visit, const Row& row) {
 #pragma unroll 1
-    for (index_t first = row.begin; first < row.end; first += WARP * IN_FLIGHT) {
-        index_t arc[IN_FLIGHT];
-        int32 tail[IN_FLIGHT];
-        distance_t length[IN_FLIGHT];
-#pragma unroll
-        for (int i = 0; i < IN_FLIGHT; ++i) {
-            const index_t mine = first + i * WARP + lane_id();
-            arc[i] = mine < row.end ? mine : NO_ARC;
-            tail[i] = row.vertex;
-            length[i] = row.length;
-        }
-        visit.template relax<IN_FLIGHT>(arc, tail, length);
+    for (index_t first = quad_of(row.begin); first < row.end; first += WARP * QUAD) {
+        visit.relax_quad(row, first + lane_id() * QUAD);
     }
 }
 
@@ -312,7 +341,7 @@ __device__ __forceinline__ void relax_row(Visit& visit, const Row& row) {
 __device__ __forceinline__ void append_hubs(const Hubs& hubs, const Row& row, bool is_hub, uint32* control) {
     const unsigned mask = __ballot_sync(FULL_MASK, is_hub);
     if (mask == 0) return;
-    const uint64 pieces = is_hub ? static_cast<uint64>((row.end - row.begin + PIECE - 1) / PIECE) : 0;
+    const uint64 pieces = is_hub ? pieces_of(row.begin, row.end) : 0;
     const uint64 mine = is_hub ? (1ull << HUB_SHIFT) + pieces : 0;
     const uint64 inclusive = warp_scan(mine);
     uint64 base = 0;
@@ -329,52 +358,62 @@ __device__ __forceinline__ void append_hubs(const Hubs& hubs, const Row& row, bo
     hubs.first_piece[slot] = base & ((1ull << HUB_SHIFT) - 1);
 }
 
-// Relax the long rows among those of the warp's lanes, one after the other; a hub is put aside.
-// All lanes must call.  Returns the lane's row, empty if it is done.
+// Give every warp an equal share of the pieces of the hubs that were put aside: visit(part) for each part of a row in
+// it; row_of_hub(vertex, length) finds a row.  `word` holds hubs << HUB_SHIFT | pieces.
+template <typename RowOfHub, typename Visit>
+__device__ __forceinline__ void share_hubs(const Hubs& hubs, uint64 word, RowOfHub row_of_hub, Visit visit) {
+    const uint32 rows = static_cast<uint32>(word >> HUB_SHIFT < hubs.room ? word >> HUB_SHIFT : hubs.room);
+    const uint64 pieces = word & ((1ull << HUB_SHIFT) - 1), mine = pieces * grid_warp() / grid_warps();
+    uint32 left = static_cast<uint32>(pieces * (grid_warp() + 1) / grid_warps() - mine);
+    if (left == 0) return;
+    uint32 hub = 0, beyond = rows;  // the last hub whose first piece is not after `mine`
+    while (beyond - hub > 1) {
+        const uint32 middle = (hub + beyond) / 2;
+        if (current(&hubs.first_piece[middle]) <= mine) {
+            hub = middle;
+        } else {
+            beyond = middle;
+        }
+    }
+    count_t skipped = static_cast<count_t>(mine - current(&hubs.first_piece[hub]));  // pieces that others relax
+#pragma unroll 1
+    for (; left != 0 && hub < rows; ++hub) {
+        Row row = row_of_hub(current(&hubs.vertex[hub]), current(&hubs.length[hub]));
+        const count_t there = pieces_of(row.begin, row.end) - skipped;
+        const uint32 taken = there < left ? static_cast<uint32>(there) : left;
+        const index_t begin = quad_of(row.begin) + static_cast<index_t>(skipped * PIECE);
+        if (skipped != 0) row.begin = begin;
+        if (taken < there) row.end = begin + static_cast<index_t>(taken) * PIECE;
+        left -= taken;
+        skipped = 0;
+        visit(row);
+    }
+}
+
+// Relax the rows of the warp's lanes; hubs are put aside.  The arcs of the others are dealt out evenly, four side by
+// side to a lane, so that none waits for a longer row.  All lanes must call; a lane without a row brings an empty one.
 template <typename Visit>
-__device__ __forceinline__ Row relax_long_rows(Visit& visit, Row row, const Hubs& hubs) {
+__device__ __forceinline__ void relax_rows(Visit& visit, Row row, const Hubs& hubs) {
     const bool is_hub = row.end - row.begin >= HUB_ROW;
     append_hubs(hubs, row, is_hub, visit.control);
     if (is_hub) row.end = row.begin;
-    unsigned waiting = __ballot_sync(FULL_MASK, row.end - row.begin >= LONG_ROW);
-    for (; waiting != 0; waiting &= waiting - 1) {
-        const int owner = first_lane(waiting);
-        const Row whole = {__shfl_sync(FULL_MASK, row.vertex, owner), __shfl_sync(FULL_MASK, row.length, owner),
-                           __shfl_sync(FULL_MASK, row.begin, owner), __shfl_sync(FULL_MASK, row.end, owner)};
-        relax_row(visit, whole);
-    }
-    if (row.end - row.begin >= LONG_ROW) row.end = row.begin;
-    return row;
-}
-
-// Relax the rows of the warp's lanes: their arcs are dealt out evenly, so that no lane waits for a longer row.
-// All lanes must call; a lane without a row brings an empty one.
-template <typename Visit>
-__device__ __forceinline__ void relax_rows(Visit& visit, Row row, const Hubs& hubs) {
-    row = relax_long_rows(visit, row, hubs);
-    const uint32 mine = static_cast<uint32>(row.end - row.begin);
+    const index_t quad = row.begin / QUAD;
+    const uint32 mine = row.begin < row.end ? static_cast<uint32>((row.end - 1) / QUAD - quad + 1) : 0;
     const uint32 inclusive = warp_scan(mine);
     const uint32 total = __shfl_sync(FULL_MASK, inclusive, WARP - 1);
-    const index_t origin = row.begin - static_cast<index_t>(inclusive - mine);
+    const index_t origin = quad - static_cast<index_t>(inclusive - mine);
 #pragma unroll 1
-    for (uint32 first = 0; first < total; first += WARP * DEALT) {
-        index_t arc[DEALT];
-        int32 tail[DEALT];
-        distance_t length[DEALT];
+    for (uint32 turn = lane_id(); turn - lane_id() < total; turn += WARP) {
+        int owner = 0;  // the first lane whose rows, with those before it, hold more than `turn` quads
 #pragma unroll
-        for (int i = 0; i < DEALT; ++i) {
-            const uint32 turn = first + i * WARP + lane_id();
-            int owner = 0;  // the first lane whose rows, with those before it, hold more than `turn` arcs
-#pragma unroll
-            for (int step = WARP / 2; step > 0; step /= 2) {
-                if (turn >= __shfl_sync(FULL_MASK, inclusive, owner + step - 1)) owner += step;
-            }
-            const index_t start = __shfl_sync(FULL_MASK, origin, owner);
-            tail[i] = __shfl_sync(FULL_MASK, row.vertex, owner);
-            length[i] = __shfl_sync(FULL_MASK, row.length, owner);
-            arc[i] = turn < total ? start + static_cast<index_t>(turn) : NO_ARC;
+        for (int step = WARP / 2; step > 0; step /= 2) {
+            if (turn >= __shfl_sync(FULL_MASK, inclusive, owner + step - 1)) owner += step;
         }
-        visit.template relax<DEALT>(arc, tail, length);
+        const index_t first = (__shfl_sync(FULL_MASK, origin, owner) + static_cast<index_t>(turn)) * QUAD;
+        Row whole = {__shfl_sync(FULL_MASK, row.vertex, owner), __shfl_sync(FULL_MASK, row.length, owner),
+                     __shfl_sync(FULL_MASK, row.begin, owner), __shfl_sync(FULL_MASK, row.end, owner)};
+        if (turn >= total) whole.end = first;
+        visit.relax_quad(whole, first);
     }
 }
 

@@ -399,7 +399,8 @@ class DeviceSearch(Arrays):
         return self.entries[self.cuts[self.comm.rank] : self.cuts[self.comm.rank + 1]]
 
     def _graph(self) -> tuple[Any, ...]:
-        return self.turned.offsets, self.turned.light, self.turned.heads, self.turned.weights
+        turned = self.turned
+        return turned.offsets, turned.light, turned.heads, turned.weights, np.int64(self.arcs)
 
     def _put_aside(self) -> tuple[Any, ...]:
         hubs = (self.hub_entry, self.hub_length, self.hub_first_piece, self.hub_pieces)

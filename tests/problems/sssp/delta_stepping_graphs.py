@@ -115,7 +115,7 @@ def outsiders() -> list[Edge]:
 def outsiders_with_long_rows() -> list[Edge]:
     """Return the same with rows beyond the horizon that all warps of the grid share."""
     edges = [(u, v, 100 + (u * 7919 + v * 104729) % 10_000) for u in range(300) for v in range(u + 1, 300)]
-    return settled_by_light_edges(edges, 250)
+    return settled_by_light_edges(edges, 210)
 
 
 def fan(middle: int = 40, leaves: int = 200, n: int = 1100) -> CSRGraph:
@@ -201,3 +201,19 @@ PATHS: dict[str, tuple[Callable[[], CSRGraph], tuple[str, ...], tuple[str, ...]]
     "a restart at a hub": (far_hub, ("local", "hubs"), ("restarts",)),
 }
 """Graph, the phases that it must lead through, and the counters that must not stay 0 under schedule 0."""
+
+
+def wide_star(n: int = 2**20 + 40) -> CSRGraph:
+    """Return a star of many leaves; those left at last lead on, from lines that a survey of a part passes over."""
+    leaf = np.arange(1, n)
+    late = (leaf // 32 % 8 != 0) & (leaf % 4096 == 40)
+    weights = np.where(late, 10**6, np.where(leaf % 10 == 0, 1, 2000 + leaf % 1000))
+    beyond = n + np.arange(late.sum())
+    degree = np.concatenate([[n - 1], late, np.zeros(len(beyond))])
+    return CSRGraph(
+        offsets=np.concatenate([[0], np.cumsum(degree)]).astype(np.int32),
+        targets=np.concatenate([leaf, beyond]).astype(np.int32),
+        weights=np.concatenate([weights, np.ones(len(beyond))]).astype(np.uint32),
+        directed=True,
+        name="wide star",
+    )

@@ -36,6 +36,7 @@ from tests.problems.sssp.delta_stepping_graphs import (
     sparse,
     star,
     wide_range,
+    wide_star,
 )
 from tests.problems.sssp.small_graphs import graphs, some_sources
 from tests.zoo import Edge, directed, undirected
@@ -102,6 +103,10 @@ def test_few_vertices_within_the_horizon_push_across_it(seed: int) -> None:
     twin = search(directed(400, both_ways(outer + inner)), seed=seed)
     assert told.ran("pull")
     assert told.counters == twin.counters
+
+
+def test_a_survey_of_a_part_that_finds_none_pending_is_made_of_the_whole() -> None:
+    assert search(wide_star()).counters["scans"] == 2
 
 
 @pytest.mark.parametrize("seed", range(8))
