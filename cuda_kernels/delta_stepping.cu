@@ -75,7 +75,7 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
     uint32 round = 0;
     const auto barrier = [&]() { grid_barrier(&control[ARRIVALS], &shared.barriers); };
     const auto barrier_or_stop = [&]() { return grid_barrier_or_stop(&control[ARRIVALS], &shared.barriers); };
-    const auto enter = [&](Phase phase) {  // the time since the last call was spent in `phase`
+    const auto enter = [&](const Phase& phase) {  // the time since the last call was spent in `phase`, read by one
         if (grid_thread() != 0) return;
         const uint64 now = device_nanoseconds();
         shared.spent[phase] += now - shared.since;
@@ -146,32 +146,33 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
     while (true) {
         // Relax until nothing is near, or little: then the threshold moves early.
         while (true) {
-            uint32 count = shared.seen.near;
-            if (count == 0) break;
-            if (count > room) count = room;
+            if (shared.seen.near == 0) break;
+            const auto entries = [&]() { return shared.seen.near < room ? shared.seen.near : room; };
             if (grid_thread() == 0) {
                 *near(round + 2).count = 0;
                 *hubs(round + 1).pieces = 0;
                 control[DRY + (round + 2) % 3] = 0;
                 control[ROUNDS] += 1;
             }
-            if (threadIdx.x == 0) shared.round = round + 1;
+            if (threadIdx.x == 0) {
+                shared.round = round + 1;
+                shared.phase = shared.seen.near <= local_limit ? LOCAL : WIDE;
+            }
             outbox.open(near(round + 1), far(shared.bucket), shared.threshold, shared.seen.listed);
-            const bool local = count <= local_limit;
             uint32 steps = 1;
-            if (local) {
+            if (shared.phase == LOCAL) {
                 steps = PACKABLE && shared.packed
-                            ? relax_carried(push, near(round).queue, count, packed_rows, hubs(round))
-                            : relax_locally(push, near(round).queue, count, group_shift, hubs(round));
+                            ? relax_carried(push, near(round).queue, entries(), packed_rows, hubs(round))
+                            : relax_locally(push, near(round).queue, entries(), group_shift, hubs(round));
             } else {
-                relax_widely(push, near(round).queue, count, hubs(round));
+                relax_widely(push, near(round).queue, entries(), hubs(round));
             }
             if (threadIdx.x == 0) shared.steps += steps;
             outbox.flush();
             round = shared.round;
             if (barrier_or_stop()) return;
             look(round);
-            enter(local ? LOCAL : WIDE);
+            enter(shared.phase);
             if (shared.seen.pieces != 0) {
                 outbox.open(near(round), far(shared.bucket), shared.threshold, shared.seen.listed);
                 relax_hubs(push, graph, distance, hubs(round + 2), shared.seen.pieces);

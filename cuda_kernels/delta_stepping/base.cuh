@@ -174,6 +174,7 @@ struct Shared {
     uint32 near_left, far_left;  // entries that warps still hold at the end of a round
     Seen seen;
     uint32 round;           // from 1
+    Phase phase;            // in which it is spent, LOCAL or WIDE
     uint32 bucket;          // number of the far list
     uint32 lost;            // what LOST was when lost entries were collected last
     uint32 barriers;        // passed by the block
