@@ -9,21 +9,22 @@ threshold that moves up.  What is special:
                       queue in its shared memory: a step takes a few reads and no barrier of the grid; a block that
                       has found more than it can relax at once, such as a clique, relaxes the nearest first, and
                       calls for a new deal if it is much more
-    early thresholds  when most blocks have nothing near left, the threshold moves, and nobody waits for the longest chain
-                      of a bucket; what the others hold is dealt out with what is near by the new threshold
+    early thresholds  when most blocks have nothing near left the threshold moves, and nobody waits for the longest
+                      chain of a bucket; what the others hold is dealt out with what is near by the new threshold
     packed rows       where vertices have few arcs and a search takes many steps, rows are copied into one sector
                       each; a row is read while the distance of its vertex is lowered, and each warp goes on by itself
                       for some steps, so that a hop waits for the memory once and for no barrier
     no far queue      far vertices are noted in a short list, whose least distance is kept, so that a threshold takes
-                      one look at it; when it overflows, all distances are read instead, once to choose the threshold
-                      and once to see who is below it: what is reached, and not below the threshold, is pending
+                      one look at it; when it overflows, distances are read instead, a part of them to choose the
+                      threshold and all to see who is below it: what is reached, and not below it, is pending
     a horizon         in a dense graph most arcs are far too long to matter.  At first sums from the horizon on are left
                       alone, unread; then every vertex beyond it pulls the best offer from within
     hubs              long rows are cut into pieces for all warps
+    quads             a lane relaxes four arcs side by side, which one load brings
     an early end      where only the distance of a goal, or only distances up to a limit are asked for, no threshold
                       goes beyond them; the goal's is the least known so far
 
-The phases stand in delta_stepping/, in this order: relax (one arc, a warp's rows), frontier (the near queue), carried
+The phases stand in delta_stepping/, in this order: relax (four arcs, a warp's rows), frontier (the near queue), carried
 (the same with packed rows), buckets (the next threshold, the horizon); what they share is in base.
 
     offsets (n+1)  targets (arcs)  weights (arcs)   the graph; weights are not negative
@@ -38,7 +39,7 @@ The phases stand in delta_stepping/, in this order: relax (one arc, a warp's row
 
 Invariants.  A distance only falls, and each time it does its vertex is entered into a queue or the list, or stays
 pending; an entry whose distance has fallen since is skipped.  When the near queue is empty every vertex below the
-threshold is settled; the largest for which that was seen is the floor.  An entry that found no room is found again: when
+threshold is settled; the floor is the last for which that was seen.  An entry that found no room is found again: when
 the queue is empty all vertices between the floor and the threshold are entered once more, of which there are at most n,
 and the queue has room for n.
 Below the horizon the same holds with the arcs that do not lead across it.  What a stale entry lowers in a step with
@@ -104,8 +105,12 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
     // of the far list.  One thread reads it for its block, since reads of one word by all warps wait for each other.
     const auto look = [&](uint32 turn) {
         if (threadIdx.x == 0) {
-            shared.seen = {current(near(turn).count), current(&control[DRY + turn % 3]), current(far(shared.bucket).count), current(&control[LOST]),
-                           current(&control[OVERFLOW]), current(hubs(turn + 2).pieces),
+            shared.seen = {current(near(turn).count),
+                           current(&control[DRY + turn % 3]),
+                           current(far(shared.bucket).count),
+                           current(&control[LOST]),
+                           current(&control[OVERFLOW]),
+                           current(hubs(turn + 2).pieces),
                            current(far(shared.bucket).least)};
         }
         __syncthreads();
@@ -207,9 +212,10 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
         }
 
         // The next threshold: a width beyond the nearest that is pending.  That of the list has been kept, and may be
-        // too near, for what was entered may have fallen since: then a bucket stays empty.  Without a list all
-        // distances are read, and where many wait the threshold goes far enough to take in a part of them.  It moves
-        // early only by a list, which takes one look; from here until they meet nobody relaxes, so that all see the same.
+        // too near, for what was entered may have fallen since: then a bucket stays empty.  Without a list a part of the
+        // distances is read, whose least is near enough, and where many wait the threshold goes far enough to take in
+        // an eighth of the vertices.  It moves early only by a list, which takes one look.  From here until they meet
+        // nobody relaxes, so that all see the same.
         const uint32 bucket = shared.bucket, turn = bucket % 2;
         const uint32 listed = shared.seen.listed;
         const bool few = listed <= far_room && listed <= graph.vertices / NEAR_SHARE;
@@ -220,8 +226,8 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
         }
         uint32 stride = pending.listed || vertices < LARGE ? 1 : SURVEY_STRIDE;
         while (!pending.listed) {
-            survey(shared, distance, vertices, shared.threshold, stride, histogram + turn * BINS, &control[PENDING + turn],
-                   &wide_control[LEAST + turn]);
+            survey(shared, distance, vertices, shared.threshold, stride, histogram + turn * BINS,
+                   &control[PENDING + turn], &wide_control[LEAST + turn]);
             barrier();
             if (threadIdx.x == 0) {
                 shared.seen.listed = current(&control[PENDING + turn]) * stride;

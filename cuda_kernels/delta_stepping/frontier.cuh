@@ -20,7 +20,8 @@ __device__ __forceinline__ void relax_groups(Push& push, Row row, int32 group, c
     const Graph& graph = push.graph;
     index_t at = row.begin + static_cast<index_t>(lane_id() & (group - 1));
     const distance_t now = row.begin < row.end ? current(&push.distance[row.vertex]) : row.length;
-    const bool is_hub = row.end - row.begin >= LOCAL_ROW;
+    const int32 most = LOCAL_TURNS * group > LOCAL_ROW ? LOCAL_TURNS * group : LOCAL_ROW;
+    const bool is_hub = row.end - row.begin >= most;
     if (__any_sync(FULL_MASK, is_hub)) {  // else nobody waits for `now` yet
         append_hubs(hubs, row, is_hub && at == row.begin && now == row.length, push.control);
         if (is_hub) row.end = row.begin;

@@ -1,5 +1,5 @@
 /*
-Relaxing: what is done with one arc, with the rows of a warp, and with what comes out of it.
+Relaxing: what is done with four arcs, with the rows of a warp, and with what comes out of it.
 */
 #ifndef GPUGRAPH_DELTA_STEPPING_RELAX_CUH
 #define GPUGRAPH_DELTA_STEPPING_RELAX_CUH
@@ -213,7 +213,7 @@ struct Outbox {
     }
 };
 
-// ------------------------------------------------------------------ one arc
+// ------------------------------------------------------------------ four arcs
 
 // Load what is told of the quad of arcs that begins at `first`, by one load where memory allows; what lies beyond the
 // last arc of the graph is 0.  Such values are read once or twice and should not push distances out of the cache.
