@@ -212,10 +212,10 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
         }
 
         // The next threshold: a width beyond the nearest that is pending.  That of the list has been kept, and may be
-        // too near, for what was entered may have fallen since: then a bucket stays empty.  Without a list a part of the
-        // distances is read, whose least is near enough, and where many wait the threshold goes far enough to take in
-        // an eighth of the vertices.  It moves early only by a list, which takes one look.  From here until they meet
-        // nobody relaxes, so that all see the same.
+        // too near, for what was entered may have fallen since: then a bucket stays empty.  Without a list a part of
+        // the distances is read, whose least is near enough, and where many wait the threshold goes far enough to take
+        // in an eighth of the vertices.  It moves early only by a list, which takes one look.  From here until they
+        // meet nobody relaxes, so that all see the same.
         const uint32 bucket = shared.bucket, turn = bucket % 2;
         const uint32 listed = shared.seen.listed;
         const bool few = listed <= far_room && listed <= graph.vertices / NEAR_SHARE;
