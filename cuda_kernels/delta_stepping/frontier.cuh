@@ -130,8 +130,8 @@ __device__ __forceinline__ void choose_nearest(Shared& shared, uint32 step, uint
 // step costs two reads one after the other and one barrier of the block.  Blocks do not wait for each other: one may
 // relax a vertex to which another will find a shorter path, and then the vertex is entered again.  A block that holds
 // more than its warps relax at once, such as a clique, relaxes the nearest first: the others may come nearer meanwhile.
-// If it is much more, it calls for an end, the sooner the more it is, as the last but a few do that have nothing left;
-// what is left then goes into the near queue and is dealt out anew.  Returns the number of steps made.
+// If it is much more, it calls for an end, the sooner the more it is; so does the block with which most have nothing
+// left.  What the others hold then goes into the near queue and is dealt out anew.  Returns the number of steps made.
 __device__ __forceinline__ uint32 relax_locally(Push& push, const Queue& queue, uint32 count, int group_shift,
                                                 const Hubs& hubs) {
     Outbox& outbox = push.outbox;
