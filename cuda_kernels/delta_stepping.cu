@@ -76,7 +76,7 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
     uint32 round = 0;
     const auto barrier = [&]() { grid_barrier(&control[ARRIVALS], &shared.barriers); };
     const auto barrier_or_stop = [&]() { return grid_barrier_or_stop(&control[ARRIVALS], &shared.barriers); };
-    const auto enter = [&](const Phase& phase) {  // the time since the last call was spent in `phase`, read by one
+    const auto enter = [&](Phase phase) {  // the time since the last call was spent in `phase`
         if (grid_thread() != 0) return;
         const uint64 now = device_nanoseconds();
         shared.spent[phase] += now - shared.since;
@@ -177,7 +177,7 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
             round = shared.round;
             if (barrier_or_stop()) return;
             look(round);
-            enter(shared.phase);
+            if (threadIdx.x == 0) enter(shared.phase);
             if (shared.seen.pieces != 0) {
                 outbox.open(near(round), far(shared.bucket), shared.threshold, shared.seen.listed);
                 relax_hubs(push, graph, distance, hubs(round + 2), shared.seen.pieces);
