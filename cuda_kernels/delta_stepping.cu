@@ -7,7 +7,10 @@ threshold that moves up.  What is special:
                       histogram of their distances says how far the threshold goes
     local steps       a small frontier is dealt out to the blocks, and each follows what it finds for many steps in a
                       queue in its shared memory: a step takes a few reads and no barrier of the grid; a block that
-                      has found more than it can relax at once, such as a clique, calls for a new deal
+                      has found more than it can relax at once, such as a clique, relaxes the nearest first, and
+                      calls for a new deal if it is much more
+    early thresholds  when most blocks have nothing near left the threshold moves, and nobody waits for the longest
+                      chain of a bucket; what the others hold is dealt out with what is near by the new threshold
     packed rows       where vertices have few arcs and a search takes many steps, rows are copied into one sector
                       each; a row is read while the distance of its vertex is lowered, and each warp goes on by itself
                       for some steps, so that a hop waits for the memory once and for no barrier
@@ -36,8 +39,9 @@ The phases stand in delta_stepping/, in this order: relax (four arcs, a warp's r
 
 Invariants.  A distance only falls, and each time it does its vertex is entered into a queue or the list, or stays
 pending; an entry whose distance has fallen since is skipped.  When the near queue is empty every vertex below the
-threshold is settled.  An entry that found no room is found again: then all vertices between the last threshold and this
-one are entered once more, of which there are at most n, and the queue has room for n.
+threshold is settled; the floor is the last for which that was seen.  An entry that found no room is found again: when
+the queue is empty all vertices between the floor and the threshold are entered once more, of which there are at most n,
+and the queue has room for n.
 Below the horizon the same holds with the arcs that do not lead across it.  What a stale entry lowers in a step with
 packed rows is not entered: a later entry of the same vertex lowers it further, for the sums are integers.
 
@@ -101,8 +105,12 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
     // of the far list.  One thread reads it for its block, since reads of one word by all warps wait for each other.
     const auto look = [&](uint32 turn) {
         if (threadIdx.x == 0) {
-            shared.seen = {current(near(turn).count), current(far(shared.bucket).count), current(&control[LOST]),
-                           current(&control[OVERFLOW]), current(hubs(turn + 2).pieces),
+            shared.seen = {current(near(turn).count),
+                           current(&control[DRY + turn % 3]),
+                           current(far(shared.bucket).count),
+                           current(&control[LOST]),
+                           current(&control[OVERFLOW]),
+                           current(hubs(turn + 2).pieces),
                            current(far(shared.bucket).least)};
         }
         __syncthreads();
@@ -119,7 +127,7 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
         shared.settled_last = 1;
         shared.barriers = shared.packed = shared.bucket = shared.lost = shared.near_left = shared.far_left = 0;
         for (int what = 0; what < TALLIES; ++what) shared.tallies[what] = 0;
-        shared.floor = 0;
+        shared.floor = shared.last = 0;
         for (int phase = 0; phase < PHASES; ++phase) shared.spent[phase] = 0;
         shared.since = device_nanoseconds();
     }
@@ -131,57 +139,65 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
     }
     Outbox outbox = {shared, graph, distance, control, true, false, 0, 0, 0, 0};
     Push push = {graph, distance, control, outbox, sample_weights(shared, graph)};
-    distance_t threshold = word_of(shared.delta, weight_t());
-    if (threshold == 0) threshold = 1;
-    if (threshold > push.horizon) threshold = push.horizon;
-    if (threshold > limit) threshold = limit;
+    if (threadIdx.x == 0) {
+        distance_t threshold = word_of(shared.delta, weight_t());
+        if (threshold == 0) threshold = 1;
+        if (threshold > push.horizon) threshold = push.horizon;
+        shared.threshold = threshold < limit ? threshold : limit;
+    }
     meet(round);
     enter(START);
 
     while (true) {
-        // Relax until nothing is near.
+        // Relax until nothing is near, or little: then the threshold moves early.
         while (true) {
-            uint32 count = shared.seen.near;
-            if (count == 0) break;
-            if (count > room) count = room;
+            if (shared.seen.near == 0) break;
+            const auto entries = [&]() { return shared.seen.near < room ? shared.seen.near : room; };
             if (grid_thread() == 0) {
                 *near(round + 2).count = 0;
                 *hubs(round + 1).pieces = 0;
+                control[DRY + (round + 2) % 3] = 0;
                 control[ROUNDS] += 1;
             }
-            if (threadIdx.x == 0) shared.round = round + 1;
-            outbox.open(near(round + 1), far(shared.bucket), threshold, shared.seen.listed);
-            const bool local = count <= local_limit;
+            if (threadIdx.x == 0) {
+                shared.round = round + 1;
+                shared.phase = shared.seen.near <= local_limit ? LOCAL : WIDE;
+            }
+            outbox.open(near(round + 1), far(shared.bucket), shared.threshold, shared.seen.listed);
             uint32 steps = 1;
-            if (local) {
+            if (shared.phase == LOCAL) {
                 steps = PACKABLE && shared.packed
-                            ? relax_carried(push, near(round).queue, count, packed_rows, hubs(round))
-                            : relax_locally(push, near(round).queue, count, group_shift, hubs(round));
+                            ? relax_carried(push, near(round).queue, entries(), packed_rows, hubs(round))
+                            : relax_locally(push, near(round).queue, entries(), group_shift, hubs(round));
             } else {
-                relax_widely(push, near(round).queue, count, hubs(round));
+                relax_widely(push, near(round).queue, entries(), hubs(round));
             }
             if (threadIdx.x == 0) shared.steps += steps;
             outbox.flush();
+            round = shared.round;
             if (barrier_or_stop()) return;
-            look(round + 1);
-            enter(local ? LOCAL : WIDE);
+            look(round);
+            if (threadIdx.x == 0) enter(shared.phase);
             if (shared.seen.pieces != 0) {
-                outbox.open(near(round + 1), far(shared.bucket), threshold, shared.seen.listed);
-                relax_hubs(push, graph, distance, hubs(round), shared.seen.pieces);
+                outbox.open(near(round), far(shared.bucket), shared.threshold, shared.seen.listed);
+                relax_hubs(push, graph, distance, hubs(round + 2), shared.seen.pieces);
                 outbox.flush();
-                meet(round + 1);
+                meet(round);
                 enter(HUBS);
+            } else if (shared.seen.dry >= most_blocks()) {
+                break;
             }
-            round += 1;
         }
+
+        const auto early = [&]() { return shared.seen.near != 0; };
 
         // What found no room is entered again.
         const Pending everything = {Queue{nullptr, nullptr}, distance, false, static_cast<uint32>(vertices)};
-        if (shared.seen.lost != shared.lost) {
+        if (!early() && shared.seen.lost != shared.lost) {
             barrier();  // all have seen the queue empty before it fills again
             if (threadIdx.x == 0) shared.lost = shared.seen.lost;
-            outbox.open(near(round), far(shared.bucket), threshold, shared.seen.listed);
-            collect(outbox, everything, shared.floor, threshold, false);
+            outbox.open(near(round), far(shared.bucket), shared.threshold, shared.seen.listed);
+            collect(outbox, everything, shared.floor, shared.threshold, false);
             if (grid_thread() == 0) control[RESCANS] += 1;
             meet(round);
             enter(BUCKETS);
@@ -189,23 +205,29 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
         }
 
         // All that is asked for is settled: nobody writes a distance before all have read the goal's.
-        if (threshold >= asked()) {
-            if (grid_thread() == 0 && asked() != UNREACHED) control[OVERFLOW] = 0;  // of sums beyond it
+        const distance_t end = asked();
+        if (!early() && shared.threshold >= end) {
+            if (grid_thread() == 0 && end != UNREACHED) control[OVERFLOW] = 0;  // of sums beyond it
             break;
         }
 
         // The next threshold: a width beyond the nearest that is pending.  That of the list has been kept, and may be
-        // too near, for what was entered may have fallen since: then a bucket stays empty.  Without a list a part of the
-        // distances is read, whose least is near enough, and where many wait the threshold goes far enough to take in
-        // an eighth of the vertices.
+        // too near, for what was entered may have fallen since: then a bucket stays empty.  Without a list a part of
+        // the distances is read, whose least is near enough, and where many wait the threshold goes far enough to take
+        // in an eighth of the vertices.  It moves early only by a list, which takes one look.  From here until they
+        // meet nobody relaxes, so that all see the same.
         const uint32 bucket = shared.bucket, turn = bucket % 2;
         const uint32 listed = shared.seen.listed;
         const bool few = listed <= far_room && listed <= graph.vertices / NEAR_SHARE;
         const Pending pending = {far(bucket).queue, distance, few, few ? listed : static_cast<uint32>(vertices)};
+        if (early() && (!few || listed == 0)) {
+            meet(round);
+            continue;
+        }
         uint32 stride = pending.listed || vertices < LARGE ? 1 : SURVEY_STRIDE;
         while (!pending.listed) {
-            survey(shared, distance, vertices, threshold, stride, histogram + turn * BINS, &control[PENDING + turn],
-                   &wide_control[LEAST + turn]);
+            survey(shared, distance, vertices, shared.threshold, stride, histogram + turn * BINS,
+                   &control[PENDING + turn], &wide_control[LEAST + turn]);
             barrier();
             if (threadIdx.x == 0) {
                 shared.seen.listed = current(&control[PENDING + turn]) * stride;
@@ -218,18 +240,23 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
         }
         const uint32 waiting = shared.seen.listed;
         if (SUMS_OVERFLOW && DISTANCE_BITS == 32 && shared.seen.overflow != 0) break;  // wider words are needed
-        if (threadIdx.x == 0) shared.floor = threshold;
+        if (threadIdx.x == 0) {
+            shared.last = shared.threshold;
+            if (!early()) shared.floor = shared.threshold;
+        }
         if (waiting != 0) {
             const distance_t least = static_cast<distance_t>(~shared.seen.least);
             distance_t beyond = least + 1;
             if (!pending.listed) {
-                const distance_t full = full_bucket(shared, graph, threshold, histogram + turn * BINS, waiting);
+                const distance_t full = full_bucket(shared, graph, shared.threshold, histogram + turn * BINS, waiting);
                 if (full > beyond) beyond = full;
             }
-            threshold = word_of(value_of(least, weight_t()) + next_width(shared, graph, least, control), weight_t());
+            distance_t threshold =
+                word_of(value_of(least, weight_t()) + next_width(shared, graph, least, control), weight_t());
             if (threshold < beyond) threshold = beyond;
             if (threshold > push.horizon) threshold = push.horizon;
             if (threshold > asked()) threshold = asked();
+            if (threshold < shared.last) threshold = shared.last;
             const bool keep = waiting <= far_room;
             // Rows are packed when steps have taken about as long as that takes.
             if (PACKABLE && packs && !shared.packed &&
@@ -239,9 +266,9 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
                 __syncthreads();
                 if (threadIdx.x == 0) shared.packed = 1;
             }
-            round += 1;  // a block may still be reading that the queue of the last is empty
+            if (!early()) round += 1;  // a block may still be reading that the queue of the last is empty
             outbox.open(near(round), far(bucket + 1), threshold, 0);
-            collect(outbox, pending, shared.floor, threshold, keep);
+            collect(outbox, pending, shared.last, threshold, keep);
             if (blockIdx.x == 0) {
                 for (int bin = threadIdx.x; bin < BINS; bin += BLOCK) histogram[(turn ^ 1) * BINS + bin] = 0;
                 if (threadIdx.x == 0) {
@@ -249,11 +276,13 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
                     wide_control[LEAST + (turn ^ 1)] = 0;
                     *near(round + 1).count = 0;
                     *hubs(round).pieces = 0;
+                    control[DRY + (round + 1) % 3] = 0;
                     *far(bucket + 2).count = 0;
                     *far(bucket + 2).least = 0;
                     if (!keep) *far(bucket + 1).count = far_room + 1;
                     control[BUCKETS_DONE] += 1;
                     if (!pending.listed) control[SCANS] += 1;
+                    if (early()) control[EARLY] += 1;
                 }
             }
             if (threadIdx.x == 0) shared.bucket = bucket + 1;
@@ -268,10 +297,10 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
         weigh_sides(shared, graph, distance, &wide_control[BALANCE]);
         barrier();
         const bool mostly_within = static_cast<int64>(current(&wide_control[BALANCE])) >= 0;
-        threshold = push.horizon;
+        const distance_t crossed = push.horizon;
         push.horizon = UNREACHED;
         if (symmetric && mostly_within) {
-            Pull pull = {graph, distance, control, threshold};
+            Pull pull = {graph, distance, control, crossed};
             pull_rows(shared, pull, hubs(round));
             if (grid_thread() == 0) {
                 *hubs(round + 1).pieces = 0;
@@ -284,10 +313,12 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
             meet(round);
         } else {
             if (threadIdx.x == 0) shared.floor = 0;
-            outbox.open(near(round), far(bucket), threshold, shared.seen.listed);
-            collect(outbox, everything, shared.floor, threshold, false);
+            outbox.open(near(round), far(bucket), crossed, shared.seen.listed);
+            collect(outbox, everything, shared.floor, crossed, false);
             meet(round);
         }
+        if (threadIdx.x == 0) shared.threshold = crossed;
+        __syncthreads();
         enter(PULL);
     }
     if (grid_thread() == 0) {

@@ -31,9 +31,13 @@ constexpr int AHEAD = 32;         // entries that share a cache line: what lies 
 constexpr int NEAR_BUFFER = 128;  // near entries a warp holds back in wide rounds, to write them out together,
 constexpr int FAR_BUFFER = 64;    // and far ones
 constexpr int LOCAL_STEPS = 128;  // before what a block holds is dealt out anew,
-constexpr int CROWD = 2;          // and of which one calls for that where it has for its warps so many times what
-constexpr int CROWD_STEPS = 24;   // they relax at once, and so many times, divided by the steps so far;
+constexpr int CROWD = 8;          // and of which one calls for that where it has for its warps so many times what
+constexpr int CROWD_STEPS = 96;   // they relax at once, and so many times, divided by the steps so far;
+constexpr uint32 MOST_OF_FOUR = 3;  // quarters of the blocks that have to be dry for the threshold to move early
 constexpr int LOCAL_ROOM = NEAR_BUFFER * WARPS / 4;  // entries of each of the two queues of a block, in that memory
+constexpr int LEAST_GROUP = 4;    // lanes that share a row in local steps, at least
+constexpr int NEARNESS_BITS = 5;  // bins of distance, by which a block chooses what it relaxes first:
+constexpr int NEARNESSES = 1 << NEARNESS_BITS;  // one for each lane
 constexpr bool PACKABLE = NARROW && SUMS_OVERFLOW;  // rows are packed only of integers, whose sums are exact
 constexpr int PACKED = 4;         // arcs of a packed row
 constexpr int PACKED_A_STEP = 1 << 17;  // about so many are written in the time of a local step
@@ -52,7 +56,7 @@ enum Phase { START, LOCAL, WIDE, HUBS, BUCKETS, PULL, PHASES };
 enum Control {
     ARRIVALS,            // three words of grid_barrier_or_stop(); the host may set the last, STOP
     STOP = ARRIVALS + 2,
-    CROWDED,             // the last round, counted from 1, in which a block had too much to relax by itself
+    CALLED,              // the last round, counted from 1, that a block called to an end
     OVERFLOW,            // a sum did not fit that may be needed
     LOST,                // warps that found no room in the near queue, ever
     STEPS,               // steps of all blocks, ever; modulo 2^32, as the next three
@@ -62,8 +66,10 @@ enum Control {
     ROUNDS,              // rounds between two barriers
     BUCKETS_DONE,        // thresholds tried
     SCANS,               // thresholds found by reading all distances instead of the far list
+    EARLY,               // thresholds that moved while a few blocks still had near entries
     RESCANS,             // times that lost entries were collected again
-    NEAR,                // three words that take turns: entries of the near queue
+    DRY,                 // three words that take turns: blocks that have nothing left in a round
+    NEAR = DRY + 3,      // three words that take turns: entries of the near queue
     FAR = NEAR + 3,      // three words that take turns: entries of the far list
     PENDING = FAR + 3,   // two words that take turns: vertices at or beyond the threshold
     CONTROL_WORDS = PENDING + 2
@@ -123,6 +129,7 @@ struct Hubs {
 // What a block knows of the others since they met last.
 struct Seen {
     uint32 near;      // entries of the near queue
+    uint32 dry;       // DRY
     uint32 listed;    // and of the far list, or all vertices that are pending
     uint32 lost;      // LOST
     uint32 overflow;  // OVERFLOW
@@ -159,11 +166,16 @@ struct Shared {
     uint32 histogram[BINS];
     uint32 sums[WARPS];
     uint32 local_count[3];  // entries of the block's own queues; the words take turns
-    uint32 crowded[2];      // CROWDED, as a step has seen it; the words take turns
+    uint32 called[2];       // CALLED, as a step has seen it; the words take turns
+    uint32 nearness[NEARNESSES];  // entries of the block's own queue, by bins of distance
+    int32 nearness_shift;   // binary logarithm of the width of such a bin
+    uint32 ranked;          // entries that have their rank, ten bits for each kind
+    uint32 choice[BLOCK / LEAST_GROUP];  // places of the entries that a step relaxes
     uint32 base, far_base;
     uint32 near_left, far_left;  // entries that warps still hold at the end of a round
     Seen seen;
     uint32 round;           // from 1
+    Phase phase;            // in which it is spent, LOCAL or WIDE
     uint32 bucket;          // number of the far list
     uint32 lost;            // what LOST was when lost entries were collected last
     uint32 barriers;        // passed by the block
@@ -173,6 +185,7 @@ struct Shared {
     distance_t far_least;   // of what the block has entered into the far list
     distance_t edge;
     distance_t floor;       // below it everything is settled
+    distance_t last;        // the last threshold, from which on nearness is counted
     uint32 packed;          // the packed rows have been written
     // What thread 0 keeps between two thresholds.
     float64 delta;
@@ -195,6 +208,9 @@ __device__ __forceinline__ count_t pieces_of(index_t begin, index_t end) {
 // Number of the warp in the grid, such that neighbouring numbers belong to different blocks.
 __device__ __forceinline__ uint32 grid_warp() { return threadIdx.x / WARP * gridDim.x + blockIdx.x; }
 __device__ __forceinline__ uint32 grid_warps() { return WARPS * gridDim.x; }
+
+// Of the blocks of the grid, most.
+__device__ __forceinline__ uint32 most_blocks() { return (gridDim.x * MOST_OF_FOUR + 3) / 4; }
 
 // Bins of doubling width, eight to a doubling: fine near 0 and coarse far from it.
 __device__ __forceinline__ int bin_of(distance_t x) {

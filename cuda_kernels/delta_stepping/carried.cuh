@@ -56,6 +56,7 @@ struct Carrier {
     Push& push;
     const PackedRow* rows;
     uint32 turn, first, held;
+    uint32 wins;  // a lane's own: distances that it has lowered, and in the upper half those that were near already
 
     __device__ __forceinline__ uint32 slot(uint32 i) const {
         return threadIdx.x / WARP * CARRIED + (first + i) % CARRIED;
@@ -107,43 +108,48 @@ struct Carrier {
         uint64 arc = packed_arc(NO_HEAD, weight_t());
         distance_t length = UNREACHED;
         int32 vertex = NO_HEAD;
-        index_t at = 0, end = 0;
-        bool is_hub = false;
         if (mine < taken) {
             const uint32 from = slot(mine);
             arc = outbox.shared.carried_row[from].arc[rest];
             length = outbox.shared.carried_length[from];
             vertex = outbox.shared.carried_vertex[from];
-            if (static_cast<int32>(arc) == LONG_HEAD) {
-                at = graph.offsets[vertex];
-                end = graph.offsets[vertex + 1];
-                is_hub = end - at >= LOCAL_ROW;
-            }
         }
-        if (__any_sync(FULL_MASK, is_hub)) {
-            append_hubs(hubs, {vertex, length, at, end}, is_hub && rest == 0, push.control);
-            if (is_hub) at = end;
-        }
-        at += static_cast<index_t>(rest);
         __syncwarp();
         outbox.count(RELAXED, taken);
         first += taken;
         held -= taken;
-        while (true) {
+        // Rows that are too long to be packed are read as they are, or put aside if they are hubs.
+        index_t at = 0, end = 0;
+        bool more = __any_sync(FULL_MASK, static_cast<int32>(arc) == LONG_HEAD);
+        if (more) {
             if (static_cast<int32>(arc) == LONG_HEAD) {
-                arc = packed_arc(NO_HEAD, weight_t());
-                if (at < end) arc = packed_arc(graph.targets[at], graph.weights[at]);
+                at = graph.offsets[vertex];
+                end = graph.offsets[vertex + 1];
+            }
+            const bool is_hub = end - at >= LOCAL_ROW;
+            append_hubs(hubs, {vertex, length, at, end}, is_hub && rest == 0, push.control);
+            if (is_hub) at = end;
+            at += static_cast<index_t>(rest);
+        }
+        while (true) {
+            if (more) {
+                if (static_cast<int32>(arc) == LONG_HEAD) {
+                    arc = packed_arc(NO_HEAD, weight_t());
+                    if (at < end) arc = packed_arc(graph.targets[at], graph.weights[at]);
+                }
+                at += PACKED;
+                more = __any_sync(FULL_MASK, at < end);
             }
             relax(vertex, length, static_cast<int32>(arc), weight_in(arc, weight_t()));
-            if (!__any_sync(FULL_MASK, at + PACKED < end)) break;
+            if (!more) break;
             arc = packed_arc(LONG_HEAD, weight_t());
-            at += PACKED;
         }
     }
 
     // Relax an arc of `tail`, whose distance was `length`, in each lane; its head is NO_HEAD where there is none.
     __device__ __forceinline__ void relax(int32 tail, distance_t length, int32 head, weight_t weight) {
         Outbox& outbox = push.outbox;
+        const distance_t threshold = outbox.shared.threshold;
         distance_t sum = UNREACHED, before = 0, tails = length;  // as the tail's is now
         PackedRow row = {};
         if (head >= 0) {
@@ -156,23 +162,22 @@ struct Carrier {
             before = atomicMin(&push.distance[head], sum);
         }
         // What a stale entry has lowered its vertex will lower further when it comes again: nobody need know of it.
-        const bool won = sum < before && tails == length, is_near = sum < outbox.shared.threshold;
+        const bool won = sum < before && tails == length, is_near = sum < threshold;
         take(won && is_near, head, sum, row);
         outbox.push_far(__ballot_sync(FULL_MASK, won && !is_near), head, sum);
-        outbox.count(PUSHED, __popc(__ballot_sync(FULL_MASK, won)));
-        outbox.count(REPEATED, __popc(__ballot_sync(FULL_MASK, won && before < outbox.shared.threshold)));
+        if (won) wins += before < threshold ? (1u << 16) + 1 : 1;
     }
 };
 
 // Local steps with packed rows: as relax_locally(), but a warp goes on by itself with what it lowers for OWN_STEPS
-// steps, with no barrier at all, before its block deals out anew what its warps carry.
+// steps, with no barrier at all, before its block deals out anew what its warps carry, and sees whether it was called.
 __device__ __forceinline__ uint32 relax_carried(Push& push, const Queue& queue, uint32 count, const PackedRow* rows,
                                                 const Hubs& hubs) {
     Outbox& outbox = push.outbox;
     Shared& shared = outbox.shared;
     const uint32 mine = threadIdx.x / WARP + lane_id() * WARPS;  // this lane's of the entries of the block
     const uint32 entry = blockIdx.x + mine * gridDim.x;
-    Carrier carrier = {push, rows, 0, 0, 0};
+    Carrier carrier = {push, rows, 0, 0, 0, 0};
     if (threadIdx.x < 3) shared.local_count[threadIdx.x] = 0;
     __syncthreads();
     bool there = entry < count;
@@ -185,12 +190,15 @@ __device__ __forceinline__ uint32 relax_carried(Push& push, const Queue& queue, 
         carrier.take(there, vertex, length, row);
 #pragma unroll 1
         for (int step = 0; step < OWN_STEPS && carrier.held != 0; ++step) carrier.step(hubs);
+        uint32 called = 0;  // looked up by the warp that has the fewest entries
+        if (threadIdx.x == BLOCK - 1) called = current(&push.control[CALLED]);
         if (carrier.held != 0) {
             there = lane_id() < carrier.held;
             const uint32 from = carrier.slot(lane_id());
             carrier.share(there, shared.carried_vertex[from], shared.carried_length[from]);
             carrier.held = 0;
         }
+        if (threadIdx.x == BLOCK - 1) shared.called[carrier.turn % 2] = called;
         __syncthreads();
         const uint32 held = shared.local_count[carrier.turn % 3];
         if (threadIdx.x == 0) shared.local_count[(carrier.turn + 2) % 3] = 0;
@@ -201,6 +209,12 @@ __device__ __forceinline__ uint32 relax_carried(Push& push, const Queue& queue, 
         }
         carrier.turn += 1;
         if (held == 0 || held > LOCAL_ROOM || carrier.turn >= CARRIED_STEPS / OWN_STEPS) break;
+        if (shared.called[(carrier.turn + 1) % 2] == shared.round) break;
+    }
+    if (shared.local_count[(carrier.turn + 2) % 3] == 0) tell_dry(shared, push.control);
+    if (carrier.wins != 0) {
+        atomicAdd(&shared.tallies[PUSHED], carrier.wins & 0xffff);
+        atomicAdd(&shared.tallies[REPEATED], carrier.wins >> 16);
     }
     outbox.enqueue(__ballot_sync(FULL_MASK, there), vertex, length);
     return carrier.turn * OWN_STEPS;

@@ -67,12 +67,71 @@ __device__ __forceinline__ void relax_groups(Push& push, Row row, int32 group, c
     }
 }
 
+// Tell that this block has nothing left, in a round that began with entries for all blocks.  Who makes such blocks most
+// of all calls the others to an end: the threshold moves, and nobody waits for the last of them.
+__device__ __forceinline__ void tell_dry(const Shared& shared, uint32* control) {
+    if (threadIdx.x != 0 || shared.seen.near < gridDim.x) return;
+    if (atomicAdd(&control[DRY + shared.round % 3], 1u) + 1 == most_blocks()) {
+        control[CALLED] = shared.round;  // race-allowed: every writer writes the same
+    }
+}
+
+// Choose the nearest `at_once` of the `held` entries that the block's own queue has for this step, which are more:
+// shared.choice tells their places, and the others go into the queue of the next step.  Nearest means by bins of
+// distance; which entries of the last bin are chosen is chance.  All threads must call.
+__device__ __forceinline__ void choose_nearest(Shared& shared, uint32 step, uint32 held, uint32 at_once) {
+    static_assert(LOCAL_ROOM <= BLOCK && NEARNESSES == WARP, "a thread looks after one entry, a lane after one bin");
+    static_assert(LOCAL_ROOM < 1024, "a number of entries takes ten bits");
+    const uint32 from = step % 2 * LOCAL_ROOM, to = LOCAL_ROOM - from;
+    const uint32 place = from + threadIdx.x;
+    const bool there = threadIdx.x < held;
+    distance_t length = 0;
+    uint32 bin = NEARNESSES;
+    if (there) {
+        length = shared.local.length[place];
+        const distance_t nearness = length > shared.last ? (length - shared.last) >> shared.nearness_shift : 0;
+        bin = nearness < NEARNESSES ? static_cast<uint32>(nearness) : NEARNESSES - 1;
+        atomicAdd(&shared.nearness[bin], 1u);
+    }
+    __syncthreads();
+    if (threadIdx.x - lane_id() < held) {
+        // Entries are ranked by kind: those in bins before the one in which `at_once` is reached, in that, and beyond.
+        const uint32 mine = shared.nearness[lane_id()], inclusive = warp_scan(mine);
+        const uint32 last = first_lane(__ballot_sync(FULL_MASK, inclusive > at_once));
+        const uint32 through = __shfl_sync(FULL_MASK, inclusive, last);
+        const uint32 before = through - __shfl_sync(FULL_MASK, mine, last);
+        const unsigned sooner = __ballot_sync(FULL_MASK, bin < last), level = __ballot_sync(FULL_MASK, bin == last);
+        const unsigned later = __ballot_sync(FULL_MASK, there && bin > last);
+        const int ranked = __popc(sooner) | __popc(level) << 10 | __popc(later) << 20;
+        uint32 base = 0;
+        if (lane_id() == 0) base = atomicAdd(&shared.ranked, static_cast<uint32>(ranked));
+        base = __shfl_sync(FULL_MASK, base, 0);
+        uint32 rank = (base & 1023) + __popc(sooner & lanes_before());
+        if (bin == last) rank = before + (base >> 10 & 1023) + __popc(level & lanes_before());
+        if (bin > last) rank = through + (base >> 20) + __popc(later & lanes_before());
+        if (there && rank < at_once) {
+            shared.choice[rank] = threadIdx.x;
+        } else if (there) {
+            const uint32 next = to + rank - at_once;
+            shared.local.vertex[next] = shared.local.vertex[place];
+            shared.local.length[next] = length;
+            shared.local.begin[next] = shared.local.begin[place];
+            shared.local.end[next] = shared.local.end[place];
+        }
+    }
+    if (threadIdx.x == 0) shared.local_count[(step + 1) % 3] = held - at_once;
+    __syncthreads();
+    if (threadIdx.x >= BLOCK - NEARNESSES) shared.nearness[lane_id()] = 0;  // by the warp that has a row last
+    if (threadIdx.x == BLOCK - NEARNESSES) shared.ranked = 0;
+}
+
 // Relax a small frontier, and for LOCAL_STEPS steps what comes out of it: the entries are dealt out to the blocks, and
 // each keeps the near vertices that it lowers in a queue of its own in shared memory and goes on with them, so that a
 // step costs two reads one after the other and one barrier of the block.  Blocks do not wait for each other: one may
-// relax a vertex to which another will find a shorter path, and then the vertex is entered again.  A block that found
-// much more than others may have, such as a clique, calls for an end, the sooner the more it is; what is left then goes
-// into the near queue and is dealt out anew.  Returns the number of steps made.
+// relax a vertex to which another will find a shorter path, and then the vertex is entered again.  A block that holds
+// more than its warps relax at once, such as a clique, relaxes the nearest first: the others may come nearer meanwhile.
+// If it is much more, it calls for an end, the sooner the more it is; so does the block with which most have nothing
+// left.  What the others hold then goes into the near queue and is dealt out anew.  Returns the number of steps made.
 __device__ __forceinline__ uint32 relax_locally(Push& push, const Queue& queue, uint32 count, int group_shift,
                                                 const Hubs& hubs) {
     Outbox& outbox = push.outbox;
@@ -86,44 +145,56 @@ __device__ __forceinline__ uint32 relax_locally(Push& push, const Queue& queue, 
         shared.local.begin[i] = row.begin;
         shared.local.end[i] = row.end;
     }
-    if (threadIdx.x == 0) shared.local_count[1] = 0;
+    if (threadIdx.x < NEARNESSES) shared.nearness[threadIdx.x] = 0;
+    if (threadIdx.x == 0) {
+        const int bits = 64 - __clzll(static_cast<int64>(shared.threshold - shared.last));
+        shared.nearness_shift = bits > NEARNESS_BITS ? bits - NEARNESS_BITS : 0;
+        shared.ranked = 0;
+        shared.local_count[1] = 0;
+    }
     __syncthreads();
     const uint32 rows = WARP >> group_shift;  // of a warp
+    const uint32 at_once = WARPS * rows;
     uint32 step = 0, held = dealt;
     outbox.local = true;
 #pragma unroll 1
     while (step < LOCAL_STEPS && held != 0) {
         const uint32 from = step % 2 * LOCAL_ROOM;
         outbox.local_step = step;
-        uint32 crowded = 0;
+        uint32 called = 0;
         if (threadIdx.x == 0) {
             shared.local_count[(step + 2) % 3] = 0;
-            crowded = current(&push.control[CROWDED]);
+            called = current(&push.control[CALLED]);
         }
-#pragma unroll 1
-        for (uint32 first = threadIdx.x / WARP * rows; first < held; first += WARPS * rows) {
-            const uint32 slot = first + (static_cast<uint32>(lane_id()) >> group_shift);
+        const bool chooses = held > at_once;
+        if (chooses) choose_nearest(shared, step, held, at_once);
+        if (threadIdx.x / WARP * rows < held) {
+            uint32 slot = threadIdx.x / WARP * rows + (static_cast<uint32>(lane_id()) >> group_shift);
+            const bool there = slot < held;
+            if (chooses) slot = shared.choice[slot];
             Row row = {0, UNREACHED, 0, 0};
-            if (slot < held) {
+            if (there) {
                 row = {shared.local.vertex[from + slot], shared.local.length[from + slot],
                        shared.local.begin[from + slot], shared.local.end[from + slot]};
             }
             relax_groups(push, row, 1 << group_shift, hubs);
         }
-        if (threadIdx.x == 0) shared.crowded[step % 2] = crowded;
+        if (threadIdx.x == 0) shared.called[step % 2] = called;
         __syncthreads();
         step += 1;
         held = shared.local_count[step % 3];
-        const uint32 at_once = WARPS * rows;
         const bool is_crowd = held > LOCAL_ROOM || (held > CROWD * at_once && held * step > CROWD_STEPS * at_once);
         if (held > LOCAL_ROOM) held = LOCAL_ROOM;
         if (is_crowd && threadIdx.x == 0) {
-            push.control[CROWDED] = shared.round;  // race-allowed: every writer writes the same
+            push.control[CALLED] = shared.round;  // race-allowed: every writer writes the same
         }
-        if (is_crowd || shared.crowded[(step + 1) % 2] == shared.round) break;
+        if (is_crowd || shared.called[(step + 1) % 2] == shared.round) break;
     }
     outbox.local = false;
-    if (held == 0) return step;
+    if (held == 0) {
+        tell_dry(shared, push.control);
+        return step;
+    }
     if (threadIdx.x == 0) {
         shared.base = atomicAdd(shared.near.count, held);
         if (shared.base + held > shared.near.room) atomicAdd(&push.control[LOST], 1u);

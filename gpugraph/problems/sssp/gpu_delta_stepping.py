@@ -30,7 +30,7 @@ from gpugraph.problems.sssp.distances import (
 )
 
 FILE = KernelFile("delta_stepping.cu", DISTANCE_SETS)
-COUNTERS = ("rounds", "buckets", "scans", "rescans", "settled", "pushes", "repeats")
+COUNTERS = ("rounds", "buckets", "scans", "early", "rescans", "settled", "pushes", "repeats")
 """Words of ``control`` that records tell."""
 
 FAR_SHARE = 16
