@@ -35,7 +35,7 @@ base.
     forest (n-1)       picked edges, each by the position of one of its arcs
     control (CONTROL_WORDS)    counters of this launch (enum Control)
     timeline (END + 1) when each phase began (enum Phase)
-    cells              of the matrix: for `dense` components, the words that struct Matrix says
+    cells              of the matrix between `dense` components: as many words as struct Matrix says
 
 Invariants.  Edges compare by (weight, id), id = position of the arc u->v with u < v.  Inside a row that is (weight,
 position).  Every edge in the forest is the lightest that leaves some set of vertices, so the order in which edges are
@@ -57,7 +57,7 @@ do and find them, and reading only the rows outside the giant component are ours
 // Launch: cooperative, BLOCK threads, at most as many blocks as are resident; `control` is all 0.
 // `wanted` is how many arcs should be light if every vertex has arcs, 0 for all (then phases 5 and 6 are not needed);
 // `room` is how many pages the list has, at least one for each span and one more; `dense` is from how many components
-// on the rounds are made on a matrix, 1 to MOST_DENSE and at most n/2.
+// on the rounds are made on a matrix, at most MOST_DENSE; 1 for none.
 // Writes forest; control[FOREST] is the number of its edges.
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
 filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __restrict__ offsets,

@@ -8,6 +8,7 @@ Source: see the kernel's docblock.
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 from typing import Any
 
@@ -82,8 +83,12 @@ def holds_back(sizes: InputSizes) -> bool:
 
 
 def dense(sizes: InputSizes) -> int:
-    """Return how many components are few enough for a matrix of the lightest edges between each two."""
-    return max(1, min(FILE["MOST_DENSE"], sizes.vertices // 2))
+    """Return how many components are few enough for a matrix of the lightest edges between each two.
+
+    As many as the root of the vertices, so that it takes about a word for each of these; none where a word does not
+    hold a weight and a slot.
+    """
+    return 1 if sizes.weight_bytes == 8 else max(1, min(FILE["MOST_DENSE"], math.isqrt(sizes.vertices)))
 
 
 def matrix_words(components: int) -> int:
