@@ -138,7 +138,7 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
         control[NEAR] = 1;
     }
     Outbox outbox = {shared, graph, distance, control, true, false, 0, 0, 0, 0};
-    Push push = {graph, distance, control, outbox, sample_weights(shared, graph)};
+    Push push = {graph, distance, control, outbox, sample_weights(shared, graph, symmetric != 0)};
     if (threadIdx.x == 0) {
         distance_t threshold = word_of(shared.delta, weight_t());
         if (threshold == 0) threshold = 1;

@@ -17,18 +17,29 @@ constexpr uint32 BUSY = 1 << 20;        // vertices a step
 constexpr int NEAR_SHARE = 8;           // a threshold takes in at least this part of the vertices, if so many wait
 
 constexpr int HORIZON_DEGREE = 16;      // arcs a vertex, from which on a horizon pays
-constexpr float64 FIRST_WIDTHS = 3;     // widths of a bucket to the horizon, at first;
+constexpr float64 HORIZON_ARCS = 1.5;   // arcs a vertex that are shorter than the horizon,
+constexpr float64 FIRST_WIDTHS = 3;     // and widths of a bucket to it, at first;
+constexpr float64 EVEN_HORIZON_ARCS = 4;  // both where all vertices have much the same number of arcs, and those beyond
+constexpr float64 EVEN_FIRST_WIDTHS = 8;  // the horizon pull: a nearer one would leave most of them there
 constexpr float64 FINE_WIDTHS = 16;     // where weights are so fine that a distance falls often by a little:
 constexpr uint32 FINE = 1024;           // where so many lie below the horizon
-constexpr float64 HORIZON_ARCS = 1.5;   // arcs a vertex that are shorter than the horizon
 constexpr float64 UNITS = 4096;         // of a mean weight, in which float distances are counted
 
 // ------------------------------------------------------------------ the start
 
+// Tell by a sample whether vertices have much the same number of arcs: one in 16 at most less than half of the mean.
+// Every block draws the same.  All threads must call.
+__device__ __forceinline__ bool is_even(const Graph& graph, float64 degree) {
+    const uint64 scattered = threadIdx.x * 2654435761ull & 0xffffffffull;
+    const int64 v = static_cast<int64>(scattered * static_cast<uint64>(graph.vertices) >> 32);
+    const float64 mine = static_cast<float64>(graph.offsets[v + 1] - graph.offsets[v]);
+    return 16 * __syncthreads_count(2 * mine < degree) <= BLOCK;
+}
+
 // Sample weights for the first width of a bucket, their mean, and for the horizon: a distance that only about
 // HORIZON_ARCS arcs of a vertex do not exceed.  Every block draws the same samples.  Returns the horizon; thread 0
 // keeps the width.  All threads must call.
-__device__ __forceinline__ distance_t sample_weights(Shared& shared, const Graph& graph) {
+__device__ __forceinline__ distance_t sample_weights(Shared& shared, const Graph& graph, bool symmetric) {
     for (int bin = threadIdx.x; bin < BINS; bin += BLOCK) shared.histogram[bin] = 0;
     __syncthreads();
     float64 sum = 0;
@@ -65,11 +76,14 @@ __device__ __forceinline__ distance_t sample_weights(Shared& shared, const Graph
     }
     const float64 degree = static_cast<float64>(graph.arcs) / (graph.vertices > 0 ? graph.vertices : 1);
     distance_t horizon = UNREACHED;
+    float64 widths = FINE_WIDTHS;
     if (degree >= HORIZON_DEGREE) {
-        const uint32 rank = static_cast<uint32>(BLOCK * SAMPLES * HORIZON_ARCS / degree);
+        const bool even = is_even(graph, degree) && symmetric;
+        const float64 arcs = even ? EVEN_HORIZON_ARCS : HORIZON_ARCS;
+        const uint32 rank = static_cast<uint32>(BLOCK * SAMPLES * arcs / degree);
         horizon = end_beyond(0, histogram_edge(shared, rank > 0 ? rank : 1), shared.units);
+        if (horizon < FINE) widths = even ? EVEN_FIRST_WIDTHS : FIRST_WIDTHS;
     }
-    const float64 widths = horizon < FINE ? FIRST_WIDTHS : FINE_WIDTHS;
     if (threadIdx.x == 0) shared.delta = horizon == UNREACHED ? mean : value_of(horizon, weight_t()) / widths;
     __syncthreads();
     return horizon;

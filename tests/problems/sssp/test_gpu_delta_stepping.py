@@ -96,13 +96,24 @@ def test_vertices_within_the_horizon_are_relaxed_again_only_where_nothing_can_pu
 
 @SEEDS
 def test_few_vertices_within_the_horizon_push_across_it(seed: int) -> None:
-    """A source that only the heaviest edges leave is alone within: what is beyond it must not all pull."""
+    """A source that only the heaviest edges leave is alone within: what is beyond it must not all pull.
+
+    Leaves see to it that the horizon does not depend on whether vertices could pull.
+    """
     outer = [(0, i, 10_000) for i in range(1, 20)]
     inner = [(u, v, w) for u, v, w in dense() if u != 0 != v]
-    told = search(undirected(400, outer + inner), seed=seed)
-    twin = search(directed(400, both_ways(outer + inner)), seed=seed)
+    leaves = [(i, 400 + i, 10_000) for i in range(1, 100)]
+    told = search(undirected(500, outer + inner + leaves), seed=seed)
+    twin = search(directed(500, both_ways(outer + inner + leaves)), seed=seed)
     assert told.ran("pull")
     assert told.counters == twin.counters
+
+
+@SEEDS
+def test_the_horizon_is_farther_where_all_vertices_have_much_the_same_arcs_and_can_pull(seed: int) -> None:
+    """Then more is within, and fewer look for it from beyond."""
+    far, near = search(undirected(400, dense()), seed=seed), search(directed(400, both_ways(dense())), seed=seed)
+    assert far.counters["buckets"] > near.counters["buckets"]
 
 
 def test_a_survey_of_a_part_that_finds_none_pending_is_made_of_the_whole() -> None:
