@@ -25,7 +25,8 @@ threshold that moves up.  What is special:
                       goes beyond them; the goal's is the least known so far
 
 The phases stand in delta_stepping/, in this order: relax (four arcs, a warp's rows), frontier (the near queue), carried
-(the same with packed rows), buckets (the next threshold, the horizon); what they share is in base.
+(the same with packed rows), buckets (the next threshold, the horizon); where lowered vertices go is in outbox, what all
+share in base.
 
     offsets (n+1)  targets (arcs)  weights (arcs)   the graph; weights are not negative
     packed_rows (n, or none)                        the graph once more, see struct PackedRow

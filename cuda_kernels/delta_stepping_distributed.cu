@@ -256,7 +256,7 @@ struct Lower {
         }
 #pragma unroll
         for (int i = 0; i < QUAD; ++i) {
-            const bool mine = first + i >= row.begin && first + i < row.end;
+            const bool mine = row.holds(first + i);
             sum[i] = mine ? extended(row.length, weight[i]) : UNREACHED;
             before[i] = 0;
             if (sum[i] < horizon) before[i] = current(&distance[head[i]]);
@@ -291,7 +291,7 @@ struct Offer {
         if (first < row.end) load_quad(heads, first, arcs, head);
 #pragma unroll
         for (int i = 0; i < QUAD; ++i) {
-            const bool mine = first + i >= row.begin && first + i < row.end;
+            const bool mine = row.holds(first + i);
             near[i] = mine ? distance[head[i]] : UNREACHED;
         }
 #pragma unroll

@@ -438,25 +438,10 @@ forest_on_ranks_list_rows(int32 rows, int32 first, index_t arcs, const index_t* 
             begin = offsets[row];
             end = offsets[row + 1];
         }
-        const index_t length = end - begin;
         const int32 u = first + static_cast<int32>(row);
-        Pick lightest = NO_PICK;
-        const index_t short_end = length < LISTED_ALONE ? end : begin;
-        list_row<1>(graph, label, giant, u, own, begin, short_end, 0, lightest, gatherer);
-        for (unsigned waiting = __ballot_sync(FULL_MASK, length >= LISTED_ALONE && length < HUB_ROW); waiting != 0;
-             waiting &= waiting - 1) {
-            const int owner = first_lane(waiting);
-            const index_t row_begin = __shfl_sync(FULL_MASK, begin, owner);
-            const index_t row_end = __shfl_sync(FULL_MASK, end, owner);
-            const int32 row_own = __shfl_sync(FULL_MASK, own, owner);
-            const int32 of = first + static_cast<int32>(start) + owner;
-            Pick mine = NO_PICK;
-            list_row<WARP>(graph, label, giant, of, row_own, row_begin, row_end, lane_id(), mine, gatherer);
-            mine = group_lightest<WARP>(mine);
-            if (lane_id() == owner) lightest = mine;
-        }
+        const Pick lightest = list_own_rows(graph, label, giant, u, own, begin, end, gatherer);
         list_into_giant(graph, giant, u, own, lightest, gatherer);
-        note_hubs(hubs, &control[HUB_ROWS], length >= HUB_ROW, static_cast<int32>(row));
+        note_hubs(hubs, &control[HUB_ROWS], end - begin >= HUB_ROW, static_cast<int32>(row));
     }
     gatherer.flush();
 }

@@ -100,6 +100,8 @@ struct Row {
     int32 vertex;
     distance_t length;
     index_t begin, end;
+
+    __device__ __forceinline__ bool holds(index_t arc) const { return arc >= begin && arc < end; }
 };
 
 // A packed row: the arcs of a vertex, each a word with its head below and its weight above, in one sector of memory.

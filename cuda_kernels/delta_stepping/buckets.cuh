@@ -27,18 +27,22 @@ constexpr float64 UNITS = 4096;         // of a mean weight, in which float dist
 
 // ------------------------------------------------------------------ the start
 
+// A place of sample i among `count` rows or arcs.  Every block draws the same.
+__device__ __forceinline__ uint64 sample_place(uint32 i, uint64 count) {
+    const uint64 scattered = i * 2654435761ull & 0xffffffffull;
+    return count >> 32 ? scattered * (count >> 16) >> 16 : scattered * count >> 32;
+}
+
 // Tell by a sample whether vertices have much the same number of arcs: one in 16 at most less than half of the mean.
-// Every block draws the same.  All threads must call.
+// All threads must call.
 __device__ __forceinline__ bool is_even(const Graph& graph, float64 degree) {
-    const uint64 scattered = threadIdx.x * 2654435761ull & 0xffffffffull;
-    const int64 v = static_cast<int64>(scattered * static_cast<uint64>(graph.vertices) >> 32);
+    const int64 v = static_cast<int64>(sample_place(threadIdx.x, static_cast<uint64>(graph.vertices)));
     const float64 mine = static_cast<float64>(graph.offsets[v + 1] - graph.offsets[v]);
     return 16 * __syncthreads_count(2 * mine < degree) <= BLOCK;
 }
 
 // Sample weights for the first width of a bucket, their mean, and for the horizon: a distance that only about
-// HORIZON_ARCS arcs of a vertex do not exceed.  Every block draws the same samples.  Returns the horizon; thread 0
-// keeps the width.  All threads must call.
+// HORIZON_ARCS arcs of a vertex do not exceed.  Returns the horizon; thread 0 keeps the width.  All threads must call.
 __device__ __forceinline__ distance_t sample_weights(Shared& shared, const Graph& graph, bool symmetric) {
     for (int bin = threadIdx.x; bin < BINS; bin += BLOCK) shared.histogram[bin] = 0;
     __syncthreads();
@@ -46,10 +50,8 @@ __device__ __forceinline__ distance_t sample_weights(Shared& shared, const Graph
     distance_t word[SAMPLES];
 #pragma unroll
     for (int i = 0; i < SAMPLES; ++i) {
-        const uint64 scattered = (threadIdx.x * SAMPLES + i) * 2654435761ull & 0xffffffffull;
-        const uint64 arcs = static_cast<uint64>(graph.arcs);
-        const index_t arc = static_cast<index_t>(arcs >> 32 ? scattered * (arcs >> 16) >> 16 : scattered * arcs >> 32);
-        word[i] = arcs == 0 ? UNREACHED : extended(0, graph.weights[arc]);
+        const uint64 arc = sample_place(threadIdx.x * SAMPLES + i, static_cast<uint64>(graph.arcs));
+        word[i] = graph.arcs == 0 ? UNREACHED : extended(0, graph.weights[arc]);
     }
 #pragma unroll
     for (int i = 0; i < SAMPLES; ++i) {

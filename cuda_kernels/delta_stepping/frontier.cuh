@@ -195,10 +195,7 @@ __device__ __forceinline__ uint32 relax_locally(Push& push, const Queue& queue, 
         tell_dry(shared, push.control);
         return step;
     }
-    if (threadIdx.x == 0) {
-        shared.base = atomicAdd(shared.near.count, held);
-        if (shared.base + held > shared.near.room) atomicAdd(&push.control[LOST], 1u);
-    }
+    if (threadIdx.x == 0) shared.base = outbox.reserve_near(held);
     __syncthreads();
     for (uint32 i = threadIdx.x; i < held; i += BLOCK) {
         const uint32 entry = shared.base + i, slot = step % 2 * LOCAL_ROOM + i;

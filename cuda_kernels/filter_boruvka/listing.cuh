@@ -299,6 +299,30 @@ __device__ __forceinline__ void list_lightest(const Graph& graph, int32 giant, i
     gatherer.add(found, edge);
 }
 
+// List the edges of the lanes' rows: a short one by its lane, a longer one by the whole warp, a hub not at all.
+// Returns the lightest edge of the lane's row into the giant component.  All 32 lanes must call.
+template <typename AnyGatherer>
+__device__ __forceinline__ Pick list_own_rows(const Graph& graph, const int32* __restrict__ label, int32 giant, int32 u,
+                                              int32 own, index_t begin, index_t end, AnyGatherer& gatherer) {
+    const index_t length = end - begin;
+    const index_t short_end = length < LISTED_ALONE ? end : begin;
+    Pick lightest = NO_PICK;
+    list_row<1>(graph, label, giant, u, own, begin, short_end, 0, lightest, gatherer);
+    for (unsigned waiting = __ballot_sync(FULL_MASK, length >= LISTED_ALONE && length < HUB_ROW); waiting != 0;
+         waiting &= waiting - 1) {
+        const int owner = first_lane(waiting);
+        const index_t row_begin = __shfl_sync(FULL_MASK, begin, owner);
+        const index_t row_end = __shfl_sync(FULL_MASK, end, owner);
+        const int32 row_own = __shfl_sync(FULL_MASK, own, owner);
+        const int32 of = __shfl_sync(FULL_MASK, u, owner);
+        Pick mine = NO_PICK;
+        list_row<WARP>(graph, label, giant, of, row_own, row_begin, row_end, lane_id(), mine, gatherer);
+        mine = group_lightest<WARP>(mine);
+        if (lane_id() == owner) lightest = mine;
+    }
+    return lightest;
+}
+
 // List the edges of the rows of vertices outside the giant component, a lane each, or NO_VERTEX; hubs are put off.  All
 // 32 lanes must call.
 __device__ __forceinline__ void list_rows_of(const Graph& graph, const int32* __restrict__ label, int32 giant, int32 v,
@@ -310,24 +334,9 @@ __device__ __forceinline__ void list_rows_of(const Graph& graph, const int32* __
         begin = graph.offsets[v];
         end = graph.offsets[v + 1];
     }
-    const index_t length = end - begin;
-    const index_t short_end = length < LISTED_ALONE ? end : begin;
-    Pick lightest = NO_PICK;
-    list_row<1>(graph, label, giant, v, own, begin, short_end, 0, lightest, gatherer);
-    for (unsigned waiting = __ballot_sync(FULL_MASK, length >= LISTED_ALONE && length < HUB_ROW); waiting != 0;
-         waiting &= waiting - 1) {
-        const int owner = first_lane(waiting);
-        const index_t row_begin = __shfl_sync(FULL_MASK, begin, owner);
-        const index_t row_end = __shfl_sync(FULL_MASK, end, owner);
-        const int32 row_own = __shfl_sync(FULL_MASK, own, owner);
-        const int32 u = __shfl_sync(FULL_MASK, v, owner);
-        Pick mine = NO_PICK;
-        list_row<WARP>(graph, label, giant, u, row_own, row_begin, row_end, lane_id(), mine, gatherer);
-        mine = group_lightest<WARP>(mine);
-        if (lane_id() == owner) lightest = mine;
-    }
+    const Pick lightest = list_own_rows(graph, label, giant, v, own, begin, end, gatherer);
     list_lightest(graph, giant, v, own, lightest, gatherer);
-    note_hubs(hubs, hub_count, length >= HUB_ROW, v);
+    note_hubs(hubs, hub_count, end - begin >= HUB_ROW, v);
 }
 
 // List the edges of all rows outside the giant component.  Few are: a warp looks at many labels and gathers those
