@@ -109,10 +109,16 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
             shared.seen = {current(near(turn).count),
                            current(&control[DRY + turn % 3]),
                            current(far(shared.bucket).count),
-                           current(&control[LOST]),
                            current(&control[OVERFLOW]),
                            current(hubs(turn + 2).pieces),
                            current(far(shared.bucket).least)};
+            if (shared.seen.near > room || shared.seen.pieces >> HUB_SHIFT > hubs(turn).room) shared.lost = true;
+#pragma unroll
+            for (int what = 0; what < TALLIES; ++what) {
+                const uint32 seen = current(&control[COUNTED + shared.round % 3 * TALLIES + what]);
+                shared.counted[what] += seen - shared.seen_tallies[what];
+                shared.seen_tallies[what] = seen;
+            }
         }
         __syncthreads();
     };
@@ -123,11 +129,14 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
 
     // Start: every distance is UNREACHED but the source's, which is the one entry.
     if (threadIdx.x == 0) {
-        shared.settled_before = shared.pushes_before = shared.repeats_before = 0;
-        shared.steps_before = shared.steps = 0;
         shared.settled_last = 1;
-        shared.barriers = shared.packed = shared.bucket = shared.lost = shared.near_left = shared.far_left = 0;
-        for (int what = 0; what < TALLIES; ++what) shared.tallies[what] = 0;
+        shared.barriers = shared.packed = shared.bucket = shared.round = shared.near_left = shared.far_left = 0;
+        shared.lost = false;
+        shared.due.count = 0;
+        for (int what = 0; what < TALLIES; ++what) {
+            shared.tallies[what] = shared.seen_tallies[what] = 0;
+            shared.counted[what] = shared.counted_before[what] = 0;
+        }
         shared.floor = shared.last = 0;
         for (int phase = 0; phase < PHASES; ++phase) shared.spent[phase] = 0;
         shared.since = device_nanoseconds();
@@ -152,28 +161,34 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
     while (true) {
         // Relax until nothing is near, or little: then the threshold moves early.
         while (true) {
-            if (shared.seen.near == 0) break;
+            if (shared.seen.near == 0 && shared.due.count == 0) break;
             const auto entries = [&]() { return shared.seen.near < room ? shared.seen.near : room; };
             if (grid_thread() == 0) {
                 *near(round + 2).count = 0;
                 *hubs(round + 1).pieces = 0;
                 control[DRY + (round + 2) % 3] = 0;
+                for (int what = 0; what < TALLIES; ++what) control[COUNTED + (round + 2) % 3 * TALLIES + what] = 0;
                 control[ROUNDS] += 1;
             }
             if (threadIdx.x == 0) {
                 shared.round = round + 1;
                 shared.phase = shared.seen.near <= local_limit ? LOCAL : WIDE;
+                for (int what = 0; what < TALLIES; ++what) shared.seen_tallies[what] = 0;
             }
-            outbox.open(near(round + 1), far(shared.bucket), shared.threshold, shared.seen.listed);
+            const Due due = shared.due;
+            outbox.open(near(round + 1), far(shared.bucket), shared.threshold, due.count ? 0 : shared.seen.listed);
             uint32 steps = 1;
             if (shared.phase == LOCAL) {
                 steps = PACKABLE && shared.packed
-                            ? relax_carried(push, near(round).queue, entries(), packed_rows, hubs(round))
-                            : relax_locally(push, near(round).queue, entries(), group_shift, hubs(round));
+                            ? relax_carried(push, near(round).queue, entries(), due, packed_rows, hubs(round))
+                            : relax_locally(push, near(round).queue, entries(), due, group_shift, hubs(round));
             } else {
                 relax_widely(push, near(round).queue, entries(), hubs(round));
             }
-            if (threadIdx.x == 0) shared.steps += steps;
+            if (threadIdx.x == 0) {
+                shared.tallies[STEPPED] += steps;
+                shared.due.count = 0;
+            }
             outbox.flush();
             round = shared.round;
             if (barrier_or_stop()) return;
@@ -185,7 +200,7 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
                 outbox.flush();
                 meet(round);
                 enter(HUBS);
-            } else if (shared.seen.dry >= most_blocks()) {
+            } else if (shared.seen.dry >= most_blocks() || (shared.seen.near < FEW_NEAR && shared.seen.listed != 0)) {
                 break;
             }
         }
@@ -194,9 +209,9 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
 
         // What found no room is entered again.
         const Pending everything = {Queue{nullptr, nullptr}, distance, false, static_cast<uint32>(vertices)};
-        if (!early() && shared.seen.lost != shared.lost) {
+        if (!early() && shared.lost) {
             barrier();  // all have seen the queue empty before it fills again
-            if (threadIdx.x == 0) shared.lost = shared.seen.lost;
+            if (threadIdx.x == 0) shared.lost = false;
             outbox.open(near(round), far(shared.bucket), shared.threshold, shared.seen.listed);
             collect(outbox, everything, shared.floor, shared.threshold, false);
             if (grid_thread() == 0) control[RESCANS] += 1;
@@ -253,7 +268,7 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
                 if (full > beyond) beyond = full;
             }
             distance_t threshold =
-                word_of(value_of(least, weight_t()) + next_width(shared, graph, least, control), weight_t());
+                word_of(value_of(least, weight_t()) + next_width(shared, graph, least), weight_t());
             if (threshold < beyond) threshold = beyond;
             if (threshold > push.horizon) threshold = push.horizon;
             if (threshold > asked()) threshold = asked();
@@ -261,11 +276,28 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
             const bool keep = waiting <= far_room;
             // Rows are packed when steps have taken about as long as that takes.
             if (PACKABLE && packs && !shared.packed &&
-                static_cast<uint64>(shared.steps_before) * PACKED_A_STEP >
+                static_cast<uint64>(shared.counted[STEPPED]) * PACKED_A_STEP >
                     static_cast<uint64>(vertices) * PACKED * gridDim.x) {
                 pack_rows(graph, packed_rows);
                 __syncthreads();
                 if (threadIdx.x == 0) shared.packed = 1;
+            }
+            if (few && listed != 0 && listed <= DUE_LIMIT * local_limit && shared.seen.near <= local_limit) {
+                if (goal >= 0) barrier();  // its distance has been read by all
+                if (threadIdx.x == 0) {
+                    shared.threshold = threshold;
+                    shared.bucket = bucket + 1;
+                    shared.due = {far(bucket).queue, listed};
+                }
+                if (grid_thread() == 0) {
+                    *far(bucket + 2).count = 0;
+                    *far(bucket + 2).least = 0;
+                    control[BUCKETS_DONE] += 1;
+                    if (early()) control[EARLY] += 1;
+                }
+                __syncthreads();
+                enter(BUCKETS);
+                continue;
             }
             if (!early()) round += 1;  // a block may still be reading that the queue of the last is empty
             outbox.open(near(round), far(bucket + 1), threshold, 0);
@@ -323,6 +355,7 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
         enter(PULL);
     }
     if (grid_thread() == 0) {
+        for (int what = 0; what < TALLIES; ++what) control[STEPS + what] = shared.counted[what];
         for (int phase = 0; phase < PHASES; ++phase) timeline[phase] = shared.spent[phase];
     }
 }

@@ -48,9 +48,14 @@ constexpr int BINS = DISTANCE_BITS * 8;  // of the histogram of distances
 constexpr int SAMPLES = 4;        // weights that each thread samples
 constexpr int SURVEY_STRIDE = 8;  // of a large graph every eighth line of vertices is surveyed
 constexpr int LARGE = 1 << 20;
+constexpr uint32 DUE_LIMIT = 4;   // 
+constexpr uint32 FEW_NEAR = 0;    // 
 
 // Phases; `timeline` holds the nanoseconds spent in each.
 enum Phase { START, LOCAL, WIDE, HUBS, BUCKETS, PULL, PHASES };
+
+// What is counted, by warps each in the lane of that number; the words of `control` from STEPS on are the sums.
+enum Tally { STEPPED, RELAXED, PUSHED, REPEATED, TALLIES };
 
 // Words of `control`, all 0 before the launch.
 enum Control {
@@ -58,7 +63,6 @@ enum Control {
     STOP = ARRIVALS + 2,
     CALLED,              // the last round, counted from 1, that a block called to an end
     OVERFLOW,            // a sum did not fit that may be needed
-    LOST,                // warps that found no room in the near queue, ever
     STEPS,               // steps of all blocks, ever; modulo 2^32, as the next three
     SETTLED,             // entries that were relaxed
     PUSHES,              // distances lowered
@@ -68,7 +72,8 @@ enum Control {
     SCANS,               // thresholds found by reading all distances instead of the far list
     EARLY,               // thresholds that moved while a few blocks still had near entries
     RESCANS,             // times that lost entries were collected again
-    DRY,                 // three words that take turns: blocks that have nothing left in a round
+    COUNTED,             // three times TALLIES words that take turns: what all blocks counted in a round
+    DRY = COUNTED + 3 * TALLIES,  // three words that take turns: blocks that have nothing left in a round
     NEAR = DRY + 3,      // three words that take turns: entries of the near queue
     FAR = NEAR + 3,      // three words that take turns: entries of the far list
     PENDING = FAR + 3,   // two words that take turns: vertices at or beyond the threshold
@@ -84,8 +89,6 @@ enum WideControl {
     WIDE_CONTROL_WORDS
 };
 
-// What a warp counts between two thresholds, each in the lane of that number: the words of `control` from SETTLED on.
-enum Tally { RELAXED, PUSHED, REPEATED, TALLIES };
 
 // ------------------------------------------------------------------ structures
 
@@ -111,6 +114,12 @@ struct __align__(8 * PACKED) PackedRow {
 };
 constexpr int32 NO_HEAD = -1, LONG_HEAD = -2;
 
+// Far vertices that are to be looked through when the near ones are dealt out.
+struct Due {
+    Queue list;
+    uint32 count;
+};
+
 // A queue that blocks append to, its number of entries, and how many it holds.
 struct List {
     Queue queue;
@@ -133,7 +142,6 @@ struct Seen {
     uint32 near;      // entries of the near queue
     uint32 dry;       // DRY
     uint32 listed;    // and of the far list, or all vertices that are pending
-    uint32 lost;      // LOST
     uint32 overflow;  // OVERFLOW
     uint64 pieces;    // of hubs
     uint64 least;     // the complement of the least distance that is pending
@@ -163,6 +171,7 @@ struct Shared {
     int32 carried_vertex[PACKABLE ? CARRIED * WARPS : 1];  // what warps carry, a ring each
     distance_t carried_length[PACKABLE ? CARRIED * WARPS : 1];
     PackedRow carried_row[PACKABLE ? CARRIED * WARPS : 1];
+    Due due;
     List near, far;         // where this round's vertices go,
     distance_t threshold;   // and what parts them
     uint32 histogram[BINS];
@@ -179,11 +188,12 @@ struct Shared {
     uint32 round;           // from 1
     Phase phase;            // in which it is spent, LOCAL or WIDE
     uint32 bucket;          // number of the far list
-    uint32 lost;            // what LOST was when lost entries were collected last
+    bool lost;              // something found no room since lost entries were collected last
     uint32 barriers;        // passed by the block
     float64 weight_sums[WARPS];
     uint64 least, total;
-    uint32 pending, tallies[TALLIES];
+    uint32 pending, tallies[TALLIES];  // of the block
+    uint32 seen_tallies[TALLIES];  // of all blocks, in this round
     distance_t far_least;   // of what the block has entered into the far list
     distance_t edge;
     distance_t floor;       // below it everything is settled
@@ -192,7 +202,8 @@ struct Shared {
     // What thread 0 keeps between two thresholds.
     float64 delta;
     float64 units;          // of float distances; see bin_beyond()
-    uint32 steps, steps_before, settled_before, settled_last, pushes_before, repeats_before;
+    uint32 counted[TALLIES], counted_before[TALLIES];  // ever, and when the width was chosen last
+    uint32 settled_last;
     uint64 spent[PHASES];
     uint64 since;
 };

@@ -162,13 +162,14 @@ __device__ __forceinline__ void survey(Shared& shared, const distance_t* distanc
 
 // Choose the width of the next bucket from how the last one went.  Every block computes the same.
 // All threads must call; afterwards all have the result.
-__device__ __noinline__ float64 next_width(Shared& shared, const Graph& graph, distance_t least,
-                                              const uint32* control) {
+__device__ __noinline__ float64 next_width(Shared& shared, const Graph& graph, distance_t least) {
     if (threadIdx.x == 0) {
-        const uint32 settled = current(&control[SETTLED]) - shared.settled_before;
-        const uint32 pushes = current(&control[PUSHES]) - shared.pushes_before;
-        const uint32 repeats = current(&control[REPEATS]) - shared.repeats_before;
-        const uint32 steps = current(&control[STEPS]) - shared.steps_before;
+        uint32 last[TALLIES];
+        for (int what = 0; what < TALLIES; ++what) {
+            last[what] = shared.counted[what] - shared.counted_before[what];
+            shared.counted_before[what] = shared.counted[what];
+        }
+        const uint32 steps = last[STEPPED], settled = last[RELAXED], pushes = last[PUSHED], repeats = last[REPEATED];
         const bool grows = settled > 2ull * shared.settled_last;
         const uint64 work = static_cast<uint64>(settled) * gridDim.x;  // of so many steps
         const uint64 arcs = work * static_cast<uint64>(graph.arcs / graph.vertices + 1);
@@ -181,10 +182,6 @@ __device__ __noinline__ float64 next_width(Shared& shared, const Graph& graph, d
         }
         if (shared.delta == 0) shared.delta = value_of(least, weight_t());  // every weight sampled was 0
         if (settled != 0) shared.settled_last = settled;  // else the bucket was empty
-        shared.settled_before += settled;
-        shared.pushes_before += pushes;
-        shared.repeats_before += repeats;
-        shared.steps_before += steps;
     }
     __syncthreads();
     return shared.delta;

@@ -171,18 +171,19 @@ struct Carrier {
 
 // Local steps with packed rows: as relax_locally(), but a warp goes on by itself with what it lowers for OWN_STEPS
 // steps, with no barrier at all, before its block deals out anew what its warps carry, and sees whether it was called.
-__device__ __forceinline__ uint32 relax_carried(Push& push, const Queue& queue, uint32 count, const PackedRow* rows,
-                                                const Hubs& hubs) {
+__device__ __forceinline__ uint32 relax_carried(Push& push, const Queue& queue, uint32 count, const Due& due,
+                                                const PackedRow* rows, const Hubs& hubs) {
     Outbox& outbox = push.outbox;
     Shared& shared = outbox.shared;
     const uint32 mine = threadIdx.x / WARP + lane_id() * WARPS;  // this lane's of the entries of the block
-    const uint32 entry = blockIdx.x + mine * gridDim.x;
     Carrier carrier = {push, rows, 0, 0, 0, 0};
-    if (threadIdx.x < 3) shared.local_count[threadIdx.x] = 0;
+    if (threadIdx.x == 0) shared.local_count[0] = shared.local_count[1] = 0;
+    deal(push, queue, count, due, 5);
     __syncthreads();
-    bool there = entry < count;
-    int32 vertex = there ? queue.vertex[entry] : 0;
-    distance_t length = there ? queue.length[entry] : 0;
+    uint32 held = shared.local_count[2];
+    bool there = mine < held && mine < LOCAL_ROOM;
+    int32 vertex = there ? shared.local.vertex[LOCAL_ROOM + mine] : 0;
+    distance_t length = there ? shared.local.length[LOCAL_ROOM + mine] : 0;
 #pragma unroll 1
     while (true) {
         PackedRow row = {};
@@ -200,7 +201,7 @@ __device__ __forceinline__ uint32 relax_carried(Push& push, const Queue& queue, 
         }
         if (threadIdx.x == BLOCK - 1) shared.called[carrier.turn % 2] = called;
         __syncthreads();
-        const uint32 held = shared.local_count[carrier.turn % 3];
+        held = shared.local_count[carrier.turn % 3];
         if (threadIdx.x == 0) shared.local_count[(carrier.turn + 2) % 3] = 0;
         there = mine < held && mine < LOCAL_ROOM;
         if (there) {

@@ -70,7 +70,7 @@ __device__ __forceinline__ void relax_groups(Push& push, Row row, int32 group, c
 // Tell that this block has nothing left, in a round that began with entries for all blocks.  Who makes such blocks most
 // of all calls the others to an end: the threshold moves, and nobody waits for the last of them.
 __device__ __forceinline__ void tell_dry(const Shared& shared, uint32* control) {
-    if (threadIdx.x != 0 || shared.seen.near < gridDim.x) return;
+    if (threadIdx.x != 0 || shared.seen.near + shared.due.count < gridDim.x) return;
     if (atomicAdd(&control[DRY + shared.round % 3], 1u) + 1 == most_blocks()) {
         control[CALLED] = shared.round;  // race-allowed: every writer writes the same
     }
@@ -125,6 +125,44 @@ __device__ __forceinline__ void choose_nearest(Shared& shared, uint32 step, uint
     if (threadIdx.x == BLOCK - NEARNESSES) shared.ranked = 0;
 }
 
+// Deal out the near entries, and those of the far vertices that are near by now, to the blocks' own queues, for the step
+// after `step`.  All threads must call.
+__device__ __forceinline__ void deal(Push& push, const Queue& queue, uint32 count, const Due& due, uint32 step) {
+    Outbox& outbox = push.outbox;
+    Shared& shared = outbox.shared;
+    const uint32 dealt = count > blockIdx.x ? (count - 1 - blockIdx.x) / gridDim.x + 1 : 0;
+    const uint32 to = step % 2 * LOCAL_ROOM;
+    if (threadIdx.x == 0) shared.local_count[step % 3] = dealt;
+    for (uint32 i = threadIdx.x; i < dealt; i += BLOCK) {
+        const uint32 entry = blockIdx.x + i * gridDim.x;
+        const Row row = row_of(push.graph, queue.vertex[entry], queue.length[entry]);
+        shared.local.vertex[to + i] = row.vertex;
+        shared.local.length[to + i] = row.length;
+        shared.local.begin[to + i] = row.begin;
+        shared.local.end[to + i] = row.end;
+    }
+    if (due.count == 0) return;
+    __syncthreads();
+    outbox.local_step = step == 0 ? 5 : step - 1;
+#pragma unroll 1
+    for (uint32 first = threadIdx.x - lane_id(); blockIdx.x + first * gridDim.x < due.count; first += BLOCK) {
+        const uint32 entry = blockIdx.x + (first + lane_id()) * gridDim.x;
+        Row row = {0, UNREACHED, 0, 0};
+        bool there = entry < due.count;
+        if (there) {
+            row.vertex = current(&due.list.vertex[entry]);
+            row.length = current(&due.list.length[entry]);
+            there = current(&push.distance[row.vertex]) == row.length;
+            row.begin = push.graph.offsets[row.vertex];
+            row.end = push.graph.offsets[row.vertex + 1];
+        }
+        const bool near = there && row.length < shared.threshold;
+        const unsigned nears = __ballot_sync(FULL_MASK, near);
+        if (nears != 0) outbox.push_locally(nears, row);
+        outbox.push_far(__ballot_sync(FULL_MASK, there && !near), row.vertex, row.length);
+    }
+}
+
 // Relax a small frontier, and for LOCAL_STEPS steps what comes out of it: the entries are dealt out to the blocks, and
 // each keeps the near vertices that it lowers in a queue of its own in shared memory and goes on with them, so that a
 // step costs two reads one after the other and one barrier of the block.  Blocks do not wait for each other: one may
@@ -132,19 +170,12 @@ __device__ __forceinline__ void choose_nearest(Shared& shared, uint32 step, uint
 // more than its warps relax at once, such as a clique, relaxes the nearest first: the others may come nearer meanwhile.
 // If it is much more, it calls for an end, the sooner the more it is; so does the block with which most have nothing
 // left.  What the others hold then goes into the near queue and is dealt out anew.  Returns the number of steps made.
-__device__ __forceinline__ uint32 relax_locally(Push& push, const Queue& queue, uint32 count, int group_shift,
-                                                const Hubs& hubs) {
+__device__ __forceinline__ uint32 relax_locally(Push& push, const Queue& queue, uint32 count, const Due& due,
+                                                int group_shift, const Hubs& hubs) {
     Outbox& outbox = push.outbox;
     Shared& shared = outbox.shared;
-    const uint32 dealt = count > blockIdx.x ? (count - 1 - blockIdx.x) / gridDim.x + 1 : 0;
-    for (uint32 i = threadIdx.x; i < dealt; i += BLOCK) {
-        const uint32 entry = blockIdx.x + i * gridDim.x;
-        const Row row = row_of(push.graph, queue.vertex[entry], queue.length[entry]);
-        shared.local.vertex[i] = row.vertex;
-        shared.local.length[i] = row.length;
-        shared.local.begin[i] = row.begin;
-        shared.local.end[i] = row.end;
-    }
+    outbox.local = true;
+    deal(push, queue, count, due, 0);
     if (threadIdx.x < NEARNESSES) shared.nearness[threadIdx.x] = 0;
     if (threadIdx.x == 0) {
         const int bits = 64 - __clzll(static_cast<int64>(shared.threshold - shared.last));
@@ -153,10 +184,10 @@ __device__ __forceinline__ uint32 relax_locally(Push& push, const Queue& queue, 
         shared.local_count[1] = 0;
     }
     __syncthreads();
+    const uint32 dealt = shared.local_count[0] < LOCAL_ROOM ? shared.local_count[0] : LOCAL_ROOM;
     const uint32 rows = WARP >> group_shift;  // of a warp
     const uint32 at_once = WARPS * rows;
     uint32 step = 0, held = dealt;
-    outbox.local = true;
 #pragma unroll 1
     while (step < LOCAL_STEPS && held != 0) {
         const uint32 from = step % 2 * LOCAL_ROOM;

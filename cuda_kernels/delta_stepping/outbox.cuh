@@ -134,9 +134,7 @@ struct Outbox {
 
     // Reserve `count` entries of the near queue, by one thread.  What finds no room is entered again later.
     __device__ __forceinline__ uint32 reserve_near(uint32 count) {
-        const uint32 base = atomicAdd(shared.near.count, count);
-        if (base + count > shared.near.room) atomicAdd(&control[LOST], 1u);
-        return base;
+        return atomicAdd(shared.near.count, count);
     }
 
     // The same for the whole warp.
@@ -191,12 +189,10 @@ struct Outbox {
         tally = 0;
         __syncthreads();
         if (threadIdx.x < TALLIES && shared.tallies[threadIdx.x] != 0) {
-            atomicAdd(&control[SETTLED + threadIdx.x], shared.tallies[threadIdx.x]);
+            atomicAdd(&control[COUNTED + shared.round % 3 * TALLIES + threadIdx.x], shared.tallies[threadIdx.x]);
             shared.tallies[threadIdx.x] = 0;
         }
         if (threadIdx.x == 0) {
-            if (shared.steps != 0) atomicAdd(&control[STEPS], shared.steps);
-            shared.steps = 0;
             if (shared.far_least != UNREACHED) atomicMax(shared.far.least, ~static_cast<uint64>(shared.far_least));
             if (shared.near_left != 0) shared.base = reserve_near(shared.near_left);
             shared.near_left = 0;

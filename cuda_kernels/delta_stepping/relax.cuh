@@ -143,7 +143,6 @@ __device__ __forceinline__ void append_hubs(const Hubs& hubs, const Row& row, bo
     const uint64 slot = base >> HUB_SHIFT;
     if (!is_hub) return;
     if (slot >= hubs.room) {  // in local steps one hub may be put aside several times
-        atomicAdd(&control[LOST], 1u);
         return;
     }
     hubs.vertex[slot] = row.vertex;
