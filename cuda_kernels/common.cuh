@@ -171,6 +171,14 @@ __device__ __forceinline__ void prefetch_line(const void* address) {
 #endif
 }
 
+// Ask for what lies at `address` to be brought into the first-level cache; nobody waits for it.
+template <typename T>
+__device__ __forceinline__ void touch(const T* address) {
+#ifdef __CUDA_ARCH__
+    asm volatile("{\n\t.reg .b32 unused;\n\tld.global.ca.b32 unused, [%0];\n\t}" ::"l"(address));
+#endif
+}
+
 // ------------------------------------------------------------------ rows
 
 // First position in the ascending range targets[begin, end) that is not below `target`.

@@ -200,7 +200,7 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
                 outbox.flush();
                 meet(round);
                 enter(HUBS);
-            } else if (shared.seen.dry >= most_blocks() || (shared.seen.near < FEW_NEAR && shared.seen.listed != 0)) {
+            } else if (shared.seen.dry >= most_blocks()) {
                 break;
             }
         }
@@ -282,7 +282,7 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
                 __syncthreads();
                 if (threadIdx.x == 0) shared.packed = 1;
             }
-            if (few && listed != 0 && listed <= DUE_LIMIT * local_limit && shared.seen.near <= local_limit) {
+            if (few && listed != 0 && listed <= local_limit && shared.seen.near <= local_limit) {
                 if (goal >= 0) barrier();  // its distance has been read by all
                 if (threadIdx.x == 0) {
                     shared.threshold = threshold;
@@ -310,6 +310,7 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
                     *near(round + 1).count = 0;
                     *hubs(round).pieces = 0;
                     control[DRY + (round + 1) % 3] = 0;
+                    for (int what = 0; what < TALLIES; ++what) control[COUNTED + (round + 1) % 3 * TALLIES + what] = 0;
                     *far(bucket + 2).count = 0;
                     *far(bucket + 2).least = 0;
                     if (!keep) *far(bucket + 1).count = far_room + 1;

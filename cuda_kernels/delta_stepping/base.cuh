@@ -48,8 +48,7 @@ constexpr int BINS = DISTANCE_BITS * 8;  // of the histogram of distances
 constexpr int SAMPLES = 4;        // weights that each thread samples
 constexpr int SURVEY_STRIDE = 8;  // of a large graph every eighth line of vertices is surveyed
 constexpr int LARGE = 1 << 20;
-constexpr uint32 DUE_LIMIT = 4;   // 
-constexpr uint32 FEW_NEAR = 0;    // 
+constexpr bool TOUCH = true, LATE = true;
 
 // Phases; `timeline` holds the nanoseconds spent in each.
 enum Phase { START, LOCAL, WIDE, HUBS, BUCKETS, PULL, PHASES };

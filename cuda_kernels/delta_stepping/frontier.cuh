@@ -33,7 +33,7 @@ __device__ __forceinline__ void relax_groups(Push& push, Row row, int32 group, c
     };
     // Returns the sum; *before is the distance that it met, or 0; *begin and *end are the head's row if it is near.
     const auto lower = [&](index_t arc, int32 head, weight_t weight, distance_t* before, index_t* begin, index_t* end) {
-        if (arc >= row.end || now != row.length) return UNREACHED;
+        if (arc >= row.end || (!(LATE && SUMS_OVERFLOW) && now != row.length)) return UNREACHED;
         const distance_t sum = extended(row.length, weight);
         if (SUMS_OVERFLOW && sum == UNREACHED && push.horizon == UNREACHED) push.note_overflow(head);
         if (sum >= push.horizon) return sum;
@@ -56,10 +56,11 @@ __device__ __forceinline__ void relax_groups(Push& push, Row row, int32 group, c
         if (two) other_sum = lower(at + WARP, other, other_weight, &other_before, nullptr, nullptr);
         const bool relaxed = at == row.begin && at < row.end && now == row.length;
         push.outbox.count(RELAXED, __popc(__ballot_sync(FULL_MASK, relaxed)));
-        bool won = head.length < before;
+        const bool live = !(LATE && SUMS_OVERFLOW) || now == row.length;
+        bool won = live && head.length < before;
         push.outbox.push_row(won, head, won && before < push.outbox.shared.threshold);
         if (two) {
-            won = other_sum < other_before;
+            won = live && other_sum < other_before;
             push.outbox.push(won, other, other_sum, won && other_before < push.outbox.shared.threshold);
             at += WARP;
         }

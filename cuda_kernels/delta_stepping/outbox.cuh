@@ -124,8 +124,15 @@ struct Outbox {
         const index_t arc = row.begin < graph.arcs - AHEAD ? row.begin + AHEAD : row.begin;
         const int32 vertex = row.vertex < graph.vertices - AHEAD ? row.vertex + AHEAD : row.vertex;
         if (row.begin == row.end) return;
-        prefetch_line(&graph.targets[row.begin]);
-        prefetch_line(&graph.weights[row.begin]);
+        if (TOUCH) {
+            touch(&graph.targets[row.begin]);
+            touch(&graph.weights[row.begin]);
+            touch(&graph.targets[row.end - 1]);
+            touch(&graph.weights[row.end - 1]);
+        } else {
+            prefetch_line(&graph.targets[row.begin]);
+            prefetch_line(&graph.weights[row.begin]);
+        }
         prefetch_line(&graph.targets[arc]);
         prefetch_line(&graph.weights[arc]);
         prefetch_line(&graph.offsets[vertex]);
