@@ -31,6 +31,9 @@ typedef float float32;
 typedef double float64;
 
 typedef WEIGHT weight_t;
+#ifndef TOUCHES
+#define TOUCHES 2
+#endif
 
 #if INDEX_BITS == 64
 typedef int64 index_t;
@@ -175,7 +178,13 @@ __device__ __forceinline__ void prefetch_line(const void* address) {
 template <typename T>
 __device__ __forceinline__ void touch(const T* address) {
 #ifdef __CUDA_ARCH__
-    asm volatile("{\n\t.reg .b32 unused;\n\tld.global.ca.b32 unused, [%0];\n\t}" ::"l"(address));
+    if (TOUCHES == 1) {
+        asm volatile("prefetch.global.L1 [%0];" ::"l"(address));
+    } else {
+        __shared__ uint32 nothing[4];
+        const uint32 there = static_cast<uint32>(__cvta_generic_to_shared(nothing));
+        asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(there), "l"(address) : "memory");
+    }
 #endif
 }
 
