@@ -31,9 +31,6 @@ typedef float float32;
 typedef double float64;
 
 typedef WEIGHT weight_t;
-#ifndef TOUCHES
-#define TOUCHES 2
-#endif
 
 #if INDEX_BITS == 64
 typedef int64 index_t;
@@ -174,17 +171,15 @@ __device__ __forceinline__ void prefetch_line(const void* address) {
 #endif
 }
 
-// Ask for what lies at `address` to be brought into the first-level cache; nobody waits for it.
+// The same for the first-level cache, which takes a copy to shared memory to reach: `unused` is a word there that
+// nobody reads.  Nobody waits for it.
 template <typename T>
-__device__ __forceinline__ void touch(const T* address) {
-#ifdef __CUDA_ARCH__
-    if (TOUCHES == 1) {
-        asm volatile("prefetch.global.L1 [%0];" ::"l"(address));
-    } else {
-        __shared__ uint32 nothing[4];
-        const uint32 there = static_cast<uint32>(__cvta_generic_to_shared(nothing));
-        asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(there), "l"(address) : "memory");
-    }
+__device__ __forceinline__ void fetch_close(uint32* unused, const T* address) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    const uint32 there = static_cast<uint32>(__cvta_generic_to_shared(unused));
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(there), "l"(address));
+#else
+    prefetch_line(address);
 #endif
 }
 

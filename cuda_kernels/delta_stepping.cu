@@ -175,13 +175,13 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
                 shared.phase = shared.seen.near <= local_limit ? LOCAL : WIDE;
                 for (int what = 0; what < TALLIES; ++what) shared.seen_tallies[what] = 0;
             }
-            const Due due = shared.due;
-            outbox.open(near(round + 1), far(shared.bucket), shared.threshold, due.count ? 0 : shared.seen.listed);
+            outbox.open(near(round + 1), far(shared.bucket), shared.threshold,
+                        shared.due.count != 0 ? 0 : shared.seen.listed);
             uint32 steps = 1;
             if (shared.phase == LOCAL) {
                 steps = PACKABLE && shared.packed
-                            ? relax_carried(push, near(round).queue, entries(), due, packed_rows, hubs(round))
-                            : relax_locally(push, near(round).queue, entries(), due, group_shift, hubs(round));
+                            ? relax_carried(push, near(round).queue, entries(), packed_rows, hubs(round))
+                            : relax_locally(push, near(round).queue, entries(), group_shift, hubs(round));
             } else {
                 relax_widely(push, near(round).queue, entries(), hubs(round));
             }

@@ -28,6 +28,8 @@ constexpr int LOCAL_TURNS = 8;    // so many turns to see all of it
 constexpr int PIECE = WARP * QUAD;  // arcs
 constexpr int HUB_SHIFT = 36;     // hubs and their pieces share a word
 constexpr int AHEAD = 32;         // entries that share a cache line: what lies that far is fetched in advance
+constexpr int CLOSE_ROW = 16;     // a row of at most so many arcs is fetched into the first-level cache,
+constexpr int CLOSE_READS = 4;    // by so many words
 constexpr int NEAR_BUFFER = 128;  // near entries a warp holds back in wide rounds, to write them out together,
 constexpr int FAR_BUFFER = 64;    // and far ones
 constexpr int LOCAL_STEPS = 128;  // before what a block holds is dealt out anew,
@@ -48,7 +50,6 @@ constexpr int BINS = DISTANCE_BITS * 8;  // of the histogram of distances
 constexpr int SAMPLES = 4;        // weights that each thread samples
 constexpr int SURVEY_STRIDE = 8;  // of a large graph every eighth line of vertices is surveyed
 constexpr int LARGE = 1 << 20;
-constexpr bool TOUCH = true, LATE = true;
 
 // Phases; `timeline` holds the nanoseconds spent in each.
 enum Phase { START, LOCAL, WIDE, HUBS, BUCKETS, PULL, PHASES };
@@ -167,9 +168,14 @@ struct Shared {
         LocalQueues local;
     };
     Buffers<FAR_BUFFER> far_held;
-    int32 carried_vertex[PACKABLE ? CARRIED * WARPS : 1];  // what warps carry, a ring each
-    distance_t carried_length[PACKABLE ? CARRIED * WARPS : 1];
-    PackedRow carried_row[PACKABLE ? CARRIED * WARPS : 1];
+    union {
+        struct {  // what warps carry, a ring each
+            int32 carried_vertex[PACKABLE ? CARRIED * WARPS : 1];
+            distance_t carried_length[PACKABLE ? CARRIED * WARPS : 1];
+            PackedRow carried_row[PACKABLE ? CARRIED * WARPS : 1];
+        };
+        uint32 unused[CLOSE_READS * BLOCK];  // see fetch_close()
+    };
     Due due;
     List near, far;         // where this round's vertices go,
     distance_t threshold;   // and what parts them

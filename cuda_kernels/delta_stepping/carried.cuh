@@ -171,14 +171,14 @@ struct Carrier {
 
 // Local steps with packed rows: as relax_locally(), but a warp goes on by itself with what it lowers for OWN_STEPS
 // steps, with no barrier at all, before its block deals out anew what its warps carry, and sees whether it was called.
-__device__ __forceinline__ uint32 relax_carried(Push& push, const Queue& queue, uint32 count, const Due& due,
-                                                const PackedRow* rows, const Hubs& hubs) {
+__device__ __forceinline__ uint32 relax_carried(Push& push, const Queue& queue, uint32 count, const PackedRow* rows,
+                                                const Hubs& hubs) {
     Outbox& outbox = push.outbox;
     Shared& shared = outbox.shared;
     const uint32 mine = threadIdx.x / WARP + lane_id() * WARPS;  // this lane's of the entries of the block
     Carrier carrier = {push, rows, 0, 0, 0, 0};
     if (threadIdx.x == 0) shared.local_count[0] = shared.local_count[1] = 0;
-    deal(push, queue, count, due, 5);
+    deal(push, queue, count, 5);
     __syncthreads();
     uint32 held = shared.local_count[2];
     bool there = mine < held && mine < LOCAL_ROOM;

@@ -33,7 +33,7 @@ __device__ __forceinline__ void relax_groups(Push& push, Row row, int32 group, c
     };
     // Returns the sum; *before is the distance that it met, or 0; *begin and *end are the head's row if it is near.
     const auto lower = [&](index_t arc, int32 head, weight_t weight, distance_t* before, index_t* begin, index_t* end) {
-        if (arc >= row.end || (!(LATE && SUMS_OVERFLOW) && now != row.length)) return UNREACHED;
+        if (arc >= row.end || now != row.length) return UNREACHED;
         const distance_t sum = extended(row.length, weight);
         if (SUMS_OVERFLOW && sum == UNREACHED && push.horizon == UNREACHED) push.note_overflow(head);
         if (sum >= push.horizon) return sum;
@@ -56,11 +56,10 @@ __device__ __forceinline__ void relax_groups(Push& push, Row row, int32 group, c
         if (two) other_sum = lower(at + WARP, other, other_weight, &other_before, nullptr, nullptr);
         const bool relaxed = at == row.begin && at < row.end && now == row.length;
         push.outbox.count(RELAXED, __popc(__ballot_sync(FULL_MASK, relaxed)));
-        const bool live = !(LATE && SUMS_OVERFLOW) || now == row.length;
-        bool won = live && head.length < before;
+        bool won = head.length < before;
         push.outbox.push_row(won, head, won && before < push.outbox.shared.threshold);
         if (two) {
-            won = live && other_sum < other_before;
+            won = other_sum < other_before;
             push.outbox.push(won, other, other_sum, won && other_before < push.outbox.shared.threshold);
             at += WARP;
         }
@@ -128,9 +127,10 @@ __device__ __forceinline__ void choose_nearest(Shared& shared, uint32 step, uint
 
 // Deal out the near entries, and those of the far vertices that are near by now, to the blocks' own queues, for the step
 // after `step`.  All threads must call.
-__device__ __forceinline__ void deal(Push& push, const Queue& queue, uint32 count, const Due& due, uint32 step) {
+__device__ __forceinline__ void deal(Push& push, const Queue& queue, uint32 count, uint32 step) {
     Outbox& outbox = push.outbox;
     Shared& shared = outbox.shared;
+    const Due& due = shared.due;
     const uint32 dealt = count > blockIdx.x ? (count - 1 - blockIdx.x) / gridDim.x + 1 : 0;
     const uint32 to = step % 2 * LOCAL_ROOM;
     if (threadIdx.x == 0) shared.local_count[step % 3] = dealt;
@@ -171,12 +171,11 @@ __device__ __forceinline__ void deal(Push& push, const Queue& queue, uint32 coun
 // more than its warps relax at once, such as a clique, relaxes the nearest first: the others may come nearer meanwhile.
 // If it is much more, it calls for an end, the sooner the more it is; so does the block with which most have nothing
 // left.  What the others hold then goes into the near queue and is dealt out anew.  Returns the number of steps made.
-__device__ __forceinline__ uint32 relax_locally(Push& push, const Queue& queue, uint32 count, const Due& due,
-                                                int group_shift, const Hubs& hubs) {
+__device__ __forceinline__ uint32 relax_locally(Push& push, const Queue& queue, uint32 count, int group_shift, const Hubs& hubs) {
     Outbox& outbox = push.outbox;
     Shared& shared = outbox.shared;
     outbox.local = true;
-    deal(push, queue, count, due, 0);
+    deal(push, queue, count, 0);
     if (threadIdx.x < NEARNESSES) shared.nearness[threadIdx.x] = 0;
     if (threadIdx.x == 0) {
         const int bits = 64 - __clzll(static_cast<int64>(shared.threshold - shared.last));

@@ -124,11 +124,12 @@ struct Outbox {
         const index_t arc = row.begin < graph.arcs - AHEAD ? row.begin + AHEAD : row.begin;
         const int32 vertex = row.vertex < graph.vertices - AHEAD ? row.vertex + AHEAD : row.vertex;
         if (row.begin == row.end) return;
-        if (TOUCH) {
-            touch(&graph.targets[row.begin]);
-            touch(&graph.weights[row.begin]);
-            touch(&graph.targets[row.end - 1]);
-            touch(&graph.weights[row.end - 1]);
+        if (row.end - row.begin <= CLOSE_ROW) {
+            uint32* const unused = &shared.unused[threadIdx.x * CLOSE_READS];
+            fetch_close(unused, &graph.targets[row.begin]);
+            fetch_close(unused + 1, &graph.weights[row.begin]);
+            fetch_close(unused + 2, &graph.targets[row.end - 1]);
+            fetch_close(unused + 3, &graph.weights[row.end - 1]);
         } else {
             prefetch_line(&graph.targets[row.begin]);
             prefetch_line(&graph.weights[row.begin]);
