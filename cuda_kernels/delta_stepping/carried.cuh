@@ -178,7 +178,7 @@ __device__ __forceinline__ uint32 relax_carried(Push& push, const Queue& queue, 
     const uint32 mine = threadIdx.x / WARP + lane_id() * WARPS;  // this lane's of the entries of the block
     Carrier carrier = {push, rows, 0, 0, 0, 0};
     if (threadIdx.x == 0) shared.local_count[0] = shared.local_count[1] = 0;
-    deal(push, queue, count, 5);
+    deal(push, queue, count, 4);  // for turn 5, which is that before 0, modulo 2 and 3
     __syncthreads();
     uint32 held = shared.local_count[2];
     bool there = mine < held && mine < LOCAL_ROOM;

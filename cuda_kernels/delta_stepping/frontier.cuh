@@ -125,15 +125,53 @@ __device__ __forceinline__ void choose_nearest(Shared& shared, uint32 step, uint
     if (threadIdx.x == BLOCK - NEARNESSES) shared.ranked = 0;
 }
 
-// Deal out the near entries, and those of the far vertices that are near by now, to the blocks' own queues, for the step
-// after `step`.  All threads must call.
-__device__ __forceinline__ void deal(Push& push, const Queue& queue, uint32 count, uint32 step) {
-    Outbox& outbox = push.outbox;
-    Shared& shared = outbox.shared;
-    const Due& due = shared.due;
+// Put those of the far vertices that are due, for they are below the threshold by now, into the block's own queue, which
+// holds `*held`, from slot `to` on: of all blocks an even share each.  The others come into the far list anew.  All
+// threads must call.
+__device__ __noinline__ void take_due(Shared& shared, const index_t* offsets, const distance_t* distance, uint32 to,
+                                      uint32* held) {
+#pragma unroll 1
+    for (uint32 first = threadIdx.x - lane_id(); blockIdx.x + first * gridDim.x < shared.due.count; first += BLOCK) {
+        const uint32 entry = blockIdx.x + (first + lane_id()) * gridDim.x;
+        int32 vertex = 0;
+        distance_t length = UNREACHED;
+        index_t begin = 0, end = 0;
+        bool live = entry < shared.due.count;
+        if (live) {
+            vertex = current(&shared.due.list.vertex[entry]);
+            length = current(&shared.due.list.length[entry]);
+            live = current(&distance[vertex]) == length;
+            begin = offsets[vertex];
+            end = offsets[vertex + 1];
+        }
+        const bool near = live && length < shared.threshold;
+        const uint32 slot = warp_append(held, near);
+        if (near && slot < LOCAL_ROOM) {
+            shared.local.vertex[to + slot] = vertex;
+            shared.local.length[to + slot] = length;
+            shared.local.begin[to + slot] = begin;
+            shared.local.end[to + slot] = end;
+        }
+        const auto append = [&](const List& list, bool goes) {
+            const uint32 at = warp_append(list.count, goes);
+            if (!goes || at >= list.room) return;
+            list.queue.vertex[at] = vertex;
+            list.queue.length[at] = length;
+        };
+        append(shared.near, near && slot >= LOCAL_ROOM);
+        append(shared.far, live && !near);
+        if (live && !near) lower_to(&shared.far_least, length);
+    }
+}
+
+// Deal out the near entries, and what is due of the far list, to the queues of the blocks for the step after `last_step`.
+// All threads must call.
+__device__ __forceinline__ void deal(Push& push, const Queue& queue, uint32 count, uint32 last_step) {
+    Shared& shared = push.outbox.shared;
     const uint32 dealt = count > blockIdx.x ? (count - 1 - blockIdx.x) / gridDim.x + 1 : 0;
-    const uint32 to = step % 2 * LOCAL_ROOM;
-    if (threadIdx.x == 0) shared.local_count[step % 3] = dealt;
+    const uint32 to = (last_step + 1) % 2 * LOCAL_ROOM;
+    uint32* const held = &shared.local_count[(last_step + 1) % 3];
+    if (threadIdx.x == 0) *held = dealt;
     for (uint32 i = threadIdx.x; i < dealt; i += BLOCK) {
         const uint32 entry = blockIdx.x + i * gridDim.x;
         const Row row = row_of(push.graph, queue.vertex[entry], queue.length[entry]);
@@ -142,26 +180,9 @@ __device__ __forceinline__ void deal(Push& push, const Queue& queue, uint32 coun
         shared.local.begin[to + i] = row.begin;
         shared.local.end[to + i] = row.end;
     }
-    if (due.count == 0) return;
+    if (shared.due.count == 0) return;
     __syncthreads();
-    outbox.local_step = step == 0 ? 5 : step - 1;
-#pragma unroll 1
-    for (uint32 first = threadIdx.x - lane_id(); blockIdx.x + first * gridDim.x < due.count; first += BLOCK) {
-        const uint32 entry = blockIdx.x + (first + lane_id()) * gridDim.x;
-        Row row = {0, UNREACHED, 0, 0};
-        bool there = entry < due.count;
-        if (there) {
-            row.vertex = current(&due.list.vertex[entry]);
-            row.length = current(&due.list.length[entry]);
-            there = current(&push.distance[row.vertex]) == row.length;
-            row.begin = push.graph.offsets[row.vertex];
-            row.end = push.graph.offsets[row.vertex + 1];
-        }
-        const bool near = there && row.length < shared.threshold;
-        const unsigned nears = __ballot_sync(FULL_MASK, near);
-        if (nears != 0) outbox.push_locally(nears, row);
-        outbox.push_far(__ballot_sync(FULL_MASK, there && !near), row.vertex, row.length);
-    }
+    take_due(shared, push.graph.offsets, push.distance, to, held);
 }
 
 // Relax a small frontier, and for LOCAL_STEPS steps what comes out of it: the entries are dealt out to the blocks, and
@@ -175,7 +196,7 @@ __device__ __forceinline__ uint32 relax_locally(Push& push, const Queue& queue, 
     Outbox& outbox = push.outbox;
     Shared& shared = outbox.shared;
     outbox.local = true;
-    deal(push, queue, count, 0);
+    deal(push, queue, count, 5);  // for step 0, modulo 2 and 3
     if (threadIdx.x < NEARNESSES) shared.nearness[threadIdx.x] = 0;
     if (threadIdx.x == 0) {
         const int bits = 64 - __clzll(static_cast<int64>(shared.threshold - shared.last));
