@@ -102,6 +102,12 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
                     static_cast<uint64>(arcs / LOCAL_ROW + 1)};
     };
 
+    const auto clear = [&](uint32 turn) {  // what is told of a round, that in which near queue `turn` is made
+        *near(turn).count = 0;
+        control[DRY + turn % 3] = 0;
+        for (int what = 0; what < TALLIES; ++what) control[COUNTED + turn % 3 * TALLIES + what] = 0;
+    };
+
     // What all blocks have told before they met: of the near queue `turn`, of the hubs put aside while it was made, and
     // of the far list.  One thread reads it for its block, since reads of one word by all warps wait for each other.
     const auto look = [&](uint32 turn) {
@@ -115,10 +121,11 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
             if (shared.seen.near > room || shared.seen.pieces >> HUB_SHIFT > hubs(turn).room) shared.lost = true;
 #pragma unroll
             for (int what = 0; what < TALLIES; ++what) {
-                const uint32 seen = current(&control[COUNTED + shared.round % 3 * TALLIES + what]);
-                shared.counted[what] += seen - shared.seen_tallies[what];
+                const uint32 seen = current(&control[COUNTED + turn % 3 * TALLIES + what]);
+                shared.counted[what] += seen - (shared.looked == turn ? shared.seen_tallies[what] : 0);
                 shared.seen_tallies[what] = seen;
             }
+            shared.looked = turn;
         }
         __syncthreads();
     };
@@ -130,7 +137,7 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
     // Start: every distance is UNREACHED but the source's, which is the one entry.
     if (threadIdx.x == 0) {
         shared.settled_last = 1;
-        shared.barriers = shared.packed = shared.bucket = shared.round = shared.near_left = shared.far_left = 0;
+        shared.barriers = shared.packed = shared.bucket = shared.round = shared.looked = shared.near_left = shared.far_left = 0;
         shared.lost = false;
         shared.due.count = 0;
         for (int what = 0; what < TALLIES; ++what) {
@@ -164,16 +171,13 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
             if (shared.seen.near == 0 && shared.due.count == 0) break;
             const auto entries = [&]() { return shared.seen.near < room ? shared.seen.near : room; };
             if (grid_thread() == 0) {
-                *near(round + 2).count = 0;
+                clear(round + 2);
                 *hubs(round + 1).pieces = 0;
-                control[DRY + (round + 2) % 3] = 0;
-                for (int what = 0; what < TALLIES; ++what) control[COUNTED + (round + 2) % 3 * TALLIES + what] = 0;
                 control[ROUNDS] += 1;
             }
             if (threadIdx.x == 0) {
                 shared.round = round + 1;
                 shared.phase = shared.seen.near <= local_limit ? LOCAL : WIDE;
-                for (int what = 0; what < TALLIES; ++what) shared.seen_tallies[what] = 0;
             }
             outbox.open(near(round + 1), far(shared.bucket), shared.threshold,
                         shared.due.count != 0 ? 0 : shared.seen.listed);
@@ -279,21 +283,27 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
                 static_cast<uint64>(shared.counted[STEPPED]) * PACKED_A_STEP >
                     static_cast<uint64>(vertices) * PACKED * gridDim.x) {
                 pack_rows(graph, packed_rows);
-                __syncthreads();
+                barrier();
                 if (threadIdx.x == 0) shared.packed = 1;
             }
-            if (few && listed != 0 && listed <= local_limit && shared.seen.near <= local_limit) {
-                if (goal >= 0) barrier();  // its distance has been read by all
+            if (blockIdx.x == 0) {
+                for (int bin = threadIdx.x; bin < BINS; bin += BLOCK) histogram[(turn ^ 1) * BINS + bin] = 0;
+                if (threadIdx.x == 0) {
+                    control[PENDING + (turn ^ 1)] = 0;
+                    wide_control[LEAST + (turn ^ 1)] = 0;
+                    *far(bucket + 2).count = 0;
+                    *far(bucket + 2).least = 0;
+                    control[BUCKETS_DONE] += 1;
+                    if (!pending.listed) control[SCANS] += 1;
+                    if (early()) control[EARLY] += 1;
+                }
+            }
+            if (pending.listed && shared.seen.near <= local_limit && listed <= local_limit) {
+                if (goal >= 0) barrier();  // all have read how far it is
                 if (threadIdx.x == 0) {
                     shared.threshold = threshold;
                     shared.bucket = bucket + 1;
                     shared.due = {far(bucket).queue, listed};
-                }
-                if (grid_thread() == 0) {
-                    *far(bucket + 2).count = 0;
-                    *far(bucket + 2).least = 0;
-                    control[BUCKETS_DONE] += 1;
-                    if (early()) control[EARLY] += 1;
                 }
                 __syncthreads();
                 enter(BUCKETS);
@@ -302,22 +312,10 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
             if (!early()) round += 1;  // a block may still be reading that the queue of the last is empty
             outbox.open(near(round), far(bucket + 1), threshold, 0);
             collect(outbox, pending, shared.last, threshold, keep);
-            if (blockIdx.x == 0) {
-                for (int bin = threadIdx.x; bin < BINS; bin += BLOCK) histogram[(turn ^ 1) * BINS + bin] = 0;
-                if (threadIdx.x == 0) {
-                    control[PENDING + (turn ^ 1)] = 0;
-                    wide_control[LEAST + (turn ^ 1)] = 0;
-                    *near(round + 1).count = 0;
-                    *hubs(round).pieces = 0;
-                    control[DRY + (round + 1) % 3] = 0;
-                    for (int what = 0; what < TALLIES; ++what) control[COUNTED + (round + 1) % 3 * TALLIES + what] = 0;
-                    *far(bucket + 2).count = 0;
-                    *far(bucket + 2).least = 0;
-                    if (!keep) *far(bucket + 1).count = far_room + 1;
-                    control[BUCKETS_DONE] += 1;
-                    if (!pending.listed) control[SCANS] += 1;
-                    if (early()) control[EARLY] += 1;
-                }
+            if (grid_thread() == 0) {
+                clear(round + 1);
+                *hubs(round).pieces = 0;
+                if (!keep) *far(bucket + 1).count = far_room + 1;
             }
             if (threadIdx.x == 0) shared.bucket = bucket + 1;
             meet(round);
@@ -337,8 +335,9 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
             Pull pull = {graph, distance, control, crossed};
             pull_rows(shared, pull, hubs(round));
             if (grid_thread() == 0) {
+                clear(round + 1);
+                clear(round + 2);
                 *hubs(round + 1).pieces = 0;
-                *near(round + 1).count = *near(round + 2).count = 0;
                 *far(bucket).count = far_room + 1;
             }
             meet(round + 1);

@@ -198,7 +198,8 @@ struct Shared {
     float64 weight_sums[WARPS];
     uint64 least, total;
     uint32 pending, tallies[TALLIES];  // of the block
-    uint32 seen_tallies[TALLIES];  // of all blocks, in this round
+    uint32 seen_tallies[TALLIES];  // of all blocks, in the round
+    uint32 looked;          // of this number
     distance_t far_least;   // of what the block has entered into the far list
     distance_t edge;
     distance_t floor;       // below it everything is settled
