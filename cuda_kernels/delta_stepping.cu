@@ -138,6 +138,7 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
     if (threadIdx.x == 0) {
         shared.settled_last = 1;
         shared.barriers = shared.packed = shared.bucket = shared.round = shared.looked = shared.near_left = shared.far_left = 0;
+        shared.called[0] = shared.called[1] = 0;
         shared.lost = false;
         shared.due.count = 0;
         for (int what = 0; what < TALLIES; ++what) {
@@ -183,9 +184,10 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
                         shared.due.count != 0 ? 0 : shared.seen.listed);
             uint32 steps = 1;
             if (shared.phase == LOCAL) {
-                steps = PACKABLE && shared.packed
-                            ? relax_carried(push, near(round).queue, entries(), packed_rows, hubs(round))
-                            : relax_locally(push, near(round).queue, entries(), group_shift, hubs(round));
+                const bool packed = PACKABLE && shared.packed;
+                deal(shared, graph, distance, near(round).queue, entries(), packed);
+                steps = packed ? relax_carried(push, packed_rows, hubs(round))
+                               : relax_locally(push, group_shift, hubs(round));
             } else {
                 relax_widely(push, near(round).queue, entries(), hubs(round));
             }

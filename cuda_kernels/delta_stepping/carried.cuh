@@ -171,21 +171,26 @@ struct Carrier {
 
 // Local steps with packed rows: as relax_locally(), but a warp goes on by itself with what it lowers for OWN_STEPS
 // steps, with no barrier at all, before its block deals out anew what its warps carry, and sees whether it was called.
-__device__ __forceinline__ uint32 relax_carried(Push& push, const Queue& queue, uint32 count, const PackedRow* rows,
-                                                const Hubs& hubs) {
+__device__ __forceinline__ uint32 relax_carried(Push& push, const PackedRow* rows, const Hubs& hubs) {
     Outbox& outbox = push.outbox;
     Shared& shared = outbox.shared;
     const uint32 mine = threadIdx.x / WARP + lane_id() * WARPS;  // this lane's of the entries of the block
     Carrier carrier = {push, rows, 0, 0, 0, 0};
-    if (threadIdx.x == 0) shared.local_count[0] = shared.local_count[1] = 0;
-    deal(push, queue, count, 4);  // for turn 5, which is that before 0, modulo 2 and 3
-    __syncthreads();
-    uint32 held = shared.local_count[2];
-    bool there = mine < held && mine < LOCAL_ROOM;
-    int32 vertex = there ? shared.local.vertex[LOCAL_ROOM + mine] : 0;
-    distance_t length = there ? shared.local.length[LOCAL_ROOM + mine] : 0;
+    bool there = false;
+    int32 vertex = 0;
+    distance_t length = 0;
 #pragma unroll 1
     while (true) {
+        const uint32 held = shared.local_count[carrier.turn % 3];
+        if (threadIdx.x == 0) shared.local_count[(carrier.turn + 2) % 3] = 0;
+        there = mine < held && mine < LOCAL_ROOM;
+        if (there) {
+            vertex = shared.local.vertex[carrier.turn % 2 * LOCAL_ROOM + mine];
+            length = shared.local.length[carrier.turn % 2 * LOCAL_ROOM + mine];
+        }
+        carrier.turn += 1;
+        if (held == 0 || held > LOCAL_ROOM || carrier.turn > CARRIED_STEPS / OWN_STEPS) break;
+        if (shared.called[(carrier.turn + 1) % 2] == shared.round) break;
         PackedRow row = {};
         if (there) row = read_row(rows, vertex);
         carrier.take(there, vertex, length, row);
@@ -201,16 +206,6 @@ __device__ __forceinline__ uint32 relax_carried(Push& push, const Queue& queue, 
         }
         if (threadIdx.x == BLOCK - 1) shared.called[carrier.turn % 2] = called;
         __syncthreads();
-        held = shared.local_count[carrier.turn % 3];
-        if (threadIdx.x == 0) shared.local_count[(carrier.turn + 2) % 3] = 0;
-        there = mine < held && mine < LOCAL_ROOM;
-        if (there) {
-            vertex = shared.local.vertex[carrier.turn % 2 * LOCAL_ROOM + mine];
-            length = shared.local.length[carrier.turn % 2 * LOCAL_ROOM + mine];
-        }
-        carrier.turn += 1;
-        if (held == 0 || held > LOCAL_ROOM || carrier.turn >= CARRIED_STEPS / OWN_STEPS) break;
-        if (shared.called[(carrier.turn + 1) % 2] == shared.round) break;
     }
     if (shared.local_count[(carrier.turn + 2) % 3] == 0) tell_dry(shared, push.control);
     if (carrier.wins != 0) {
@@ -218,7 +213,7 @@ __device__ __forceinline__ uint32 relax_carried(Push& push, const Queue& queue, 
         atomicAdd(&shared.tallies[REPEATED], carrier.wins >> 16);
     }
     outbox.enqueue(__ballot_sync(FULL_MASK, there), vertex, length);
-    return carrier.turn * OWN_STEPS;
+    return (carrier.turn - 1) * OWN_STEPS;
 }
 
 #endif

@@ -125,64 +125,48 @@ __device__ __forceinline__ void choose_nearest(Shared& shared, uint32 step, uint
     if (threadIdx.x == BLOCK - NEARNESSES) shared.ranked = 0;
 }
 
-// Put those of the far vertices that are due, for they are below the threshold by now, into the block's own queue, which
-// holds `*held`, from slot `to` on: of all blocks an even share each.  The others come into the far list anew.  All
-// threads must call.
-__device__ __noinline__ void take_due(Shared& shared, const index_t* offsets, const distance_t* distance, uint32 to,
-                                      uint32* held) {
+// Deal out a small frontier to the blocks' own queues: the near entries, and of the far vertices those that are due, for
+// they are below the threshold by now.  The other far ones come into the far list anew.  Where rows are packed, where a
+// row begins need not be known.  All threads must call.
+__device__ __forceinline__ void deal(Shared& shared, const Graph& graph, const distance_t* distance,
+                                     const Queue& queue, uint32 count, bool packed) {
+    const auto keep = [&](uint32 slot, int32 vertex, distance_t length) {
+        shared.local.vertex[slot] = vertex;
+        shared.local.length[slot] = length;
+        if (packed) return;
+        shared.local.begin[slot] = graph.offsets[vertex];
+        shared.local.end[slot] = graph.offsets[vertex + 1];
+    };
+    const auto is_mine = [&](uint32 i, uint32 of) { return blockIdx.x + i * gridDim.x < of; };
+    if (threadIdx.x < 2) shared.local_count[threadIdx.x] = 0;
+    __syncthreads();
 #pragma unroll 1
-    for (uint32 first = threadIdx.x - lane_id(); blockIdx.x + first * gridDim.x < shared.due.count; first += BLOCK) {
+    for (uint32 first = threadIdx.x - lane_id(); is_mine(first, count); first += BLOCK) {
+        const uint32 i = first + lane_id(), entry = blockIdx.x + i * gridDim.x;
+        const uint32 slot = warp_append(&shared.local_count[0], entry < count);
+        if (entry < count) keep(slot, queue.vertex[entry], queue.length[entry]);
+    }
+#pragma unroll 1
+    for (uint32 first = threadIdx.x - lane_id(); is_mine(first, shared.due.count); first += BLOCK) {
         const uint32 entry = blockIdx.x + (first + lane_id()) * gridDim.x;
         int32 vertex = 0;
         distance_t length = UNREACHED;
-        index_t begin = 0, end = 0;
-        bool live = entry < shared.due.count;
-        if (live) {
+        if (entry < shared.due.count) {
             vertex = current(&shared.due.list.vertex[entry]);
-            length = current(&shared.due.list.length[entry]);
-            live = current(&distance[vertex]) == length;
-            begin = offsets[vertex];
-            end = offsets[vertex + 1];
+            const distance_t now = current(&distance[vertex]);
+            if (now == current(&shared.due.list.length[entry])) length = now;
         }
-        const bool near = live && length < shared.threshold;
-        const uint32 slot = warp_append(held, near);
-        if (near && slot < LOCAL_ROOM) {
-            shared.local.vertex[to + slot] = vertex;
-            shared.local.length[to + slot] = length;
-            shared.local.begin[to + slot] = begin;
-            shared.local.end[to + slot] = end;
-        }
-        const auto append = [&](const List& list, bool goes) {
-            const uint32 at = warp_append(list.count, goes);
-            if (!goes || at >= list.room) return;
-            list.queue.vertex[at] = vertex;
-            list.queue.length[at] = length;
-        };
-        append(shared.near, near && slot >= LOCAL_ROOM);
-        append(shared.far, live && !near);
-        if (live && !near) lower_to(&shared.far_least, length);
+        const bool is_near = length < shared.threshold, is_far = !is_near && length != UNREACHED;
+        const uint32 slot = warp_append(&shared.local_count[0], is_near);
+        if (is_near) keep(slot, vertex, length);
+        const uint32 place = warp_append(shared.far.count, is_far);
+        if (!is_far) continue;
+        lower_to(&shared.far_least, length);
+        if (place >= shared.far.room) continue;
+        shared.far.queue.vertex[place] = vertex;
+        shared.far.queue.length[place] = length;
     }
-}
-
-// Deal out the near entries, and what is due of the far list, to the queues of the blocks for the step after `last_step`.
-// All threads must call.
-__device__ __forceinline__ void deal(Push& push, const Queue& queue, uint32 count, uint32 last_step) {
-    Shared& shared = push.outbox.shared;
-    const uint32 dealt = count > blockIdx.x ? (count - 1 - blockIdx.x) / gridDim.x + 1 : 0;
-    const uint32 to = (last_step + 1) % 2 * LOCAL_ROOM;
-    uint32* const held = &shared.local_count[(last_step + 1) % 3];
-    if (threadIdx.x == 0) *held = dealt;
-    for (uint32 i = threadIdx.x; i < dealt; i += BLOCK) {
-        const uint32 entry = blockIdx.x + i * gridDim.x;
-        const Row row = row_of(push.graph, queue.vertex[entry], queue.length[entry]);
-        shared.local.vertex[to + i] = row.vertex;
-        shared.local.length[to + i] = row.length;
-        shared.local.begin[to + i] = row.begin;
-        shared.local.end[to + i] = row.end;
-    }
-    if (shared.due.count == 0) return;
     __syncthreads();
-    take_due(shared, push.graph.offsets, push.distance, to, held);
 }
 
 // Relax a small frontier, and for LOCAL_STEPS steps what comes out of it: the entries are dealt out to the blocks, and
@@ -192,23 +176,20 @@ __device__ __forceinline__ void deal(Push& push, const Queue& queue, uint32 coun
 // more than its warps relax at once, such as a clique, relaxes the nearest first: the others may come nearer meanwhile.
 // If it is much more, it calls for an end, the sooner the more it is; so does the block with which most have nothing
 // left.  What the others hold then goes into the near queue and is dealt out anew.  Returns the number of steps made.
-__device__ __forceinline__ uint32 relax_locally(Push& push, const Queue& queue, uint32 count, int group_shift, const Hubs& hubs) {
+__device__ __forceinline__ uint32 relax_locally(Push& push, int group_shift, const Hubs& hubs) {
     Outbox& outbox = push.outbox;
     Shared& shared = outbox.shared;
     outbox.local = true;
-    deal(push, queue, count, 5);  // for step 0, modulo 2 and 3
     if (threadIdx.x < NEARNESSES) shared.nearness[threadIdx.x] = 0;
     if (threadIdx.x == 0) {
         const int bits = 64 - __clzll(static_cast<int64>(shared.threshold - shared.last));
         shared.nearness_shift = bits > NEARNESS_BITS ? bits - NEARNESS_BITS : 0;
         shared.ranked = 0;
-        shared.local_count[1] = 0;
     }
     __syncthreads();
-    const uint32 dealt = shared.local_count[0] < LOCAL_ROOM ? shared.local_count[0] : LOCAL_ROOM;
     const uint32 rows = WARP >> group_shift;  // of a warp
     const uint32 at_once = WARPS * rows;
-    uint32 step = 0, held = dealt;
+    uint32 step = 0, held = shared.local_count[0];
 #pragma unroll 1
     while (step < LOCAL_STEPS && held != 0) {
         const uint32 from = step % 2 * LOCAL_ROOM;
