@@ -274,7 +274,7 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
                 if (full > beyond) beyond = full;
             }
             distance_t threshold =
-                word_of(value_of(least, weight_t()) + next_width(shared, graph, least), weight_t());
+                word_of(value_of(least, weight_t()) + next_width(shared, static_cast<uint32>(arcs / vertices) + 1, least), weight_t());
             if (threshold < beyond) threshold = beyond;
             if (threshold > push.horizon) threshold = push.horizon;
             if (threshold > asked()) threshold = asked();

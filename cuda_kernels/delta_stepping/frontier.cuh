@@ -125,11 +125,11 @@ __device__ __forceinline__ void choose_nearest(Shared& shared, uint32 step, uint
     if (threadIdx.x == BLOCK - NEARNESSES) shared.ranked = 0;
 }
 
-// Deal out a small frontier to the blocks' own queues: the near entries, and of the far vertices those that are due, for
-// they are below the threshold by now.  The other far ones come into the far list anew.  Where rows are packed, where a
-// row begins need not be known.  All threads must call.
-__device__ __forceinline__ void deal(Shared& shared, const Graph& graph, const distance_t* distance,
-                                     const Queue& queue, uint32 count, bool packed) {
+// Deal out a small frontier, of at most an entry for each thread, to the blocks' own queues: `count` near entries, and of
+// the far vertices those that are due, for they are below the threshold by now.  The other far ones come into the far
+// list anew.  Where rows are packed it need not be known where a row begins.  All threads must call.
+__device__ __forceinline__ void deal(Shared& shared, const Graph& graph, const distance_t* distance, const Queue& near,
+                                     uint32 count, bool packed) {
     const auto keep = [&](uint32 slot, int32 vertex, distance_t length) {
         shared.local.vertex[slot] = vertex;
         shared.local.length[slot] = length;
@@ -137,18 +137,12 @@ __device__ __forceinline__ void deal(Shared& shared, const Graph& graph, const d
         shared.local.begin[slot] = graph.offsets[vertex];
         shared.local.end[slot] = graph.offsets[vertex + 1];
     };
-    const auto is_mine = [&](uint32 i, uint32 of) { return blockIdx.x + i * gridDim.x < of; };
+    const uint32 entry = blockIdx.x + threadIdx.x * gridDim.x;
     if (threadIdx.x < 2) shared.local_count[threadIdx.x] = 0;
     __syncthreads();
-#pragma unroll 1
-    for (uint32 first = threadIdx.x - lane_id(); is_mine(first, count); first += BLOCK) {
-        const uint32 i = first + lane_id(), entry = blockIdx.x + i * gridDim.x;
-        const uint32 slot = warp_append(&shared.local_count[0], entry < count);
-        if (entry < count) keep(slot, queue.vertex[entry], queue.length[entry]);
-    }
-#pragma unroll 1
-    for (uint32 first = threadIdx.x - lane_id(); is_mine(first, shared.due.count); first += BLOCK) {
-        const uint32 entry = blockIdx.x + (first + lane_id()) * gridDim.x;
+    const uint32 slot = warp_append(&shared.local_count[0], entry < count);
+    if (entry < count) keep(slot, near.vertex[entry], near.length[entry]);
+    if (shared.due.count != 0) {
         int32 vertex = 0;
         distance_t length = UNREACHED;
         if (entry < shared.due.count) {
@@ -160,11 +154,11 @@ __device__ __forceinline__ void deal(Shared& shared, const Graph& graph, const d
         const uint32 slot = warp_append(&shared.local_count[0], is_near);
         if (is_near) keep(slot, vertex, length);
         const uint32 place = warp_append(shared.far.count, is_far);
-        if (!is_far) continue;
-        lower_to(&shared.far_least, length);
-        if (place >= shared.far.room) continue;
-        shared.far.queue.vertex[place] = vertex;
-        shared.far.queue.length[place] = length;
+        if (is_far) lower_to(&shared.far_least, length);
+        if (is_far && place < shared.far.room) {
+            shared.far.queue.vertex[place] = vertex;
+            shared.far.queue.length[place] = length;
+        }
     }
     __syncthreads();
 }
