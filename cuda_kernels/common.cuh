@@ -337,6 +337,20 @@ __device__ __forceinline__ bool grid_barrier_or_stop(uint32* words, uint32* barr
     return __syncthreads_or(leaves);
 }
 
+// ------------------------------------------------------------------ what the host would have to do before and after
+
+// Makes words 0 that the launch behind this one uses; nobody uses them now.
+template <typename T>
+__device__ __forceinline__ void clear_for_next(T* words, uint32 count) {
+    for (int64 i = grid_thread(); i < count; i += grid_threads()) words[i] = 0;
+}
+
+// Tells the host what it waits for, in a word of the host's own memory; `number` says which launch does.  One thread
+// calls it when nothing can change what is told any more; all else the host sees when the kernel has ended.
+__device__ __forceinline__ void reply(uint64* word, uint32 number, uint32 told) {
+    *static_cast<volatile uint64*>(word) = static_cast<uint64>(number) << 32 | told;
+}
+
 // ------------------------------------------------------------------ time
 
 // Nanoseconds of the device's global timer, which all blocks share; it ticks coarsely.

@@ -25,7 +25,7 @@ neighbouring lanes follow neighbouring ones, and all shorten them at once.
     parent (n)         the vertex above each, a root its own; in the end the label: the smallest vertex of the component
     least (n)          of a root: the smallest vertex below it
     hubs (n)           rows too long for a warp
-    control (CONTROL_WORDS)    counters of this launch (enum Control)
+    control, next_control (CONTROL_WORDS)  counters of this launch (enum Control), and of the one behind it
     timeline (END + 1) when each phase began (enum Phase)
 
 Invariants.  In 1 a parent is a smaller vertex; from then on only a root gets a parent that was no ancestor, and one
@@ -59,11 +59,11 @@ enum Phase { START, SAMPLE, FLATTEN, GIANT, REST, HUBS, LABEL, END };
 
 constexpr uint32 NO_GIANT = 0xffffffffu;
 
-// Words of `control`, all 0 before the launch but for one.
+// Words of `control`, all 0 before the launch.
 enum Control {
     ARRIVALS,        // of blocks at the grid barrier
     HUB_COUNT,       // hubs met
-    GIANT_ROOT,      // the root of the giant; NO_GIANT before the launch where all rows are to be read
+    GIANT_ROOT,      // the root of the giant; NO_GIANT where all rows are to be read
     CONTROL_WORDS
 };
 
@@ -154,11 +154,11 @@ __device__ void find_giant(int32 vertices, const int32* parent, uint32* giant) {
 
 // ------------------------------------------------------------------ the kernel
 
-// Launch: cooperative, BLOCK threads, at most as many blocks as are resident; `control` as above, vertices > 0.
-// Writes parent.
+// Launch: cooperative, BLOCK threads, at most as many blocks as are resident; `control` as above, vertices > 0; `skips`
+// tells to leave the rows of a giant alone.  Writes parent; makes next_control 0.
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
-components_hook(int32 vertices, const index_t* __restrict__ offsets, const int32* __restrict__ targets, int32* parent,
-                int32* least, int32* hubs, uint32* control, uint64* timeline) {
+components_hook(int32 skips, int32 vertices, const index_t* __restrict__ offsets, const int32* __restrict__ targets,
+                int32* parent, int32* least, int32* hubs, uint32* control, uint32* next_control, uint64* timeline) {
     uint32 barriers = 0;
     const auto barrier = [&]() { grid_barrier(&control[ARRIVALS], &barriers); };
     const auto enter = [&](Phase phase) {
@@ -166,6 +166,7 @@ components_hook(int32 vertices, const index_t* __restrict__ offsets, const int32
     };
 
     enter(START);
+    clear_for_next(next_control, CONTROL_WORDS);
     for (int64 i = grid_thread(); i < vertices; i += grid_threads()) {
         const int32 v = static_cast<int32>(i);
         const index_t begin = offsets[v], end = offsets[v + 1];
@@ -195,7 +196,10 @@ components_hook(int32 vertices, const index_t* __restrict__ offsets, const int32
     barrier();
 
     enter(GIANT);
-    if (blockIdx.x == 0 && control[GIANT_ROOT] == 0) find_giant(vertices, parent, &control[GIANT_ROOT]);
+    if (blockIdx.x == 0) {
+        if (skips) find_giant(vertices, parent, &control[GIANT_ROOT]);
+        else if (threadIdx.x == 0) control[GIANT_ROOT] = NO_GIANT;
+    }
     barrier();
 
     enter(REST);

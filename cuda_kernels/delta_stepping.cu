@@ -36,7 +36,9 @@ share in base.
     hubs (arcs / LOCAL_ROW + 1)                       rows put aside in a round
     histogram (2 x BINS)                            pending distances beyond the threshold; the halves take turns
     control, wide_control                           counters (enum Control, enum WideControl), all 0 before the launch
+    next (next_words)                               another set of these three, which the launch behind this one uses
     timeline (PHASES)                               nanoseconds spent in each phase (enum Phase)
+    reply_word (1)                                  tells the host what it waits for
 
 Invariants.  A distance only falls, and each time it does its vertex is entered into a queue or the list, or stays
 pending; an entry whose distance has fallen since is skipped.  When the near queue is empty every vertex below the
@@ -59,19 +61,21 @@ GPUs", PPoPP 2021 (the width follows the run).  Local steps, the list that may o
 #include "delta_stepping/carried.cuh"
 
 // Launch: cooperative, BLOCK threads, at most as many blocks as are resident; control, wide_control, histogram are
-// all 0.  `symmetric` tells that both arcs of every edge are there; `group_shift` is the binary logarithm of the
-// lanes that share a row in local steps, which relax up to `local_limit` entries; `packs` that there are packed_rows.
-// Only distances below `limit` are asked for, and none beyond that of `goal`, -1 for none.  Writes distance, of which
-// what was not asked for may be too large; control[OVERFLOW] tells that a wider word is needed.  The host may set
-// control[STOP] while it runs: then it ends a round or two later, and what it has written means nothing.
+// all 0, and so are the `next_words` words at `next` afterwards.  `symmetric` tells that both arcs of every edge are
+// there; `group_shift` is the binary logarithm of the lanes that share a row in local steps, which relax up to
+// `local_limit` entries; `packs` that there are packed_rows.  Only distances below `limit` are asked for, and none
+// beyond that of `goal`, -1 for none.  Writes distance, of which what was not asked for may be too large; replies
+// whether a wider word is needed, as the launch of that `number`.  The host may set control[STOP] while it runs: then
+// it ends a round or two later, without a reply, and what it has written means nothing.
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
-delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_t limit, int32 symmetric,
-               int32 group_shift, int32 packs, uint32 local_limit, uint32 room, uint32 far_room,
+delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 vertices, index_t arcs,
+               int32 symmetric, int32 group_shift, int32 packs, uint32 local_limit, uint32 room, uint32 far_room,
                const index_t* __restrict__ offsets, const int32* __restrict__ targets,
                const weight_t* __restrict__ weights, PackedRow* packed_rows, distance_t* distance,
                int32* near_vertex, distance_t* near_length, int32* far_vertex, distance_t* far_length,
                int32* hub_vertex, distance_t* hub_length, uint64* hub_first_piece, uint32* histogram,
-               uint32* control, uint64* wide_control, uint64* timeline) {
+               uint32* control, uint64* wide_control, uint64* next, uint32 next_words, uint64* timeline,
+               uint64* reply_word) {
     __shared__ Shared shared;
     const Graph graph = {vertices, arcs, offsets, targets, weights};
     uint32 round = 0;
@@ -149,6 +153,7 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
         for (int phase = 0; phase < PHASES; ++phase) shared.spent[phase] = 0;
         shared.since = device_nanoseconds();
     }
+    clear_for_next(next, next_words);
     for (int64 v = grid_thread(); v < vertices; v += grid_threads()) distance[v] = v == source ? 0 : UNREACHED;
     if (grid_thread() == 0) {
         near(0).queue.vertex[0] = source;
@@ -357,6 +362,7 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
         enter(PULL);
     }
     if (grid_thread() == 0) {
+        reply(reply_word, number, current(&control[OVERFLOW]));
         for (int what = 0; what < TALLIES; ++what) control[STEPS + what] = shared.counted[what];
         for (int phase = 0; phase < PHASES; ++phase) timeline[phase] = shared.spent[phase];
     }

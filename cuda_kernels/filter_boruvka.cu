@@ -33,7 +33,7 @@ base.
     page_of (arcs / PAGE + 1)  the page of the list on which PAGE slots lie
     hubs (n)                   rows too long for a warp; shares the memory of `chain`
     forest (n-1)       picked edges, each by the position of one of its arcs
-    control (CONTROL_WORDS)    counters of this launch (enum Control)
+    control, next_control (CONTROL_WORDS)  counters of this launch (enum Control), and of the one behind it
     timeline (END + 1) when each phase began (enum Phase)
     cells              of the matrix between `dense` components: as many words as struct Matrix says
 
@@ -54,7 +54,8 @@ do and find them, and reading only the rows outside the giant component are ours
 #include "filter_boruvka/rounds.cuh"
 #include "filter_boruvka/matrix.cuh"
 
-// Launch: cooperative, BLOCK threads, at most as many blocks as are resident; `control` is all 0.
+// Launch: cooperative, BLOCK threads, at most as many blocks as are resident; `control` is all 0, and
+// `next_control` when it has ended.
 // `wanted` is how many arcs should be light if every vertex has arcs, 0 for all (then phases 5 and 6 are not needed);
 // `room` is how many pages the list has, at least one for each span and one more; `dense` is from how many components
 // on the rounds are made on a matrix, at most MOST_DENSE; 1 for none.
@@ -63,8 +64,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
 filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __restrict__ offsets,
                const int32* __restrict__ targets, const weight_t* __restrict__ weights, int32* label, index_t* pick,
                int32* link, int32* up, uint64* best_key, uint64* best_id, int32* chain, Edge* list, uint32 room,
-               uint32* page_of, int32* first_row, int32* hubs, index_t* forest, uint32* control, uint64* timeline,
-               uint64* cells, uint32 dense) {
+               uint32* page_of, int32* first_row, int32* hubs, index_t* forest, uint32* control, uint32* next_control,
+               uint64* timeline, uint64* cells, uint32 dense) {
     __shared__ Shared shared;
     const Graph graph = {vertices, arcs, offsets, targets, weights};
     const Pages pages = {list, room, page_of, &control[PAGES]};
@@ -105,6 +106,7 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
     }
     __syncthreads();
     enter(ROW_MINIMA);
+    clear_for_next(next_control, CONTROL_WORDS);
     if (wanted != 0) note_light_arcs(shared, graph, wanted);
     pick_row_minima(graph, static_cast<count_t>(shared.span), &shared.batches, pick, link, first_row, hubs,
                     &control[HUBS_FIRST]);

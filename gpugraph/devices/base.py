@@ -11,7 +11,7 @@ an event recorded on a stream: another stream, or the host, waits until all that
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 import numpy as np
@@ -55,8 +55,48 @@ class Kernel(Protocol):
         """
         ...
 
+    def prepared(self, grid: int, block: int, last: tuple[Any, ...], *, stop: Array | None = None) -> Launch:
+        """Return launches that differ in their first arguments only, so that little is left to do for each.
+
+        Args:
+            grid: blocks.
+            block: threads of a block.
+            last: the arguments behind those that each launch brings, as a launch takes them.
+            stop: see above.
+        """
+        ...
+
     def resident_blocks(self, block: int, shared_bytes: int = 0) -> int:
         """Return how many blocks of ``block`` threads fit on the whole device at once."""
+        ...
+
+
+class Launch(Protocol):
+    """A launch that lacks its first arguments, if any."""
+
+    def __call__(self, *first: Any) -> None:
+        """Launch with these, typed scalars; returns before the kernel has ended."""
+        ...
+
+
+class Reply(Protocol):
+    """A word of the host's that kernels write: the quickest way to tell it what it has to know before it goes on.
+
+    The kernel is given ``word`` and a number, and in the end calls ``reply()`` of common.cuh.
+    """
+
+    word: Array
+    """(1,) uint64, an argument of a kernel."""
+
+    def expect(self) -> np.uint32:
+        """Return the number of the launch that follows."""
+        ...
+
+    def wait(self) -> int:
+        """Return the 32 bits that it told; waits for them, and not for the end of the kernel.
+
+        It is 0 where the launch was stopped before it told anything.
+        """
         ...
 
 
@@ -121,6 +161,11 @@ class Device(Protocol):
     """The most shared memory that a block can have, static and dynamic together."""
     closed: bool
     """``close`` was called: the arrays are gone."""
+
+    @property
+    def reply(self) -> Reply:
+        """By which launches tell the host something, one after the other."""
+        ...
 
     def empty(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> Array:
         """Return an uninitialised array on the device."""
@@ -267,6 +312,38 @@ BLOCKS_PER_MULTIPROCESSOR = 16
 def covering_grid(device: Device, threads: int, block: int) -> int:
     """Return the number of blocks for a grid-stride kernel that has ``threads`` threads' worth of work."""
     return max(1, min(-(-threads // block), device.multiprocessors * BLOCKS_PER_MULTIPROCESSOR))
+
+
+class InTurns:
+    """Launches on words that have to be 0: each uses one set of them, and clears another for the one behind it.
+
+    So nothing is filled before a launch, but before the first, and behind one that failed.
+
+    Args:
+        device: where they run.
+        sets: both sets of words.
+        prepare: (set, set to clear) → the launch.
+
+    Attributes:
+        own: the set of the last launch.
+    """
+
+    def __init__(self, device: Device, sets: tuple[Array, Array], prepare: Callable[[Array, Array], Launch]):
+        self._device, self._sets = device, sets
+        self._launches = prepare(*sets), prepare(*sets[::-1])
+        self._turn, self._clear = 0, False
+        self.own = sets[0]
+
+    def __call__(self, *first: Any) -> None:
+        """Launch with these as the first arguments."""
+        if not self._clear:
+            for words in self._sets:
+                self._device.fill(words, 0)
+        self._clear = False  # until the launch is under way: Ctrl-C may be quicker
+        turn, self._turn = self._turn, 1 - self._turn
+        self.own = self._sets[turn]
+        self._launches[turn](*first)
+        self._clear = True
 
 
 def read_exactly(file: int, target: NDArray[np.uint8], offset: int) -> None:

@@ -19,7 +19,7 @@ from gpugraph.clock import Clock
 from gpugraph.devices.base import Array, Defines, Mark, Stopwatch, covering_grid
 from gpugraph.devices.context import begin_context
 from gpugraph.devices.cuda_runtime import DeviceMemory, check_index, import_cupy, translate, translated
-from gpugraph.devices.cuda_streams import CudaClock, CudaCopies, CudaMark, CudaStopwatch, Events, Interrupts
+from gpugraph.devices.cuda_streams import CudaClock, CudaCopies, CudaMark, CudaReply, CudaStopwatch, Events, Interrupts
 from gpugraph.devices.kernels import CompiledModule, CudaKernel, architecture_for, compile_kernels
 from gpugraph.devices.nvrtc import parameter_sizes
 from gpugraph.devices.pinned import Transfers, as_bytes
@@ -78,6 +78,7 @@ class CudaDevice:
         self._small_pointer = int(self._small.ctypes.data)
         with translated(self.label, "making a stream"):
             self.interrupts = Interrupts(self.cupy, self._stream_pointer, self._transfers.pool.take(4))
+        self.reply = CudaReply(self, self._transfers.pool.take(8))
         self._scalars: dict[Any, NDArray[Any]] = {}
         self._copy_streams: list[CudaCopies] = []
         self._modules: dict[tuple[Path, bool], tuple[CompiledModule, Any, dict[str, tuple[int, ...] | None]]] = {}
@@ -372,6 +373,7 @@ class CudaDevice:
         self._scalars.clear()
         self._small = np.empty(0, np.uint8)
         self.interrupts.close()
+        self.reply.close()
         self._memory.close()
         self._transfers.close()
 

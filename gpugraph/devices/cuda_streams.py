@@ -249,11 +249,14 @@ class Interrupts:
         Raises:
             KeyboardInterrupt: after the kernels have ended; what they were to compute is not there.
         """
-        if not self._stops:
-            return
+        if self._stops:
+            self.wait_until(lambda: False)
+
+    def wait_until(self, known: Callable[[], bool]) -> None:
+        """Wait until something is known that the last launch tells, or for the stream; Ctrl-C does the same."""
         try:
             start = time.perf_counter()
-            while self._runtime.streamQuery(self._stream) == _NOT_READY:
+            while not known() and self._runtime.streamQuery(self._stream) == _NOT_READY:
                 waited = time.perf_counter() - start
                 if waited > _EAGER_S:
                     time.sleep(min(_PAUSE_SHARE * waited, _LONGEST_PAUSE_S))
@@ -274,3 +277,40 @@ class Interrupts:
     def close(self) -> None:
         """Give the pinned word back."""
         self._word = np.empty(0, np.uint8)
+
+
+class CudaReply:
+    """A word in pinned memory, which a GPU writes where it lies, while the host looks at it.
+
+    A copy would begin when the kernel has ended, and the host would wait for the end of that.
+
+    Args:
+        device: the CudaDevice.
+        word: (8,) uint8, pinned.
+    """
+
+    def __init__(self, device: Any, word: NDArray[np.uint8]):
+        memory = device.cupy.cuda.memory
+        there = memory.MemoryPointer(memory.UnownedMemory(word.ctypes.data, 8, word, device.index), 0)
+        self.word = device.cupy.ndarray((1,), np.dtype(np.uint64), there)
+        self._device, self._seen = device, word.view(np.uint64).data
+        self._number = self._seen[0] = 0
+
+    def expect(self) -> np.uint32:
+        """Return the number of the launch that follows."""
+        self._number = self._number % 0xFFFFFFFF + 1
+        return np.uint32(self._number)
+
+    def wait(self) -> int:
+        """Return what it told; waits for that."""
+        self._device.interrupts.wait_until(self._known)
+        if not self._known():  # it has ended, or failed
+            self._device.synchronize()
+        return int(self._seen[0] & 0xFFFFFFFF) if self._known() else 0
+
+    def _known(self) -> bool:
+        return self._seen[0] >> 32 == self._number
+
+    def close(self) -> None:
+        """Give the word back."""
+        self.word, self._seen = None, memoryview(bytes(8)).cast("L")

@@ -9,9 +9,11 @@ compiler version and architecture.  A run on a GPU and the compile check without
 from __future__ import annotations
 
 import argparse
+import ctypes
 import hashlib
 import os
 import re
+import struct
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -23,7 +25,7 @@ import numpy as np
 from gpugraph import code_cache
 from gpugraph.clock import COMPILING
 from gpugraph.devices.base import Defines, KernelArgumentError, KernelCompileError
-from gpugraph.devices.cuda_runtime import translate, translated
+from gpugraph.devices.cuda_runtime import translated
 from gpugraph.devices.kernel_file import Source, define_lines, load_source
 from gpugraph.devices.nvrtc import compiler, parameter_sizes
 from gpugraph.errors import DeviceUnavailable, GpuGraphError
@@ -235,6 +237,8 @@ class CudaKernel:
         self._stream = device.stream
         self._limits: dict[tuple[Any, ...], int] = {}
         self._resident: dict[tuple[int, int], int] = {}
+        self._driver = device.cupy.cuda.driver
+        self._doing = f"launching {name}"
         self.name = name
         with translated(device.label, f"loading {name}"):
             self._function = raw.kernel
@@ -250,23 +254,41 @@ class CudaKernel:
         Raises:
             KernelArgumentError: the arguments do not fit the kernel, or the grid or block does not fit the GPU.
         """
+        self.check(grid, block, args, shared_bytes)
+        device = self._device
+        device.last_kernel = self.name
+        with translated(device.label, self._doing):
+            self._function((grid,), (block,), args, shared_bytes, self._stream, self._cooperative)
+        if stop is not None:
+            device.interrupts.add(stop.data.ptr)
+
+    def prepared(self, grid: int, block: int, last: tuple[Any, ...], *, stop: Any = None) -> PreparedLaunch:
+        """Return launches that differ in their first arguments only."""
+        return PreparedLaunch(self, grid, block, last, stop)
+
+    def check(self, grid: int, block: int, args: tuple[Any, ...], shared_bytes: int) -> None:
+        """Raise KernelArgumentError if the arguments do not fit the kernel, or grid and block not the GPU."""
         signature = (block, shared_bytes, *map(type, args))
         limit = self._limits.get(signature)
         if limit is None:
             limit = self._limits[signature] = self._admit(block, args, shared_bytes)
         if not 0 < grid <= limit:
             self._refuse(grid, block, limit)
+
+    def start(self, grid: int, block: int, parameters: int, stop: int | None) -> None:
+        """Launch with what was checked; ``parameters`` is the address of those of the arguments."""
         device = self._device
         device.last_kernel = self.name
-        try:
-            self._function((grid,), (block,), args, shared_bytes, self._stream, self._cooperative)
-        except Exception as error:
-            ours = translate(error, device=device.label, doing=f"launching {self.name}")
-            if ours is None:
-                raise
-            raise ours from error
+        with translated(device.label, self._doing):
+            if not self._driver.ctxGetCurrent():  # in a thread that has called nothing of CUDA's yet
+                device.cupy.cuda.runtime.setDevice(device.index)
+            what = (self._function.ptr, grid, 1, 1, block, 1, 1, 0, self._stream.ptr, parameters)
+            if self._cooperative:
+                self._driver.launchCooperativeKernel(*what)
+            else:
+                self._driver.launchKernel(*what, 0)
         if stop is not None:
-            device.interrupts.add(stop.data.ptr)
+            device.interrupts.add(stop)
 
     def resident_blocks(self, block: int, shared_bytes: int = 0) -> int:
         """Return how many blocks of ``block`` threads fit on the whole device at once."""
@@ -303,6 +325,56 @@ class CudaKernel:
                 f"{what}but only {limit} are resident together", where=self.name, remedy="ask resident_blocks()"
             )
         raise KernelArgumentError(f"{what}allowed are 1 to {limit}", where=self.name, remedy="correct the launch")
+
+
+class PreparedLaunch:
+    """Launches of one kernel whose last arguments lie ready for the driver; each has 8 bytes.
+
+    CuPy makes an object of each argument, and asks how large a cooperative grid may be, at every launch.
+
+    Args:
+        kernel: what is launched.
+        grid, block: its shape.
+        last: the arguments behind the first.
+        stop: a word that Ctrl-C sets, or None.
+    """
+
+    def __init__(self, kernel: CudaKernel, grid: int, block: int, last: tuple[Any, ...], stop: Any):
+        self._kernel, self._grid, self._block, self._last = kernel, grid, block, last
+        self._stop = None if stop is None else int(stop.data.ptr)
+        self._types: tuple[type, ...] | None = None  # of the first arguments that the memory below is laid out for
+
+    def __call__(self, *first: Any) -> None:
+        """Launch with these as the first arguments, NumPy scalars.
+
+        Raises:
+            KernelArgumentError: the arguments do not fit the kernel, or the grid or block does not fit the GPU.
+        """
+        types = tuple(map(type, first))
+        if types != self._types:
+            self._lay_out(first)
+            self._types = types
+        self._pack(self._values, 0, *first)
+        self._kernel.start(self._grid, self._block, self._parameters, self._stop)
+
+    def _lay_out(self, first: tuple[Any, ...]) -> None:
+        args = first + self._last
+        self._kernel.check(self._grid, self._block, args, 0)
+        values = [value if isinstance(value, np.generic) else np.uint64(value.data.ptr) for value in args]
+        self._values = (ctypes.c_uint64 * (len(args) + 1))()
+        struct.pack_into(_format(values), self._values, 0, *values)
+        begin = ctypes.addressof(self._values)
+        self._addresses = (ctypes.c_void_p * (len(args) + 1))(*range(begin, begin + 8 * len(args), 8))
+        self._parameters = ctypes.addressof(self._addresses)
+        self._pack = struct.Struct(_format(values[: len(first)])).pack_into
+
+
+def _format(values: Sequence[Any]) -> str:
+    """Return how ``struct`` writes NumPy scalars, each at the beginning of 8 bytes."""
+    return "=" + "".join(f"{_CHARACTERS[value.dtype]}{8 - value.itemsize}x" for value in values)
+
+
+_CHARACTERS = {np.dtype(char): char for char in "?bBhHiIqQefd"}
 
 
 def check_arguments(kernel: str, args: tuple[Any, ...], array_type: Any, sizes: tuple[int, ...] | None) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from gpugraph.clock import Clock, HostClock, HostStopwatch
-from gpugraph.devices.base import Array, Defines, Mark, Stopwatch, check_copy, read_exactly
+from gpugraph.devices.base import Array, Defines, Launch, Mark, Stopwatch, check_copy, read_exactly
 from gpugraph.emulator.module import MAX_SHARED_BYTES, MAX_THREADS, SimtKernel, SimtModule
 from gpugraph.emulator.races import Race, unexplained
 from gpugraph.emulator.sanitize import check_running_sanitized
@@ -104,6 +104,24 @@ class HostCopies:
         return HostMark()
 
 
+class HostReply:
+    """The reply of a launch that has ended when it returns."""
+
+    def __init__(self) -> None:
+        self.word = np.zeros(1, np.uint64)
+        self._number = 0
+
+    def expect(self) -> np.uint32:
+        """Return the number of the launch that follows."""
+        self._number += 1
+        return np.uint32(self._number)
+
+    def wait(self) -> int:
+        """Return what it told."""
+        number, told = divmod(int(self.word[0]), 1 << 32)
+        return told if number == self._number else 0
+
+
 MULTIPROCESSORS = 4
 THREADS_PER_MULTIPROCESSOR = 512
 BLOCKS_PER_MULTIPROCESSOR = 16
@@ -142,6 +160,10 @@ class EmulatedKernel:
             launch()
         else:
             _run_until_stopped(launch, stop)
+
+    def prepared(self, grid: int, block: int, last: tuple[Any, ...], *, stop: Array | None = None) -> Launch:
+        """Return launches that differ in their first arguments only."""
+        return lambda *first: self(grid, block, (*first, *last), stop=stop)
 
     def resident_blocks(self, block: int, shared_bytes: int = 0) -> int:
         """Return how many blocks of ``block`` threads fit on the device at once."""
@@ -199,6 +221,7 @@ class EmulatedDevice:
         if sanitize:
             check_running_sanitized()
         self.build = "sanitize" if sanitize else "races" if races else "threads" if self.threads > 1 else "plain"
+        self.reply = HostReply()
         self._memory = Memory()
         self._launches = 0
         self._modules: dict[tuple[str, tuple[str, ...], bool], SimtModule] = {}

@@ -9,6 +9,8 @@ import contextlib
 import ctypes
 import math
 from collections.abc import Iterator
+from ctypes import c_void_p
+from itertools import count, takewhile
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
@@ -70,10 +72,9 @@ def using_allocator(allocator: Any) -> Iterator[None]:
 
 
 class FakeFunction:
-    ptr = 1234
-
     def __init__(self, cupy: FakeCupy, name: str):
-        self.cupy, self.name = cupy, name
+        self.cupy, self.name, self.ptr = cupy, name, len(cupy.functions)
+        cupy.functions.append(name)
 
     def __call__(self, grid: Any, block: Any, args: Any, shared: int, stream: Any, cooperative: bool) -> None:
         if self.cupy.launch_error is not None:
@@ -94,6 +95,9 @@ class FakeCupy:
     def __init__(self, gpus: int = 1, free_bytes: int = 1 << 30, status: int = 0):
         self.ndarray = FakeArray
         self.launches: list[tuple[Any, ...]] = []
+        self.launched_with: list[tuple[bytes, ...]] = []  # by the driver's own launches: 8 bytes for each argument
+        self.functions: list[str] = []
+        self.context = 1
         self.launch_error: Exception | None = None
         self.sync_error: Exception | None = None
         self.modules: list[tuple[str, bool]] = []
@@ -109,7 +113,7 @@ class FakeCupy:
             CUDARuntimeError=CUDARuntimeError,
             is_hip=False,
             getDeviceCount=self._count,
-            setDevice=lambda index: None,
+            setDevice=lambda index: setattr(self, "context", 1),
             getDeviceProperties=lambda index: {"name": b"Fake H200", "uuid": bytes(range(16))},
             deviceGetAttribute=lambda attribute, index: attribute,
             cudaDevAttrMultiProcessorCount=132,
@@ -137,7 +141,12 @@ class FakeCupy:
         self.cuda = SimpleNamespace(
             runtime=runtime,
             memory=memory,
-            driver=SimpleNamespace(occupancyMaxActiveBlocksPerMultiprocessor=lambda function, block, shared: 2),
+            driver=SimpleNamespace(
+                occupancyMaxActiveBlocksPerMultiprocessor=lambda function, block, shared: 2,
+                ctxGetCurrent=lambda: self.context,
+                launchKernel=lambda *what: self._launch(False, *what[:-1]),
+                launchCooperativeKernel=lambda *what: self._launch(True, *what),
+            ),
             Device=lambda index: SimpleNamespace(compute_capability="90"),
             Stream=lambda non_blocking: FakeStream(self),
             using_allocator=using_allocator,
@@ -159,6 +168,16 @@ class FakeCupy:
             )
 
         return SimpleNamespace(get_function=get_function, module=SimpleNamespace(path=path))
+
+    def _launch(self, cooperative: bool, function: int, *what: int) -> None:
+        assert self.context, "the driver wants a context"
+        if self.launch_error is not None:
+            raise self.launch_error
+        grid, _, _, block, _, _, shared, _, parameters = what
+        pointers = takewhile(bool, (c_void_p.from_address(parameters + at).value for at in count(0, 8)))
+        values = tuple(ctypes.string_at(pointer, 8) for pointer in pointers)
+        self.launches.append((self.functions[function], (grid,), (block,), len(values), shared, cooperative))
+        self.launched_with.append(values)
 
     def _count(self) -> int:
         if self.status:

@@ -68,6 +68,51 @@ def test_arguments_are_checked_against_the_compiled_kernel(device: CudaDevice, c
     assert cupy.launches == []
 
 
+def test_a_prepared_launch_hands_the_driver_each_argument_in_its_own_bytes(device: CudaDevice, cupy: FakeCupy) -> None:
+    array, other = device.empty(256, np.uint32), device.empty(256, np.uint32)
+    addresses = [np.uint64(one.data.ptr).tobytes() for one in (array, other)]
+    launch = device.kernel("probe.cu", "probe_copy", cooperative=True).prepared(264, 256, (array, other, N))
+    launch()
+    launch()
+    assert cupy.launches == [("probe_copy", (264,), (256,), 3, 0, True)] * 2
+    assert cupy.launched_with == [(*addresses, N.tobytes())] * 2
+
+
+@pytest.mark.parametrize("first", [np.int64(-3), np.uint64(2**64 - 1), np.float64(-0.5)])
+def test_the_first_arguments_of_a_prepared_launch_change_with_each(
+    device: CudaDevice, cupy: FakeCupy, first: np.generic
+) -> None:
+    array = device.empty(256, np.uint32)
+    launch = device.kernel("probe.cu", "probe_copy").prepared(7, 64, (array, N))
+    for value in (np.int64(5), first, np.int64(5)):
+        launch(value)
+        assert cupy.launched_with[-1] == (value.tobytes(), np.uint64(array.data.ptr).tobytes(), N.tobytes())
+    assert cupy.launches == [("probe_copy", (7,), (64,), 3, 0, False)] * 3
+
+
+def test_a_prepared_launch_is_refused_as_any_other(device: CudaDevice, cupy: FakeCupy) -> None:
+    array = device.empty(256, np.uint32)
+    kernel = device.kernel("probe.cu", "probe_copy", cooperative=True)
+    with pytest.raises(KernelArgumentError, match="only 264 are resident together"):
+        kernel.prepared(265, 256, (array, array, N))()
+    launch = kernel.prepared(264, 256, (array, N))
+    with pytest.raises(KernelArgumentError, match="argument 0: uint32 is 4 bytes, the kernel takes 8"):
+        launch(np.uint32(1))
+    with pytest.raises(KernelArgumentError, match="2 arguments are given, the kernel takes 3"):
+        launch()
+    assert cupy.launches == []
+    cupy.launch_error = CUDARuntimeError(720, "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE")
+    with pytest.raises(GpuGraphError, match=r"launching probe_copy.*larger than what is resident"):
+        launch(np.int64(1))
+
+
+def test_a_prepared_launch_takes_the_gpu_in_a_thread_that_has_not_yet(device: CudaDevice, cupy: FakeCupy) -> None:
+    launch = device.kernel("probe.cu", "probe_nothing").prepared(1, 32, ())
+    cupy.context = 0
+    launch()
+    assert cupy.context == 1
+
+
 def test_more_shared_memory_than_usual_is_asked_for_before_the_launch(device: CudaDevice, cupy: FakeCupy) -> None:
     kernel = device.kernel("probe.cu", "probe_nothing")
     kernel(1, 32, (), shared_bytes=100 << 10)

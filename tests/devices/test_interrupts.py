@@ -95,6 +95,29 @@ def test_delta_stepping_stops_when_asked(seed: int) -> None:
 
 
 @needs_compiler
+@pytest.mark.parametrize("how", ["stopped", "refused"])
+def test_a_search_behind_one_that_was_not_made_finds_all(monkeypatch: pytest.MonkeyPatch, how: str) -> None:
+    device = EmulatedDevice(seed=3)
+    state = delta_stepping.State(make_resident(path(900), device)[0], device)
+    launch = EmulatedKernel.__call__
+
+    def halted(self: EmulatedKernel, *args: Any, stop: Any) -> None:
+        if how == "stopped":
+            stop[...] = 1
+            launch(self, *args, stop=stop)
+        raise KeyboardInterrupt
+
+    for source in (0, 5, 899):
+        with monkeypatch.context() as patch:
+            patch.setattr(EmulatedKernel, "__call__", halted)
+            with pytest.raises(KeyboardInterrupt):
+                delta_stepping.run(state, NullClock(), source)
+        for begin in (source, 450):
+            words = device.download(delta_stepping.run(state, NullClock(), begin))
+            assert words.tolist() == [abs(v - begin) for v in range(900)]
+
+
+@needs_compiler
 @pytest.mark.usefixtures("asked_at_once")
 @pytest.mark.parametrize("count", [1, 40])
 def test_searches_from_many_sources_stop_when_asked(count: int) -> None:
@@ -190,6 +213,7 @@ WAITS: dict[str, Callable[[CudaDevice], Any]] = {
     "read": lambda device: device.read(device.full(1, 0, np.uint32)),
     "download": lambda device: device.download(device.full(100_000, 0, np.uint32)),
     "stopwatch": lambda device: device.stopwatch().seconds,
+    "reply": lambda device: device.reply.wait() if device.reply.expect() else None,
 }
 
 
@@ -212,6 +236,8 @@ def test_a_wait_ends_with_the_kernel_and_sets_nothing(device: CudaDevice, cupy: 
     WAITS[name](device)
     assert cupy.busy == []
     assert stop.host.tolist() == [0]
+    if name == "reply":
+        return
     cupy.busy = [ctrl_c]
     WAITS[name](device)  # nothing is under way that can be stopped: CUDA's own wait will do
     assert cupy.busy == [ctrl_c]
@@ -246,6 +272,49 @@ def test_a_kernel_that_fails_while_it_is_waited_for_is_told(device: CudaDevice, 
     cupy.sync_error = CUDARuntimeError(700, "cudaErrorIllegalAddress")
     with pytest.raises(GpuGraphError, match="outside its arrays"):
         device.synchronize()
+
+
+# ------------------------------------------------------------------ replies
+
+
+def replied(device: CudaDevice, number: int, told: int) -> Callable[[], int]:
+    """Return what writes a reply as a kernel would, which then goes on for a while."""
+
+    def write() -> int:
+        device.reply.word.host[0] = number << 32 | told
+        return busy()
+
+    return write
+
+
+def test_a_reply_is_known_before_the_kernel_has_ended(device: CudaDevice, cupy: FakeCupy) -> None:
+    for told in (0, 1, 2**32 - 1):
+        stop, number = launched(device), int(device.reply.expect())
+        cupy.busy = [busy, replied(device, number, told), ctrl_c]
+        assert device.reply.wait() == told
+        assert cupy.busy == [ctrl_c]
+        device.synchronize()  # nothing is under way that can be stopped
+        assert cupy.busy == [ctrl_c]
+        assert stop.host.tolist() == [0]
+    cupy.busy = []
+
+
+def test_the_reply_of_another_launch_is_none(device: CudaDevice, cupy: FakeCupy) -> None:
+    number = int(device.reply.expect())
+    device.reply.word.host[0] = number << 32 | 5
+    assert device.reply.wait() == 5
+    assert device.reply.expect() != number
+    cupy.busy = [busy, busy]
+    assert device.reply.wait() == 0, "it has ended without one, as if it had been stopped"
+    assert cupy.busy == []
+
+
+def test_a_kernel_that_fails_before_its_reply_is_told(device: CudaDevice, cupy: FakeCupy) -> None:
+    device.reply.expect()
+    cupy.busy = [busy, lambda: 700]
+    cupy.sync_error = CUDARuntimeError(700, "cudaErrorIllegalAddress")
+    with pytest.raises(GpuGraphError, match="outside its arrays"):
+        device.reply.wait()
 
 
 # ------------------------------------------------------------------ on a GPU

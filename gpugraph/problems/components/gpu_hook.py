@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from gpugraph.clock import Clock, add_stamps
-from gpugraph.devices.base import Array, Device, Kernel
+from gpugraph.devices.base import Array, Device, InTurns, Kernel, Launch
 from gpugraph.devices.kernel_file import Arrays, ArrayTable, KernelFile, needs, product
 from gpugraph.graph.device_rows import DeviceRows
 from gpugraph.graph.digest import array_digest
@@ -30,7 +30,7 @@ def arrays(sizes: InputSizes) -> ArrayTable:
     n = sizes.vertices
     return {
         **dict.fromkeys(("parent", "least", "hubs"), (n, np.int32)),
-        "control": (FILE["CONTROL_WORDS"], np.uint32),
+        **dict.fromkeys(("control_0", "control_1"), (FILE["CONTROL_WORDS"], np.uint32)),
         "timeline": (len(FILE.phases), np.uint64),
     }
 
@@ -56,6 +56,19 @@ class State(Arrays):
         self.view, self.block = view, FILE["BLOCK"]
         self.kernel = load_kernel(view, device)
         self.grid = max(1, min(-(-view.vertices // self.block), self.kernel.resident_blocks(self.block)))
+        self.start = InTurns(device, (self.control_0, self.control_1), self.prepared)
+
+    def prepared(self, control: Array, next_control: Array) -> Launch:
+        """Return the launch on one set of control words, which clears the next."""
+        view = self.view
+        made = self.parent, self.least, self.hubs, control, next_control, self.timeline
+        arguments = (np.int32(view.vertices), view.offsets, view.targets, *made)
+        return self.kernel.prepared(self.grid, self.block, arguments)
+
+    @property
+    def control(self) -> Array:
+        """The control words of the last run."""
+        return self.start.own
 
 
 def load_kernel(view: ResidentView | DeviceRows | GraphPart, device: Device) -> Kernel:
@@ -65,22 +78,12 @@ def load_kernel(view: ResidentView | DeviceRows | GraphPart, device: Device) -> 
 
 def run(state: State, clock: Clock) -> Array:
     """Find the components; returns the device array of labels, ``state.parent``."""
-    view, device = state.view, state.device
-    if view.vertices == 0:
+    device = state.device
+    if state.view.vertices == 0:
         return state.parent
-    device.fill(state.control, 0)
-    if not state.giant:
-        device.fill(state.control[FILE["GIANT_ROOT"] : FILE["GIANT_ROOT"] + 1], FILE["NO_GIANT"])
     if clock.timing:
         device.fill(state.timeline, 0)
-    state.kernel(
-        state.grid,
-        state.block,
-        (
-            *(np.int32(view.vertices), view.offsets, view.targets),
-            *(state.parent, state.least, state.hubs, state.control, state.timeline),
-        ),
-    )
+    state.start(np.int32(state.giant))
     if clock.timing:
         add_stamps(clock, FILE.phases, device.download(state.timeline))
     return state.parent

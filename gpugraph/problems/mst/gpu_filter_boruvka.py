@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from gpugraph.clock import Clock, add_stamps
-from gpugraph.devices.base import Array, Device, Kernel
+from gpugraph.devices.base import Array, Device, InTurns, Kernel, Launch
 from gpugraph.devices.kernel_file import Arrays, ArrayTable, KernelFile, needs, product
 from gpugraph.graph.view import ResidentView
 from gpugraph.problems.algorithm import InputSizes
@@ -53,7 +53,7 @@ def arrays(sizes: InputSizes) -> ArrayTable:
         "page_of": (sizes.arcs // page + 1, np.uint32),
         "first_row": (most_spans(sizes), np.int32),
         "forest": (max(n - 1, 1), index),
-        "control": (FILE["CONTROL_WORDS"], np.uint32),
+        **dict.fromkeys(("control_0", "control_1"), (FILE["CONTROL_WORDS"], np.uint32)),
         "cells": (matrix_words(dense(sizes)), np.uint64),
         "timeline": (len(FILE.phases), np.uint64),
     }
@@ -104,7 +104,6 @@ class State(Arrays):
         self.view = view
         n, arcs = view.vertices, view.arcs
         self.hubs = self.chain  # hubs are noted while rows are read, numbers while rounds are made
-        self.forest_edges = self.control[FILE["FOREST"] : FILE["FOREST"] + 1]
         self.kernel = load_kernel(view, device)
         self.block = block(view.index_bits, view.weights.dtype)
         work = max(n, arcs // ARCS_PER_THREAD)
@@ -114,17 +113,32 @@ class State(Arrays):
         self.dense = dense(view)
 
     @cached_property
-    def arguments(self) -> tuple[Any, ...]:
-        """What the kernel takes, the same in every run."""
+    def start(self) -> InTurns:
+        """The launch."""
+        return InTurns(self.device, (self.control_0, self.control_1), self.prepared)
+
+    @property
+    def control(self) -> Array:
+        """The control words of the last run."""
+        return self.start.own
+
+    @property
+    def forest_edges(self) -> Array:
+        """(1,) uint32: how many edges it found."""
+        return self.control[FILE["FOREST"] : FILE["FOREST"] + 1]
+
+    def prepared(self, control: Array, next_control: Array) -> Launch:
+        """Return the launch on one set of control words, which clears the next."""
         view = self.view
-        return (
+        arguments = (
             *(np.int32(view.vertices), view.index_dtype.type(view.arcs), np.uint64(self.wanted)),
             *(view.offsets, view.targets, view.weights),
             *(self.label, self.pick, self.link, self.up, self.best_key, self.best_id, self.chain),
             *(self.list, np.uint32(self.room), self.page_of, self.first_row, self.hubs),
-            *(self.forest, self.control, self.timeline),
+            *(self.forest, control, next_control, self.timeline),
             *(self.cells, np.uint32(self.dense)),
         )
+        return self.kernel.prepared(self.grid, self.block, arguments)
 
 
 def block(index_bits: int, weights: np.dtype[Any]) -> int:
@@ -145,10 +159,9 @@ def state_bytes(sizes: InputSizes) -> int:
 
 def run(state: State, clock: Clock) -> Array:
     """Find the forest; returns the device array of an arc of each of its edges, ``state.forest``."""
-    state.device.fill(state.control, 0)
     if clock.timing:
         state.device.fill(state.timeline, 0)
-    state.kernel(state.grid, state.block, state.arguments)
+    state.start()
     if clock.timing:
         tell_phases(state, clock)
     return state.forest

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from gpugraph.clock import Clock
-from gpugraph.devices.base import Array, Device, Kernel
+from gpugraph.devices.base import Array, Device, InTurns, Kernel, Launch
 from gpugraph.devices.kernel_file import KernelFile, needs
 from gpugraph.graph.digest import array_digest
 from gpugraph.graph.view import ResidentView
@@ -44,11 +44,11 @@ ARCS_PER_THREAD = 8
 """A grid much larger than its work only makes the barriers slower."""
 
 
-def arrays(sizes: InputSizes, bits: int) -> dict[str, tuple[int, DTypeLike]]:
-    """Return the arrays of a run with distances of ``bits``, in the kernel's order (meaning: delta_stepping.cu).
+ArrayTable = dict[str, tuple[int, DTypeLike]]
 
-    From the histogram on they have to be 0 before a launch.
-    """
+
+def arrays(sizes: InputSizes, bits: int) -> ArrayTable:
+    """Return the arrays of a run with distances of ``bits``, in the kernel's order (meaning: delta_stepping.cu)."""
     word = np.dtype(f"u{bits // 8}")
     room, far_room, hubs = rooms(sizes)
     return {
@@ -61,6 +61,12 @@ def arrays(sizes: InputSizes, bits: int) -> dict[str, tuple[int, DTypeLike]]:
         "hub_vertex": (hubs, np.int32),
         "hub_length": (hubs, word),
         "hub_first_piece": (hubs, np.uint64),
+    }
+
+
+def counters(bits: int) -> ArrayTable:
+    """Return the arrays that follow, which have to be 0 before a launch: there are two sets of them."""
+    return {
         "histogram": (2 * FILE.constant("BINS", {"DISTANCE_BITS": bits}), np.uint32),
         "control": (FILE["CONTROL_WORDS"], np.uint32),
         "wide_control": (FILE["WIDE_CONTROL_WORDS"], np.uint64),
@@ -77,46 +83,50 @@ class State:
         self.timeline = device.empty(len(FILE.phases), np.uint64)
         self.bits = 0
         self.overflow = False  # of the last search: a sum of integers did not fit
-        self.arrays: dict[str, Array] = {}
         self.arena: Array = device.empty(arena_words(view, self.narrow), np.uint64)
-        self.control: Array = None
-        self.zeros: Array = None
-        self.stop: Array = None
-        self.sizes = (np.int32(view.vertices), view.index_dtype.type(view.arcs))
-        self.arguments: tuple[Any, ...] = ()  # what a launch is given beside the sizes and what is asked for
+        self.arrays: dict[str, Array] = {}
+        self.start: Any = None
         self.use_width(self.narrow)
 
     def use_width(self, bits: int) -> None:
         """Hold distances in words of 32 or 64 bits."""
         if bits == self.bits:
             return
-        view, words = self.view, arena_words(self.view, bits)
+        view, device, words = self.view, self.device, arena_words(self.view, bits)
         if words > len(self.arena):
-            self.arrays, self.arguments = {}, ()
-            self.stop = self.control = self.zeros = self.arena = None  # their memory is needed for the wider words
-            self.device.require(8 * words)
-            self.arena = self.device.empty(words, np.uint64)
-        self.bits, used = bits, 0
-        for name, (count, dtype) in arrays(view, bits).items():
-            first, used = used, used + words_of(count, dtype)
-            self.arrays[name] = self.arena[first:used].view(dtype)[:count]
-            if name == "histogram":
-                self.zeros = self.arena[first:words]  # what has to be 0 before a launch
-        self.control = self.arrays["control"]
-        self.kernel = load_kernel(view, self.device, bits)
+            self.arrays = {}
+            self.start = self.arena = None  # their memory is needed for the wider words
+            device.require(8 * words)
+            self.arena = device.empty(words, np.uint64)
+        self.bits = bits
+        self.kernel = load_kernel(view, device, bits)
         work = max(view.vertices, view.arcs // ARCS_PER_THREAD)
         self.grid = max(1, min(-(-work // self.block), self.kernel.resident_blocks(self.block)))
-        self.stop = self.control[FILE["STOP"] : FILE["STOP"] + 1]
-        room, far_room, _ = rooms(view)
-        self.arguments = (
-            *(np.int32(not view.host.graph.directed), np.int32(group_shift(view)), np.int32(packs(view, bits))),
-            *(np.uint32(local_limit(self)), np.uint32(room), np.uint32(far_room)),
-            *(view.offsets, view.targets, view.weights, *self.arrays.values(), self.timeline),
+        self.endless = first_beyond(None, view.weights.dtype, bits)
+        self.arrays, rest = carve(self.arena, arrays(view, bits))
+        size = words_of(counters(bits))
+        self.start = InTurns(device, (rest[:size], rest[size : 2 * size]), self.prepared)
+
+    def prepared(self, own: Array, next_: Array) -> Launch:
+        """Return the launch on one set of counters, which clears the next."""
+        view, counted = self.view, carve(own, counters(self.bits))[0]
+        stop, (room, far_room, _) = counted["control"][FILE["STOP"] : FILE["STOP"] + 1], rooms(view)
+        arguments = (
+            *(np.int32(view.vertices), view.index_dtype.type(view.arcs), np.int32(not view.host.graph.directed)),
+            *(np.int32(group_shift(view)), np.int32(packs(view, self.bits)), np.uint32(local_limit(self))),
+            *(np.uint32(room), np.uint32(far_room), view.offsets, view.targets, view.weights, *self.arrays.values()),
+            *(*counted.values(), next_, np.uint32(len(next_)), self.timeline, self.device.reply.word),
         )
+        return self.kernel.prepared(self.grid, self.block, arguments, stop=stop)
+
+    @property
+    def control(self) -> Array:
+        """The control words of the last search."""
+        return carve(self.start.own, counters(self.bits))[0]["control"]
 
     def overflowed(self) -> bool:
-        """Read back whether a sum of integers did not fit a word."""
-        return self.view.weights.dtype.kind != "f" and bool(self.device.read(self.control, FILE["OVERFLOW"]))
+        """Wait until the kernel tells whether a sum of integers did not fit a word."""
+        return self.view.weights.dtype.kind != "f" and bool(self.device.reply.wait())
 
 
 def rooms(sizes: InputSizes) -> tuple[int, int, int]:
@@ -124,14 +134,23 @@ def rooms(sizes: InputSizes) -> tuple[int, int, int]:
     return sizes.vertices, sizes.vertices // FAR_SHARE + 1024, sizes.arcs // FILE["LOCAL_ROW"] + 1
 
 
-def words_of(count: int, dtype: DTypeLike) -> int:
-    """Return the words of 8 bytes that an array takes; every one begins on a word."""
-    return -(-count * np.dtype(dtype).itemsize // 8)
+def words_of(table: ArrayTable) -> int:
+    """Return the words of 8 bytes that arrays take; every one begins on a word."""
+    return sum(-(-count * np.dtype(dtype).itemsize // 8) for count, dtype in table.values())
+
+
+def carve(arena: Array, table: ArrayTable) -> tuple[dict[str, Array], Array]:
+    """Return the arrays of a table, carved out of words of 8 bytes, and what is left of these."""
+    made = {}
+    for name, (count, dtype) in table.items():
+        words = words_of({name: (count, dtype)})
+        made[name], arena = arena[:words].view(dtype)[:count], arena[words:]
+    return made, arena
 
 
 def arena_words(sizes: InputSizes, bits: int) -> int:
     """Return the size of the arena, in words of 8 bytes, for distances of ``bits``."""
-    return sum(words_of(count, dtype) for count, dtype in arrays(sizes, bits).values())
+    return words_of(arrays(sizes, bits)) + 2 * words_of(counters(bits))
 
 
 def state_bytes(sizes: InputSizes) -> int:
@@ -157,7 +176,7 @@ def run(state: State, clock: Clock, source: int, goal: int | None = None, cutoff
     """
     state.use_width(state.narrow)
     search(state, clock, source, goal, cutoff)
-    state.overflow = state.overflowed()  # the one read-back
+    state.overflow = state.overflowed()  # all that the host waits for
     if state.bits == 32 and state.overflow:
         clock.count("restarts")
         state.use_width(64)
@@ -168,10 +187,9 @@ def run(state: State, clock: Clock, source: int, goal: int | None = None, cutoff
 
 def search(state: State, clock: Clock, source: int, goal: int | None = None, cutoff: float | None = None) -> None:
     """Launch the search with distances of the present width."""
-    state.device.fill(state.zeros, 0)
-    end = first_beyond(cutoff, state.view.weights.dtype, state.bits)
-    asked = (np.int32(source), np.int32(-1 if goal is None else goal), end)
-    state.kernel(state.grid, state.block, (*state.sizes, *asked, *state.arguments), stop=state.stop)
+    end = state.endless if cutoff is None else first_beyond(cutoff, state.view.weights.dtype, state.bits)
+    number = state.device.reply.expect()
+    state.start(np.int32(source), np.int32(-1 if goal is None else goal), end, number)
     if clock.timing:
         tell_phases(state, clock)
 
