@@ -160,7 +160,7 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
         near(0).queue.length[0] = 0;
         control[NEAR] = 1;
     }
-    Outbox outbox = {shared, graph, distance, control, true, false, 0, 0, 0, 0};
+    Outbox outbox = {shared, graph, distance, control, true, 0, 0, 0, 0};
     Push push = {graph, distance, control, outbox, sample_weights(shared, graph, symmetric != 0)};
     if (threadIdx.x == 0) {
         distance_t threshold = word_of(shared.delta, weight_t());

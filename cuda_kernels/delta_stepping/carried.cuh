@@ -56,7 +56,7 @@ struct Carrier {
     Push& push;
     const PackedRow* rows;
     uint32 turn, first, held;
-    uint32 wins;  // a lane's own: distances that it has lowered, and in the upper half those that were near already
+    Counts counts;
 
     __device__ __forceinline__ uint32 slot(uint32 i) const {
         return threadIdx.x / WARP * CARRIED + (first + i) % CARRIED;
@@ -115,7 +115,7 @@ struct Carrier {
             vertex = outbox.shared.carried_vertex[from];
         }
         __syncwarp();
-        outbox.count(RELAXED, taken);
+        if (lane_id() == 0) counts.relaxed += taken;
         first += taken;
         held -= taken;
         // Rows that are too long to be packed are read as they are, or put aside if they are hubs.
@@ -165,7 +165,7 @@ struct Carrier {
         const bool won = sum < before && tails == length, is_near = sum < threshold;
         take(won && is_near, head, sum, row);
         outbox.push_far(__ballot_sync(FULL_MASK, won && !is_near), head, sum);
-        if (won) wins += before < threshold ? (1u << 16) + 1 : 1;
+        if (won) counts.note_lowered(before, threshold);
     }
 };
 
@@ -175,7 +175,7 @@ __device__ __forceinline__ uint32 relax_carried(Push& push, const PackedRow* row
     Outbox& outbox = push.outbox;
     Shared& shared = outbox.shared;
     const uint32 mine = threadIdx.x / WARP + lane_id() * WARPS;  // this lane's of the entries of the block
-    Carrier carrier = {push, rows, 0, 0, 0, 0};
+    Carrier carrier = {push, rows, 0, 0, 0, {0, 0}};
     bool there = false;
     int32 vertex = 0;
     distance_t length = 0;
@@ -208,10 +208,7 @@ __device__ __forceinline__ uint32 relax_carried(Push& push, const PackedRow* row
         __syncthreads();
     }
     if (shared.local_count[(carrier.turn + 2) % 3] == 0) tell_dry(shared, push.control);
-    if (carrier.wins != 0) {
-        atomicAdd(&shared.tallies[PUSHED], carrier.wins & 0xffff);
-        atomicAdd(&shared.tallies[REPEATED], carrier.wins >> 16);
-    }
+    carrier.counts.tell(shared);
     outbox.enqueue(__ballot_sync(FULL_MASK, there), vertex, length);
     return (carrier.turn - 1) * OWN_STEPS;
 }

@@ -16,15 +16,20 @@ __device__ __forceinline__ Row row_of(const Graph& graph, int32 vertex, distance
 // what could have been asked for before: arcs are read while the distance tells whether the row is stale, and where the
 // row of a head begins is read while its distance is lowered.  Where a row has the whole warp, two arcs of a lane are
 // under way at once.  All lanes must call.
-__device__ __forceinline__ void relax_groups(Push& push, Row row, int32 group, const Hubs& hubs) {
+__device__ __forceinline__ void relax_groups(Push& push, Row row, int32 group, const Hubs& hubs, Counts& counts) {
     const Graph& graph = push.graph;
+    Outbox& outbox = push.outbox;
+    const distance_t threshold = outbox.shared.threshold;
     index_t at = row.begin + static_cast<index_t>(lane_id() & (group - 1));
     const distance_t now = row.begin < row.end ? current(&push.distance[row.vertex]) : row.length;
-    const int32 most = LOCAL_TURNS * group > LOCAL_ROW ? LOCAL_TURNS * group : LOCAL_ROW;
-    const bool is_hub = row.end - row.begin >= most;
-    if (__any_sync(FULL_MASK, is_hub)) {  // else nobody waits for `now` yet
-        append_hubs(hubs, row, is_hub && at == row.begin && now == row.length, push.control);
-        if (is_hub) row.end = row.begin;
+    bool more = __any_sync(FULL_MASK, row.end - row.begin > group);
+    if (more) {
+        const int32 most = LOCAL_TURNS * group > LOCAL_ROW ? LOCAL_TURNS * group : LOCAL_ROW;
+        const bool is_hub = row.end - row.begin >= most;
+        if (__any_sync(FULL_MASK, is_hub)) {  // else nobody waits for `now` yet
+            append_hubs(hubs, row, is_hub && at == row.begin && now == row.length, push.control);
+            if (is_hub) row.end = row.begin;
+        }
     }
     const auto read = [&](index_t arc, int32* head, weight_t* weight) {
         if (arc >= row.end) return;
@@ -37,15 +42,24 @@ __device__ __forceinline__ void relax_groups(Push& push, Row row, int32 group, c
         const distance_t sum = extended(row.length, weight);
         if (SUMS_OVERFLOW && sum == UNREACHED && push.horizon == UNREACHED) push.note_overflow(head);
         if (sum >= push.horizon) return sum;
-        if (begin != nullptr && sum < push.outbox.shared.threshold) {
+        if (begin != nullptr && sum < threshold) {
             *begin = graph.offsets[head];
             *end = graph.offsets[head + 1];
         }
         *before = atomicMin(&push.distance[head], sum);
         return sum;
     };
-    while (__any_sync(FULL_MASK, at < row.end)) {
-        const bool two = group == WARP && __any_sync(FULL_MASK, at + WARP < row.end);
+    // Take in a vertex whose distance was `before`, if it has fallen.  All lanes must call.
+    const auto take = [&](const Row& head, distance_t before) {
+        const bool won = head.length < before, is_near = head.length < threshold;
+        if (won) counts.note_lowered(before, threshold);
+        const unsigned nears = __ballot_sync(FULL_MASK, won && is_near);
+        if (nears != 0) outbox.push_locally(nears, head);
+        outbox.push_far(__ballot_sync(FULL_MASK, won && !is_near), head.vertex, head.length);
+    };
+    if (at == row.begin && at < row.end && now == row.length) counts.relaxed += 1;
+    do {
+        const bool two = more && group == WARP && __any_sync(FULL_MASK, at + WARP < row.end);
         Row head = {0, UNREACHED, 0, 0};
         int32 other = 0;
         weight_t weight = 0, other_weight = 0;
@@ -54,17 +68,19 @@ __device__ __forceinline__ void relax_groups(Push& push, Row row, int32 group, c
         if (two) read(at + WARP, &other, &other_weight);
         head.length = lower(at, head.vertex, weight, &before, &head.begin, &head.end);
         if (two) other_sum = lower(at + WARP, other, other_weight, &other_before, nullptr, nullptr);
-        const bool relaxed = at == row.begin && at < row.end && now == row.length;
-        push.outbox.count(RELAXED, __popc(__ballot_sync(FULL_MASK, relaxed)));
-        bool won = head.length < before;
-        push.outbox.push_row(won, head, won && before < push.outbox.shared.threshold);
+        take(head, before);
         if (two) {
-            won = other_sum < other_before;
-            push.outbox.push(won, other, other_sum, won && other_before < push.outbox.shared.threshold);
+            head = {other, other_sum, 0, 0};
+            if (other_sum < other_before && other_sum < threshold) {
+                head.begin = graph.offsets[other];
+                head.end = graph.offsets[other + 1];
+            }
+            take(head, other_before);
             at += WARP;
         }
         at += static_cast<index_t>(group);
-    }
+        more = more && __any_sync(FULL_MASK, at < row.end);
+    } while (more);
 }
 
 // Tell that this block has nothing left, in a round that began with entries for all blocks.  Who makes such blocks most
@@ -173,7 +189,6 @@ __device__ __forceinline__ void deal(Shared& shared, const Graph& graph, const d
 __device__ __forceinline__ uint32 relax_locally(Push& push, int group_shift, const Hubs& hubs) {
     Outbox& outbox = push.outbox;
     Shared& shared = outbox.shared;
-    outbox.local = true;
     if (threadIdx.x < NEARNESSES) shared.nearness[threadIdx.x] = 0;
     if (threadIdx.x == 0) {
         const int bits = 64 - __clzll(static_cast<int64>(shared.threshold - shared.last));
@@ -184,6 +199,7 @@ __device__ __forceinline__ uint32 relax_locally(Push& push, int group_shift, con
     const uint32 rows = WARP >> group_shift;  // of a warp
     const uint32 at_once = WARPS * rows;
     uint32 step = 0, held = shared.local_count[0];
+    Counts counts = {0, 0};
 #pragma unroll 1
     while (step < LOCAL_STEPS && held != 0) {
         const uint32 from = step % 2 * LOCAL_ROOM;
@@ -204,7 +220,7 @@ __device__ __forceinline__ uint32 relax_locally(Push& push, int group_shift, con
                 row = {shared.local.vertex[from + slot], shared.local.length[from + slot],
                        shared.local.begin[from + slot], shared.local.end[from + slot]};
             }
-            relax_groups(push, row, 1 << group_shift, hubs);
+            relax_groups(push, row, 1 << group_shift, hubs, counts);
         }
         if (threadIdx.x == 0) shared.called[step % 2] = called;
         __syncthreads();
@@ -217,7 +233,7 @@ __device__ __forceinline__ uint32 relax_locally(Push& push, int group_shift, con
         }
         if (is_crowd || shared.called[(step + 1) % 2] == shared.round) break;
     }
-    outbox.local = false;
+    counts.tell(shared);
     if (held == 0) {
         tell_dry(shared, push.control);
         return step;

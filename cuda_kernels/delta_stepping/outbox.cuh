@@ -6,6 +6,23 @@ What comes out of relaxing: where the vertices go whose distances were lowered, 
 
 #include "delta_stepping/base.cuh"
 
+// What a lane counts by itself in local steps: rows, and distances lowered, in the upper half those that were near before.
+struct Counts {
+    uint32 relaxed, lowered;
+
+    // A distance fell from `before`.
+    __device__ __forceinline__ void note_lowered(distance_t before, distance_t threshold) {
+        lowered += before < threshold ? (1u << 16) + 1 : 1;
+    }
+
+    __device__ __forceinline__ void tell(Shared& shared) const {
+        if (relaxed != 0) atomicAdd(&shared.tallies[RELAXED], relaxed);
+        if (lowered == 0) return;
+        atomicAdd(&shared.tallies[PUSHED], lowered & 0xffff);
+        atomicAdd(&shared.tallies[REPEATED], lowered >> 16);
+    }
+};
+
 // Where the vertices go whose distances a warp has lowered.  Far ones, and near ones in wide rounds, are held back in
 // shared memory and written out together; in local steps near ones go into the block's own queue.  All members but the
 // last have the same value in every lane.
@@ -15,8 +32,7 @@ struct Outbox {
     distance_t* distance;
     uint32* control;
     bool far_open;                // the far list has not overflowed
-    bool local;                   // near vertices go into the block's own queue for the step after `local_step`
-    uint32 local_step;
+    uint32 local_step;            // those lowered in it go into the block's own queue for the next
     uint32 near_held, far_held;
     uint32 tally;                 // unlike the others a lane's own: of what it counts (enum Tally)
 
@@ -42,37 +58,22 @@ struct Outbox {
     // Take in every lane's vertex v if `won`: its distance fell to `length`, `again` from below the threshold.
     // All lanes must call.
     __device__ __forceinline__ void push(bool won, int32 v, distance_t length, bool again) {
-        index_t begin = 0, end = 0;
-        if (local && won && length < shared.threshold) {
-            begin = graph.offsets[v];
-            end = graph.offsets[v + 1];
-        }
-        push_row(won, {v, length, begin, end}, again);
-    }
-
-    // The same for one whose row is known, where that is needed: in local steps.
-    __device__ __forceinline__ void push_row(bool won, const Row& row, bool again) {
         const unsigned winners = __ballot_sync(FULL_MASK, won);
         if (winners == 0) return;
-        const unsigned below = lanes_before();
-        const unsigned nears = __ballot_sync(FULL_MASK, won && row.length < shared.threshold);
+        const unsigned nears = __ballot_sync(FULL_MASK, won && length < shared.threshold);
         count(PUSHED, __popc(winners));
         count(REPEATED, __popc(__ballot_sync(FULL_MASK, again)));
         if (nears != 0) {
-            if (local) {
-                push_locally(nears, row);
-            } else {
-                if (nears >> lane_id() & 1) {
-                    const uint32 slot = threadIdx.x / WARP * NEAR_BUFFER + near_held + __popc(nears & below);
-                    shared.near_held.vertex[slot] = row.vertex;
-                    shared.near_held.length[slot] = row.length;
-                }
-                near_held += __popc(nears);
-                __syncwarp();
-                if (near_held > NEAR_BUFFER - WARP) spill_near();
+            if (nears >> lane_id() & 1) {
+                const uint32 slot = threadIdx.x / WARP * NEAR_BUFFER + near_held + __popc(nears & lanes_before());
+                shared.near_held.vertex[slot] = v;
+                shared.near_held.length[slot] = length;
             }
+            near_held += __popc(nears);
+            __syncwarp();
+            if (near_held > NEAR_BUFFER - WARP) spill_near();
         }
-        push_far(winners & ~nears, row.vertex, row.length);
+        push_far(winners & ~nears, v, length);
     }
 
     // Take in the far vertices of the lanes in `fars`.
