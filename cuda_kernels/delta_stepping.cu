@@ -82,7 +82,7 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
     const auto barrier = [&]() { grid_barrier(&control[ARRIVALS], &shared.barriers); };
     const auto barrier_or_stop = [&]() { return grid_barrier_or_stop(&control[ARRIVALS], &shared.barriers); };
     const auto enter = [&](Phase phase) {  // the time since the last call was spent in `phase`
-        if (grid_thread() != 0) return;
+        if (!is_first_thread()) return;
         const uint64 now = device_nanoseconds();
         shared.spent[phase] += now - shared.since;
         shared.since = now;
@@ -155,7 +155,7 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
     }
     clear_for_next(next, next_words);
     for (int64 v = grid_thread(); v < vertices; v += grid_threads()) distance[v] = v == source ? 0 : UNREACHED;
-    if (grid_thread() == 0) {
+    if (is_first_thread()) {
         near(0).queue.vertex[0] = source;
         near(0).queue.length[0] = 0;
         control[NEAR] = 1;
@@ -176,7 +176,7 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
         while (true) {
             if (shared.seen.near == 0 && shared.due.count == 0) break;
             const auto entries = [&]() { return shared.seen.near < room ? shared.seen.near : room; };
-            if (grid_thread() == 0) {
+            if (is_first_thread()) {
                 clear(round + 2);
                 *hubs(round + 1).pieces = 0;
                 control[ROUNDS] += 1;
@@ -225,7 +225,7 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
             if (threadIdx.x == 0) shared.lost = false;
             outbox.open(near(round), far(shared.bucket), shared.threshold, shared.seen.listed);
             collect(outbox, everything, shared.floor, shared.threshold, false);
-            if (grid_thread() == 0) control[RESCANS] += 1;
+            if (is_first_thread()) control[RESCANS] += 1;
             meet(round);
             enter(BUCKETS);
             continue;
@@ -234,7 +234,7 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
         // All that is asked for is settled: nobody writes a distance before all have read the goal's.
         const distance_t end = asked();
         if (!early() && shared.threshold >= end) {
-            if (grid_thread() == 0 && end != UNREACHED) control[OVERFLOW] = 0;  // of sums beyond it
+            if (is_first_thread() && end != UNREACHED) control[OVERFLOW] = 0;  // of sums beyond it
             break;
         }
 
@@ -319,7 +319,7 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
             if (!early()) round += 1;  // a block may still be reading that the queue of the last is empty
             outbox.open(near(round), far(bucket + 1), threshold, 0);
             collect(outbox, pending, shared.last, threshold, keep);
-            if (grid_thread() == 0) {
+            if (is_first_thread()) {
                 clear(round + 1);
                 *hubs(round).pieces = 0;
                 if (!keep) *far(bucket + 1).count = far_room + 1;
@@ -341,7 +341,7 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
         if (symmetric && mostly_within) {
             Pull pull = {graph, distance, control, crossed};
             pull_rows(shared, pull, hubs(round));
-            if (grid_thread() == 0) {
+            if (is_first_thread()) {
                 clear(round + 1);
                 clear(round + 2);
                 *hubs(round + 1).pieces = 0;
@@ -361,7 +361,7 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
         __syncthreads();
         enter(PULL);
     }
-    if (grid_thread() == 0) {
+    if (is_first_thread()) {
         reply(reply_word, number, current(&control[OVERFLOW]));
         for (int what = 0; what < TALLIES; ++what) control[STEPS + what] = shared.counted[what];
         for (int phase = 0; phase < PHASES; ++phase) timeline[phase] = shared.spent[phase];

@@ -228,6 +228,8 @@ __device__ __forceinline__ count_t pieces_of(index_t begin, index_t end) {
 __device__ __forceinline__ uint32 grid_warp() { return threadIdx.x / WARP * gridDim.x + blockIdx.x; }
 __device__ __forceinline__ uint32 grid_warps() { return WARPS * gridDim.x; }
 
+__device__ __forceinline__ bool is_first_thread() { return (blockIdx.x | threadIdx.x) == 0; }
+
 // Of the blocks of the grid, most.
 __device__ __forceinline__ uint32 most_blocks() { return (gridDim.x * MOST_OF_FOUR + 3) / 4; }
 
