@@ -246,13 +246,12 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
         const uint32 bucket = shared.bucket, turn = bucket % 2;
         const uint32 listed = shared.seen.listed;
         const bool few = listed <= far_room && listed <= graph.vertices / NEAR_SHARE;
-        const Pending pending = {far(bucket).queue, distance, few, few ? listed : static_cast<uint32>(vertices)};
         if (early() && (!few || listed == 0)) {
             meet(round);
             continue;
         }
-        uint32 stride = pending.listed || vertices < LARGE ? 1 : SURVEY_STRIDE;
-        while (!pending.listed) {
+        uint32 stride = few || vertices < LARGE ? 1 : SURVEY_STRIDE;
+        while (!few) {
             survey(shared, distance, vertices, shared.threshold, stride, histogram + turn * BINS,
                    &control[PENDING + turn], &wide_control[LEAST + turn]);
             barrier();
@@ -266,7 +265,8 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
             barrier();
         }
         const uint32 waiting = shared.seen.listed;
-        if (SUMS_OVERFLOW && DISTANCE_BITS == 32 && shared.seen.overflow != 0) break;  // wider words are needed
+        const bool deals = few && listed != 0 && listed <= local_limit && shared.seen.near <= local_limit;
+        if (SUMS_OVERFLOW && DISTANCE_BITS == 32 && !deals && shared.seen.overflow != 0) break;  // wider words are needed
         if (threadIdx.x == 0) {
             shared.last = shared.threshold;
             if (!early()) shared.floor = shared.threshold;
@@ -274,12 +274,12 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
         if (waiting != 0) {
             const distance_t least = static_cast<distance_t>(~shared.seen.least);
             distance_t beyond = least + 1;
-            if (!pending.listed) {
+            if (!few) {
                 const distance_t full = full_bucket(shared, graph, shared.threshold, histogram + turn * BINS, waiting);
                 if (full > beyond) beyond = full;
             }
-            distance_t threshold =
-                word_of(value_of(least, weight_t()) + next_width(shared, static_cast<uint32>(arcs / vertices) + 1, least), weight_t());
+            const float64 width = next_width(shared, vertices, arcs, least);
+            distance_t threshold = word_of(value_of(least, weight_t()) + width, weight_t());
             if (threshold < beyond) threshold = beyond;
             if (threshold > push.horizon) threshold = push.horizon;
             if (threshold > asked()) threshold = asked();
@@ -301,11 +301,11 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
                     *far(bucket + 2).count = 0;
                     *far(bucket + 2).least = 0;
                     control[BUCKETS_DONE] += 1;
-                    if (!pending.listed) control[SCANS] += 1;
+                    if (!few) control[SCANS] += 1;
                     if (early()) control[EARLY] += 1;
                 }
             }
-            if (pending.listed && shared.seen.near <= local_limit && listed <= local_limit) {
+            if (deals) {
                 if (goal >= 0) barrier();  // all have read how far it is
                 if (threadIdx.x == 0) {
                     shared.threshold = threshold;
@@ -318,11 +318,12 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
             }
             if (!early()) round += 1;  // a block may still be reading that the queue of the last is empty
             outbox.open(near(round), far(bucket + 1), threshold, 0);
+            const Pending pending = {far(bucket).queue, distance, few, few ? listed : static_cast<uint32>(vertices)};
             collect(outbox, pending, shared.last, threshold, keep);
             if (is_first_thread()) {
                 clear(round + 1);
                 *hubs(round).pieces = 0;
-                if (!keep) *far(bucket + 1).count = far_room + 1;
+                if (!keep) *shared.far.count = far_room + 1;
             }
             if (threadIdx.x == 0) shared.bucket = bucket + 1;
             meet(round);

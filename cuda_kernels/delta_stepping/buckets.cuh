@@ -162,7 +162,7 @@ __device__ __forceinline__ void survey(Shared& shared, const distance_t* distanc
 
 // Choose the width of the next bucket from how the last one went.  Every block computes the same.
 // All threads must call; afterwards all have the result.
-__device__ __noinline__ float64 next_width(Shared& shared, uint32 degree, distance_t least) {
+__device__ __noinline__ float64 next_width(Shared& shared, int32 vertices, index_t arcs_in_all, distance_t least) {
     if (threadIdx.x == 0) {
         uint32 last[TALLIES];
         for (int what = 0; what < TALLIES; ++what) {
@@ -172,7 +172,7 @@ __device__ __noinline__ float64 next_width(Shared& shared, uint32 degree, distan
         const uint32 steps = last[STEPPED], settled = last[RELAXED], pushes = last[PUSHED], repeats = last[REPEATED];
         const bool grows = settled > 2ull * shared.settled_last;
         const uint64 work = static_cast<uint64>(settled) * gridDim.x;  // of so many steps
-        const uint64 arcs = work * degree;
+        const uint64 arcs = work * static_cast<uint64>(arcs_in_all / vertices + 1);
         const float64 few = steps < SHORT * gridDim.x ? FEW_IF_SHORT : FEW_REPEATS;
         if (repeats > MANY_REPEATS * pushes) {
             shared.delta *= 0.5;
