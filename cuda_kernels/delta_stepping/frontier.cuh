@@ -57,7 +57,6 @@ __device__ __forceinline__ void relax_groups(Push& push, Row row, int32 group, c
         if (nears != 0) outbox.push_locally(nears, head);
         outbox.push_far(__ballot_sync(FULL_MASK, won && !is_near), head.vertex, head.length);
     };
-    if (at == row.begin && at < row.end && now == row.length) counts.relaxed += 1;
     do {
         const bool two = more && group == WARP && __any_sync(FULL_MASK, at + WARP < row.end);
         Row head = {0, UNREACHED, 0, 0};
@@ -68,6 +67,7 @@ __device__ __forceinline__ void relax_groups(Push& push, Row row, int32 group, c
         if (two) read(at + WARP, &other, &other_weight);
         head.length = lower(at, head.vertex, weight, &before, &head.begin, &head.end);
         if (two) other_sum = lower(at + WARP, other, other_weight, &other_before, nullptr, nullptr);
+        if (at == row.begin && at < row.end && now == row.length) counts.relaxed += 1;
         take(head, before);
         if (two) {
             head = {other, other_sum, 0, 0};
