@@ -128,7 +128,7 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
         shared.settled_last = 1;
         shared.barriers = shared.packed = shared.bucket = shared.lost = shared.near_left = shared.far_left = 0;
         for (int what = 0; what < TALLIES; ++what) shared.tallies[what] = 0;
-        shared.floor = shared.last = 0;
+        shared.floor = shared.last = shared.complete = 0;
         for (int phase = 0; phase < PHASES; ++phase) shared.spent[phase] = 0;
         shared.since = device_nanoseconds();
     }
@@ -139,8 +139,10 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
         control[NEAR] = 1;
     }
     Outbox outbox = {shared, graph, distance, control, true, false, 0, 0, 0, 0};
-    Push push = {graph, distance, control, outbox, sample_weights(shared, graph, symmetric != 0)};
+    const distance_t first_horizon = sample_weights(shared, graph, symmetric != 0);
+    Push push = {graph, distance, control, outbox, shared.horizon};
     if (threadIdx.x == 0) {
+        shared.horizon = first_horizon;
         distance_t threshold = word_of(shared.delta, weight_t());
         if (threshold == 0) threshold = 1;
         if (threshold > push.horizon) threshold = push.horizon;
@@ -225,8 +227,9 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
             meet(round);
             continue;
         }
+        const bool crosses = !early() && shared.threshold >= push.horizon;
         uint32 stride = pending.listed || vertices < LARGE ? 1 : SURVEY_STRIDE;
-        while (!pending.listed) {
+        while (!pending.listed && !crosses) {
             survey(shared, distance, vertices, shared.threshold, stride, histogram + turn * BINS,
                    &control[PENDING + turn], &wide_control[LEAST + turn]);
             barrier();
@@ -239,7 +242,7 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
             stride = 1;  // that a part holds none does not say that there is none
             barrier();
         }
-        const uint32 waiting = shared.seen.listed;
+        const uint32 waiting = crosses ? 0 : shared.seen.listed;
         if (SUMS_OVERFLOW && DISTANCE_BITS == 32 && shared.seen.overflow != 0) break;  // wider words are needed
         if (threadIdx.x == 0) {
             shared.last = shared.threshold;
@@ -249,8 +252,20 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
             const distance_t least = static_cast<distance_t>(~shared.seen.least);
             distance_t beyond = least + 1;
             if (!pending.listed) {
-                const distance_t full = full_bucket(shared, graph, shared.threshold, histogram + turn * BINS, waiting);
+                const auto nearest = [&](uint32 wanted) {
+                    return end_of_nearest(shared, shared.threshold, histogram + turn * BINS, wanted, waiting);
+                };
+                const uint32 all = static_cast<uint32>(vertices);
+                const distance_t full = nearest(all / NEAR_SHARE + 1);
                 if (full > beyond) beyond = full;
+                if (symmetric && push.horizon == UNREACHED && shared.complete == 0 && waiting > all / LATE_SHARE) {
+                    const distance_t horizon = nearest(static_cast<uint32>(LATE_HORIZON * waiting));
+                    if (threadIdx.x == 0) {
+                        shared.horizon = horizon;
+                        shared.complete = shared.threshold;
+                    }
+                    __syncthreads();
+                }
             }
             distance_t threshold =
                 word_of(value_of(least, weight_t()) + next_width(shared, graph, least, control), weight_t());
@@ -258,7 +273,11 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
             if (threshold > push.horizon) threshold = push.horizon;
             if (threshold > asked()) threshold = asked();
             if (threshold < shared.last) threshold = shared.last;
-            const bool keep = waiting <= far_room;
+            // Where more has been settled than waits few are still to come: then the list may hold what stays.
+            bool keep = waiting <= far_room;
+            if (!keep && shared.settled_before > waiting) {
+                keep = part_beyond(shared, shared.threshold, threshold, histogram + turn * BINS) * waiting < far_room / 2;
+            }
             // Rows are packed when steps have taken about as long as that takes.
             if (PACKABLE && packs && !shared.packed &&
                 static_cast<uint64>(shared.steps_before) * PACKED_A_STEP >
@@ -294,31 +313,38 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
         if (push.horizon == UNREACHED) break;
 
         // Everything within the horizon is settled.  If few arcs are left outside, the vertices there pull; else those
-        // within are relaxed once more, without a horizon.
-        weigh_sides(shared, graph, distance, &wide_control[BALANCE]);
-        barrier();
-        const bool mostly_within = static_cast<int64>(current(&wide_control[BALANCE])) >= 0;
+        // within, but for what had been settled before there was a horizon, are relaxed once more without it.
+        const distance_t complete = shared.complete;
+        bool mostly_within = current(&control[SETTLED]) > static_cast<uint32>(vertices) / 2;
+        if (complete == 0) {
+            weigh_sides(shared, graph, distance, &wide_control[BALANCE]);
+            barrier();
+            mostly_within = static_cast<int64>(current(&wide_control[BALANCE])) >= 0;
+        }
         const distance_t crossed = push.horizon;
-        push.horizon = UNREACHED;
+        __syncthreads();
+        if (threadIdx.x == 0) shared.horizon = UNREACHED;
         if (symmetric && mostly_within) {
-            Pull pull = {graph, distance, control, crossed};
+            Pull pull = {graph, distance, control, crossed, complete};
             pull_rows(shared, pull, hubs(round));
             if (grid_thread() == 0) {
                 *hubs(round + 1).pieces = 0;
                 *near(round + 1).count = *near(round + 2).count = 0;
                 *far(bucket).count = far_room + 1;
             }
-            meet(round + 1);
-            if (shared.seen.pieces != 0) relax_hubs(pull, graph, distance, hubs(round), shared.seen.pieces);
             round += 1;
             meet(round);
+            if (shared.seen.pieces != 0) {
+                relax_hubs(pull, graph, distance, hubs(round - 1), shared.seen.pieces);
+                meet(round);
+            }
         } else {
-            if (threadIdx.x == 0) shared.floor = 0;
+            if (threadIdx.x == 0) shared.floor = complete;
             outbox.open(near(round), far(bucket), crossed, shared.seen.listed);
             collect(outbox, everything, shared.floor, crossed, false);
             meet(round);
         }
-        if (threadIdx.x == 0) shared.threshold = crossed;
+        if (threadIdx.x == 0) shared.threshold = shared.complete = crossed;
         __syncthreads();
         enter(PULL);
     }
