@@ -19,6 +19,9 @@ threshold that moves up.  What is special:
                       threshold and all to see who is below it: what is reached, and not below it, is pending
     a horizon         in a dense graph most arcs are far too long to matter.  At first sums from the horizon on are left
                       alone, unread; then every vertex beyond it pulls the best offer from within
+    a late horizon    in a sparse one, where vertices can pull, the same from when many wait: most of what would be
+                      lowered beyond nine tenths of them falls again; those left then look only at arcs that are shorter
+                      than what they lie beyond that threshold
     hubs              long rows are cut into pieces for all warps
     quads             a lane relaxes four arcs side by side, which one load brings
     an early end      where only the distance of a goal, or only distances up to a limit are asked for, no threshold
@@ -43,7 +46,8 @@ pending; an entry whose distance has fallen since is skipped.  When the near que
 threshold is settled; the floor is the last for which that was seen.  An entry that found no room is found again: when
 the queue is empty all vertices between the floor and the threshold are entered once more, of which there are at most n,
 and the queue has room for n.
-Below the horizon the same holds with the arcs that do not lead across it.  What a stale entry lowers in a step with
+Below the horizon the same holds with the arcs that do not lead across it; vertices that were settled before there was
+one have relaxed all of theirs.  What a stale entry lowers in a step with
 packed rows is not entered: a later entry of the same vertex lowers it further, for the sums are integers.
 
 Kernel rules: every wait on another block is grid_barrier(); every loop around one runs equally often in all threads,
@@ -253,7 +257,7 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
             distance_t beyond = least + 1;
             if (!pending.listed) {
                 const auto nearest = [&](uint32 wanted) {
-                    return end_of_nearest(shared, shared.threshold, histogram + turn * BINS, wanted, waiting);
+                    return end_of_nearest(shared, histogram + turn * BINS, wanted, waiting);
                 };
                 const uint32 all = static_cast<uint32>(vertices);
                 const distance_t full = nearest(all / NEAR_SHARE + 1);
@@ -273,10 +277,11 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
             if (threshold > push.horizon) threshold = push.horizon;
             if (threshold > asked()) threshold = asked();
             if (threshold < shared.last) threshold = shared.last;
-            // Where more has been settled than waits few are still to come: then the list may hold what stays.
+            // Where more has been settled than waits few are still to come, and the list may hold what stays.
             bool keep = waiting <= far_room;
             if (!keep && shared.settled_before > waiting) {
-                keep = part_beyond(shared, shared.threshold, threshold, histogram + turn * BINS) * waiting < far_room / 2;
+                const float32 part = part_beyond(shared, threshold, histogram + turn * BINS);
+                keep = part * waiting < far_room / 2;
             }
             // Rows are packed when steps have taken about as long as that takes.
             if (PACKABLE && packs && !shared.packed &&
@@ -314,18 +319,14 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
 
         // Everything within the horizon is settled.  If few arcs are left outside, the vertices there pull; else those
         // within, but for what had been settled before there was a horizon, are relaxed once more without it.
-        const distance_t complete = shared.complete;
-        bool mostly_within = current(&control[SETTLED]) > static_cast<uint32>(vertices) / 2;
-        if (complete == 0) {
-            weigh_sides(shared, graph, distance, &wide_control[BALANCE]);
-            barrier();
-            mostly_within = static_cast<int64>(current(&wide_control[BALANCE])) >= 0;
-        }
         const distance_t crossed = push.horizon;
-        __syncthreads();
+        if (shared.complete == 0) weigh_sides(shared, graph, distance, &wide_control[BALANCE]);
+        barrier();  // all have seen the queue empty, and what is asked for, before either changes
+        const bool mostly_within = shared.complete == 0 ? static_cast<int64>(current(&wide_control[BALANCE])) >= 0
+                                                 : current(&control[SETTLED]) > static_cast<uint32>(vertices) / 2;
         if (threadIdx.x == 0) shared.horizon = UNREACHED;
         if (symmetric && mostly_within) {
-            Pull pull = {graph, distance, control, crossed, complete};
+            Pull pull = {graph, distance, control, crossed, shared.complete};
             pull_rows(shared, pull, hubs(round));
             if (grid_thread() == 0) {
                 *hubs(round + 1).pieces = 0;
@@ -339,7 +340,7 @@ delta_stepping(int32 vertices, index_t arcs, int32 source, int32 goal, distance_
                 meet(round);
             }
         } else {
-            if (threadIdx.x == 0) shared.floor = complete;
+            if (threadIdx.x == 0) shared.floor = shared.complete;
             outbox.open(near(round), far(bucket), crossed, shared.seen.listed);
             collect(outbox, everything, shared.floor, crossed, false);
             meet(round);

@@ -192,11 +192,11 @@ __device__ __noinline__ float64 next_width(Shared& shared, const Graph& graph, d
     return shared.delta;
 }
 
-// The distance at which `wanted` vertices are taken in, of the `pending` that survey() found beyond `threshold`;
-// `threshold` itself where fewer wait.  Every block computes the same.  All threads must call.
-__device__ __noinline__ distance_t end_of_nearest(Shared& shared, distance_t threshold, const uint32* histogram,
-                                                  uint32 wanted, uint32 pending) {
-    if (pending <= wanted) return threshold;
+// The distance at which `wanted` vertices are taken in, of the `pending` that survey() found beyond the threshold; that
+// itself where fewer wait.  Every block computes the same.  All threads must call.
+__device__ __noinline__ distance_t end_of_nearest(Shared& shared, const uint32* histogram, uint32 wanted,
+                                                  uint32 pending) {
+    if (pending <= wanted) return shared.threshold;
     uint32 sampled = 0;
     if (threadIdx.x == 0) shared.total = 0;
     __syncthreads();
@@ -207,18 +207,17 @@ __device__ __noinline__ distance_t end_of_nearest(Shared& shared, distance_t thr
     if (sampled != 0) atomicAdd(&shared.total, static_cast<uint64>(sampled));
     __syncthreads();
     const uint32 rank = static_cast<uint32>(shared.total * wanted / pending);
-    return end_beyond(threshold, histogram_edge(shared, rank > 0 ? rank : 1), shared.units);
+    return end_beyond(shared.threshold, histogram_edge(shared, rank > 0 ? rank : 1), shared.units);
 }
 
-// Of the vertices that survey() found beyond `origin`, about which part lies beyond `threshold`.  Every block computes
+// Of the vertices that survey() found beyond the threshold, about which part lies beyond the next, `threshold`.  Every block computes
 // the same.  All threads must call.
-__device__ __noinline__ float32 part_beyond(Shared& shared, distance_t origin, distance_t threshold,
-                                            const uint32* histogram) {
+__device__ __noinline__ float32 part_beyond(Shared& shared, distance_t threshold, const uint32* histogram) {
     if (threadIdx.x == 0) shared.total = 0;
     __syncthreads();
     for (int bin = threadIdx.x; bin < BINS; bin += BLOCK) {
         const uint64 found = current(&histogram[bin]);
-        const bool beyond = end_beyond(origin, bin_end(bin), shared.units) > threshold;
+        const bool beyond = end_beyond(shared.threshold, bin_end(bin), shared.units) > threshold;
         if (found != 0) atomicAdd(&shared.total, found + (beyond ? found << 32 : 0));
     }
     __syncthreads();

@@ -37,7 +37,8 @@ struct Push {
     Outbox& outbox;
     const distance_t& horizon;  // sums from here on are left alone
 
-    // Each lane brings those of the four arcs from `first` on that are its row's.
+    // Each lane brings those of the four arcs from `first` on that are its row's.  Heads are read with the weights, but for
+    // a horizon from the start: few arcs lie within that.
     __device__ __forceinline__ void relax_quad(const Row& row, index_t first) {
         const bool all = horizon == UNREACHED, whole = all || outbox.shared.complete != 0;
         distance_t sum[QUAD];
@@ -58,7 +59,7 @@ struct Push {
     }
 
     // Lower the distances at the heads to the sums below the horizon.  A distance is read before it is lowered: most
-    // sums lose, and a read costs less than an atomic.
+    // sums lose, and a read costs less than an atomic.  All atomics are under way before one is waited for.
     __device__ __forceinline__ void lower(const distance_t (&sum)[QUAD], const int32 (&head)[QUAD]) {
         distance_t before[QUAD];
 #pragma unroll
@@ -66,7 +67,6 @@ struct Push {
             before[i] = 0;
             if (sum[i] < horizon) before[i] = current(&distance[head[i]]);
         }
-        // None waits for what the one before it met.
 #pragma unroll
         for (int i = 0; i < QUAD; ++i) {
             if (sum[i] < before[i]) before[i] = atomicMin(&distance[head[i]], sum[i]);
@@ -95,7 +95,7 @@ struct Pull {
     distance_t* distance;
     uint32* control;
     distance_t horizon;   // heads from here on offer nothing yet,
-    distance_t complete;  // and those below this nothing more
+    const distance_t& complete;  // and those below this nothing more
 
     // Lower the distance of `tail` to `sum`.
     __device__ __forceinline__ void take(int32 tail, distance_t sum) const {
