@@ -210,8 +210,8 @@ __device__ __noinline__ distance_t end_of_nearest(Shared& shared, const uint32* 
     return end_beyond(shared.threshold, histogram_edge(shared, rank > 0 ? rank : 1), shared.units);
 }
 
-// Of the vertices that survey() found beyond the threshold, about which part lies beyond the next, `threshold`.  Every block computes
-// the same.  All threads must call.
+// Of the vertices that survey() found beyond the threshold, about which part lies beyond the next, `threshold`.  Every
+// block computes the same.  All threads must call.
 __device__ __noinline__ float32 part_beyond(Shared& shared, distance_t threshold, const uint32* histogram) {
     if (threadIdx.x == 0) shared.total = 0;
     __syncthreads();

@@ -37,8 +37,8 @@ struct Push {
     Outbox& outbox;
     const distance_t& horizon;  // sums from here on are left alone
 
-    // Each lane brings those of the four arcs from `first` on that are its row's.  Heads are read with the weights, but for
-    // a horizon from the start: few arcs lie within that.
+    // Each lane brings those of the four arcs from `first` on that are its row's.  Heads are read with the weights, but
+    // for a horizon that was there from the start: few arcs lie within that.
     __device__ __forceinline__ void relax_quad(const Row& row, index_t first) {
         const bool all = horizon == UNREACHED, whole = all || outbox.shared.complete != 0;
         distance_t sum[QUAD];
