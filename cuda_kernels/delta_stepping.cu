@@ -19,6 +19,9 @@ threshold that moves up.  What is special:
                       threshold and all to see who is below it: what is reached, and not below it, is pending
     a horizon         in a dense graph most arcs are far too long to matter.  At first sums from the horizon on are left
                       alone, unread; then every vertex beyond it pulls the best offer from within
+    a late horizon    in a sparse one, where vertices can pull, the same from when many wait: most of what would be
+                      lowered beyond nine tenths of them falls again; those left then look only at arcs that are shorter
+                      than what they lie beyond that threshold
     hubs              long rows are cut into pieces for all warps
     quads             a lane relaxes four arcs side by side, which one load brings
     an early end      where only the distance of a goal, or only distances up to a limit are asked for, no threshold
@@ -45,7 +48,8 @@ pending; an entry whose distance has fallen since is skipped.  When the near que
 threshold is settled; the floor is the last for which that was seen.  An entry that found no room is found again: when
 the queue is empty all vertices between the floor and the threshold are entered once more, of which there are at most n,
 and the queue has room for n.
-Below the horizon the same holds with the arcs that do not lead across it.  What a stale entry lowers in a step with
+Below the horizon the same holds with the arcs that do not lead across it; vertices that were settled before there was
+one have relaxed all of theirs.  What a stale entry lowers in a step with
 packed rows is not entered: a later entry of the same vertex lowers it further, for the sums are integers.
 
 Kernel rules: every wait on another block is grid_barrier(); every loop around one runs equally often in all threads,
@@ -141,15 +145,15 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
     // Start: every distance is UNREACHED but the source's, which is the one entry.
     if (threadIdx.x == 0) {
         shared.settled_last = 1;
-        shared.barriers = shared.packed = shared.bucket = shared.round = shared.looked = shared.near_left = shared.far_left = 0;
+        shared.barriers = shared.packed = shared.bucket = shared.round = shared.looked = 0;
+        shared.near_left = shared.far_left = shared.due.count = 0;
         shared.called[0] = shared.called[1] = 0;
         shared.lost = false;
-        shared.due.count = 0;
         for (int what = 0; what < TALLIES; ++what) {
             shared.tallies[what] = shared.seen_tallies[what] = 0;
             shared.counted[what] = shared.counted_before[what] = 0;
         }
-        shared.floor = shared.last = 0;
+        shared.floor = shared.last = shared.complete = 0;
         for (int phase = 0; phase < PHASES; ++phase) shared.spent[phase] = 0;
         shared.since = device_nanoseconds();
     }
@@ -161,8 +165,10 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
         control[NEAR] = 1;
     }
     Outbox outbox = {shared, graph, distance, control, true, 0, 0, 0, 0};
-    Push push = {graph, distance, control, outbox, sample_weights(shared, graph, symmetric != 0)};
+    const distance_t first_horizon = sample_weights(shared, graph, symmetric != 0);
+    Push push = {graph, distance, control, outbox, shared.horizon};
     if (threadIdx.x == 0) {
+        shared.horizon = first_horizon;
         distance_t threshold = word_of(shared.delta, weight_t());
         if (threshold == 0) threshold = 1;
         if (threshold > push.horizon) threshold = push.horizon;
@@ -250,8 +256,9 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
             meet(round);
             continue;
         }
+        const bool crosses = !early() && shared.threshold >= push.horizon;
         uint32 stride = few || vertices < LARGE ? 1 : SURVEY_STRIDE;
-        while (!few) {
+        while (!few && !crosses) {
             survey(shared, distance, vertices, shared.threshold, stride, histogram + turn * BINS,
                    &control[PENDING + turn], &wide_control[LEAST + turn]);
             barrier();
@@ -264,8 +271,8 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
             stride = 1;  // that a part holds none does not say that there is none
             barrier();
         }
-        const uint32 waiting = shared.seen.listed;
-        const bool deals = few && listed != 0 && listed <= local_limit && shared.seen.near <= local_limit;
+        const uint32 waiting = crosses ? 0 : shared.seen.listed;
+        const bool deals = few && waiting != 0 && listed <= local_limit && shared.seen.near <= local_limit;
         if (SUMS_OVERFLOW && DISTANCE_BITS == 32 && !deals && shared.seen.overflow != 0) break;  // wider words are needed
         if (threadIdx.x == 0) {
             shared.last = shared.threshold;
@@ -275,8 +282,20 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
             const distance_t least = static_cast<distance_t>(~shared.seen.least);
             distance_t beyond = least + 1;
             if (!few) {
-                const distance_t full = full_bucket(shared, graph, shared.threshold, histogram + turn * BINS, waiting);
+                const auto nearest = [&](uint32 wanted) {
+                    return end_of_nearest(shared, histogram + turn * BINS, wanted, waiting);
+                };
+                const uint32 all = static_cast<uint32>(vertices);
+                const distance_t full = nearest(all / NEAR_SHARE + 1);
                 if (full > beyond) beyond = full;
+                if (symmetric && push.horizon == UNREACHED && shared.complete == 0 && waiting > all / LATE_SHARE) {
+                    const distance_t horizon = nearest(static_cast<uint32>(LATE_HORIZON * waiting));
+                    if (threadIdx.x == 0) {
+                        shared.horizon = horizon;
+                        shared.complete = shared.threshold;
+                    }
+                    __syncthreads();
+                }
             }
             const float64 width = next_width(shared, vertices, arcs, least);
             distance_t threshold = word_of(value_of(least, weight_t()) + width, weight_t());
@@ -284,7 +303,12 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
             if (threshold > push.horizon) threshold = push.horizon;
             if (threshold > asked()) threshold = asked();
             if (threshold < shared.last) threshold = shared.last;
-            const bool keep = waiting <= far_room;
+            // Where more has been settled than waits few are still to come, and the list may hold what stays.
+            bool keep = waiting <= far_room;
+            if (!keep && shared.counted[RELAXED] > waiting) {
+                const float32 part = part_beyond(shared, threshold, histogram + turn * BINS);
+                keep = part * waiting < far_room / 2;
+            }
             // Rows are packed when steps have taken about as long as that takes.
             if (PACKABLE && packs && !shared.packed &&
                 static_cast<uint64>(shared.counted[STEPPED]) * PACKED_A_STEP >
@@ -332,15 +356,16 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
         }
         if (push.horizon == UNREACHED) break;
 
-        // Everything within the horizon is settled.  If few arcs are left outside, the vertices there pull; else those
-        // within are relaxed once more, without a horizon.
-        weigh_sides(shared, graph, distance, &wide_control[BALANCE]);
-        barrier();
-        const bool mostly_within = static_cast<int64>(current(&wide_control[BALANCE])) >= 0;
+        // Everything within the horizon is settled.  If few arcs are left outside, or few vertices where it was set late,
+        // those there pull; else those within are relaxed once more without it, but for what had been settled before.
         const distance_t crossed = push.horizon;
-        push.horizon = UNREACHED;
+        if (shared.complete == 0) weigh_sides(shared, graph, distance, &wide_control[BALANCE]);
+        barrier();  // all have seen the queue empty, and what is asked for, before either changes
+        const bool mostly_within = shared.complete == 0 ? static_cast<int64>(current(&wide_control[BALANCE])) >= 0
+                                                 : shared.counted[RELAXED] > static_cast<uint32>(vertices) / 2;
+        if (threadIdx.x == 0) shared.horizon = UNREACHED;
         if (symmetric && mostly_within) {
-            Pull pull = {graph, distance, control, crossed};
+            Pull pull = {graph, distance, control, crossed, shared.complete};
             pull_rows(shared, pull, hubs(round));
             if (is_first_thread()) {
                 clear(round + 1);
@@ -348,17 +373,19 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
                 *hubs(round + 1).pieces = 0;
                 *far(bucket).count = far_room + 1;
             }
-            meet(round + 1);
-            if (shared.seen.pieces != 0) relax_hubs(pull, graph, distance, hubs(round), shared.seen.pieces);
             round += 1;
             meet(round);
+            if (shared.seen.pieces != 0) {
+                relax_hubs(pull, graph, distance, hubs(round - 1), shared.seen.pieces);
+                meet(round);
+            }
         } else {
-            if (threadIdx.x == 0) shared.floor = 0;
+            if (threadIdx.x == 0) shared.floor = shared.complete;
             outbox.open(near(round), far(bucket), crossed, shared.seen.listed);
             collect(outbox, everything, shared.floor, crossed, false);
             meet(round);
         }
-        if (threadIdx.x == 0) shared.threshold = crossed;
+        if (threadIdx.x == 0) shared.threshold = shared.complete = crossed;
         __syncthreads();
         enter(PULL);
     }

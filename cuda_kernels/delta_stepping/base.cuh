@@ -202,7 +202,9 @@ struct Shared {
     uint32 looked;          // of this number
     distance_t far_least;   // of what the block has entered into the far list
     distance_t edge;
-    distance_t floor;       // below it everything is settled
+    distance_t floor;       // below it everything is settled,
+    distance_t complete;    // and below this no arc has been left alone
+    distance_t horizon;     // sums from here on are left alone
     distance_t last;        // the last threshold, from which on nearness is counted
     uint32 packed;          // the packed rows have been written
     // What thread 0 keeps between two thresholds.

@@ -23,6 +23,8 @@ constexpr float64 EVEN_HORIZON_ARCS = 4;  // both where all vertices have much t
 constexpr float64 EVEN_FIRST_WIDTHS = 8;  // the horizon pull: a nearer one would leave most of them there
 constexpr float64 FINE_WIDTHS = 16;     // where weights are so fine that a distance falls often by a little:
 constexpr uint32 FINE = 1024;           // where so many lie below the horizon
+constexpr float64 LATE_HORIZON = 0.9;   // of the vertices pending lie within a horizon that is set late,
+constexpr int LATE_SHARE = 10;          // where at least this part of all is pending
 constexpr float64 UNITS = 4096;         // of a mean weight, in which float distances are counted
 
 // ------------------------------------------------------------------ the start
@@ -187,12 +189,11 @@ __device__ __noinline__ float64 next_width(Shared& shared, int32 vertices, index
     return shared.delta;
 }
 
-// The distance at which an eighth of the vertices is taken in, of the `pending` that survey() found beyond `threshold`;
-// `threshold` itself where fewer wait.  Every block computes the same.  All threads must call.
-__device__ __forceinline__ distance_t full_bucket(Shared& shared, const Graph& graph, distance_t threshold,
-                                                  const uint32* histogram, uint32 pending) {
-    const uint32 wanted = static_cast<uint32>(graph.vertices) / NEAR_SHARE + 1;
-    if (pending <= wanted) return threshold;
+// The distance at which `wanted` vertices are taken in, of the `pending` that survey() found beyond the threshold; that
+// itself where fewer wait.  Every block computes the same.  All threads must call.
+__device__ __noinline__ distance_t end_of_nearest(Shared& shared, const uint32* histogram, uint32 wanted,
+                                                  uint32 pending) {
+    if (pending <= wanted) return shared.threshold;
     uint32 sampled = 0;
     if (threadIdx.x == 0) shared.total = 0;
     __syncthreads();
@@ -203,7 +204,22 @@ __device__ __forceinline__ distance_t full_bucket(Shared& shared, const Graph& g
     if (sampled != 0) atomicAdd(&shared.total, static_cast<uint64>(sampled));
     __syncthreads();
     const uint32 rank = static_cast<uint32>(shared.total * wanted / pending);
-    return end_beyond(threshold, histogram_edge(shared, rank > 0 ? rank : 1), shared.units);
+    return end_beyond(shared.threshold, histogram_edge(shared, rank > 0 ? rank : 1), shared.units);
+}
+
+// Of the vertices that survey() found beyond the threshold, about which part lies beyond the next, `threshold`.  Every
+// block computes the same.  All threads must call.
+__device__ __noinline__ float32 part_beyond(Shared& shared, distance_t threshold, const uint32* histogram) {
+    if (threadIdx.x == 0) shared.total = 0;
+    __syncthreads();
+    for (int bin = threadIdx.x; bin < BINS; bin += BLOCK) {
+        const uint64 found = current(&histogram[bin]);
+        const bool beyond = end_beyond(shared.threshold, bin_end(bin), shared.units) > threshold;
+        if (found != 0) atomicAdd(&shared.total, found + (beyond ? found << 32 : 0));
+    }
+    __syncthreads();
+    const uint64 total = shared.total;
+    return static_cast<float32>(total >> 32) / static_cast<float32>(total & 0xffffffff);
 }
 
 // Enter the pending vertices below `threshold` into the near queue; the others stay in, or come into, the far list if
@@ -254,28 +270,30 @@ __device__ __forceinline__ void weigh_sides(Shared& shared, const Graph& graph, 
 }
 
 // Let every vertex beyond the horizon look for the shortest way from within it; hubs are put aside.  A warp gathers
-// such vertices in its buffer until there is one for each lane: many have been reached, or have no arcs at all.
+// such vertices in its buffer until there is one for each lane: many lie within, or have no arcs at all.
 __device__ __forceinline__ void pull_rows(Shared& shared, Pull& pull, const Hubs& hubs) {
     static_assert(WARP * (SURVEYED + 1) <= NEAR_BUFFER, "room for what is left and what is found");
     const Graph& graph = pull.graph;
     int32* const gathered = &shared.near_held.vertex[threadIdx.x / WARP * NEAR_BUFFER];
+    distance_t* const lengths = &shared.near_held.length[threadIdx.x / WARP * NEAR_BUFFER];
     uint32 held = 0;
     int64 first = grid_thread() - lane_id();
 #pragma unroll 1
     while (first < graph.vertices || held != 0) {
-        bool waits[SURVEYED];
+        distance_t length[SURVEYED];  // 0 of vertices that need not pull
 #pragma unroll
         for (int k = 0; k < SURVEYED; ++k) {
             const int64 v = first + k * grid_threads() + lane_id();
-            waits[k] = v < graph.vertices && current(&pull.distance[v]) == UNREACHED &&
-                       graph.offsets[v] < graph.offsets[v + 1];
+            length[k] = v < graph.vertices ? current(&pull.distance[v]) : 0;
+            if (length[k] < pull.horizon || graph.offsets[v] == graph.offsets[v + 1]) length[k] = 0;
         }
 #pragma unroll
         for (int k = 0; k < SURVEYED; ++k) {
-            const unsigned waiting = __ballot_sync(FULL_MASK, waits[k]);
-            if (waits[k]) {
-                gathered[held + __popc(waiting & lanes_before())] =
-                    static_cast<int32>(first + k * grid_threads() + lane_id());
+            const unsigned waiting = __ballot_sync(FULL_MASK, length[k] != 0);
+            if (length[k] != 0) {
+                const uint32 place = held + __popc(waiting & lanes_before());
+                gathered[place] = static_cast<int32>(first + k * grid_threads() + lane_id());
+                lengths[place] = length[k];
             }
             held += __popc(waiting);
         }
@@ -286,7 +304,7 @@ __device__ __forceinline__ void pull_rows(Shared& shared, Pull& pull, const Hubs
             const uint32 rows = held < WARP ? held : WARP;
             held -= rows;
             Row row = {0, UNREACHED, 0, 0};
-            if (lane_id() < rows) row = row_of(graph, gathered[held + lane_id()], UNREACHED);
+            if (lane_id() < rows) row = row_of(graph, gathered[held + lane_id()], lengths[held + lane_id()]);
             relax_rows(pull, row, hubs);
         }
         __syncwarp();

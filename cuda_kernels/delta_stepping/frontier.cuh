@@ -267,14 +267,15 @@ __device__ __forceinline__ void relax_widely(Push& push, const Queue& queue, uin
     }
 }
 
-// Relax the hubs that were put aside.  One may have come nearer since; then it is in the queue again.
+// Relax the hubs that were put aside.  One may have come nearer since; then it is in the queue again, or, if it lies
+// beyond the horizon, goes on pulling.
 template <typename Visit>
 __device__ __forceinline__ void relax_hubs(Visit& visit, const Graph& graph, const distance_t* distance,
                                            const Hubs& hubs, uint64 word) {
     share_hubs(
         hubs, word, [&](int32 vertex, distance_t length) { return row_of(graph, vertex, length); },
         [&](const Row& part) {
-            const bool live = part.length == UNREACHED || current(&distance[part.vertex]) == part.length;
+            const bool live = part.length >= visit.horizon || current(&distance[part.vertex]) == part.length;
             // Lane 0 decides for all.
             if (__shfl_sync(FULL_MASK, static_cast<int>(live), 0)) relax_row(visit, part);
         });

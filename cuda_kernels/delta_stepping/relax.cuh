@@ -35,30 +35,31 @@ struct Push {
     distance_t* distance;
     uint32* control;
     Outbox& outbox;
-    distance_t horizon;  // sums from here on are left alone
+    const distance_t& horizon;  // sums from here on are left alone
 
-    // Each lane brings those of the four arcs from `first` on that are its row's.
+    // Each lane brings those of the four arcs from `first` on that are its row's.  Heads are read with the weights, but
+    // for a horizon that was there from the start: few arcs lie within that.
     __device__ __forceinline__ void relax_quad(const Row& row, index_t first) {
-        const bool all = horizon == UNREACHED;
+        const bool all = horizon == UNREACHED, whole = all || outbox.shared.complete != 0;
         distance_t sum[QUAD];
         int32 head[QUAD] = {};
         weight_t weight[QUAD] = {};
         if (first < row.end) {
             load_quad(graph.weights, first, graph.arcs, weight);
-            if (all) load_quad(graph.targets, first, graph.arcs, head);
+            if (whole) load_quad(graph.targets, first, graph.arcs, head);
         }
 #pragma unroll
         for (int i = 0; i < QUAD; ++i) {
             const bool mine = row.holds(first + i);
             sum[i] = mine ? extended(row.length, weight[i]) : UNREACHED;
             if (SUMS_OVERFLOW && all && mine && sum[i] == UNREACHED) note_overflow(head[i]);
-            if (!all && sum[i] < horizon) head[i] = streamed(&graph.targets[first + i]);
+            if (!whole && sum[i] < horizon) head[i] = streamed(&graph.targets[first + i]);
         }
         lower(sum, head);
     }
 
     // Lower the distances at the heads to the sums below the horizon.  A distance is read before it is lowered: most
-    // sums lose, and a read costs less than an atomic.
+    // sums lose, and a read costs less than an atomic.  All atomics are under way before one is waited for.
     __device__ __forceinline__ void lower(const distance_t (&sum)[QUAD], const int32 (&head)[QUAD]) {
         distance_t before[QUAD];
 #pragma unroll
@@ -66,11 +67,13 @@ struct Push {
             before[i] = 0;
             if (sum[i] < horizon) before[i] = current(&distance[head[i]]);
         }
+#pragma unroll
+        for (int i = 0; i < QUAD; ++i) {
+            if (sum[i] < before[i]) before[i] = atomicMin(&distance[head[i]], sum[i]);
+        }
         unsigned won = 0, again = 0;  // a bit for each arc
 #pragma unroll
         for (int i = 0; i < QUAD; ++i) {
-            if (sum[i] >= before[i]) continue;
-            before[i] = atomicMin(&distance[head[i]], sum[i]);
             if (sum[i] >= before[i]) continue;
             won |= 1u << i;
             if (before[i] < outbox.shared.threshold) again |= 1u << i;
@@ -91,7 +94,8 @@ struct Pull {
     const Graph& graph;
     distance_t* distance;
     uint32* control;
-    distance_t horizon;  // heads from here on offer nothing yet
+    distance_t horizon;   // heads from here on offer nothing yet,
+    const distance_t& complete;  // and those below this nothing more
 
     // Lower the distance of `tail` to `sum`.
     __device__ __forceinline__ void take(int32 tail, distance_t sum) const {
@@ -102,19 +106,36 @@ struct Pull {
         }
     }
 
-    // Each lane brings those of the four arcs from `first` on that are its row's.
+    // Each lane brings those of the four arcs from `first` on that are its row's.  Where all heads may offer something
+    // weights are read only of those that do; else an arc is left alone that is too long from the nearest of them.
     __device__ __forceinline__ void relax_quad(const Row& row, index_t first) const {
+        const bool all = complete == 0;
         int32 head[QUAD] = {};
+        weight_t weight[QUAD] = {};
         distance_t offer[QUAD];
-        if (first < row.end) load_quad(graph.targets, first, graph.arcs, head);
-#pragma unroll
-        for (int i = 0; i < QUAD; ++i) {
-            const bool mine = row.holds(first + i);
-            offer[i] = mine ? current(&distance[head[i]]) : UNREACHED;
+        if (first < row.end) {
+            load_quad(graph.targets, first, graph.arcs, head);
+            if (!all) load_quad(graph.weights, first, graph.arcs, weight);
         }
 #pragma unroll
         for (int i = 0; i < QUAD; ++i) {
-            if (offer[i] < horizon) take(row.vertex, extended(offer[i], graph.weights[first + i]));
+            const bool mine = row.holds(first + i) && (all || row.length == UNREACHED ||
+                                                       extended(complete, weight[i]) < row.length);
+            offer[i] = mine ? current(&distance[head[i]]) : UNREACHED;
+        }
+        bool offered = false;
+        distance_t best = UNREACHED;
+#pragma unroll
+        for (int i = 0; i < QUAD; ++i) {
+            if (offer[i] >= horizon) continue;
+            const distance_t sum = extended(offer[i], all ? graph.weights[first + i] : weight[i]);
+            if (sum < best) best = sum;
+            offered = true;
+        }
+        if (!all && best < row.length) {
+            atomicMin(&distance[row.vertex], best);
+        } else if (offered && (best < row.length || best == UNREACHED)) {
+            take(row.vertex, best);
         }
     }
 };

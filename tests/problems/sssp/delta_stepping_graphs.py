@@ -75,7 +75,7 @@ def path(n: int = 1500) -> CSRGraph:
 
 
 def sparse(n: int = 3000) -> CSRGraph:
-    """Return a random graph of 8 arcs a vertex: large frontiers, no horizon."""
+    """Return a random graph of 8 arcs a vertex: large frontiers, and a horizon only once many vertices wait."""
     return undirected(n, edges_at_random(n, 4 * n, 1, 100), name="sparse")
 
 
@@ -116,6 +116,21 @@ def outsiders_with_long_rows() -> list[Edge]:
     """Return the same with rows beyond the horizon that all warps of the grid share."""
     edges = [(u, v, 100 + (u * 7919 + v * 104729) % 10_000) for u in range(300) for v in range(u + 1, 300)]
     return settled_by_light_edges(edges, 210)
+
+
+def late_hub(n: int = 3000) -> CSRGraph:
+    """Return the same with two hubs, one reached at once and one only from beyond the horizon that is set late."""
+    edges = [*edges_at_random(n, 4 * n, 1, 100), (0, n, 900)]
+    spokes = [(n + (v > 300), v, 300 + v % 7) for v in range(1, 600)]
+    return undirected(n + 2, edges + spokes, name="late hub")
+
+
+def few_within(near: int = 700, n: int = 3500) -> CSRGraph:
+    """Return a star, trees of which hang far from a few leaves: a horizon that is set late leaves those beyond it."""
+    leaves = [(0, v, 1 + v * 7919 % 1000) for v in range(1, near)]
+    roots = [(1 + k, near + k, 5000) for k in range(50)]
+    rest = [(near + k // 60, near + k, 1) for k in range(50, n - near)]
+    return undirected(n, leaves + roots + rest, name="few within")
 
 
 def fan(middle: int = 40, leaves: int = 200, n: int = 1100) -> CSRGraph:
@@ -187,6 +202,9 @@ def layers(dtype: str = "float64", low: float = 0.1, high: float = 0.3) -> CSRGr
 PATHS: dict[str, tuple[Callable[[], CSRGraph], tuple[str, ...], tuple[str, ...]]] = {
     "local steps": (path, ("local",), ()),
     "wide rounds": (sparse, ("local", "wide", "buckets"), ("buckets",)),
+    "pull across a late horizon": (sparse, ("wide", "pull"), ("scans",)),
+    "hubs pull across a late horizon": (late_hub, ("hubs", "pull"), ("scans",)),
+    "push across a late horizon": (few_within, ("hubs", "pull"), ("scans",)),
     "hubs, and a far list that overflows": (star, ("hubs", "buckets"), ("scans",)),
     "a far list that overflows twice": (far_star, ("hubs", "buckets"), ("scans", "buckets")),
     "pull across the horizon": (lambda: undirected(400, outsiders(), name="outsiders"), ("pull",), ()),

@@ -28,6 +28,7 @@ from tests.problems.sssp.delta_stepping_graphs import (
     dense,
     edges_at_random,
     fan,
+    few_within,
     layers,
     outsiders,
     outsiders_with_long_rows,
@@ -151,8 +152,23 @@ def test_denser_graphs_and_wider_words_have_no_packed_rows() -> None:
         assert len(state.arrays["packed_rows"]) == 0
 
 
-def test_a_sparse_graph_has_no_horizon() -> None:
-    assert not search(sparse()).ran("pull")
+@SEEDS
+def test_a_sparse_graph_has_a_horizon_late_and_only_where_vertices_can_pull(seed: int) -> None:
+    """What is left alone then need not be lowered: fewer distances fall than in the same graph without it."""
+    edges = edges_at_random(3000, 12_000, 1, 100)
+    pulled, pushed = search(undirected(3000, edges), seed=seed), search(directed(3000, both_ways(edges)), seed=seed)
+    assert pulled.ran("pull")
+    assert not pushed.ran("pull")
+    assert pulled.counters["pushes"] < 0.9 * pushed.counters["pushes"]
+
+
+@SEEDS
+def test_where_few_lie_within_a_late_horizon_these_are_relaxed_again(seed: int) -> None:
+    """In a tree nothing falls twice: what is relaxed twice is a leaf of the star, nine tenths of which are within."""
+    graph = few_within()
+    told = search(graph, seed=seed)
+    assert told.ran("pull")
+    assert graph.vertices + 300 < told.counters["settled"] < graph.vertices + 700
 
 
 # ------------------------------------------------------------------ weights and distances
@@ -220,7 +236,7 @@ def test_every_type_of_weight_is_exact(dtype: str, degree: int) -> None:
     edges = [(u, v, w / divisor) for u, v, w in edges_at_random(500, degree * 500, 0, 1000)]
     graph = undirected(500, edges, dtype)
     for seed, bits in ((0, 32), (5, 64)):
-        assert search(graph, seed=seed, index_bits=bits).ran("pull") == (degree == 12)
+        assert search(graph, seed=seed, index_bits=bits).ran("pull")
 
 
 @pytest.mark.parametrize("make", [sparse, star, lambda: undirected(400, dense())], ids=["sparse", "star", "dense"])
