@@ -169,7 +169,7 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
     Push push = {graph, distance, control, outbox, shared.horizon};
     if (threadIdx.x == 0) {
         shared.horizon = first_horizon;
-        distance_t threshold = word_of(shared.delta, weight_t());
+        distance_t threshold = word_of(FIRST_BUCKET * shared.delta, weight_t());
         if (threshold == 0) threshold = 1;
         if (threshold > push.horizon) threshold = push.horizon;
         shared.threshold = threshold < limit ? threshold : limit;

@@ -96,7 +96,9 @@ struct Outbox {
         if (lane_id() == 0) {
             slot = atomicAdd(&shared.local_count[(local_step + 1) % 3], static_cast<uint32>(__popc(nears)));
         }
-        slot = __shfl_sync(FULL_MASK, slot, 0) + __popc(nears & below);
+        slot = __shfl_sync(FULL_MASK, slot, 0);
+        const uint32 last = slot + __popc(nears) - 1;
+        slot += __popc(nears & below);
         const bool mine = nears >> lane_id() & 1;
         if (mine && slot < LOCAL_ROOM) {
             const uint32 at = (local_step + 1) % 2 * LOCAL_ROOM + slot;
@@ -106,7 +108,7 @@ struct Outbox {
             shared.local.end[at] = row.end;
             fetch_ahead(row);
         }
-        enqueue(__ballot_sync(FULL_MASK, mine && slot >= LOCAL_ROOM), row.vertex, row.length);
+        if (last >= LOCAL_ROOM) enqueue(__ballot_sync(FULL_MASK, mine && slot >= LOCAL_ROOM), row.vertex, row.length);
     }
 
     // Put the entries of the lanes in `lanes` into the near queue.
