@@ -145,6 +145,7 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
     // Start: every distance is UNREACHED but the source's, which is the one entry.
     if (threadIdx.x == 0) {
         shared.settled_last = 1;
+        shared.most = (gridDim.x * (1 << group_shift == WARP ? MOST_IF_LONG : MOST) + 3) / 4;
         shared.barriers = shared.packed = shared.bucket = shared.round = shared.looked = 0;
         shared.near_left = shared.far_left = shared.due.count = 0;
         shared.called[0] = shared.called[1] = 0;
@@ -169,7 +170,7 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
     Push push = {graph, distance, control, outbox, shared.horizon};
     if (threadIdx.x == 0) {
         shared.horizon = first_horizon;
-        distance_t threshold = word_of(FIRST_BUCKET * shared.delta, weight_t());
+        distance_t threshold = word_of(shared.delta, weight_t());
         if (threshold == 0) threshold = 1;
         if (threshold > push.horizon) threshold = push.horizon;
         shared.threshold = threshold < limit ? threshold : limit;
@@ -217,7 +218,7 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
                 outbox.flush();
                 meet(round);
                 enter(HUBS);
-            } else if (shared.seen.dry >= most_blocks()) {
+            } else if (shared.seen.dry >= shared.most) {
                 break;
             }
         }

@@ -35,7 +35,8 @@ constexpr int FAR_BUFFER = 64;    // and far ones
 constexpr int LOCAL_STEPS = 128;  // before what a block holds is dealt out anew,
 constexpr int CROWD = 8;          // and of which one calls for that where it has for its warps so many times what
 constexpr int CROWD_STEPS = 96;   // they relax at once, and so many times, divided by the steps so far;
-constexpr uint32 MOST_OF_FOUR = 3;  // quarters of the blocks that have to be dry for the threshold to move early
+constexpr uint32 MOST = 3;        // quarters of the blocks that have to be dry for the threshold to move early,
+constexpr uint32 MOST_IF_LONG = 2;  // and where a row has a whole warp
 constexpr int LOCAL_ROOM = NEAR_BUFFER * WARPS / 4;  // entries of each of the two queues of a block, in that memory
 constexpr int LEAST_GROUP = 4;    // lanes that share a row in local steps, at least
 constexpr int NEARNESS_BITS = 5;  // bins of distance, by which a block chooses what it relaxes first:
@@ -207,6 +208,7 @@ struct Shared {
     distance_t horizon;     // sums from here on are left alone
     distance_t last;        // the last threshold, from which on nearness is counted
     uint32 packed;          // the packed rows have been written
+    uint32 most;            // blocks that have to be dry for the threshold to move early
     // What thread 0 keeps between two thresholds.
     float64 delta;
     float64 units;          // of float distances; see bin_beyond()
@@ -231,9 +233,6 @@ __device__ __forceinline__ uint32 grid_warp() { return threadIdx.x / WARP * grid
 __device__ __forceinline__ uint32 grid_warps() { return WARPS * gridDim.x; }
 
 __device__ __forceinline__ bool is_first_thread() { return (blockIdx.x | threadIdx.x) == 0; }
-
-// Of the blocks of the grid, most.
-__device__ __forceinline__ uint32 most_blocks() { return (gridDim.x * MOST_OF_FOUR + 3) / 4; }
 
 // Bins of doubling width, eight to a doubling: fine near 0 and coarse far from it.
 __device__ __forceinline__ int bin_of(distance_t x) {

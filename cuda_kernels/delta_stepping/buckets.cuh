@@ -25,7 +25,6 @@ constexpr float64 FINE_WIDTHS = 16;     // where weights are so fine that a dist
 constexpr uint32 FINE = 1024;           // where so many lie below the horizon
 constexpr float64 LATE_HORIZON = 0.9;   // of the vertices pending lie within a horizon that is set late,
 constexpr int LATE_SHARE = 10;          // where at least this part of all is pending
-constexpr float64 FIRST_BUCKET = 1;     // widths
 constexpr float64 UNITS = 4096;         // of a mean weight, in which float distances are counted
 
 // ------------------------------------------------------------------ the start

@@ -87,7 +87,7 @@ __device__ __forceinline__ void relax_groups(Push& push, Row row, int32 group, c
 // of all calls the others to an end: the threshold moves, and nobody waits for the last of them.
 __device__ __forceinline__ void tell_dry(const Shared& shared, uint32* control) {
     if (threadIdx.x != 0 || shared.seen.near + shared.due.count < gridDim.x) return;
-    if (atomicAdd(&control[DRY + shared.round % 3], 1u) + 1 == most_blocks()) {
+    if (atomicAdd(&control[DRY + shared.round % 3], 1u) + 1 == shared.most) {
         control[CALLED] = shared.round;  // race-allowed: every writer writes the same
     }
 }
