@@ -357,8 +357,8 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
         }
         if (push.horizon == UNREACHED) break;
 
-        // Everything within the horizon is settled.  If few arcs are left outside, or few vertices where it was set late,
-        // those there pull; else those within are relaxed once more without it, but for what had been settled before.
+        // Everything within the horizon is settled.  If few arcs are left outside, or few vertices where it was set
+        // late, those there pull; else those within are relaxed once more, but for what had been settled before.
         const distance_t crossed = push.horizon;
         if (shared.complete == 0) weigh_sides(shared, graph, distance, &wide_control[BALANCE]);
         barrier();  // all have seen the queue empty, and what is asked for, before either changes
