@@ -171,8 +171,8 @@ __device__ __forceinline__ void prefetch_line(const void* address) {
 #endif
 }
 
-// The same for the first-level cache, which takes a copy to shared memory to reach: `unused` is a word there that
-// nobody reads.  Nobody waits for it.
+// The same for the first-level cache, which only what is read passes through: so a word is copied to shared memory, to
+// `unused`, where nobody reads it.  Whoever uses that memory for something else awaits the copies first.
 template <typename T>
 __device__ __forceinline__ void fetch_close(uint32* unused, const T* address) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800

@@ -14,9 +14,10 @@ threshold that moves up.  What is special:
     packed rows       where vertices have few arcs and a search takes many steps, rows are copied into one sector
                       each; a row is read while the distance of its vertex is lowered, and each warp goes on by itself
                       for some steps, so that a hop waits for the memory once and for no barrier
-    no far queue      far vertices are noted in a short list, whose least distance is kept, so that a threshold takes
-                      one look at it; when it overflows, distances are read instead, a part of them to choose the
-                      threshold and all to see who is below it: what is reached, and not below it, is pending
+    no far queue      far vertices are noted in a short list, whose least distance is kept, so that a threshold is known
+                      before the list is read, and costs no barrier: who is due is dealt out with the next round.  When
+                      it overflows, distances are read instead, a part of them to choose the threshold and all to see
+                      who is below it: what is reached, and not below it, is pending
     a horizon         in a dense graph most arcs are far too long to matter.  At first sums from the horizon on are left
                       alone, unread; then every vertex beyond it pulls the best offer from within
     a late horizon    in a sparse one, where vertices can pull, the same from when many wait: most of what would be
@@ -49,11 +50,12 @@ threshold is settled; the floor is the last for which that was seen.  An entry t
 the queue is empty all vertices between the floor and the threshold are entered once more, of which there are at most n,
 and the queue has room for n.
 Below the horizon the same holds with the arcs that do not lead across it; vertices that were settled before there was
-one have relaxed all of theirs.  What a stale entry lowers in a step with
-packed rows is not entered: a later entry of the same vertex lowers it further, for the sums are integers.
+one have relaxed all of theirs.  What a stale entry lowers in a step with packed rows is not entered: a later entry of
+the same vertex lowers it further, for the sums are integers.
 
 Kernel rules: every wait on another block is grid_barrier(); every loop around one runs equally often in all threads,
-because what decides is read after a barrier and not written before the next.
+because what decides is read after a barrier and not written before the next.  A block may look while others are in the
+next round already, so what is told of a round has words that take turns.
 
 Source: U. Meyer, P. Sanders, "Delta-stepping: a parallelizable shortest path algorithm", J. Algorithms 49, 2003; A.
 Davidson, S. Baxter, M. Garland, J. Owens, "Work-efficient parallel GPU methods for single-source shortest paths", IPDPS
@@ -110,14 +112,15 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
                     static_cast<uint64>(arcs / LOCAL_ROW + 1)};
     };
 
-    const auto clear = [&](uint32 turn) {  // what is told of a round, that in which near queue `turn` is made
+    const auto clear = [&](uint32 turn) {  // what is told of the round in which near queue `turn` is made
         *near(turn).count = 0;
         control[DRY + turn % 3] = 0;
         for (int what = 0; what < TALLIES; ++what) control[COUNTED + turn % 3 * TALLIES + what] = 0;
     };
 
-    // What all blocks have told before they met: of the near queue `turn`, of the hubs put aside while it was made, and
-    // of the far list.  One thread reads it for its block, since reads of one word by all warps wait for each other.
+    // What all blocks have told before they met: of the near queue `turn`, of the hubs put aside while it was made, of
+    // what was counted, which a pass of hubs adds to, and of the far list.  One thread reads it for its block, since
+    // reads of one word by all warps wait for each other.
     const auto look = [&](uint32 turn) {
         if (threadIdx.x == 0) {
             shared.seen = {current(near(turn).count),
@@ -249,7 +252,8 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
         // too near, for what was entered may have fallen since: then a bucket stays empty.  Without a list a part of
         // the distances is read, whose least is near enough, and where many wait the threshold goes far enough to take
         // in an eighth of the vertices.  It moves early only by a list, which takes one look.  From here until they
-        // meet nobody relaxes, so that all see the same.
+        // meet nobody relaxes, so that all see the same; only a far list as short as a small frontier is dealt out with
+        // the next round, without a meeting.
         const uint32 bucket = shared.bucket, turn = bucket % 2;
         const uint32 listed = shared.seen.listed;
         const bool few = listed <= far_room && listed <= graph.vertices / NEAR_SHARE;
@@ -274,7 +278,7 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
         }
         const uint32 waiting = crosses ? 0 : shared.seen.listed;
         const bool deals = few && waiting != 0 && listed <= local_limit && shared.seen.near <= local_limit;
-        if (SUMS_OVERFLOW && DISTANCE_BITS == 32 && !deals && shared.seen.overflow != 0) break;  // wider words are needed
+        if (SUMS_OVERFLOW && DISTANCE_BITS == 32 && !deals && shared.seen.overflow != 0) break;  // wants wider words
         if (threadIdx.x == 0) {
             shared.last = shared.threshold;
             if (!early()) shared.floor = shared.threshold;

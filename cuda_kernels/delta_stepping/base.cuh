@@ -28,8 +28,8 @@ constexpr int LOCAL_TURNS = 8;    // so many turns to see all of it
 constexpr int PIECE = WARP * QUAD;  // arcs
 constexpr int HUB_SHIFT = 36;     // hubs and their pieces share a word
 constexpr int AHEAD = 32;         // entries that share a cache line: what lies that far is fetched in advance
-constexpr int CLOSE_ROW = 16;     // a row of at most so many arcs is fetched into the first-level cache,
-constexpr int CLOSE_READS = 4;    // by so many words
+constexpr int CLOSE_ROW = 16;     // and a row of at most so many arcs even into the first-level cache,
+constexpr int CLOSE_READS = 4;    // by so many reads
 constexpr int NEAR_BUFFER = 128;  // near entries a warp holds back in wide rounds, to write them out together,
 constexpr int FAR_BUFFER = 64;    // and far ones
 constexpr int LOCAL_STEPS = 128;  // before what a block holds is dealt out anew,
@@ -90,7 +90,6 @@ enum WideControl {
     WIDE_CONTROL_WORDS
 };
 
-
 // ------------------------------------------------------------------ structures
 
 // Vertices, each with the distance it had when it was entered.  An entry is stale if the distance has fallen since.
@@ -115,7 +114,7 @@ struct __align__(8 * PACKED) PackedRow {
 };
 constexpr int32 NO_HEAD = -1, LONG_HEAD = -2;
 
-// Far vertices that are to be looked through when the near ones are dealt out.
+// A far list that is to be looked through when the near vertices are dealt out: some of it is due.
 struct Due {
     Queue list;
     uint32 count;
@@ -198,9 +197,10 @@ struct Shared {
     uint32 barriers;        // passed by the block
     float64 weight_sums[WARPS];
     uint64 least, total;
-    uint32 pending, tallies[TALLIES];  // of the block
-    uint32 seen_tallies[TALLIES];  // of all blocks, in the round
-    uint32 looked;          // of this number
+    uint32 pending;
+    uint32 tallies[TALLIES];       // what the block counts,
+    uint32 seen_tallies[TALLIES];  // and of all blocks what has been seen of round `looked`
+    uint32 looked;
     distance_t far_least;   // of what the block has entered into the far list
     distance_t edge;
     distance_t floor;       // below it everything is settled,

@@ -141,9 +141,9 @@ __device__ __forceinline__ void choose_nearest(Shared& shared, uint32 step, uint
     if (threadIdx.x == BLOCK - NEARNESSES) shared.ranked = 0;
 }
 
-// Deal out a small frontier, of at most an entry for each thread, to the blocks' own queues: `count` near entries, and of
-// the far vertices those that are due, for they are below the threshold by now.  The other far ones come into the far
-// list anew.  Where rows are packed it need not be known where a row begins.  All threads must call.
+// Deal out a small frontier, of at most an entry for each thread, to the blocks' own queues: `count` near entries, and
+// of the far list those that are due, for they are below the threshold by now.  The others come into the far list
+// anew.  Where rows are packed it need not be known where a row begins.  All threads must call.
 __device__ __forceinline__ void deal(Shared& shared, const Graph& graph, const distance_t* distance, const Queue& near,
                                      uint32 count, bool packed) {
     const auto keep = [&](uint32 slot, int32 vertex, distance_t length) {
@@ -156,7 +156,7 @@ __device__ __forceinline__ void deal(Shared& shared, const Graph& graph, const d
     const uint32 entry = blockIdx.x + threadIdx.x * gridDim.x;
     if (threadIdx.x < 2) shared.local_count[threadIdx.x] = 0;
     __syncthreads();
-    const uint32 slot = warp_append(&shared.local_count[0], entry < count);
+    uint32 slot = warp_append(&shared.local_count[0], entry < count);
     if (entry < count) keep(slot, near.vertex[entry], near.length[entry]);
     if (shared.due.count != 0) {
         int32 vertex = 0;
@@ -167,7 +167,7 @@ __device__ __forceinline__ void deal(Shared& shared, const Graph& graph, const d
             if (now == current(&shared.due.list.length[entry])) length = now;
         }
         const bool is_near = length < shared.threshold, is_far = !is_near && length != UNREACHED;
-        const uint32 slot = warp_append(&shared.local_count[0], is_near);
+        slot = warp_append(&shared.local_count[0], is_near);
         if (is_near) keep(slot, vertex, length);
         const uint32 place = warp_append(shared.far.count, is_far);
         if (is_far) lower_to(&shared.far_least, length);
@@ -179,13 +179,13 @@ __device__ __forceinline__ void deal(Shared& shared, const Graph& graph, const d
     __syncthreads();
 }
 
-// Relax a small frontier, and for LOCAL_STEPS steps what comes out of it: the entries are dealt out to the blocks, and
-// each keeps the near vertices that it lowers in a queue of its own in shared memory and goes on with them, so that a
-// step costs two reads one after the other and one barrier of the block.  Blocks do not wait for each other: one may
-// relax a vertex to which another will find a shorter path, and then the vertex is entered again.  A block that holds
-// more than its warps relax at once, such as a clique, relaxes the nearest first: the others may come nearer meanwhile.
-// If it is much more, it calls for an end, the sooner the more it is; so does the block with which most have nothing
-// left.  What the others hold then goes into the near queue and is dealt out anew.  Returns the number of steps made.
+// Relax a small frontier that was dealt out to the blocks, and for LOCAL_STEPS steps what comes out of it: each keeps
+// the near vertices that it lowers in a queue of its own in shared memory and goes on with them, so that a step costs
+// two reads one after the other and one barrier of the block.  Blocks do not wait for each other: one may relax a vertex
+// to which another will find a shorter path, and then the vertex is entered again.  A block that holds more than its
+// warps relax at once, such as a clique, relaxes the nearest first: the others may come nearer meanwhile.  If it is much
+// more, it calls for an end, the sooner the more it is; so does the block with which most have nothing left.  What the
+// others hold then goes into the near queue and is dealt out anew.  Returns the number of steps made.
 __device__ __forceinline__ uint32 relax_locally(Push& push, int group_shift, const Hubs& hubs) {
     Outbox& outbox = push.outbox;
     Shared& shared = outbox.shared;
@@ -234,6 +234,8 @@ __device__ __forceinline__ uint32 relax_locally(Push& push, int group_shift, con
         if (is_crowd || shared.called[(step + 1) % 2] == shared.round) break;
     }
     counts.tell(shared);
+    end_copies();
+    await_copies<0>();  // of rows that nobody came to
     if (held == 0) {
         tell_dry(shared, push.control);
         return step;

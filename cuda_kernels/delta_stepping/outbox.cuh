@@ -6,7 +6,7 @@ What comes out of relaxing: where the vertices go whose distances were lowered, 
 
 #include "delta_stepping/base.cuh"
 
-// What a lane counts by itself in local steps: rows, and distances lowered, in the upper half those that were near before.
+// What a lane counts by itself in local steps: rows, and distances lowered, in the upper half those that were near.
 struct Counts {
     uint32 relaxed, lowered;
 
@@ -96,9 +96,8 @@ struct Outbox {
         if (lane_id() == 0) {
             slot = atomicAdd(&shared.local_count[(local_step + 1) % 3], static_cast<uint32>(__popc(nears)));
         }
-        slot = __shfl_sync(FULL_MASK, slot, 0);
-        const uint32 last = slot + __popc(nears) - 1;
-        slot += __popc(nears & below);
+        const uint32 first = __shfl_sync(FULL_MASK, slot, 0), beyond = first + __popc(nears);
+        slot = first + __popc(nears & below);
         const bool mine = nears >> lane_id() & 1;
         if (mine && slot < LOCAL_ROOM) {
             const uint32 at = (local_step + 1) % 2 * LOCAL_ROOM + slot;
@@ -108,7 +107,8 @@ struct Outbox {
             shared.local.end[at] = row.end;
             fetch_ahead(row);
         }
-        if (last >= LOCAL_ROOM) enqueue(__ballot_sync(FULL_MASK, mine && slot >= LOCAL_ROOM), row.vertex, row.length);
+        if (beyond <= LOCAL_ROOM) return;
+        enqueue(__ballot_sync(FULL_MASK, mine && slot >= LOCAL_ROOM), row.vertex, row.length);
     }
 
     // Put the entries of the lanes in `lanes` into the near queue.
@@ -121,8 +121,8 @@ struct Outbox {
         }
     }
 
-    // Ask for what the next steps will read: the arcs of the row, and the lines after those of the row and the vertex,
-    // because neighbours often have neighbouring numbers.
+    // Ask for what the next steps will read: the arcs of the row, which this block will relax, and the lines after
+    // those of the row and the vertex, because neighbours often have neighbouring numbers.
     __device__ __forceinline__ void fetch_ahead(const Row& row) const {
         const index_t arc = row.begin < graph.arcs - AHEAD ? row.begin + AHEAD : row.begin;
         const int32 vertex = row.vertex < graph.vertices - AHEAD ? row.vertex + AHEAD : row.vertex;
@@ -143,10 +143,9 @@ struct Outbox {
         prefetch_line(&distance[vertex]);
     }
 
-    // Reserve `count` entries of the near queue, by one thread.  What finds no room is entered again later.
-    __device__ __forceinline__ uint32 reserve_near(uint32 count) {
-        return atomicAdd(shared.near.count, count);
-    }
+    // Reserve `count` entries of the near queue, by one thread.  What finds no room is entered again later: the number
+    // of entries tells.
+    __device__ __forceinline__ uint32 reserve_near(uint32 count) { return atomicAdd(shared.near.count, count); }
 
     // The same for the whole warp.
     __device__ __forceinline__ uint32 reserve(uint32 count) {
