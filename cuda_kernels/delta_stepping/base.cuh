@@ -28,7 +28,7 @@ constexpr int LOCAL_TURNS = 8;    // so many turns to see all of it
 constexpr int PIECE = WARP * QUAD;  // arcs
 constexpr int HUB_SHIFT = 36;     // hubs and their pieces share a word
 constexpr int AHEAD = 32;         // entries that share a cache line: what lies that far is fetched in advance
-constexpr int CLOSE_ROW = 16;     // and a row of at most so many arcs even into the first-level cache,
+constexpr int CLOSE_ROW = NARROW ? 16 : 0;  // and a row of at most so many arcs even into the first-level cache,
 constexpr int CLOSE_READS = 4;    // by so many reads
 constexpr int NEAR_BUFFER = 128;  // near entries a warp holds back in wide rounds, to write them out together,
 constexpr int FAR_BUFFER = 64;    // and far ones
@@ -174,7 +174,7 @@ struct Shared {
             distance_t carried_length[PACKABLE ? CARRIED * WARPS : 1];
             PackedRow carried_row[PACKABLE ? CARRIED * WARPS : 1];
         };
-        uint32 unused[CLOSE_READS * BLOCK];  // see fetch_close()
+        uint32 unused[CLOSE_ROW != 0 ? CLOSE_READS * BLOCK : 1];  // see fetch_close()
     };
     Due due;
     List near, far;         // where this round's vertices go,

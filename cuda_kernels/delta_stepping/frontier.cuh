@@ -181,11 +181,11 @@ __device__ __forceinline__ void deal(Shared& shared, const Graph& graph, const d
 
 // Relax a small frontier that was dealt out to the blocks, and for LOCAL_STEPS steps what comes out of it: each keeps
 // the near vertices that it lowers in a queue of its own in shared memory and goes on with them, so that a step costs
-// two reads one after the other and one barrier of the block.  Blocks do not wait for each other: one may relax a vertex
-// to which another will find a shorter path, and then the vertex is entered again.  A block that holds more than its
-// warps relax at once, such as a clique, relaxes the nearest first: the others may come nearer meanwhile.  If it is much
-// more, it calls for an end, the sooner the more it is; so does the block with which most have nothing left.  What the
-// others hold then goes into the near queue and is dealt out anew.  Returns the number of steps made.
+// two reads one after the other and one barrier of the block.  Blocks do not wait for each other: one may relax a
+// vertex to which another will find a shorter path, and then the vertex is entered again.  A block that holds more than
+// its warps relax at once, such as a clique, relaxes the nearest first: the others may come nearer meanwhile.  If it is
+// much more, it calls for an end, the sooner the more it is; so does the block with which most have nothing left.  What
+// the others hold then goes into the near queue and is dealt out anew.  Returns the number of steps made.
 __device__ __forceinline__ uint32 relax_locally(Push& push, int group_shift, const Hubs& hubs) {
     Outbox& outbox = push.outbox;
     Shared& shared = outbox.shared;
