@@ -129,6 +129,8 @@ struct Outbox {
         if (row.begin == row.end) return;
         if (row.end - row.begin <= CLOSE_ROW) {
             uint32* const unused = &shared.unused[threadIdx.x * CLOSE_READS];
+            end_copies();
+            await_copies<0>();  // those of the last step have come long ago
             fetch_close(unused, &graph.targets[row.begin]);
             fetch_close(unused + 1, &graph.weights[row.begin]);
             fetch_close(unused + 2, &graph.targets[row.end - 1]);

@@ -312,5 +312,6 @@ class CudaReply:
         return self._seen[0] >> 32 == self._number
 
     def close(self) -> None:
-        """Give the word back."""
+        """Give the word back, and let go of the device, which holds this."""
         self.word, self._seen = None, memoryview(bytes(8)).cast("L")
+        self._device = None

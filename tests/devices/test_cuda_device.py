@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -225,6 +226,20 @@ def test_closing_frees_every_array_and_every_pinned_block(cupy: FakeCupy) -> Non
     del staged, device
     gc.collect()
     assert cupy.pinned == {}
+
+
+def test_a_closed_device_and_its_modules_are_gone_at_once(cupy: FakeCupy) -> None:
+    gc.collect()
+    gc.disable()
+    try:
+        device = CudaDevice(0)
+        device.kernel("probe.cu", "probe_nothing")(1, 32, ())
+        device.close()
+        there = weakref.ref(device)
+        del device
+        assert there() is None
+    finally:
+        gc.enable()
 
 
 def test_a_need_beyond_what_is_free_is_told_with_both_figures_and_allocates_nothing(
