@@ -188,6 +188,16 @@ def test_it_restarts_in_64_bits_across_the_horizon(pulls: bool, seed: int) -> No
     assert told.ran("pull")
 
 
+@pytest.mark.parametrize(
+    ("graph", "source"), [("ssca2:10,w=1..255", 346), ("ssca2:10,w=1..255", 74), ("rmat:11,w=1..255", 0)]
+)
+def test_a_block_that_looks_late_counts_what_the_others_count(graph: str, source: int) -> None:
+    """Blocks that count differently choose different widths, and what is near to one is far to another."""
+    for seed in (0, 1):
+        told = search(generate(graph), source, seed=seed)
+        assert told.counters["buckets"] >= 4
+
+
 @pytest.mark.parametrize("dtype", ["float64", "float32", "uint32", "uint64"])
 def test_all_blocks_go_by_the_same_thresholds_whatever_the_schedule(dtype: str) -> None:
     """A vertex at the threshold that is far to one block and settled to another would never be relaxed."""
