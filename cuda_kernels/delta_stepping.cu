@@ -262,19 +262,9 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
             continue;
         }
         const bool crosses = !early() && shared.threshold >= push.horizon;
-        uint32 stride = few || vertices < LARGE ? 1 : SURVEY_STRIDE;
-        while (!few && !crosses) {
-            survey(shared, distance, vertices, shared.threshold, stride, histogram + turn * BINS,
-                   &control[PENDING + turn], &wide_control[LEAST + turn]);
-            barrier();
-            if (threadIdx.x == 0) {
-                shared.seen.listed = current(&control[PENDING + turn]) * stride;
-                shared.seen.least = current(&wide_control[LEAST + turn]);
-            }
-            __syncthreads();
-            if (stride == 1 || shared.seen.listed != 0) break;
-            stride = 1;  // that a part holds none does not say that there is none
-            barrier();
+        if (!few && !crosses) {
+            survey_pending(shared, distance, vertices, histogram + turn * BINS, &control[PENDING + turn],
+                           &wide_control[LEAST + turn], barrier);
         }
         const uint32 waiting = crosses ? 0 : shared.seen.listed;
         const bool deals = few && waiting != 0 && listed <= local_limit && shared.seen.near <= local_limit;
@@ -284,30 +274,9 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
             if (!early()) shared.floor = shared.threshold;
         }
         if (waiting != 0) {
-            const distance_t least = static_cast<distance_t>(~shared.seen.least);
-            distance_t beyond = least + 1;
-            if (!few) {
-                const auto nearest = [&](uint32 wanted) {
-                    return end_of_nearest(shared, histogram + turn * BINS, wanted, waiting);
-                };
-                const uint32 all = static_cast<uint32>(vertices);
-                const distance_t full = nearest(all / NEAR_SHARE + 1);
-                if (full > beyond) beyond = full;
-                if (symmetric && push.horizon == UNREACHED && shared.complete == 0 && waiting > all / LATE_SHARE) {
-                    const distance_t horizon = nearest(static_cast<uint32>(LATE_HORIZON * waiting));
-                    if (threadIdx.x == 0) {
-                        shared.horizon = horizon;
-                        shared.complete = shared.threshold;
-                    }
-                    __syncthreads();
-                }
-            }
-            const float64 width = next_width(shared, vertices, arcs, least);
-            distance_t threshold = word_of(value_of(least, weight_t()) + width, weight_t());
-            if (threshold < beyond) threshold = beyond;
-            if (threshold > push.horizon) threshold = push.horizon;
-            if (threshold > asked()) threshold = asked();
-            if (threshold < shared.last) threshold = shared.last;
+            if (!few && symmetric) set_late_horizon(shared, vertices, histogram + turn * BINS, waiting);
+            const distance_t threshold =
+                next_threshold(shared, vertices, arcs, !few, histogram + turn * BINS, asked());
             // Where more has been settled than waits few are still to come, and the list may hold what stays.
             bool keep = waiting <= far_room;
             if (!keep && shared.counted[RELAXED] > waiting) {

@@ -162,6 +162,26 @@ __device__ __forceinline__ void survey(Shared& shared, const distance_t* distanc
     }
 }
 
+// Find what is pending by reading distances: of a large graph a part of them, whose least is near enough, and all if
+// that holds none.  Afterwards shared.seen tells the least, and about how many there are.  All threads must call.
+template <typename Barrier>
+__device__ __forceinline__ void survey_pending(Shared& shared, const distance_t* distance, uint32 vertices,
+                                               uint32* histogram, uint32* count, uint64* least, Barrier barrier) {
+    uint32 stride = vertices < LARGE ? 1 : SURVEY_STRIDE;
+    while (true) {
+        survey(shared, distance, vertices, shared.threshold, stride, histogram, count, least);
+        barrier();
+        if (threadIdx.x == 0) {
+            shared.seen.listed = current(count) * stride;
+            shared.seen.least = current(least);
+        }
+        __syncthreads();
+        if (stride == 1 || shared.seen.listed != 0) return;
+        stride = 1;
+        barrier();
+    }
+}
+
 // Choose the width of the next bucket from how the last one went.  Every block computes the same.
 // All threads must call; afterwards all have the result.
 __device__ __noinline__ float64 next_width(Shared& shared, int32 vertices, index_t arcs_in_all, distance_t least) {
@@ -205,6 +225,39 @@ __device__ __noinline__ distance_t end_of_nearest(Shared& shared, const uint32* 
     __syncthreads();
     const uint32 rank = static_cast<uint32>(shared.total * wanted / pending);
     return end_beyond(shared.threshold, histogram_edge(shared, rank > 0 ? rank : 1), shared.units);
+}
+
+// Choose a horizon where there was none and many wait: most of what is pending lies within.  All threads must call.
+__device__ __forceinline__ void set_late_horizon(Shared& shared, int32 vertices, const uint32* histogram,
+                                                 uint32 pending) {
+    if (shared.horizon != UNREACHED || shared.complete != 0) return;
+    if (pending <= static_cast<uint32>(vertices) / LATE_SHARE) return;
+    const distance_t horizon = end_of_nearest(shared, histogram, static_cast<uint32>(LATE_HORIZON * pending), pending);
+    if (threadIdx.x == 0) {
+        shared.horizon = horizon;
+        shared.complete = shared.threshold;
+    }
+    __syncthreads();
+}
+
+// The next threshold: a width beyond the least that is pending, and far enough to take in an eighth of the vertices
+// where a survey has found so many; not beyond the horizon, or `end`, and not before the last.  Every block computes the
+// same.  All threads must call.
+__device__ __forceinline__ distance_t next_threshold(Shared& shared, int32 vertices, index_t arcs, bool surveyed,
+                                                     const uint32* histogram, distance_t end) {
+    const distance_t least = static_cast<distance_t>(~shared.seen.least);
+    distance_t beyond = least + 1;
+    if (surveyed) {
+        const uint32 wanted = static_cast<uint32>(vertices) / NEAR_SHARE + 1;
+        const distance_t full = end_of_nearest(shared, histogram, wanted, shared.seen.listed);
+        if (full > beyond) beyond = full;
+    }
+    const float64 width = next_width(shared, vertices, arcs, least);
+    distance_t threshold = word_of(value_of(least, weight_t()) + width, weight_t());
+    if (threshold < beyond) threshold = beyond;
+    if (threshold > shared.horizon) threshold = shared.horizon;
+    if (threshold > end) threshold = end;
+    return threshold < shared.last ? shared.last : threshold;
 }
 
 // Of the vertices that survey() found beyond the threshold, about which part lies beyond the next, `threshold`.  Every

@@ -7,14 +7,17 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from gpugraph.bench import lanes
-from gpugraph.bench.lanes import lanes_of
+from gpugraph.bench.lanes import WorkerProcess, lanes_of
 from gpugraph.bench.store import Store, read_records
 from gpugraph.errors import DeviceUnavailable, GpuGraphError, InputError
+from tests.bench import plans
 from tests.bench.plans import Bench, planned
 from tests.cli.runner import refuse, succeed
 from tests.devices.fake_cupy import FakeCupy
@@ -38,7 +41,7 @@ def test_two_workers_share_the_graphs_and_each_graph_goes_to_one_of_them(tmp_pat
     assert bench.run(*cells, resume=True).resumed == 40
 
 
-def test_a_graph_that_the_others_would_wait_for_at_the_end_is_taken_first(tmp_path):
+def test_a_graph_that_the_others_would_wait_for_at_the_end_is_taken_first(tmp_path, monkeypatch):
     cells = [
         *(planned("a", f"path:{n}") for n in range(9, 13)),
         planned("b", "path:1000"),
@@ -46,10 +49,23 @@ def test_a_graph_that_the_others_would_wait_for_at_the_end_is_taken_first(tmp_pa
     ]
     for count, order in ((1, ["b", "c"]), (2, ["c", "b"])):
         (folder := tmp_path / str(count)).mkdir()
-        bench = Bench(folder, lanes=count)
+        bench, asked = Bench(folder, lanes=count), asked_of(monkeypatch)
         bench.run(*cells)
-        assert [name for name in bench.requests if name != "a"] == order
-        assert bench.requests.count("a") == 4
+        assert [name for name in asked if name != "a"] == order
+        assert asked.count("a") == 4
+
+
+def asked_of(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return the algorithms of the requests, in the order in which workers are asked; they hear them when they can."""
+    asked: list[str] = []
+
+    class Heard(WorkerProcess):
+        def ask(self, request: Mapping[str, Any]) -> None:
+            asked.append(" ".join(cell["algorithm"] for cell in request["cells"]))
+            super().ask(request)
+
+    monkeypatch.setattr(plans, "WorkerProcess", Heard)
+    return asked
 
 
 def test_a_worker_that_dies_costs_its_cell_and_the_other_worker_nothing(tmp_path):
@@ -95,6 +111,7 @@ def test_a_full_disk_ends_all_workers_with_one_error(tmp_path, monkeypatch):
 BUSY = """
 import sys
 from pathlib import Path
+from tests.bench import plans
 from tests.bench.plans import Bench, planned
 bench = Bench(Path(sys.argv[1]), lanes=2)
 start, bench.start = bench.start, lambda: print("pid", (worker := start()).pid, flush=True) or worker
