@@ -241,8 +241,8 @@ __device__ __forceinline__ void set_late_horizon(Shared& shared, int32 vertices,
 }
 
 // The next threshold: a width beyond the least that is pending, and far enough to take in an eighth of the vertices
-// where a survey has found so many; not beyond the horizon, or `end`, and not before the last.  Every block computes the
-// same.  All threads must call.
+// where a survey has found so many; not beyond the horizon, or `end`, and not before the last.  Every block computes
+// the same.  All threads must call.
 __device__ __forceinline__ distance_t next_threshold(Shared& shared, int32 vertices, index_t arcs, bool surveyed,
                                                      const uint32* histogram, distance_t end) {
     const distance_t least = static_cast<distance_t>(~shared.seen.least);
