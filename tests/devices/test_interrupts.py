@@ -160,13 +160,17 @@ def test_the_certificate_of_distances_stops_when_asked() -> None:
 # ------------------------------------------------------------------ Ctrl-C
 
 
-def interrupt_when(ready: Callable[[], bool]) -> threading.Thread:
-    """Send this process a SIGINT as soon as something holds."""
+def interrupt_when(ready: Callable[[], bool], taken: Callable[[], bool]) -> threading.Thread:
+    """Send this process a SIGINT as soon as something holds; once more where one is lost, in a destructor say."""
 
     def watch() -> None:
         while not ready():
             time.sleep(0.001)
-        os.kill(os.getpid(), signal.SIGINT)
+        while not taken():
+            os.kill(os.getpid(), signal.SIGINT)
+            end = time.monotonic() + 2
+            while not taken() and time.monotonic() < end:
+                time.sleep(0.001)
 
     thread = threading.Thread(target=watch)
     thread.start()
@@ -178,7 +182,7 @@ def test_ctrl_c_ends_a_launch_of_the_emulated_device() -> None:
     device = EmulatedDevice()
     words, left = device.full(3, 0, np.uint32), device.full(2, 0, np.uint32)
     kernel = device.kernel(FILE, "pass_barriers", cooperative=True)
-    watcher = interrupt_when(lambda: int(words[0]) > 100)
+    watcher = interrupt_when(lambda: int(words[0]) > 100, lambda: int(words[2]) != 0)
     with pytest.raises(KeyboardInterrupt):
         kernel(2, 32, (ENDLESS, ENDLESS, np.uint32(0), words, left), stop=words[2:])
     watcher.join()
