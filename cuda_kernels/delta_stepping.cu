@@ -184,7 +184,8 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
     while (true) {
         // Relax until nothing is near, or little: then the threshold moves early.
         while (true) {
-            if (shared.seen.near == 0 && shared.due.count == 0) break;
+            const uint32 began = shared.seen.near;
+            if (began == 0 && shared.due.count == 0) break;
             const auto entries = [&]() { return shared.seen.near < room ? shared.seen.near : room; };
             if (is_first_thread()) {
                 clear(round + 2);
@@ -224,6 +225,7 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
             } else if (shared.seen.dry >= shared.most) {
                 break;
             }
+            if (began > local_limit && is_tail(shared, began, vertices, far_room, symmetric != 0)) break;
         }
 
         const auto early = [&]() { return shared.seen.near != 0; };
@@ -257,7 +259,7 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
         const uint32 bucket = shared.bucket, turn = bucket % 2;
         const uint32 listed = shared.seen.listed;
         const bool few = listed <= far_room && listed <= graph.vertices / NEAR_SHARE;
-        if (early() && (!few || listed == 0)) {
+        if (early() && (listed == 0 || shared.threshold >= (end < push.horizon ? end : push.horizon))) {
             meet(round);
             continue;
         }
@@ -267,6 +269,10 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
                            &wide_control[LEAST + turn], barrier);
         }
         const uint32 waiting = crosses ? 0 : shared.seen.listed;
+        if (early() && waiting == 0) {
+            meet(round);
+            continue;
+        }
         const bool deals = few && waiting != 0 && listed <= local_limit && shared.seen.near <= local_limit;
         if (SUMS_OVERFLOW && DISTANCE_BITS == 32 && !deals && shared.seen.overflow != 0) break;  // wants wider words
         if (threadIdx.x == 0) {
@@ -274,7 +280,7 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
             if (!early()) shared.floor = shared.threshold;
         }
         if (waiting != 0) {
-            if (!few && symmetric) set_late_horizon(shared, vertices, histogram + turn * BINS, waiting);
+            if (!few && symmetric && !early()) set_late_horizon(shared, vertices, histogram + turn * BINS, waiting);
             const distance_t threshold =
                 next_threshold(shared, vertices, arcs, !few, histogram + turn * BINS, asked());
             // Where more has been settled than waits few are still to come, and the list may hold what stays.
@@ -314,7 +320,9 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
                 enter(BUCKETS);
                 continue;
             }
-            if (!early()) round += 1;  // a block may still be reading that the queue of the last is empty
+            // A block may still be reading how many are near.
+            if (!early()) round += 1;
+            else if (few) barrier();
             outbox.open(near(round), far(bucket + 1), threshold, 0);
             const Pending pending = {far(bucket).queue, distance, few, few ? listed : static_cast<uint32>(vertices)};
             collect(outbox, pending, shared.last, threshold, keep);

@@ -14,6 +14,7 @@ constexpr uint32 SHORT = 16;            // steps
 constexpr uint32 IDLE = 16384;          // arcs a step: fewer do not fill the GPU
 constexpr float64 RARE_REPEATS = 0.25;  // below, it may grow unless the GPU was busy
 constexpr uint32 BUSY = 1 << 20;        // vertices a step
+constexpr int TAIL_SHARE = 128;         // at most this part of the vertices is the tail of a bucket
 constexpr int NEAR_SHARE = 8;           // a threshold takes in at least this part of the vertices, if so many wait
 
 constexpr int HORIZON_DEGREE = 16;      // arcs a vertex, from which on a horizon pays
@@ -180,6 +181,15 @@ __device__ __forceinline__ void survey_pending(Shared& shared, const distance_t*
         stride = 1;
         barrier();
     }
+}
+
+// Tell whether what is near is the tail of a bucket: so little is left of a round of many that it may as well be relaxed
+// with the next bucket.  Not before a late horizon has been set, for which what is settled has to be known.
+__device__ __forceinline__ bool is_tail(const Shared& shared, uint32 began, int32 vertices, uint32 far_room,
+                                        bool symmetric) {
+    if (shared.seen.near == 0 || shared.seen.listed == 0) return false;
+    if (shared.seen.near > static_cast<uint32>(vertices) / TAIL_SHARE || 2 * shared.seen.near > began) return false;
+    return shared.seen.listed <= far_room || !symmetric || shared.horizon != UNREACHED || shared.complete != 0;
 }
 
 // Choose the width of the next bucket from how the last one went.  Every block computes the same.
