@@ -259,7 +259,8 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
         const uint32 bucket = shared.bucket, turn = bucket % 2;
         const uint32 listed = shared.seen.listed;
         const bool few = listed <= far_room && listed <= graph.vertices / NEAR_SHARE;
-        if (early() && (listed == 0 || shared.threshold >= (end < push.horizon ? end : push.horizon))) {
+        const bool settles = !few && symmetric && push.horizon == UNREACHED && shared.complete == 0;
+        if (early() && (listed == 0 || settles || shared.threshold >= (end < push.horizon ? end : push.horizon))) {
             meet(round);
             continue;
         }

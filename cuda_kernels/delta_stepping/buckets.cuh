@@ -14,7 +14,7 @@ constexpr uint32 SHORT = 16;            // steps
 constexpr uint32 IDLE = 16384;          // arcs a step: fewer do not fill the GPU
 constexpr float64 RARE_REPEATS = 0.25;  // below, it may grow unless the GPU was busy
 constexpr uint32 BUSY = 1 << 20;        // vertices a step
-constexpr int TAIL_SHARE = 128;         // at most this part of the vertices is the tail of a bucket
+constexpr int TAIL_SHARE = 256;         // at most this part of the vertices is the tail of a bucket
 constexpr int NEAR_SHARE = 8;           // a threshold takes in at least this part of the vertices, if so many wait
 
 constexpr int HORIZON_DEGREE = 16;      // arcs a vertex, from which on a horizon pays
@@ -187,9 +187,11 @@ __device__ __forceinline__ void survey_pending(Shared& shared, const distance_t*
 // with the next bucket.  Not before a late horizon has been set, for which what is settled has to be known.
 __device__ __forceinline__ bool is_tail(const Shared& shared, uint32 began, int32 vertices, uint32 far_room,
                                         bool symmetric) {
-    if (shared.seen.near == 0 || shared.seen.listed == 0) return false;
-    if (shared.seen.near > static_cast<uint32>(vertices) / TAIL_SHARE || 2 * shared.seen.near > began) return false;
-    return shared.seen.listed <= far_room || !symmetric || shared.horizon != UNREACHED || shared.complete != 0;
+    if (shared.seen.near == 0 || shared.seen.listed == 0 || shared.threshold >= shared.horizon) return false;
+    const bool few = shared.seen.listed <= far_room;
+    const uint32 most = few ? gridDim.x : static_cast<uint32>(vertices) / TAIL_SHARE;
+    if (shared.seen.near > most || 2 * shared.seen.near > began) return false;
+    return few || !symmetric || shared.horizon != UNREACHED || shared.complete != 0;
 }
 
 // Choose the width of the next bucket from how the last one went.  Every block computes the same.
@@ -208,8 +210,8 @@ __device__ __noinline__ float64 next_width(Shared& shared, int32 vertices, index
         const float64 few = steps < SHORT * gridDim.x ? FEW_IF_SHORT : FEW_REPEATS;
         if (repeats > MANY_REPEATS * pushes) {
             shared.delta *= 0.5;
-        } else if (!grows && ((repeats < few * pushes && arcs < static_cast<uint64>(steps) * IDLE) ||
-                              (repeats < RARE_REPEATS * pushes && work < static_cast<uint64>(steps) * BUSY))) {
+        } else if (!grows && ((repeats <= few * pushes && arcs < static_cast<uint64>(steps) * IDLE) ||
+                              (repeats <= RARE_REPEATS * pushes && work < static_cast<uint64>(steps) * BUSY))) {
             shared.delta *= 2;
         }
         if (shared.delta == 0) shared.delta = value_of(least, weight_t());  // every weight sampled was 0

@@ -21,6 +21,14 @@ __device__ __forceinline__ void relax_groups(Push& push, Row row, int32 group, c
     Outbox& outbox = push.outbox;
     const distance_t threshold = outbox.shared.threshold;
     index_t at = row.begin + static_cast<index_t>(lane_id() & (group - 1));
+    const auto read = [&](index_t arc, int32* head, weight_t* weight) {
+        if (arc >= row.end) return;
+        *weight = graph.weights[arc];
+        *head = graph.targets[arc];
+    };
+    int32 next_head = 0;
+    weight_t next_weight = 0;
+    read(at, &next_head, &next_weight);
     const distance_t now = row.begin < row.end ? current(&push.distance[row.vertex]) : row.length;
     bool more = __any_sync(FULL_MASK, row.end - row.begin > group);
     if (more) {
@@ -31,11 +39,6 @@ __device__ __forceinline__ void relax_groups(Push& push, Row row, int32 group, c
             if (is_hub) row.end = row.begin;
         }
     }
-    const auto read = [&](index_t arc, int32* head, weight_t* weight) {
-        if (arc >= row.end) return;
-        *weight = graph.weights[arc];
-        *head = graph.targets[arc];
-    };
     // Returns the sum; *before is the distance that it met, or 0; *begin and *end are the head's row if it is near.
     const auto lower = [&](index_t arc, int32 head, weight_t weight, distance_t* before, index_t* begin, index_t* end) {
         if (arc >= row.end || now != row.length) return UNREACHED;
@@ -59,13 +62,12 @@ __device__ __forceinline__ void relax_groups(Push& push, Row row, int32 group, c
     };
     do {
         const bool two = more && group == WARP && __any_sync(FULL_MASK, at + WARP < row.end);
-        Row head = {0, UNREACHED, 0, 0};
+        Row head = {next_head, UNREACHED, 0, 0};
         int32 other = 0;
-        weight_t weight = 0, other_weight = 0;
+        weight_t other_weight = 0;
         distance_t before = 0, other_before = 0, other_sum = UNREACHED;
-        read(at, &head.vertex, &weight);
         if (two) read(at + WARP, &other, &other_weight);
-        head.length = lower(at, head.vertex, weight, &before, &head.begin, &head.end);
+        head.length = lower(at, head.vertex, next_weight, &before, &head.begin, &head.end);
         if (two) other_sum = lower(at + WARP, other, other_weight, &other_before, nullptr, nullptr);
         if (at == row.begin && at < row.end && now == row.length) counts.relaxed += 1;
         take(head, before);
@@ -80,6 +82,7 @@ __device__ __forceinline__ void relax_groups(Push& push, Row row, int32 group, c
         }
         at += static_cast<index_t>(group);
         more = more && __any_sync(FULL_MASK, at < row.end);
+        if (more) read(at, &next_head, &next_weight);
     } while (more);
 }
 
