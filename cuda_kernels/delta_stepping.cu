@@ -348,19 +348,28 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
                                                  : shared.counted[RELAXED] > static_cast<uint32>(vertices) / 2;
         if (threadIdx.x == 0) shared.horizon = UNREACHED;
         if (symmetric && mostly_within) {
-            Pull pull = {graph, distance, control, crossed, shared.complete};
-            pull_rows(shared, pull, hubs(round));
-            if (is_first_thread()) {
-                clear(round + 1);
-                clear(round + 2);
-                *hubs(round + 1).pieces = 0;
-                *far(bucket).count = far_room + 1;
-            }
-            round += 1;
-            meet(round);
-            if (shared.seen.pieces != 0) {
-                relax_hubs(pull, graph, distance, hubs(round - 1), shared.seen.pieces);
+            for (int among = 0; among < 2; ++among) {  // first from within, then among themselves
+                Pull pull = {graph, distance, control, outbox, among ? UNREACHED : crossed, shared.complete};
+                if (among) outbox.open(near(round), far(bucket), crossed, 0);
+                pull_rows(shared, pull, crossed, hubs(round));
+                if (among) outbox.flush();
+                if (is_first_thread()) {
+                    clear(round + 1);
+                    clear(round + 2);
+                    *hubs(round + 1).pieces = 0;
+                    if (!among) *far(bucket).count = 0;
+                    if (!among) *far(bucket).least = 0;
+                }
+                round += 1;
                 meet(round);
+                if (shared.seen.pieces != 0) {
+                    if (among) outbox.open(near(round), far(bucket), crossed, shared.seen.listed);
+                    relax_hubs(pull, graph, distance, hubs(round - 1), shared.seen.pieces);
+                    if (among) outbox.flush();
+                    meet(round);
+                }
+                if (threadIdx.x == 0) shared.complete = crossed;
+                __syncthreads();
             }
         } else {
             if (threadIdx.x == 0) shared.floor = shared.complete;

@@ -336,7 +336,7 @@ __device__ __forceinline__ void weigh_sides(Shared& shared, const Graph& graph, 
 
 // Let every vertex beyond the horizon look for the shortest way from within it; hubs are put aside.  A warp gathers
 // such vertices in its buffer until there is one for each lane: many lie within, or have no arcs at all.
-__device__ __forceinline__ void pull_rows(Shared& shared, Pull& pull, const Hubs& hubs) {
+__device__ __forceinline__ void pull_rows(Shared& shared, Pull& pull, distance_t beyond, const Hubs& hubs) {
     static_assert(WARP * (SURVEYED + 1) <= NEAR_BUFFER, "room for what is left and what is found");
     const Graph& graph = pull.graph;
     int32* const gathered = &shared.near_held.vertex[threadIdx.x / WARP * NEAR_BUFFER];
@@ -350,7 +350,7 @@ __device__ __forceinline__ void pull_rows(Shared& shared, Pull& pull, const Hubs
         for (int k = 0; k < SURVEYED; ++k) {
             const int64 v = first + k * grid_threads() + lane_id();
             length[k] = v < graph.vertices ? current(&pull.distance[v]) : 0;
-            if (length[k] < pull.horizon || graph.offsets[v] == graph.offsets[v + 1]) length[k] = 0;
+            if (length[k] < beyond || graph.offsets[v] == graph.offsets[v + 1]) length[k] = 0;
         }
 #pragma unroll
         for (int k = 0; k < SURVEYED; ++k) {

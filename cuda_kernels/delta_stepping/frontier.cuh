@@ -280,7 +280,7 @@ __device__ __forceinline__ void relax_hubs(Visit& visit, const Graph& graph, con
     share_hubs(
         hubs, word, [&](int32 vertex, distance_t length) { return row_of(graph, vertex, length); },
         [&](const Row& part) {
-            const bool live = part.length >= visit.horizon || current(&distance[part.vertex]) == part.length;
+            const bool live = !Visit::SKIPS_STALE || current(&distance[part.vertex]) == part.length;
             // Lane 0 decides for all.
             if (__shfl_sync(FULL_MASK, static_cast<int>(live), 0)) relax_row(visit, part);
         });
