@@ -281,13 +281,13 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
             if (!early()) shared.floor = shared.threshold;
         }
         if (waiting != 0) {
-            if (!few && symmetric && !early()) set_late_horizon(shared, vertices, histogram + turn * BINS, waiting);
+            if (!few && symmetric && !early()) set_late_horizon(shared, vertices, waiting);
             const distance_t threshold =
-                next_threshold(shared, vertices, arcs, !few, histogram + turn * BINS, asked());
+                next_threshold(shared, vertices, arcs, !few, asked());
             // Where more has been settled than waits few are still to come, and the list may hold what stays.
             bool keep = waiting <= far_room;
             if (!keep && shared.counted[RELAXED] > waiting) {
-                const float32 part = part_beyond(shared, threshold, histogram + turn * BINS);
+                const float32 part = part_beyond(shared, threshold);
                 keep = part * waiting < far_room / 2;
             }
             // Rows are packed when steps have taken about as long as that takes.
@@ -346,7 +346,10 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
         barrier();  // all have seen the queue empty, and what is asked for, before either changes
         const bool mostly_within = shared.complete == 0 ? static_cast<int64>(current(&wide_control[BALANCE])) >= 0
                                                  : shared.counted[RELAXED] > static_cast<uint32>(vertices) / 2;
-        if (threadIdx.x == 0) shared.horizon = UNREACHED;
+        if (threadIdx.x == 0) {
+            shared.horizon = UNREACHED;
+            shared.delta *= BEYOND_WIDTHS;
+        }
         if (symmetric && mostly_within) {
             for (int among = 0; among < 2; ++among) {  // first from within, then among themselves
                 Pull pull = {graph, distance, control, outbox, among ? UNREACHED : crossed, shared.complete};

@@ -202,7 +202,6 @@ struct Shared {
     uint32 seen_tallies[TALLIES];  // and of all blocks what has been seen of round `looked`
     uint32 looked;
     distance_t far_least;   // of what the block has entered into the far list
-    distance_t edge;
     distance_t floor;       // below it everything is settled,
     distance_t complete;    // and below this no arc has been left alone
     distance_t horizon;     // sums from here on are left alone
@@ -210,7 +209,7 @@ struct Shared {
     uint32 packed;          // the packed rows have been written
     uint32 most;            // blocks that have to be dry for the threshold to move early
     // What thread 0 keeps between two thresholds.
-    float64 delta;
+    float64 delta, width;
     float64 units;          // of float distances; see bin_beyond()
     uint32 counted[TALLIES], counted_before[TALLIES];  // ever, and when the width was chosen last
     uint32 settled_last;
@@ -262,21 +261,26 @@ __device__ __forceinline__ distance_t end_beyond(distance_t origin, distance_t e
     return end > origin ? end : origin + 1;
 }
 
-// The end of the first bin up to which the block's histogram holds `wanted` entries; UNREACHED if it holds fewer.
-// All threads must call; afterwards all have the result.
-__device__ __noinline__ distance_t histogram_edge(Shared& shared, uint32 wanted) {
+// Turn the block's histogram into running sums.  All threads must call.
+__device__ __noinline__ void sum_histogram(Shared& shared) {
     static_assert(BINS <= BLOCK, "a thread looks after one bin");
     const int bin = threadIdx.x;
     uint32 inclusive = warp_scan(bin < BINS ? shared.histogram[bin] : 0);
     if (lane_id() == WARP - 1) shared.sums[bin / WARP] = inclusive;
-    if (bin == 0) shared.edge = UNREACHED;
     __syncthreads();
     for (int warp = 0; warp < bin / WARP; ++warp) inclusive += shared.sums[warp];
-    if (bin < BINS && inclusive >= wanted) atomicMin(&shared.edge, bin_end(bin));
+    if (bin < BINS) shared.histogram[bin] = inclusive;
     __syncthreads();
-    const distance_t edge = shared.edge;
-    __syncthreads();
-    return edge;
+}
+
+// The end of the first bin up to which the summed histogram holds `wanted` entries; UNREACHED if it holds fewer.
+__device__ __forceinline__ distance_t histogram_edge(const Shared& shared, uint32 wanted) {
+    int bin = -1;  // the last that is known to hold fewer
+#pragma unroll
+    for (int step = BINS / 2; step > 0; step /= 2) {
+        if (shared.histogram[bin + step] < wanted) bin += step;
+    }
+    return shared.histogram[bin + 1] < wanted ? UNREACHED : bin_end(bin + 1);
 }
 
 #endif

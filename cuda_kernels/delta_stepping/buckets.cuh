@@ -14,7 +14,12 @@ constexpr uint32 SHORT = 16;            // steps
 constexpr uint32 IDLE = 16384;          // arcs a step: fewer do not fill the GPU
 constexpr float64 RARE_REPEATS = 0.25;  // below, it may grow unless the GPU was busy
 constexpr uint32 BUSY = 1 << 20;        // vertices a step
+constexpr float64 BEYOND_WIDTHS = 8;   // a bucket is so many times as wide beyond a horizon that was crossed
+constexpr float64 SPURT = 1;
+constexpr int SPURT_GROWTH = 5;
+constexpr int SPURT_SHARE = 512;
 constexpr int TAIL_SHARE = 256;         // at most this part of the vertices is the tail of a bucket
+constexpr int MOST_SHARE = 5;           // and at most this part
 constexpr int NEAR_SHARE = 8;           // a threshold takes in at least this part of the vertices, if so many wait
 
 constexpr int HORIZON_DEGREE = 16;      // arcs a vertex, from which on a horizon pays
@@ -79,6 +84,7 @@ __device__ __forceinline__ distance_t sample_weights(Shared& shared, const Graph
         }
         __syncthreads();
     }
+    sum_histogram(shared);
     const float64 degree = static_cast<float64>(graph.arcs) / (graph.vertices > 0 ? graph.vertices : 1);
     distance_t horizon = UNREACHED;
     float64 widths = FINE_WIDTHS;
@@ -172,11 +178,13 @@ __device__ __forceinline__ void survey_pending(Shared& shared, const distance_t*
     while (true) {
         survey(shared, distance, vertices, shared.threshold, stride, histogram, count, least);
         barrier();
+        for (int bin = threadIdx.x; bin < BINS; bin += BLOCK) shared.histogram[bin] = current(&histogram[bin]);
         if (threadIdx.x == 0) {
             shared.seen.listed = current(count) * stride;
             shared.seen.least = current(least);
         }
         __syncthreads();
+        sum_histogram(shared);
         if (stride == 1 || shared.seen.listed != 0) return;
         stride = 1;
         barrier();
@@ -215,36 +223,30 @@ __device__ __noinline__ float64 next_width(Shared& shared, int32 vertices, index
             shared.delta *= 2;
         }
         if (shared.delta == 0) shared.delta = value_of(least, weight_t());  // every weight sampled was 0
+        shared.width = shared.delta;
+        if (settled > SPURT_GROWTH * static_cast<uint64>(shared.settled_last) &&
+            shared.seen.listed < static_cast<uint32>(vertices) / SPURT_SHARE) shared.width *= SPURT;
         if (settled != 0) shared.settled_last = settled;  // else the bucket was empty
     }
     __syncthreads();
-    return shared.delta;
+    return shared.width;
 }
 
-// The distance at which `wanted` vertices are taken in, of the `pending` that survey() found beyond the threshold; that
-// itself where fewer wait.  Every block computes the same.  All threads must call.
-__device__ __noinline__ distance_t end_of_nearest(Shared& shared, const uint32* histogram, uint32 wanted,
-                                                  uint32 pending) {
-    if (pending <= wanted) return shared.threshold;
-    uint32 sampled = 0;
-    if (threadIdx.x == 0) shared.total = 0;
-    __syncthreads();
-    for (int bin = threadIdx.x; bin < BINS; bin += BLOCK) {
-        shared.histogram[bin] = current(&histogram[bin]);
-        sampled += shared.histogram[bin];
-    }
-    if (sampled != 0) atomicAdd(&shared.total, static_cast<uint64>(sampled));
-    __syncthreads();
-    const uint32 rank = static_cast<uint32>(shared.total * wanted / pending);
+// The distance at which `wanted` vertices are taken in, of the `pending` that survey_pending() found beyond the
+// threshold; `otherwise` where fewer wait.  Every block computes the same.
+__device__ __forceinline__ distance_t end_of_nearest(const Shared& shared, uint32 wanted, uint32 pending,
+                                                     distance_t otherwise) {
+    if (pending <= wanted) return otherwise;
+    const uint32 rank = static_cast<uint32>(static_cast<uint64>(shared.histogram[BINS - 1]) * wanted / pending);
     return end_beyond(shared.threshold, histogram_edge(shared, rank > 0 ? rank : 1), shared.units);
 }
 
 // Choose a horizon where there was none and many wait: most of what is pending lies within.  All threads must call.
-__device__ __forceinline__ void set_late_horizon(Shared& shared, int32 vertices, const uint32* histogram,
-                                                 uint32 pending) {
+__device__ __forceinline__ void set_late_horizon(Shared& shared, int32 vertices, uint32 pending) {
     if (shared.horizon != UNREACHED || shared.complete != 0) return;
     if (pending <= static_cast<uint32>(vertices) / LATE_SHARE) return;
-    const distance_t horizon = end_of_nearest(shared, histogram, static_cast<uint32>(LATE_HORIZON * pending), pending);
+    const distance_t horizon = end_of_nearest(shared, static_cast<uint32>(LATE_HORIZON * pending), pending, UNREACHED);
+    __syncthreads();  // all have looked whether there was one
     if (threadIdx.x == 0) {
         shared.horizon = horizon;
         shared.complete = shared.threshold;
@@ -252,39 +254,32 @@ __device__ __forceinline__ void set_late_horizon(Shared& shared, int32 vertices,
     __syncthreads();
 }
 
-// The next threshold: a width beyond the least that is pending, and far enough to take in an eighth of the vertices
-// where a survey has found so many; not beyond the horizon, or `end`, and not before the last.  Every block computes
-// the same.  All threads must call.
+// The next threshold: a width beyond the least that is pending; where a survey has found as many, far enough to take in
+// an eighth of the vertices, and not far beyond that.  Not beyond the horizon, or `end`, and not before the last.  Every
+// block computes the same.  All threads must call.
 __device__ __forceinline__ distance_t next_threshold(Shared& shared, int32 vertices, index_t arcs, bool surveyed,
-                                                     const uint32* histogram, distance_t end) {
+                                                     distance_t end) {
     const distance_t least = static_cast<distance_t>(~shared.seen.least);
-    distance_t beyond = least + 1;
-    if (surveyed) {
-        const uint32 wanted = static_cast<uint32>(vertices) / NEAR_SHARE + 1;
-        const distance_t full = end_of_nearest(shared, histogram, wanted, shared.seen.listed);
-        if (full > beyond) beyond = full;
-    }
     const float64 width = next_width(shared, vertices, arcs, least);
-    distance_t threshold = word_of(value_of(least, weight_t()) + width, weight_t());
+    distance_t threshold = word_of(value_of(least, weight_t()) + width, weight_t()), beyond = least + 1;
+    if (surveyed) {
+        const uint32 enough = static_cast<uint32>(vertices) / NEAR_SHARE + 1, most = vertices / MOST_SHARE + 1;
+        const distance_t full = end_of_nearest(shared, enough, shared.seen.listed, beyond);
+        const distance_t overfull = end_of_nearest(shared, most, shared.seen.listed, UNREACHED);
+        if (full > beyond) beyond = full;
+        if (threshold > overfull) threshold = overfull;
+    }
     if (threshold < beyond) threshold = beyond;
     if (threshold > shared.horizon) threshold = shared.horizon;
     if (threshold > end) threshold = end;
     return threshold < shared.last ? shared.last : threshold;
 }
 
-// Of the vertices that survey() found beyond the threshold, about which part lies beyond the next, `threshold`.  Every
-// block computes the same.  All threads must call.
-__device__ __noinline__ float32 part_beyond(Shared& shared, distance_t threshold, const uint32* histogram) {
-    if (threadIdx.x == 0) shared.total = 0;
-    __syncthreads();
-    for (int bin = threadIdx.x; bin < BINS; bin += BLOCK) {
-        const uint64 found = current(&histogram[bin]);
-        const bool beyond = end_beyond(shared.threshold, bin_end(bin), shared.units) > threshold;
-        if (found != 0) atomicAdd(&shared.total, found + (beyond ? found << 32 : 0));
-    }
-    __syncthreads();
-    const uint64 total = shared.total;
-    return static_cast<float32>(total >> 32) / static_cast<float32>(total & 0xffffffff);
+// Of the vertices that survey_pending() found beyond the threshold, about which part lies beyond the next, `threshold`.
+__device__ __forceinline__ float32 part_beyond(const Shared& shared, distance_t threshold) {
+    const int bin = bin_beyond(shared.threshold, threshold, shared.units);
+    const uint32 total = shared.histogram[BINS - 1], within = bin > 0 ? shared.histogram[bin - 1] : 0;
+    return static_cast<float32>(total - within) / static_cast<float32>(total);
 }
 
 // Enter the pending vertices below `threshold` into the near queue; the others stay in, or come into, the far list if
