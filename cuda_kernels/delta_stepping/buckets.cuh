@@ -22,6 +22,7 @@ constexpr int TAIL_SHARE = 256;         // at most this part of the vertices is 
 constexpr int MOST_SHARE = 5;           // and at most this part
 constexpr int NEAR_SHARE = 8;           // a threshold takes in at least this part of the vertices, if so many wait
 
+constexpr float64 WIDE_DEGREE = 8;      // arcs a vertex, up to which the first width is the mean weight
 constexpr int HORIZON_DEGREE = 16;      // arcs a vertex, from which on a horizon pays
 constexpr float64 HORIZON_ARCS = 1.5;   // arcs a vertex that are shorter than the horizon,
 constexpr float64 FIRST_WIDTHS = 3;     // and widths of a bucket to it, at first;
@@ -95,7 +96,10 @@ __device__ __forceinline__ distance_t sample_weights(Shared& shared, const Graph
         horizon = end_beyond(0, histogram_edge(shared, rank > 0 ? rank : 1), shared.units);
         if (horizon < FINE) widths = even ? EVEN_FIRST_WIDTHS : FIRST_WIDTHS;
     }
-    if (threadIdx.x == 0) shared.delta = horizon == UNREACHED ? mean : value_of(horizon, weight_t()) / widths;
+    if (threadIdx.x == 0) {
+        shared.delta = horizon != UNREACHED ? value_of(horizon, weight_t()) / widths
+                       : degree > WIDE_DEGREE ? mean * (WIDE_DEGREE / degree) : mean;
+    }
     __syncthreads();
     return horizon;
 }
@@ -267,7 +271,7 @@ __device__ __forceinline__ distance_t next_threshold(Shared& shared, int32 verti
         const distance_t full = end_of_nearest(shared, enough, shared.seen.listed, beyond);
         const distance_t overfull = end_of_nearest(shared, most, shared.seen.listed, UNREACHED);
         if (full > beyond) beyond = full;
-        if (threshold > overfull) threshold = overfull;
+        if (shared.horizon == UNREACHED && threshold > overfull) threshold = overfull;
     }
     if (threshold < beyond) threshold = beyond;
     if (threshold > shared.horizon) threshold = shared.horizon;
