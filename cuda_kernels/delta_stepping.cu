@@ -9,8 +9,9 @@ threshold that moves up.  What is special:
                       queue in its shared memory: a step takes a few reads and no barrier of the grid; a block that
                       has found more than it can relax at once, such as a clique, relaxes the nearest first, and
                       calls for a new deal if it is much more
-    early thresholds  when most blocks have nothing near left the threshold moves, and nobody waits for the longest
-                      chain of a bucket; what the others hold is dealt out with what is near by the new threshold
+    early thresholds  when most blocks have nothing near left, or a large round has left little, the threshold moves,
+                      and nobody waits for the longest chain of a bucket; what is left is relaxed with what is near by
+                      the new threshold
     packed rows       where vertices have few arcs and a search takes many steps, rows are copied into one sector
                       each; a row is read while the distance of its vertex is lowered, and each warp goes on by itself
                       for some steps, so that a hop waits for the memory once and for no barrier
@@ -19,7 +20,8 @@ threshold that moves up.  What is special:
                       it overflows, distances are read instead, a part of them to choose the threshold and all to see
                       who is below it: what is reached, and not below it, is pending
     a horizon         in a dense graph most arcs are far too long to matter.  At first sums from the horizon on are left
-                      alone, unread; then every vertex beyond it pulls the best offer from within
+                      alone, unread; then every vertex beyond it pulls the best offer from within, and once more from
+                      the others: only those that fall the second time have anything to push
     a late horizon    in a sparse one, where vertices can pull, the same from when many wait: most of what would be
                       lowered beyond nine tenths of them falls again; those left then look only at arcs that are shorter
                       than what they lie beyond that threshold
@@ -123,7 +125,8 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
     // reads of one word by all warps wait for each other.
     const auto look = [&](uint32 turn) {
         if (threadIdx.x == 0) {
-            shared.seen = {current(near(turn).count),
+            shared.seen = {shared.looked == turn ? shared.seen.began : shared.seen.near,
+                           current(near(turn).count),
                            current(&control[DRY + turn % 3]),
                            current(far(shared.bucket).count),
                            current(&control[OVERFLOW]),
@@ -182,10 +185,11 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
     enter(START);
 
     while (true) {
-        // Relax until nothing is near, or little: then the threshold moves early.
+        // Relax until nothing is near, or little: then the threshold moves early.  Not before a late horizon, for which
+        // it has to be known what is settled.
+        const auto sets_horizon = [&]() { return symmetric && push.horizon == UNREACHED && shared.complete == 0; };
         while (true) {
-            const uint32 began = shared.seen.near;
-            if (began == 0 && shared.due.count == 0) break;
+            if (shared.seen.near == 0 && shared.due.count == 0) break;
             const auto entries = [&]() { return shared.seen.near < room ? shared.seen.near : room; };
             if (is_first_thread()) {
                 clear(round + 2);
@@ -225,7 +229,7 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
             } else if (shared.seen.dry >= shared.most) {
                 break;
             }
-            if (began > local_limit && is_tail(shared, began, vertices, far_room, symmetric != 0)) break;
+            if (!sets_horizon() && is_tail(shared, vertices, local_limit)) break;
         }
 
         const auto early = [&]() { return shared.seen.near != 0; };
@@ -253,14 +257,13 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
         // The next threshold: a width beyond the nearest that is pending.  That of the list has been kept, and may be
         // too near, for what was entered may have fallen since: then a bucket stays empty.  Without a list a part of
         // the distances is read, whose least is near enough, and where many wait the threshold goes far enough to take
-        // in an eighth of the vertices.  It moves early only by a list, which takes one look.  From here until they
-        // meet nobody relaxes, so that all see the same; only a far list as short as a small frontier is dealt out with
-        // the next round, without a meeting.
+        // in an eighth of the vertices.  From here until they meet nobody relaxes, so that all see the same; only a far
+        // list as short as a small frontier is dealt out with the next round, without a meeting.
         const uint32 bucket = shared.bucket, turn = bucket % 2;
         const uint32 listed = shared.seen.listed;
         const bool few = listed <= far_room && listed <= graph.vertices / NEAR_SHARE;
-        const bool settles = !few && symmetric && push.horizon == UNREACHED && shared.complete == 0;
-        if (early() && (listed == 0 || settles || shared.threshold >= (end < push.horizon ? end : push.horizon))) {
+        const bool moves = shared.threshold < push.horizon && shared.threshold < end && (few || !sets_horizon());
+        if (early() && (listed == 0 || !moves)) {
             meet(round);
             continue;
         }
@@ -281,9 +284,8 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
             if (!early()) shared.floor = shared.threshold;
         }
         if (waiting != 0) {
-            if (!few && symmetric && !early()) set_late_horizon(shared, vertices, waiting);
-            const distance_t threshold =
-                next_threshold(shared, vertices, arcs, !few, asked());
+            if (!few && sets_horizon()) set_late_horizon(shared, vertices, waiting);
+            const distance_t threshold = next_threshold(shared, vertices, arcs, !few, asked());
             // Where more has been settled than waits few are still to come, and the list may hold what stays.
             bool keep = waiting <= far_room;
             if (!keep && shared.counted[RELAXED] > waiting) {
@@ -321,9 +323,12 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
                 enter(BUCKETS);
                 continue;
             }
-            // A block may still be reading how many are near.
-            if (!early()) round += 1;
-            else if (few) barrier();
+            // A block may still be reading how many are near, unless all have surveyed.
+            if (!early()) {
+                round += 1;
+            } else if (few) {
+                barrier();
+            }
             outbox.open(near(round), far(bucket + 1), threshold, 0);
             const Pending pending = {far(bucket).queue, distance, few, few ? listed : static_cast<uint32>(vertices)};
             collect(outbox, pending, shared.last, threshold, keep);
@@ -351,24 +356,24 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
             shared.delta *= BEYOND_WIDTHS;
         }
         if (symmetric && mostly_within) {
-            for (int among = 0; among < 2; ++among) {  // first from within, then among themselves
-                Pull pull = {graph, distance, control, outbox, among ? UNREACHED : crossed, shared.complete};
-                if (among) outbox.open(near(round), far(bucket), crossed, 0);
+            // Those beyond pull twice: what lies within offers, then all do; who falls then is all that is pending.
+            if (is_first_thread()) *far(bucket).count = *far(bucket).least = 0;
+            outbox.open(near(round), far(bucket), crossed, 0);
+#pragma unroll 1
+            for (int again = 0; again < 2; ++again) {
+                Pull pull = {graph, distance, control, outbox, again ? UNREACHED : crossed, shared.complete};
                 pull_rows(shared, pull, crossed, hubs(round));
-                if (among) outbox.flush();
+                outbox.flush();
                 if (is_first_thread()) {
                     clear(round + 1);
                     clear(round + 2);
                     *hubs(round + 1).pieces = 0;
-                    if (!among) *far(bucket).count = 0;
-                    if (!among) *far(bucket).least = 0;
                 }
                 round += 1;
                 meet(round);
                 if (shared.seen.pieces != 0) {
-                    if (among) outbox.open(near(round), far(bucket), crossed, shared.seen.listed);
                     relax_hubs(pull, graph, distance, hubs(round - 1), shared.seen.pieces);
-                    if (among) outbox.flush();
+                    outbox.flush();
                     meet(round);
                 }
                 if (threadIdx.x == 0) shared.complete = crossed;

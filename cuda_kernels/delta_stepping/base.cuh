@@ -139,6 +139,7 @@ struct Hubs {
 
 // What a block knows of the others since they met last.
 struct Seen {
+    uint32 began;     // entries with which the last round began
     uint32 near;      // entries of the near queue
     uint32 dry;       // DRY
     uint32 listed;    // and of the far list, or all vertices that are pending
@@ -209,7 +210,7 @@ struct Shared {
     uint32 packed;          // the packed rows have been written
     uint32 most;            // blocks that have to be dry for the threshold to move early
     // What thread 0 keeps between two thresholds.
-    float64 delta, width;
+    float64 delta;
     float64 units;          // of float distances; see bin_beyond()
     uint32 counted[TALLIES], counted_before[TALLIES];  // ever, and when the width was chosen last
     uint32 settled_last;

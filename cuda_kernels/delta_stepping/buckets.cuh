@@ -14,15 +14,12 @@ constexpr uint32 SHORT = 16;            // steps
 constexpr uint32 IDLE = 16384;          // arcs a step: fewer do not fill the GPU
 constexpr float64 RARE_REPEATS = 0.25;  // below, it may grow unless the GPU was busy
 constexpr uint32 BUSY = 1 << 20;        // vertices a step
-constexpr float64 BEYOND_WIDTHS = 8;   // a bucket is so many times as wide beyond a horizon that was crossed
-constexpr float64 SPURT = 1;
-constexpr int SPURT_GROWTH = 5;
-constexpr int SPURT_SHARE = 512;
+constexpr float64 BEYOND_WIDTHS = 8;    // so much wider is it beyond a horizon, where little falls any more
+constexpr int NEAR_SHARE = 8;           // a threshold takes in at least this part of the vertices, if so many wait,
+constexpr int MOST_SHARE = 5;           // and at most this, or many fall twice, unless a horizon sees to that
 constexpr int TAIL_SHARE = 256;         // at most this part of the vertices is the tail of a bucket
-constexpr int MOST_SHARE = 5;           // and at most this part
-constexpr int NEAR_SHARE = 8;           // a threshold takes in at least this part of the vertices, if so many wait
 
-constexpr float64 WIDE_DEGREE = 8;      // arcs a vertex, up to which the first width is the mean weight
+constexpr float64 MEAN_DEGREE = 8;      // arcs a vertex, up to which the first width is the mean weight
 constexpr int HORIZON_DEGREE = 16;      // arcs a vertex, from which on a horizon pays
 constexpr float64 HORIZON_ARCS = 1.5;   // arcs a vertex that are shorter than the horizon,
 constexpr float64 FIRST_WIDTHS = 3;     // and widths of a bucket to it, at first;
@@ -50,7 +47,7 @@ __device__ __forceinline__ bool is_even(const Graph& graph, float64 degree) {
     return 16 * __syncthreads_count(2 * mine < degree) <= BLOCK;
 }
 
-// Sample weights for the first width of a bucket, their mean, and for the horizon: a distance that only about
+// Sample weights for the first width of a bucket, their mean or less, and for the horizon: a distance that only about
 // HORIZON_ARCS arcs of a vertex do not exceed.  Returns the horizon; thread 0 keeps the width.  All threads must call.
 __device__ __forceinline__ distance_t sample_weights(Shared& shared, const Graph& graph, bool symmetric) {
     for (int bin = threadIdx.x; bin < BINS; bin += BLOCK) shared.histogram[bin] = 0;
@@ -96,10 +93,8 @@ __device__ __forceinline__ distance_t sample_weights(Shared& shared, const Graph
         horizon = end_beyond(0, histogram_edge(shared, rank > 0 ? rank : 1), shared.units);
         if (horizon < FINE) widths = even ? EVEN_FIRST_WIDTHS : FIRST_WIDTHS;
     }
-    if (threadIdx.x == 0) {
-        shared.delta = horizon != UNREACHED ? value_of(horizon, weight_t()) / widths
-                       : degree > WIDE_DEGREE ? mean * (WIDE_DEGREE / degree) : mean;
-    }
+    const float64 first = degree > MEAN_DEGREE ? mean * MEAN_DEGREE / degree : mean;
+    if (threadIdx.x == 0) shared.delta = horizon == UNREACHED ? first : value_of(horizon, weight_t()) / widths;
     __syncthreads();
     return horizon;
 }
@@ -195,15 +190,11 @@ __device__ __forceinline__ void survey_pending(Shared& shared, const distance_t*
     }
 }
 
-// Tell whether what is near is the tail of a bucket: so little is left of a round of many that it may as well be relaxed
-// with the next bucket.  Not before a late horizon has been set, for which what is settled has to be known.
-__device__ __forceinline__ bool is_tail(const Shared& shared, uint32 began, int32 vertices, uint32 far_room,
-                                        bool symmetric) {
-    if (shared.seen.near == 0 || shared.seen.listed == 0 || shared.threshold >= shared.horizon) return false;
-    const bool few = shared.seen.listed <= far_room;
-    const uint32 most = few ? gridDim.x : static_cast<uint32>(vertices) / TAIL_SHARE;
-    if (shared.seen.near > most || 2 * shared.seen.near > began) return false;
-    return few || !symmetric || shared.horizon != UNREACHED || shared.complete != 0;
+// Tell whether a round of more than `many` entries has left so little that this is relaxed with the next bucket.  That
+// goes by what others do not change in the next round, for a block may be late.
+__device__ __forceinline__ bool is_tail(const Shared& shared, int32 vertices, uint32 many) {
+    return shared.seen.began > many && 2 * shared.seen.near <= shared.seen.began &&
+           shared.seen.near <= static_cast<uint32>(vertices) / TAIL_SHARE && shared.threshold < shared.horizon;
 }
 
 // Choose the width of the next bucket from how the last one went.  Every block computes the same.
@@ -227,13 +218,10 @@ __device__ __noinline__ float64 next_width(Shared& shared, int32 vertices, index
             shared.delta *= 2;
         }
         if (shared.delta == 0) shared.delta = value_of(least, weight_t());  // every weight sampled was 0
-        shared.width = shared.delta;
-        if (settled > SPURT_GROWTH * static_cast<uint64>(shared.settled_last) &&
-            shared.seen.listed < static_cast<uint32>(vertices) / SPURT_SHARE) shared.width *= SPURT;
         if (settled != 0) shared.settled_last = settled;  // else the bucket was empty
     }
     __syncthreads();
-    return shared.width;
+    return shared.delta;
 }
 
 // The distance at which `wanted` vertices are taken in, of the `pending` that survey_pending() found beyond the
@@ -245,12 +233,11 @@ __device__ __forceinline__ distance_t end_of_nearest(const Shared& shared, uint3
     return end_beyond(shared.threshold, histogram_edge(shared, rank > 0 ? rank : 1), shared.units);
 }
 
-// Choose a horizon where there was none and many wait: most of what is pending lies within.  All threads must call.
+// Choose a horizon where many wait: most of what is pending lies within.  All threads must call.
 __device__ __forceinline__ void set_late_horizon(Shared& shared, int32 vertices, uint32 pending) {
-    if (shared.horizon != UNREACHED || shared.complete != 0) return;
     if (pending <= static_cast<uint32>(vertices) / LATE_SHARE) return;
     const distance_t horizon = end_of_nearest(shared, static_cast<uint32>(LATE_HORIZON * pending), pending, UNREACHED);
-    __syncthreads();  // all have looked whether there was one
+    __syncthreads();  // all have seen that there is none
     if (threadIdx.x == 0) {
         shared.horizon = horizon;
         shared.complete = shared.threshold;
@@ -258,20 +245,20 @@ __device__ __forceinline__ void set_late_horizon(Shared& shared, int32 vertices,
     __syncthreads();
 }
 
-// The next threshold: a width beyond the least that is pending; where a survey has found as many, far enough to take in
-// an eighth of the vertices, and not far beyond that.  Not beyond the horizon, or `end`, and not before the last.  Every
-// block computes the same.  All threads must call.
+// The next threshold: a width beyond the least that is pending; where a survey has found so many, far enough to take in
+// an eighth of the vertices, and without a horizon a fifth at most.  Not beyond the horizon, or `end`, and not before
+// the last.  Every block computes the same.  All threads must call.
 __device__ __forceinline__ distance_t next_threshold(Shared& shared, int32 vertices, index_t arcs, bool surveyed,
                                                      distance_t end) {
     const distance_t least = static_cast<distance_t>(~shared.seen.least);
     const float64 width = next_width(shared, vertices, arcs, least);
     distance_t threshold = word_of(value_of(least, weight_t()) + width, weight_t()), beyond = least + 1;
     if (surveyed) {
-        const uint32 enough = static_cast<uint32>(vertices) / NEAR_SHARE + 1, most = vertices / MOST_SHARE + 1;
-        const distance_t full = end_of_nearest(shared, enough, shared.seen.listed, beyond);
-        const distance_t overfull = end_of_nearest(shared, most, shared.seen.listed, UNREACHED);
+        const uint32 all = static_cast<uint32>(vertices), pending = shared.seen.listed;
+        const distance_t full = end_of_nearest(shared, all / NEAR_SHARE + 1, pending, beyond);
+        const distance_t most = end_of_nearest(shared, all / MOST_SHARE + 1, pending, UNREACHED);
         if (full > beyond) beyond = full;
-        if (shared.horizon == UNREACHED && threshold > overfull) threshold = overfull;
+        if (shared.horizon == UNREACHED && threshold > most) threshold = most;
     }
     if (threshold < beyond) threshold = beyond;
     if (threshold > shared.horizon) threshold = shared.horizon;
@@ -333,7 +320,7 @@ __device__ __forceinline__ void weigh_sides(Shared& shared, const Graph& graph, 
     if (threadIdx.x == 0 && shared.total != 0) atomicAdd(balance, shared.total);
 }
 
-// Let every vertex beyond the horizon look for the shortest way from within it; hubs are put aside.  A warp gathers
+// Let every vertex whose distance is not below `beyond` pull; hubs are put aside.  A warp gathers
 // such vertices in its buffer until there is one for each lane: many lie within, or have no arcs at all.
 __device__ __forceinline__ void pull_rows(Shared& shared, Pull& pull, distance_t beyond, const Hubs& hubs) {
     static_assert(WARP * (SURVEYED + 1) <= NEAR_BUFFER, "room for what is left and what is found");

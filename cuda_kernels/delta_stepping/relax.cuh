@@ -31,7 +31,7 @@ __device__ __forceinline__ void load_quad(const T* values, index_t first, index_
 
 // Relax arcs out of vertices whose distance is `length`: lower the distances at their heads.
 struct Push {
-    static constexpr bool SKIPS_STALE = true;  // pieces of hubs that have come nearer since
+    static constexpr bool SKIPS_STALE = true;  // hubs that have come nearer since they were put aside
     const Graph& graph;
     distance_t* distance;
     uint32* control;
@@ -90,14 +90,14 @@ struct Push {
 };
 
 // Lower the distance at the tail of an arc by what its head offers: the same the other way round, in a graph that has
-// both arcs of every edge.
+// both arcs of every edge.  Where all heads offer something a tail may have offered before it falls; so it is pending.
 struct Pull {
     static constexpr bool SKIPS_STALE = false;
     const Graph& graph;
     distance_t* distance;
     uint32* control;
     Outbox& outbox;
-    distance_t horizon;   // heads from here on offer nothing yet,
+    distance_t horizon;          // heads from here on offer nothing yet,
     const distance_t& complete;  // and those below this nothing more
 
     // Lower the distance of `tail` to `sum`.
@@ -135,7 +135,7 @@ struct Pull {
             if (sum < best) best = sum;
             offered = true;
         }
-        if (horizon == UNREACHED) {  // among those beyond: who has been read already has to be told
+        if (horizon == UNREACHED) {
             const distance_t before = best < row.length ? atomicMin(&distance[row.vertex], best) : 0;
             outbox.push_far(__ballot_sync(FULL_MASK, best < before), row.vertex, best);
             if (SUMS_OVERFLOW && offered && best == UNREACHED) take(row.vertex, best);

@@ -118,8 +118,28 @@ def outsiders_with_long_rows() -> list[Edge]:
     return settled_by_light_edges(edges, 210)
 
 
+def far_crowd(within: int = 2000, beyond: int = 3000) -> CSRGraph:
+    """Return a dense graph and a crowd beyond its horizon, each of which comes nearer through one of them.
+
+    Those that fall so are more than the far list holds.
+    """
+    first = within + 1  # the one that all others of the crowd have a light edge to
+    edges = edges_at_random(within, 20 * within, 1, 10_000) + [((v - 1) // 8, v, 1 + v % 3) for v in range(1, within)]
+    edges += [(0, within, 30_000)] + [(v % within, v, 10**6 + v) for v in range(first, within + beyond)]
+    edges += [(within, v, 1 + v % 3) for v in range(first, within + beyond)]
+    return undirected(within + beyond, edges, name="far crowd")
+
+
+def lone_outsiders(within: int = 400, beyond: int = 200) -> CSRGraph:
+    """Return a dense graph and vertices beyond its horizon that have nothing to offer each other."""
+    edges = edges_at_random(within, 16 * within, 1, 10_000) + [((v - 1) // 8, v, 1 + v % 3) for v in range(1, within)]
+    edges += [(v % within, v, 30_000 + v) for v in range(within, within + beyond)]
+    edges += [(v - 1, v, 10**6) for v in range(within + 1, within + beyond)]
+    return undirected(within + beyond, edges, name="lone outsiders")
+
+
 def late_hub(n: int = 3000) -> CSRGraph:
-    """Return the same with two hubs, one reached at once and one only from beyond the horizon that is set late."""
+    """Return a sparse graph with two hubs, one reached at once and one from beyond the horizon that is set late."""
     edges = [*edges_at_random(n, 4 * n, 1, 100), (0, n, 900)]
     spokes = [(n + (v > 300), v, 300 + v % 7) for v in range(1, 600)]
     return undirected(n + 2, edges + spokes, name="late hub")
@@ -203,7 +223,8 @@ PATHS: dict[str, tuple[Callable[[], CSRGraph], tuple[str, ...], tuple[str, ...]]
     "local steps": (path, ("local",), ()),
     "wide rounds": (sparse, ("local", "wide", "buckets"), ("buckets",)),
     "pull across a late horizon": (sparse, ("wide", "pull"), ("scans",)),
-    "hubs pull across a late horizon": (late_hub, ("hubs", "pull"), ("scans",)),
+    "hubs pull across a late horizon": (late_hub, ("wide", "pull"), ("scans",)),
+    "a crowd that falls beyond the horizon": (far_crowd, ("pull", "buckets"), ("scans",)),
     "push across a late horizon": (few_within, ("hubs", "pull"), ("scans",)),
     "hubs, and a far list that overflows": (star, ("hubs", "buckets"), ("scans",)),
     "a far list that overflows twice": (far_star, ("hubs", "buckets"), ("scans", "buckets")),
@@ -221,11 +242,18 @@ PATHS: dict[str, tuple[Callable[[], CSRGraph], tuple[str, ...], tuple[str, ...]]
 """Graph, the phases that it must lead through, and the counters that must not stay 0 under schedule 0."""
 
 
+def thinning_star(near: int = 14_000, far: int = 6000, tails: int = 30) -> CSRGraph:
+    """Return a star, few of whose near leaves lead on, while so many leaves wait far away that the list overflows."""
+    leaves = [(0, i, 1 if i <= near else 1000 + i) for i in range(1, 1 + near + far)]
+    on = [(1 + k * (near // tails), 1 + near + far + k, 1) for k in range(tails)]
+    return directed(1 + near + far + tails, leaves + on, name="thinning star")
+
+
 def wide_star(n: int = 2**20 + 40) -> CSRGraph:
     """Return a star of many leaves; those left at last lead on, from lines that a survey of a part passes over."""
     leaf = np.arange(1, n)
     late = (leaf // 32 % 8 != 0) & (leaf % 4096 == 40)
-    weights = np.where(late, 10**6, np.where(leaf % 10 == 0, 1, 2000 + leaf % 1000))
+    weights = np.where(late, 10**6, np.where(leaf % 10 == 0, 1, 2000))
     beyond = n + np.arange(late.sum())
     degree = np.concatenate([[n - 1], late, np.zeros(len(beyond))])
     return CSRGraph(
