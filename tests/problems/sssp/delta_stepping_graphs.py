@@ -145,6 +145,18 @@ def late_hub(n: int = 3000) -> CSRGraph:
     return undirected(n + 2, edges + spokes, name="late hub")
 
 
+def late_chain(near: int = 200, far: int = 3000, chain: int = 300) -> CSRGraph:
+    """Return a star with a chain at a near leaf, and a far leaf that is reached best from the end of that chain.
+
+    So many leaves are far that a horizon is set late, and when most blocks have nothing left the chain is still near:
+    then it must not be set yet, for the last arc would lead beyond it.
+    """
+    leaves = [(0, v, 1 if v <= near else 10_000 + v) for v in range(1, 1 + near + far)]
+    hops = [(near + far + k if k else 1, 1 + near + far + k, 1) for k in range(chain)]
+    end = 1 + near + far
+    return undirected(end + chain, [*leaves, *hops, (end + chain - 1, near + far, 12_860)], name="late chain")
+
+
 def few_within(near: int = 700, n: int = 3500) -> CSRGraph:
     """Return a star, trees of which hang far from a few leaves: a horizon that is set late leaves those beyond it."""
     leaves = [(0, v, 1 + v * 7919 % 1000) for v in range(1, near)]
@@ -225,6 +237,7 @@ PATHS: dict[str, tuple[Callable[[], CSRGraph], tuple[str, ...], tuple[str, ...]]
     "pull across a late horizon": (sparse, ("wide", "pull"), ("scans",)),
     "hubs pull across a late horizon": (late_hub, ("wide", "pull"), ("scans",)),
     "a crowd that falls beyond the horizon": (far_crowd, ("pull", "buckets"), ("scans",)),
+    "a chain before a late horizon": (late_chain, ("hubs", "pull"), ("scans",)),
     "push across a late horizon": (few_within, ("hubs", "pull"), ("scans",)),
     "hubs, and a far list that overflows": (star, ("hubs", "buckets"), ("scans",)),
     "a far list that overflows twice": (far_star, ("hubs", "buckets"), ("scans", "buckets")),
@@ -243,7 +256,7 @@ PATHS: dict[str, tuple[Callable[[], CSRGraph], tuple[str, ...], tuple[str, ...]]
 
 
 def thinning_star(near: int = 14_000, far: int = 6000, tails: int = 30) -> CSRGraph:
-    """Return a star, few of whose near leaves lead on, while so many leaves wait far away that the list overflows."""
+    """Return a star, few of whose near leaves lead on while others wait far away."""
     leaves = [(0, i, 1 if i <= near else 1000 + i) for i in range(1, 1 + near + far)]
     on = [(1 + k * (near // tails), 1 + near + far + k, 1) for k in range(tails)]
     return directed(1 + near + far + tails, leaves + on, name="thinning star")

@@ -104,10 +104,12 @@ def test_vertices_beyond_the_horizon_that_come_no_nearer_through_each_other_are_
     assert 400 <= told.counters["settled"] < 600
 
 
-@SEEDS
-def test_what_a_large_round_leaves_is_relaxed_with_the_next_bucket(seed: int) -> None:
-    told = search(thinning_star(), seed=seed)
-    assert told.counters["scans"] > 0
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("far", [1000, 6000])
+def test_what_a_large_round_leaves_is_relaxed_with_the_next_bucket(far: int, seed: int) -> None:
+    """Whether the others wait in a list or among all distances; all blocks must have seen how little is left."""
+    told = search(thinning_star(far=far), seed=seed)
+    assert (told.counters["scans"] > 1) == (far > 1000)
     assert told.counters["early"] > 0
 
 
