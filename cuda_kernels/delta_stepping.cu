@@ -52,8 +52,9 @@ threshold is settled; the floor is the last for which that was seen.  An entry t
 the queue is empty all vertices between the floor and the threshold are entered once more, of which there are at most n,
 and the queue has room for n.
 Below the horizon the same holds with the arcs that do not lead across it; vertices that were settled before there was
-one have relaxed all of theirs.  What a stale entry lowers in a step with packed rows is not entered: a later entry of
-the same vertex lowers it further, for the sums are integers.
+one have relaxed all of theirs.  Vertices that have pulled across it, and from each other, have nothing to push until
+they fall; what reads all distances relaxes them nevertheless.  What a stale entry lowers in a step with packed rows is
+not entered: a later entry of the same vertex lowers it further, for the sums are integers.
 
 Kernel rules: every wait on another block is grid_barrier(); every loop around one runs equally often in all threads,
 because what decides is read after a barrier and not written before the next.  A block may look while others are in the

@@ -8,11 +8,11 @@ Between two thresholds: which vertices are pending, how far the next threshold g
 
 // How the width of a bucket follows what the last one saw.
 constexpr float64 MANY_REPEATS = 0.75;  // of the distances lowered; above, the bucket was too wide
-constexpr float64 FEW_REPEATS = 0.5;    // below, it may grow, if the GPU was idle;
+constexpr float64 FEW_REPEATS = 0.5;    // up to these it may grow, if the GPU was idle;
 constexpr float64 FEW_IF_SHORT = 0.6;   // more may be where a bucket takes few steps, for its threshold takes as long
 constexpr uint32 SHORT = 16;            // steps
 constexpr uint32 IDLE = 16384;          // arcs a step: fewer do not fill the GPU
-constexpr float64 RARE_REPEATS = 0.25;  // below, it may grow unless the GPU was busy
+constexpr float64 RARE_REPEATS = 0.25;  // and up to these unless the GPU was busy
 constexpr uint32 BUSY = 1 << 20;        // vertices a step
 constexpr float64 BEYOND_WIDTHS = 8;    // so much wider is it beyond a horizon, where little falls any more
 constexpr int NEAR_SHARE = 8;           // a threshold takes in at least this part of the vertices, if so many wait,
@@ -320,8 +320,8 @@ __device__ __forceinline__ void weigh_sides(Shared& shared, const Graph& graph, 
     if (threadIdx.x == 0 && shared.total != 0) atomicAdd(balance, shared.total);
 }
 
-// Let every vertex whose distance is not below `beyond` pull; hubs are put aside.  A warp gathers
-// such vertices in its buffer until there is one for each lane: many lie within, or have no arcs at all.
+// Let every vertex whose distance is not below `beyond` pull; hubs are put aside.  A warp gathers such vertices in its
+// buffer until there is one for each lane: many lie within, or have no arcs at all.
 __device__ __forceinline__ void pull_rows(Shared& shared, Pull& pull, distance_t beyond, const Hubs& hubs) {
     static_assert(WARP * (SURVEYED + 1) <= NEAR_BUFFER, "room for what is left and what is found");
     const Graph& graph = pull.graph;

@@ -64,13 +64,7 @@ struct Outbox {
         count(PUSHED, __popc(winners));
         count(REPEATED, __popc(__ballot_sync(FULL_MASK, again)));
         if (nears != 0) {
-            if (nears >> lane_id() & 1) {
-                const uint32 slot = threadIdx.x / WARP * NEAR_BUFFER + near_held + __popc(nears & lanes_before());
-                shared.near_held.vertex[slot] = v;
-                shared.near_held.length[slot] = length;
-            }
-            near_held += __popc(nears);
-            __syncwarp();
+            hold(shared.near_held, near_held, nears, v, length);
             if (near_held > NEAR_BUFFER - WARP) spill_near();
         }
         push_far(winners & ~nears, v, length);
@@ -79,14 +73,21 @@ struct Outbox {
     // Take in the far vertices of the lanes in `fars`.
     __device__ __forceinline__ void push_far(unsigned fars, int32 v, distance_t length) {
         if (fars == 0 || !far_open) return;
-        if (fars >> lane_id() & 1) {
-            const uint32 slot = threadIdx.x / WARP * FAR_BUFFER + far_held + __popc(fars & lanes_before());
-            shared.far_held.vertex[slot] = v;
-            shared.far_held.length[slot] = length;
-        }
-        far_held += __popc(fars);
-        __syncwarp();
+        hold(shared.far_held, far_held, fars, v, length);
         if (far_held > FAR_BUFFER - WARP) spill_far();
+    }
+
+    // Put the vertices of the lanes in `lanes` behind what the warp holds in one of its buffers.
+    template <int ROOM>
+    __device__ __forceinline__ void hold(Buffers<ROOM>& buffers, uint32& held, unsigned lanes, int32 v,
+                                         distance_t length) {
+        if (lanes >> lane_id() & 1) {
+            const uint32 slot = threadIdx.x / WARP * ROOM + held + __popc(lanes & lanes_before());
+            buffers.vertex[slot] = v;
+            buffers.length[slot] = length;
+        }
+        held += __popc(lanes);
+        __syncwarp();
     }
 
     // Put the rows of the lanes in `nears` into the block's queue; what finds no room there goes into the near queue.
