@@ -71,7 +71,7 @@ enum Control {
     ROUNDS,              // rounds between two barriers
     BUCKETS_DONE,        // thresholds tried
     SCANS,               // thresholds found by reading all distances instead of the far list
-    EARLY,               // thresholds that moved while a few blocks still had near entries
+    EARLY,               // thresholds that moved while something was near still
     RESCANS,             // times that lost entries were collected again
     COUNTED,             // three times TALLIES words that take turns: what all blocks counted in a round
     DRY = COUNTED + 3 * TALLIES,  // three words that take turns: blocks that have nothing left in a round
