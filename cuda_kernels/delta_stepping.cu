@@ -366,7 +366,6 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
                 pull_rows(shared, pull, crossed, hubs(round));
                 outbox.flush();
                 if (is_first_thread()) {
-                    clear(round + 1);
                     clear(round + 2);
                     *hubs(round + 1).pieces = 0;
                 }

@@ -96,6 +96,13 @@ enum WideControl {
 struct Queue {
     int32* vertex;
     distance_t* length;
+
+    // The vertex of entry i and its distance; UNREACHED if the entry is stale.
+    __device__ __forceinline__ distance_t at(uint32 i, const distance_t* distance, int32* v) const {
+        *v = current(&vertex[i]);
+        const distance_t then = current(&length[i]);
+        return current(&distance[*v]) == then ? then : UNREACHED;
+    }
 };
 
 // A row to be relaxed: the vertex, its distance and its arcs.
@@ -126,6 +133,13 @@ struct List {
     uint32* count;
     uint32 room;
     uint64* least;  // of the far list: the complement of the least distance entered
+
+    // Write an entry, if there is room for it.
+    __device__ __forceinline__ void put(uint32 entry, int32 v, distance_t length) const {
+        if (entry >= room) return;
+        queue.vertex[entry] = v;
+        queue.length[entry] = length;
+    }
 };
 
 // Rows that all warps relax together; each knows the number of its first piece.

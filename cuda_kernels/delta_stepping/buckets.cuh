@@ -82,7 +82,6 @@ __device__ __forceinline__ distance_t sample_weights(Shared& shared, const Graph
         }
         __syncthreads();
     }
-    sum_histogram(shared);
     const float64 degree = static_cast<float64>(graph.arcs) / (graph.vertices > 0 ? graph.vertices : 1);
     distance_t horizon = UNREACHED;
     float64 widths = FINE_WIDTHS;
@@ -90,6 +89,7 @@ __device__ __forceinline__ distance_t sample_weights(Shared& shared, const Graph
         const bool even = is_even(graph, degree) && symmetric;
         const float64 arcs = even ? EVEN_HORIZON_ARCS : HORIZON_ARCS;
         const uint32 rank = static_cast<uint32>(BLOCK * SAMPLES * arcs / degree);
+        sum_histogram(shared);
         horizon = end_beyond(0, histogram_edge(shared, rank > 0 ? rank : 1), shared.units);
         if (horizon < FINE) widths = even ? EVEN_FIRST_WIDTHS : FIRST_WIDTHS;
     }
@@ -110,13 +110,9 @@ struct Pending {
 
     // The vertex of item i and its distance; UNREACHED if the item is a stale entry.
     __device__ __forceinline__ distance_t at(uint32 i, int32* vertex) const {
-        if (!listed) {
-            *vertex = static_cast<int32>(i);
-            return current(&distance[i]);
-        }
-        *vertex = current(&list.vertex[i]);
-        const distance_t length = current(&list.length[i]);
-        return current(&distance[*vertex]) == length ? length : UNREACHED;
+        if (listed) return list.at(i, distance, vertex);
+        *vertex = static_cast<int32>(i);
+        return current(&distance[i]);
     }
 };
 

@@ -127,7 +127,7 @@ struct Carrier {
                 end = graph.offsets[vertex + 1];
             }
             const bool is_hub = end - at >= LOCAL_ROW;
-            append_hubs(hubs, {vertex, length, at, end}, is_hub && rest == 0, push.control);
+            append_hubs(hubs, {vertex, length, at, end}, is_hub && rest == 0);
             if (is_hub) at = end;
             at += static_cast<index_t>(rest);
         }
@@ -154,7 +154,9 @@ struct Carrier {
         PackedRow row = {};
         if (head >= 0) {
             sum = extended(length, weight);
-            if (SUMS_OVERFLOW && sum == UNREACHED && push.horizon == UNREACHED) push.note_overflow(head);
+            if (SUMS_OVERFLOW && sum == UNREACHED && push.horizon == UNREACHED) {
+                note_overflow(push.control, push.distance, head);
+            }
         }
         if (sum < push.horizon) {
             tails = current(&push.distance[tail]);

@@ -35,7 +35,7 @@ __device__ __forceinline__ void relax_groups(Push& push, Row row, int32 group, c
         const int32 most = LOCAL_TURNS * group > LOCAL_ROW ? LOCAL_TURNS * group : LOCAL_ROW;
         const bool is_hub = row.end - row.begin >= most;
         if (__any_sync(FULL_MASK, is_hub)) {  // else nobody waits for `now` yet
-            append_hubs(hubs, row, is_hub && at == row.begin && now == row.length, push.control);
+            append_hubs(hubs, row, is_hub && at == row.begin && now == row.length);
             if (is_hub) row.end = row.begin;
         }
     }
@@ -43,7 +43,9 @@ __device__ __forceinline__ void relax_groups(Push& push, Row row, int32 group, c
     const auto lower = [&](index_t arc, int32 head, weight_t weight, distance_t* before, index_t* begin, index_t* end) {
         if (arc >= row.end || now != row.length) return UNREACHED;
         const distance_t sum = extended(row.length, weight);
-        if (SUMS_OVERFLOW && sum == UNREACHED && push.horizon == UNREACHED) push.note_overflow(head);
+        if (SUMS_OVERFLOW && sum == UNREACHED && push.horizon == UNREACHED) {
+            note_overflow(push.control, push.distance, head);
+        }
         if (sum >= push.horizon) return sum;
         if (begin != nullptr && sum < threshold) {
             *begin = graph.offsets[head];
@@ -164,19 +166,14 @@ __device__ __forceinline__ void deal(Shared& shared, const Graph& graph, const d
     if (shared.due.count != 0) {
         int32 vertex = 0;
         distance_t length = UNREACHED;
-        if (entry < shared.due.count) {
-            vertex = current(&shared.due.list.vertex[entry]);
-            const distance_t now = current(&distance[vertex]);
-            if (now == current(&shared.due.list.length[entry])) length = now;
-        }
+        if (entry < shared.due.count) length = shared.due.list.at(entry, distance, &vertex);
         const bool is_near = length < shared.threshold, is_far = !is_near && length != UNREACHED;
         slot = warp_append(&shared.local_count[0], is_near);
         if (is_near) keep(slot, vertex, length);
         const uint32 place = warp_append(shared.far.count, is_far);
-        if (is_far) lower_to(&shared.far_least, length);
-        if (is_far && place < shared.far.room) {
-            shared.far.queue.vertex[place] = vertex;
-            shared.far.queue.length[place] = length;
+        if (is_far) {
+            lower_to(&shared.far_least, length);
+            shared.far.put(place, vertex, length);
         }
     }
     __syncthreads();
@@ -246,10 +243,8 @@ __device__ __forceinline__ uint32 relax_locally(Push& push, int group_shift, con
     if (threadIdx.x == 0) shared.base = outbox.reserve_near(held);
     __syncthreads();
     for (uint32 i = threadIdx.x; i < held; i += BLOCK) {
-        const uint32 entry = shared.base + i, slot = step % 2 * LOCAL_ROOM + i;
-        if (entry >= shared.near.room) continue;
-        shared.near.queue.vertex[entry] = shared.local.vertex[slot];
-        shared.near.queue.length[entry] = shared.local.length[slot];
+        const uint32 slot = step % 2 * LOCAL_ROOM + i;
+        shared.near.put(shared.base + i, shared.local.vertex[slot], shared.local.length[slot]);
     }
     return step;
 }

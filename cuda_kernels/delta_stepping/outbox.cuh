@@ -116,10 +116,7 @@ struct Outbox {
     __device__ __forceinline__ void enqueue(unsigned lanes, int32 v, distance_t length) {
         if (lanes == 0) return;
         const uint32 entry = reserve(__popc(lanes)) + __popc(lanes & lanes_before());
-        if (lanes >> lane_id() & 1 && entry < shared.near.room) {
-            shared.near.queue.vertex[entry] = v;
-            shared.near.queue.length[entry] = length;
-        }
+        if (lanes >> lane_id() & 1) shared.near.put(entry, v, length);
     }
 
     // Ask for what the next steps will read: the arcs of the row, which this block will relax, and the lines after
@@ -161,9 +158,8 @@ struct Outbox {
     template <int ROOM>
     __device__ __forceinline__ void write(const Buffers<ROOM>& buffers, uint32& held, const List& list, uint32 base) {
         for (uint32 i = lane_id(); i < held; i += WARP) {
-            if (base + i >= list.room) continue;
-            list.queue.vertex[base + i] = buffers.vertex[threadIdx.x / WARP * ROOM + i];
-            list.queue.length[base + i] = buffers.length[threadIdx.x / WARP * ROOM + i];
+            const uint32 slot = threadIdx.x / WARP * ROOM + i;
+            list.put(base + i, buffers.vertex[slot], buffers.length[slot]);
         }
         held = 0;
         __syncwarp();

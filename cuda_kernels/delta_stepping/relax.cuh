@@ -29,6 +29,11 @@ __device__ __forceinline__ void load_quad(const T* values, index_t first, index_
     for (int i = 0; i < QUAD; ++i) loaded[i] = quad.value[i];
 }
 
+// A sum that does not fit matters only if its vertex `v` cannot be reached otherwise.
+__device__ __forceinline__ void note_overflow(uint32* control, const distance_t* distance, int32 v) {
+    if (current(&distance[v]) == UNREACHED) control[OVERFLOW] = 1;  // race-allowed: every writer writes 1
+}
+
 // Relax arcs out of vertices whose distance is `length`: lower the distances at their heads.
 struct Push {
     static constexpr bool SKIPS_STALE = true;  // hubs that have come nearer since they were put aside
@@ -53,7 +58,7 @@ struct Push {
         for (int i = 0; i < QUAD; ++i) {
             const bool mine = row.holds(first + i);
             sum[i] = mine ? extended(row.length, weight[i]) : UNREACHED;
-            if (SUMS_OVERFLOW && all && mine && sum[i] == UNREACHED) note_overflow(head[i]);
+            if (SUMS_OVERFLOW && all && mine && sum[i] == UNREACHED) note_overflow(control, distance, head[i]);
             if (!whole && sum[i] < horizon) head[i] = streamed(&graph.targets[first + i]);
         }
         lower(sum, head);
@@ -82,11 +87,6 @@ struct Push {
 #pragma unroll
         for (int i = 0; i < QUAD; ++i) outbox.push(won >> i & 1, head[i], sum[i], again >> i & 1);
     }
-
-    // A sum that does not fit matters only if its head cannot be reached otherwise.
-    __device__ __forceinline__ void note_overflow(int32 head) const {
-        if (current(&distance[head]) == UNREACHED) control[OVERFLOW] = 1;  // race-allowed: every writer writes 1
-    }
 };
 
 // Lower the distance at the tail of an arc by what its head offers: the same the other way round, in a graph that has
@@ -99,15 +99,6 @@ struct Pull {
     Outbox& outbox;
     distance_t horizon;          // heads from here on offer nothing yet,
     const distance_t& complete;  // and those below this nothing more
-
-    // Lower the distance of `tail` to `sum`.
-    __device__ __forceinline__ void take(int32 tail, distance_t sum) const {
-        const distance_t before = current(&distance[tail]);
-        if (sum < before) atomicMin(&distance[tail], sum);
-        if (SUMS_OVERFLOW && sum == UNREACHED && before == UNREACHED) {
-            control[OVERFLOW] = 1;  // race-allowed: every writer writes 1
-        }
-    }
 
     // Each lane brings those of the four arcs from `first` on that are its row's.  Where all heads may offer something
     // weights are read only of those that do; else an arc is left alone that is too long from the nearest of them.
@@ -135,14 +126,12 @@ struct Pull {
             if (sum < best) best = sum;
             offered = true;
         }
+        if (SUMS_OVERFLOW && offered && best == UNREACHED) note_overflow(control, distance, row.vertex);
         if (horizon == UNREACHED) {
             const distance_t before = best < row.length ? atomicMin(&distance[row.vertex], best) : 0;
             outbox.push_far(__ballot_sync(FULL_MASK, best < before), row.vertex, best);
-            if (SUMS_OVERFLOW && offered && best == UNREACHED) take(row.vertex, best);
-        } else if (!all && best < row.length) {
+        } else if (best < row.length && (!all || best < current(&distance[row.vertex]))) {
             atomicMin(&distance[row.vertex], best);
-        } else if (offered && (best < row.length || best == UNREACHED)) {
-            take(row.vertex, best);
         }
     }
 };
@@ -159,7 +148,7 @@ __device__ __forceinline__ void relax_row(Visit& visit, const Row& row) {
 }
 
 // Put aside the rows of those lanes that bring a hub.  All lanes must call.
-__device__ __forceinline__ void append_hubs(const Hubs& hubs, const Row& row, bool is_hub, uint32* control) {
+__device__ __forceinline__ void append_hubs(const Hubs& hubs, const Row& row, bool is_hub) {
     const unsigned mask = __ballot_sync(FULL_MASK, is_hub);
     if (mask == 0) return;
     const uint64 pieces = is_hub ? pieces_of(row.begin, row.end) : 0;
@@ -169,10 +158,7 @@ __device__ __forceinline__ void append_hubs(const Hubs& hubs, const Row& row, bo
     if (lane_id() == WARP - 1) base = atomicAdd(hubs.pieces, inclusive);
     base = __shfl_sync(FULL_MASK, base, WARP - 1) + inclusive - mine;
     const uint64 slot = base >> HUB_SHIFT;
-    if (!is_hub) return;
-    if (slot >= hubs.room) {  // in local steps one hub may be put aside several times
-        return;
-    }
+    if (!is_hub || slot >= hubs.room) return;  // in local steps one hub may be put aside several times
     hubs.vertex[slot] = row.vertex;
     hubs.length[slot] = row.length;
     hubs.first_piece[slot] = base & ((1ull << HUB_SHIFT) - 1);
@@ -215,7 +201,7 @@ __device__ __forceinline__ void share_hubs(const Hubs& hubs, uint64 word, RowOfH
 template <typename Visit>
 __device__ __forceinline__ void relax_rows(Visit& visit, Row row, const Hubs& hubs) {
     const bool is_hub = row.end - row.begin >= HUB_ROW;
-    append_hubs(hubs, row, is_hub, visit.control);
+    append_hubs(hubs, row, is_hub);
     if (is_hub) row.end = row.begin;
     const index_t quad = row.begin / QUAD;
     const uint32 mine = row.begin < row.end ? static_cast<uint32>((row.end - 1) / QUAD - quad + 1) : 0;

@@ -111,7 +111,6 @@ def test_a_full_disk_ends_all_workers_with_one_error(tmp_path, monkeypatch):
 BUSY = """
 import sys
 from pathlib import Path
-from tests.bench import plans
 from tests.bench.plans import Bench, planned
 bench = Bench(Path(sys.argv[1]), lanes=2)
 start, bench.start = bench.start, lambda: print("pid", (worker := start()).pid, flush=True) or worker
