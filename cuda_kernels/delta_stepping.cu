@@ -7,8 +7,8 @@ threshold that moves up.  What is special:
                       histogram of their distances says how far the threshold goes
     local steps       a small frontier is dealt out to the blocks, and each follows what it finds for many steps in a
                       queue in its shared memory: a step takes a few reads and no barrier of the grid; a block that
-                      has found more than it can relax at once, such as a clique, relaxes the nearest first, and
-                      calls for a new deal if it is much more
+                      has found more than it can relax at once, such as a clique, relaxes the nearest first, long
+                      rows by two a warp, and calls for a new deal if it is much more
     early thresholds  when most blocks have nothing near left, or a large round has left little, the threshold moves,
                       and nobody waits for the longest chain of a bucket; what is left is relaxed with what is near by
                       the new threshold
@@ -72,10 +72,11 @@ GPUs", PPoPP 2021 (the width follows the run).  Local steps, the list that may o
 // Launch: cooperative, BLOCK threads, at most as many blocks as are resident; control, wide_control, histogram are
 // all 0, and so are the `next_words` words at `next` afterwards.  `symmetric` tells that both arcs of every edge are
 // there; `group_shift` is the binary logarithm of the lanes that share a row in local steps, which relax up to
-// `local_limit` entries; `packs` that there are packed_rows.  Only distances below `limit` are asked for, and none
-// beyond that of `goal`, -1 for none.  Writes distance, of which what was not asked for may be too large; replies
-// whether a wider word is needed, as the launch of that `number`.  The host may set control[STOP] while it runs: then
-// it ends a round or two later, without a reply, and what it has written means nothing.
+// `local_limit` entries, at times MANY_IF_LONG times as many; `packs` that there are packed_rows.  Only distances below
+// `limit` are asked for, and none beyond that of `goal`, -1 for none.  Writes distance, of which what was not asked for
+// may be too large; replies whether a wider word is needed, as the launch of that `number`.  The host may set
+// control[STOP] while it runs: then it ends a round or two later, without a reply, and what it has written means
+// nothing.
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
 delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 vertices, index_t arcs,
                int32 symmetric, int32 group_shift, int32 packs, uint32 local_limit, uint32 room, uint32 far_room,
@@ -109,6 +110,10 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
         const int64 first = static_cast<int64>(turn % 2) * far_room;
         return List{{far_vertex + first, far_length + first}, &control[FAR + turn % 3], far_room,
                     &wide_control[FAR_LEAST + turn % 3]};
+    };
+    // Entries that are relaxed in local steps: more, where rows have a warp each, once arcs are no longer left alone.
+    const auto most_local = [&]() {
+        return 1 << group_shift == WARP && shared.horizon == UNREACHED ? MANY_IF_LONG * local_limit : local_limit;
     };
     const auto hubs = [&](uint32 turn) {
         return Hubs{hub_vertex, hub_length, hub_first_piece, &wide_control[HUB_PIECES + turn % 3],
@@ -172,7 +177,7 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
         near(0).queue.length[0] = 0;
         control[NEAR] = 1;
     }
-    Outbox outbox = {shared, graph, distance, control, true, 0, 0, 0, 0};
+    Outbox outbox = {shared, graph, distance, control, true, 0, 0, 0, 0, 0, 0};
     const distance_t first_horizon = sample_weights(shared, graph, symmetric != 0);
     Push push = {graph, distance, control, outbox, shared.horizon};
     if (threadIdx.x == 0) {
@@ -199,7 +204,7 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
             }
             if (threadIdx.x == 0) {
                 shared.round = round + 1;
-                shared.phase = shared.seen.near <= local_limit ? LOCAL : WIDE;
+                shared.phase = shared.seen.near <= most_local() ? LOCAL : WIDE;
             }
             outbox.open(near(round + 1), far(shared.bucket), shared.threshold,
                         shared.due.count != 0 ? 0 : shared.seen.listed);
@@ -230,18 +235,17 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
             } else if (shared.seen.dry >= shared.most) {
                 break;
             }
-            if (!sets_horizon() && is_tail(shared, vertices, local_limit)) break;
+            if (!sets_horizon() && is_tail(shared, vertices, most_local())) break;
         }
 
         const auto early = [&]() { return shared.seen.near != 0; };
 
         // What found no room is entered again.
-        const Pending everything = {Queue{nullptr, nullptr}, distance, false, static_cast<uint32>(vertices)};
         if (!early() && shared.lost) {
             barrier();  // all have seen the queue empty before it fills again
             if (threadIdx.x == 0) shared.lost = false;
             outbox.open(near(round), far(shared.bucket), shared.threshold, shared.seen.listed);
-            collect(outbox, everything, shared.floor, shared.threshold, false);
+            collect_near(outbox, static_cast<uint32>(vertices), shared.floor, shared.threshold);
             if (is_first_thread()) control[RESCANS] += 1;
             meet(round);
             enter(BUCKETS);
@@ -278,7 +282,7 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
             meet(round);
             continue;
         }
-        const bool deals = few && waiting != 0 && listed <= local_limit && shared.seen.near <= local_limit;
+        const bool deals = few && waiting != 0 && listed <= most_local() && shared.seen.near <= most_local();
         if (SUMS_OVERFLOW && DISTANCE_BITS == 32 && !deals && shared.seen.overflow != 0) break;  // wants wider words
         if (threadIdx.x == 0) {
             shared.last = shared.threshold;
@@ -286,7 +290,7 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
         }
         if (waiting != 0) {
             if (!few && sets_horizon()) set_late_horizon(shared, vertices, waiting);
-            const distance_t threshold = next_threshold(shared, vertices, arcs, !few, asked());
+            const distance_t threshold = next_threshold(shared, vertices, arcs, symmetric != 0, !few, asked());
             // Where more has been settled than waits few are still to come, and the list may hold what stays.
             bool keep = waiting <= far_room;
             if (!keep && shared.counted[RELAXED] > waiting) {
@@ -331,8 +335,12 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
                 barrier();
             }
             outbox.open(near(round), far(bucket + 1), threshold, 0);
-            const Pending pending = {far(bucket).queue, distance, few, few ? listed : static_cast<uint32>(vertices)};
-            collect(outbox, pending, shared.last, threshold, keep);
+            if (keep) {
+                const uint32 count = few ? listed : static_cast<uint32>(vertices);
+                collect(outbox, {far(bucket).queue, distance, few, count}, shared.last, threshold);
+            } else {
+                collect_near(outbox, static_cast<uint32>(vertices), shared.last, threshold);
+            }
             if (is_first_thread()) {
                 clear(round + 1);
                 *hubs(round).pieces = 0;
@@ -382,7 +390,7 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
         } else {
             if (threadIdx.x == 0) shared.floor = shared.complete;
             outbox.open(near(round), far(bucket), crossed, shared.seen.listed);
-            collect(outbox, everything, shared.floor, crossed, false);
+            collect_near(outbox, static_cast<uint32>(vertices), shared.floor, crossed);
             meet(round);
         }
         if (threadIdx.x == 0) shared.threshold = shared.complete = crossed;

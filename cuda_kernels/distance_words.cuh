@@ -77,6 +77,13 @@ __device__ __forceinline__ T current(const T* word) {
     return __ldcg(word);
 }
 
+// A distance as it was not long ago, read through the first-level cache, which does not see what others write: an old one
+// is an upper bound, too.
+template <typename T>
+__device__ __forceinline__ T recent(const T* distance) {
+    return *distance;  // race-allowed: it only falls, and is an upper bound
+}
+
 // A word of the graph that is read once or twice and should not push distances out of the cache.
 template <typename T>
 __device__ __forceinline__ T streamed(const T* word) {

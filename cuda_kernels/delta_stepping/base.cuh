@@ -21,7 +21,8 @@ constexpr int BLOCK = 512;
 constexpr int WARPS = BLOCK / WARP;
 constexpr int QUAD = 4;           // arcs a lane has under way, side by side
 constexpr int SCANNED = 4;        // and distances when all are read,
-constexpr int SURVEYED = 3;       // or when those beyond the horizon are looked for
+constexpr int SURVEYED = 3;       // or when those beyond the horizon are looked for,
+constexpr int VISITED = 8;        // or when those that are near are counted, and entered
 constexpr int HUB_ROW = 256;      // from this many arcs on all warps of the grid relax a row, a piece each;
 constexpr int LOCAL_ROW = 64;     // in local steps from this many on, and from where its lanes would take
 constexpr int LOCAL_TURNS = 8;    // so many turns to see all of it
@@ -35,6 +36,7 @@ constexpr int FAR_BUFFER = 64;    // and far ones
 constexpr int LOCAL_STEPS = 128;  // before what a block holds is dealt out anew,
 constexpr int CROWD = 8;          // and of which one calls for that where it has for its warps so many times what
 constexpr int CROWD_STEPS = 96;   // they relax at once, and so many times, divided by the steps so far;
+constexpr uint32 MANY_IF_LONG = 4;  // times as many entries are relaxed in local steps where a row has a whole warp
 constexpr uint32 MOST = 3;        // quarters of the blocks that have to be dry for the threshold to move early,
 constexpr uint32 MOST_IF_LONG = 2;  // and where a row has a whole warp
 constexpr int LOCAL_ROOM = NEAR_BUFFER * WARPS / 4;  // entries of each of the two queues of a block, in that memory
@@ -55,7 +57,7 @@ constexpr int LARGE = 1 << 20;
 // Phases; `timeline` holds the nanoseconds spent in each.
 enum Phase { START, LOCAL, WIDE, HUBS, BUCKETS, PULL, PHASES };
 
-// What is counted, by warps each in the lane of that number; the words of `control` from STEPS on are the sums.
+// What is counted; the words of `control` from STEPS on are the sums.
 enum Tally { STEPPED, RELAXED, PUSHED, REPEATED, TALLIES };
 
 // Words of `control`, all 0 before the launch.
@@ -105,8 +107,8 @@ struct Queue {
     }
 };
 
-// A row to be relaxed: the vertex, its distance and its arcs.
-struct Row {
+// A row to be relaxed: the vertex, its distance and its arcs.  Narrow ones are moved by one access.
+struct __align__(NARROW ? 16 : 8) Row {
     int32 vertex;
     distance_t length;
     index_t begin, end;
@@ -171,9 +173,7 @@ struct Buffers {
 
 // The two queues of a block in local steps, which take turns.
 struct LocalQueues {
-    int32 vertex[2 * LOCAL_ROOM];
-    distance_t length[2 * LOCAL_ROOM];
-    index_t begin[2 * LOCAL_ROOM], end[2 * LOCAL_ROOM];
+    Row row[2 * LOCAL_ROOM];
 };
 
 // The shared memory of a block.
@@ -196,7 +196,7 @@ struct Shared {
     distance_t threshold;   // and what parts them
     uint32 histogram[BINS];
     uint32 sums[WARPS];
-    uint32 local_count[3];  // entries of the block's own queues; the words take turns
+    uint32 local_count[4];  // entries of the block's own queues; the words take turns
     uint32 called[2];       // CALLED, as a step has seen it; the words take turns
     uint32 nearness[NEARNESSES];  // entries of the block's own queue, by bins of distance
     int32 nearness_shift;   // binary logarithm of the width of such a bin

@@ -16,6 +16,7 @@ constexpr float64 RARE_REPEATS = 0.25;  // and up to these unless the GPU was bu
 constexpr uint32 BUSY = 1 << 20;        // vertices a step
 constexpr float64 BEYOND_WIDTHS = 8;    // so much wider is it beyond a horizon, where little falls any more
 constexpr int NEAR_SHARE = 8;           // a threshold takes in at least this part of the vertices, if so many wait,
+constexpr int NEAR_SHARE_IF_DIRECTED = 5;  // or this, where none can pull,
 constexpr int MOST_SHARE = 5;           // and at most this, or many fall twice, unless a horizon sees to that
 constexpr int TAIL_SHARE = 256;         // at most this part of the vertices is the tail of a bucket
 
@@ -242,16 +243,17 @@ __device__ __forceinline__ void set_late_horizon(Shared& shared, int32 vertices,
 }
 
 // The next threshold: a width beyond the least that is pending; where a survey has found so many, far enough to take in
-// an eighth of the vertices, and without a horizon a fifth at most.  Not beyond the horizon, or `end`, and not before
-// the last.  Every block computes the same.  All threads must call.
-__device__ __forceinline__ distance_t next_threshold(Shared& shared, int32 vertices, index_t arcs, bool surveyed,
-                                                     distance_t end) {
+// an eighth of the vertices (a fifth, where none can pull), and without a horizon a fifth at most.  Not beyond the
+// horizon, or `end`, and not before the last.  Every block computes the same.  All threads must call.
+__device__ __forceinline__ distance_t next_threshold(Shared& shared, int32 vertices, index_t arcs, bool symmetric,
+                                                     bool surveyed, distance_t end) {
     const distance_t least = static_cast<distance_t>(~shared.seen.least);
     const float64 width = next_width(shared, vertices, arcs, least);
     distance_t threshold = word_of(value_of(least, weight_t()) + width, weight_t()), beyond = least + 1;
     if (surveyed) {
         const uint32 all = static_cast<uint32>(vertices), pending = shared.seen.listed;
-        const distance_t full = end_of_nearest(shared, all / NEAR_SHARE + 1, pending, beyond);
+        const uint32 least_taken = all / (symmetric ? NEAR_SHARE : NEAR_SHARE_IF_DIRECTED) + 1;
+        const distance_t full = end_of_nearest(shared, least_taken, pending, beyond);
         const distance_t most = end_of_nearest(shared, all / MOST_SHARE + 1, pending, UNREACHED);
         if (full > beyond) beyond = full;
         if (shared.horizon == UNREACHED && threshold > most) threshold = most;
@@ -269,11 +271,9 @@ __device__ __forceinline__ float32 part_beyond(const Shared& shared, distance_t 
     return static_cast<float32>(total - within) / static_cast<float32>(total);
 }
 
-// Enter the pending vertices below `threshold` into the near queue; the others stay in, or come into, the far list if
-// `keep`.  All threads of a warp run equally often.
-__device__ __forceinline__ void collect(Outbox& outbox, const Pending& pending, distance_t from, distance_t below,
-                                        bool keep) {
-    if (!keep) outbox.far_open = false;
+// Enter the pending vertices below `below` into the near queue; the others stay in, or come into, the far list.  All
+// threads of a warp run equally often.
+__device__ __forceinline__ void collect(Outbox& outbox, const Pending& pending, distance_t from, distance_t below) {
 #pragma unroll 1
     for (int64 first = grid_thread() - lane_id(); first < pending.count; first += SCANNED * grid_threads()) {
         int32 vertex[SCANNED];
@@ -286,11 +286,52 @@ __device__ __forceinline__ void collect(Outbox& outbox, const Pending& pending, 
         }
 #pragma unroll
         for (int k = 0; k < SCANNED; ++k) {
-            const bool waits = length[k] >= from && length[k] != UNREACHED && (keep || length[k] < below);
-            outbox.push(waits, vertex[k], length[k], false);
+            outbox.push(length[k] >= from && length[k] != UNREACHED, vertex[k], length[k], below);
         }
     }
-    outbox.tally = 0;  // nothing was lowered
+    outbox.flush();
+}
+
+// Visit all vertices: visit(vertex, its distance, or UNREACHED where there is none), all lanes of a warp together.
+template <typename Visit>
+__device__ __forceinline__ void visit_all(const distance_t* distance, uint32 vertices, Visit visit) {
+#pragma unroll 1
+    for (int64 first = grid_thread(); first - lane_id() < vertices; first += VISITED * grid_threads()) {
+        distance_t length[VISITED];
+#pragma unroll
+        for (int k = 0; k < VISITED; ++k) {
+            const int64 v = first + k * grid_threads();
+            length[k] = v < vertices ? current(&distance[v]) : UNREACHED;
+        }
+#pragma unroll
+        for (int k = 0; k < VISITED; ++k) visit(static_cast<int32>(first + k * grid_threads()), length[k]);
+    }
+}
+
+// Enter all vertices from `from` on and below `below` into the near queue, and keep no list of the others.  They are
+// counted first, so that a block reserves once.  All threads must call.
+__device__ __forceinline__ void collect_near(Outbox& outbox, uint32 vertices, distance_t from, distance_t below) {
+    Shared& shared = outbox.shared;
+    const auto enters = [&](distance_t length) { return length >= from && length < below; };
+    outbox.far_open = false;
+    uint32 mine = 0;
+    visit_all(outbox.distance, vertices, [&](int32, distance_t length) { mine += enters(length); });
+    const uint32 of_warp = warp_scan(mine);
+    if (lane_id() == WARP - 1) shared.sums[threadIdx.x / WARP] = of_warp;
+    __syncthreads();
+    uint32 before = 0, all = 0;  // of the warps before this one, and of the block
+    for (uint32 warp = 0; warp < WARPS; ++warp) {
+        if (warp == threadIdx.x / WARP) before = all;
+        all += shared.sums[warp];
+    }
+    if (threadIdx.x == 0) shared.base = outbox.reserve_near(all);
+    __syncthreads();
+    uint32 entry = shared.base + before;
+    visit_all(outbox.distance, vertices, [&](int32 v, distance_t length) {
+        const unsigned nears = __ballot_sync(FULL_MASK, enters(length));
+        if (enters(length)) shared.near.put(entry + __popc(nears & lanes_before()), v, length);
+        entry += __popc(nears);
+    });
     outbox.flush();
 }
 

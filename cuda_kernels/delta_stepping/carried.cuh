@@ -87,11 +87,12 @@ struct Carrier {
         Shared& shared = outbox.shared;
         const unsigned bringing = __ballot_sync(FULL_MASK, there);
         uint32 base = 0;
-        if (lane_id() == 0) base = atomicAdd(&shared.local_count[turn % 3], static_cast<uint32>(__popc(bringing)));
+        if (lane_id() == 0) base = atomicAdd(&shared.local_count[turn % 4], static_cast<uint32>(__popc(bringing)));
         const uint32 at = __shfl_sync(FULL_MASK, base, 0) + __popc(bringing & lanes_before());
         if (there && at < LOCAL_ROOM) {
-            shared.local.vertex[turn % 2 * LOCAL_ROOM + at] = vertex;
-            shared.local.length[turn % 2 * LOCAL_ROOM + at] = length;
+            Row& row = shared.local.row[turn % 2 * LOCAL_ROOM + at];
+            row.vertex = vertex;
+            row.length = length;
         }
         const unsigned rest = __ballot_sync(FULL_MASK, there && at >= LOCAL_ROOM);
         if (rest != 0) outbox.enqueue(rest, vertex, length);
@@ -183,12 +184,13 @@ __device__ __forceinline__ uint32 relax_carried(Push& push, const PackedRow* row
     distance_t length = 0;
 #pragma unroll 1
     while (true) {
-        const uint32 held = shared.local_count[carrier.turn % 3];
-        if (threadIdx.x == 0) shared.local_count[(carrier.turn + 2) % 3] = 0;
+        const uint32 held = shared.local_count[carrier.turn % 4];
+        if (threadIdx.x == 0) shared.local_count[(carrier.turn + 2) % 4] = 0;
         there = mine < held && mine < LOCAL_ROOM;
         if (there) {
-            vertex = shared.local.vertex[carrier.turn % 2 * LOCAL_ROOM + mine];
-            length = shared.local.length[carrier.turn % 2 * LOCAL_ROOM + mine];
+            const Row& row = shared.local.row[carrier.turn % 2 * LOCAL_ROOM + mine];
+            vertex = row.vertex;
+            length = row.length;
         }
         carrier.turn += 1;
         if (held == 0 || held > LOCAL_ROOM || carrier.turn > CARRIED_STEPS / OWN_STEPS) break;
@@ -209,8 +211,8 @@ __device__ __forceinline__ uint32 relax_carried(Push& push, const PackedRow* row
         if (threadIdx.x == BLOCK - 1) shared.called[carrier.turn % 2] = called;
         __syncthreads();
     }
-    if (shared.local_count[(carrier.turn + 2) % 3] == 0) tell_dry(shared, push.control);
-    carrier.counts.tell(shared);
+    if (shared.local_count[(carrier.turn + 3) % 4] == 0) tell_dry(shared, push.control);
+    outbox.add(carrier.counts);
     outbox.enqueue(__ballot_sync(FULL_MASK, there), vertex, length);
     return (carrier.turn - 1) * OWN_STEPS;
 }

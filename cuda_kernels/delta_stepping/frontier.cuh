@@ -14,12 +14,13 @@ __device__ __forceinline__ Row row_of(const Graph& graph, int32 vertex, distance
 
 // Relax the rows of the warp's lanes in groups: the `group` lanes of one row bring the same.  Nothing here waits for
 // what could have been asked for before: arcs are read while the distance tells whether the row is stale, and where the
-// row of a head begins is read while its distance is lowered.  Where a row has the whole warp, two arcs of a lane are
+// row of a head begins is read while its distance is lowered.  Where a row has the WHOLE warp, two arcs of a lane are
 // under way at once.  All lanes must call.
+template <bool WHOLE>
 __device__ __forceinline__ void relax_groups(Push& push, Row row, int32 group, const Hubs& hubs, Counts& counts) {
     const Graph& graph = push.graph;
     Outbox& outbox = push.outbox;
-    const distance_t threshold = outbox.shared.threshold;
+    const distance_t threshold = outbox.shared.threshold, horizon = push.horizon;
     index_t at = row.begin + static_cast<index_t>(lane_id() & (group - 1));
     const auto read = [&](index_t arc, int32* head, weight_t* weight) {
         if (arc >= row.end) return;
@@ -43,11 +44,9 @@ __device__ __forceinline__ void relax_groups(Push& push, Row row, int32 group, c
     const auto lower = [&](index_t arc, int32 head, weight_t weight, distance_t* before, index_t* begin, index_t* end) {
         if (arc >= row.end || now != row.length) return UNREACHED;
         const distance_t sum = extended(row.length, weight);
-        if (SUMS_OVERFLOW && sum == UNREACHED && push.horizon == UNREACHED) {
-            note_overflow(push.control, push.distance, head);
-        }
-        if (sum >= push.horizon) return sum;
-        if (begin != nullptr && sum < threshold) {
+        if (SUMS_OVERFLOW && sum == UNREACHED && horizon == UNREACHED) note_overflow(push.control, push.distance, head);
+        if (sum >= horizon) return sum;
+        if (sum < threshold) {
             *begin = graph.offsets[head];
             *end = graph.offsets[head + 1];
         }
@@ -58,34 +57,81 @@ __device__ __forceinline__ void relax_groups(Push& push, Row row, int32 group, c
     const auto take = [&](const Row& head, distance_t before) {
         const bool won = head.length < before, is_near = head.length < threshold;
         if (won) counts.note_lowered(before, threshold);
-        const unsigned nears = __ballot_sync(FULL_MASK, won && is_near);
-        if (nears != 0) outbox.push_locally(nears, head);
+        if (won && is_near) outbox.push_locally(head);
         outbox.push_far(__ballot_sync(FULL_MASK, won && !is_near), head.vertex, head.length);
     };
     do {
-        const bool two = more && group == WARP && __any_sync(FULL_MASK, at + WARP < row.end);
-        Row head = {next_head, UNREACHED, 0, 0};
-        int32 other = 0;
+        const bool two = WHOLE && more && __any_sync(FULL_MASK, at + WARP < row.end);
+        Row head = {next_head, UNREACHED, 0, 0}, other = {0, UNREACHED, 0, 0};
         weight_t other_weight = 0;
-        distance_t before = 0, other_before = 0, other_sum = UNREACHED;
-        if (two) read(at + WARP, &other, &other_weight);
+        distance_t before = 0, other_before = 0;
+        if (two) read(at + WARP, &other.vertex, &other_weight);
         head.length = lower(at, head.vertex, next_weight, &before, &head.begin, &head.end);
-        if (two) other_sum = lower(at + WARP, other, other_weight, &other_before, nullptr, nullptr);
+        if (two) {
+            other.length = lower(at + WARP, other.vertex, other_weight, &other_before, &other.begin, &other.end);
+        }
         if (at == row.begin && at < row.end && now == row.length) counts.relaxed += 1;
         take(head, before);
         if (two) {
-            head = {other, other_sum, 0, 0};
-            if (other_sum < other_before && other_sum < threshold) {
-                head.begin = graph.offsets[other];
-                head.end = graph.offsets[other + 1];
-            }
-            take(head, other_before);
+            take(other, other_before);
             at += WARP;
         }
         at += static_cast<index_t>(group);
         more = more && __any_sync(FULL_MASK, at < row.end);
         if (more) read(at, &next_head, &next_weight);
     } while (more);
+}
+
+// Relax a row in each half of the warp, four arcs a lane: where a block holds more long rows than it has warps, fewer
+// instructions for each count for more than one more read that is waited for.  All lanes must call.
+__device__ __forceinline__ void relax_pair(Push& push, Row row, const Hubs& hubs, Counts& counts) {
+    constexpr int HALF = WARP / 2;
+    const Graph& graph = push.graph;
+    Outbox& outbox = push.outbox;
+    const distance_t threshold = outbox.shared.threshold;
+    const bool leads = lane_id() % HALF == 0;
+    const distance_t now = row.begin < row.end ? current(&push.distance[row.vertex]) : row.length;
+    const bool is_hub = row.end - row.begin >= LOCAL_TURNS * WARP;
+    if (__any_sync(FULL_MASK, is_hub)) {
+        append_hubs(hubs, row, is_hub && leads && now == row.length);
+        if (is_hub) row.end = row.begin;
+    }
+    index_t first = quad_of(row.begin) + static_cast<index_t>(lane_id() % HALF * QUAD);
+    do {
+        distance_t sum[QUAD], before[QUAD];
+        int32 head[QUAD] = {};
+        push.offer(row, first, true, sum, head);
+        if (leads && first <= row.begin && row.begin < row.end && now == row.length) counts.relaxed += 1;
+        if (now != row.length) {
+#pragma unroll
+            for (int i = 0; i < QUAD; ++i) sum[i] = UNREACHED;
+        }
+        push.look(sum, head, before, [&](int32 v) { return recent(&push.distance[v]); });
+        // Few of a lane's four may fall: where the row of the first begins is read while its distance is lowered.
+        Row likely = {-1, UNREACHED, 0, 0};
+#pragma unroll
+        for (int i = QUAD - 1; i >= 0; --i) {
+            if (sum[i] < before[i] && sum[i] < threshold) likely.vertex = head[i];
+        }
+        if (likely.vertex >= 0) likely = row_of(graph, likely.vertex, UNREACHED);
+        unsigned won = push.lower(sum, head, before, threshold, counts);
+        for (; __any_sync(FULL_MASK, won != 0); won &= won - 1) {
+            Row taken = {-1, UNREACHED, 0, 0};
+#pragma unroll
+            for (int i = QUAD - 1; i >= 0; --i) {
+                if ((won >> i & 1) == 0) continue;
+                taken.vertex = head[i];
+                taken.length = sum[i];
+            }
+            if (taken.length < threshold) {
+                if (taken.vertex != likely.vertex) likely = row_of(graph, taken.vertex, UNREACHED);
+                outbox.push_locally({taken.vertex, taken.length, likely.begin, likely.end});
+            }
+            const bool is_far = won != 0 && taken.length >= threshold;
+            outbox.push_far(__ballot_sync(FULL_MASK, is_far), taken.vertex, taken.length);
+        }
+        first += HALF * QUAD;
+    } while (__any_sync(FULL_MASK, first < row.end));
 }
 
 // Tell that this block has nothing left, in a round that began with entries for all blocks.  Who makes such blocks most
@@ -109,7 +155,7 @@ __device__ __forceinline__ void choose_nearest(Shared& shared, uint32 step, uint
     distance_t length = 0;
     uint32 bin = NEARNESSES;
     if (there) {
-        length = shared.local.length[place];
+        length = shared.local.row[place].length;
         const distance_t nearness = length > shared.last ? (length - shared.last) >> shared.nearness_shift : 0;
         bin = nearness < NEARNESSES ? static_cast<uint32>(nearness) : NEARNESSES - 1;
         atomicAdd(&shared.nearness[bin], 1u);
@@ -133,14 +179,10 @@ __device__ __forceinline__ void choose_nearest(Shared& shared, uint32 step, uint
         if (there && rank < at_once) {
             shared.choice[rank] = threadIdx.x;
         } else if (there) {
-            const uint32 next = to + rank - at_once;
-            shared.local.vertex[next] = shared.local.vertex[place];
-            shared.local.length[next] = length;
-            shared.local.begin[next] = shared.local.begin[place];
-            shared.local.end[next] = shared.local.end[place];
+            shared.local.row[to + rank - at_once] = shared.local.row[place];
         }
     }
-    if (threadIdx.x == 0) shared.local_count[(step + 1) % 3] = held - at_once;
+    if (threadIdx.x == 0) shared.local_count[(step + 1) % 4] = held - at_once;
     __syncthreads();
     if (threadIdx.x >= BLOCK - NEARNESSES) shared.nearness[lane_id()] = 0;  // by the warp that has a row last
     if (threadIdx.x == BLOCK - NEARNESSES) shared.ranked = 0;
@@ -152,11 +194,7 @@ __device__ __forceinline__ void choose_nearest(Shared& shared, uint32 step, uint
 __device__ __forceinline__ void deal(Shared& shared, const Graph& graph, const distance_t* distance, const Queue& near,
                                      uint32 count, bool packed) {
     const auto keep = [&](uint32 slot, int32 vertex, distance_t length) {
-        shared.local.vertex[slot] = vertex;
-        shared.local.length[slot] = length;
-        if (packed) return;
-        shared.local.begin[slot] = graph.offsets[vertex];
-        shared.local.end[slot] = graph.offsets[vertex + 1];
+        shared.local.row[slot] = packed ? Row{vertex, length, 0, 0} : row_of(graph, vertex, length);
     };
     const uint32 entry = blockIdx.x + threadIdx.x * gridDim.x;
     if (threadIdx.x < 2) shared.local_count[threadIdx.x] = 0;
@@ -196,8 +234,8 @@ __device__ __forceinline__ uint32 relax_locally(Push& push, int group_shift, con
         shared.ranked = 0;
     }
     __syncthreads();
-    const uint32 rows = WARP >> group_shift;  // of a warp
-    const uint32 at_once = WARPS * rows;
+    const bool whole = 1 << group_shift == WARP;
+    const uint32 usual = WARPS * (WARP >> group_shift);  // rows at once
     uint32 step = 0, held = shared.local_count[0];
     Counts counts = {0, 0};
 #pragma unroll 1
@@ -206,34 +244,40 @@ __device__ __forceinline__ uint32 relax_locally(Push& push, int group_shift, con
         outbox.local_step = step;
         uint32 called = 0;
         if (threadIdx.x == 0) {
-            shared.local_count[(step + 2) % 3] = 0;
+            shared.local_count[(step + 2) % 4] = 0;
             called = current(&push.control[CALLED]);
         }
+        const bool pairs = whole && held > WARPS;
+        const int shift = pairs ? group_shift - 1 : group_shift;
+        const uint32 rows = WARP >> shift, at_once = WARPS * rows;  // of a warp, and of all
         const bool chooses = held > at_once;
         if (chooses) choose_nearest(shared, step, held, at_once);
         if (threadIdx.x / WARP * rows < held) {
-            uint32 slot = threadIdx.x / WARP * rows + (static_cast<uint32>(lane_id()) >> group_shift);
+            uint32 slot = threadIdx.x / WARP * rows + (static_cast<uint32>(lane_id()) >> shift);
             const bool there = slot < held;
             if (chooses) slot = shared.choice[slot];
             Row row = {0, UNREACHED, 0, 0};
-            if (there) {
-                row = {shared.local.vertex[from + slot], shared.local.length[from + slot],
-                       shared.local.begin[from + slot], shared.local.end[from + slot]};
+            if (there) row = shared.local.row[from + slot];
+            if (pairs) {
+                relax_pair(push, row, hubs, counts);
+            } else if (whole) {
+                relax_groups<true>(push, row, WARP, hubs, counts);
+            } else {
+                relax_groups<false>(push, row, 1 << group_shift, hubs, counts);
             }
-            relax_groups(push, row, 1 << group_shift, hubs, counts);
         }
         if (threadIdx.x == 0) shared.called[step % 2] = called;
         __syncthreads();
         step += 1;
-        held = shared.local_count[step % 3];
-        const bool is_crowd = held > LOCAL_ROOM || (held > CROWD * at_once && held * step > CROWD_STEPS * at_once);
+        held = shared.local_count[step % 4];
+        const bool is_crowd = held > LOCAL_ROOM || (held > CROWD * usual && held * step > CROWD_STEPS * usual);
         if (held > LOCAL_ROOM) held = LOCAL_ROOM;
         if (is_crowd && threadIdx.x == 0) {
             push.control[CALLED] = shared.round;  // race-allowed: every writer writes the same
         }
         if (is_crowd || shared.called[(step + 1) % 2] == shared.round) break;
     }
-    counts.tell(shared);
+    outbox.add(counts);
     end_copies();
     await_copies<0>();  // of rows that nobody came to
     if (held == 0) {
@@ -243,8 +287,8 @@ __device__ __forceinline__ uint32 relax_locally(Push& push, int group_shift, con
     if (threadIdx.x == 0) shared.base = outbox.reserve_near(held);
     __syncthreads();
     for (uint32 i = threadIdx.x; i < held; i += BLOCK) {
-        const uint32 slot = step % 2 * LOCAL_ROOM + i;
-        shared.near.put(shared.base + i, shared.local.vertex[slot], shared.local.length[slot]);
+        const Row& row = shared.local.row[step % 2 * LOCAL_ROOM + i];
+        shared.near.put(shared.base + i, row.vertex, row.length);
     }
     return step;
 }
@@ -262,7 +306,7 @@ __device__ __forceinline__ void relax_widely(Push& push, const Queue& queue, uin
             row = row_of(push.graph, queue.vertex[entry], queue.length[entry]);
             if (current(&push.distance[row.vertex]) != row.length) row.end = row.begin;  // stale
         }
-        push.outbox.count(RELAXED, __popc(__ballot_sync(FULL_MASK, row.begin < row.end)));
+        if (row.begin < row.end) push.outbox.relaxed += 1;
         relax_rows(push, row, hubs);
     }
 }

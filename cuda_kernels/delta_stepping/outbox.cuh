@@ -6,20 +6,13 @@ What comes out of relaxing: where the vertices go whose distances were lowered, 
 
 #include "delta_stepping/base.cuh"
 
-// What a lane counts by itself in local steps: rows, and distances lowered, in the upper half those that were near.
+// What a lane counts by itself: rows relaxed, and distances lowered, in the upper half those that were near.
 struct Counts {
     uint32 relaxed, lowered;
 
     // A distance fell from `before`.
     __device__ __forceinline__ void note_lowered(distance_t before, distance_t threshold) {
         lowered += before < threshold ? (1u << 16) + 1 : 1;
-    }
-
-    __device__ __forceinline__ void tell(Shared& shared) const {
-        if (relaxed != 0) atomicAdd(&shared.tallies[RELAXED], relaxed);
-        if (lowered == 0) return;
-        atomicAdd(&shared.tallies[PUSHED], lowered & 0xffff);
-        atomicAdd(&shared.tallies[REPEATED], lowered >> 16);
     }
 };
 
@@ -34,11 +27,13 @@ struct Outbox {
     bool far_open;                // the far list has not overflowed
     uint32 local_step;            // those lowered in it go into the block's own queue for the next
     uint32 near_held, far_held;
-    uint32 tally;                 // unlike the others a lane's own: of what it counts (enum Tally)
+    uint32 relaxed, lowered, repeated;  // unlike the others a lane's own: what it has counted (enum Tally)
 
-    // Count something; lane `what` knows how many.
-    __device__ __forceinline__ void count(Tally what, uint32 number) {
-        if (lane_id() == what) tally += number;
+    // Take in what a lane has counted by itself for a while.
+    __device__ __forceinline__ void add(const Counts& counts) {
+        relaxed += counts.relaxed;
+        lowered += counts.lowered & 0xffff;
+        repeated += counts.lowered >> 16;
     }
 
     // From here on near vertices go to `near`, far ones to `far`, which has `listed` entries, if it has room.  All
@@ -55,19 +50,14 @@ struct Outbox {
         far_open = listed <= far.room;
     }
 
-    // Take in every lane's vertex v if `won`: its distance fell to `length`, `again` from below the threshold.
-    // All lanes must call.
-    __device__ __forceinline__ void push(bool won, int32 v, distance_t length, bool again) {
-        const unsigned winners = __ballot_sync(FULL_MASK, won);
-        if (winners == 0) return;
-        const unsigned nears = __ballot_sync(FULL_MASK, won && length < shared.threshold);
-        count(PUSHED, __popc(winners));
-        count(REPEATED, __popc(__ballot_sync(FULL_MASK, again)));
+    // Take in every lane's vertex v if `won`: its distance fell to `length`.  All lanes must call.
+    __device__ __forceinline__ void push(bool won, int32 v, distance_t length, distance_t threshold) {
+        const unsigned nears = __ballot_sync(FULL_MASK, won && length < threshold);
         if (nears != 0) {
             hold(shared.near_held, near_held, nears, v, length);
             if (near_held > NEAR_BUFFER - WARP) spill_near();
         }
-        push_far(winners & ~nears, v, length);
+        if (far_open) push_far(__ballot_sync(FULL_MASK, won && length >= threshold), v, length);
     }
 
     // Take in the far vertices of the lanes in `fars`.
@@ -90,26 +80,16 @@ struct Outbox {
         __syncwarp();
     }
 
-    // Put the rows of the lanes in `nears` into the block's queue; what finds no room there goes into the near queue.
-    __device__ __forceinline__ void push_locally(unsigned nears, const Row& row) {
-        const unsigned below = lanes_before();
-        uint32 slot = 0;
-        if (lane_id() == 0) {
-            slot = atomicAdd(&shared.local_count[(local_step + 1) % 3], static_cast<uint32>(__popc(nears)));
+    // Put a lane's row into the block's queue, or if it finds no room there into the near queue.  The compiler makes
+    // one reservation of those of a warp.
+    __device__ __forceinline__ void push_locally(const Row& row) {
+        fetch_ahead(row);
+        const uint32 slot = atomicAdd(&shared.local_count[(local_step + 1) % 4], 1u);
+        if (slot < LOCAL_ROOM) {
+            shared.local.row[(local_step + 1) % 2 * LOCAL_ROOM + slot] = row;
+        } else {
+            shared.near.put(reserve_near(1), row.vertex, row.length);
         }
-        const uint32 first = __shfl_sync(FULL_MASK, slot, 0), beyond = first + __popc(nears);
-        slot = first + __popc(nears & below);
-        const bool mine = nears >> lane_id() & 1;
-        if (mine && slot < LOCAL_ROOM) {
-            const uint32 at = (local_step + 1) % 2 * LOCAL_ROOM + slot;
-            shared.local.vertex[at] = row.vertex;
-            shared.local.length[at] = row.length;
-            shared.local.begin[at] = row.begin;
-            shared.local.end[at] = row.end;
-            fetch_ahead(row);
-        }
-        if (beyond <= LOCAL_ROOM) return;
-        enqueue(__ballot_sync(FULL_MASK, mine && slot >= LOCAL_ROOM), row.vertex, row.length);
     }
 
     // Put the entries of the lanes in `lanes` into the near queue.
@@ -194,8 +174,10 @@ struct Outbox {
         if (lane_id() == 0 && near_held != 0) near_at = atomicAdd(&shared.near_left, near_held);
         if (lane_id() == 0 && far_held != 0) far_at = atomicAdd(&shared.far_left, far_held);
         note_far_least();
-        if (tally != 0) atomicAdd(&shared.tallies[lane_id()], tally);
-        tally = 0;
+        if (relaxed != 0) atomicAdd(&shared.tallies[RELAXED], relaxed);
+        if (lowered != 0) atomicAdd(&shared.tallies[PUSHED], lowered);
+        if (repeated != 0) atomicAdd(&shared.tallies[REPEATED], repeated);
+        relaxed = lowered = repeated = 0;
         __syncthreads();
         if (threadIdx.x < TALLIES && shared.tallies[threadIdx.x] != 0) {
             atomicAdd(&control[COUNTED + shared.round % 3 * TALLIES + threadIdx.x], shared.tallies[threadIdx.x]);

@@ -43,12 +43,25 @@ struct Push {
     Outbox& outbox;
     const distance_t& horizon;  // sums from here on are left alone
 
-    // Each lane brings those of the four arcs from `first` on that are its row's.  Heads are read with the weights, but
-    // for a horizon that was there from the start: few arcs lie within that.
+    // Each lane brings those of the four arcs from `first` on that are its row's.
     __device__ __forceinline__ void relax_quad(const Row& row, index_t first) {
-        const bool all = horizon == UNREACHED, whole = all || outbox.shared.complete != 0;
-        distance_t sum[QUAD];
+        distance_t sum[QUAD], before[QUAD];
         int32 head[QUAD] = {};
+        offer(row, first, horizon == UNREACHED || outbox.shared.complete != 0, sum, head);
+        look(sum, head, before, [&](int32 v) { return current(&distance[v]); });
+        const distance_t threshold = outbox.shared.threshold;
+        Counts counts = {0, 0};
+        const unsigned won = lower(sum, head, before, threshold, counts);
+        outbox.add(counts);
+#pragma unroll
+        for (int i = 0; i < QUAD; ++i) outbox.push(won >> i & 1, head[i], sum[i], threshold);
+    }
+
+    // The sums of those arcs, and their heads.  These are read with the weights if `whole`; within a horizon that was
+    // there from the start only of the few arcs that lie there.
+    __device__ __forceinline__ void offer(const Row& row, index_t first, bool whole, distance_t (&sum)[QUAD],
+                                          int32 (&head)[QUAD]) {
+        const bool all = horizon == UNREACHED;
         weight_t weight[QUAD] = {};
         if (first < row.end) {
             load_quad(graph.weights, first, graph.arcs, weight);
@@ -61,31 +74,36 @@ struct Push {
             if (SUMS_OVERFLOW && all && mine && sum[i] == UNREACHED) note_overflow(control, distance, head[i]);
             if (!whole && sum[i] < horizon) head[i] = streamed(&graph.targets[first + i]);
         }
-        lower(sum, head);
     }
 
-    // Lower the distances at the heads to the sums below the horizon.  A distance is read before it is lowered: most
-    // sums lose, and a read costs less than an atomic.  All atomics are under way before one is waited for.
-    __device__ __forceinline__ void lower(const distance_t (&sum)[QUAD], const int32 (&head)[QUAD]) {
-        distance_t before[QUAD];
+    // What the distances are at the heads of sums below the horizon, by read(head); of others 0.  A distance is read
+    // before it is lowered: most sums lose, and a read costs less than an atomic.
+    template <typename Read>
+    __device__ __forceinline__ void look(const distance_t (&sum)[QUAD], const int32 (&head)[QUAD],
+                                         distance_t (&before)[QUAD], Read read) const {
 #pragma unroll
         for (int i = 0; i < QUAD; ++i) {
             before[i] = 0;
-            if (sum[i] < horizon) before[i] = current(&distance[head[i]]);
+            if (sum[i] < horizon) before[i] = read(head[i]);
         }
+    }
+
+    // Lower those that are greater than the sums.  All atomics are under way before one is waited for.  Returns a bit
+    // for each that has fallen, and counts them.
+    __device__ __forceinline__ unsigned lower(const distance_t (&sum)[QUAD], const int32 (&head)[QUAD],
+                                              distance_t (&before)[QUAD], distance_t threshold, Counts& counts) const {
 #pragma unroll
         for (int i = 0; i < QUAD; ++i) {
             if (sum[i] < before[i]) before[i] = atomicMin(&distance[head[i]], sum[i]);
         }
-        unsigned won = 0, again = 0;  // a bit for each arc
+        unsigned won = 0;
 #pragma unroll
         for (int i = 0; i < QUAD; ++i) {
             if (sum[i] >= before[i]) continue;
             won |= 1u << i;
-            if (before[i] < outbox.shared.threshold) again |= 1u << i;
+            counts.note_lowered(before[i], threshold);
         }
-#pragma unroll
-        for (int i = 0; i < QUAD; ++i) outbox.push(won >> i & 1, head[i], sum[i], again >> i & 1);
+        return won;
     }
 };
 

@@ -245,6 +245,7 @@ PATHS: dict[str, tuple[Callable[[], CSRGraph], tuple[str, ...], tuple[str, ...]]
     "push across the horizon": (lambda: directed(400, both_ways(dense()), name="dense"), ("pull",), ()),
     "hubs pull": (lambda: undirected(300, outsiders_with_long_rows(), name="long rows"), ("hubs", "pull"), ()),
     "rows that have a warp": (lambda: generate("ssca2:8,clique=50,w=1..255"), ("local", "pull"), ()),
+    "more long rows than warps": (lambda: generate("ssca2:10,clique=60,w=1..100000"), ("local",), ("buckets",)),
     "a complete graph": (lambda: generate("complete:300"), ("hubs", "pull"), ()),
     "a queue that overflows": (fan, ("local",), ("rescans",)),
     "hubs that find no room": (hub_at_the_end_of_a_chain, ("local", "hubs"), ("rescans",)),
