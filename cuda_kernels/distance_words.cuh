@@ -77,8 +77,8 @@ __device__ __forceinline__ T current(const T* word) {
     return __ldcg(word);
 }
 
-// A distance as it was not long ago, read through the first-level cache, which does not see what others write: an old one
-// is an upper bound, too.
+// A distance as it was not long ago, read through the first-level cache, which does not see what others write.  An old
+// one is an upper bound, too.
 template <typename T>
 __device__ __forceinline__ T recent(const T* distance) {
     return *distance;  // race-allowed: it only falls, and is an upper bound
