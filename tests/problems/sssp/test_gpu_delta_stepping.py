@@ -84,6 +84,20 @@ def test_one_launch_makes_every_entry_once_where_nothing_is_lowered_twice(seed: 
 
 
 @SEEDS
+@pytest.mark.parametrize(
+    ("graph", "phases"),
+    [("regular:n=4000,in=7,w=1..255", ("local", "wide")), ("regular:n=1500,in=14,w=1..255", ("local",))],
+)
+def test_what_is_lowered_and_relaxed_is_counted_in_every_phase(graph: str, phases: tuple[str, ...], seed: int) -> None:
+    """In a directed graph nothing is pulled: each vertex but the source has been lowered, and then relaxed."""
+    told = search(generate(graph), seed=seed)
+    reached = int(told.found.reached.sum())
+    assert told.ran(*phases)
+    assert told.counters["settled"] >= reached
+    assert told.counters["pushes"] - told.counters["repeats"] >= reached - 1 > 1000
+
+
+@SEEDS
 @pytest.mark.parametrize("make", [outsiders, outsiders_with_long_rows])
 def test_vertices_within_the_horizon_are_relaxed_again_only_where_nothing_can_pull(
     make: Callable[[], list[Edge]], seed: int
