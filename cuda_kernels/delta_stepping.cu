@@ -129,7 +129,8 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
     // What all blocks have told before they met: of the near queue `turn`, of the hubs put aside while it was made, of
     // what was counted, which a pass of hubs adds to, and of the far list.  One thread reads it for its block, since
     // reads of one word by all warps wait for each other.
-    const auto look = [&](uint32 turn) {
+    const auto look = [&](uint32 which) {
+        const uint32 turn = anew(which);
         if (threadIdx.x == 0) {
             shared.seen = {shared.looked == turn ? shared.seen.began : shared.seen.near,
                            current(near(turn).count),
@@ -214,6 +215,7 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
                 deal(shared, graph, distance, near(round).queue, entries(), packed);
                 steps = packed ? relax_carried(push, packed_rows, hubs(round))
                                : relax_locally(push, group_shift, hubs(round));
+                outbox.write_far_of_block();
             } else {
                 relax_widely(push, near(round).queue, entries(), hubs(round));
             }

@@ -29,17 +29,19 @@ constexpr int LOCAL_TURNS = 8;    // so many turns to see all of it
 constexpr int PIECE = WARP * QUAD;  // arcs
 constexpr int HUB_SHIFT = 36;     // hubs and their pieces share a word
 constexpr int AHEAD = 32;         // entries that share a cache line: what lies that far is fetched in advance
-constexpr int CLOSE_ROW = NARROW ? 16 : 0;  // and a row of at most so many arcs even into the first-level cache,
+constexpr int CLOSE_ROW = 16;     // and a row of at most so many arcs, if narrow even into the first-level cache,
 constexpr int CLOSE_READS = 4;    // by so many reads
 constexpr int NEAR_BUFFER = 128;  // near entries a warp holds back in wide rounds, to write them out together,
 constexpr int FAR_BUFFER = 64;    // and far ones
 constexpr int LOCAL_STEPS = 128;  // before what a block holds is dealt out anew,
 constexpr int CROWD = 8;          // and of which one calls for that where it has for its warps so many times what
-constexpr int CROWD_STEPS = 96;   // they relax at once, and so many times, divided by the steps so far;
+constexpr int CROWD_STEPS = 96;   // they relax at once, and so many times, divided by the steps so far,
+constexpr int CROWD_STEPS_IF_LONG = 384;  // and where a row has a whole warp, so many: it takes the nearest first;
 constexpr uint32 MANY_IF_LONG = 4;  // times as many entries are relaxed in local steps where a row has a whole warp
 constexpr uint32 MOST = 3;        // quarters of the blocks that have to be dry for the threshold to move early,
 constexpr uint32 MOST_IF_LONG = 2;  // and where a row has a whole warp
-constexpr int LOCAL_ROOM = NEAR_BUFFER * WARPS / 4;  // entries of each of the two queues of a block, in that memory
+constexpr int LOCAL_ROOM = NEAR_BUFFER * WARPS / 4;  // entries of each of the two queues of a block, in that memory,
+constexpr uint32 FAR_ROOM = FAR_BUFFER * WARPS;  // and far ones that it holds back
 constexpr int LEAST_GROUP = 4;    // lanes that share a row in local steps, at least
 constexpr int NEARNESS_BITS = 5;  // bins of distance, by which a block chooses what it relaxes first:
 constexpr int NEARNESSES = 1 << NEARNESS_BITS;  // one for each lane
@@ -189,7 +191,7 @@ struct Shared {
             distance_t carried_length[PACKABLE ? CARRIED * WARPS : 1];
             PackedRow carried_row[PACKABLE ? CARRIED * WARPS : 1];
         };
-        uint32 unused[CLOSE_ROW != 0 ? CLOSE_READS * BLOCK : 1];  // see fetch_close()
+        uint32 unused[NARROW ? CLOSE_READS * BLOCK : 1];  // see fetch_close()
     };
     Due due;
     List near, far;         // where this round's vertices go,
@@ -204,6 +206,7 @@ struct Shared {
     uint32 choice[BLOCK / LEAST_GROUP];  // places of the entries that a step relaxes
     uint32 base, far_base;
     uint32 near_left, far_left;  // entries that warps still hold at the end of a round
+    uint32 far_found;       // far entries that the block holds in local steps
     Seen seen;
     uint32 round;           // from 1
     Phase phase;            // in which it is spent, LOCAL or WIDE
@@ -240,6 +243,12 @@ __device__ __forceinline__ index_t quad_of(index_t arc) { return arc / QUAD * QU
 // A long row is cut into pieces where quads meet.
 __device__ __forceinline__ count_t pieces_of(index_t begin, index_t end) {
     return static_cast<count_t>((end - quad_of(begin) + PIECE - 1) / PIECE);
+}
+
+// The same number, but nothing that was computed from it before is held in registers until now.
+__device__ __forceinline__ uint32 anew(uint32 number) {
+    asm volatile("" : "+r"(number));
+    return number;
 }
 
 // Number of the warp in the grid, such that neighbouring numbers belong to different blocks.

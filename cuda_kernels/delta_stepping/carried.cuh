@@ -167,7 +167,7 @@ struct Carrier {
         // What a stale entry has lowered its vertex will lower further when it comes again: nobody need know of it.
         const bool won = sum < before && tails == length, is_near = sum < threshold;
         take(won && is_near, head, sum, row);
-        outbox.push_far(__ballot_sync(FULL_MASK, won && !is_near), head, sum);
+        if (won && !is_near) outbox.push_far_locally(head, sum);
         if (won) counts.note_lowered(before, threshold);
     }
 };

@@ -53,12 +53,12 @@ __device__ __forceinline__ void relax_groups(Push& push, Row row, int32 group, c
         *before = atomicMin(&push.distance[head], sum);
         return sum;
     };
-    // Take in a vertex whose distance was `before`, if it has fallen.  All lanes must call.
+    // Take in a vertex whose distance was `before`, if it has fallen.
     const auto take = [&](const Row& head, distance_t before) {
         const bool won = head.length < before, is_near = head.length < threshold;
         if (won) counts.note_lowered(before, threshold);
         if (won && is_near) outbox.push_locally(head);
-        outbox.push_far(__ballot_sync(FULL_MASK, won && !is_near), head.vertex, head.length);
+        if (won && !is_near) outbox.push_far_locally(head.vertex, head.length);
     };
     do {
         const bool two = WHOLE && more && __any_sync(FULL_MASK, at + WARP < row.end);
@@ -83,7 +83,8 @@ __device__ __forceinline__ void relax_groups(Push& push, Row row, int32 group, c
 }
 
 // Relax a row in each half of the warp, four arcs a lane: where a block holds more long rows than it has warps, fewer
-// instructions for each count for more than one more read that is waited for.  All lanes must call.
+// instructions for each count for more than one more read that is waited for.  Far ones are entered first, and the near
+// ones in step, for a lane that goes ahead by itself makes the others wait.  All lanes must call.
 __device__ __forceinline__ void relax_pair(Push& push, Row row, const Hubs& hubs, Counts& counts) {
     constexpr int HALF = WARP / 2;
     const Graph& graph = push.graph;
@@ -107,28 +108,28 @@ __device__ __forceinline__ void relax_pair(Push& push, Row row, const Hubs& hubs
             for (int i = 0; i < QUAD; ++i) sum[i] = UNREACHED;
         }
         push.look(sum, head, before, [&](int32 v) { return recent(&push.distance[v]); });
-        // Few of a lane's four may fall: where the row of the first begins is read while its distance is lowered.
-        Row likely = {-1, UNREACHED, 0, 0};
+        // Where the rows of those begin that may fall is read while their distances are lowered.
+        index_t begin[QUAD] = {}, end[QUAD] = {};
 #pragma unroll
-        for (int i = QUAD - 1; i >= 0; --i) {
-            if (sum[i] < before[i] && sum[i] < threshold) likely.vertex = head[i];
+        for (int i = 0; i < QUAD; ++i) {
+            if (sum[i] >= before[i] || sum[i] >= threshold) continue;
+            begin[i] = graph.offsets[head[i]];
+            end[i] = graph.offsets[head[i] + 1];
         }
-        if (likely.vertex >= 0) likely = row_of(graph, likely.vertex, UNREACHED);
         unsigned won = push.lower(sum, head, before, threshold, counts);
+#pragma unroll
+        for (int i = 0; i < QUAD; ++i) {
+            if ((won >> i & 1) == 0 || sum[i] < threshold) continue;
+            outbox.push_far_locally(head[i], sum[i]);
+            won &= ~(1u << i);
+        }
         for (; __any_sync(FULL_MASK, won != 0); won &= won - 1) {
-            Row taken = {-1, UNREACHED, 0, 0};
+            Row taken = {0, UNREACHED, 0, 0};
 #pragma unroll
             for (int i = QUAD - 1; i >= 0; --i) {
-                if ((won >> i & 1) == 0) continue;
-                taken.vertex = head[i];
-                taken.length = sum[i];
+                if (won >> i & 1) taken = {head[i], sum[i], begin[i], end[i]};
             }
-            if (taken.length < threshold) {
-                if (taken.vertex != likely.vertex) likely = row_of(graph, taken.vertex, UNREACHED);
-                outbox.push_locally({taken.vertex, taken.length, likely.begin, likely.end});
-            }
-            const bool is_far = won != 0 && taken.length >= threshold;
-            outbox.push_far(__ballot_sync(FULL_MASK, is_far), taken.vertex, taken.length);
+            if (won != 0) outbox.push_locally(taken);
         }
         first += HALF * QUAD;
     } while (__any_sync(FULL_MASK, first < row.end));
@@ -270,7 +271,8 @@ __device__ __forceinline__ uint32 relax_locally(Push& push, int group_shift, con
         __syncthreads();
         step += 1;
         held = shared.local_count[step % 4];
-        const bool is_crowd = held > LOCAL_ROOM || (held > CROWD * usual && held * step > CROWD_STEPS * usual);
+        const uint32 patience = whole ? CROWD_STEPS_IF_LONG : CROWD_STEPS;
+        const bool is_crowd = held > LOCAL_ROOM || (held > CROWD * usual && held * step > patience * usual);
         if (held > LOCAL_ROOM) held = LOCAL_ROOM;
         if (is_crowd && threadIdx.x == 0) {
             push.control[CALLED] = shared.round;  // race-allowed: every writer writes the same
@@ -293,10 +295,10 @@ __device__ __forceinline__ uint32 relax_locally(Push& push, int group_shift, con
     return step;
 }
 
-// Relax a large frontier: up to 32 entries a warp at a time.
+// Relax a large frontier: up to 32 entries a warp at a time, equally often and equally many for all warps.
 __device__ __forceinline__ void relax_widely(Push& push, const Queue& queue, uint32 count, const Hubs& hubs) {
-    uint32 batch = (count + grid_warps() - 1) / grid_warps();
-    if (batch > WARP) batch = WARP;
+    const uint32 share = (count + grid_warps() - 1) / grid_warps();
+    const uint32 turns = (share + WARP - 1) / WARP, batch = (share + turns - 1) / turns;
 #pragma unroll 1
     for (uint64 first = static_cast<uint64>(grid_warp()) * batch; first < count;
          first += static_cast<uint64>(grid_warps()) * batch) {

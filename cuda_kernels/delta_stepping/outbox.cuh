@@ -16,9 +16,9 @@ struct Counts {
     }
 };
 
-// Where the vertices go whose distances a warp has lowered.  Far ones, and near ones in wide rounds, are held back in
-// shared memory and written out together; in local steps near ones go into the block's own queue.  All members but the
-// last have the same value in every lane.
+// Where the vertices go whose distances a warp has lowered.  In wide rounds each warp holds them back in shared memory
+// and writes them out together; in local steps near ones go into the block's own queue, and far ones are held back by
+// the block.  All members but the last have the same value in every lane.
 struct Outbox {
     Shared& shared;
     const Graph& graph;
@@ -45,6 +45,7 @@ struct Outbox {
             shared.far = far;
             shared.threshold = below;
             shared.far_least = UNREACHED;
+            shared.far_found = 0;
         }
         __syncthreads();
         far_open = listed <= far.room;
@@ -65,6 +66,31 @@ struct Outbox {
         if (fars == 0 || !far_open) return;
         hold(shared.far_held, far_held, fars, v, length);
         if (far_held > FAR_BUFFER - WARP) spill_far();
+    }
+
+    // Take in a lane's far vertex in local steps: the block holds it, or where it has no room left the far list.
+    __device__ __forceinline__ void push_far_locally(int32 v, distance_t length) {
+        if (!far_open) return;
+        const uint32 slot = atomicAdd(&shared.far_found, 1u);
+        if (slot < FAR_ROOM) {
+            shared.far_held.vertex[slot] = v;
+            shared.far_held.length[slot] = length;
+        } else {
+            lower_to(&shared.far_least, length);
+            shared.far.put(atomicAdd(shared.far.count, 1u), v, length);
+        }
+    }
+
+    // Write what the block holds into the far list, when its local steps are done.  All threads must call.
+    __device__ __forceinline__ void write_far_of_block() {
+        const uint32 found = shared.far_found < FAR_ROOM ? shared.far_found : FAR_ROOM;
+        if (found == 0) return;
+        if (threadIdx.x == WARP) shared.far_base = atomicAdd(shared.far.count, found);
+        for (uint32 i = threadIdx.x; i < found; i += BLOCK) lower_to(&shared.far_least, shared.far_held.length[i]);
+        __syncthreads();
+        for (uint32 i = threadIdx.x; i < found; i += BLOCK) {
+            shared.far.put(shared.far_base + i, shared.far_held.vertex[i], shared.far_held.length[i]);
+        }
     }
 
     // Put the vertices of the lanes in `lanes` behind what the warp holds in one of its buffers.
@@ -99,13 +125,13 @@ struct Outbox {
         if (lanes >> lane_id() & 1) shared.near.put(entry, v, length);
     }
 
-    // Ask for what the next steps will read: the arcs of the row, which this block will relax, and the lines after
+    // Ask for what the next steps will read: the arcs of a short row, which this block will relax, and the lines after
     // those of the row and the vertex, because neighbours often have neighbouring numbers.
     __device__ __forceinline__ void fetch_ahead(const Row& row) const {
+        if (row.begin == row.end || row.end - row.begin > CLOSE_ROW) return;
         const index_t arc = row.begin < graph.arcs - AHEAD ? row.begin + AHEAD : row.begin;
         const int32 vertex = row.vertex < graph.vertices - AHEAD ? row.vertex + AHEAD : row.vertex;
-        if (row.begin == row.end) return;
-        if (row.end - row.begin <= CLOSE_ROW) {
+        if (NARROW) {
             uint32* const unused = &shared.unused[threadIdx.x * CLOSE_READS];
             end_copies();
             await_copies<0>();  // those of the last step have come long ago

@@ -53,6 +53,7 @@ struct Push {
         Counts counts = {0, 0};
         const unsigned won = lower(sum, head, before, threshold, counts);
         outbox.add(counts);
+        if (!__any_sync(FULL_MASK, won != 0)) return;
 #pragma unroll
         for (int i = 0; i < QUAD; ++i) outbox.push(won >> i & 1, head[i], sum[i], threshold);
     }

@@ -92,6 +92,16 @@ def far_star(n: int = 20_000) -> CSRGraph:
     return undirected(n + len(far), [*near, *((0, i, 1000 + i * 7919 % 9000) for i in far), *tails], name="far star")
 
 
+def far_leaves(chain: int = 42, leaves: int = 30, n: int = 5000) -> CSRGraph:
+    """Return a chain with far leaves, each of which leads on: one block finds all of them far."""
+    first, tail = chain, chain * (leaves + 1)
+    rows = [(i, i + 1, 1) for i in range(chain - 1)]
+    rows += [(i, first + leaves * i + j, 1000) for i in range(chain) for j in range(leaves)]
+    rows += [(first + k, tail + k, 1 + k % 7) for k in range(chain * leaves)]
+    heavy = [(i, i + 1, 2000) for i in range(tail + chain * leaves, n - 1)]  # so that the leaves lie beyond a width
+    return directed(n, rows + heavy, name="far leaves")
+
+
 def dense(n: int = 400) -> list[Edge]:
     """Return the edges of a random graph dense enough for a horizon, but without a hub."""
     return edges_at_random(n, 12 * n, 1, 10_000)

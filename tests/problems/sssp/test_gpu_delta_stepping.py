@@ -28,6 +28,7 @@ from tests.problems.sssp.delta_stepping_graphs import (
     dense,
     edges_at_random,
     fan,
+    far_leaves,
     few_within,
     layers,
     lone_outsiders,
@@ -157,6 +158,16 @@ def test_a_survey_of_a_part_that_finds_none_pending_is_made_of_the_whole() -> No
 def test_entries_that_find_no_room_are_collected_again(seed: int) -> None:
     """All blocks must have seen the queue empty before one fills it again."""
     assert search(fan(30, 300, 700), seed=seed).counters["rescans"] == 1
+
+
+@SEEDS
+def test_a_block_that_finds_more_far_vertices_than_it_holds_back_enters_the_others_at_once(seed: int) -> None:
+    graph = far_leaves()
+    found, room = 42 * 30, delta_stepping.rooms(GraphView.of(graph))[1]
+    assert delta_stepping.FILE["FAR_ROOM"] < found < room
+    told = search(graph, seed=seed)
+    assert told.counters["scans"] == 0
+    assert told.counters["settled"] == 42 + found  # and so were those behind them found
 
 
 @pytest.mark.parametrize("dtype", ["uint32", "int32"])
@@ -346,8 +357,8 @@ def test_parts_that_cannot_be_reached_stay_so(seed: int) -> None:
 
 @SEEDS
 def test_a_block_with_too_much_to_do_calls_for_a_new_deal(seed: int) -> None:
-    told = search(generate("knn:n=8000,k=30"), seed=seed)
-    assert told.counters["rounds"] > told.counters["buckets"] + 8  # it would be six where nobody calls
+    told = search(generate("knn:n=16000,k=60"), seed=seed)
+    assert told.counters["rounds"] > told.counters["buckets"] + 20  # 14 to 19 where nobody calls; 31 under schedule 0
 
 
 @SEEDS
