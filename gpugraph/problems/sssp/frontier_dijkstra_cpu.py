@@ -62,8 +62,8 @@ class TwoSided:
         if side in self._current:
             return
         with clock.phase(f"to_{side}"):
+            self._copies.wait_for(self._device.mark())  # kernels write what is downloaded, and may read what is replaced
             if side == CPU:
-                self._copies.wait_for(self._device.mark())
                 self._copies.download(self.host, self.there)
             else:
                 self._copies.upload(self.there, self.host)
