@@ -98,8 +98,7 @@ def far_leaves(chain: int = 42, leaves: int = 30, n: int = 5000) -> CSRGraph:
     rows = [(i, i + 1, 1) for i in range(chain - 1)]
     rows += [(i, first + leaves * i + j, 1000) for i in range(chain) for j in range(leaves)]
     rows += [(first + k, tail + k, 1 + k % 7) for k in range(chain * leaves)]
-    heavy = [(i, i + 1, 2000) for i in range(tail + chain * leaves, n - 1)]  # so that the leaves lie beyond a width
-    return directed(n, rows + heavy, name="far leaves")
+    return directed(n, rows, name="far leaves")
 
 
 def dense(n: int = 400) -> list[Edge]:
