@@ -62,7 +62,7 @@ class TwoSided:
         if side in self._current:
             return
         with clock.phase(f"to_{side}"):
-            self._copies.wait_for(self._device.mark())  # kernels write what is downloaded, and may read what is replaced
+            self._copies.wait_for(self._device.mark())  # kernels may use the array still
             if side == CPU:
                 self._copies.download(self.host, self.there)
             else:
