@@ -92,7 +92,7 @@ def far_star(n: int = 20_000) -> CSRGraph:
     return undirected(n + len(far), [*near, *((0, i, 1000 + i * 7919 % 9000) for i in far), *tails], name="far star")
 
 
-def far_leaves(chain: int = 42, leaves: int = 30, n: int = 12_000) -> CSRGraph:
+def far_leaves(chain: int, leaves: int, n: int = 12_000) -> CSRGraph:
     """Return a chain with far leaves, each of which leads on: one block finds all of them far."""
     first, tail = chain, chain * (leaves + 1)
     rows = [(i, i + 1, 1) for i in range(chain - 1)]

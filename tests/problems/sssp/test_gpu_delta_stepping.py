@@ -162,12 +162,13 @@ def test_entries_that_find_no_room_are_collected_again(seed: int) -> None:
 
 @SEEDS
 def test_a_block_that_finds_more_far_vertices_than_it_holds_back_enters_the_others_at_once(seed: int) -> None:
-    graph = far_leaves()
-    found, room = 42 * 30, delta_stepping.rooms(GraphView.of(graph))[1]
+    chain, leaves = 42, 30
+    graph, found = far_leaves(chain, leaves), chain * leaves
+    room = delta_stepping.rooms(GraphView.of(graph))[1]
     assert delta_stepping.FILE["FAR_ROOM"] < found < room
     told = search(graph, seed=seed)
     assert told.counters["scans"] == 0
-    assert told.counters["settled"] == 42 + found  # and so were those behind them found
+    assert told.counters["settled"] == chain + found  # and so were those behind them found
 
 
 @pytest.mark.parametrize("dtype", ["uint32", "int32"])
