@@ -594,7 +594,9 @@ delta_stepping_batched_search(int32 vertices, index_t arcs, uint32 groups, int32
             control[LOWERED] = static_cast<uint32>(fallen);
             control[LEFT] = active != 0 && fallen > most_falls;
         }
-        if (active == 0 || fallen > most_falls || current(&control[OVERFLOW + (turn - 1) % 3]) != 0) break;
+        if (active == 0 || fallen > most_falls) break;
+        // Wider words start anew.  The widest go on: only where nothing else leads somewhere does a sum matter.
+        if (DISTANCE_BITS < 64 && current(&control[OVERFLOW + (turn - 1) % 3]) != 0) break;
         const uint64 all = static_cast<uint64>(arcs) * groups;
         const bool few = active < all / FEW && current(&control[LONG + (turn - 1) % 3]) == 0;
         if (threadIdx.x == 0) {

@@ -177,14 +177,19 @@ __device__ __forceinline__ void append_hubs(const Hubs& hubs, const Row& row, bo
     if (lane_id() == WARP - 1) base = atomicAdd(hubs.pieces, inclusive);
     base = __shfl_sync(FULL_MASK, base, WARP - 1) + inclusive - mine;
     const uint64 slot = base >> HUB_SHIFT;
-    if (!is_hub || slot >= hubs.room) return;  // in local steps one hub may be put aside several times
+    if (!is_hub) return;
+    if (slot >= hubs.room) {  // in local steps one hub may be put aside several times
+        atomicAdd(hubs.pieces, 0 - pieces);  // nobody relaxes them: only those of hubs that found room are dealt out
+        return;
+    }
     hubs.vertex[slot] = row.vertex;
     hubs.length[slot] = row.length;
     hubs.first_piece[slot] = base & ((1ull << HUB_SHIFT) - 1);
 }
 
 // Give every warp an equal share of the pieces of the hubs that were put aside: visit(part) for each part of a row in
-// it; row_of_hub(vertex, length) finds a row.  `word` holds hubs << HUB_SHIFT | pieces.
+// it; row_of_hub(vertex, length) finds a row.  `word` holds hubs << HUB_SHIFT | pieces: all hubs, those too that found no
+// room, but the pieces only of those that did.
 template <typename RowOfHub, typename Visit>
 __device__ __forceinline__ void share_hubs(const Hubs& hubs, uint64 word, RowOfHub row_of_hub, Visit visit) {
     const uint32 rows = static_cast<uint32>(word >> HUB_SHIFT < hubs.room ? word >> HUB_SHIFT : hubs.room);

@@ -191,6 +191,21 @@ def hub_at_the_end_of_a_chain(chain: int = 100, leaves: int = 70) -> CSRGraph:
     return directed(hub + 1 + leaves, edges, name="hub at the end of a chain")
 
 
+def lost_hubs(dtype: str = "uint32", middle: int = 50) -> CSRGraph:
+    """Return a path that lowers a hub at every vertex, more often than the list holds, with other hubs beside it.
+
+    Their leaves are far.  The rows that follow are those of a cycle that cannot be reached.
+    """
+    chain, leaves, cycle = 121, range(122, 186), 1000
+    first = leaves.stop + middle  # of the cycle
+    rows = [(i, i + 1, 1) for i in range(chain - 1)]
+    rows += [(i, chain, 250 - 2 * i) for i in range(chain)]
+    rows += [(i + 1, leaves.stop + i, 1) for i in range(middle)]
+    rows += [(v, leaf, 10**5) for v in (chain, *range(leaves.stop, first)) for leaf in leaves]
+    rows += [(first + k, first + (k + 1) % cycle, 1) for k in range(cycle)]
+    return directed(first + cycle, rows, dtype, name="lost hubs")
+
+
 def caterpillar(n: int = 1200) -> CSRGraph:
     """Return a path with leaves: every 40th vertex has more arcs than a packed row holds, every 300th is a hub."""
     edges = [(i, i + 1, i * 7919 % 100 + 1) for i in range(n - 1)]

@@ -117,6 +117,22 @@ def test_all_searches_restart_in_wider_words_where_one_does_not_fit() -> None:
 
 
 @needs_compiler
+@pytest.mark.parametrize("seed", range(3))
+def test_a_sum_beyond_64_bits_matters_only_where_nothing_else_leads(seed: int) -> None:
+    """The vertex that it would reach has another way, which is found later; the search goes on until then."""
+    half = 2**63
+    short = directed(5, [(0, 1, half), (1, 2, half), (0, 3, 1), (3, 4, 1), (4, 2, 1)], "uint64")
+    rows = [(202, 0, half), (202, 151, 5), (203, 0, half), (203, 151, 1)]
+    rows += [(203, leaf, 1) for leaf in range(1, 202) if leaf != 151]
+    for graph, sources in ((short, (0,)), (undirected(204, rows, "uint64"), (202,))):
+        matrix, _ = search(EmulatedDevice(seed=seed), graph, sources=sources)
+        assert_right(matrix, sources)
+    beyond = directed(4, [(0, 1, half), (1, 2, half), (2, 3, 1)], "uint64")
+    with pytest.raises(InputError, match="does not fit in 64 bits"):
+        search(EmulatedDevice(seed=seed), beyond, sources=(0,))
+
+
+@needs_compiler
 def test_searches_that_gain_nothing_by_sharing_are_made_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batched.State, "most_falls", lambda state, bits: 2)
     wide = directed(4, [(0, 1, 2**32 - 2), (1, 2, 2**32 - 2), (2, 3, 5)])

@@ -32,6 +32,7 @@ from tests.problems.sssp.delta_stepping_graphs import (
     few_within,
     layers,
     lone_outsiders,
+    lost_hubs,
     outsiders,
     outsiders_with_long_rows,
     path,
@@ -158,6 +159,15 @@ def test_a_survey_of_a_part_that_finds_none_pending_is_made_of_the_whole() -> No
 def test_entries_that_find_no_room_are_collected_again(seed: int) -> None:
     """All blocks must have seen the queue empty before one fills it again."""
     assert search(fan(30, 300, 700), seed=seed).counters["rescans"] == 1
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("dtype", ["uint32", "float64"])
+def test_pieces_of_hubs_that_found_no_room_are_not_dealt_out(dtype: str, seed: int) -> None:
+    """Who takes them for pieces of the last hub in the list relaxes rows of other vertices with its distance."""
+    told = search(lost_hubs(dtype), seed=seed)
+    assert told.counters["rescans"] > 0
+    assert told.found.reached.sum() == 236
 
 
 @SEEDS
