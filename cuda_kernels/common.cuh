@@ -312,7 +312,9 @@ __device__ __forceinline__ void grid_barrier(uint32* arrivals, uint32* barriers)
 // three, 0 at the start and at a multiple of 8 bytes: the arrivals, with which all other barriers of the kernel go too;
 // the barrier at which all leave, or 0; and what the host sets.  Block 0 looks at the last while it waits, and then
 // names the next barrier, before it arrives there itself: who passes that one sees it, and who is late at this one sees
-// that it is not meant.  The second word comes with the first, so that nobody else waits longer for it.
+// that it is not meant.  The second word comes with the first, so that nobody else waits longer for it: one read of 64
+// bits of two words that are written by 32.  The memory model does not define such a read; on all GPUs that we know it
+// is one access of an aligned word, and the fence behind it orders what follows.
 __device__ __forceinline__ bool grid_barrier_or_stop(uint32* words, uint32* barriers) {
     __syncthreads();
     bool leaves = false;

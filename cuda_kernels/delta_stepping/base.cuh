@@ -247,7 +247,11 @@ __device__ __forceinline__ count_t pieces_of(index_t begin, index_t end) {
 
 // The same number, but nothing that was computed from it before is held in registers until now.
 __device__ __forceinline__ uint32 anew(uint32 number) {
+#ifdef __AMDGCN__
+    asm volatile("" : "+v"(number));  // so a register is called there
+#else
     asm volatile("" : "+r"(number));
+#endif
     return number;
 }
 

@@ -188,8 +188,8 @@ __device__ __forceinline__ void append_hubs(const Hubs& hubs, const Row& row, bo
 }
 
 // Give every warp an equal share of the pieces of the hubs that were put aside: visit(part) for each part of a row in
-// it; row_of_hub(vertex, length) finds a row.  `word` holds hubs << HUB_SHIFT | pieces: all hubs, those too that found no
-// room, but the pieces only of those that did.
+// it; row_of_hub(vertex, length) finds a row.  `word` holds hubs << HUB_SHIFT | pieces: all hubs, those
+// too that found no room, but the pieces only of those that did.
 template <typename RowOfHub, typename Visit>
 __device__ __forceinline__ void share_hubs(const Hubs& hubs, uint64 word, RowOfHub row_of_hub, Visit visit) {
     const uint32 rows = static_cast<uint32>(word >> HUB_SHIFT < hubs.room ? word >> HUB_SHIFT : hubs.room);

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpugraph.emulator.device import EmulatedDevice
+from gpugraph.emulator.device import EmulatedDevice, EmulatedKernel
 from gpugraph.errors import InputError
 from tests.problems.gpu_cases import VARIANTS, assert_right, cases, expected, layout_fits, run_on, variant_id
+from tests.problems.sssp.delta_stepping_graphs import edges_at_random
 from tests.zoo import directed, undirected, zoo
 
 by_variant = pytest.mark.parametrize("variant", VARIANTS, ids=variant_id)
@@ -18,6 +19,12 @@ by_variant = pytest.mark.parametrize("variant", VARIANTS, ids=variant_id)
 def is_default(variant: Any) -> bool:
     """Tell whether an algorithm is as it is by default."""
     return bool(variant[2:] == ((), {}))
+
+
+def has_several_blocks(variant: Any) -> bool:
+    """Tell whether it is an algorithm as it is by default, or, where that takes one block, the variant of three."""
+    chosen = {"blocks": 3, "threads": 64} if variant[1] == "prim-persistent" else {}
+    return bool(variant[2:] == ((), chosen))
 
 
 def runs_other_code(variant: Any) -> bool:
@@ -84,6 +91,25 @@ def test_it_has_no_race_beyond_those_explained_in_the_kernels(variant: Any, ever
         if layout_fits(variant, zoo(name), index_bits):
             assert_right(device, variant, name, query, index_bits)
     assert device.races() == []
+
+
+@pytest.mark.parametrize("variant", [v for v in VARIANTS if has_several_blocks(v)], ids=variant_id)
+def test_schedules_of_several_blocks_give_one_result(variant: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The graphs of the zoo are so small that one block does all: nobody waits for another there."""
+    problem, name, _, options = variant
+    graph = undirected(1400, edges_at_random(1400, 4200, 1, 50))
+    query = () if problem == "mst" else (0,)
+    grids, launch = [], EmulatedKernel.__call__
+
+    def note(kernel: EmulatedKernel, grid: int, *rest: Any, **options: Any) -> None:
+        grids.append(grid)
+        launch(kernel, grid, *rest, **options)
+
+    monkeypatch.setattr(EmulatedKernel, "__call__", note)
+    for seed in range(1, 5):
+        found, _ = run_on(EmulatedDevice(seed=seed), problem, name, graph, query=query, options=options)
+        assert found.fingerprint() == expected(problem, graph, query).fingerprint()
+    assert max(grids) >= 3
 
 
 @pytest.mark.parametrize("variant", [v for v in VARIANTS if v[0] == "mst"], ids=variant_id)
