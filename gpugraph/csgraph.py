@@ -53,6 +53,7 @@ def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
         (n, n) CSR array or matrix of the edges chosen, each where it stands in the input; edges of weight 0 are left
         out, as SciPy leaves them.
     """
+    csgraph = _without_padding(csgraph)
     with calls.call("csgraph.minimum_spanning_tree"):
         with calls.phase("convert"):
             matrix = _matrix(csgraph)
@@ -73,6 +74,7 @@ def dijkstra(
     min_only: bool = False,
 ) -> Any:
     """Return shortest distances; see ``scipy.sparse.csgraph.dijkstra``."""
+    csgraph = _without_padding(csgraph)
     with calls.call("csgraph.dijkstra"):
         with calls.phase("convert"):
             matrix = _matrix(csgraph)
@@ -95,6 +97,7 @@ def shortest_path(
 
     Without negative weights every method gives the same distances, and it is gpugraph that finds them.
     """
+    csgraph = _without_padding(csgraph)
     with calls.call("csgraph.shortest_path"):
         with calls.phase("convert"):
             matrix = _matrix(csgraph)
@@ -112,6 +115,7 @@ def connected_components(
     csgraph: Any, directed: bool = True, connection: str = "weak", return_labels: bool = True
 ) -> Any:
     """Return the number of components and their labels; see ``scipy.sparse.csgraph.connected_components``."""
+    csgraph = _without_padding(csgraph)
     if connection.lower() != "weak" and directed:
         return scipys.connected_components(csgraph, directed, connection, return_labels)
     with calls.call("csgraph.connected_components"):
@@ -131,6 +135,15 @@ def connected_components(
             if not return_labels:
                 return found.components
             return found.components, np.searchsorted(found.roots, found.labels).astype(np.int32)
+
+
+def _without_padding(csgraph: Any) -> Any:
+    """Return a BSR array as CSR without the zeros that fill its blocks, as SciPy 1.18 reads it; others as they are."""
+    if getattr(csgraph, "format", None) != "bsr":
+        return csgraph
+    rows = csgraph.tocsr()
+    rows.eliminate_zeros()
+    return rows
 
 
 def _matrix(csgraph: Any) -> Any:
@@ -199,7 +212,7 @@ def _on_cpu(
         offsets, targets, weights = matrix.indptr.astype(np.int64), matrix.indices, matrix.data
         if not directed:
             offsets, targets, weights = _both_ways(offsets, targets, weights)
-        rows = Rows(offsets, targets.astype(np.int32, copy=False), None if unweighted else weights)
+        rows = Rows(offsets, targets.astype(np.int32, copy=False), np.ones_like(weights) if unweighted else weights)
     cutoff = None if math.isinf(limit) else float(limit)
 
     def run(first: int, last: int) -> None:

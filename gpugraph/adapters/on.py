@@ -11,21 +11,22 @@ No record is made and nothing runs for trial; a result is verified where that is
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, wraps
+from numbers import Real
+from threading import RLock
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.adapters import calls
-from gpugraph.adapters.both_ends import shortest_between
 from gpugraph.adapters.inputs import input_positions, opened
 from gpugraph.adapters.searches import Rows, search
 from gpugraph.clock import NullClock
-from gpugraph.errors import InputError, VerificationFailed, unknown_name
+from gpugraph.errors import InputError, VerificationFailed, shown, unknown_name
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView
 from gpugraph.html import Shown
@@ -40,6 +41,7 @@ from gpugraph.problems.sssp.distances import DistanceMatrix, Distances
 from gpugraph.problems.sssp.start_vertex import one_of, resolve_sources, several
 
 _Found = TypeVar("_Found", Distances, DistanceMatrix)
+_Method = TypeVar("_Method", bound=Callable[..., Any])
 
 _WORDS_AT_ONCE, _LEAST_BLOCK = 2**28, 64
 """Distances from many sources are found so many at a time, but of so many sources at least."""
@@ -58,10 +60,47 @@ class _Ready:
     state: Any
 
 
+def _by_one_thread(method: _Method) -> _Method:
+    """Refuse a call while another thread's call is under way: calls on one graph share their arrays."""
+
+    @wraps(method)
+    def alone(held: Any, /, *arguments: Any, **named: Any) -> Any:
+        if not held._in_use.acquire(blocking=False):
+            raise InputError(
+                "another thread is using this graph",
+                where="gpugraph.on",
+                remedy="hold the graph once for each thread, or use a lock",
+            )
+        try:
+            return method(held, *arguments, **named)
+        finally:
+            held._in_use.release()
+
+    return cast(_Method, alone)
+
+
+def _limit(cutoff: Any) -> float | None:
+    """Return how far a search goes, None for no limit."""
+    if cutoff is None:
+        return None
+    try:
+        if not isinstance(cutoff, Real) or math.isnan(cutoff):
+            raise ValueError
+        return None if cutoff == math.inf else cutoff  # type: ignore[return-value]
+    except (ValueError, OverflowError):
+        raise InputError(f"cutoff is {shown(cutoff)}", remedy="give a number that a float holds") from None
+
+
+def _named(what: str, name: Any) -> str:
+    if not isinstance(name, str):
+        raise InputError(f"{what} is {shown(name)}", remedy="give its name, a text")
+    return name
+
+
 class OnDevice(Shown):
     """A graph on a device; use it as a context manager, or call ``close``.
 
-    Not for several threads at once: the searches of one graph share their arrays.
+    For one thread at a time: a call is refused while another thread's call is under way.
 
     Attributes:
         graph: the graph as it was given, as rows.
@@ -71,13 +110,13 @@ class OnDevice(Shown):
     def __init__(self, source: Any, device: str = "auto"):
         from gpugraph.devices.discovery import select_device
 
-        self.device, self.note = select_device(device)
+        self._in_use = RLock()
+        self.device, self.note = select_device(_named("device", device))
         with calls.call("on", self.device.kind), calls.phase("convert"):
             self.graph, self._arcs = opened(source, self.device)
         self._admitted: dict[str, CSRGraph] = {}
         self._placed: dict[tuple[int, bool], Any] = {}
         self._ready: dict[Hashable, _Ready] = {}
-        self._positions: dict[int, NDArray[np.int64]] = {}
         self._closed = False
 
     def _title(self) -> str:
@@ -85,6 +124,13 @@ class OnDevice(Shown):
 
     def _facts(self) -> list[tuple[str, Any]]:
         return self.graph._facts()
+
+    def __reduce__(self) -> Any:
+        raise InputError(
+            "a graph held on a device cannot be pickled or copied",
+            where="gpugraph.on",
+            remedy="pickle the graph itself, and hold it anew in the other process",
+        )
 
     def __enter__(self) -> OnDevice:
         return self
@@ -94,6 +140,7 @@ class OnDevice(Shown):
     ) -> None:
         self.close()
 
+    @_by_one_thread
     def close(self) -> None:
         """Free what lies on the device; results on the host stay."""
         if not self._closed:
@@ -104,6 +151,7 @@ class OnDevice(Shown):
 
     # ------------------------------------------------------------------ questions
 
+    @_by_one_thread
     def mst(self, *, algo: str = "auto", verify: str = "none", on_device: bool = False, **options: Any) -> Any:
         """Return the minimum spanning forest; of a directed graph the lighter arc of a pair counts.
 
@@ -127,6 +175,7 @@ class OnDevice(Shown):
                 return forest.edges
         return self._verified(forest, verify)
 
+    @_by_one_thread
     def components(self, *, algo: str = "auto", verify: str = "none", **options: Any) -> Components:
         """Return the connected components; of a directed graph the weakly connected ones."""
         ready = self._prepared("components", algo, options)
@@ -135,6 +184,7 @@ class OnDevice(Shown):
         checked: Components = self._verified(found, verify)
         return checked
 
+    @_by_one_thread
     def sssp(
         self,
         source: Any = None,
@@ -168,9 +218,7 @@ class OnDevice(Shown):
         Raises:
             VerificationFailed, InputError, OutOfMemory: as for ``gpugraph.sssp``.
         """
-        if cutoff is not None and math.isnan(cutoff):
-            raise InputError("cutoff is no number")
-        cutoff = None if cutoff == math.inf else cutoff
+        cutoff = _limit(cutoff)
         limited = target is not None or cutoff is not None
         if limited and (verify != "none" or on_device):
             raise InputError("a search that ends early is neither verified nor left on the device")
@@ -197,10 +245,11 @@ class OnDevice(Shown):
         random = isinstance(source, str) and len(found) > 1
         return found if many or random else found[0]
 
+    @_by_one_thread
     def path(self, source: Any, target: Any) -> tuple[int | float, list[Any]]:
         """Return the length of a shortest path and its vertices, by the names that they have in the input.
 
-        The search ends at the target; on a CPU, among edges with whole weights, it begins at both ends.
+        The search ends at the target.
 
         Raises:
             InputError: no such vertex, or no path.
@@ -215,17 +264,26 @@ class OnDevice(Shown):
         names = self.graph.vertex_names
         return length, vertices if names is None else names[vertices].tolist()
 
+    @_by_one_thread
     def input_positions(self, forest: Forest) -> NDArray[np.int64]:
         """Return (tree_edges,) int64: where each edge of a forest of ``mst`` stands in the input.
 
         That is the position in the arrays of a matrix or of rows, or in ``list(G.edges)``: attributes that are kept
         beside the input are taken from there.  Of an edge that the input has in both directions it is the lighter arc,
         of equal ones the arc from the smaller vertex, or else the first.
+
+        Raises:
+            InputError: the forest is one of another graph.
         """
-        key = id(forest.graph)
-        if key not in self._positions:
-            self._positions[key] = input_positions(self._arcs(), forest.graph)
-        return self._positions[key][forest.edges]
+        graph = self._admit("mst")
+        if forest.graph is not graph and forest.graph.digest != graph.digest:
+            raise InputError("the forest is one of another graph", remedy="give what mst of this one returned")
+        return self._positions[forest.edges]
+
+    @cached_property
+    def _positions(self) -> NDArray[np.int64]:
+        """(arcs,) int64: where each arc of the undirected graph is in the input."""
+        return input_positions(self._arcs(), self._admit("mst"))
 
     # ------------------------------------------------------------------ how
 
@@ -240,7 +298,7 @@ class OnDevice(Shown):
         """Return an algorithm set up on the graph, as it was left by the first call that needed it."""
         if self._closed:
             raise InputError("the graph was given back", remedy="ask inside the with statement")
-        key = (problem, algo, tuple(sorted(options.items())))
+        key = (problem, _named("algo", algo), tuple(sorted((name, repr(value)) for name, value in options.items())))
         if key not in self._ready:
             with calls.call("on", self.device.kind):
                 self._ready[key] = self._prepare(problem, algo, options)
@@ -356,13 +414,10 @@ class OnDevice(Shown):
         if self.device.kind == "cpu":
             rows, dtype = self._rows
             with calls.phase("kernel"):
-                if not self.graph.directed and dtype.kind == "u":  # floats are added up from the source on
-                    found = shortest_between(rows, rows, start, goal) if start != goal else (0, [start])
-                    return None if found is None else (dtype.type(found[0]).item(), found[1])
-                one_sided = search(rows, [start], goal)
-            if one_sided.order[-1] != goal:
+                found = search(rows, [start], goal)
+            if found.order[-1] != goal:
                 return None
-            return one_sided.distance[goal].astype(dtype).item(), one_sided.path_to(goal)
+            return found.distance[goal].astype(dtype).item(), found.path_to(goal)
         paths = self._with_predecessors(self.sssp(f"index:{start}", target=f"index:{goal}"))
         assert paths.predecessor is not None
         if not paths.reached[goal]:
@@ -392,7 +447,7 @@ class OnDevice(Shown):
     def _verified(self, result: Any, method: str) -> Any:
         if method == "none":
             return result
-        if method not in METHODS_OF_A_RUN:
+        if _named("verify", method) not in METHODS_OF_A_RUN:
             raise unknown_name("verification method", method, METHODS_OF_A_RUN)
         from gpugraph.measure.check import check_result
 

@@ -186,6 +186,8 @@ def _arcs_of_matrix(matrix: Any) -> ArcList:
             arcs = replace(arcs, tails=arcs.heads, heads=arcs.tails)
     else:
         coo = matrix.tocoo()
+        if matrix.format == "bsr":
+            coo.eliminate_zeros()  # they fill the blocks
         tails, heads = coo.row.astype(np.int64), coo.col.astype(np.int64)
         if len(tails) and (min(tails.min(), heads.min()) < 0 or max(tails.max(), heads.max()) >= n):
             raise InputError(

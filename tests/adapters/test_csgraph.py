@@ -57,6 +57,19 @@ def test_edges_stay_where_the_input_has_them():
     assert type(csgraph.minimum_spanning_tree(sparse.csr_matrix(graph))) is sparse.csr_matrix
 
 
+def test_zeros_that_fill_the_blocks_of_a_bsr_array_are_no_edges():
+    dense = np.zeros((4, 4))
+    dense[0, 1], dense[1, 0] = 3.0, 2.0
+    blocks, rows = sparse.bsr_array(dense, blocksize=(2, 2)), sparse.csr_array(dense)
+    assert csgraph.connected_components(blocks, return_labels=False) == 3
+    assert csgraph.connected_components(blocks, connection="strong", return_labels=False) == 3
+    assert csgraph.minimum_spanning_tree(blocks).toarray()[1, 0] == 2
+    for named in ({}, {"min_only": True}, {"directed": False}):
+        np.testing.assert_array_equal(csgraph.dijkstra(blocks, **named), scipys.dijkstra(rows, **named))
+    np.testing.assert_array_equal(csgraph.shortest_path(blocks), scipys.shortest_path(rows))
+    assert gpugraph.load(blocks).arcs == 2
+
+
 def test_what_is_not_ours_scipy_does():
     negative = sparse.csr_array(np.array([[0, 1.0, 0], [0, 0, -2.0], [0, 0, 0]]))
     np.testing.assert_array_equal(csgraph.shortest_path(negative, "BF"), scipys.shortest_path(negative, "BF"))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
 import networkx as nx
@@ -79,6 +82,60 @@ def test_the_path_of_a_pair_is_as_long_as_the_distance(name, device):
                 assert (way[0], way[-1]) == (source, target)
                 weights = {(u, int(v)): w for u in way for v, w in _row(graph, u)}
                 assert sum(weights[step] for step in pairwise(way)) == pytest.approx(length)
+
+
+def test_another_thread_is_refused_while_a_call_is_under_way(monkeypatch):
+    with gpugraph.on(zoo("grid"), "cpu") as g, ThreadPoolExecutor(1) as other:
+        run = on.OnDevice._answer
+
+        def answer(self, *arguments, **named):
+            with pytest.raises(InputError, match="another thread is using this graph"):
+                other.submit(g.components).result(timeout=60)
+            return run(self, *arguments, **named)
+
+        monkeypatch.setattr(on.OnDevice, "_answer", answer)
+        assert g.mst().components == 1
+        monkeypatch.undo()
+        assert other.submit(g.components).result(timeout=60).components == 1
+
+
+@pytest.mark.parametrize(
+    ("problem", "given"),
+    [
+        ("sssp", {"cutoff": "x"}),
+        ("sssp", {"cutoff": 10**400}),
+        ("sssp", {"cutoff": [1]}),
+        ("sssp", {"algo": "delta-stepping", "delta": [1]}),
+        ("mst", {"algo": 3}),
+        ("mst", {"verify": 3}),
+    ],
+)
+def test_an_odd_argument_is_refused_by_name(problem, given):
+    with gpugraph.on(zoo("grid"), "cpu") as g, pytest.raises(InputError):
+        getattr(g, problem)(**given)
+
+
+def test_an_odd_device_and_pickling_are_refused():
+    with pytest.raises(InputError, match="device is 3"):
+        gpugraph.on(zoo("grid"), 3)
+    with gpugraph.on(zoo("grid"), "cpu") as g:
+        for copied in (pickle.dumps, copy.deepcopy):
+            with pytest.raises(InputError, match="cannot be pickled"):
+                copied(g)
+
+
+def test_the_forest_of_another_graph_has_no_positions_in_this_one():
+    with gpugraph.on(zoo("grid"), "cpu") as g, gpugraph.on(zoo("random"), "cpu") as other:
+        with pytest.raises(InputError, match="another graph"):
+            g.input_positions(other.mst())
+        again = gpugraph.mst(zoo("grid"), device="cpu")
+        np.testing.assert_array_equal(g.input_positions(again), g.input_positions(g.mst()))
+
+
+def test_a_masked_distance_is_filled_with_the_largest_number():
+    with gpugraph.on(undirected(3, [(0, 1, 999999999)]), "cpu") as g:
+        assert g.sssp(0).distance.filled().tolist() == [0, 999999999, 2**64 - 1]
+        assert g.sssp(sources=[2]).distance.filled().tolist() == [[2**64 - 1, 2**64 - 1, 0]]
 
 
 def test_no_path_and_no_vertex_are_said():

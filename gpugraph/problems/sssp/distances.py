@@ -51,11 +51,12 @@ class AsDistances(Shown):
     def distance(self) -> Any:
         """Shaped as ``raw``, the distances: reals, infinity where not reached; of integers a view that masks it.
 
-        A masked distance prints as ``--``, is None in a list, and is left out of sums, maxima and comparisons.
+        A masked distance prints as ``--``, is None in a list, and is left out of sums, maxima and comparisons;
+        ``filled()`` gives it the largest integer.
         """
         if self.raw.dtype.kind == "f":
             return self.raw
-        return np.ma.masked_array(self.raw, ~self.reached, copy=False)
+        return np.ma.masked_array(self.raw, ~self.reached, copy=False, fill_value=unreached(self.raw.dtype))
 
     @cached_property
     def reached(self) -> NDArray[np.bool_]:
