@@ -3,7 +3,7 @@
 A priority queue decides between equal distances by age: the vertex that got its distance first goes first, and of the
 arcs of a vertex the first.  The outcome is that of a textbook's search over adjacency lists, to the last tie.
 
-Sources: Dijkstra 1959, problem 2, with a four-way heap (Johnson 1977); Moore 1959, the shortest path through a maze.
+Source: Dijkstra 1959, problem 2, with a four-way heap (Johnson 1977).
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ class Rows:
     Attributes:
         offsets: (n+1,) int64.
         targets: (arcs,) int32 or int64.
-        weights: (arcs,) int64 or float64, or None where every arc counts 1.  Sums of n integers fit 64 bits.
+        weights: (arcs,) int64 or float64.  Sums of n integers fit 64 bits.
     """
 
     offsets: NDArray[np.int64]
     targets: NDArray[Any]
-    weights: NDArray[Any] | None
+    weights: NDArray[Any]
 
     @property
     def vertices(self) -> int:
@@ -86,11 +86,11 @@ def search(
     """Find shortest paths from the nearest of ``sources``.
 
     Args:
-        rows: weights of 0 or more, or None: then a breadth-first search.
+        rows: weights of 0 or more.
         sources: vertices at distance 0.
         goal: end once this vertex is settled.
         cutoff: leave out vertices farther than this.
-        ties: settle those as far as the goal too; not of a breadth-first search.
+        ties: settle those as far as the goal too.
 
     Raises:
         NegativeArc: a negative weight made a settled vertex's distance wrong.
@@ -98,12 +98,6 @@ def search(
     n, end = rows.vertices, _NO_GOAL if goal is None else goal
     start = np.array(sources, np.int64)
     links, order = np.zeros(n, np.int64), np.empty(n, np.int64)  # zeros cost only where they are written
-    if rows.weights is None:
-        distance = np.zeros(n, np.int64)
-        most = np.iinfo(np.int64).max if cutoff is None or cutoff >= n else int(np.floor(cutoff))
-        seen = np.zeros(n, np.bool_)
-        count = int(_breadth_first(rows.offsets, rows.targets, start, end, most, distance, links, seen, order))
-        return Found(order[:count], distance, links)
     if rows.weights.dtype.kind == "f":
         kind: np.dtype[Any] = rows.weights.dtype
         limit: Any = np.inf if cutoff is None else float(cutoff)
@@ -126,9 +120,8 @@ def tight_tails(rows: Rows, found: Found) -> tuple[NDArray[np.int64], NDArray[np
     Returns:
         (reached+1,) int64 offsets by place in ``found.order``, and (k,) int64 tails.
     """
-    weights = np.ones(len(rows.targets), np.int64) if rows.weights is None else rows.weights
     starts = np.zeros(len(found.order) + 1, np.int64)
-    arguments = (rows.offsets, rows.targets, weights, found.order, found.place, found.distance, starts)
+    arguments = (rows.offsets, rows.targets, rows.weights, found.order, found.place, found.distance, starts)
     _count_tight(*arguments, np.zeros(0, np.int64))
     np.cumsum(starts, out=starts)
     tails = np.empty(int(starts[-1]), np.int64)
@@ -150,38 +143,6 @@ def _count_tight(
                     cursors[place[v]] += 1
                 else:
                     cursors[place[v] + 1] += 1
-
-
-@njit
-def _breadth_first(
-    offsets: Any, targets: Any, sources: Any, goal: int, cutoff: int, distance: Any, links: Any, seen: Any, order: Any
-) -> int:
-    """Write distances, parents and the queue; return its length, cut after the goal."""
-    end = 0
-    for source in sources:
-        if not seen[source] and cutoff >= 0:
-            seen[source] = True
-            order[end] = source
-            end += 1
-            if source == goal:
-                return end
-    begin = 0
-    while begin < end:
-        u = order[begin]
-        begin += 1
-        if distance[u] >= cutoff:
-            break
-        for arc in range(offsets[u], offsets[u + 1]):
-            v = targets[arc]
-            if not seen[v]:
-                seen[v] = True
-                distance[v] = distance[u] + 1
-                links[v] = u + 1
-                order[end] = v
-                end += 1
-                if v == goal:
-                    return end
-    return end
 
 
 # The heap holds distances beside their vertices, so that putting it in order reads nothing else; what else is known of

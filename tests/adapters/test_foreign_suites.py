@@ -48,7 +48,7 @@ def test_networkx_s_tests_of_trees_paths_and_components_pass_and_run_here(enviro
     counts = {file: (int(ran), int(of)) for file, ran, of in re.findall(r"(\S+): (\d+) of (\d+) calls ran", told)}
     assert counts.keys() == {"test_mst.py", "test_weighted.py"}
     for ran, of in counts.values():
-        assert of > 200
+        assert of > 40
         assert ran >= 0.9 * of, told
 
 

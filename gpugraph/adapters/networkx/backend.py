@@ -6,21 +6,21 @@ from collections.abc import Mapping
 from typing import Any
 
 from gpugraph.adapters import calls
-from gpugraph.adapters.networkx import components, trees, unweighted, weighted
+from gpugraph.adapters.networkx import components, trees, weighted
 from gpugraph.adapters.networkx.graph import ConvertedGraph
 from gpugraph.adapters.networkx.info import FUNCTIONS
 
-PARTS = (trees, weighted, unweighted, components)
+PARTS = (trees, weighted, components)
 for _name in FUNCTIONS:
     globals()[_name] = next(getattr(part, _name) for part in PARTS if hasattr(part, _name))
 
 START_US = 400.0
 """What a call costs at least, in microseconds."""
-CONVERSION_US = {trees: 0.35, weighted: 0.45, unweighted: 0.2, components: 0.2}
+CONVERSION_US = {trees: 0.35, weighted: 0.45, components: 0.2}
 """What the conversion of an edge costs, for each kind of function."""
-NETWORKX_US = {trees: 4.0, weighted: 1.3, unweighted: 0.25, components: 0.18}
+NETWORKX_US = {trees: 4.0, weighted: 1.35, components: 0.18}
 """What NetworkX takes for an edge: for a forest, for paths from one source, for components."""
-PAIRS = {"dijkstra_path", "dijkstra_path_length", "bidirectional_dijkstra", "bidirectional_shortest_path", "has_path"}
+PAIRS = {"dijkstra_path", "dijkstra_path_length"}
 """Functions that ask for the path of one pair, where NetworkX's search ends early."""
 
 
@@ -41,8 +41,6 @@ def can_run(name: str, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> 
     """Tell whether a function can be computed here; else why not."""
     if name not in FUNCTIONS:
         return f"gpugraph has no {name}"
-    if named.get("method") in ("floyd-warshall", "floyd-warshall-numpy"):
-        return "gpugraph has no algorithm of Floyd and Warshall"
     return True
 
 
@@ -52,20 +50,13 @@ def should_run(name: str, arguments: tuple[Any, ...], named: Mapping[str, Any]) 
     if isinstance(graph, ConvertedGraph) or graph is None:
         return True
     edges = sum(map(len, graph._adj.values())) // (1 if graph.is_directed() else 2)
-    kind = next(part for part in (trees, weighted, unweighted, components) if hasattr(part, name))
-    sources = len(graph) if name.startswith(("all_pairs", "johnson", "average")) else 1
+    kind = next(part for part in PARTS if hasattr(part, name))
+    sources = len(graph) if name.startswith("all_pairs") else 1
     networkx_ms = NETWORKX_US[kind] * edges * sources / 1e3
     converted = bool(getattr(graph, "__networkx_cache__", {}).get("backends", {}).get("gpugraph"))
-    if _asks_for_a_pair(name, arguments, named) and not converted:
+    if name in PAIRS and not converted:
         return f"one pair of {edges} edges: NetworkX's search ends early, while the conversion reads every edge"
     ours_ms = (START_US * sources + (0 if converted else CONVERSION_US[kind] * edges)) / 1e3
     if networkx_ms < ours_ms:
         return f"{edges} edges: NetworkX takes about {networkx_ms:.1f} ms, gpugraph about {ours_ms:.1f}"
     return True
-
-
-def _asks_for_a_pair(name: str, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> bool:
-    if name in ("shortest_path", "shortest_path_length"):
-        given = dict(zip(("G", "source", "target"), arguments, strict=False)) | dict(named)
-        return given.get("source") is not None and given.get("target") is not None
-    return name in PAIRS

@@ -63,5 +63,6 @@ def _found(graph: ConvertedGraph) -> Components:
         tails, heads = graph.edge_ends
         return OnDevice(ArcList(tails, heads, None, len(graph), False, one_sided=True), device())
 
-    held: OnDevice = graph.kept("components", made)
-    return held.components()
+    with graph.in_turns:
+        held: OnDevice = graph.kept("components", made)
+        return held.components()

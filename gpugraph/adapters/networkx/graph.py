@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from functools import cached_property
 from itertools import chain, compress
 from operator import itemgetter, methodcaller
+from threading import RLock
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,7 @@ class ConvertedGraph:
         targets: (arcs,) int32 or int64; an undirected edge is two arcs, parallel edges are one.
         data: (edges,) what the adjacency holds of each that ``list(G.edges)`` shows, parallel ones counted once: its
             attributes, of a multigraph those of each key.
+        in_turns: held by who uses something that is ``kept``: threads take turns.
     """
 
     __networkx_backend__ = "gpugraph"
@@ -60,6 +62,13 @@ class ConvertedGraph:
         self.data: list[Any] = list(held if self.directed else compress(held, self._forward.tobytes()))
         self._weights: dict[Any, NDArray[Any]] = {}
         self._kept: dict[Any, Any] = {}
+        self.in_turns = RLock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name not in ("_kept", "in_turns")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _kept={}, in_turns=RLock())
 
     @cached_property
     def plain(self) -> bool:
@@ -100,7 +109,7 @@ class ConvertedGraph:
 
         Args:
             weight: an edge attribute, which counts 1 where it is missing; a function of two nodes and the attributes,
-                which hides an edge by returning None; or None: every arc counts 1.
+                which hides an edge by returning None.
 
         Raises:
             Declined: a weight is no number of 64 bits.
@@ -108,12 +117,7 @@ class ConvertedGraph:
         with calls.phase("convert"):
             if callable(weight):
                 return self._by_function(weight)
-            return Rows(self.offsets, self.targets, None if weight is None else self.weights(weight))
-
-    @cached_property
-    def reversed(self) -> ConvertedGraph:
-        """The graph with every arc turned round; an undirected one itself."""
-        return ConvertedGraph(self.original.reverse(copy=False)) if self.directed else self
+            return Rows(self.offsets, self.targets, self.weights(weight))
 
     def weights(self, name: Any) -> NDArray[Any]:
         """Return (arcs,) int64 or float64: an attribute of every arc, of parallel edges the least."""
@@ -122,7 +126,7 @@ class ConvertedGraph:
                 values = [min([attributes.get(name, 1) for attributes in keyed.values()]) for keyed in self.data]
             else:
                 values = attribute(self.data, name)
-            each = summable(numbers(values), len(self.nodes))
+            each = summable(numbers(values, float), len(self.nodes))
             self._weights[name] = each if self.directed else each[self._edge_of_arc]
         return self._weights[name]
 
@@ -133,7 +137,7 @@ class ConvertedGraph:
         shown = np.fromiter((value is not None for value in values), bool, len(values))
         before = np.concatenate((np.zeros(1, np.int64), np.cumsum(shown)))
         kept = [value for value in values if value is not None]
-        return Rows(before[self.offsets], self.targets[shown], summable(numbers(kept), len(self.nodes)))
+        return Rows(before[self.offsets], self.targets[shown], summable(numbers(kept, float), len(self.nodes)))
 
     # ------------------------------------------------------------------ edges
 
@@ -171,7 +175,7 @@ class ConvertedGraph:
 
     def edge_weights(self, name: Any) -> NDArray[Any]:
         """Return (edges,) int64 or float64: an attribute of each edge; it may be NaN."""
-        return numbers(attribute(self.edges[3], name))
+        return numbers(attribute(self.edges[3], name), (float, np.float16, np.float32))
 
     def kept(self, key: Any, make: Callable[[], Any]) -> Any:
         """Return what ``make`` returned when it was first asked for under a key, on the device of today."""
@@ -276,15 +280,19 @@ def attribute(data: list[dict[Any, Any]], name: Any) -> list[Any]:
         return [attributes.get(name, 1) for attributes in data]
 
 
-def numbers(values: list[Any]) -> NDArray[Any]:
+def numbers(values: list[Any], reals: type | tuple[type, ...]) -> NDArray[Any]:
     """Return numbers as int64 or float64, exactly.
+
+    Args:
+        values: the numbers.
+        reals: the types of reals to take.  Sums of narrower ones than float64 are rounded differently.
 
     Raises:
         Declined: there is one that is neither, or an integer that has no exact value there.
     """
     kinds = set(map(type, values))
     whole = {kind for kind in kinds if issubclass(kind, int | np.integer | np.bool_)}
-    if strange := {kind for kind in kinds - whole if not issubclass(kind, float | np.floating)}:
+    if strange := {kind for kind in kinds - whole if not issubclass(kind, reals)}:
         raise Declined(f"an edge's weight is a {next(iter(strange)).__name__}")
     try:
         if whole == kinds:
@@ -298,12 +306,12 @@ def numbers(values: list[Any]) -> NDArray[Any]:
 
 
 def summable(weights: NDArray[Any], vertices: int) -> NDArray[Any]:
-    """Return weights all of whose sums along paths fit; raise Declined for others, and for NaN."""
+    """Return weights all of whose sums along paths fit; raise Declined for others, and for NaN and infinity."""
     if not len(weights):
         return weights
     if weights.dtype.kind == "f":
-        if np.isnan(weights).any():
-            raise Declined("an edge's weight is not a number")
+        if not np.isfinite(weights).all():
+            raise Declined("an edge's weight is infinite or not a number")
     elif max(abs(int(weights.min())), int(weights.max())) * (vertices + 1) >= 2**62:
         raise Declined("lengths of paths may need more than 64 bits")
     return weights

@@ -17,30 +17,18 @@ FUNCTIONS = {
         ),
         _TREES,
     ),
-    **dict.fromkeys(
-        (
-            *("dijkstra_path", "bidirectional_dijkstra", "dijkstra_predecessor_and_distance"),
-            *("bellman_ford_path", "bellman_ford_predecessor_and_distance", "goldberg_radzik"),
-            *("shortest_path", "bidirectional_shortest_path", "predecessor"),
-        ),
-        _PATHS,
-    ),
+    **dict.fromkeys(("dijkstra_path", "dijkstra_predecessor_and_distance"), _PATHS),
     **dict.fromkeys(
         (
             *("single_source_dijkstra", "single_source_dijkstra_path", "multi_source_dijkstra"),
             *("multi_source_dijkstra_path", "all_pairs_dijkstra", "all_pairs_dijkstra_path"),
-            *("single_source_bellman_ford", "single_source_bellman_ford_path", "all_pairs_bellman_ford_path"),
-            *("single_source_shortest_path", "single_target_shortest_path", "all_pairs_shortest_path", "johnson"),
         ),
         f"{_PATHS} {_LAZY}",
     ),
     **dict.fromkeys(
         (
             *("dijkstra_path_length", "single_source_dijkstra_path_length", "multi_source_dijkstra_path_length"),
-            *("all_pairs_dijkstra_path_length", "bellman_ford_path_length", "single_source_bellman_ford_path_length"),
-            *("all_pairs_bellman_ford_path_length", "negative_edge_cycle", "shortest_path_length", "has_path"),
-            *("average_shortest_path_length", "single_source_shortest_path_length"),
-            *("single_target_shortest_path_length", "all_pairs_shortest_path_length"),
+            "all_pairs_dijkstra_path_length",
             *("connected_components", "number_connected_components", "is_connected", "node_connected_component"),
             *("weakly_connected_components", "number_weakly_connected_components", "is_weakly_connected"),
         ),

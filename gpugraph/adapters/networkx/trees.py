@@ -140,11 +140,12 @@ def _forest(graph: ConvertedGraph, asked: _Asked) -> NDArray[np.int64]:
         order, arcs = _ranked(graph, asked)
         return OnDevice(arcs, device()), order
 
-    if asked.partition is None:
-        held, order = graph.kept(("forest", asked.minimum, asked.weight, asked.ignore_nan), made)
-    else:
-        held, order = made()
-    forest = held.mst()
+    with graph.in_turns:
+        if asked.partition is None:
+            held, order = graph.kept(("forest", asked.minimum, asked.weight, asked.ignore_nan), made)
+        else:
+            held, order = made()
+        forest = held.mst()
     with calls.phase("back"):
         return np.asarray(order[np.sort(forest.graph.weights[forest.edges])])
 
@@ -190,11 +191,19 @@ def _told(graph: ConvertedGraph, places: NDArray[np.int64], with_keys: bool, wit
 
 
 def _yielded(graph: ConvertedGraph, asked: _Asked, keys: bool, data: bool) -> Iterator[Any]:
+    """Return the edges; what NetworkX raises with the first edge is raised then, what is declined at once."""
     with calls.call("networkx spanning edges", graph.device_kind):
-        places = _forest(graph, asked)
+        try:
+            places = _forest(graph, asked)
+        except ValueError as error:
+            return _raised(error)
         with calls.phase("back"):
-            edges = _told(graph, places, keys, data)
-    yield from edges
+            return _told(graph, places, keys, data)
+
+
+def _raised(error: ValueError) -> Iterator[Any]:
+    yield from ()
+    raise error
 
 
 def _grown(graph: ConvertedGraph, asked: _Asked, name: str) -> Any:
