@@ -301,8 +301,7 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
             }
             // Rows are packed when steps have taken about as long as that takes.
             if (PACKABLE && packs && !shared.packed &&
-                static_cast<uint64>(shared.counted[STEPPED]) * PACKED_A_STEP >
-                    static_cast<uint64>(vertices) * PACKED * gridDim.x) {
+                shared.counted[STEPPED] * PACKED_A_STEP > static_cast<uint64>(vertices) * PACKED) {
                 pack_rows(graph, packed_rows);
                 barrier();
                 if (threadIdx.x == 0) shared.packed = 1;

@@ -11,9 +11,9 @@ constexpr float64 MANY_REPEATS = 0.75;  // of the distances lowered; above, the 
 constexpr float64 FEW_REPEATS = 0.5;    // up to these it may grow, if the GPU was idle;
 constexpr float64 FEW_IF_SHORT = 0.6;   // more may be where a bucket takes few steps, for its threshold takes as long
 constexpr uint32 SHORT = 16;            // steps
-constexpr uint32 IDLE = 16384;          // arcs a step: fewer do not fill the GPU
+constexpr uint32 IDLE = 124 / RESIDENT;  // arcs a step of a block: fewer do not fill the GPU
 constexpr float64 RARE_REPEATS = 0.25;  // and up to these unless the GPU was busy
-constexpr uint32 BUSY = 1 << 20;        // vertices a step
+constexpr uint32 BUSY = 7944 / RESIDENT;  // vertices a step of a block
 constexpr float64 BEYOND_WIDTHS = 8;    // so much wider is it beyond a horizon, where little falls any more
 constexpr int NEAR_SHARE = 8;           // a threshold takes in at least this part of the vertices, if so many wait,
 constexpr int NEAR_SHARE_IF_DIRECTED = 5;  // or this, where none can pull,
@@ -205,13 +205,12 @@ __device__ __noinline__ float64 next_width(Shared& shared, int32 vertices, index
         }
         const uint32 steps = last[STEPPED], settled = last[RELAXED], pushes = last[PUSHED], repeats = last[REPEATED];
         const bool grows = settled > 2ull * shared.settled_last;
-        const uint64 work = static_cast<uint64>(settled) * gridDim.x;  // of so many steps
-        const uint64 arcs = work * static_cast<uint64>(arcs_in_all / vertices + 1);
+        const uint64 arcs = settled * static_cast<uint64>(arcs_in_all / vertices + 1);
         const float64 few = steps < SHORT * gridDim.x ? FEW_IF_SHORT : FEW_REPEATS;
         if (repeats > MANY_REPEATS * pushes) {
             shared.delta *= 0.5;
         } else if (!grows && ((repeats <= few * pushes && arcs < static_cast<uint64>(steps) * IDLE) ||
-                              (repeats <= RARE_REPEATS * pushes && work < static_cast<uint64>(steps) * BUSY))) {
+                              (repeats <= RARE_REPEATS * pushes && settled < static_cast<uint64>(steps) * BUSY))) {
             shared.delta *= 2;
         }
         if (shared.delta == 0) shared.delta = value_of(least, weight_t());  // every weight sampled was 0
