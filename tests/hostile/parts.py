@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.hostile import caches, disks, exits, graphs, guests, records, results, signals, streams
+from tests.hostile import caches, disks, exits, graphs, guests, records, results, settings, signals, streams, together
 from tests.hostile.trials import Part
 
 PARTS: dict[str, Part] = {
@@ -17,5 +17,7 @@ PARTS: dict[str, Part] = {
         disks.PART,
         *streams.PARTS,
         exits.PART,
+        *together.PARTS,
+        *settings.PARTS,
     )
 }

@@ -27,6 +27,10 @@ SMALL = {
     "streams": range(51, 52),
     "locales": range(39, 40),
     "exits": range(1),
+    "threads": range(6),
+    "forks": range(4),
+    "config": range(2),
+    "environment": range(2),
 }
 
 
