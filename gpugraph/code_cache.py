@@ -30,6 +30,16 @@ from gpugraph.files import replaced
 _WRITING = threading.Lock()
 
 
+def _after_fork() -> None:
+    """Forget, in the child of a fork, that a thread which it does not have was writing."""
+    global _WRITING
+    _WRITING = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
 @dataclass(frozen=True)
 class Entry:
     """A file of the cache.

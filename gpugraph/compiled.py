@@ -14,6 +14,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
+from gpugraph.errors import InputError
 from gpugraph.host import usable_cores
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -38,8 +39,6 @@ def parallel_njit(function: Function) -> Function:
 
 
 def _compiled(function: Function, **options: bool) -> Function:
-    if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
-        return function
     return cast(Function, Compiled(function, options))
 
 
@@ -83,6 +82,9 @@ class Compiled:
 
 _MAKING = threading.RLock()
 
+if hasattr(os, "register_at_fork"):  # what another thread has half made would stay so in the child
+    os.register_at_fork(before=_MAKING.acquire, after_in_parent=_MAKING.release, after_in_child=_MAKING.release)
+
 
 class FromNumba:
     """Stands for an object of Numba's until compiled code needs it.
@@ -107,8 +109,33 @@ prange = cast(type[range], FromNumba(lambda: _numba().numba.prange))
 
 
 def _numba() -> Any:
-    """Return the module that imports Numba."""
+    """Return the module that imports Numba.
+
+    Raises:
+        InputError: a variable of Numba's is set to what it cannot work with.
+    """
+    if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
+        raise InputError("NUMBA_DISABLE_JIT is set, and CPU code has to be compiled", remedy="unset it")
+    _threads_asked_for()
     return importlib.import_module("gpugraph.numba_cache")
+
+
+def _threads_asked_for() -> int | None:
+    """Return the number of threads that the environment asks for, None if it asks for none.
+
+    Raises:
+        InputError: it is no number of threads.
+    """
+    asked = os.environ.get("NUMBA_NUM_THREADS", "")
+    if not asked:
+        return None
+    if not (asked.isascii() and asked.isdigit()) or not 0 < int(asked[:9]) <= _MOST_THREADS:
+        what = f"NUMBA_NUM_THREADS is {asked[:40]!r}"
+        raise InputError(what, remedy=f"set a whole number from 1 to {_MOST_THREADS}, or unset it")
+    return int(asked)
+
+
+_MOST_THREADS = 4096
 
 
 def load_compiler() -> None:
@@ -118,9 +145,9 @@ def load_compiler() -> None:
 
 def threads() -> int:
     """Return how many threads parallel work runs on: what was set, else as many as the process may use processors."""
-    asked = os.environ.get("NUMBA_NUM_THREADS")
+    asked = _threads_asked_for()
     if "gpugraph.numba_cache" not in sys.modules:
-        return int(asked or usable_cores())
+        return asked or usable_cores()
     count = int(_numba().numba.get_num_threads())
     return count if asked else min(count, usable_cores())
 

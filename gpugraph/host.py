@@ -153,3 +153,13 @@ def _limit_and_room(group: Path, limit_name: str, used_name: str, cache_name: st
         return limit, max(0, limit - used + int(statistics.get(cache_name, 0)))
     except (OSError, ValueError):
         return None
+
+
+def environment_with_package() -> dict[str, str]:
+    """Return the environment for a child that is started with ``-P``, and finds the package where it was found here.
+
+    Without ``-P`` Python would import modules from the current folder first: a ``random.py`` among the user's data.
+    """
+    home = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    paths = [home, *filter(None, [os.environ.get("PYTHONPATH")])]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}

@@ -299,5 +299,13 @@ _ONE_AT_A_TIME = threading.Lock()
 
 _team = functools.cache(_Team)
 
+
+def _after_fork() -> None:
+    """Forget, in the child of a fork, threads that it does not have and a lock that one of them may hold."""
+    global _ONE_AT_A_TIME
+    _ONE_AT_A_TIME = threading.Lock()
+    _team.cache_clear()
+
+
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_team.cache_clear)
+    os.register_at_fork(after_in_child=_after_fork)

@@ -23,6 +23,7 @@ from queue import Empty, SimpleQueue
 from typing import IO, Any
 
 from gpugraph.errors import DeviceUnavailable, GpuGraphError, InputError
+from gpugraph.host import environment_with_package
 from gpugraph.quantities import in_seconds, in_units
 from gpugraph.ranks.world import gpus
 
@@ -66,7 +67,7 @@ class WorkerProcess:
     """
 
     def __init__(self, command: list[str] | None = None, variables: Mapping[str, str] | None = None):
-        words = command or [sys.executable, "-m", "gpugraph.bench.worker", str(os.getpid())]
+        words = command or [sys.executable, "-P", "-m", "gpugraph.bench.worker", str(os.getpid())]
         self._process = subprocess.Popen(
             words,
             stdin=subprocess.PIPE,
@@ -213,10 +214,8 @@ def _lines(stream: IO[bytes]) -> Iterator[dict[str, Any]]:
 
 
 def environment_of_child() -> dict[str, str]:
-    """Return the environment, with the package to be found wherever it was found here."""
-    home = str(Path(__file__).resolve().parents[2])
-    paths = [home, *filter(None, [os.environ.get("PYTHONPATH")])]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PYTHONUNBUFFERED": "1"}
+    """Return the environment of a worker: it finds the package where it was found here, and holds no output back."""
+    return {**environment_with_package(), "PYTHONUNBUFFERED": "1"}
 
 
 Found = Mapping[str, Any]

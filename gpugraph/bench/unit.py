@@ -75,6 +75,7 @@ class Unit:
         child = subprocess.Popen(
             [
                 sys.executable,
+                "-P",
                 "-m",
                 "gpugraph.bench.unit",
                 str(os.getpid()),

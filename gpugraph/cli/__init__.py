@@ -61,8 +61,14 @@ def main() -> None:
 
 
 def _end(code: object) -> None:
-    """End the process: what was registered for its end runs, and nothing is taken apart that goes with it anyway."""
-    if is_watched():
+    """End the process: what was registered for its end runs, and nothing is taken apart that goes with it anyway.
+
+    A rank of an MPI ends as other programs do: MPICH takes leave of mpiexec in a handler of the C library's ``exit``, and
+    mpiexec kills the ranks of a program of which one ends without that.
+    """
+    from gpugraph.ranks.world import ranks_promised
+
+    if is_watched() or ranks_promised(os.environ) > 1:
         sys.exit(code)  # type: ignore[arg-type]
     atexit._run_exitfuncs()  # of it the interpreter's own end would be the next to know
     for stream in (sys.stdout, sys.stderr):

@@ -18,7 +18,7 @@ from gpugraph import __version__
 from gpugraph.cli import Interruption
 from gpugraph.cli.completion import VARIABLE
 from gpugraph.cli.measure import problem_command
-from gpugraph.cli.options import help_text, sections, write_example
+from gpugraph.cli.options import check_users_file, defaults, help_text, sections, write_example
 from gpugraph.cli.output import silence, warnings_as_notices
 from gpugraph.errors import (
     EXIT_DEFECT,
@@ -115,7 +115,9 @@ class LazyGroup(click.Group):
                 stream.reconfigure(errors="replace")
 
         def run() -> None:
-            if devices := devices_asked_for(words, PROBLEMS):
+            if not ({"-h", "--help", "--version", "--path"} & set(words) or words[0] in ("help", "completion")):
+                check_users_file()
+            if devices := devices_asked_for(words, PROBLEMS, defaults().device):
                 from gpugraph.ranks.launch import run_ranks
 
                 sys.exit(run_ranks(devices, words))

@@ -128,10 +128,28 @@ class Defaults:
     origins: Mapping[str, str]
 
 
-@cache
 def defaults() -> Defaults:
-    """Return the defaults: of the installation, and in their place those of the user's own file."""
-    return read_defaults(resource_dir("configs") / "default.toml", users_file())
+    """Return the defaults: of the installation, and in their place those of the user's own file, if it can be read."""
+    return _defaults_and_mistake()[0]
+
+
+def check_users_file() -> None:
+    """Raise InputError if the user's own file has a mistake.
+
+    Options have defaults when they are imported, before an error can be reported; so ``defaults`` raises none.
+    """
+    mistake = _defaults_and_mistake()[1]
+    if mistake is not None:
+        raise mistake
+
+
+@cache
+def _defaults_and_mistake() -> tuple[Defaults, InputError | None]:
+    installed = resource_dir("configs") / "default.toml"
+    try:
+        return read_defaults(installed, users_file()), None
+    except InputError as mistake:
+        return read_defaults(installed), mistake
 
 
 def users_file() -> Path | None:
@@ -161,7 +179,7 @@ def read_defaults(path: Path, users: Path | None = None) -> Defaults:
     if missing:
         raise InputError(f"lacks {', '.join(missing)}", where=path, remedy="reinstall gpugraph")
     origins.update(dict.fromkeys(values, f"configs/{path.name}"))
-    if users is not None and users.exists():
+    if users is not None and os.path.lexists(str(users).replace("\0", "")):
         own = _read_keys(users)
         values.update(own)
         origins.update(dict.fromkeys(own, str(users)))
@@ -175,13 +193,17 @@ def read_defaults(path: Path, users: Path | None = None) -> Defaults:
 def _read_keys(path: Path) -> dict[str, Any]:
     """Return ``"table.key"`` → value of a file of defaults."""
     try:
+        if not path.is_file():
+            raise OSError("it is not a regular file")
         tables = tomllib.loads(path.read_text("utf-8"))
     except (OSError, ValueError) as error:
         raise InputError(f"cannot be read: {error}", where=path, remedy="mend it; see docs/config.md") from None
     values: dict[str, Any] = {}
     for table, content in tables.items():
-        if table not in _KEYS or not isinstance(content, dict):
+        if table not in _KEYS:
             raise placed(unknown_name("table", table, _KEYS), str(path))
+        if not isinstance(content, dict):
+            raise InputError(f"'{table}' is a value, not a table", where=path, remedy=f"write [{table}] and keys below")
         for key, value in content.items():
             if key not in _KEYS[table]:
                 raise placed(unknown_name(f"key in [{table}]", key, _KEYS[table]), str(path))

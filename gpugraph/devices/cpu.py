@@ -20,7 +20,7 @@ class CpuDevice:
     def __init__(self) -> None:
         self.name = processor_name()
         limit = os.environ.get("NUMBA_NUM_THREADS", "")
-        self.threads = int(limit) if limit.isdigit() and int(limit) > 0 else usable_cores()
+        self.threads = int(limit) if limit.isascii() and limit.isdigit() and int(limit) > 0 else usable_cores()
 
     def stopwatch(self) -> HostStopwatch:
         """Return a stopwatch of the host's monotonic clock."""

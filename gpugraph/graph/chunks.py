@@ -7,6 +7,7 @@ progress; an interrupt ends it between chunks.
 
 from __future__ import annotations
 
+import os
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
@@ -126,6 +127,10 @@ def in_order(function: Callable[[int, int], T], ranges: Sequence[Range], ahead: 
 def _pool(count: int) -> ThreadPoolExecutor:
     """Return the threads, which stay: starting them takes longer than many a range."""
     return ThreadPoolExecutor(count, "ranges")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.cache_clear)  # its threads are not in the child
 
 
 Progress = Callable[[float, str], None]

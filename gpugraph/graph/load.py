@@ -92,6 +92,9 @@ def _loaded(source: Source, form: Format | None, clock: HostClock, device: Devic
 
     with clock.phase("load"):
         form = form or known.recognise(source)
+        if form.name != "graphml" and not form.binary and source.head.lstrip()[:1] == b"<":
+            remedy = "open it in a browser: a server may have sent an error"
+            raise GraphFormatError("begins with '<', as a page of HTML does", path=source.path, remedy=remedy)
         content = form.read(source)
     _check_told(source, content, form)
     if not isinstance(content, ArcList):

@@ -282,14 +282,14 @@ class CellRun:
         algorithm = self.algorithm
         result: Any = None
         if first or algorithm.digest is None:
-            with self.account.phase("finish"), self.hosting:
+            with self.account.phase("finish" if first else "sampling"), self.hosting:
                 result = algorithm.finish(self.state, run.raw, *trial.query)
         if first:
             trial.result, trial.counters = result, run.counters
             self.check_input()
         if method == "none":
             return
-        with self.account.phase("verify"):
+        with self.account.phase("verify" if first else "sampling"):
             same = algorithm.digest(run.raw) if algorithm.digest is not None else result.fingerprint()
             if first:
                 self.progress(f"verifying ({method})")

@@ -19,6 +19,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from gpugraph.host import environment_with_package
 from gpugraph.ranks.world import LOST, RANK
 
 GRACE_S = 3.0
@@ -70,7 +71,7 @@ def run_ranks(devices: Sequence[str], words: Sequence[str], module: str = "gpugr
     """
     children: list[_Child] = []
     try:
-        _start(devices, ["-m", module, *words], children)
+        _start(devices, ["-P", "-m", module, *words], children)
         while all(child.process.poll() in (None, 0) for child in children):
             if all(child.process.poll() == 0 for child in children):
                 return 0
@@ -116,7 +117,7 @@ def _start(devices: Sequence[str], words: Sequence[str], children: list[_Child])
             own = {j if i == rank else i: pair[i != rank] for (i, j), pair in pairs.items() if rank in (i, j)}
             numbers = {other: one.fileno() for other, one in own.items()}
             told = [f"{rank}/{size}", str(lifeline), *(f"{other}:{number}" for other, number in numbers.items())]
-            environment = {**os.environ, RANK: " ".join(told)}
+            environment = {**environment_with_package(), RANK: " ".join(told)}
             if device.startswith(("cpu", "emulated")):  # ranks share the processors
                 environment.setdefault("NUMBA_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // size)))
             process = subprocess.Popen(

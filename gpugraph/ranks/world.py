@@ -20,7 +20,9 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import re
 import signal
+import stat
 import sys
 import threading
 import time
@@ -53,25 +55,35 @@ _LAST_WORD_S = 0.3
 
 def ranks_promised(environment: Mapping[str, str]) -> int:
     """Return how many processes an mpiexec or srun has started together with this one; 1 without any."""
-    return max((int(environment[name]) for name in _SIZES if environment.get(name, "").isdigit()), default=1)
+    return max(_numbers(environment, _SIZES), default=1)
 
 
 def mpi_rank(environment: Mapping[str, str]) -> int:
     """Return this process's number among those; 0 without any."""
     if ranks_promised(environment) == 1:
         return 0
-    return next((int(environment[name]) for name in _RANKS if environment.get(name, "").isdigit()), 0)
+    return next(iter(_numbers(environment, _RANKS)), 0)
 
 
-def devices_asked_for(words: Sequence[str], commands: Sequence[str]) -> list[str] | None:
+def _numbers(environment: Mapping[str, str], names: Sequence[str]) -> list[int]:
+    values = [environment.get(name, "") for name in names]
+    return [int(value) for value in values if value.isascii() and value.isdigit() and len(value) < 10]
+
+
+def devices_asked_for(words: Sequence[str], commands: Sequence[str], default: str = "") -> list[str] | None:
     """Return the devices of the ranks to start for a command line, or None where there are none to start.
+
+    Args:
+        words: the command line.
+        commands: those that run on ranks.
+        default: the device where ``words`` names none.
 
     Raises:
         InputError, DeviceUnavailable: the command line names devices that cannot be.
     """
     if RANK in os.environ or ranks_promised(os.environ) > 1 or not set(words) & set(commands):
         return None
-    named = None
+    named = default
     for word, following in zip(words, [*words[1:], ""], strict=True):
         if word == "--device" or word.startswith("--device="):
             named = following if word == "--device" else word.removeprefix("--device=")
@@ -161,10 +173,28 @@ def own_device(text: str, comm: HostComm) -> str:
 def enter() -> None:
     """Prepare this process, before anything else, for being a rank, if it is one."""
     if is_own_rank():
+        if not _is_rank_of_ours(os.environ[RANK]):
+            print(f"gpugraph: error: {RANK} is not what gpugraph sets — unset it", file=sys.stderr)
+            sys.exit(InputError.exit_code)
         threading.Thread(target=_end_with_starter, args=(int(os.environ[RANK].split()[1]),), daemon=True).start()
     elif mpi_rank(os.environ) > 0:
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115  open until the end
         sys.stderr = io.StringIO()
+
+
+def _is_rank_of_ours(text: str) -> bool:
+    """Tell whether a value of ``GPUGRAPH_RANK`` has its form, and file descriptors that are open and of their kinds."""
+    if not (text.isascii() and re.fullmatch(r"\d{1,9}/\d{1,9} \d{1,9}( \d{1,9}:\d{1,9})*", text)):
+        return False
+    ranks, lifeline, *pairs = text.split()
+    rank, size = map(int, ranks.split("/"))
+    others = {int(other): int(number) for other, number in (pair.split(":") for pair in pairs)}
+    try:
+        kinds = [os.fstat(number).st_mode for number in (int(lifeline), *others.values())]
+    except OSError:
+        return False
+    inherited = int(lifeline) > 2 and stat.S_ISFIFO(kinds[0]) and all(map(stat.S_ISSOCK, kinds[1:]))
+    return inherited and rank < size and sorted({rank, *others}) == list(range(size))
 
 
 def _end_with_starter(lifeline: int) -> None:

@@ -199,7 +199,8 @@ class _Transfer:
                 raise _Short("another length than before")
             if status == 429 or status >= 500:
                 asked = response.headers.get("Retry-After", "")
-                raise _Busy(f"{status} {response.reason or 'busy'}".lower(), float(asked) if asked.isdigit() else 0.0)
+                seconds = float(asked) if asked.isascii() and asked.isdigit() else 0.0
+                raise _Busy(f"{status} {response.reason or 'busy'}".lower(), seconds)
             if status not in (200, 206):
                 raise _Refused(f"{status} {response.reason or ''}".strip().lower(), missing=status in (404, 410))
             goes_on = status == 206 and response.headers.get("Content-Range", "").startswith(f"bytes {held}-")
@@ -211,7 +212,7 @@ class _Transfer:
     def _receive(self, response: Any, url: str, held: int) -> None:
         """Write what comes behind the ``held`` bytes that are there."""
         length = response.headers.get("Content-Length", "")
-        whole = held + int(length) if length.isdigit() else None
+        whole = held + int(length) if length.isascii() and length.isdigit() else None
         if whole is not None:
             require_room(self._dataset, self._part.parent, whole - held, "fetching it needs")
         if not held:

@@ -68,6 +68,8 @@ def convert(
             if isinstance(error, GraphFormatError):
                 raise GraphFormatError(error.what, path=where, remedy=error.remedy) from error
             raise InputError(error.what, where=where, remedy=error.remedy) from error
+        if graph.arcs == 0:
+            raise InputError("what was fetched has no edge", where=str(dataset), remedy="fetch it again")
         due, by = (None if key else dataset.digest), "the registry"
         due, by = (due, by) if due else (pin.get("digests", {}).get(key), f"the pin of {pin.get('since', '')}")
         if due not in (None, graph.digest):

@@ -96,7 +96,7 @@ class Widths:
         chosen = horizon / FIRST_WIDTHS if horizon < math.inf else mean / 2
         if horizon < math.inf:
             share = NEAR_SHARE  # light arcs are few, and relaxing one again costs little on a CPU too
-        return cls(min(max(delta or chosen, 1e-300), 1e300), horizon, UNITS / mean, 0 if delta else share)
+        return cls(min(max(delta or chosen, 1e-300), 1e300), horizon, min(UNITS / mean, 1e300), 0 if delta else share)
 
 
 class Search(Protocol):
