@@ -63,8 +63,8 @@ def main() -> None:
 def _end(code: object) -> None:
     """End the process: what was registered for its end runs, and nothing is taken apart that goes with it anyway.
 
-    A rank of an MPI ends as other programs do: MPICH takes leave of mpiexec in a handler of the C library's ``exit``, and
-    mpiexec kills the ranks of a program of which one ends without that.
+    A rank of an MPI ends as other programs do: MPICH signs off from mpiexec in a handler of the C library's ``exit``,
+    and mpiexec kills the other ranks if one ends without that.
     """
     from gpugraph.ranks.world import ranks_promised
 

@@ -83,3 +83,31 @@ def test_the_example_of_the_page_is_one(tmp_path: Path):
     (tmp_path / "mine.toml").write_text(text)
     found = read_defaults(SHIPPED, tmp_path / "mine.toml")
     assert set(found.origins.values()) == {str(tmp_path / "mine.toml")}
+
+
+@pytest.mark.parametrize(
+    "text", ['[default]\ngrph = "x"\n', "[default\n", "default = 3\n", "[measure]\nwarmup = true\n"]
+)
+def test_a_mistake_in_the_users_file_is_one_line_and_the_version_is_printed_all_the_same(
+    text: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text(text)
+    done = gpugraph("mst", "grid:4x4", "--device", "cpu", GPUGRAPH_CONFIG=str(file))
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert done.stderr.startswith(f"gpugraph: error: {file}")
+    assert gpugraph("--version", GPUGRAPH_CONFIG=str(file)).returncode == 0
+    assert gpugraph("config", "--path", GPUGRAPH_CONFIG=str(file)).stdout.strip() == str(file)
+
+
+def test_the_users_file_must_be_a_regular_file() -> None:
+    done = gpugraph("mst", "grid:4x4", GPUGRAPH_CONFIG="/dev/zero")
+    assert done.returncode == 2
+    assert "not a regular file" in done.stderr
+
+
+def test_the_default_device_may_be_several_ranks(tmp_path: Path) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text('[default]\ndevice = "cpu*2"\n')
+    done = gpugraph("mst", "grid:4x4", "--format", "json", GPUGRAPH_CONFIG=str(file))
+    assert json.loads(done.stdout)["device"]["ranks"] == 2

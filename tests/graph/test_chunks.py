@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
 
 import numpy as np
@@ -82,3 +84,14 @@ def test_ranges_come_in_order_and_no_more_are_begun_than_may_be_ahead(ahead: int
         assert ahead is None or len(begun) <= taken + ahead
     assert taken == 20
     assert sorted(begun) == list(range(20))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_the_child_of_a_fork_has_threads_of_its_own() -> None:
+    ranges = even_ranges(1 << 20, 4)
+    expected = in_threads(lambda start, stop: stop - start, ranges)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        os._exit(int(in_threads(lambda start, stop: stop - start, ranges) != expected))
+    assert os.waitpid(child, 0)[1] == 0

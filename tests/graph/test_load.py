@@ -281,3 +281,10 @@ def test_names_that_are_no_numbers_are_refused_by_every_format(tmp_path: Path) -
     for extension in (".wel", ".csr", ".gr"):
         with pytest.raises(InputError, match="--renumber"):
             save_file(graph, tmp_path / f"a{extension}")
+
+
+@pytest.mark.parametrize("name", ["a.el", "a.gr", "a.csv"])
+def test_a_page_of_html_is_no_graph(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text("<html><body>Please log in</body></html>\n")
+    with pytest.raises(GraphFormatError, match="as a page of HTML does"):
+        load_file(tmp_path / name)

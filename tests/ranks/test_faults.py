@@ -194,3 +194,34 @@ def test_a_rank_of_an_mpi_that_throws_ends_the_run_and_says_why(tmp_path: Path) 
     (line,) = lines
     assert line.startswith("gpugraph: error: rank 1: ")
     assert "a rank throws" in line
+
+
+@needs_mpi
+def test_ranks_of_mpiexec_that_succeed_are_not_killed_at_their_end() -> None:
+    words = [MPIEXEC, "-n", "5", sys.executable, "-m", "mpi4py", "-m", "gpugraph", "mst", "rmat:6", "--device", "cpu"]
+    for _ in range(3):
+        done = subprocess.run([*words, "-q"], cwd=ROOT, env=environment(), capture_output=True, text=True, timeout=200)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("text", ["", "0/1 0", "0/2 99 1:98", "\u00b2/3 4"])
+def test_a_rank_that_gpugraph_did_not_start_is_refused(text: str) -> None:
+    words = [sys.executable, "-m", "gpugraph", "mst", "grid:4x4"]
+    env = {**os.environ, "GPUGRAPH_RANK": text}
+    done = subprocess.run(words, cwd=ROOT, env=env, capture_output=True, text=True, timeout=100)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+    assert "GPUGRAPH_RANK" in done.stderr
+
+
+def test_ranks_and_workers_of_a_bench_run_no_module_of_the_current_folder(tmp_path: Path) -> None:
+    for name in ("json", "random", "numpy", "queue"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('ran')")
+    program = "import sys; from gpugraph.cli import main; sys.argv = ['gpugraph', *sys.argv[1:]]; main()"
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    for words in (
+        ["mst", "grid:4x4", "--device", "cpu*2"],
+        ["bench", "grid:4x4", "--algo", "kruskal", "--budget", "5s"],
+    ):
+        words = [sys.executable, "-P", "-c", program, *words, "-q"]
+        done = subprocess.run(words, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=200)
+        assert done.returncode == 0, done.stdout + done.stderr

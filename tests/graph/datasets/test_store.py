@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import gpugraph
-from gpugraph.cli.options import defaults
+from gpugraph.cli.options import _defaults_and_mistake
 from gpugraph.compression import open_writer
 from gpugraph.errors import GraphFormatError, InputError
 from gpugraph.graph.load import load_file, open_graph
@@ -230,11 +230,11 @@ def test_the_users_defaults_may_say_offline_and_the_mirror(
     server.files["/mirror/own/roads/roads.gr"] = ROADS
     for text, code in ((f'offline = true\nmirror = "{server.url}/mirror"', 2), (f'mirror = "{server.url}/mirror"', 0)):
         config.write_text(f"[data]\n{text}\n")
-        defaults.cache_clear()
+        _defaults_and_mistake.cache_clear()
         try:
             assert run("info", "own:roads").code == code
         finally:
-            defaults.cache_clear()
+            _defaults_and_mistake.cache_clear()
     assert [path for path, _ in server.asked] == ["/mirror/own/roads/roads.gr"]
 
 
