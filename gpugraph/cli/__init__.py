@@ -63,12 +63,12 @@ def main() -> None:
 def _end(code: object) -> None:
     """End the process: what was registered for its end runs, and nothing is taken apart that goes with it anyway.
 
-    A rank of an MPI ends as other programs do: MPICH signs off from mpiexec in a handler of the C library's ``exit``,
-    and mpiexec kills the other ranks if one ends without that.
+    A rank of an MPI that succeeded ends as other programs do: MPICH signs off from mpiexec in a handler of the C
+    library's ``exit``, and mpiexec kills the other ranks if one ends without that.
     """
     from gpugraph.ranks.world import ranks_promised
 
-    if is_watched() or ranks_promised(os.environ) > 1:
+    if is_watched() or (not code and ranks_promised(os.environ) > 1):
         sys.exit(code)  # type: ignore[arg-type]
     atexit._run_exitfuncs()  # of it the interpreter's own end would be the next to know
     for stream in (sys.stdout, sys.stderr):
