@@ -235,13 +235,13 @@ class _RanksRun:
         algorithm, comm = self.algorithm, self.part.comm
         result: Any = None
         if first or algorithm.digest is None:
-            with self.account.phase("finish"):
+            with self.account.phase("finish" if first else "sampling"):
                 result = algorithm.finish(self.state, run.raw, *trial.query)
         if first:
             trial.result, trial.counters = result, run.counters
         if not checked:
             return
-        with self.account.phase("verify"):
+        with self.account.phase("verify" if first else "sampling"):
             same = algorithm.digest(run.raw) if algorithm.digest is not None else result.fingerprint()
             if first:
                 self.progress("verifying (certificate)")

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from gpugraph.cli.options import defaults
+from gpugraph.clock import Account
 from gpugraph.measure.record import PHASES
 from gpugraph.problems import registry
 from tests.cli.runner import refuse, run, succeed
@@ -221,3 +222,20 @@ def test_an_option_of_an_algorithm_says_what_set_says():
     given = [json.loads(succeed(*words, *how).out) for how in (("--switch-after", 2), ("--set", "switch-after=2"))]
     assert given[0]["parameters"] == given[1]["parameters"]
     assert given[0]["parameters"]["switch-after"] == 2
+
+
+def test_a_result_that_was_not_verified_has_no_rate_in_the_record_either():
+    record = json.loads(succeed("mst", "grid:5x5", "--device", "cpu", "--verify", "none", "--format", "json").out)
+    assert record["verification"]["status"] == "skipped"
+    assert (record["mteps"]["kernel"], record["mteps"]["end_to_end"]) == (None, None)
+
+
+def test_later_samples_are_not_charged_to_the_time_to_answer(monkeypatch):
+    begun, phase = [], Account.phase
+    monkeypatch.setattr(Account, "phase", lambda self, name: begun.append(name) or phase(self, name))
+    counts = []
+    for repeat in (1, 7):
+        begun.clear()
+        succeed("mst", "grid:9x9", "--algo", "boruvka", "--device", "cpu", "--repeat", repeat, "--format", "json")
+        counts.append((begun.count("finish"), begun.count("verify")))
+    assert counts[0] == counts[1]
