@@ -88,6 +88,22 @@ if hasattr(os, "register_at_fork"):  # what another thread has half made would s
     os.register_at_fork(before=_MAKING.acquire, after_in_parent=_MAKING.release, after_in_child=_MAKING.release)
 
 
+def _free_cached_properties() -> None:
+    """Free, in the child of a fork, cached properties that a thread was working out which it does not have.
+
+    Before Python 3.12 a cached property has one lock for all instances.
+    """
+    modules = [module for name, module in sys.modules.items() if name.partition(".")[0] == "gpugraph"]
+    classes = [one for module in modules for one in vars(module).values() if isinstance(one, type)]
+    for cached in [one for each in classes for one in vars(each).values()]:
+        if isinstance(cached, functools.cached_property):
+            cached.lock = threading.RLock()  # type: ignore[attr-defined]
+
+
+if hasattr(os, "register_at_fork") and sys.version_info < (3, 12):
+    os.register_at_fork(after_in_child=_free_cached_properties)
+
+
 class FromNumba:
     """Stands for an object of Numba's until compiled code needs it.
 

@@ -21,9 +21,14 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # nobody's threads spin whi
 for _name in ("GPUGRAPH_MIRROR", "GPUGRAPH_DATASETS", "GPUGRAPH_DATA_DIR"):
     os.environ.pop(_name, None)
 
-# A shell that starts the tests in the background has them ignore Ctrl-C, and so would every process that they start.
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+# A shell that starts the tests in the background, or nohup, has them ignore signals, and so would all that they start.
+for _signal, _handler in (
+    (signal.SIGINT, signal.default_int_handler),
+    (signal.SIGTERM, signal.SIG_DFL),
+    (signal.SIGHUP, signal.SIG_DFL),
+):
+    if signal.getsignal(_signal) is signal.SIG_IGN:
+        signal.signal(_signal, _handler)
 
 
 def gpu_trouble() -> str | None:
