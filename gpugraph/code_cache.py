@@ -16,7 +16,6 @@ import json
 import os
 import re
 import tempfile
-import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -26,18 +25,9 @@ from typing import Any
 
 from gpugraph.errors import DeviceUnavailable, GpuGraphWarning
 from gpugraph.files import replaced
+from gpugraph.host import ForkLock
 
-_WRITING = threading.Lock()
-
-
-def _after_fork() -> None:
-    """Forget, in the child of a fork, that a thread which it does not have was writing."""
-    global _WRITING
-    _WRITING = threading.Lock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+_WRITING = ForkLock()
 
 
 @dataclass(frozen=True)

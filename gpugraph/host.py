@@ -6,6 +6,8 @@ import functools
 import math
 import os
 import platform
+import threading
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -163,3 +165,40 @@ def environment_with_package() -> dict[str, str]:
     home = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     paths = [home, *filter(None, [os.environ.get("PYTHONPATH")])]
     return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+
+
+class ForkLock:
+    """A lock of one thread at a time, which it may take again, and which the child of a fork finds free.
+
+    The thread that held it at the fork is not in the child, and would never release it there.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        _FORK_LOCKS.add(self)
+
+    def acquire(self, blocking: bool = True) -> bool:
+        """Take the lock; return False if ``blocking`` is False and another thread has it."""
+        return self._lock.acquire(blocking)
+
+    def release(self) -> None:
+        """Give the lock back."""
+        self._lock.release()
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+
+_FORK_LOCKS: weakref.WeakSet[ForkLock] = weakref.WeakSet()
+
+
+def _free_locks() -> None:
+    for lock in _FORK_LOCKS:
+        lock._lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_free_locks)

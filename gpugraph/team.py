@@ -17,6 +17,7 @@ import numpy as np
 
 from gpugraph.clock import NullClock
 from gpugraph.compiled import FromNumba, load_compiler, plain_njit, threads
+from gpugraph.host import ForkLock
 
 # ------------------------------------------------------------------ atomics
 # Atomic operations on NumPy arrays in compiled code, for threads that share an array without the GIL.
@@ -294,18 +295,10 @@ def add_phases(clock: NullClock, names: tuple[str, ...], spent: Any, seconds: fl
                 clock.add_seconds(name, seconds * part / total)
 
 
-_ONE_AT_A_TIME = threading.Lock()
+_ONE_AT_A_TIME = ForkLock()
 
 
 _team = functools.cache(_Team)
 
-
-def _after_fork() -> None:
-    """Forget, in the child of a fork, threads that it does not have and a lock that one of them may hold."""
-    global _ONE_AT_A_TIME
-    _ONE_AT_A_TIME = threading.Lock()
-    _team.cache_clear()
-
-
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+    os.register_at_fork(after_in_child=_team.cache_clear)

@@ -15,7 +15,6 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import cached_property, wraps
 from numbers import Real
-from threading import RLock
 from types import TracebackType
 from typing import Any, TypeVar, cast
 
@@ -29,6 +28,7 @@ from gpugraph.clock import NullClock
 from gpugraph.errors import InputError, VerificationFailed, shown, unknown_name
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView
+from gpugraph.host import ForkLock
 from gpugraph.html import Shown
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.components.labels import Components
@@ -110,7 +110,7 @@ class OnDevice(Shown):
     def __init__(self, source: Any, device: str = "auto"):
         from gpugraph.devices.discovery import select_device
 
-        self._in_use = RLock()
+        self._in_use = ForkLock()
         self.device, self.note = select_device(_named("device", device))
         with calls.call("on", self.device.kind), calls.phase("convert"):
             self.graph, self._arcs = opened(source, self.device)

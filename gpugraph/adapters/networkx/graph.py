@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from functools import cached_property
 from itertools import chain, compress
 from operator import itemgetter, methodcaller
-from threading import RLock
 from typing import Any
 
 import numpy as np
@@ -23,6 +22,7 @@ from gpugraph.adapters.inputs import device_kind
 from gpugraph.adapters.searches import Rows
 from gpugraph.compiled import plain_njit
 from gpugraph.graph.csr import target_dtype
+from gpugraph.host import ForkLock
 
 
 class Declined(NotImplementedError):
@@ -62,13 +62,13 @@ class ConvertedGraph:
         self.data: list[Any] = list(held if self.directed else compress(held, self._forward.tobytes()))
         self._weights: dict[Any, NDArray[Any]] = {}
         self._kept: dict[Any, Any] = {}
-        self.in_turns = RLock()
+        self.in_turns = ForkLock()
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name not in ("_kept", "in_turns")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _kept={}, in_turns=RLock())
+        self.__dict__.update(state, _kept={}, in_turns=ForkLock())
 
     @cached_property
     def plain(self) -> bool:
