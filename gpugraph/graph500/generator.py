@@ -1,0 +1,223 @@
+"""Graph500's edge list, bit for bit that of its reference code, and the roots of its searches.
+
+Numbers come from a multiple recursive generator modulo P = 2^31 − 1, x(k) = 107374182 x(k−1) + 104480 x(k−5).  Edge i
+begins 2^64 · i steps behind the seeds.  It falls down the quadrants of the adjacency matrix, a number a level; on the
+diagonal the lower left quadrant is taken for the upper right one.  The next number is its weight.  Ids are scrambled by
+two multiplications, each followed by a reversal of the bits.  Loops and duplicates stay in the list.
+
+Source: P. L'Ecuyer, F. Blouin, R. Couture, "A search for good multiple recursive random number generators", ACM TOMACS
+3(2), 1993, table 3; Graph500 specification 2.0, section 3.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpugraph.compiled import njit
+from gpugraph.devices.base import Array, Device, covering_grid
+from gpugraph.devices.kernel_file import KernelFile
+from gpugraph.errors import InputError
+from gpugraph.graph.chunks import even_ranges, in_threads
+
+FILE = KernelFile("graph500.cu", [{"INDEX_BITS": bits, "WEIGHT": "float32"} for bits in (32, 64)])
+BLOCK = 256
+
+EDGE_FACTOR = 16
+P = 2**31 - 1
+_BITS = 36
+"""Of an edge's number: enough for scale 32."""
+_SEED = np.array([3, 1, 4, 1, 1], object)
+"""What the reference makes of its seeds 2 and 3."""
+_WEIGHT_UNIT, _SECOND_UNIT = 0.000000000465661287524579692, 0.0000000000000000002168404346990492787
+
+
+@dataclass(frozen=True, eq=False)
+class Tuples:
+    """An edge list in memory, of a device or of the host.
+
+    Attributes:
+        edges: (3 * m,) uint32, an edge in three words: the lower 32 bits of either end, and the upper 16 bits of both.
+        weights: (m,) float32 in [0, 1].
+    """
+
+    edges: Array
+    weights: Array
+
+    def __len__(self) -> int:
+        return int(self.weights.size)
+
+
+def _step() -> NDArray[Any]:
+    """Return the (5, 5) matrix of one step."""
+    matrix = np.eye(5, k=-1, dtype=np.int64).astype(object)
+    matrix[0] = [107374182, 0, 0, 0, 104480]
+    return matrix
+
+
+def _jumped(state: NDArray[Any], steps: int) -> NDArray[Any]:
+    """Return the state so many steps later."""
+    matrix = _step()
+    while steps:
+        if steps & 1:
+            state = matrix @ state % P
+        matrix = matrix @ matrix % P
+        steps >>= 1
+    return state
+
+
+def _draws(state: NDArray[Any]) -> Iterator[int]:
+    matrix = _step()
+    while True:
+        state = matrix @ state % P
+        yield int(state[0])
+
+
+def random_words() -> NDArray[np.uint64]:
+    """Return what the generator takes: 5 words of seed, the two of the scrambling, and ``_BITS`` (5, 5) matrices.
+
+    Matrix k makes 2^k edges' steps, 2^(64 + k).
+    """
+    numbers = _draws(_jumped(_SEED, 50 * 2**128 + 7 * 2**64))
+    scrambles = [(next(numbers) * 0xFFFFFFFF + next(numbers)) % 2**64 for _ in range(2)]
+    matrix, jumps = _step(), []
+    for k in range(64 + _BITS):
+        if k >= 64:
+            jumps += matrix.ravel().tolist()
+        matrix = matrix @ matrix % P
+    return np.array([*_SEED, *scrambles, *jumps], np.uint64)
+
+
+def generate(scale: int, device: Device | None) -> Tuples:
+    """Return the edge list of 2^scale vertices on a device, or on the host where that is None.
+
+    Raises:
+        OutOfMemory: the device has no room for it.
+    """
+    count, words = EDGE_FACTOR << scale, random_words()
+    if device is None:
+        edges, weights = np.empty(3 * count, np.uint32), np.empty(count, np.float32)
+        in_threads(lambda begin, end: _generate(begin, end, scale, words, edges, weights), even_ranges(count))
+        return Tuples(edges, weights)
+    device.require(16 * count)
+    made = Tuples(device.empty(3 * count, np.uint32), device.empty(count, np.float32))
+    lanes = min(max(covering_grid(device, count, BLOCK) * BLOCK, BLOCK), count).bit_length() - 1
+    args = np.int32(scale), np.int32(lanes), device.upload(words), made.edges, made.weights
+    FILE.kernel(device, None, "generate")(max(1, (1 << lanes) // BLOCK), BLOCK, (np.int64(count), *args))
+    return made
+
+
+@njit
+def _apply(matrix: Any, state: Any, out: Any) -> None:
+    modulus = np.uint64(P)
+    for row in range(5):
+        total = np.uint64(0)
+        for column in range(5):
+            total = (total + matrix[5 * row + column] * state[column]) % modulus
+        out[row] = total
+    state[:] = out
+
+
+@njit
+def _reversed(x: Any, bits: Any) -> Any:
+    """Return the lowest 64 bits in reverse order, shifted down to ``bits``."""
+    out = np.uint64(0)
+    for _ in range(64):
+        out = (out << np.uint64(1)) | (x & np.uint64(1))
+        x >>= np.uint64(1)
+    return out >> np.uint64(64 - bits)
+
+
+@njit
+def _scrambled(v: Any, bits: int, first: Any, second: Any) -> Any:
+    v = _reversed((v + first + second) * (first | np.uint64(0x4519840211493211)), bits)
+    return _reversed(v * (second | np.uint64(0x3050852102C843A5)), bits)
+
+
+@njit
+def _next(state: Any) -> Any:
+    new = (np.uint64(107374182) * state[0] + np.uint64(104480) * state[4]) % np.uint64(P)
+    for i in range(4, 0, -1):
+        state[i] = state[i - 1]
+    state[0] = new
+    return new
+
+
+@njit
+def _generate(begin: int, end: int, scale: int, words: Any, edges: Any, weights: Any) -> None:
+    """Write the edges [begin, end)."""
+    at, state, out = words[:5].copy(), np.empty(5, np.uint64), np.empty(5, np.uint64)
+    jumps = words[7:]
+    for bit in range(_BITS):
+        if begin >> bit & 1:
+            _apply(jumps[25 * bit : 25 * bit + 25], at, out)
+    for i in range(begin, end):
+        state[:] = at
+        u = v = np.uint64(0)
+        for _ in range(scale):
+            x = _next(state)
+            while x < np.uint64(P % 10000):
+                x = _next(state)
+            x %= np.uint64(10000)
+            down = np.uint64(x >= 1900 and (x < 3800 or x >= 9500))
+            right = np.uint64(x < 1900 or x >= 9500)
+            if u == v and down > right:
+                down, right = right, down
+            u, v = (u << np.uint64(1)) | down, (v << np.uint64(1)) | right
+        weights[i] = np.float32(np.float64(np.float32(_next(state))) * _WEIGHT_UNIT)
+        u, v = _scrambled(u, scale, words[5], words[6]), _scrambled(v, scale, words[5], words[6])
+        edges[3 * i], edges[3 * i + 1] = np.uint32(u), np.uint32(v)
+        edges[3 * i + 2] = np.uint32((u >> np.uint64(32)) | (v >> np.uint64(32) << np.uint64(16)))
+        _apply(jumps[:25], at, out)
+
+
+def root_candidates(scale: int) -> Iterator[int]:
+    """Yield the vertices among which the roots are looked for, in order: as many as the reference draws at most."""
+    numbers = _draws(_jumped(_SEED, 2 * 2**128))
+    n = 1 << scale
+    for _ in range(n):
+        first, second = (next(numbers) * _WEIGHT_UNIT + next(numbers) * _SECOND_UNIT for _ in range(2))
+        yield int((first + second) * n) % n
+
+
+# ------------------------------------------------------------------ files of the reference
+
+
+def save(tuples: Tuples, path: Path, device: Device | None) -> None:
+    """Write an edge list as the reference's ``TMPFILE`` holds it: ``path``, and the weights beside it."""
+    for array, file in ((tuples.edges, path), (tuples.weights, weights_file(path))):
+        (array if device is None else device.download(array)).tofile(file)
+
+
+def load(scale: int, path: Path, device: Device | None) -> Tuples:
+    """Read such an edge list.
+
+    Raises:
+        InputError: a file is missing, or has not the size that the scale asks for.
+    """
+    count, arrays = EDGE_FACTOR << scale, []
+    for file, words, dtype in ((path, 3 * count, np.uint32), (weights_file(path), count, np.float32)):
+        try:
+            size = file.stat().st_size
+        except OSError as error:
+            raise InputError(f"cannot read it: {error.strerror}", where=file, remedy="leave out --reuse") from None
+        if size != 4 * words:
+            what = f"it has {size:,} bytes, and {4 * words:,} are an edge list of scale {scale}"
+            raise InputError(what, where=file, remedy="give the scale that it was made with")
+        if device is None:
+            arrays.append(np.fromfile(file, dtype))
+            continue
+        with file.open("rb") as opened:
+            arrays.append(device.upload_file(opened.fileno(), 0, words, dtype))
+    return Tuples(*arrays)
+
+
+def weights_file(path: Path) -> Path:
+    """Return the name of the file of weights beside one of edges."""
+    return Path(os.fspath(path) + ".weights")
