@@ -95,6 +95,10 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module 'gpugraph' has no attribute {name!r}")
 
 
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
 def load(
     source: Any,
     *,
@@ -106,14 +110,16 @@ def load(
     vertices: int | None = None,
     directed: bool | None = None,
     columns: str = "",
+    weight: str | None = None,
 ) -> CSRGraph:
     """Return a graph, after the changes asked for.
 
     >>> gpugraph.load(([0, 1, 3, 4], [1, 0, 2, 1], [5, 5, 8, 8]))
     <CSRGraph tuple: vertices 3, edges 2, weights uint32>
 
-    The nodes of a NetworkX graph may be of any kind; ``to_networkx`` gives them back.  Edges without a ``weight`` weigh
-    1.  An entry that a SciPy matrix repeats is summed, as SciPy does; of parallel edges the lightest counts.
+    The nodes of a NetworkX graph may be of any kind; ``to_networkx`` gives them back.  Edges without the attribute
+    ``weight`` weigh 1; where no edge has it and edges have other numbers, ``weight`` must name one.  An entry that a
+    SciPy matrix repeats is summed, as SciPy does; of parallel edges the lightest counts.
 
     Args:
         source: a path, a graph spec such as ``"rmat:16"``, a matrix of SciPy or NumPy (0 is no edge), a graph of
@@ -127,13 +133,15 @@ def load(
         keep_ids: an edge list has the vertices 0 to the largest id, whether or not all occur; else those that occur.
         vertices: how many there are, those without an edge included, where a file does not say it.
         directed: True: the lines of a file that does not say it are arcs; False: edges; None: arcs, unless every one
-            has its reverse.
+            has its reverse.  Of a tuple: False asserts that every arc has its reverse of equal weight.
         columns: of a table, ``"src,dst,weight"``: the names of its columns, or their numbers from 1 on.
+        weight: the attribute that weighs the edges of GraphML, GML, NetworkX and igraph; None: ``"weight"``.
 
     Raises:
         InputError: it cannot be read; the message says why and what to do.
     """
     _expect(str, weights=weights, columns=columns, **({} if input_format is None else {"input_format": input_format}))
+    _expect(str, **({} if weight is None else {"weight": weight}))
     _expect(int, seed=seed, **({} if vertices is None else {"vertices": vertices}))
     _expect(bool, symmetrize=symmetrize, keep_ids=keep_ids, **({} if directed is None else {"directed": directed}))
     from gpugraph.graph.load import open_graph
@@ -148,6 +156,7 @@ def load(
         vertices=vertices,
         directed=directed,
         columns=columns,
+        weight=weight,
     )
 
 

@@ -36,6 +36,7 @@ AXES: dict[str, list[Any]] = {
     "vertices": [None],
     "directed": [None],
     "columns": [""],
+    "weight": [None],
     "seed": [1],
     "source": [None],
     "device": ["auto"],
@@ -162,7 +163,7 @@ def matches(wanted: Any, value: Any) -> bool:
 BOOLEANS = ("symmetrize", "keep_ids", "directed", "phases", "predecessors")
 """Axes whose values are ``true`` and ``false``."""
 
-WHOLE = ("graph", "source", "weights", "verify", "input_format", "columns")
+WHOLE = ("graph", "source", "weights", "verify", "input_format", "columns", "weight")
 """Axes whose values hold commas or dots of their own: ``--set`` takes the text as one value, and may be repeated."""
 
 LIMITS = ("time", "memory", "load")

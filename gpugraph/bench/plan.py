@@ -191,6 +191,7 @@ def _cell(sweep: str, block: Block, problem: Problem, template: str, bound: Mapp
         vertices=bound["vertices"],
         directed=bound["directed"],
         columns=bound["columns"],
+        weight=bound["weight"],
         seed=bound["seed"],
         transfers=bound["transfers"],
         phases=bound["phases"],

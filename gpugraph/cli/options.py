@@ -24,7 +24,7 @@ from gpugraph.problems.contract import METHODS_OF_A_RUN, PROBLEMS, TRANSFERS
 # An example first, then what is to be known, then options in groups.
 
 GROUPS = {
-    "Graph": "input_format columns directed vertices keep_ids symmetrize weights seed offline"
+    "Graph": "input_format columns weight directed vertices keep_ids symmetrize weights seed offline"
     " size dtype exclusive segments",
     "Algorithm": "algos device commands peer peers source predecessors settings prepare index_bits",
     "Measurement": "repeat warmup target max_seconds cold energy verify phases transfers profile processes budget",
@@ -313,6 +313,9 @@ input_options = bundle(
     click.option("--input-format", metavar="FORMAT", help="Format of the file, where content and name do not tell."),
     click.option(
         "--columns", metavar="A,B[,C]", default="", help="Of a table: tails, heads and weights, e.g. src,dst,weight."
+    ),
+    click.option(
+        "--weight", metavar="NAME", help="The attribute that weighs edges of GraphML, GML and NetworkX; else 'weight'."
     ),
     click.option("--directed/--undirected", default=None, help="Lines are arcs, or edges, where a file does not say."),
     click.option(

@@ -7,7 +7,7 @@ another's place.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from itertools import chain
 from typing import Any
@@ -26,19 +26,26 @@ _INTEGERS = (int, np.integer, np.bool_)
 _REALS = (float, np.float16, np.float32)
 
 
-def arcs_of_object(source: Any) -> ArcList:
+def arcs_of_object(source: Any, weight: str | None = None) -> ArcList:
     """Return the arcs of a matrix of SciPy or NumPy, a graph of NetworkX or igraph, or (offsets, targets, weights).
+
+    Args:
+        source: it.
+        weight: the attribute that weighs edges, see ``weights_by_name``; for graphs of NetworkX and igraph.
 
     Raises:
         InputError: it is none of these, or holds what no graph does.
     """
     if not isinstance(source, type):
+        if hasattr(source, "adjacency") and hasattr(source, "is_directed"):
+            return _arcs_of_networkx(source, weight)
+        if hasattr(source, "get_edgelist") and hasattr(source, "vcount"):
+            return _arcs_of_igraph(source, weight)
+        if weight:
+            what = f"a {type(source).__name__} has no edges with a '{weight}'"
+            raise InputError(what, remedy="leave weight out: it is for graphs of NetworkX and igraph")
         if hasattr(source, "tocoo"):
             return _arcs_of_matrix(source)
-        if hasattr(source, "adjacency") and hasattr(source, "is_directed"):
-            return _arcs_of_networkx(source)
-        if hasattr(source, "get_edgelist") and hasattr(source, "vcount"):
-            return _arcs_of_igraph(source)
         if isinstance(source, np.ndarray) and source.ndim == 2:
             return _arcs_of_dense(source)
         if isinstance(source, tuple) and len(source) == 3:
@@ -253,7 +260,40 @@ def summed(arcs: ArcList, *, pattern: bool) -> ArcList:
 # ------------------------------------------------------------------ NetworkX
 
 
-def _arcs_of_networkx(graph: Any) -> ArcList:
+def weights_by_name(attributes: Callable[[], Iterable[Mapping[Any, Any]]], name: str | None) -> list[Any] | None:
+    """Return an attribute of every edge, 1 where an edge lacks it; None where every edge weighs 1.
+
+    Args:
+        attributes: gives those of each edge.
+        name: the attribute; None: ``weight``, which all edges may lack if they have no other number; ``""``: none.
+
+    Raises:
+        InputError: no edge has it, and the message lists the numbers that edges do have.
+    """
+    if name == "":
+        return None
+    values = [one.get(name or "weight", _MISSING) for one in attributes()]
+    if not any(value is not _MISSING for value in values):
+        others: dict[str, None] = {}
+        for one in attributes():
+            others.update((str(key), None) for key, value in one.items() if _is_number(value))
+        if name is not None or others:
+            listed = ", ".join([shown(other) for other in others][:8])
+            numbers = f"; attributes that are numbers: {listed}" if others else ""
+            say = "name one of them with --weight (weight= in Python), or accept 1 for each edge with --weights unit"
+            raise InputError(f"no edge has {shown(name or 'weight')}{numbers}", remedy=say)
+        return None
+    return [1 if value is _MISSING else value for value in values]
+
+
+_MISSING = object()
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, _INTEGERS + _REALS) and not isinstance(value, bool | np.bool_)
+
+
+def _arcs_of_networkx(graph: Any, weight: str | None) -> ArcList:
     """Return the arcs of a NetworkX graph; nodes that are not 0..n-1 become the vertex names, as they are."""
     nodes = list(graph.nodes)
     try:
@@ -262,24 +302,29 @@ def _arcs_of_networkx(graph: Any) -> ArcList:
         nodes = list(graph.nodes)
     number = {node: i for i, node in enumerate(nodes)}
     # One flat list: half a million tuples at once would keep the garbage collector busy for longer than all else takes.
-    flat = list(chain.from_iterable(graph.edges(data="weight", default=1)))
+    flat = list(chain.from_iterable(graph.edges(data=True)))
     tails, heads = (np.fromiter(map(number.__getitem__, flat[i::3]), np.int64, len(flat) // 3) for i in (0, 1))
+    given = weights_by_name(lambda: flat[2::3], weight)
 
     def name(i: int) -> str:
         return f"the weight of the edge {printed(flat[3 * i])} - {printed(flat[3 * i + 1])}"
 
-    weights = weights_of(flat[2::3], name)
+    weights = weights_of([1] * len(tails) if given is None else given, name)
     plain = set(map(type, nodes)) <= {int} and nodes == list(range(len(nodes)))
     names = None if plain else np.fromiter(nodes, object, len(nodes))
     directed = bool(graph.is_directed())
     return ArcList(tails, heads, weights, len(nodes), directed=directed, one_sided=not directed, vertex_names=names)
 
 
-def _arcs_of_igraph(graph: Any) -> ArcList:
+def _arcs_of_igraph(graph: Any, weight: str | None) -> ArcList:
     """Return the arcs of an igraph graph; vertices go by their numbers, as they do there."""
     ends = np.array(graph.get_edgelist(), np.int64).reshape(-1, 2)
     tails, heads = np.ascontiguousarray(ends[:, 0]), np.ascontiguousarray(ends[:, 1])
-    given = graph.es["weight"] if "weight" in graph.es.attributes() else [1] * len(ends)
-    weights = weights_of(given, lambda i: f"the weight of the edge {tails[i]} - {heads[i]}")
+    names = graph.es.attributes()
+    rows = [dict(zip(names, row, strict=True)) for row in zip(*(graph.es[name] for name in names), strict=True)]
+    given = weights_by_name(lambda: rows, weight)
+    weights = weights_of(
+        [1] * len(ends) if given is None else given, lambda i: f"the weight of the edge {tails[i]} - {heads[i]}"
+    )
     directed = bool(graph.is_directed())
     return ArcList(tails, heads, weights, graph.vcount(), directed=directed, one_sided=not directed)

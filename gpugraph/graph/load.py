@@ -34,6 +34,10 @@ if TYPE_CHECKING:
     from gpugraph.graph.device_rows import DeviceRows
 
 
+_ATTRIBUTES = ("graphml", "gml", "networkx")
+"""Formats whose edges have named attributes."""
+
+
 def load_file(
     path: str | os.PathLike[str],
     *,
@@ -95,6 +99,7 @@ def _loaded(source: Source, form: Format | None, clock: HostClock, device: Devic
         if form.name != "graphml" and not form.binary and source.head.lstrip()[:1] == b"<":
             remedy = "open it in a browser: a server may have sent an error"
             raise GraphFormatError("begins with '<', as a page of HTML does", path=source.path, remedy=remedy)
+        _check_names(source, form)
         content = form.read(source)
     _check_told(source, content, form)
     if not isinstance(content, ArcList):
@@ -112,13 +117,21 @@ def _loaded(source: Source, form: Format | None, clock: HostClock, device: Devic
     return graph
 
 
+def _check_names(source: Source, form: Format) -> None:
+    """Refuse names of columns or of an attribute for a format that has none."""
+    if source.columns and form.name not in ("table", "parquet"):
+        remedy = "name the attribute with --weight" if form.name in _ATTRIBUTES else "leave --columns out"
+        raise InputError(f"{form.title} has no columns to choose", where=source.path, remedy=remedy)
+    if source.weight and form.name not in _ATTRIBUTES:
+        remedy = "choose the columns with --columns" if form.name in ("table", "parquet") else "leave --weight out"
+        raise InputError(f"{form.title} has no named attributes", where=source.path, remedy=remedy)
+
+
 def _check_told(source: Source, content: ArcList | CSRGraph, form: Format) -> None:
     """Refuse what the user says of a file that says otherwise."""
     if source.vertices not in (None, content.vertices):
         what = f"has {content.vertices} vertices, not the {source.vertices} of --vertices"
         raise InputError(what, where=source.path, remedy="leave --vertices out")
-    if source.columns and form.name not in ("table", "parquet"):
-        raise InputError(f"{form.title} has no columns to choose", where=source.path, remedy="leave --columns out")
     says = False if isinstance(content, ArcList) and content.one_sided else content.directed
     if says is not None and source.directed not in (None, says):
         kind, option = ("directed", "--undirected") if says else ("undirected", "--directed")
@@ -312,6 +325,7 @@ def open_graph(
     vertices: int | None = None,
     directed: bool | None = None,
     columns: str = "",
+    weight: str | None = None,
     clock: HostClock | None = None,
     progress: Callable[[str], None] = lambda what: None,
     device: Device | None = None,
@@ -330,6 +344,7 @@ def open_graph(
         directed: True: a file's lines are arcs; False: they are edges; None: what the file says, or arcs unless each
             has its reverse.
         columns: of a table, ``"src,dst,weight"``: the names of its columns, or their numbers from 1 on.
+        weight: the attribute that weighs the edges of GraphML, GML, NetworkX and igraph; None: ``"weight"``.
         clock: what the phases ``load``, ``build`` and ``check`` are timed by.
         progress: called with a few words whenever something new begins.
         device: a GPU that will work on the graph: it makes, or builds and checks it, and keeps it, where it can.
@@ -339,7 +354,8 @@ def open_graph(
     """
     clock = HostClock() if clock is None else clock
     maker = device if weights == "file" and not symmetrize else None
-    told = Reading(keep_ids, vertices, directed, columns)
+    replaced = weights.partition(":")[0] not in ("file", "abs")
+    told = Reading(keep_ids, vertices, directed, columns, "" if replaced and weight is None else weight)
     graph = _opened(source, input_format, told, clock, progress, maker)
     with clock.phase("build"):
         if weights != "file":
@@ -366,8 +382,11 @@ def _opened(
     text = os.fsdecode(source) if isinstance(source, str | os.PathLike) else None
     named = text is not None and is_dataset(text)
     made = text is not None and input_format is None and not named and not os.path.exists(text) and is_spec(text)
-    if (text is None or made) and replace(told, keep_ids=False) != Reading():
-        what = "says all of itself; --directed, --undirected, --vertices and --columns are for files"
+    rows = isinstance(source, tuple)
+    own = replace(told, keep_ids=False, weight=None, directed=None if rows else told.directed)
+    named_weight = told.weight if made or isinstance(source, CSRGraph) else None
+    if (text is None or made) and (own != Reading() or named_weight):
+        what = "says all of itself; --directed, --undirected, --vertices, --columns and --weight are for files"
         raise InputError(what, where=text or type(source).__name__, remedy="leave the option out")
     if isinstance(source, CSRGraph):
         return source
@@ -380,7 +399,10 @@ def _opened(
         from gpugraph.graph.from_python import arcs_of_object
 
         with clock.phase("build"):
-            return build(arcs_of_object(source), name=type(source).__name__, source="python")
+            arcs = arcs_of_object(source, told.weight)
+            if rows and told.directed is not None:
+                arcs = replace(arcs, directed=told.directed)
+            return build(arcs, name=type(source).__name__, source="python")
 
     if named:
         from gpugraph.graph.datasets.store import open_dataset

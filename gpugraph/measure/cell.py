@@ -125,8 +125,8 @@ class Cell:
         weights: replaces the weights: ``"unit"``, ``"abs"``, ``"hash:LO..HI"`` or ``"uniform:LO..HI"``; ``"file"``
             keeps them.
         keep_ids: an edge list has the vertices 0 to the largest id.
-        vertices, directed, columns: of a file that does not say them, as ``gpugraph.graph.load.open_graph`` takes
-            them.
+        vertices, directed, columns, weight: of a file that does not say them, as ``gpugraph.graph.load.open_graph``
+            takes them.
         symmetrize: make a directed graph undirected before anything else.
         predecessors: also return the canonical predecessors of shortest paths.
         phases: also time the algorithm's inner phases, in runs of their own.
@@ -156,6 +156,7 @@ class Cell:
     vertices: int | None = None
     directed: bool | None = None
     columns: str = ""
+    weight: str | None = None
     predecessors: bool = False
     phases: bool = True
     profile: bool = False
@@ -169,7 +170,7 @@ class Cell:
     def input(self) -> Input:
         """What it is measured on."""
         seed = self.seed if self.weights.startswith("uniform") else None
-        read = {name: getattr(self, name) for name in ("keep_ids", "vertices", "directed", "columns")}
+        read = {name: getattr(self, name) for name in ("keep_ids", "vertices", "directed", "columns", "weight")}
         return Input(self.problem, self.graph, self.input_format, self.weights, self.symmetrize, seed=seed, **read)
 
     @property

@@ -73,7 +73,7 @@ class Input:
     Attributes:
         source: a path, a spec, or an object.
         seed: of random weights; None where they are not random.
-        keep_ids, vertices, directed, columns: as ``open_graph`` takes them.
+        keep_ids, vertices, directed, columns, weight: as ``open_graph`` takes them.
     """
 
     problem: str
@@ -86,6 +86,7 @@ class Input:
     vertices: int | None = None
     directed: bool | None = None
     columns: str = ""
+    weight: str | None = None
 
     @property
     def path(self) -> str | None:
@@ -112,7 +113,7 @@ class Input:
     def describe(self) -> dict[str, Any]:
         """Return the ``cell.input`` object of a record: equal for equal inputs, unequal once a file has changed."""
         stamp = self.stamp()
-        defaults = {"keep_ids": False, "vertices": None, "directed": None, "columns": ""}
+        defaults = {"keep_ids": False, "vertices": None, "directed": None, "columns": "", "weight": None}
         said = {name: getattr(self, name) for name, default in defaults.items() if getattr(self, name) != default}
         return {
             "graph": str(self.source),

@@ -96,6 +96,7 @@ class OnGraphs:
             vertices=input_.vertices,
             directed=input_.directed,
             columns=input_.columns,
+            weight=input_.weight,
             clock=clock,
             progress=progress,
             device=device,

@@ -331,3 +331,53 @@ def test_a_graph_of_igraph_keeps_the_numbers_of_its_vertices(real: bool):
     assert gpugraph.load(made([1, 2, 3], directed=True)).arcs == 3
     with pytest.raises(InputError, match="the weight of the edge 0 - 1 is None"):
         gpugraph.load(made([1, None, 3]))
+
+
+def roads(**attributes: object) -> nx.Graph:
+    G = nx.Graph()
+    G.add_edge("a", "b", name="High Street", **attributes)
+    return G
+
+
+def test_a_graph_whose_numbers_are_not_called_weight_is_refused_and_they_are_listed():
+    with pytest.raises(
+        InputError, match="no edge has 'weight'; attributes that are numbers: 'length', 'lanes'"
+    ) as error:
+        gpugraph.load(roads(length=2.5, lanes=2, oneway=True))
+    assert "--weight" in error.value.remedy
+    with pytest.raises(InputError, match="no edge has 'width'; attributes that are numbers: 'length'"):
+        gpugraph.load(roads(length=2.5), weight="width")
+    assert gpugraph.load(roads(length=2.5), weight="length").weights.tolist() == [2.5, 2.5]
+    assert gpugraph.load(roads(length=2.5), weights="unit").weights.tolist() == [1, 1]
+    assert gpugraph.load(roads()).weights.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("write", ["write_graphml", "write_gml", "write_edgelist"])
+def test_a_file_with_attributes_is_weighed_by_the_one_that_is_named(tmp_path, write):
+    path = tmp_path / f"roads.{write.removeprefix('write_')}"
+    getattr(nx, write)(roads(length=2.5), path)
+    with pytest.raises(InputError, match="attributes that are numbers: 'length'"):
+        gpugraph.load(path)
+    assert set(gpugraph.load(path, weight="length").weights) == {2.5}
+    assert set(gpugraph.load(path, weights="unit").weights) == {1}
+    with pytest.raises(InputError, match="no columns to choose") as error:
+        gpugraph.load(path, columns="a,b,length")
+    assert "--weight" in error.value.remedy
+
+
+def test_a_graph_without_named_attributes_takes_no_weight():
+    rows = ([0, 1, 2], [1, 0], [5, 5])
+    for source in (rows, "path:5", gpugraph.load(rows)):
+        with pytest.raises(InputError):
+            gpugraph.load(source, weight="length")
+
+
+def test_rows_may_be_said_to_be_symmetric():
+    assert not gpugraph.load(([0, 1, 2], [1, 0], [5, 5]), directed=False).directed
+    assert gpugraph.load(([0, 1, 2], [1, 0], [5, 5]), directed=True).directed
+    with pytest.raises(InputError):
+        gpugraph.load(([0, 1, 2], [1, 0], [5, 6]), directed=False)
+
+
+def test_dir_lists_every_public_name():
+    assert set(gpugraph.__all__) <= set(dir(gpugraph))

@@ -44,12 +44,14 @@ class Reading:
         directed: every line is an arc; False: an edge, both ways; None: an edge list in which every arc has its reverse
             is undirected, any other directed.
         columns: of a table, ``"src,dst,weight"``: names, or numbers from 1 on; ``""``: the first two or three.
+        weight: of edges with named attributes, the one that weighs them; None: ``weight``; ``""``: every edge weighs 1.
     """
 
     keep_ids: bool = False
     vertices: int | None = None
     directed: bool | None = None
     columns: str = ""
+    weight: str | None = None
 
 
 class Source:
@@ -68,7 +70,7 @@ class Source:
         codec: how the file is compressed, or None.
         progress: as given.
         device: as given, where the file can be read again once it is closed: arcs may go there and nowhere else.
-        keep_ids, vertices, directed, columns: see ``Reading``.
+        keep_ids, vertices, directed, columns, weight: see ``Reading``.
 
     Raises:
         InputError: there is no such file, it is a folder, or it may not be read.
@@ -85,7 +87,7 @@ class Source:
         given = os.fsdecode(path)
         told = told or Reading()
         self.keep_ids, self.vertices = told.keep_ids, told.vertices
-        self.directed, self.columns = told.directed, told.columns
+        self.directed, self.columns, self.weight = told.directed, told.columns, told.weight
         self.progress = progress
         self._held: bytes | None = None
         self._file = given

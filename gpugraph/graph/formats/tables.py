@@ -26,7 +26,7 @@ from gpugraph.graph.formats.columns import rounded_weights
 from gpugraph.graph.formats.input_file import HEAD_BYTES, Source
 from gpugraph.graph.formats.lines import tidy
 from gpugraph.graph.formats.text import arrow_reader
-from gpugraph.graph.from_python import arcs_of_object, weights_of
+from gpugraph.graph.from_python import arcs_of_object, weights_by_name, weights_of
 
 _COMMENTS = b"#%"
 _COMMENT = re.compile(rb"(?m)^[ \t]*[#%][^\n]*\n?")
@@ -291,7 +291,7 @@ def read_attributes(source: Source) -> ArcList:
     import pyarrow as pa
 
     ends: list[list[str]] = [[], []]
-    weights: list[Any] = []
+    edges: list[dict[Any, Any]] = []
     text = source.data.tobytes().decode("utf-8", "replace").removeprefix("\ufeff")
     for number, line in enumerate(text.splitlines(), 1):
         bare = line.strip()
@@ -302,7 +302,9 @@ def read_attributes(source: Source) -> ArcList:
             if found is None:
                 raise ValueError("is no edge of the form u v {'weight': 3}")
             attributes = ast.literal_eval(found[3])
-            weights.append(attributes.get("weight", 1) if isinstance(attributes, dict) else None)
+            if not isinstance(attributes, dict):
+                raise ValueError
+            edges.append(attributes)
         except (ValueError, SyntaxError, MemoryError, RecursionError) as error:
             what = str(error) if found is None else f"'{found[3][:50]}' are no attributes"
             raise GraphFormatError(what, path=source.path, line=number, remedy="mend that line") from None
@@ -310,7 +312,8 @@ def read_attributes(source: Source) -> ArcList:
             column.append(word)
     columns = [pa.chunked_array([pa.array(column, pa.string())]) for column in ends]
     try:
-        numbers = weights_of(weights, lambda i: f"the weight of edge {i + 1}")
+        given = weights_by_name(lambda: edges, source.weight)
+        numbers = weights_of([1] * len(edges) if given is None else given, lambda i: f"the weight of edge {i + 1}")
     except InputError as error:
         raise placed(error, source.path) from error
     return _arcs(source, _ids(source, columns), numbers)
@@ -329,7 +332,7 @@ def _read_by_networkx(source: Source, reader: str) -> ArcList:
         warnings.simplefilter("ignore")  # what it doubts and reads nevertheless is checked below
         graph = getattr(networkx, reader)(stream)
     try:
-        arcs = arcs_of_object(graph)
+        arcs = arcs_of_object(graph, source.weight)
     except InputError as error:
         raise placed(error, source.path) from error
     names = [] if arcs.vertex_names is None else arcs.vertex_names.tolist()
