@@ -58,8 +58,9 @@ def find(kind: str, name: str) -> Entry | None:
 
 
 def _look_up(kind: str, name: str) -> Entry | None:
-    folders = [folder for folder in (users_folder(), *(Path(own.name) for own in _OWN)) if folder is not None]
-    for folder in folders:
+    users = users_folder()
+    shared = [users] if users is not None and _is_safe(users, kind) else []
+    for folder in [*shared, *(Path(own.name) for own in _OWN)]:
         entry = _read(folder / kind / name)
         if entry is not None:
             return entry
@@ -161,7 +162,7 @@ def keep(kind: str, name: str, content: bytes, facts: dict[str, Any] | None = No
 def keep_if_possible(kind: str, name: str, content: bytes, facts: dict[str, Any] | None = None) -> Path | None:
     """Keep a file for processes to come and return where it lies; None, and a warning, where that cannot be done."""
     folder = users_folder()
-    if folder is None:
+    if folder is None or not _is_safe(folder, kind):
         return None
     try:
         return _write(folder / kind / name, content, facts or {})
@@ -222,13 +223,33 @@ def _warn_once(folder: Path, reason: str) -> None:
     )
 
 
+def _is_safe(folder: Path, kind: str) -> bool:
+    """Tell whether nobody else can have put code into the cache; warn where somebody can.
+
+    What lies there is run, so its folders must be this user's own or the system's, and no other may write to them.
+    """
+    for path in (folder, folder / kind):
+        with contextlib.suppress(OSError):  # nobody's: the use of the folder says what is wrong
+            if not _is_own(os.stat(path)):
+                _warn_once(folder, f"others may write to {path}, or own it")
+                return False
+    return True
+
+
+def _is_own(status: os.stat_result) -> bool:
+    return not hasattr(os, "geteuid") or (status.st_uid in (os.geteuid(), 0) and not status.st_mode & 0o022)
+
+
 def _reason(error: OSError) -> str:
     return (error.strerror or str(error)).lower()
 
 
 def _read(path: Path) -> Entry | None:
     try:
-        content = path.read_bytes()
+        with open(path, "rb") as file:
+            if not _is_own(os.fstat(file.fileno())):
+                return None
+            content = file.read()
         sealed = json.loads(path.with_suffix(".json").read_bytes())
         if sealed["sha256"] == _seal(content, sealed["facts"]):
             return Entry(path, content, sealed["facts"])

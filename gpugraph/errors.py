@@ -28,6 +28,12 @@ EXIT_OK = 0
 EXIT_DEFECT = 70
 EXIT_INTERRUPTED = 130
 
+_LONGEST_WORD = 1000
+"""Longer words of a message, such as an argument of 100,000 characters, are shortened; no usual path is so long."""
+
+_REQUIRED = ("numpy", "scipy", "numba", "llvmlite", "click", "rich", "pyarrow", "isal", "msgspec", "jinja2")
+"""The packages that gpugraph needs, by the names under which they are imported and installed alike."""
+
 
 class GpuGraphError(Exception):
     """Base of every error a user can meet.
@@ -49,7 +55,8 @@ class GpuGraphError(Exception):
     def __str__(self) -> str:
         head = f"{self.where}: " if self.where else ""
         tail = f" — {self.remedy}" if self.remedy else ""
-        return " ".join(f"{head}{self.what}{tail}".split())
+        words = f"{head}{self.what}{tail}".split()
+        return " ".join(word if len(word) <= _LONGEST_WORD else f"{word[:200]}…{word[-50:]}" for word in words)
 
 
 class VerificationFailed(GpuGraphError):
@@ -114,6 +121,13 @@ class Regression(GpuGraphError):
     """``compare`` found a regression beyond the threshold, or a sweep does not come out as it expects."""
 
     exit_code = 4
+
+
+def missing_package(error: BaseException) -> InputError | None:
+    """Return the error for a package that gpugraph needs and Python does not find; None for any other exception."""
+    if not isinstance(error, ModuleNotFoundError) or (name := (error.name or "").partition(".")[0]) not in _REQUIRED:
+        return None
+    return InputError(f"the Python package '{name}' is missing", remedy=f"python -m pip install {name}")
 
 
 def placed(error: InputError, where: str) -> InputError:

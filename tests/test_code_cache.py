@@ -230,3 +230,20 @@ def test_where_nothing_can_be_locked_all_go_on_side_by_side(
     with code_cache.sole_maker("numba", "f.code") as first, code_cache.sole_maker("numba", "f.code") as second:
         assert first is None
         assert second is None
+
+
+def test_code_from_a_folder_or_a_file_that_others_may_write_to_is_not_used(tmp_path, monkeypatch):
+    monkeypatch.setenv("GPUGRAPH_CACHE_DIR", str(tmp_path))
+    path = code_cache.keep_if_possible("cubins", "a.cubin", b"code")
+    assert code_cache.find("cubins", "a.cubin").content == b"code"
+    path.chmod(0o666)
+    assert code_cache.find("cubins", "a.cubin") is None
+    path.chmod(0o644)
+    for folder in (path.parent, tmp_path):
+        folder.chmod(0o777)
+        code_cache._warn_once.cache_clear()
+        with pytest.warns(GpuGraphWarning, match="others may write to"):
+            assert code_cache.find("cubins", "a.cubin") is None
+        assert code_cache.keep_if_possible("cubins", "b.cubin", b"code") is None
+        folder.chmod(0o755)
+    assert code_cache.find("cubins", "a.cubin").content == b"code"

@@ -177,11 +177,20 @@ def _turn(*, alone: bool) -> Iterator[None]:
     import fcntl
     import hashlib
 
+    from gpugraph.errors import DeviceUnavailable
+
     seen = f"{os.environ.get('CUDA_VISIBLE_DEVICES')} {sorted(os.sched_getaffinity(0))}"
     name = f"gpugraph-{os.getuid()}-{hashlib.sha256(seen.encode()).hexdigest()[:12]}.lock"
-    with open(Path(tempfile.gettempdir()) / name, "w") as lock:
+    path = Path(tempfile.gettempdir()) / name
+    try:  # others may write to that folder: no link is followed, and nothing is cut off
+        lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise DeviceUnavailable(f"cannot be locked: {error.strerror}", where=path, remedy="remove it") from None
+    try:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
+    finally:
+        os.close(lock)
 
 
 def main() -> None:

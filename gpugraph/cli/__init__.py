@@ -52,9 +52,15 @@ def main() -> None:
         code = world.leave(end.code) if isinstance(end.code, int) else end.code
     except KeyboardInterrupt as interrupt:  # at once: the error boundary is not there yet
         print(" ".join(["gpugraph: interrupted", *interrupt.args]), file=sys.stderr)
-    except Exception:
+    except Exception as error:
         if Interruption.latest is None:
-            raise
+            from gpugraph.errors import missing_package
+
+            missing = missing_package(error)  # before the error boundary is there
+            if missing is None:
+                raise
+            print(f"gpugraph: error: {missing}", file=sys.stderr)
+            sys.exit(missing.exit_code)
         print(" ".join(["gpugraph: interrupted", *Interruption.latest.args]), file=sys.stderr)
     _ignore_signals()
     _end(code)

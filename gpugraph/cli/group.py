@@ -28,6 +28,7 @@ from gpugraph.errors import (
     InputError,
     OutOfMemory,
     RankLost,
+    missing_package,
     unknown_name,
 )
 from gpugraph.problems.contract import PROBLEMS
@@ -210,6 +211,7 @@ def explain(error: BaseException) -> tuple[int, str]:
         return EXIT_INTERRUPTED, " ".join(["interrupted", *map(str, error.args)])
     if isinstance(error, click.UsageError):
         error = _usage_error(error)
+    error = missing_package(error) or error
     if not isinstance(error, GpuGraphError) and _is_out_of_memory(error):
         detail = f" ({' '.join(str(error).split())})" if str(error) else ""
         error = OutOfMemory(f"the machine's memory does not suffice{detail}", remedy="take a smaller graph")

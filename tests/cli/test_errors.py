@@ -193,3 +193,12 @@ def test_warnings_of_gpugraphs_own_are_notices_and_others_stay(capsys, quiet):
     with pytest.warns(FutureWarning, match="from a library"):
         warn()
     assert capsys.readouterr().err == ("" if quiet else "gpugraph: no room there\n")
+
+
+def test_a_very_long_argument_is_shortened_in_the_error():
+    assert len(refuse(2, "mst", "x" * 100_000)) < 2000
+
+
+def test_a_package_that_is_missing_is_named_with_the_way_to_install_it():
+    code, line = explain(ModuleNotFoundError("No module named 'msgspec'", name="msgspec"))
+    assert (code, line) == (2, "error: the Python package 'msgspec' is missing — python -m pip install msgspec")
