@@ -6,6 +6,7 @@ import functools
 import math
 import os
 import platform
+import sys
 import threading
 import weakref
 from collections.abc import Iterator
@@ -155,6 +156,23 @@ def _limit_and_room(group: Path, limit_name: str, used_name: str, cache_name: st
         return limit, max(0, limit - used + int(statistics.get(cache_name, 0)))
     except (OSError, ValueError):
         return None
+
+
+_PR_SET_PDEATHSIG = 1
+
+
+def end_with(parent: int) -> None:
+    """Let the kernel end this process with its parent.
+
+    Args:
+        parent: the parent's process id; one that is no longer ours is dead already.
+    """
+    if sys.platform == "linux":
+        import ctypes
+
+        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, 9, 0, 0, 0)
+    if hasattr(os, "getppid") and os.getppid() != parent:
+        os._exit(1)
 
 
 def environment_with_package() -> dict[str, str]:

@@ -196,8 +196,8 @@ def _turn(*, alone: bool) -> Iterator[None]:
 def main() -> None:
     """Do the task that comes by standard input; tell what came of it on what was standard output."""
     from gpugraph import __version__
-    from gpugraph.bench.worker import end_with
     from gpugraph.errors import GpuGraphError
+    from gpugraph.host import end_with
     from gpugraph.measure.record_shape import json_text
 
     for name in ("SIGINT", "SIGTERM", "SIGUSR2"):  # those are for the engine, which ends this process with its own

@@ -32,12 +32,11 @@ from dataclasses import fields
 from queue import SimpleQueue
 from typing import IO, Any
 
+from gpugraph.host import end_with
 from gpugraph.measure.cell import Cell
 from gpugraph.measure.record_shape import json_text, jsonable
 
 Send = Callable[..., None]
-
-_PR_SET_PDEATHSIG = 1
 
 
 def main() -> None:
@@ -55,20 +54,6 @@ def main() -> None:
         while True:
             worker.serve(requests.get())
     except _EndedError:
-        os._exit(1)
-
-
-def end_with(parent: int) -> None:
-    """Let the kernel end this process with its parent.
-
-    Args:
-        parent: the parent's process id; one that is no longer ours is dead already.
-    """
-    if sys.platform == "linux":
-        import ctypes
-
-        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    if hasattr(os, "getppid") and os.getppid() != parent:
         os._exit(1)
 
 

@@ -33,19 +33,20 @@ class Interruption(KeyboardInterrupt):
 
 
 def main() -> None:
-    """Run the command line and exit with its code; one with a user's own algorithm in a child."""
+    """Run the command line and exit with its code; one with a user's own algorithm or a time limit in a child."""
     code: object = 130
     try:
         _take_signals()
-        from gpugraph.cli.supervised import guest_in, supervise
+        from gpugraph.cli.supervised import guest_in, limit_in, supervise
         from gpugraph.clock import process_began
         from gpugraph.ranks import world
 
         Command.began = process_began()
         world.enter()
-        guest = guest_in(sys.argv[1:]) if hasattr(os, "fork") else None
-        if guest is not None:
-            supervise(_main, guest)
+        words = sys.argv[1:] if hasattr(os, "fork") else []
+        guest, limit_s = guest_in(words), limit_in(words)
+        if guest is not None or limit_s is not None:
+            supervise(_main, guest, limit_s)
         gc.set_threshold(_YOUNG)
         _main()
     except SystemExit as end:

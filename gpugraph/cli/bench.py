@@ -39,6 +39,7 @@ def compete(
     prepare: Sequence[str],
     settings: Sequence[str],
     commands: Sequence[str],
+    timeout: float | None,
     style: str,
     save: str | None,
     exports: Sequence[str],
@@ -57,6 +58,7 @@ def compete(
         prepare: preparations of the graph, in order.
         settings: ``NAME=VALUE`` for all algorithms that have the option, ``ALGORITHM.NAME=VALUE`` for one.
         commands: tables of peers that are external commands.
+        timeout: seconds of its own that a cell may take.
         style: how to print the records.
         save: file of records to append to, or None.
         exports: files to export to.
@@ -82,7 +84,7 @@ def compete(
         "axes": {"problem": [problem], **given},
         "options": _options(problem, [*names, *(f"peer:{peer}" for peer in peers)], settings),
         "sampling": {**SAMPLING, **sampling},
-        "limits": {"time": "24h", "load": "24h"},
+        "limits": {"time": f"{timeout:f}s" if timeout else "24h", "load": "24h"},
     }
     words = {"graph": "GRAPH", "algorithm": "--algo", **{name: f"--{name.replace('_', '-')}" for name in axes}}
     sweep = sweep_of_words(tables, words)

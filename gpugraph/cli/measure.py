@@ -64,6 +64,7 @@ def measure(
     quiet: bool,
     target: str | None,
     max_seconds: float | None,
+    timeout: float | None,
     cold: bool,
     energy: bool,
     peers: tuple[str, ...] = (),
@@ -76,7 +77,8 @@ def measure(
 ) -> None:
     """Run one cell and deliver its record, or several and compare them.
 
-    ``same`` are the options whose names and meaning are those of ``Cell``.
+    The ``timeout`` of one cell is kept in ``gpugraph.cli.supervised``. ``same`` are the options whose names and meaning
+    are those of ``Cell``.
 
     Raises:
         VerificationFailed: after everything was printed and saved.
@@ -112,6 +114,7 @@ def measure(
             prepare=prepare,
             settings=settings,
             commands=commands,
+            timeout=timeout,
             style=style,
             save=save,
             exports=exports,

@@ -27,7 +27,8 @@ GROUPS = {
     "Graph": "input_format columns weight directed vertices keep_ids symmetrize weights seed offline"
     " size dtype exclusive segments",
     "Algorithm": "algos device commands peer peers source predecessors settings prepare index_bits",
-    "Measurement": "repeat warmup target max_seconds cold energy verify phases transfers profile processes budget",
+    "Measurement": "repeat warmup target max_seconds timeout cold energy verify phases transfers profile processes"
+    " budget",
     "Output": "style output output_format save exports draw verbose quiet debug help",
 }
 """Title → the parameters under it; others come first, under Options."""
@@ -340,6 +341,13 @@ graph_options = bundle(
 )
 
 
+timeout_option = click.option(
+    "--timeout",
+    type=click.FloatRange(0, min_open=True),
+    metavar="S",
+    help="Kill what has not ended after S seconds; of several algorithms, each after its own S.",
+)
+
 peer_command = click.option(
     "--peer-command", "commands", multiple=True, metavar="TABLE", help="An external peer; see docs/peers.md."
 )
@@ -382,6 +390,7 @@ def run_options(function: Decorated) -> Decorated:
         click.option(
             "--max-seconds", type=float, metavar="S", help="Stop sampling after S seconds [with --target: 15]."
         ),
+        timeout_option,
         click.option("--cold", is_flag=True, help="Flush the GPU's second-level cache before every sample."),
         click.option("--energy", is_flag=True, help="Measure the GPU's energy a run, over runs of their own."),
         named(

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from gpugraph.cli.options import command, draw_option, input_options, table_or_json
+from gpugraph.cli.options import command, draw_option, input_options, table_or_json, timeout_option
 from gpugraph.errors import InputError, VerificationFailed, unknown_name
 from gpugraph.problems.contract import PROBLEMS
 
@@ -18,6 +18,7 @@ from gpugraph.problems.contract import PROBLEMS
 @click.option("--algo", default="auto", show_default=True, metavar="NAME", help="One with kernels, or FILE.py:OBJECT.")
 @click.option("--source", metavar="SOURCE", help="Of shortest paths [default: max-degree].")
 @click.option("--runs", type=click.IntRange(1), default=5, show_default=True, help="Schedules, each of another seed.")
+@timeout_option
 @draw_option
 @table_or_json
 def races(
@@ -26,6 +27,7 @@ def races(
     algo: str,
     source: str | None,
     runs: int,
+    timeout: float | None,
     draw: str | None,
     style: str,
     quiet: bool,

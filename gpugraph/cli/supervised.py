@@ -1,7 +1,8 @@
-"""A command that runs a user's own algorithm does so in a child: whatever that does to its process, this one tells.
+"""A command with a user's own algorithm, or with a time limit, runs in a child: this process reports how that ended.
 
 The child is a fork made before anything is imported, in a session of its own.  It ends without running what the guest
-left to be run at exit, and takes with it what the guest started.
+left to be run at exit, and takes with it what the guest started.  At the time limit it is killed: neither a kernel that
+hangs on a GPU nor compiled code that holds the interpreter can be stopped from within their process.
 """
 
 from __future__ import annotations
@@ -10,8 +11,12 @@ import contextlib
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
+
+from gpugraph.errors import DeviceUnavailable, InputError
+from gpugraph.ranks.world import is_own_rank
 
 GRACE_S = 5.0
 """Seconds that the child has to end after a signal, before it is killed."""
@@ -24,12 +29,8 @@ def guest_in(words: Sequence[str]) -> str | None:
 
     Several that compete run in workers of a bench in any case, and so does what stands beside a peer.
     """
-    given = []
-    for word, following in zip(words, [*words[1:], ""], strict=False):
-        if word == "--algo" or word.startswith("--algo="):
-            given.append(following if word == "--algo" else word.removeprefix("--algo="))
-    compared = any(word == "--peer" or word.startswith("--peer=") for word in words) or words[:1] == ["bench"]
-    if len(given) != 1 or "," in given[0] or compared:
+    given = _given(words, "--algo")
+    if len(given) != 1 or compete(words):
         return None
     named = given[0].partition("@")[0]
     from gpugraph.problems.registry import NAMES
@@ -42,12 +43,40 @@ def guest_in(words: Sequence[str]) -> str | None:
     return named if is_file(named) or named in installed() else None
 
 
-def supervise(command: Callable[[], None], guest: str) -> NoReturn:
-    """Run a command that ends by SystemExit, and exit as it does; a child that died is told of in one line.
+def limit_in(words: Sequence[str]) -> float | None:
+    """Return the seconds that ``--timeout`` gives a command, None where it gives none or the command limits itself."""
+    given = _given(words, "--timeout")
+    if not given or compete(words) or is_own_rank():
+        return None
+    try:
+        seconds = float(given[-1])
+    except ValueError:
+        return None  # the option says so
+    return seconds if 0 < seconds < threading.TIMEOUT_MAX else None
+
+
+def compete(words: Sequence[str]) -> bool:
+    """Tell whether several algorithms compete, each in a worker of a bench."""
+    algorithms = [name for names in _given(words, "--algo") for name in names.split(",")]
+    return len(algorithms) > 1 or bool(_given(words, "--peer")) or words[:1] == ["bench"]
+
+
+def _given(words: Sequence[str], option: str) -> list[str]:
+    """Return the values of an option."""
+    values = []
+    for word, following in zip(words, [*words[1:], ""], strict=False):
+        if word == option or word.startswith(f"{option}="):
+            values.append(following if word == option else word.removeprefix(f"{option}="))
+    return values
+
+
+def supervise(command: Callable[[], None], guest: str | None, limit_s: float | None = None) -> NoReturn:
+    """Run a command that ends by SystemExit, and exit as it does; a child that died is reported in one line.
 
     Args:
         command: the command.
-        guest: the algorithm to blame.
+        guest: the user's own algorithm, which is to blame where the child dies.
+        limit_s: seconds until the child is killed.
     """
     reader, writer = os.pipe()
     parent = os.getpid()
@@ -59,6 +88,8 @@ def supervise(command: Callable[[], None], guest: str) -> NoReturn:
         _be_child(command, writer, parent)
     os.close(writer)
     sent = _forward_signals(child)
+    if limit_s is not None:
+        signal.setitimer(signal.ITIMER_REAL, limit_s)
     signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
     _, status = os.waitpid(child, 0)
     for name in (*_SIGNALS, "SIGALRM"):
@@ -72,11 +103,19 @@ def supervise(command: Callable[[], None], guest: str) -> NoReturn:
         told = b""
     if told:
         os._exit(told[0])
+    if sys.stderr is not None and sys.stderr.isatty():
+        _write("\x1b[?25h\r\x1b[K")  # the cursor that the child's progress hid, and its line
+    place = f"{guest}: " if guest else ""
+    if sent[-1:] == [signal.SIGALRM]:
+        what = f"did not end within {limit_s:g} s and was killed"
+        _tell(f"error: {place}{what} — raise --timeout, or take a smaller graph")
+        os._exit(DeviceUnavailable.exit_code)
     if sent:
         _tell("interrupted" if sent[-1] == signal.SIGINT else f"interrupted by {signal.Signals(sent[-1]).name}")
         os._exit(130)
-    _tell(f"error: {guest}: {_manner(status)} — this is an error of the user's own algorithm")
-    os._exit(2)
+    blame = "this is an error of the user's own algorithm" if guest else "take a smaller graph if memory ran out"
+    _tell(f"error: {place}{_manner(status)} — {blame}")
+    os._exit((InputError if guest else DeviceUnavailable).exit_code)
 
 
 def _be_child(command: Callable[[], None], writer: int, parent: int) -> NoReturn:
@@ -84,7 +123,7 @@ def _be_child(command: Callable[[], None], writer: int, parent: int) -> NoReturn
     code: Any = 70
     try:
         os.setsid()
-        from gpugraph.bench.worker import end_with
+        from gpugraph.host import end_with
 
         end_with(parent)
         command()
@@ -103,7 +142,10 @@ def _be_child(command: Callable[[], None], writer: int, parent: int) -> NoReturn
 
 
 def _forward_signals(child: int) -> list[int]:
-    """Send the child what this process is sent, and kill it if it does not end; return the list of what was sent."""
+    """Send the child what this process is sent, and kill it if it does not end; return the list of these signals.
+
+    It ends with SIGALRM where the child was killed at its time limit.
+    """
     sent: list[int] = []
 
     def forward(number: int, frame: Any) -> None:
@@ -113,6 +155,8 @@ def _forward_signals(child: int) -> list[int]:
             os.kill(child, number)
 
     def kill(number: int, frame: Any) -> None:
+        if not sent:  # it is not the grace that is over, but the time limit
+            sent.append(number)
         with contextlib.suppress(ProcessLookupError):
             os.kill(child, signal.SIGKILL)
 
@@ -133,5 +177,9 @@ def _manner(status: int) -> str:
 
 
 def _tell(line: str) -> None:
+    _write(f"gpugraph: {line}\n")
+
+
+def _write(text: str) -> None:
     with contextlib.suppress(OSError, ValueError, AttributeError):
-        print(f"gpugraph: {line}", file=sys.stderr, flush=True)
+        print(text, end="", file=sys.stderr, flush=True)

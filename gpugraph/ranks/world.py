@@ -32,6 +32,7 @@ from typing import TYPE_CHECKING
 
 from gpugraph import __version__
 from gpugraph.errors import DeviceUnavailable, InputError
+from gpugraph.host import end_with
 
 if TYPE_CHECKING:
     from gpugraph.ranks.comm import HostComm
@@ -176,6 +177,7 @@ def enter() -> None:
         if not _is_rank_of_ours(os.environ[RANK]):
             print(f"gpugraph: error: {RANK} is not what gpugraph sets — unset it", file=sys.stderr)
             sys.exit(InputError.exit_code)
+        end_with(os.getppid())  # even while compiled code holds the interpreter, and the thread waits
         threading.Thread(target=_end_with_starter, args=(int(os.environ[RANK].split()[1]),), daemon=True).start()
     elif mpi_rank(os.environ) > 0:
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115  open until the end

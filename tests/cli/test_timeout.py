@@ -1,0 +1,92 @@
+"""``--timeout`` ends what hangs: with one line and code 3, whoever holds the interpreter."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.runner import refuse
+from tests.emulator.compiler import needs_compiler
+
+EXAMPLE = Path(__file__).resolve().parents[2] / "docs" / "examples" / "sssp_cuda.py"
+
+HOLDS_THE_INTERPRETER = """
+class Driver:
+    problem = "mst"
+    devices = ("cpu",)
+    def prepare(self, view, device): return view
+    def run(self, state, clock):
+        import re
+        re.match("(a+)+$", "a" * 200 + "b")  # takes for ever, and no other thread or signal has a turn
+driver = Driver()
+"""
+
+
+def command(*words: str) -> subprocess.CompletedProcess[str]:
+    line = [sys.executable, "-m", "gpugraph", *words]
+    return subprocess.run(line, capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL)
+
+
+def hanging_kernel(folder: Path) -> str:
+    """Return a driver whose kernel never ends."""
+    driver = folder / "own.py"
+    driver.write_text(EXAMPLE.read_text())
+    text = EXAMPLE.with_suffix(".cu").read_text()
+    text = text.replace("if (length == 0xffffffffu) continue;", "while (length == length) {}")
+    driver.with_suffix(".cu").write_text(text)
+    return f"{driver}:driver"
+
+
+def check_line(ended: subprocess.CompletedProcess[str], begins: str) -> None:
+    assert ended.returncode == 3, ended
+    assert ended.stdout == ""
+    assert ended.stderr.splitlines() == [
+        f"gpugraph: error: {begins}did not end within 2 s and was killed — raise --timeout, or take a smaller graph"
+    ]
+
+
+@needs_compiler
+@pytest.mark.parametrize("words", [("sssp",), ("races", "sssp")])
+def test_a_kernel_that_hangs_is_killed_in_time(tmp_path: Path, words: tuple[str, ...]) -> None:
+    driver = hanging_kernel(tmp_path)
+    where = ("--device", "emulated") if words == ("sssp",) else ()
+    check_line(command(*words, "path:3", "--algo", driver, *where, "--timeout", "2", "-q"), f"{driver}: ")
+
+
+def test_code_that_holds_the_interpreter_is_killed_in_time(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(HOLDS_THE_INTERPRETER)
+    words = ("mst", "path:3", "--algo", f"{path}:driver", "--timeout=2", "-q", "--device", "cpu")
+    check_line(command(*words), f"{path}:driver: ")
+
+
+@pytest.mark.parametrize("device", ["cpu", "cpu*2"])
+def test_an_algorithm_of_the_package_is_killed_in_time_with_all_its_ranks(device: str) -> None:
+    check_line(command("mst", "rmat:16", "--device", device, "--repeat", "1000000", "--timeout", "2", "-q"), "")
+
+
+def test_of_several_algorithms_only_the_one_that_hangs_is_killed(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(HOLDS_THE_INTERPRETER)
+    words = ("mst", "path:3", "--algo", f"kruskal,{path}:driver", "--device", "cpu", "--timeout", "5", "-q")
+    ended = command(*words, "--format", "csv", "--repeat", "3", "--save", str(tmp_path / "two.jsonl"))
+    assert ended.returncode == 0, ended
+    records = map(json.loads, (tmp_path / "two.jsonl").read_text().splitlines())
+    assert {record["algorithm"]: record["outcome"] for record in records} == {
+        "kruskal": "ok",
+        f"{path}:driver": "timeout",
+    }
+
+
+def test_a_command_that_ends_in_time_is_left_alone() -> None:
+    ended = command("mst", "path:3", "--timeout", "1e9", "--device", "cpu", "-q", "--format", "json")
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("wrong", ["0", "-1", "soon"])
+def test_a_time_limit_is_a_number_of_seconds(wrong: str) -> None:
+    assert "--timeout" in refuse(2, "mst", "path:3", "--timeout", wrong)
