@@ -189,7 +189,7 @@ def guard(run: Callable[[], None], *, debug: bool = False) -> int:
             code = LOST
         try:
             if not _is_said_elsewhere(error):
-                print(f"gpugraph: {line}", file=sys.stderr, flush=True)
+                print("\n".join([f"gpugraph: {line}", *getattr(error, "excerpt", ())]), file=sys.stderr, flush=True)
         except (OSError, ValueError):
             silence(sys.stderr)
         try:

@@ -78,7 +78,8 @@ def races(
         show(json.dumps({"algorithm": algorithm.name, "runs": runs, "races": lines, "wrong": wrong}))
     else:
         count = f"{len(lines)} {'race' if len(lines) == 1 else 'races'}, {len(wrong)} wrong results"
-        show("\n".join([f"{algorithm.name}: {count} in {runs} schedules", *lines, *wrong]))
+        shown = (line for race in found.values() for line in (str(race), *race.excerpt))
+        show("\n".join([f"{algorithm.name}: {count} in {runs} schedules", *shown, *wrong]))
         if shape is not None:
             show_lines([[("", "")], *sketch(shape, width=page_width(), unicode=can_draw())])
     draw_counter_example(draw, shape, quiet=quiet)

@@ -16,6 +16,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from gpugraph.clock import Clock, HostClock, HostStopwatch
 from gpugraph.devices.base import Array, Defines, Launch, Mark, Stopwatch, check_copy, read_exactly
+from gpugraph.devices.kernel_file import load_source
 from gpugraph.emulator.module import MAX_SHARED_BYTES, MAX_THREADS, SimtKernel, SimtModule
 from gpugraph.emulator.races import Race, unexplained
 from gpugraph.emulator.sanitize import check_running_sanitized
@@ -154,7 +155,15 @@ class EmulatedKernel:
             )
         seed, workers = self._device.next_seed(), self._device.threads
         launch = partial(
-            self.simt, (grid,), (block,), args, shared_bytes, resident=resident, workers=workers, seed=seed
+            self.simt,
+            (grid,),
+            (block,),
+            args,
+            shared_bytes,
+            resident=resident,
+            workers=workers,
+            seed=seed,
+            races=self._device.build == "races",
         )
         if stop is None:
             launch()
@@ -184,7 +193,7 @@ def _run_until_stopped(launch: Callable[[], None], stop: NDArray[Any]) -> None:
 
 
 class EmulatedDevice:
-    """Runs the kernels of ``cuda_kernels/`` without a GPU.
+    """Runs kernels without a GPU; of a user's own it checks the bounds of every access, on one thread of the host.
 
     Args:
         seed: 0 runs threads and blocks in order; any other number shuffles every launch, reproducibly.
@@ -307,7 +316,9 @@ class EmulatedDevice:
             swaps = cooperative and self.build == "sanitize"
             module = self._modules.get((file, options, swaps))
             if module is None:
-                module = SimtModule(path=file, options=options, build=self.build, cooperative=swaps)
+                # A user's kernels are under test: the build that sees every access checks its bounds.
+                build = "races" if self.build == "plain" and not load_source(file).ours else self.build
+                module = SimtModule(path=file, options=options, build=build, cooperative=swaps)
                 self._modules[file, options, swaps] = module
             self._kernels[key] = EmulatedKernel(self, module.get_function(name), cooperative)
         return self._kernels[key]

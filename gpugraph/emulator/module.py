@@ -22,7 +22,7 @@ import numpy as np
 
 from gpugraph.devices.base import KernelArgumentError
 from gpugraph.devices.kernel_file import Source, load_source
-from gpugraph.emulator.races import Race, Symbols, describe_races
+from gpugraph.emulator.races import Race, Symbols, describe_races, with_source
 from gpugraph.emulator.toolchain import BUILDS, Build, Compiler, build_library, find_compiler
 from gpugraph.errors import DeviceUnavailable, GpuGraphError, InputError, unknown_name
 
@@ -231,6 +231,7 @@ class _Launch(ctypes.Structure):
         ("seed", ctypes.c_uint64),
         ("extents", ctypes.c_void_p),
         ("extent_count", ctypes.c_uint32),
+        ("races", ctypes.c_uint32),
     )
 
 
@@ -245,6 +246,7 @@ class RaceRecord(ctypes.Structure):
         ("shared", ctypes.c_uint32),
         ("first_thread", ctypes.c_uint32 * 2),
         ("second_thread", ctypes.c_uint32 * 2),
+        ("argument", ctypes.c_int32),
     )
 
 
@@ -300,6 +302,7 @@ class Library:
         resident: int,
         workers: int,
         seed: int,
+        races: bool,
     ) -> tuple[str, list[Any]]:
         """Run a kernel; return the report of what went wrong (empty: nothing) and the races found."""
         launch = _Launch(
@@ -313,12 +316,13 @@ class Library:
             seed,
             ctypes.addressof(arguments.extents) if arguments.extents is not None else None,
             len(arguments.extents) if arguments.extents is not None else 0,
+            races,
         )
         with self._lock:
             failed = self._launch(ctypes.addressof(launch), self._report, _REPORT_BYTES)
             report = self._report.value.decode(errors="replace") if failed else ""
-            races = self._take_races() if self.detects_races else []
-        return self.symbols.replace_marks(report), races
+            found = self._take_races() if self.detects_races else []
+        return self.symbols.replace_marks(report), found
 
     def _take_races(self) -> list[Any]:
         capacity = 64
@@ -354,7 +358,13 @@ def _loaded(path: Path) -> Library:
 
 
 class KernelFault(GpuGraphError):
-    """A kernel could not go on: a deadlock, a divergent barrier, a bad mask, an endless wait, a failed assertion."""
+    """A kernel could not go on: a deadlock, a divergent barrier, a bad mask, an endless wait, a failed assertion.
+
+    Attributes:
+        excerpt: lines that show the line of the source, as far as it is known.
+    """
+
+    excerpt: tuple[str, ...] = ()
 
 
 class SimtKernel:
@@ -381,6 +391,7 @@ class SimtKernel:
         resident: int = 1 << 20,
         workers: int = 1,
         seed: int = 0,
+        races: bool = True,
     ) -> None:
         """Run the kernel to its end.
 
@@ -392,6 +403,7 @@ class SimtKernel:
             resident: how many blocks may be under way at once.
             workers: threads of the host; more than one only in the build ``"threads"``.
             seed: 0 runs threads in order; any other number below 2^64 shuffles the schedule, always the same way.
+            races: look for races, where the build can; else it checks bounds alone.
 
         Raises:
             InputError: the arguments do not fit the kernel, or the launch exceeds a limit.
@@ -399,11 +411,14 @@ class SimtKernel:
         """
         check_limits(self.name, grid, block, shared_mem, self.max_threads)
         packed = pack(self.name, self.parameters, args, bounds=self._library.detects_races)
-        report, races = self._library.launch(self.name, grid, block, packed, shared_mem, resident, workers, seed)
-        if races:
-            self.races += describe_races(self.name, self._source, self._library.symbols, races)
+        report, found = self._library.launch(self.name, grid, block, packed, shared_mem, resident, workers, seed, races)
+        if found:
+            self.races += describe_races(self.name, self._source, self._library.symbols, found)
         if report:
-            raise KernelFault(report, where=f"kernel {self.name}")
+            told, excerpt = with_source(report, self._source, self.name)
+            fault = KernelFault(told, where=f"kernel {self.name}")
+            fault.excerpt = excerpt
+            raise fault
 
 
 class SimtModule:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -90,6 +90,8 @@ class Symbols:
 _ALLOWED = re.compile(r"(?://|/\*).*?\brace-allowed:\s*(.*?)\s*(?:\*/)?\s*$")
 _LINE_DIRECTIVE = re.compile(r'\s*#\s*line\s+(\d+)\s+"((?:\\.|[^"\\])*)"')
 _WRITES, _ATOMIC = 1, 2
+_EXCERPT = 120
+"""Letters of a line that are shown."""
 
 
 @dataclass(frozen=True)
@@ -120,6 +122,8 @@ class Race:
     Attributes:
         memory: ``"shared"`` or ``"global"``.
         allowed: the reason that the kernel gives for it, or None.
+        array: the kernel's parameter whose array it is, or None.
+        excerpt: lines that show the two lines of the source.
     """
 
     kernel: str
@@ -127,6 +131,8 @@ class Race:
     second: Access
     memory: str
     allowed: str | None
+    array: str | None = None
+    excerpt: tuple[str, ...] = ()
 
     @property
     def lines(self) -> frozenset[tuple[str, int]]:
@@ -134,7 +140,8 @@ class Race:
         return frozenset((access.frames[0].file, access.frames[0].line) for access in (self.first, self.second))
 
     def __str__(self) -> str:
-        return f"{self.kernel}: {self.second} races with {self.first}, {self.memory} memory"
+        array = f"'{self.array}', " if self.array else ""
+        return f"{self.kernel}: {self.second} races with {self.first}, {array}{self.memory} memory"
 
 
 def describe_races(kernel: str, source: Source, symbols: Symbols, records: Iterable[Any]) -> list[Race]:
@@ -147,7 +154,10 @@ def describe_races(kernel: str, source: Source, symbols: Symbols, records: Itera
         first = _access(record.first_kind, places[record.first_pc], record.first_thread)
         second = _access(record.second_kind, places[record.second_pc], record.second_thread)
         reason = next((r for a in (first, second) for f in a.frames if (r := _reason(f, reasons))), None)
-        races.append(Race(kernel, first, second, "shared" if record.shared else "global", reason))
+        array = parameter_name(source, kernel, record.argument)
+        shown = {str(frame): frame for frame in (second.frames[0], first.frames[0])}.values()
+        excerpt = tuple(line for frame in shown for line in _excerpt(source, frame.file, frame.line, array))
+        races.append(Race(kernel, first, second, "shared" if record.shared else "global", reason, array, excerpt))
     return races
 
 
@@ -172,14 +182,8 @@ def allowed_lines(text: str) -> dict[tuple[str, int], str]:
     A comment without a reason allows nothing.
     """
     allowed: dict[tuple[str, int], str] = {}
-    name, number = "", 0
     carried = ""
-    for line in text.splitlines():
-        directive = _LINE_DIRECTIVE.match(line)
-        if directive:
-            name, number = directive[2], int(directive[1]) - 1
-            continue
-        number += 1
+    for name, number, line in _numbered(text):
         match = _ALLOWED.search(line)
         alone = match is not None and not line[: match.start()].strip()
         reason = match[1] if match else ""
@@ -187,6 +191,56 @@ def allowed_lines(text: str) -> dict[tuple[str, int], str]:
             allowed[name, number] = reason or carried
         carried = (reason or carried) if alone or (carried and line.strip().startswith("//")) else ""
     return allowed
+
+
+def _numbered(text: str) -> Iterator[tuple[str, int, str]]:
+    """Yield file, number and text of every line of a flattened source."""
+    name, number = "", 0
+    for line in text.splitlines():
+        if directive := _LINE_DIRECTIVE.match(line):
+            name, number = directive[2], int(directive[1]) - 1
+        else:
+            number += 1
+            yield name, number, line
+
+
+def with_source(report: str, source: Source, kernel: str) -> tuple[str, tuple[str, ...]]:
+    """Return a report with the names of parameters for their numbers, and lines that show the place it names first."""
+    array = None
+    if match := re.search(r"argument (\d+)(?=, an array)", report):
+        array = parameter_name(source, kernel, int(match[1]))
+        if array is not None:
+            report = f"{report[: match.start()]}'{array}'{report[match.end() :]}"
+    place = re.search(r"([^\s(]+):(\d+)\b", report)
+    return report, _excerpt(source, place[1], int(place[2]), array) if place else ()
+
+
+def parameter_name(source: Source, kernel: str, number: int) -> str | None:
+    """Return the name of a kernel's parameter, or None where the source does not show it, a macro's for instance."""
+    head = re.search(rf"\b{re.escape(kernel.partition('<')[0])}\s*\(", source.code)
+    if head is None or number < 0:
+        return None
+    names, depth, piece = [], 1, ""
+    for letter in source.code[head.end() :]:
+        depth += (letter in "(<[") - (letter in ")>]")
+        if depth == 0 or (depth == 1 and letter == ","):
+            names.append(next(iter(re.findall(r"[A-Za-z_]\w*", piece.partition("[")[0])[::-1]), None))
+            piece = ""
+            if depth == 0:
+                break
+        else:
+            piece += letter
+    return names[number] if number < len(names) else None
+
+
+def _excerpt(source: Source, file: str, number: int, array: str | None) -> tuple[str, ...]:
+    """Return a line of the source, and below it a ^ at the array's name, or at its beginning."""
+    for name, at, line in _numbered(source.text):
+        if at == number and Path(name).name == Path(file).name and line.strip():
+            place, text = f"{Path(name).name}:{number} | ", line.strip().expandtabs()[:_EXCERPT]
+            found = re.search(rf"\b{array}\b", text) if array else None
+            return f"  {place}{text}", f"  {' ' * (len(place) - 2)}| {' ' * (found.start() if found else 0)}^"
+    return ()
 
 
 def unexplained(races: Iterable[Race]) -> list[Race]:

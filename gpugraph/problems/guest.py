@@ -188,6 +188,7 @@ class GuestThrew(InputError):
     """A user's own algorithm raised an exception; ``outcome`` is the word for its row."""
 
     outcome = "threw"
+    excerpt: tuple[str, ...] = ()
 
 
 def guarded(function: Callable[..., Any], name: str, home: str | None) -> Callable[..., Any]:
@@ -224,7 +225,9 @@ def _threw(error: BaseException, name: str, home: str | None, path: str | None) 
     remedy = "this is an error of the user's own algorithm; --debug shows the trace"
     if isinstance(error, ValueError) and "read-only" in what:
         remedy = "the input is read-only: let the algorithm work on a copy"
-    return GuestThrew(what, where=where, remedy=remedy)
+    threw = GuestThrew(what, where=where, remedy=remedy)
+    threw.excerpt = getattr(error, "excerpt", ())  # of a kernel's source
+    return threw
 
 
 # ------------------------------------------------------------------ what a guest returns

@@ -35,7 +35,24 @@ def test_a_race_in_an_algorithm_of_the_users_own_is_named_unless_it_says_why(tmp
     kernel.write_text(text.replace("  // race-allowed: all write 1", ""))
     caught = run(*words)
     assert caught.code == 1
-    assert re.search(r"write at own.cu:\d+ .* races with", caught.out)
+    assert re.search(r"write at own.cu:\d+ .* races with .*, 'changed', global memory", caught.out)
+    line = "if (sum < atomicMin(&distance[targets[arc]], sum)) *changed = 1;"
+    assert f" | {line}\n" in caught.out
+    assert re.search(rf"^ +\| {' ' * line.index('changed')}\^$", caught.out, re.MULTILINE)
+
+
+@needs_compiler
+def test_an_access_out_of_bounds_of_the_users_own_kernel_is_an_error_that_shows_the_line(tmp_path: Path) -> None:
+    driver = tmp_path / "own.py"
+    driver.write_text(EXAMPLE.read_text())
+    text = EXAMPLE.with_suffix(".cu").read_text()
+    driver.with_suffix(".cu").write_text(text.replace("*changed = 1", "changed[5] = 1"))
+    caught = run("sssp", "rmat:5", "--algo", f"{driver}:driver", "--device", "emulated", "-q")
+    assert caught.code == 2
+    line, shown, caret = caught.err.splitlines()
+    assert "out of bounds: write of 4 bytes at own.cu:15, " in line
+    assert "20 bytes past the end of 'changed', an array of 4 bytes" in line
+    assert shown.index("changed[5]") == caret.index("^")
 
 
 @needs_compiler

@@ -80,10 +80,15 @@ def test_a_race_is_reported_with_both_lines(name: str, seed: int) -> None:
 def test_an_access_out_of_bounds_is_reported_by_line_before_it_happens() -> None:
     report = (
         r"out of bounds: write of 4 bytes at off_by_one.cu:5, block \(1,0,0\) thread \(36,0,0\), "
-        r"4 bytes past the end of argument 0, an array of 400 bytes"
+        r"4 bytes past the end of 'values', an array of 400 bytes"
     )
-    with pytest.raises(KernelFault, match=report):
-        RUNS["off_by_one"](EmulatedDevice(races=True), "broken")
+    for races in (True, False):  # a user's own kernels are always checked
+        with pytest.raises(KernelFault, match=report) as fault:
+            RUNS["off_by_one"](EmulatedDevice(races=races), "broken")
+        assert fault.value.excerpt == (
+            "  off_by_one.cu:5 | if (broken ? i <= n : i < n) values[i] = i;",
+            "                  |                              ^",
+        )
 
 
 @pytest.mark.parametrize("name", RUNS)

@@ -34,6 +34,14 @@ public:
         return false;
     }
 
+    // The argument that gave access to an address, or -1.
+    int64_t argument_at(uint64_t address) const {
+        for (const Extent& extent : arrays_) {
+            if (address >= extent.low && address < extent.high) return extent.argument;
+        }
+        return -1;
+    }
+
     // "4 bytes past the end of argument 2 (400 bytes)", for the array that lies nearest.
     std::string describe(uint64_t low, uint64_t high) const {
         const Extent* nearest = nullptr;

@@ -59,6 +59,7 @@ struct Launch {
     uint64_t seed;      // 0: in order; else the schedule is shuffled by it
     const Extent* extents;  // none: bounds are not known
     uint32_t extent_count;
+    uint32_t races;  // look for races, in a build that sees every access
 };
 
 }  // namespace simt

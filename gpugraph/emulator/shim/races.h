@@ -27,12 +27,14 @@ struct RaceRecord {
     uint32_t first_kind, second_kind;  // AccessKind flags
     uint32_t shared;                   // 1: in shared memory
     uint32_t first_thread[2], second_thread[2];  // block, thread in the block
+    int32_t argument;                            // whose array it is, or -1
 };
 
 class RaceDetector {
 public:
     void begin(const Launch& launch) {
         bounds_.begin(launch);
+        looks_ = launch.races;
         shadow_.clear();
         seen_.clear();
         published_.clear();
@@ -48,22 +50,24 @@ public:
     void access(const volatile void* address, std::size_t bytes, uint8_t kind, void* pc) {
         Thread& self = *scheduler->current;
         const auto at = reinterpret_cast<uint64_t>(address);
-        if (kind & ATOMIC) hand_over(self, at, kind);
+        if (looks_ && kind & ATOMIC) hand_over(self, at, kind);
         uint64_t place = at;
         const bool shared = in_shared(self, address, place);
         if (!shared && bounds_.known() && !bounds_.contains(at, at + bytes)) fail_bounds(self, at, bytes, kind, pc);
+        if (!looks_) return;
         const auto code = static_cast<uint32_t>(reinterpret_cast<uint64_t>(pc) - 1 - base_);
         Access now{self.block->grid_thread(self), static_cast<uint32_t>(self.block->number), self.block->epoch,
                    self.race.clock, code, 0, kind, 1, self.lane};
         for (const uint64_t end = place + bytes; place < end;) {
             const uint64_t first = place & 7, count = std::min<uint64_t>(8 - first, end - place);
             now.mask = static_cast<uint8_t>(((1u << count) - 1) << first);
-            check(self, shadow_.at(place >> 3), now, shared);
+            check(self, shadow_.at(place >> 3), now, shared ? -1 : at, shared);
             place += count;
         }
     }
 
     void fence(Thread& self) {
+        if (!looks_) return;
         RaceState& state = self.race;
         state.known = join(state.known, state.pending);
         state.pending = nullptr;
@@ -81,6 +85,7 @@ public:
     }
 
     void warp_sync(Warp& warp, uint32_t lanes) {
+        if (!looks_) return;
         uint32_t joint[32] = {};
         Knowledge known;
         for (uint32_t rest = lanes; rest; rest &= rest - 1) {
@@ -99,6 +104,7 @@ public:
     }
 
     void block_sync(Block& block) {
+        if (!looks_) return;
         Knowledge known;
         for (Thread& thread : block.threads) known = join(known, thread.race.known);
         for (Thread& thread : block.threads) {
@@ -158,7 +164,7 @@ private:
         return self.race.known && self.race.known->covers(earlier.thread, earlier.clock, earlier.block, earlier.epoch);
     }
 
-    void check(Thread& self, Granule& granule, const Access& now, bool shared) {
+    void check(Thread& self, Granule& granule, const Access& now, uint64_t at, bool shared) {
         Access* slot = nullptr;
         for (Access& cell : granule.cells) {
             if (!cell.used) {
@@ -171,18 +177,19 @@ private:
                 cell.used = 0;
                 slot = &cell;
             } else if (!before && conflicts(cell.kind, now.kind)) {
-                report(cell, now, shared);
+                report(cell, now, at, shared);
             }
         }
         if (!slot) slot = &granule.cells[scheduler->random().below(CELLS)];
         *slot = now;
     }
 
-    void report(const Access& first, const Access& second, bool shared) {
+    void report(const Access& first, const Access& second, uint64_t at, bool shared) {
         if (!seen_.insert({first.pc, second.pc}).second) return;
         records.push_back({first.pc, second.pc, first.kind, second.kind, shared,
                            {first.block, first.thread % threads_per_block_},
-                           {second.block, second.thread % threads_per_block_}});
+                           {second.block, second.thread % threads_per_block_},
+                           static_cast<int32_t>(bounds_.argument_at(at))});
     }
 
     Bounds bounds_;
@@ -192,6 +199,7 @@ private:
     uint32_t threads_per_block_ = 1;
     std::size_t dynamic_bytes_ = 0;
     uint64_t base_ = 0;
+    bool looks_ = false;  // for races; else at bounds alone
 };
 
 inline RaceDetector detector;
