@@ -18,6 +18,10 @@ MOST = 2**40
 """More vertices or arcs than this are refused whatever the machine."""
 
 
+ORDERS = ("made", "shuffled", "degree")
+"""How vertices are numbered: as the family makes them, at random, or by degree, the greatest first."""
+
+
 @dataclass(frozen=True)
 class Parameter:
     """One parameter of a family.

@@ -14,7 +14,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -30,7 +30,14 @@ from gpugraph.graph.chunks import Progress, Runner
 from gpugraph.graph.csr import WEIGHT_DTYPES, CSRGraph, target_dtype
 from gpugraph.graph.device_build import MOST_ITEMS, Rows, bin_shift, negative_loop, rows_on_device
 from gpugraph.graph.device_rows import ARCS_PER_THREAD, BLOCK, INDICES, DeviceRows
-from gpugraph.graph.families import FAMILIES, degree_of_regular, edges_of_dense, largest_clique, samples_of_random
+from gpugraph.graph.families import (
+    FAMILIES,
+    ORDERS,
+    degree_of_regular,
+    edges_of_dense,
+    largest_clique,
+    samples_of_random,
+)
 from gpugraph.graph.generators import hash64, high_product
 from gpugraph.graph.spec import Spec, WeightRange, parse_spec
 from gpugraph.host import require_memory
@@ -83,7 +90,25 @@ def draw_arcs(spec: Spec, progress: Progress | None = None, part: tuple[int, int
         run = Runner(index, progress, (0.45, _BUILD_STARTS))
         weights = hashed_weights(tails, heads, spec.weights, directed, spec.seed, run)
     weights = weights.astype(spec.weights.dtype, copy=False)
+    if spec.order != ORDERS[0]:
+        number = _numbers(spec, tails, heads, part).astype(index)
+        tails, heads = number[tails], number[heads]
     return ArcList(tails, heads, weights, spec.vertices, directed=directed, one_sided=not directed)
+
+
+def _numbers(spec: Spec, tails: NDArray[Any], heads: NDArray[Any], part: tuple[int, int]) -> NDArray[np.int64]:
+    """Return the (n,) number that every vertex takes in the order of a spec; repeats count as degrees."""
+    n = spec.vertices
+    if spec.order == "shuffled":
+        keys = _hash64(np.arange(n, dtype=np.uint64) + np.uint64(_hash64((spec.seed + 77) & _MASK)))
+    else:
+        if part != (0, 1):
+            whole = draw_arcs(replace(spec, order=ORDERS[0]))
+            tails, heads = whole.tails, whole.heads
+        keys = -(np.bincount(tails, minlength=n) + np.bincount(heads, minlength=n))
+    number = np.empty(n, np.int64)
+    number[np.argsort(keys, kind="stable")] = np.arange(n)
+    return number
 
 
 _BLOCK = 1 << 16
@@ -373,6 +398,8 @@ def can_generate(spec: Spec) -> bool:
     """Tell whether a device can make the graph of a spec, if it has the memory."""
     known = _KEYS.get(spec.family, "").split()
     if not {key for key, _ in spec.values} <= set(known) or not set(vars(spec.weights)) <= _WEIGHTS:
+        return False
+    if spec.order != ORDERS[0]:  # the host numbers vertices
         return False
     if spec.family == "ssca2" and largest_clique(dict(spec.values)) >= 2**31:
         return False

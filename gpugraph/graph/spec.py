@@ -11,8 +11,10 @@ Every family takes, besides its own parameters (``families.py``),
     w=LO/HI       one of the two, half of the weights each
     w=unit        every weight 1
     dtype=NAME    uint32, int32, uint64, int64, float32 or float64; the narrowest that fits unless given
+    order=NAME    vertices as the family makes them (made), shuffled, or by degree, the greatest first (degree)
 
 except that ``knn``, ``ramp`` and ``counterexample`` have weights of their own.  Whole numbers may be written ``2^20``.
+``drawn:N[,least=VERTICES][,most=VERTICES]`` is the spec that the number N draws (``drawn.py``).
 """
 
 from __future__ import annotations
@@ -26,7 +28,8 @@ import numpy as np
 
 from gpugraph.errors import InputError, unknown_name
 from gpugraph.graph.csr import WEIGHT_DTYPES, target_dtype
-from gpugraph.graph.families import FAMILIES, MOST, Family, Parameter, Size
+from gpugraph.graph.drawn import drawn_spec
+from gpugraph.graph.families import FAMILIES, MOST, ORDERS, Family, Parameter, Size
 
 _INTEGER = re.compile(r"[+-]?\d{1,20}")
 _POWER = re.compile(r"([+-]?)2\^(\d{1,2})")
@@ -35,6 +38,19 @@ _FAMILY = re.compile(r"[A-Za-z][A-Za-z0-9_-]+")
 _ARGUMENTS = re.compile(r"[\w=.,+^-]*")
 _GREATEST = {"float32": np.finfo(np.float32).max.item(), "float64": np.finfo(np.float64).max.item()}
 _SEED = Parameter("seed", "seed", default=1, low=0, high=2**64 - 1)
+_DRAWN = Family(
+    "drawn",
+    "the spec that a number draws",
+    "drawn:7",
+    ("number",),
+    (
+        Parameter("number", "which", required=True, low=0),
+        Parameter("least", "vertices at least", default=2**17, low=16, high=2**30),
+        Parameter("most", "vertices at most", default=2**24, low=16, high=2**30),
+    ),
+    lambda _: Size(0, 0, 0),
+    "",
+)
 
 
 @dataclass(frozen=True)
@@ -66,6 +82,7 @@ class Spec:
         weights: where the weights lie.
         text: the canonical text: defaults left out, everything else in a fixed order.
         size: vertices (exact) and arcs (an upper bound, or nearly).
+        order: how the vertices are numbered, one of ``ORDERS``.
     """
 
     family: str
@@ -74,6 +91,7 @@ class Spec:
     weights: WeightRange
     text: str
     size: Size
+    order: str = ORDERS[0]
 
     def __str__(self) -> str:
         return self.text
@@ -98,6 +116,7 @@ class Spec:
             + arcs * (index + word)  # the graph
             + 8 * (self.vertices + 1)
             + self.size.scratch_bytes
+            + (0 if self.order == ORDERS[0] else samples * 2 * index + 24 * self.vertices)
         )
 
 
@@ -106,7 +125,7 @@ def is_spec(text: str) -> bool:
     head, colon, tail = text.partition(":")
     if not colon:
         return head in FAMILIES or head.partition(",")[0] in FAMILIES
-    if head in FAMILIES:
+    if head in FAMILIES or head == _DRAWN.name:
         return True
     looks_like_arguments = bool(re.match(r"\d+(x\d+)?(,|$)", tail)) or "=" in tail
     return bool(_FAMILY.fullmatch(head) and _ARGUMENTS.fullmatch(tail) and looks_like_arguments)
@@ -122,7 +141,7 @@ def parse_spec(text: str) -> Spec:
     head, separator, tail = text.strip().partition(":")
     if not separator:
         head, _, tail = head.partition(",")
-    family = FAMILIES.get(head)
+    family = _DRAWN if head == _DRAWN.name else FAMILIES.get(head)
     if family is None:
         raise unknown_name("graph family", head, FAMILIES)
     try:
@@ -140,17 +159,27 @@ def _parse(family: Family, text: str) -> Spec:
             needed = f"{parameter.key} ({parameter.help})"
             raise InputError(f"'{family.name}' needs {needed}", remedy=f"e.g. {family.example}")
         values[parameter.key] = parameter.default if written is None else _value(parameter, written)
+    if family is _DRAWN:
+        if given:
+            raise unknown_name("key of 'drawn'", next(iter(given)), list(values))
+        return parse_spec(drawn_spec(**values))
     seed = _value(_SEED, given.pop("seed", "1"))
+    order = given.pop("order", ORDERS[0])
+    if order not in ORDERS:
+        raise unknown_name("order", order, ORDERS)
     weights = _weights(family, given.pop("w", None), given.pop("dtype", None))
     if given:
-        known = [parameter.key for parameter in family.parameters] + ["seed", "dtype"] + ["w"] * family.weighted
+        known = (
+            [parameter.key for parameter in family.parameters] + ["seed", "order", "dtype"] + ["w"] * family.weighted
+        )
         raise unknown_name(f"key of '{family.name}'", next(iter(given)), known)
     size = family.size(values)
     if size.vertices > MOST or size.samples > MOST or size.arcs > MOST:
         raise InputError(
             f"{size.vertices} vertices and {size.arcs} arcs are more than 2^40", remedy="ask for a smaller graph"
         )
-    return Spec(family.name, tuple(values.items()), seed, weights, _canonical(family, values, seed, weights), size)
+    text = _canonical(family, values, seed, weights, order)
+    return Spec(family.name, tuple(values.items()), seed, weights, text, size, order)
 
 
 def _split(family: Family, text: str) -> dict[str, str]:
@@ -247,7 +276,7 @@ def _fitting(low: Fraction, high: Fraction, whole: bool, dtype: str | None) -> s
     raise InputError(f"weights in {_written(low)}..{_written(high)} do not fit in {dtype}", remedy="use another dtype")
 
 
-def _canonical(family: Family, values: dict[str, Any], seed: int, weights: WeightRange) -> str:
+def _canonical(family: Family, values: dict[str, Any], seed: int, weights: WeightRange, order: str) -> str:
     head = "x".join(str(values[key]) for key in family.positional)
     parts = [head] if head and not _is_default(family, family.positional[0], values) else []
     parts += [
@@ -257,6 +286,8 @@ def _canonical(family: Family, values: dict[str, Any], seed: int, weights: Weigh
     ]
     if seed != 1:
         parts.append(f"seed={seed}")
+    if order != ORDERS[0]:
+        parts.append(f"order={order}")
     usual = _weights(family, None, None)
     if (weights.low, weights.high, weights.whole, weights.ends) != (usual.low, usual.high, usual.whole, False):
         ends = (_written(end) if weights.whole else repr(float(end)) for end in (weights.low, weights.high))

@@ -41,6 +41,7 @@ SMALL = {
     "figures/cpu-libraries": ("graph=rmat:6",),
     "figures/cpu-sources": ("graph=rmat:6", "source=random:2"),
     "figures/cpu-threads": ("graph=rmat:6",),
+    "figures/drawn": ("graph=drawn:{draw},least=2^6,most=2^8", "draw=1..2"),
     "figures/hybrid": ("scale=6",),
     "figures/mst": ("graph=rmat:6",),
     "figures/prim": ("graph=dense:n=16,density=0.5", "prim-persistent.blocks=2", "prim-persistent.threads=32"),
