@@ -20,7 +20,7 @@ import numpy as np
 
 from gpugraph.errors import InputError, unknown_name
 from gpugraph.measure.compare import ALPHA, RESOLUTION_S, Timed, time_pair, usable
-from gpugraph.measure.record import EMULATED, LEAST_SAMPLES, Record
+from gpugraph.measure.record import EMULATED, LEAST_SAMPLES, Record, told_apart
 from gpugraph.measure.statistics import holm, least_p, median_interval
 
 BY = ("algorithm", "device", "peer")
@@ -94,6 +94,7 @@ def rank(records: Sequence[Record], by: str | None = None) -> tuple[list[Ranking
     """
     if by is not None and by not in BY:
         raise unknown_name("way to compare", by, BY)
+    apart = {id(row): one for row, one in zip(records, told_apart(records), strict=True)}
     groups: dict[str, list[Record]] = {}
     digests = {row.graph_name: row.shape.graph.digest for row in records if row.shape.graph.digest}
     asked: dict[str, Any] = {}  # what never ran knows neither its graph nor its source
@@ -108,7 +109,7 @@ def rank(records: Sequence[Record], by: str | None = None) -> tuple[list[Ranking
     for group in map(_of_one_source, groups.values()):
         entered = _fastest_of_each_program(group) if by == "peer" else group
         if by is None or len(entered) > 1:
-            rankings.append(_ranking(entered))
+            rankings.append(_ranking([apart.get(id(row), row) for row in entered]))
         else:
             alone += [
                 Alone(row, _why_alone(row, [other for other in records if other not in group], by)) for row in group

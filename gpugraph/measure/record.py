@@ -6,6 +6,7 @@ none may change.  Integers are exact, infinities are the string ``"inf"``; times
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -162,6 +163,11 @@ class Record:
     def graph_name(self) -> str:
         """The input's name."""
         return self.shape.graph.name or self.shape.cell.id or "unknown graph"
+
+    @property
+    def graph_source(self) -> str:
+        """The file or spec that the input was made of; empty where it was none."""
+        return str((self.data.get("graph") or {}).get("source") or "")
 
     @property
     def family(self) -> str:
@@ -388,6 +394,33 @@ class Record:
         """Why energy or traffic is not there."""
         told = {"energy": self.shape.energy.absent, "traffic": self.shape.traffic.absent}
         return {name: why for name, why in told.items() if why}
+
+
+def told_apart(records: Sequence[Record]) -> list[Record]:
+    """Return records whose graphs have different names where they differ: a graph is known by its digest, not its name.
+
+    A name that several graphs share gives way to as much of their files' paths as tells them apart; graphs of a Python
+    program get a part of their digests.  One file or spec with other weights keeps its name: its parameters differ.
+    """
+    found: dict[str, dict[str, str]] = {}  # by name and digest, the file or spec
+    for record in records:
+        if digest := record.shape.graph.digest:
+            found.setdefault(record.graph_name, {}).setdefault(digest, record.graph_source)
+    names: dict[str, str] = {}  # by file, or by digest
+    for name, sources in found.items():
+        paths = {source: source.split("/") for source in sources.values()}
+        if len(paths) > 1:
+            tails = (["/".join(path[-depth:]) for path in paths.values()] for depth in itertools.count(1))
+            names |= zip(paths, next(tail for tail in tails if len(set(tail)) == len(tail)), strict=True)
+        elif len(sources) > 1 and [name] == list(paths) and ":" not in name:
+            names |= {digest: f"{name} ({digest[:8]})" for digest in sources}
+    apart = []
+    for record in records:
+        name = names.get(record.graph_source) or names.get(record.shape.graph.digest or "") or record.graph_name
+        if name != record.graph_name:
+            record = replace(record, data={**record.data, "graph": {**record.data["graph"], "name": name}})
+        apart.append(record)
+    return apart
 
 
 def ordered(seconds: Mapping[str, float]) -> dict[str, float]:

@@ -73,7 +73,7 @@ class OnGraphs:
         return ViewSize(size.vertices, size.arcs, index_bits, weight_bytes, nbytes)
 
     def series(self, source: str) -> str:
-        """Return a spec with what makes it large left open; a file's own name."""
+        """Return a spec with what makes it large left open; a file's path."""
         return series_of(source)
 
     def open(
@@ -184,7 +184,7 @@ def _graph_size(
 
 @lru_cache(maxsize=4096)
 def series_of(graph: str) -> str:
-    """Return the graph with what makes it large left open: ``rmat:{scale},ef=8``; a file's own name."""
+    """Return the graph with what makes it large left open: ``rmat:{scale},ef=8``; a file's path."""
     from gpugraph.graph.datasets.registry import is_dataset
     from gpugraph.graph.families import FAMILIES
     from gpugraph.graph.spec import is_spec, parse_spec
@@ -192,7 +192,7 @@ def series_of(graph: str) -> str:
     if is_dataset(graph):
         return graph
     if os.path.exists(graph) or not is_spec(graph):
-        return os.path.basename(graph)
+        return graph
     text = parse_spec(graph).text
     family = FAMILIES[text.partition(":")[0]]
     if family.positional:

@@ -24,6 +24,9 @@ def render(rows: Sequence[Record], style: str, *, title: str | None = None, noti
     Raises:
         InputError: a page is asked for, and the library that draws is not installed.
     """
+    from gpugraph.measure.record import told_apart
+
+    rows = told_apart(rows)
     if style == "html":
         from gpugraph.report.page import TITLE, page
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gpugraph.measure.columns import Labelled
-from gpugraph.measure.record import Record
+from gpugraph.measure.record import Record, told_apart
 
 _CPU = "CPU"
 
@@ -20,8 +20,9 @@ def label(rows: Sequence[Record]) -> list[Labelled]:
     """Return the rows with their names, in their order.
 
     A parameter is named where cells of the same algorithm, graph and device differ in it, a file where only the
-    file differs.
+    file differs: that of records, or that of the graph.
     """
+    rows = told_apart(rows)
     devices = _devices(rows)
     extras = _extras(rows, devices)
     return [
@@ -70,15 +71,24 @@ def _extras(rows: Sequence[Record], devices: dict[tuple[str, str], str]) -> list
         [f"{name}={value}" for name, value in _settings(row).items() if name in told[row.problem, row.algorithm]]
         for row in rows
     ]
-    several = set()  # whose cells are there in two files: then all of their cells say which, or a line would break
-    for (problem, algorithm, _, _), members in groups.items():
-        files = {rows[i].file for i in members}
-        if len(files) > 1 and len({tuple(extras[i]) for i in members}) < len(members):
-            several.add((problem, algorithm))
-    for row, extra in zip(rows, extras, strict=True):
-        if (row.problem, row.algorithm) in several:
-            extra.append(os.path.splitext(os.path.basename(row.file or "this run"))[0])
+    for file_of in (_records_file, _graphs_file):
+        several = {  # whose cells are there of two files: then all of their cells say which, or a line would break
+            (problem, algorithm)
+            for (problem, algorithm, _, _), members in groups.items()
+            if len({file_of(rows[i]) for i in members}) > 1 and len({tuple(extras[i]) for i in members}) < len(members)
+        }
+        for row, extra in zip(rows, extras, strict=True):
+            if (row.problem, row.algorithm) in several:
+                extra.append(file_of(row))
     return extras
+
+
+def _records_file(row: Record) -> str:
+    return os.path.splitext(os.path.basename(row.file or "this run"))[0]
+
+
+def _graphs_file(row: Record) -> str:
+    return os.path.basename(row.graph_source)
 
 
 def _settings(row: Record) -> dict[str, str]:

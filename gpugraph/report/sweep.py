@@ -13,7 +13,7 @@ from gpugraph.bench.formula import figure
 from gpugraph.bench.plan import Plan, Planned, described_algorithm, groups_of
 from gpugraph.bench.sweep import Sweep
 from gpugraph.measure.columns import Labelled, columns_of
-from gpugraph.measure.record import Record
+from gpugraph.measure.record import Record, told_apart
 from gpugraph.problems import BENCH
 from gpugraph.quantities import count, counted, in_seconds, in_units, rate
 from gpugraph.report.cells import label, ordered, speedups
@@ -191,6 +191,7 @@ def summary(rows: Sequence[Record], width: int = 80, *, unicode: bool | None = N
     blocks = can_draw() if unicode is None else unicode
     if not rows:
         return [[("no cell was measured", "yellow")]]
+    rows = told_apart(rows)
     cells = label(rows)
     over = speedups(rows)
     lines = indented(lead(cells), width=width)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
@@ -112,9 +111,9 @@ class Scan(ScannedFiles):
         return ViewSize(n, n, 32 if n < 2**31 else 64, width, n * width)
 
     def series(self, source: str) -> str:
-        """Return a spec with its length left open; a file's own name."""
+        """Return a spec with its length left open; a file's path."""
         if not source.startswith("array:") or "file=" in source:
-            return os.path.basename(source)
+            return source
         return re.sub(r"(?<=[:,])(n|size)=[^,]+", r"\1={\1}", source)
 
     def open(

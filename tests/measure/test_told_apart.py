@@ -1,0 +1,77 @@
+"""Graphs that share a name are told apart wherever records are shown together."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gpugraph.measure.ranking import rank
+from gpugraph.measure.record import Record, told_apart
+from gpugraph.report import STYLES, render
+from gpugraph.report.cells import label
+from tests.cli.runner import succeed
+from tests.report.canned import mst_record
+
+
+def record(source: str, digest: str | None, **changes: Any) -> Record:
+    name = Path(source).stem if digest else source
+    graph = {**mst_record()["graph"], "name": name, "source": source, "digest": digest}
+    return Record.of(mst_record(graph=graph, **changes))
+
+
+@pytest.mark.parametrize(
+    ("graphs", "names"),
+    [
+        ([("net.gr", "11"), ("net.mtx", "22")], ["net.gr", "net.mtx"]),
+        ([("a/road.gr", "11"), ("b/road.gr", "22")], ["a/road.gr", "b/road.gr"]),
+        ([("x/a/road.gr", "11"), ("y/a/road.gr", "22"), ("z.gr", "33")], ["x/a/road.gr", "y/a/road.gr", "z"]),
+        ([("a/road.gr", "11"), ("b/road.mtx", "11")], ["road", "road"]),
+        ([("a/road.gr", "11"), ("b/road.gr", "22"), ("b/road.gr", None)], ["a/road.gr", "b/road.gr", "b/road.gr"]),
+        ([("road.gr", "11"), ("road.gr", "22")], ["road", "road"]),  # with other weights
+        ([("rmat:8", "11"), ("rmat:8", "22")], ["rmat:8", "rmat:8"]),
+        ([("Graph", "1" * 32), ("Graph", "2" * 32)], ["Graph (11111111)", "Graph (22222222)"]),
+    ],
+)
+def test_names_that_collide_get_what_tells_the_graphs_apart(
+    graphs: list[tuple[str, str | None]], names: list[str]
+) -> None:
+    records = [record(source, digest) for source, digest in graphs]
+    apart = told_apart(records)
+    assert [one.data["graph"]["name"] for one in apart] == names
+    assert told_apart(apart) == apart
+    assert [one is other for one, other in zip(records, apart, strict=True)] == [
+        one.data["graph"]["name"] == name for one, name in zip(records, names, strict=True)
+    ]
+
+
+def test_every_report_and_ranking_keeps_two_graphs_of_one_name_apart() -> None:
+    records = [record("a/road.gr", "11"), record("b/road.gr", "22", time="2026-01-01T00:00:01+00:00")]
+    for style in STYLES.values():
+        if style != "csv":  # which has a column for the digest
+            text = render(records, style)
+            assert "a/road.gr" in text, style
+            assert "b/road.gr" in text, style
+    assert [ranking.records[0].graph_name for ranking in rank(records)[0]] == ["a/road.gr", "b/road.gr"]
+
+
+def test_one_graph_from_two_files_gives_two_variants() -> None:
+    cells = label([record("net.gr", "11"), record("net.mtx", "11")])
+    assert [cell.variant.rpartition(", ")[2] for cell in cells] == ["net.gr", "net.mtx"]
+
+
+def test_a_graph_is_not_skipped_for_another_of_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for folder, spec in (("a", "path:3"), ("b", "path:4")):
+        Path(folder).mkdir()
+        succeed("generate", spec, "-o", f"{folder}/road.gr", "-q")
+    Path("own.py").write_text(
+        "class Driver:\n    problem, devices = 'mst', ('cpu',)\n    def prepare(self, view, device): return view\n"
+        "    def run(self, state, clock):\n        raise MemoryError if state.vertices == 3 else ValueError\n"
+        "driver = Driver()\n"
+    )
+    words = ("bench", "a/road.gr", "b/road.gr", "--algo", "own.py:driver@cpu,kruskal@cpu", "--budget", "9s")
+    said = succeed(*words, "--save", "two.jsonl").err
+    assert "out of memory" in said
+    assert ": skipped" not in said
