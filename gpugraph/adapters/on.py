@@ -325,6 +325,8 @@ class OnDevice(Shown):
         return _Ready(algorithm, graph, subject, algorithm.prepare(subject, self.device, **chosen))
 
     def _run(self, ready: _Ready, *query: Any) -> Any:
+        if self.graph.mapped is not None:
+            self.graph.mapped.check()
         with calls.phase("kernel"):
             handle = ready.algorithm.run(ready.state, NullClock(), *query)
             self.device.synchronize()
@@ -339,6 +341,8 @@ class OnDevice(Shown):
             limits: what else ``run`` takes: where it may end.
         """
         algorithm, raw = ready.algorithm, None
+        if self.graph.mapped is not None:
+            self.graph.mapped.check()
         with calls.phase("kernel"):
             handle = algorithm.run(ready.state, NullClock(), *query, *limits)
             if getattr(handle, "nbytes", _SMALL + 1) <= _SMALL:

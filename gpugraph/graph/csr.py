@@ -11,6 +11,7 @@ Canonical order
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
@@ -90,6 +91,38 @@ class Answer:
     start: int | None = None
 
 
+@dataclass(frozen=True)
+class MappedFile:
+    """A file whose pages are a graph's arrays: whoever reads beyond the end of one that was cut short is killed.
+
+    Attributes:
+        path: the file.
+        state: what the system said of it when it was mapped.
+    """
+
+    path: str
+    state: os.stat_result
+
+    @classmethod
+    def of(cls, path: str) -> MappedFile:
+        """Return a file as it is now."""
+        return cls(os.path.abspath(path), os.stat(path))
+
+    def check(self) -> None:
+        """Check that nobody has written into it; one that was replaced by renaming another keeps its pages.
+
+        Raises:
+            GraphFormatError: somebody has.
+        """
+        try:
+            now, then = os.stat(self.path), self.state
+        except OSError:
+            return
+        if os.path.samestat(now, then) and (now.st_mtime_ns, now.st_size) != (then.st_mtime_ns, then.st_size):
+            remedy = "load it again, and replace a file that is in use by renaming another to its name"
+            raise GraphFormatError("was written to while it was in use", path=self.path, remedy=remedy)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class CSRGraph(Shown):
     """A weighted graph as compressed sparse rows; its arrays are read-only.
@@ -111,6 +144,7 @@ class CSRGraph(Shown):
         negative_loop: the first vertex whose self loop of negative weight was dropped, or None: a forest does not miss
             it, but no path through it is shortest.
         answers: results that were published with the graph as it is, by the name of the algorithm there.
+        mapped: the file that the arrays are a mapping of, which is checked before each run, or None.
         on_device: the same arrays on a device that holds them too, or None.
     """
 
@@ -125,6 +159,7 @@ class CSRGraph(Shown):
     stored_digest: str | None = None
     negative_loop: int | None = None
     answers: Mapping[str, Answer] = field(default_factory=dict)
+    mapped: MappedFile | None = None
     on_device: DeviceRows | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:

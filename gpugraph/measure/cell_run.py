@@ -250,6 +250,7 @@ class CellRun:
     def _run(self, trial: Trial, *, wake: bool = False) -> Run:
         """Run the algorithm once, timed; ``wake`` makes another run right before it, untimed."""
         algorithm, state, device = self.algorithm, self.state, self.device
+        self.placed.check_file()
         with self.hosting:
             before = live_bytes(device)
             if wake:

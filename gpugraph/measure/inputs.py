@@ -52,6 +52,11 @@ class Placed:
     transfer_s: float = 0.0
     device_bytes: int = 0
 
+    def check_file(self) -> None:
+        """Raise GraphFormatError if somebody has written into the file whose pages the graph is."""
+        if (mapped := getattr(self.graph, "mapped", None)) is not None:
+            mapped.check()
+
 
 class Inputs:
     """Loads inputs once: the last few stay, and so does what a cell still in the race holds on to."""

@@ -196,7 +196,7 @@ def _copied(array: NDArray[Any], low: int, high: int, device: Any, path: str) ->
     mapped: Any = array
     while isinstance(mapped, np.ndarray) and not isinstance(mapped, np.memmap):
         mapped = mapped.base
-    if mapped is None:
+    if not isinstance(mapped, np.memmap):
         return device.upload(array[low:high])
     begin = array.ctypes.data - mapped.ctypes.data + mapped.offset
     try:

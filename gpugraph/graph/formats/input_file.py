@@ -18,12 +18,16 @@ from numpy.typing import NDArray
 
 from gpugraph.compression import codec_of_content, open_reader, strip_suffix
 from gpugraph.devices.base import Device
-from gpugraph.errors import GraphFormatError, InputError, reading, unreadable
+from gpugraph.errors import GraphFormatError, InputError, OutOfMemory, reading, unreadable
+from gpugraph.graph.csr import MappedFile
 from gpugraph.graph.formats.plain_text import PlainText
-from gpugraph.host import require_memory
+from gpugraph.host import available_memory, require_memory
+from gpugraph.quantities import in_units
 
 HEAD_BYTES = 1 << 16
 BLOCK_BYTES = 1 << 24
+READ_BYTES = 1 << 24
+"""Up to here a copy of a file takes less than a twentieth of the shortest command, and nobody can write into it."""
 PEEK_BYTES = 1 << 17
 """What is read to look at the first lines."""
 
@@ -98,12 +102,14 @@ class Source:
             if given == "-":
                 if sys.stdin is None:
                     raise InputError("is closed", where=self.path, remedy="name a file, or pipe one in")
-                self._held = bytes(self._whole(iter(lambda: sys.stdin.buffer.read(BLOCK_BYTES), b"")))
-            elif stat.S_ISDIR(os.stat(given).st_mode):
+                self._held = self._piped(sys.stdin.buffer)
+            elif stat.S_ISDIR(mode := os.stat(given).st_mode):
                 raise InputError("is a folder", where=given, remedy="name the graph file inside it")
-            elif not stat.S_ISREG(os.stat(given).st_mode):
+            elif stat.S_ISBLK(mode) or stat.S_ISCHR(mode):
+                raise InputError("is a device", where=given, remedy="name a file, or pipe one in")
+            elif not stat.S_ISREG(mode):
                 with open(given, "rb") as pipe:
-                    self._held = bytes(self._whole(iter(lambda: pipe.read(BLOCK_BYTES), b"")))
+                    self._held = self._piped(pipe)
             self._bytes = len(self._held) if self._held is not None else os.stat(given).st_size
             with self._raw() as raw:
                 head = raw.read(HEAD_BYTES)
@@ -169,13 +175,23 @@ class Source:
                 yield chunk
 
     def _whole(self, chunks: Iterable[bytes]) -> bytearray:
-        """Return chunks as one, as long as there is memory: a small file may unpack to anything, a pipe never end."""
+        """Return chunks as one, as long as there is memory: a small file may unpack to anything."""
         content = bytearray()
         for chunk in chunks:
             # What grows moves now and then, by a part of itself.
             self.require(len(content) // 8 + 2 * len(chunk))
             content += chunk
         return content
+
+    def _piped(self, pipe: IO[bytes]) -> bytes:
+        """Return what a pipe gives, unless that takes a quarter of the memory: what is made of it needs the rest."""
+        content, most = bytearray(), available_memory() // 4
+        while chunk := pipe.read(BLOCK_BYTES):
+            content += chunk
+            if len(content) > most:
+                what = f"gave {in_units(len(content))} and has not ended; {in_units(4 * most)} of memory are available"
+                raise OutOfMemory(what, where=self.path, remedy="write it to a file, and name that")
+        return bytes(content)
 
     def require(self, needed: int) -> None:
         """Refuse a file that needs more memory than there is, before it is taken.
@@ -235,7 +251,7 @@ class Source:
 
     @cached_property
     def data(self) -> NDArray[np.uint8]:
-        """The whole content as (bytes,) uint8; an uncompressed file is mapped, not read.
+        """The whole content as (bytes,) uint8; an uncompressed file is mapped, a small one read.
 
         The mapping is private: the array may be written to (compiled code then sees the same type as that
         of any other array) and the file stays as it is.
@@ -244,11 +260,20 @@ class Source:
             return np.frombuffer(self._whole(self.chunks()), np.uint8)
         if self._held is not None:
             return np.frombuffer(bytearray(self._held), np.uint8)
+        if self._bytes <= READ_BYTES:
+            with self._raw() as raw:
+                return np.frombuffer(bytearray(raw.read()), np.uint8)
         try:
             return np.asarray(np.memmap(self._file, np.uint8, "c"))
         except OSError:
             # A strict system refuses to promise memory for a private copy of a very large file.
             return np.asarray(np.memmap(self._file, np.uint8, "r"))
+
+    @property
+    def mapped(self) -> MappedFile | None:
+        """The file that ``data`` is a mapping of, or None where it is a copy in memory."""
+        is_copy = self.codec is not None or self._held is not None or self._bytes <= READ_BYTES
+        return None if is_copy else MappedFile.of(self._file)
 
     @contextmanager
     def plain_text(self) -> Iterator[PlainText | None]:

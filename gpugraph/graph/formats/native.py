@@ -85,6 +85,7 @@ def read(source: Source) -> CSRGraph:
         directed=directed,
         source=source.path,
         stored_digest=digest.hex(),
+        mapped=source.mapped,
     )
 
 
