@@ -106,7 +106,11 @@ class Bench:
                     lane.worker = lane.start()
                     stack.callback(lane.drop)
                     lane.worker.ask(ask)
-                opened = first.worker.answer(ask, "devices", START_S)
+                try:
+                    opened = first.worker.answer(ask, "devices", START_S)
+                except WorkerDied as death:
+                    death.where = "the worker that plans"
+                    raise
                 if opened is None:
                     raise WorkerDied(f"the worker did not open the devices within {in_seconds(START_S)}")
                 self.devices = opened["devices"]

@@ -53,7 +53,17 @@ class Limits:
 
 
 class WorkerDied(GpuGraphError):
-    """The worker ended by itself; the message says how, with the last that it wrote."""
+    """The worker ended by itself; the message says how, with the last that it wrote.
+
+    Args:
+        how: the message.
+        killed: a signal ended it, which is no defect.
+    """
+
+    def __init__(self, how: str, *, killed: bool = False):
+        super().__init__(how)
+        if killed:
+            self.exit_code = DeviceUnavailable.exit_code
 
 
 class WorkerProcess:
@@ -116,7 +126,7 @@ class WorkerProcess:
             return None
         if event is None:
             self._events.put(None)
-            raise WorkerDied(self._how_it_ended())
+            raise WorkerDied(self._how_it_ended(), killed=(self._process.returncode or 0) < 0)
         return event
 
     def answer(self, request: Mapping[str, Any], kind: str, limit_s: float) -> dict[str, Any] | None:

@@ -27,7 +27,7 @@ HEAD = f'{{"schema": {SCHEMA}, "problem": "'.encode()
 MOST_DEEP = 16
 """Objects and lists within one another that a record may have; ours have five."""
 
-_ESCAPES = re.compile(rb"\\u00[01]|\\[bf]|\\uff|\xef\xbf[\xbe\xbf]", re.IGNORECASE)
+_ESCAPES = re.compile(rb"\\u00[01]|\\[bf]|\\uff|\\u202[89]|\xef\xbf[\xbe\xbf]|\xe2\x80[\xa8\xa9]", re.IGNORECASE)
 """Lines with an escape may hold what no figure and no terminal takes."""
 
 LARGEST = 10.0**300

@@ -184,7 +184,7 @@ def _graph_size(
 
 @lru_cache(maxsize=4096)
 def series_of(graph: str) -> str:
-    """Return the graph with what makes it large left open: ``rmat:{scale},ef=8``; a file's path."""
+    """Return the graph with what makes it large left open: ``rmat:{scale},ef=8``; a file's path, or what is no spec."""
     from gpugraph.graph.datasets.registry import is_dataset
     from gpugraph.graph.families import FAMILIES
     from gpugraph.graph.spec import is_spec, parse_spec
@@ -193,7 +193,10 @@ def series_of(graph: str) -> str:
         return graph
     if os.path.exists(graph) or not is_spec(graph):
         return graph
-    text = parse_spec(graph).text
+    try:
+        text = parse_spec(graph).text
+    except InputError:  # the name of a file that begins like one
+        return graph
     family = FAMILIES[text.partition(":")[0]]
     if family.positional:
         open_ = "x".join(f"{{{key}}}" for key in family.positional)

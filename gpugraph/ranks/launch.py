@@ -19,6 +19,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from gpugraph.errors import EXIT_INTERRUPTED
 from gpugraph.host import environment_with_package
 from gpugraph.ranks.world import LOST, RANK
 
@@ -99,6 +100,8 @@ def _verdict(children: Sequence[_Child], ended: Mapping[int, int | None]) -> tup
             return 3, f"{_called(child)} was ended by {name}{why}"
     for child in children:
         code = ended[child.rank]
+        if code == EXIT_INTERRUPTED:  # it leaves the word to its starter, which was not interrupted
+            return code, f"{_called(child)} was interrupted by a signal"
         if code not in (None, 0, LOST):
             return int(code or 0), "" if child.rank == 0 else f"{_called(child)}: {child.last_words()}"
     return 3, "the ranks have lost each other"

@@ -179,7 +179,14 @@ def enter() -> None:
             sys.exit(InputError.exit_code)
         end_with(os.getppid())  # even while compiled code holds the interpreter, and the thread waits
         threading.Thread(target=_end_with_starter, args=(int(os.environ[RANK].split()[1]),), daemon=True).start()
-    elif mpi_rank(os.environ) > 0:
+    elif (rank := mpi_rank(os.environ)) >= (size := ranks_promised(os.environ)):
+        what = f"this is rank {rank} of {size} by the variables that mpiexec and srun set"
+        print(
+            f"gpugraph: error: {what} — unset {', '.join(sorted({*_SIZES, *_RANKS} & set(os.environ)))}",
+            file=sys.stderr,
+        )
+        sys.exit(InputError.exit_code)
+    elif rank > 0:
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115  open until the end
         sys.stderr = io.StringIO()
 

@@ -17,6 +17,7 @@ import pytest
 from gpugraph.bench.lanes import WorkerDied, WorkerProcess
 from gpugraph.bench.worker import cell_from, cell_to_words
 from gpugraph.measure.cell import Cell
+from tests.cli.runner import refuse
 
 ROOT = Path(__file__).resolve().parents[2]
 QUICK = {"min_samples": 2, "max_samples": 2}
@@ -126,8 +127,15 @@ def test_a_worker_that_is_killed_is_noticed():
     with WorkerProcess() as worker:
         worker.hear(60)
         os.kill(worker.pid, signal.SIGKILL)
-        with pytest.raises(WorkerDied, match="SIGKILL"):
+        with pytest.raises(WorkerDied, match="SIGKILL") as died:
             worker.hear(10)
+    assert died.value.exit_code == 3  # memory may have run out
+
+
+def test_a_worker_that_is_killed_while_it_plans_ends_the_bench_with_a_line_and_no_defect(tmp_path, monkeypatch):
+    monkeypatch.setattr(WorkerProcess, "ask", lambda self, request: os.kill(self.pid, signal.SIGKILL))
+    said = refuse(3, "bench", "path:5", "--algo", "kruskal@cpu", "--save", str(tmp_path / "r.jsonl"))
+    assert said.startswith("gpugraph: error: the worker that plans: its process was ended by SIGKILL")
 
 
 PARENT = """

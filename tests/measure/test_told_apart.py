@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,16 @@ def test_every_report_and_ranking_keeps_two_graphs_of_one_name_apart() -> None:
             assert "a/road.gr" in text, style
             assert "b/road.gr" in text, style
     assert [ranking.records[0].graph_name for ranking in rank(records)[0]] == ["a/road.gr", "b/road.gr"]
+
+
+@pytest.mark.parametrize("source", ["./grid:mine.gr", "./rmat:.gr", "b\u2028\u2029/c.gr"])
+def test_a_file_may_have_any_name(source: str, tmp_path: Path) -> None:
+    named = {**mst_record()["graph"], "name": Path(source).stem, "source": source}
+    records = tmp_path / "r.jsonl"
+    for ascii_only in (True, False):
+        records.write_text(json.dumps(mst_record(graph=named, algorithm=f"by {source}"), ensure_ascii=ascii_only))
+        succeed("report", records, "-o", tmp_path / "page.html")
+        succeed("plot", records, "--x", "algorithm", "--y", "kernel", "-o", tmp_path / "plot.svg")
 
 
 def test_one_graph_from_two_files_gives_two_variants() -> None:

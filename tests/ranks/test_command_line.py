@@ -211,6 +211,20 @@ def test_ranks_are_recognised_by_their_environment() -> None:
     assert ranks_promised({"SLURM_NTASKS": "8", "SLURM_PROCID": "0"}) == 1  # the script of a job is no rank
 
 
+def test_a_rank_beyond_their_number_is_refused_in_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-m", "gpugraph", "mst", "path:3"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**environment(), "PMI_SIZE": "4", "PMI_RANK": "9"},
+    )
+    line = (
+        "gpugraph: error: this is rank 9 of 4 by the variables that mpiexec and srun set — unset PMI_RANK, PMI_SIZE\n"
+    )
+    assert (ended.returncode, ended.stderr) == (2, line)
+
+
 def test_ranks_are_started_only_where_a_command_that_solves_asks_for_them(monkeypatch: pytest.MonkeyPatch) -> None:
     solving = ("mst",)
     assert devices_asked_for(["mst", "g", "--device", "cpu*2"], solving) == ["cpu", "cpu"]

@@ -139,6 +139,15 @@ def test_a_rank_that_is_killed_ends_the_run(victim: int) -> None:
     assert line.startswith(f"gpugraph: error: rank {victim} (cpu, process {ranks[victim]}) was ended by SIGKILL")
 
 
+@pytest.mark.parametrize(("victim", "number"), [(0, signal.SIGTERM), (0, signal.SIGHUP), (1, signal.SIGINT)])
+def test_a_rank_that_is_interrupted_ends_the_run_with_a_line(victim: int, number: int) -> None:
+    with running(own(2), 2) as (run, ranks):
+        os.kill(ranks[victim], number)
+        (line,) = said(run)
+        assert run.returncode == 130
+    assert line == f"gpugraph: error: rank {victim} (cpu, process {ranks[victim]}) was interrupted by a signal"
+
+
 def test_a_rank_that_throws_ends_the_run(tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text(THROWING)
     path = f"{tmp_path}{os.pathsep}{environment()['PYTHONPATH']}"

@@ -403,7 +403,9 @@ def _facts(path: Path) -> dict[str, Any]:
     try:
         needed = [path.with_name(file) for file, _ in facts["answers"].values()]
         needed += [path.with_suffix(".npy")] if facts["names"] == "file" else []
-        whole = {"digest", "negative_loop"} <= facts.keys() and isinstance(facts["notes"], list)
+        numbers = [facts["negative_loop"], *(start for _, start in facts["answers"].values())]
+        whole = facts["names"] in (None, "from 1", "file") and all(type(one) in (int, type(None)) for one in numbers)
+        whole = whole and all(isinstance(text, str) for text in [facts["digest"], *facts["notes"]])
     except (KeyError, TypeError, ValueError, AttributeError):
         return {}
     return facts if whole and all(one.is_file() for one in needed) else {}

@@ -263,7 +263,22 @@ def test_a_pin_that_makes_no_sense_is_none(text: str, lists: Lists, folder: Path
     assert any("pinned" in note for note in open_graph("own:roads").notes)
 
 
-@pytest.mark.parametrize("change", [{"answers": 3}, {"answers": {"SSSP": []}}, {"notes": None}, {"digest": ...}])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"answers": 3},
+        {"answers": {"SSSP": []}},
+        {"answers": {"SSSP": ["graph.csr", "1"]}},
+        {"notes": None},
+        {"notes": [3]},
+        {"digest": ...},
+        {"digest": 5},
+        {"names": {}},
+        {"names": "from 2"},
+        {"negative_loop": "3"},
+        {"negative_loop": True},
+    ],
+)
 def test_what_is_kept_beside_a_graph_and_makes_no_sense_is_made_anew(
     change: dict[str, Any], lists: Lists, folder: Path
 ) -> None:
