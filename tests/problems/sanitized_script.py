@@ -25,6 +25,7 @@ from gpugraph.graph.generate import can_generate, generate
 from gpugraph.graph.load import load_file
 from gpugraph.graph.spec import parse_spec
 from gpugraph.graph.view import GraphView, make_resident
+from gpugraph.graph500 import generator as graph500
 from gpugraph.problems.components import boruvka_distributed
 from gpugraph.problems.components.labels import Components
 from gpugraph.problems.components.verify import Trees
@@ -208,6 +209,13 @@ def check_graphs(device: Device) -> None:
         assert rows.total(at) == sum(graph.weights.tolist())
 
 
+def check_graph500(device: Device) -> None:
+    """Make Graph500's edge list."""
+    made, right = graph500.generate(7, device), graph500.generate(7, None)
+    np.testing.assert_array_equal(made.edges, right.edges)
+    np.testing.assert_array_equal(made.weights, right.weights)
+
+
 def check_texts(device: Device) -> None:
     """Build the rows of files of text whose vertices have names, or are counted from 1."""
     texts = {"names.wel": "7 9 3\n9 7 3\n9 30 1\n30 9 1\n", "roads.gr": "p sp 3 2\na 1 2 7\na 2 1 7\n"}
@@ -287,6 +295,7 @@ def main() -> None:
         check_batches,
         check_components,
         check_graphs,
+        check_graph500,
         check_texts,
         check_drivers_of_ranks,
         check_scans,
