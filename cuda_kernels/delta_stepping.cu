@@ -21,7 +21,9 @@ threshold that moves up.  What is special:
                       who is below it: what is reached, and not below it, is pending
     a horizon         in a dense graph most arcs are far too long to matter.  At first sums from the horizon on are left
                       alone, unread; then every vertex beyond it pulls the best offer from within, and once more from
-                      the others: only those that fall the second time have anything to push
+                      the others: only those that fall the second time have anything to push.  It counts from the
+                      source, or, where most arcs belong to hubs and the source is none, from the first large ones met:
+                      until then buckets stay narrow, so that hubs are not relaxed with distances that still fall
     a late horizon    in a sparse one, where vertices can pull, the same from when many wait: most of what would be
                       lowered beyond nine tenths of them falls again; those left then look only at arcs that are shorter
                       than what they lie beyond that threshold
@@ -179,7 +181,7 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
         control[NEAR] = 1;
     }
     Outbox outbox = {shared, graph, distance, control, true, 0, 0, 0, 0, 0, 0};
-    const distance_t first_horizon = sample_weights(shared, graph, symmetric != 0);
+    const distance_t first_horizon = sample_weights(shared, graph, symmetric != 0, source);
     Push push = {graph, distance, control, outbox, shared.horizon};
     if (threadIdx.x == 0) {
         shared.horizon = first_horizon;
@@ -229,6 +231,10 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
             look(round);
             if (threadIdx.x == 0) enter(shared.phase);
             if (shared.seen.pieces != 0) {
+                const uint64 pieces = shared.seen.pieces & ((1ull << HUB_SHIFT) - 1);
+                if (threadIdx.x == 0 && shared.reach != 0 && pieces > static_cast<uint64>(arcs) / (HUB_SHARE * PIECE)) {
+                    set_horizon_beyond(shared, shared.threshold);
+                }
                 outbox.open(near(round), far(shared.bucket), shared.threshold, shared.seen.listed);
                 relax_hubs(push, graph, distance, hubs(round + 2), shared.seen.pieces);
                 outbox.flush();

@@ -30,6 +30,10 @@ constexpr float64 FINE_WIDTHS = 16;     // where weights are so fine that a dist
 constexpr uint32 FINE = 1024;           // where so many lie below the horizon
 constexpr float64 LATE_HORIZON = 0.9;   // of the vertices pending lie within a horizon that is set late,
 constexpr int LATE_SHARE = 10;          // where at least this part of all is pending
+constexpr uint32 HOPS = 3;              // of the least weight lie within a horizon that counts from the source
+constexpr int SOURCE_SHARE = 2048;      // and it does where the source has this part of all arcs, or where fewer than
+constexpr int TO_HUBS = 4;              // this part leads to hubs; else it counts from the first hubs that together have
+constexpr int HUB_SHARE = 1024;         // this part of all arcs
 constexpr float64 UNITS = 4096;         // of a mean weight, in which float distances are counted
 
 // ------------------------------------------------------------------ the start
@@ -48,9 +52,18 @@ __device__ __forceinline__ bool is_even(const Graph& graph, float64 degree) {
     return 16 * __syncthreads_count(2 * mine < degree) <= BLOCK;
 }
 
+// Tell by a sample whether many arcs lead to hubs: then those that matter begin at the largest, wherever the source is.
+// All threads must call.
+__device__ __forceinline__ bool leads_to_hubs(const Graph& graph) {
+    const int32 head = graph.targets[sample_place(threadIdx.x, static_cast<uint64>(graph.arcs))];
+    return TO_HUBS * __syncthreads_count(graph.offsets[head + 1] - graph.offsets[head] >= HUB_ROW) >= BLOCK;
+}
+
 // Sample weights for the first width of a bucket, their mean or less, and for the horizon: a distance that only about
-// HORIZON_ARCS arcs of a vertex do not exceed.  Returns the horizon; thread 0 keeps the width.  All threads must call.
-__device__ __forceinline__ distance_t sample_weights(Shared& shared, const Graph& graph, bool symmetric) {
+// HORIZON_ARCS arcs of a vertex do not exceed.  Returns the horizon, if it counts from the source; where it counts from
+// hubs that are still to be met its reach is kept.  Thread 0 keeps the width.  All threads must call.
+__device__ __forceinline__ distance_t sample_weights(Shared& shared, const Graph& graph, bool symmetric,
+                                                     int32 source) {
     for (int bin = threadIdx.x; bin < BINS; bin += BLOCK) shared.histogram[bin] = 0;
     __syncthreads();
     float64 sum = 0;
@@ -86,18 +99,30 @@ __device__ __forceinline__ distance_t sample_weights(Shared& shared, const Graph
     const float64 degree = static_cast<float64>(graph.arcs) / (graph.vertices > 0 ? graph.vertices : 1);
     distance_t horizon = UNREACHED;
     float64 widths = FINE_WIDTHS;
+    bool waits = false;
     if (degree >= HORIZON_DEGREE) {
-        const bool even = is_even(graph, degree) && symmetric;
+        const bool alike = is_even(graph, degree), even = alike && symmetric, hubs = leads_to_hubs(graph) && !alike;
+        waits = hubs && graph.offsets[source + 1] - graph.offsets[source] < graph.arcs / SOURCE_SHARE;
         const float64 arcs = even ? EVEN_HORIZON_ARCS : HORIZON_ARCS;
         const uint32 rank = static_cast<uint32>(BLOCK * SAMPLES * arcs / degree);
         sum_histogram(shared);
-        horizon = end_beyond(0, histogram_edge(shared, rank > 0 ? rank : 1), shared.units);
+        distance_t edge = histogram_edge(shared, rank > 0 ? rank : 1);
+        if (hubs && !waits) {
+            const distance_t least = histogram_edge(shared, 1);
+            const bool varies = least < histogram_edge(shared, BLOCK * SAMPLES / 2) && least < UNREACHED / HOPS;
+            if (varies && edge < HOPS * (least - 1) + 1) edge = HOPS * (least - 1) + 1;
+        }
+        horizon = end_beyond(0, edge, shared.units);
         if (horizon < FINE) widths = even ? EVEN_FIRST_WIDTHS : FIRST_WIDTHS;
     }
     const float64 first = degree > MEAN_DEGREE ? mean * MEAN_DEGREE / degree : mean;
-    if (threadIdx.x == 0) shared.delta = horizon == UNREACHED ? first : value_of(horizon, weight_t()) / widths;
+    if (threadIdx.x == 0) {
+        const float64 reach = value_of(horizon, weight_t());
+        shared.delta = horizon == UNREACHED ? first : reach / widths;
+        shared.reach = waits && horizon != UNREACHED ? reach : 0;
+    }
     __syncthreads();
-    return horizon;
+    return waits ? UNREACHED : horizon;
 }
 
 // ------------------------------------------------------------------ pending vertices
@@ -207,7 +232,9 @@ __device__ __noinline__ float64 next_width(Shared& shared, int32 vertices, index
         const bool grows = settled > 2ull * shared.settled_last;
         const uint64 arcs = settled * static_cast<uint64>(arcs_in_all / vertices + 1);
         const float64 few = steps < SHORT * gridDim.x ? FEW_IF_SHORT : FEW_REPEATS;
-        if (repeats > MANY_REPEATS * pushes) {
+        if (shared.reach != 0) {
+            // few are met before the first large hubs, and say nothing of those behind
+        } else if (repeats > MANY_REPEATS * pushes) {
             shared.delta *= 0.5;
         } else if (!grows && ((repeats <= few * pushes && arcs < static_cast<uint64>(steps) * IDLE) ||
                               (repeats <= RARE_REPEATS * pushes && settled < static_cast<uint64>(steps) * BUSY))) {
@@ -229,12 +256,20 @@ __device__ __forceinline__ distance_t end_of_nearest(const Shared& shared, uint3
     return end_beyond(shared.threshold, histogram_edge(shared, rank > 0 ? rank : 1), shared.units);
 }
 
+// Set the horizon that has been waited for: as far beyond `from` as it would lie from a source that is a large hub.
+__device__ __forceinline__ void set_horizon_beyond(Shared& shared, distance_t from) {
+    shared.horizon = word_of(value_of(from, weight_t()) + shared.reach, weight_t());
+    shared.reach = 0;
+}
+
 // Choose a horizon where many wait: most of what is pending lies within.  All threads must call.
 __device__ __forceinline__ void set_late_horizon(Shared& shared, int32 vertices, uint32 pending) {
     if (pending <= static_cast<uint32>(vertices) / LATE_SHARE) return;
     const distance_t horizon = end_of_nearest(shared, static_cast<uint32>(LATE_HORIZON * pending), pending, UNREACHED);
     __syncthreads();  // all have seen that there is none
-    if (threadIdx.x == 0) {
+    if (threadIdx.x == 0 && shared.reach != 0) {
+        set_horizon_beyond(shared, static_cast<distance_t>(~shared.seen.least));
+    } else if (threadIdx.x == 0) {
         shared.horizon = horizon;
         shared.complete = shared.threshold;
     }

@@ -18,6 +18,7 @@ from gpugraph.graph.digest import array_digest
 from gpugraph.graph.generate import generate
 from gpugraph.graph.view import GraphView, make_resident
 from gpugraph.problems.sssp.distances import Distances
+from gpugraph.problems.sssp.start_vertex import resolve_sources
 from tests.emulator.compiler import needs_compiler
 from tests.problems.gpu_cases import expected
 from tests.problems.sssp.delta_stepping_graphs import (
@@ -372,6 +373,25 @@ def test_a_block_with_too_much_to_do_calls_for_a_new_deal(seed: int) -> None:
     graph = generate("knn:n=16000,k=60")
     told = search(graph.renamed(weights=np.zeros_like(graph.weights)), seed=seed)
     assert told.counters["rounds"] > 28  # 16 to 24 where nobody calls
+
+
+@pytest.mark.parametrize("weights", ["1..255", "1..15", "1.0..255.0,dtype=float32"])
+def test_far_sources_of_a_power_law_graph_relax_hubs_with_distances_that_hold(weights: str) -> None:
+    """The horizon counts from the first large hubs; counted from the source, half of what is lowered falls again."""
+    graph = generate(f"rmat:13,w={weights}")
+    for source in resolve_sources(graph, {"source": "random:4"}):
+        assert graph.degrees[source] < 100
+        told = search(graph, source)
+        assert told.counters["settled"] < 7000  # 8000 to 14000
+        assert told.counters["repeats"] < 0.2 * told.counters["pushes"]
+
+
+def test_a_horizon_lies_some_hops_away_where_weights_are_few() -> None:
+    """With weights of 1 to 15 most arcs that matter have the least; one hop from a hub is not enough to cross there."""
+    graph = generate("rmat:13,w=1..15")
+    told = search(graph, int(graph.degrees.argmax()))
+    assert told.counters["pushes"] < 5000  # 14000
+    assert told.counters["repeats"] < 100
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
