@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpugraph.errors import GpuGraphError, InputError, OutOfMemory, VerificationFailed, unknown_name
 from gpugraph.measure.cell import Cell, cell_id
+from gpugraph.measure.on_ranks import ranks_of
 from gpugraph.measure.record import WAY_THERE, Record, ordered
 from gpugraph.measure.record_shape import OUTCOMES, SCHEMA, jsonable, shape_of
 from gpugraph.measure.statistics import (
@@ -20,7 +21,7 @@ from gpugraph.measure.statistics import (
     relative_half_width,
     spread_interval,
 )
-from gpugraph.problems.contract import Verdict
+from gpugraph.problems.contract import ReportsFigures, Verdict
 
 if TYPE_CHECKING:
     from gpugraph.measure.cell_run import CellRun
@@ -127,7 +128,7 @@ def record_of(run: CellRun, stopped_by: str) -> Record:
         "kernel_phases_s": inner,
         "rounds": counters.pop("rounds", None),
         "counters": counters,
-        "peak_device_bytes": max(run.setup_peak, *(trial.peak_bytes for trial in trials)),
+        "peak_device_bytes": run.ranks.greatest(run.own_peak_bytes),
         "energy": energy,
         "traffic": _traffic(run, phases["kernel"]),
         "result": results[0],
@@ -137,22 +138,25 @@ def record_of(run: CellRun, stopped_by: str) -> Record:
         data["verification"]["counter_example"] = verdict.counter_example.to_json()
     apart = {"predecessors_s": None if completed is None else completed[1], "kernel_phases_run_s": inner_run_s}
     data |= {name: seconds for name, seconds in apart.items() if seconds is not None}
-    figures = getattr(run.problem, "figures", None)
-    if figures is not None and data["mteps"]["kernel"] is not None:
-        data |= figures(run.placed.graph, {**phases, "stage": run.placed.stage_s, "h2d": median(h2d_s or [0.0])})
+    if isinstance(run.problem, ReportsFigures) and data["mteps"]["kernel"] is not None:
+        seconds = {**phases, "stage": run.placed.stage_s, "h2d": median(h2d_s or [0.0])}
+        data |= run.problem.figures(run.placed.graph, seconds)
     if len(trials) > 1:
         data["per_source"] = [
             {**result, "kernel_s": median(t.kernel_s), "rounds": t.counters.get("rounds")}
             for t, result in zip(trials, results, strict=True)
         ]
+    notices = [run.opened.notice] if run.opened.notice else []
+    notices += getattr(run.placed.graph, "notes", ())
+    if run.ranks.several:
+        data["ranks"], slow = ranks_of(run, data["rounds"] or 0)
+        notices += slow
     plain: dict[str, Any] = jsonable(data)
     try:
         shape_of(plain)
     except ValueError as error:
         remedy = "see what it marks and counts on its clock"
         raise InputError(f"what '{algorithm.name}' reports makes no record: {error}", remedy=remedy) from None
-    notices = [run.opened.notice] if run.opened.notice else []
-    notices += getattr(run.placed.graph, "notes", ())
     return Record(plain, run.placed.graph, tuple(trial.result for trial in trials), tuple(notices))
 
 

@@ -18,10 +18,13 @@ from gpugraph.measure.cell import Cell, Sampling, check_counts, check_preparatio
 from gpugraph.measure.check import NOT_ASKED_FOR, check
 from gpugraph.measure.inputs import Inputs, Progress, live_bytes
 from gpugraph.measure.instruments import OpenDevice, Throttle, measure_energy
+from gpugraph.measure.on_ranks import NOT_MEASURED, check_runs_on_ranks, place_part
+from gpugraph.measure.ranks import Ranks
 from gpugraph.measure.statistics import median, median_interval, relative_half_width
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.registry import load_problem
 from gpugraph.quantities import duration, percent
+from gpugraph.ranks.comm import HostComm, LoneComm
 
 
 @dataclass(frozen=True)
@@ -114,10 +117,12 @@ class CellRun:
         account: told where the seconds go.
         progress: told what goes on.
         earlier: the record of the processes that took samples of this cell before, where it is spread over several.
+        comm: the ranks that measure it together, all of which do all of this at once; one alone if not given.
 
     Attributes:
         problem, algorithm, options: what the cell's names stand for.
         placed: the input.
+        ranks: the ranks; what one alone measures is what it has measured itself.
         device: the device itself.
         state: what the algorithm prepared.
         trials: the samples of each query.
@@ -126,6 +131,8 @@ class CellRun:
         setup_peak: the most that they took while they were made.
         spent_s: seconds that sampling took, without the check of the first result.
         processes: samples that each process took, this one last.
+        sent: bytes that this rank sent in the last run.
+        split: of several ranks by inner phase what its seconds were made up of on each; known after ``inner_phases``.
 
     Raises:
         InputError: bad graph, names or parameters.
@@ -141,6 +148,7 @@ class CellRun:
         account: Account,
         progress: Progress,
         earlier: Mapping[str, Any] | None = None,
+        comm: HostComm | None = None,
     ):
         self.cell, self.sampling, self.opened, self.account, self.progress = cell, sampling, opened, account, progress
         self.earlier, self._share = earlier, sampling.share()
@@ -149,9 +157,15 @@ class CellRun:
         check_counts(cell)
         self._flush = opened.flush if sampling.cold else None
         self.problem = problem = load_problem(cell.problem)
-        input_ = inputs.open(cell, problem, account, progress, device)
+        self.ranks = ranks = Ranks(comm or LoneComm(), device)
+        if ranks.several:
+            input_ = place_part(cell, sampling, problem, ranks.comm, device, account, progress)
+        else:
+            input_ = inputs.open(cell, problem, account, progress, device)
         graph = input_.graph
         self.algorithm = algorithm = resolve_algorithm(cell, problem, graph, device.kind)
+        if ranks.several:
+            check_runs_on_ranks(algorithm, problem)
         self.options = parse_options(algorithm, cell.options)
         _LOG.info(_chosen(cell, algorithm, self.options, device.kind))
         check_preparations(cell.preparations, algorithm)
@@ -161,17 +175,19 @@ class CellRun:
         if sampling.asks_bandwidth(device.kind) and algorithm.minimum_bytes is not None:
             _ = opened.copy_bytes_per_s  # before the arrays of the cells leave it no room
 
-        self.placed = placed = inputs.place(
-            input_,
-            cell,
-            problem,
-            device,
-            account,
-            progress,
-            resident=algorithm.resident,
-            shared=not algorithm.foreign,
-            transfers=self._share.transfers,
-        )
+        if not ranks.several:
+            input_ = inputs.place(
+                input_,
+                cell,
+                problem,
+                device,
+                account,
+                progress,
+                resident=algorithm.resident,
+                shared=not algorithm.foreign,
+                transfers=self._share.transfers,
+            )
+        self.placed = placed = input_
         self.hosting: AbstractContextManager[Any] = nullcontext()
         if algorithm.foreign:
             from gpugraph.measure.strangers import Hosting
@@ -188,7 +204,8 @@ class CellRun:
         self.setup_peak = placed.device_bytes + int(device.peak_bytes()) - before
         self.device_bytes = placed.device_bytes + live_bytes(device) - before
         self.trials = [Trial(query) for query in queries]
-        self.throttle = Throttle(opened.nvml)
+        self.throttle = Throttle(NOT_MEASURED if ranks.several else opened.nvml)
+        self.sent, self.split = 0, dict[str, Any]()
         self.spent_s = 0.0
         self._looked_at = 0
         self._watched = 0.0, ""
@@ -197,6 +214,11 @@ class CellRun:
     def resident(self) -> Any:
         """The input on the device, or None where it does not lie there."""
         return self.placed.subject if self.device.kind != "cpu" and self.algorithm.resident else None
+
+    @property
+    def own_peak_bytes(self) -> int:
+        """The most that input, state and runs took on this rank's device together."""
+        return max(self.setup_peak, *(trial.peak_bytes for trial in self.trials))
 
     @property
     def samples(self) -> int:
@@ -222,6 +244,7 @@ class CellRun:
             self.spent_s += self.account.until_now()["sampling"] - before_s
         else:
             self.spent_s += time.perf_counter() - start
+        self.spent_s = self.ranks.comm.share(self.spent_s)[0]  # rank 0's clock decides for all
 
     def _so_far(self) -> str:
         """Return the median of the samples and half its interval for people to watch, worked out now and then."""
@@ -234,7 +257,7 @@ class CellRun:
         return self._watched[1]
 
     def _sample(self, trial: Trial) -> None:
-        short = self.device.kind == "cuda" and trial.last_s < WAKE_LIMIT_S
+        short = self.device.kind == "cuda" and trial.last_s < WAKE_LIMIT_S and not self.ranks.several
         while True:
             wake = short and bool(trial.kernel_s) and self.algorithm.own_seconds is None
             run = self._run(trial, wake=wake)
@@ -248,8 +271,11 @@ class CellRun:
         self._keep(trial, run)
 
     def _run(self, trial: Trial, *, wake: bool = False) -> Run:
-        """Run the algorithm once, timed; ``wake`` makes another run right before it, untimed."""
-        algorithm, state, device = self.algorithm, self.state, self.device
+        """Run the algorithm once, timed; ``wake`` makes another run right before it, untimed.
+
+        The seconds are those of the slowest rank.
+        """
+        algorithm, state, device, ranks = self.algorithm, self.state, self.device, self.ranks
         self.placed.check_file()
         with self.hosting:
             before = live_bytes(device)
@@ -258,24 +284,27 @@ class CellRun:
             if self._flush is not None:
                 self._flush()
             clock = device.phase_clock() if self.cell.profile else NullClock()
-            watch = device.stopwatch()
+            watch, sent = ranks.stopwatch(), ranks.bytes_sent
             watch.start()
             handle = algorithm.run(state, clock, *trial.query)
             watch.stop()
+            self.sent = ranks.bytes_sent - sent
             own = watch.seconds if algorithm.own_seconds is None else algorithm.own_seconds(state, handle)
-            samples = tuple(own) if isinstance(own, Sequence) else (own,)
+            samples = tuple(map(ranks.greatest, own if isinstance(own, Sequence) else (own,)))
             start = time.perf_counter()
             raw = algorithm.fetch(state, handle)
             d2h_s = time.perf_counter() - start if device.kind != "cpu" else 0.0
             peak = self.device_bytes + int(device.peak_bytes()) - before
             self.device_bytes += live_bytes(device) - before  # some states grow when they are first run
-        run = Run(median(samples), d2h_s, raw, peak, clock.counters, samples)
+        run = Run(median(samples), ranks.greatest(d2h_s), raw, peak, clock.counters, samples)
         trial.ran(run)
         return run
 
     def _keep(self, trial: Trial, run: Run) -> None:
         """Take a run as a sample and check its result: the first in full, every other by its fingerprint."""
         first, method = not trial.d2h_s, self.cell.verify
+        if self.ranks.several and method != "none":
+            method = "certificate"
         trial.kernel_s += run.samples_s
         trial.d2h_s.append(run.d2h_s)
         if not first and (method == "none" or trial.verdict.status == "failed"):
@@ -294,23 +323,15 @@ class CellRun:
             same = algorithm.digest(run.raw) if algorithm.digest is not None else result.fingerprint()
             if first:
                 self.progress(f"verifying ({method})")
-                trial.same, trial.verdict = same, self._checked(trial)
-            elif same != trial.same:
+                trial.same, trial.verdict = same, self._checked(trial, method)
+            elif not self.ranks.all_agree(same == trial.same):
                 detail = f"sample {len(trial.kernel_s)} differs from sample 1"
                 trial.verdict = Verdict("failed", trial.verdict.method, detail)
 
-    def _checked(self, trial: Trial) -> Verdict:
+    def _checked(self, trial: Trial, method: str) -> Verdict:
         """Return the verdict on the first sample."""
-        verdict = check(
-            self.problem,
-            self.placed.graph,
-            trial.query,
-            trial.result,
-            self.cell.verify,
-            self.resident,
-            self.device,
-            self.algorithm.name,
-        )
+        subject = self.problem, self.placed.graph, trial.query, trial.result
+        verdict = check(*subject, method, self.resident, self.device, self.algorithm.name)
         if verdict.passed and not self.algorithm.trusted:
             detail = f"this algorithm is wrong on purpose; this time: {verdict.detail}"
             return Verdict("skipped", verdict.method, detail)
@@ -367,16 +388,17 @@ class CellRun:
         if not self.cell.phases or self.cell.profile or self.wrong or self.algorithm.name.startswith("peer:"):
             return {}, None, {}  # a peer marks no phases
         self.progress(f"{self.algorithm.name}: timing its phases")
-        device, runs = self.device, list[tuple[float, dict[str, float]]]()
+        ranks, runs = self.ranks, list[tuple[float, dict[str, float], dict[str, Any]]]()
         for _ in range(min(self.samples, INNER_RUNS)):
-            clock, watch = device.phase_clock(), device.stopwatch()
-            with self.hosting:
+            clock, watch = ranks.phase_clock(), ranks.stopwatch()
+            with self.hosting, ranks.metered(clock):
                 watch.start()
                 self.algorithm.run(self.state, clock, *self.trials[0].query)
                 watch.stop()
-                device.synchronize()
-            runs.append((max(watch.seconds, sum(clock.seconds.values())), clock.seconds))
-        seconds, inner = sorted(runs, key=lambda run: run[0])[(len(runs) - 1) // 2]
+                self.device.synchronize()
+            inner, split = ranks.phases(clock)
+            runs.append((max(ranks.greatest(watch.seconds), sum(inner.values())), inner, split))
+        seconds, inner, self.split = sorted(runs, key=lambda run: run[0])[(len(runs) - 1) // 2]
         return inner, seconds if inner else None, clock.counters
 
     def energy(self) -> dict[str, Any]:

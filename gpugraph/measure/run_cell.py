@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import gc
 import logging
-import random
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -20,21 +19,24 @@ from typing import Any
 
 from gpugraph import code_cache
 from gpugraph.clock import Account
+from gpugraph.devices.discovery import select_device
 from gpugraph.errors import DeviceUnavailable, GpuGraphError, OutOfMemory
 from gpugraph.measure.assemble import record_of
 from gpugraph.measure.cell import Cell, Sampling, cell_id, check_counts, parse_options, resolve_algorithm
 from gpugraph.measure.cell_run import CellRun
 from gpugraph.measure.inputs import Inputs, Progress
 from gpugraph.measure.instruments import OpenDevice
+from gpugraph.measure.on_ranks import open_own_device
 from gpugraph.measure.record import Record
 from gpugraph.measure.strangers import SpoiledGraph
+from gpugraph.measure.turns import Turns
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.registry import load_problem
+from gpugraph.ranks.comm import HostComm, LoneComm
 from gpugraph.ranks.world import world
 
-# The cells of one call compete.  Each round every cell that still runs takes one sample, in a random order that the
-# seed decides, so that whatever drifts drifts for all of them; a cell ends on its own, and its record is handed over
-# at once.  One cell's failure is its own.
+# The cells of one call compete (``turns.py``).  A cell ends on its own, and its record is handed over at once.  One
+# cell's failure is its own.
 
 _LOG = logging.getLogger("gpugraph")
 
@@ -56,10 +58,11 @@ class Session:
 
     Args:
         account: what the phases of a session of one cell are told to; by default every cell has an account of its own.
+        comm: the ranks that measure together, each of which has such a session; one alone if not given.
     """
 
-    def __init__(self, account: Account | None = None) -> None:
-        self._account = account
+    def __init__(self, account: Account | None = None, comm: HostComm | None = None) -> None:
+        self._account, self._comm = account, comm or LoneComm()
         self._inputs = Inputs()
         self._opened: dict[tuple[str, bool], OpenDevice] = {}
         self._described: dict[tuple[str, str], Algorithm] = {}
@@ -103,49 +106,36 @@ class Session:
         if self._used:
             gc.collect()  # what an earlier call left in cycles may hold device memory
         self._used = True
-        order, running = random.Random(sampling.seed), dict[int, CellRun]()
-        waiting, no_room, alone = list(range(len(cells))), list[int](), len(cells) == 1
-        content = set[int]()
+        turns, runs = Turns(len(cells), sampling), dict[int, CellRun]()
         with contextlib.ExitStack() as at_end:
             at_end.enter_context(code_cache.told_to(progress))
-            at_end.callback(running.clear)
-            while waiting or running or no_room:
-                if not waiting and not running:  # what found no room beside the others is measured by itself
-                    gc.collect()
-                    waiting, alone = [no_room.pop(0)], True
-                turn = waiting or order.sample(list(running), len(running))
-                waiting = []
-                for index in turn:
-                    current(index)
-                    try:
-                        if index not in running:
-                            cell, account, before = cells[index], self._account or Account(), (earlier or {}).get(index)
-                            device = self.device(cell)
-                            running[index] = CellRun(cell, sampling, self._inputs, device, account, progress, before)
-                            continue
-                        if index not in content or not content >= running.keys():
-                            running[index].sample()
-                        stopped_by = running[index].stopped_by() or ("target" if index in content else None)
-                        if stopped_by == "target":
-                            content.add(index)
-                        if sampling.together and content >= running.keys():  # samples since then may have widened one
-                            content -= {other for other, run in running.items() if not run.narrow}
-                        waits = stopped_by == "target" and sampling.together and not content >= running.keys()
-                        if stopped_by is None or waits:
-                            continue
-                        taken, name = running[index].samples, running[index].algorithm.name
-                        _LOG.info("%s: stopped after %s samples, %s", name, taken, _STOPPED[stopped_by])
-                        record = record_of(running.pop(index), stopped_by)
-                    except Exception as error:  # what a step of a cell raises is that cell's
-                        running.pop(index, None)
-                        forget_frames(error)
-                        if isinstance(error, OutOfMemory | MemoryError) and not alone:
-                            no_room.append(index)
-                            continue
-                        failed(index, error)
-                        self._check_usable(cells[index], error)
-                    else:
-                        finished(index, record)
+            at_end.callback(runs.clear)
+            for index in turns:
+                current(index)
+                try:
+                    if index not in runs:
+                        cell, account = cells[index], self._account or Account()
+                        before, device = (earlier or {}).get(index), self.device(cell)
+                        runs[index] = CellRun(
+                            cell, sampling, self._inputs, device, account, progress, before, self._comm
+                        )
+                        turns.begun(index)
+                        continue
+                    stopped_by = _turn(index, runs, turns)
+                    if stopped_by is None:
+                        continue
+                    record = record_of(runs.pop(index), stopped_by)
+                except Exception as error:  # what a step of a cell raises is that cell's
+                    runs.pop(index, None)
+                    forget_frames(error)
+                    if isinstance(error, OutOfMemory | MemoryError) and turns.tried_later(index):
+                        continue
+                    turns.ended(index)
+                    failed(index, error)
+                    self._check_usable(cells[index], error)
+                else:
+                    turns.ended(index)
+                    finished(index, record)
 
     def _check_usable(self, cell: Cell, error: Exception) -> None:
         """Raise where an error has left this process of no use to any cell."""
@@ -196,11 +186,14 @@ class Session:
         Raises:
             InputError, DeviceUnavailable: it cannot be opened.
         """
-        from gpugraph.devices.discovery import select_device
-
         key = cell.device_key
         if key not in self._opened:
-            self._opened[key] = opened = OpenDevice(*select_device(cell.device, profile=cell.profile))
+            alone = isinstance(self._comm, LoneComm)
+            self._opened[key] = opened = (
+                OpenDevice(*select_device(cell.device, profile=cell.profile))
+                if alone
+                else open_own_device(cell.device, self._comm)
+            )
             why = "asked for" if key[0] != "auto" else opened.notice or "the first GPU that can be used"
             _LOG.info("device %s (%s): %s", opened.device.kind, opened.description.get("name"), why)
         return self._opened[key]
@@ -213,6 +206,7 @@ class Session:
     def close(self) -> None:
         """Free every graph and every device."""
         self._inputs.clear()
+        self._comm.leave_device()
         while self._opened:
             self._opened.popitem()[1].close()
 
@@ -223,6 +217,17 @@ class Session:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _turn(index: int, runs: dict[int, CellRun], turns: Turns) -> str | None:
+    """Let a cell take its turn; return why it ends, or None."""
+    run = runs[index]
+    if turns.takes_sample(index):
+        run.sample()
+    stopped_by = turns.end_of(index, run.stopped_by(), lambda other: runs[other].narrow)
+    if stopped_by is not None:
+        _LOG.info("%s: stopped after %s samples, %s", run.algorithm.name, run.samples, _STOPPED[stopped_by])
+    return stopped_by
 
 
 def forget_frames(error: BaseException | None) -> None:
@@ -255,18 +260,13 @@ def run_cell(
     """
     check_counts(cell)
     account = Account("start") if account is None else account
-    comm = world()
-    if comm is not None:
-        from gpugraph.measure.on_ranks import run_on_ranks
-
-        return run_on_ranks(cell, comm, account, progress, sampling or Sampling.fixed(cell.repeat, cell.warmup))
     if sampling is None:
         sampling = replace(Sampling.fixed(cell.repeat, cell.warmup), bandwidth=None if cell.phases else False)
     if cell.profile:
         sampling = replace(sampling, min_samples=1, max_samples=1, warmup=0, energy=False, bandwidth=False)
     records = dict[int, Record]()
     errors = dict[int, Exception]()
-    with Session(account) as session:
+    with Session(account, world()) as session:
         session.measure([cell], sampling, progress, records.__setitem__, errors.__setitem__)
     if errors:
         raise errors[0]

@@ -6,7 +6,7 @@ import importlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import IO, TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import IO, TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 if TYPE_CHECKING:
     from gpugraph.clock import HostClock
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from gpugraph.problems.adapter import Adapter, Figure, PrintedFigure
     from gpugraph.problems.counter_example import CounterExample
     from gpugraph.ranks.part import GraphPart
+
+    Graph = TypeVar("Graph", CSRGraph, GraphPart)
+    """A whole graph, or a rank's part of one: of a part every rank calls, and they answer alike."""
 
 PROBLEMS = ("mst", "sssp", "scan", "components")
 
@@ -250,11 +253,15 @@ class Problem(Protocol):
         """Return the view on a device, and the seconds of ``stage`` and ``h2d``."""
         ...
 
-    def admit(self, graph: CSRGraph) -> CSRGraph:
-        """Return the graph the algorithms get (mst symmetrises); raise InputError for one they cannot take."""
+    def admit(self, graph: Graph) -> Graph:
+        """Return the graph the algorithms get (mst symmetrises); raise InputError for one they cannot take.
+
+        Where several ranks share the graph, this and ``queries``, ``work``, ``auto`` and ``certificate`` are called by
+        all of them at once, each with its part.
+        """
         ...
 
-    def queries(self, graph: CSRGraph, parameters: Mapping[str, Any]) -> Sequence[tuple[Any, ...]]:
+    def queries(self, graph: CSRGraph | GraphPart, parameters: Mapping[str, Any]) -> Sequence[tuple[Any, ...]]:
         """Return the runs to make: each tuple is passed to ``run`` after the clock."""
         ...
 
@@ -262,11 +269,11 @@ class Problem(Protocol):
         """Return the one query that stands for several, for an algorithm that answers them in one run."""
         ...
 
-    def work(self, graph: CSRGraph, result: Any) -> int:
+    def work(self, graph: CSRGraph | GraphPart, result: Any) -> int:
         """Return the number that MTEPS counts for this result."""
         ...
 
-    def auto(self, graph: CSRGraph, device_kind: str) -> str:
+    def auto(self, graph: CSRGraph | GraphPart, device_kind: str) -> str:
         """Return the name of the algorithm that measurements say is fastest for such a graph."""
         ...
 
@@ -324,7 +331,7 @@ class Problem(Protocol):
         """Check a result against an oracle that is not the code of the algorithm ``by``."""
         ...
 
-    def certificate(self, graph: CSRGraph, query: tuple[Any, ...], result: Any) -> Verdict:
+    def certificate(self, graph: CSRGraph | GraphPart, query: tuple[Any, ...], result: Any) -> Verdict:
         """Check a result without an oracle, in near-linear time."""
         ...
 
@@ -350,27 +357,11 @@ class DrawsCounterExamples(Protocol):
 
 
 @runtime_checkable
-class RunsOnRanks(Protocol):
-    """What a problem offers besides where several ranks solve it; all ranks call these at once."""
+class ReportsFigures(Protocol):
+    """What a problem may offer besides: figures of its own in the record of a verified run."""
 
-    def admit_part(self, part: GraphPart) -> GraphPart:
-        """Return the part that the algorithms get; raise InputError, on all ranks, for a graph they cannot take."""
-        ...
-
-    def queries_on_ranks(self, part: GraphPart, parameters: Mapping[str, Any]) -> Sequence[tuple[Any, ...]]:
-        """Return the runs to make, as ``queries`` does."""
-        ...
-
-    def auto_on_ranks(self) -> str:
-        """Return the algorithm that ``auto`` stands for."""
-        ...
-
-    def work_on_ranks(self, part: GraphPart, result: Any) -> int:
-        """Return the number that MTEPS counts, as ``work`` does."""
-        ...
-
-    def certificate_on_ranks(self, part: GraphPart, query: tuple[Any, ...], result: Any) -> Verdict:
-        """Check a result without an oracle: every rank what lies on it, and all agree on the first counter-example."""
+    def figures(self, graph: Any, phases: Mapping[str, float]) -> dict[str, Any]:
+        """Return what the record holds besides, by name, given the median seconds of each phase."""
         ...
 
 

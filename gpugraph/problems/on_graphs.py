@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from gpugraph.graph.csr import Answer, CSRGraph
     from gpugraph.graph.view import GraphView, ResidentView
     from gpugraph.problems.adapter import Adapter
-    from gpugraph.ranks.part import GraphPart
 
 TEXT_BYTES_PER_ARC = 12
 """About what a line of an edge list takes, two ids and a weight, where that cannot be seen."""
@@ -205,26 +204,6 @@ def series_of(graph: str) -> str:
         kept = f"{comma}{rest}" if "=" not in first else f",{tail}"
         return f"{head}:{open_}{kept}"
     return re.sub(r"(?<=[:,])n=\d+", "n={n}", text)
-
-
-class MergedOnRanks:
-    """What a problem of undirected graphs says to several ranks if Borůvka's rounds over ranks solve it."""
-
-    def admit_part(self, part: GraphPart) -> GraphPart:
-        """Return the undirected graph's part; of a directed one the lighter arc of a pair wins, and a note says so."""
-        return part.symmetrized()
-
-    def queries_on_ranks(self, part: GraphPart, parameters: Mapping[str, Any]) -> Sequence[tuple[Any, ...]]:
-        """Return the one run there is to make."""
-        return [()]
-
-    def auto_on_ranks(self) -> str:
-        """Return the one algorithm there is."""
-        return "boruvka-distributed"
-
-    def work_on_ranks(self, part: GraphPart, result: Any) -> int:
-        """Return the number of undirected edges of the graph."""
-        return part.edges
 
 
 def published_values(graph: CSRGraph, answer: Answer, dtype: str) -> NDArray[Any]:

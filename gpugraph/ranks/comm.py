@@ -186,6 +186,12 @@ class HostComm(Comm):
         received = [len(array) if r == root else 0 for r in range(self.size)]
         array[:] = self.all_to_all_v(packed, sent, received)
 
+    def leave_device(self) -> None:
+        """Give back what arrays of a device were exchanged through, if ``comm_for`` was asked for that."""
+        if self.beside is not None:
+            self.beside[1].close()
+            self.beside = None
+
     def share(self, thing: Any) -> list[Any]:
         """Return what every rank gave, in the order of the ranks; anything that can be pickled, small."""
         word = np.frombuffer(pickle.dumps(thing), np.uint8)
@@ -202,6 +208,10 @@ class LoneComm(HostComm):
     """One rank: everything is there already."""
 
     rank, size, name = 0, 1, "one rank"
+
+    def share(self, thing: Any) -> list[Any]:
+        """Return what this rank gave."""
+        return [thing]
 
     def _exchange(self, packed: Host, sent: Sequence[int], received: Sequence[int], into: Host | None = None) -> Host:
         return packed.copy()

@@ -87,6 +87,11 @@ def test_larger_graphs_of_a_series_are_skipped_once_memory_runs_out_and_the_swee
     assert skipped["message"] == "out of memory at path:9, which is no larger"
 
 
+def test_a_graph_of_equal_size_is_not_tried_once_memory_runs_out(bench):
+    bench.run(planned("oom", "grid:2x3"), planned("oom", "grid:3x2"))
+    assert list(outcomes(bench).values()) == ["out of memory", "skipped"]
+
+
 def test_cells_beyond_the_budget_are_skipped_with_the_reason(bench):
     bench.budget_s = 0.03
     bench.run(*(planned("a", f"path:{n}") for n in range(9, 30)))

@@ -35,13 +35,13 @@ def solved(comm: HostComm, device: Any, problem_name: str, graph: CSRGraph, sour
     """Return the result that all ranks find together, the certificate's verdict on it, and those on wrong ones."""
     problem: Any = load_problem(problem_name)
     (algorithm,) = [one for one in algorithms(problem_name) if one.ranks]
-    part = problem.admit_part(GraphPart.of(graph, comm))
+    part = problem.admit(GraphPart.of(graph, comm))
     query = () if not problem.query_fields else (source,)
     state = algorithm.prepare(part, device)
     for _ in range(2):  # a state can be run again
         raw = algorithm.fetch(state, algorithm.run(state, NullClock(), *query))
     result = algorithm.finish(state, raw, *query)
-    certified = [problem.certificate_on_ranks(part, query, one) for one in (result, *wrong(result))]
+    certified = [problem.certificate(part, query, one) for one in (result, *wrong(result))]
     return result, certified[0], certified[1:]
 
 

@@ -16,27 +16,23 @@ from numpy.typing import NDArray
 from gpugraph.problems.components.labels import Components
 from gpugraph.problems.components.verify import Trees
 from gpugraph.problems.contract import Verdict
-from gpugraph.problems.on_graphs import MergedOnRanks
 from gpugraph.ranks.comm import comm_for, to_lower_ranks
 from gpugraph.ranks.part import GraphPart
 
 
-class LabelsOnRanks(MergedOnRanks):
-    """The part of the problem that is for several ranks."""
-
-    def certificate_on_ranks(self, part: GraphPart, query: tuple[Any, ...], result: Components) -> Verdict:
-        """Check that no arc leaves a component and that each hangs together."""
-        faults = [fault for fault in part.comm.share(_wrong_label(part, result.labels)) if fault]
-        if not faults:
-            on_device = part.vertices and all(part.comm.share(part.on_device is not None))
-            fault, counted = (_counted_on_device if on_device else _counted)(part, result.labels)
-            faults = [fault for fault in part.comm.share(fault) if fault]
-            if not faults and counted != result.components:
-                faults = [f"there are {counted} components, not {result.components}"]
-        if faults:
-            return Verdict("failed", "certificate", faults[0])
-        detail = f"no arc leaves any of the {result.components} components, and each hangs together"
-        return Verdict("passed", "certificate", f"{detail}; checked by {part.comm.size} ranks")
+def certify_part(part: GraphPart, result: Components) -> Verdict:
+    """Check that no arc leaves a component and that each hangs together; a collective."""
+    faults = [fault for fault in part.comm.share(_wrong_label(part, result.labels)) if fault]
+    if not faults:
+        on_device = part.vertices and all(part.comm.share(part.on_device is not None))
+        fault, counted = (_counted_on_device if on_device else _counted)(part, result.labels)
+        faults = [fault for fault in part.comm.share(fault) if fault]
+        if not faults and counted != result.components:
+            faults = [f"there are {counted} components, not {result.components}"]
+    if faults:
+        return Verdict("failed", "certificate", faults[0])
+    detail = f"no arc leaves any of the {result.components} components, and each hangs together"
+    return Verdict("passed", "certificate", f"{detail}; checked by {part.comm.size} ranks")
 
 
 def _wrong_label(part: GraphPart, labels: NDArray[np.int64]) -> str | None:

@@ -11,19 +11,21 @@ from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems import Column, result_column
 from gpugraph.problems.components import COMMAND
 from gpugraph.problems.components.labels import Components, LabelsFiles
-from gpugraph.problems.components.on_ranks import LabelsOnRanks
+from gpugraph.problems.components.on_ranks import certify_part
 from gpugraph.problems.components.peers import ByPeers
 from gpugraph.problems.contract import Problem, Verdict
 from gpugraph.problems.guest import numbers, plain_array
 from gpugraph.problems.on_graphs import OnGraphs, with_published
+from gpugraph.ranks.part import GraphPart
 
 if TYPE_CHECKING:
     from gpugraph.devices.base import Device
     from gpugraph.graph.view import ResidentView
+    from gpugraph.problems.contract import Graph
     from gpugraph.problems.counter_example import CounterExample
 
 
-class ConnectedComponents(LabelsFiles, ByPeers, LabelsOnRanks, OnGraphs):
+class ConnectedComponents(LabelsFiles, ByPeers, OnGraphs):
     """The problem as the measurement sees it."""
 
     name = "components"
@@ -37,11 +39,11 @@ class ConnectedComponents(LabelsFiles, ByPeers, LabelsOnRanks, OnGraphs):
         result_column("labels_sha256", identifies=True),
     )
 
-    def admit(self, graph: CSRGraph) -> CSRGraph:
+    def admit(self, graph: Graph) -> Graph:
         """Return the undirected graph: the components of a directed one are the weakly connected ones."""
-        return symmetrize(graph)
+        return graph.symmetrized() if isinstance(graph, GraphPart) else symmetrize(graph)
 
-    def queries(self, graph: CSRGraph, parameters: Mapping[str, Any]) -> Sequence[tuple[Any, ...]]:
+    def queries(self, graph: CSRGraph | GraphPart, parameters: Mapping[str, Any]) -> Sequence[tuple[Any, ...]]:
         """Return the one run there is to make."""
         return [()]
 
@@ -49,12 +51,14 @@ class ConnectedComponents(LabelsFiles, ByPeers, LabelsOnRanks, OnGraphs):
         """Return the one query there is."""
         return ()
 
-    def work(self, graph: CSRGraph, result: Components) -> int:
+    def work(self, graph: CSRGraph | GraphPart, result: Components) -> int:
         """Return the number of undirected edges of the graph."""
         return graph.edges
 
-    def auto(self, graph: CSRGraph, device_kind: str) -> str:
-        """Return the one algorithm there is for a kind of device."""
+    def auto(self, graph: CSRGraph | GraphPart, device_kind: str) -> str:
+        """Return the one algorithm there is for several ranks, or for a kind of device."""
+        if isinstance(graph, GraphPart):
+            return "boruvka-distributed"
         return "afforest" if device_kind == "cpu" else "hook"
 
     def accept(self, graph: CSRGraph, query: tuple[Any, ...], returned: Any) -> Components:
@@ -70,8 +74,10 @@ class ConnectedComponents(LabelsFiles, ByPeers, LabelsOnRanks, OnGraphs):
         published = check_against_published(graph, result)
         return with_published(graph, published, lambda: check_against_reference(graph, result))
 
-    def certificate(self, graph: CSRGraph, query: tuple[Any, ...], result: Components) -> Verdict:
+    def certificate(self, graph: CSRGraph | GraphPart, query: tuple[Any, ...], result: Components) -> Verdict:
         """Check that no arc leaves a component and that each hangs together."""
+        if isinstance(graph, GraphPart):
+            return certify_part(graph, result)
         from gpugraph.problems.components.verify import check_certificate
 
         return check_certificate(graph, result)

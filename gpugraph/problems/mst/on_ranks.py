@@ -19,7 +19,6 @@ from gpugraph.graph.canonical import canonical_order, find_arc, order_keys
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.mst.forest import Forest
 from gpugraph.problems.mst.verify import Certificate, _path_maximum, _unite_by_size
-from gpugraph.problems.on_graphs import MergedOnRanks
 from gpugraph.ranks.part import GraphPart
 
 
@@ -69,18 +68,15 @@ def forest_of(
     return GatheredForest(graph, edges, exact_sum(weight), part.vertices - len(edges), *ends, weight)
 
 
-class ForestOnRanks(MergedOnRanks):
-    """The part of the problem that is for several ranks."""
-
-    def certificate_on_ranks(self, part: GraphPart, query: tuple[Any, ...], result: GatheredForest) -> Verdict:
-        """Check that the forest spans, has no cycle, and that every other edge is the last of its cycle."""
-        faults = part.comm.share(_fault(part, result))
-        for fault in faults:
-            if fault is not None:
-                return Verdict("failed", "certificate", fault)
-        others = part.edges - len(result.edges)
-        detail = f"spanning, without a cycle, and each of the {others} other edges is the last of its cycle"
-        return Verdict("passed", "certificate", f"{detail}; checked by {part.comm.size} ranks")
+def certify_part(part: GraphPart, result: GatheredForest) -> Verdict:
+    """Check that the forest spans, has no cycle, and that every other edge is the last of its cycle; a collective."""
+    faults = part.comm.share(_fault(part, result))
+    for fault in faults:
+        if fault is not None:
+            return Verdict("failed", "certificate", fault)
+    others = part.edges - len(result.edges)
+    detail = f"spanning, without a cycle, and each of the {others} other edges is the last of its cycle"
+    return Verdict("passed", "certificate", f"{detail}; checked by {part.comm.size} ranks")
 
 
 def _fault(part: GraphPart, forest: GatheredForest) -> str | None:

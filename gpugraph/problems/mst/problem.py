@@ -20,14 +20,16 @@ from gpugraph.problems.contract import Problem, Verdict
 from gpugraph.problems.guest import numbers, plain_array
 from gpugraph.problems.mst import COMMAND
 from gpugraph.problems.mst.forest import Forest, edge_ids
-from gpugraph.problems.mst.on_ranks import ForestOnRanks
+from gpugraph.problems.mst.on_ranks import GatheredForest, certify_part
 from gpugraph.problems.mst.peers import ByPeers
 from gpugraph.problems.on_graphs import OnGraphs
 from gpugraph.problems.result_files import MismatchError, PathLike
+from gpugraph.ranks.part import GraphPart
 
 if TYPE_CHECKING:
     from gpugraph.devices.base import Device
     from gpugraph.graph.view import ResidentView
+    from gpugraph.problems.contract import Graph
     from gpugraph.problems.counter_example import CounterExample
 
 
@@ -188,7 +190,7 @@ def _read_mtx(content: bytes, path: PathLike) -> ForestClaim:
     return ForestClaim(u, v, table["weight"], total, vertices=rows, first_line=number + 1)
 
 
-class MinimumSpanningForest(ForestFiles, ByPeers, ForestOnRanks, OnGraphs):
+class MinimumSpanningForest(ForestFiles, ByPeers, OnGraphs):
     """The problem as the measurement sees it."""
 
     name = "mst"
@@ -203,11 +205,13 @@ class MinimumSpanningForest(ForestFiles, ByPeers, ForestOnRanks, OnGraphs):
         result_column("edges_sha256", identifies=True),
     )
 
-    def admit(self, graph: CSRGraph) -> CSRGraph:
+    def admit(self, graph: Graph) -> Graph:
         """Return the undirected graph; of a directed one the lighter arc of a pair wins, and a note says so."""
+        if isinstance(graph, GraphPart):
+            return graph.symmetrized()
         return symmetrize(graph) if graph.directed else graph
 
-    def queries(self, graph: CSRGraph, parameters: Mapping[str, Any]) -> Sequence[tuple[Any, ...]]:
+    def queries(self, graph: CSRGraph | GraphPart, parameters: Mapping[str, Any]) -> Sequence[tuple[Any, ...]]:
         """Return the one run there is to make."""
         return [()]
 
@@ -215,12 +219,14 @@ class MinimumSpanningForest(ForestFiles, ByPeers, ForestOnRanks, OnGraphs):
         """Return the one query there is."""
         return ()
 
-    def work(self, graph: CSRGraph, result: Forest) -> int:
+    def work(self, graph: CSRGraph | GraphPart, result: Forest) -> int:
         """Return the number of undirected edges of the graph."""
         return graph.edges
 
-    def auto(self, graph: CSRGraph, device_kind: str) -> str:
+    def auto(self, graph: CSRGraph | GraphPart, device_kind: str) -> str:
         """Return the algorithm measured fastest: filter-Borůvka on a GPU (docs/results.md), Borůvka's elsewhere."""
+        if isinstance(graph, GraphPart):
+            return "boruvka-distributed"
         return "filter-boruvka" if device_kind == "cuda" else "boruvka"
 
     def accept(self, graph: CSRGraph, query: tuple[Any, ...], returned: Any) -> Forest:
@@ -243,8 +249,11 @@ class MinimumSpanningForest(ForestFiles, ByPeers, ForestOnRanks, OnGraphs):
 
         return check_against_reference(graph, result)
 
-    def certificate(self, graph: CSRGraph, query: tuple[Any, ...], result: Forest) -> Verdict:
+    def certificate(self, graph: CSRGraph | GraphPart, query: tuple[Any, ...], result: Forest) -> Verdict:
         """Check that the forest spans, has no cycle, and that every other edge is heaviest on its cycle."""
+        if isinstance(graph, GraphPart):
+            assert isinstance(result, GatheredForest)
+            return certify_part(graph, result)
         from gpugraph.problems.mst.verify import check_certificate
 
         return check_certificate(graph, result)

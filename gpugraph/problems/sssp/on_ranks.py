@@ -7,7 +7,7 @@ from nearer vertices show themselves; those between equal distances are followed
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
@@ -20,6 +20,7 @@ from gpugraph.problems.contract import Verdict
 from gpugraph.problems.sssp.arcs import unreached
 from gpugraph.problems.sssp.distances import Distances
 from gpugraph.problems.sssp.gpu_tight_arcs import TightArcs
+from gpugraph.problems.sssp.start_vertex import DEFAULT, resolve_sources
 from gpugraph.ranks.comm import comm_for
 from gpugraph.ranks.part import GraphPart
 
@@ -46,62 +47,55 @@ def _of_greatest_degree(part: GraphPart) -> int:
     return -int(max(told)[1])
 
 
-class DistancesOnRanks:
-    """The part of the problem that is for several ranks."""
+def admit_part(part: GraphPart) -> GraphPart:
+    """Return the part unchanged; a collective.
 
-    def admit_part(self, part: GraphPart) -> GraphPart:
-        """Return the part unchanged.
+    Raises:
+        InputError: the graph has a negative weight, or had one on a self loop.
+    """
+    remedy = "use --weights unit, or weights of 0 or more"
+    if part.negative_loop is not None:
+        what = f"the self loop of the vertex {part.negative_loop} has a negative weight"
+        raise InputError(f"{what}: paths through it have no least length", where=part.name, remedy=remedy)
+    fault = None
+    if part.has_negative_weight:
+        arc = np.argmax(part.weights < 0, keepdims=True)
+        (tail,), (head,), (weight,) = part.arcs_at(arc)
+        fault = f"the arc {tail} → {head} has the negative weight {weight}"
+    for first in filter(None, part.comm.share(fault)):
+        raise InputError(f"{first}; shortest paths need weights of 0 or more", where=part.name, remedy=remedy)
+    return part
 
-        Raises:
-            InputError: the graph has a negative weight, or had one on a self loop.
-        """
-        remedy = "use --weights unit, or weights of 0 or more"
-        if part.negative_loop is not None:
-            what = f"the self loop of the vertex {part.negative_loop} has a negative weight"
-            raise InputError(f"{what}: paths through it have no least length", where=part.name, remedy=remedy)
-        fault = None
-        if part.has_negative_weight:
-            arc = np.argmax(part.weights < 0, keepdims=True)
-            (tail,), (head,), (weight,) = part.arcs_at(arc)
-            fault = f"the arc {tail} → {head} has the negative weight {weight}"
-        for told in part.comm.share(fault):
-            if told is not None:
-                raise InputError(f"{told}; shortest paths need weights of 0 or more", where=part.name, remedy=remedy)
-        return part
 
-    def queries_on_ranks(self, part: GraphPart, parameters: Mapping[str, Any]) -> Sequence[tuple[int]]:
-        """Return a (source,) for each run that ``parameters`` ask for."""
-        from gpugraph.problems.sssp.start_vertex import DEFAULT, resolve_sources
+def sources_in(part: GraphPart, parameters: Mapping[str, Any]) -> list[int]:
+    """Return the sources that ``parameters`` ask for, the same on all ranks; a collective."""
+    if parameters.get("source") in (None, DEFAULT) and part.vertices:
+        return [_of_greatest_degree(part)]
+    graph: Any = _Degrees(part)
+    return resolve_sources(graph, parameters)
 
-        if parameters.get("source") in (None, DEFAULT) and part.vertices:
-            return [(_of_greatest_degree(part),)]
-        graph: Any = _Degrees(part)
-        return [(source,) for source in resolve_sources(graph, parameters)]
 
-    def auto_on_ranks(self) -> str:
-        """Return the one algorithm there is."""
-        return "delta-stepping-distributed"
+def edges_reached(part: GraphPart, result: Distances) -> int:
+    """Return the undirected edges with a reached endpoint; of a directed graph, the arcs whose tail is."""
+    reached = result.reached
+    from_reached = int(part.degrees[reached[part.first : part.first + part.rows]].sum())
+    leaving = 0
+    if not part.directed and part.weight_dtype.kind == "f" and not reached.all():
+        tails = reached[part.tails(np.arange(len(part.targets)))]
+        leaving = int(np.count_nonzero(tails & ~reached[part.targets]))
+    counts = part.comm.share((from_reached, leaving))
+    total = sum(int(of) for of, _ in counts)
+    return total if part.directed else (total + sum(out for _, out in counts)) // 2
 
-    def work_on_ranks(self, part: GraphPart, result: Distances) -> int:
-        """Return the undirected edges with a reached endpoint; of a directed graph, the arcs whose tail is."""
-        reached = result.reached
-        from_reached = int(part.degrees[reached[part.first : part.first + part.rows]].sum())
-        leaving = 0
-        if not part.directed and part.weight_dtype.kind == "f" and not reached.all():
-            tails = reached[part.tails(np.arange(len(part.targets)))]
-            leaving = int(np.count_nonzero(tails & ~reached[part.targets]))
-        counts = part.comm.share((from_reached, leaving))
-        total = sum(int(of) for of, _ in counts)
-        return total if part.directed else (total + sum(out for _, out in counts)) // 2
 
-    def certificate_on_ranks(self, part: GraphPart, query: tuple[Any, ...], result: Distances) -> Verdict:
-        """Check distances by themselves."""
-        fault = _fault(part, int(query[0]), result)
-        if fault is not None:
-            return Verdict("failed", "certificate", fault)
-        reached = int(np.count_nonzero(result.reached))
-        detail = f"no arc can be relaxed, all {reached} reached vertices hang on the source by tight arcs"
-        return Verdict("passed", "certificate", f"{detail}; checked by {part.comm.size} ranks")
+def certify_part(part: GraphPart, source: int, result: Distances) -> Verdict:
+    """Check distances by themselves; a collective."""
+    fault = _fault(part, source, result)
+    if fault is not None:
+        return Verdict("failed", "certificate", fault)
+    reached = int(np.count_nonzero(result.reached))
+    detail = f"no arc can be relaxed, all {reached} reached vertices hang on the source by tight arcs"
+    return Verdict("passed", "certificate", f"{detail}; checked by {part.comm.size} ranks")
 
 
 def _fault(part: GraphPart, source: int, result: Distances) -> str | None:

@@ -25,13 +25,16 @@ from gpugraph.problems.sssp import COMMAND
 from gpugraph.problems.sssp.arcs import distance_dtype, unreached
 from gpugraph.problems.sssp.distances import DistanceMatrix, Distances, check_each, distances_from_words
 from gpugraph.problems.sssp.gpu_harish_narayanan import show_race
-from gpugraph.problems.sssp.on_ranks import DistancesOnRanks
+from gpugraph.problems.sssp.on_ranks import admit_part, certify_part, edges_reached, sources_in
 from gpugraph.problems.sssp.peers import ByPeers
+from gpugraph.problems.sssp.start_vertex import resolve_sources
 from gpugraph.quantities import duration
+from gpugraph.ranks.part import GraphPart
 
 if TYPE_CHECKING:
     from gpugraph.devices.base import Device
     from gpugraph.graph.view import ResidentView
+    from gpugraph.problems.contract import Graph
     from gpugraph.problems.counter_example import CounterExample
 
 
@@ -206,7 +209,7 @@ def _per_source(cell: Cell) -> float | None:
     return kernel_s / sources if sources and kernel_s else None
 
 
-class ShortestPaths(DistancesFiles, ByPeers, DistancesOnRanks, OnGraphs):
+class ShortestPaths(DistancesFiles, ByPeers, OnGraphs):
     """The problem ``sssp``: least distances from one source along the arcs as they are directed."""
 
     name = "sssp"
@@ -230,12 +233,14 @@ class ShortestPaths(DistancesFiles, ByPeers, DistancesOnRanks, OnGraphs):
         result_column("distances_sha256", identifies=True),
     )
 
-    def admit(self, graph: CSRGraph) -> CSRGraph:
+    def admit(self, graph: Graph) -> Graph:
         """Return the graph unchanged.
 
         Raises:
             InputError: it has a negative weight, or had one on a self loop; the message names the first such arc.
         """
+        if isinstance(graph, GraphPart):
+            return admit_part(graph)
         remedy = "use --weights abs, or --weights unit"
         if graph.negative_loop is not None:
             loop = f"the self loop of the vertex {graph.name_of(graph.negative_loop)} has a negative weight"
@@ -254,14 +259,14 @@ class ShortestPaths(DistancesFiles, ByPeers, DistancesOnRanks, OnGraphs):
             remedy=remedy,
         )
 
-    def queries(self, graph: CSRGraph, parameters: Mapping[str, Any]) -> Sequence[tuple[int]]:
+    def queries(self, graph: CSRGraph | GraphPart, parameters: Mapping[str, Any]) -> Sequence[tuple[int]]:
         """Return a (source,) for each run that ``parameters`` ask for (see ``start_vertex.py``).
 
         Raises:
             InputError: there is no such source.
         """
-        from gpugraph.problems.sssp.start_vertex import resolve_sources
-
+        if isinstance(graph, GraphPart):
+            return [(source,) for source in sources_in(graph, parameters)]
         return [(source,) for source in resolve_sources(graph, parameters)]
 
     def together(self, queries: Sequence[tuple[int]]) -> tuple[tuple[int, ...]]:
@@ -272,13 +277,15 @@ class ShortestPaths(DistancesFiles, ByPeers, DistancesOnRanks, OnGraphs):
         """Return (source,), or (sources,)."""
         return (tuple(result.sources.tolist()),) if isinstance(result, DistanceMatrix) else (result.source,)
 
-    def work(self, graph: CSRGraph, result: Distances | DistanceMatrix) -> int:
+    def work(self, graph: CSRGraph | GraphPart, result: Distances | DistanceMatrix) -> int:
         """Return the undirected edges with a reached endpoint; of a directed graph, the arcs whose tail is.
 
         From several sources that is the sum.
         """
         if isinstance(result, DistanceMatrix):
             return sum(self.work(graph, row) for row in result)
+        if isinstance(graph, GraphPart):
+            return edges_reached(graph, result)
         degrees, reached = graph.degrees, result.reached
 
         def arcs_of(start: int, stop: int) -> int:
@@ -294,9 +301,9 @@ class ShortestPaths(DistancesFiles, ByPeers, DistancesOnRanks, OnGraphs):
         leaving = int(np.count_nonzero(np.repeat(result.reached, graph.degrees) & ~heads))
         return (from_reached + leaving) // 2
 
-    def auto(self, graph: CSRGraph, device_kind: str) -> str:
+    def auto(self, graph: CSRGraph | GraphPart, device_kind: str) -> str:
         """Return the algorithm measured fastest, on every family tried (docs/results.md)."""
-        return "delta-stepping"
+        return "delta-stepping-distributed" if isinstance(graph, GraphPart) else "delta-stepping"
 
     def accept(self, graph: CSRGraph, query: tuple[Any, ...], returned: Any) -> Distances:
         """Return the distances that (n,) distance words (``distances.py``) stand for, or those of a Distances."""
@@ -361,12 +368,16 @@ class ShortestPaths(DistancesFiles, ByPeers, DistancesOnRanks, OnGraphs):
         published = check_against_published(graph, source, result)
         return with_published(graph, published, lambda: check_against_reference(graph, source, result, by))
 
-    def certificate(self, graph: CSRGraph, query: tuple[Any, ...], result: Distances | DistanceMatrix) -> Verdict:
+    def certificate(
+        self, graph: CSRGraph | GraphPart, query: tuple[Any, ...], result: Distances | DistanceMatrix
+    ) -> Verdict:
         """Check a result by itself (see ``verify.py``)."""
         if isinstance(result, DistanceMatrix):
             verdict = check_each(result, query[0], lambda row: self.certificate(graph, (row.source,), row))
             assert verdict is not None
             return verdict
+        if isinstance(graph, GraphPart):
+            return certify_part(graph, int(query[0]), result)
         from gpugraph.problems.sssp.verify import check_certificate
 
         return check_certificate(graph, int(query[0]), result)
