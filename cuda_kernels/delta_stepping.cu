@@ -73,7 +73,8 @@ GPUs", PPoPP 2021 (the width follows the run).  Local steps, the list that may o
 
 // Launch: cooperative, BLOCK threads, at most as many blocks as are resident; control, wide_control, histogram are
 // all 0, and so are the `next_words` words at `next` afterwards.  `symmetric` tells that both arcs of every edge are
-// there; `group_shift` is the binary logarithm of the lanes that share a row in local steps, which relax up to
+// there; `group_shift` is the binary logarithm of the lanes that share a row in local steps, half of a warp where few
+// arcs lead to rows that need a whole one, which relax up to
 // `local_limit` entries, at times MANY_IF_LONG times as many; `packs` that there are packed_rows.  Only distances below
 // `limit` are asked for, and none beyond that of `goal`, -1 for none.  Writes distance, of which what was not asked for
 // may be too large; replies whether a wider word is needed, as the launch of that `number`.  The host may set
@@ -91,6 +92,7 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
     __shared__ Shared shared;
     const Graph graph = {vertices, arcs, offsets, targets, weights};
     uint32 round = 0;
+    if (1 << group_shift == WARP && !leads_to_rows(graph, LONG_GROUP, LONG_SHARE)) group_shift -= 1;
     const auto barrier = [&]() { grid_barrier(&control[ARRIVALS], &shared.barriers); };
     const auto barrier_or_stop = [&]() { return grid_barrier_or_stop(&control[ARRIVALS], &shared.barriers); };
     const auto enter = [&](Phase phase) {  // the time since the last call was spent in `phase`

@@ -21,7 +21,8 @@ constexpr int MOST_SHARE = 5;           // and at most this, or many fall twice,
 constexpr int TAIL_SHARE = 256;         // at most this part of the vertices is the tail of a bucket
 
 constexpr float64 MEAN_DEGREE = 8;      // arcs a vertex, up to which the first width is the mean weight
-constexpr int HORIZON_DEGREE = 16;      // arcs a vertex, from which on a horizon pays
+constexpr int HORIZON_DEGREE = 16;      // arcs a vertex, from which on a horizon pays,
+constexpr int HORIZON_DEGREE_IF_HUBS = 3;  // and where many belong to hubs;
 constexpr float64 HORIZON_ARCS = 1.5;   // arcs a vertex that are shorter than the horizon,
 constexpr float64 FIRST_WIDTHS = 3;     // and widths of a bucket to it, at first;
 constexpr float64 EVEN_HORIZON_ARCS = 4;  // both where all vertices have much the same number of arcs, and those beyond
@@ -31,9 +32,10 @@ constexpr uint32 FINE = 1024;           // where so many lie below the horizon
 constexpr float64 LATE_HORIZON = 0.9;   // of the vertices pending lie within a horizon that is set late,
 constexpr int LATE_SHARE = 10;          // where at least this part of all is pending
 constexpr uint32 HOPS = 3;              // of the least weight lie within a horizon that counts from the source
-constexpr int SOURCE_SHARE = 2048;      // and it does where the source has this part of all arcs, or where fewer than
-constexpr int TO_HUBS = 4;              // this part leads to hubs; else it counts from the first hubs that together have
-constexpr int HUB_SHARE = 1024;         // this part of all arcs
+constexpr int SOURCE_SHARE = 2048;      // and it does where the source has this part of all arcs;
+constexpr int HUB_SHARE = 1024;         // else it counts from the first hubs that together have this part of all arcs
+constexpr int HUB_DEGREES = 4;          // times the mean are the arcs of a vertex to which many arcs lead
+constexpr int TO_HUBS = 4;              // in a graph of hubs: this part of all
 constexpr float64 UNITS = 4096;         // of a mean weight, in which float distances are counted
 
 // ------------------------------------------------------------------ the start
@@ -52,11 +54,12 @@ __device__ __forceinline__ bool is_even(const Graph& graph, float64 degree) {
     return 16 * __syncthreads_count(2 * mine < degree) <= BLOCK;
 }
 
-// Tell by a sample whether many arcs lead to hubs: then those that matter begin at the largest, wherever the source is.
-// All threads must call.
-__device__ __forceinline__ bool leads_to_hubs(const Graph& graph) {
+// Tell by a sample whether more than one in `part` of all arcs lead to rows of at least so many `arcs`.  Every block
+// computes the same.  All threads must call.
+__device__ __forceinline__ bool leads_to_rows(const Graph& graph, float64 arcs, int part) {
+    if (graph.arcs == 0) return false;
     const int32 head = graph.targets[sample_place(threadIdx.x, static_cast<uint64>(graph.arcs))];
-    return TO_HUBS * __syncthreads_count(graph.offsets[head + 1] - graph.offsets[head] >= HUB_ROW) >= BLOCK;
+    return part * __syncthreads_count(graph.offsets[head + 1] - graph.offsets[head] >= arcs) > BLOCK;
 }
 
 // Sample weights for the first width of a bucket, their mean or less, and for the horizon: a distance that only about
@@ -100,18 +103,17 @@ __device__ __forceinline__ distance_t sample_weights(Shared& shared, const Graph
     distance_t horizon = UNREACHED;
     float64 widths = FINE_WIDTHS;
     bool waits = false;
-    if (degree >= HORIZON_DEGREE) {
-        const bool alike = is_even(graph, degree), even = alike && symmetric, hubs = leads_to_hubs(graph) && !alike;
-        waits = hubs && graph.offsets[source + 1] - graph.offsets[source] < graph.arcs / SOURCE_SHARE;
+    const bool hubs = degree >= HORIZON_DEGREE_IF_HUBS && leads_to_rows(graph, HUB_DEGREES * degree, TO_HUBS);
+    if (hubs || degree >= HORIZON_DEGREE) {
+        const bool even = symmetric && !hubs && is_even(graph, degree);
         const float64 arcs = even ? EVEN_HORIZON_ARCS : HORIZON_ARCS;
         const uint32 rank = static_cast<uint32>(BLOCK * SAMPLES * arcs / degree);
+        waits = hubs && graph.offsets[source + 1] - graph.offsets[source] < graph.arcs / SOURCE_SHARE;
         sum_histogram(shared);
         distance_t edge = histogram_edge(shared, rank > 0 ? rank : 1);
-        if (hubs && !waits) {
-            const distance_t least = histogram_edge(shared, 1);
-            const bool varies = least < histogram_edge(shared, BLOCK * SAMPLES / 2) && least < UNREACHED / HOPS;
-            if (varies && edge < HOPS * (least - 1) + 1) edge = HOPS * (least - 1) + 1;
-        }
+        const distance_t least = histogram_edge(shared, 1), hops = HOPS * (least - 1) + 1;
+        const bool varies = least < histogram_edge(shared, BLOCK * SAMPLES / 2) && least < UNREACHED / HOPS;
+        if (hubs && !waits && varies && edge < hops) edge = hops;
         horizon = end_beyond(0, edge, shared.units);
         if (horizon < FINE) widths = even ? EVEN_FIRST_WIDTHS : FIRST_WIDTHS;
     }

@@ -142,7 +142,8 @@ def test_few_vertices_within_the_horizon_push_across_it(seed: int) -> None:
     told = search(undirected(500, outer + inner + leaves), seed=seed)
     twin = search(directed(500, both_ways(outer + inner + leaves)), seed=seed)
     assert told.ran("pull")
-    assert told.counters == twin.counters
+    for counter, value in told.counters.items():  # those of the twin but for chance, where half a warp has a row
+        assert value == pytest.approx(twin.counters[counter], rel=0.1, abs=2), counter
 
 
 @SEEDS
@@ -384,6 +385,12 @@ def test_far_sources_of_a_power_law_graph_relax_hubs_with_distances_that_hold(we
         told = search(graph, source)
         assert told.counters["settled"] < 7000  # 8000 to 14000
         assert told.counters["repeats"] < 0.2 * told.counters["pushes"]
+
+
+def test_a_power_law_graph_of_few_arcs_a_vertex_has_a_horizon_too() -> None:
+    graph = generate("rmat:13,ef=4,w=1..255")
+    for source in (int(graph.degrees.argmax()), *resolve_sources(graph, {"source": "random:2"})):
+        assert search(graph, source).counters["settled"] < 4000  # 9000 to 11000
 
 
 def test_a_horizon_lies_some_hops_away_where_weights_are_few() -> None:
