@@ -39,8 +39,6 @@ def parallel_njit(function: Function) -> Function:
 
 
 def _compiled(function: Function, **options: bool) -> Function:
-    if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
-        return function
     return cast(Function, Compiled(function, options))
 
 

@@ -44,8 +44,15 @@ def gpu_trouble() -> str | None:
     return None
 
 
+LONG_SECONDS = 1800
+"""The limit of a test marked ``long`` or ``thorough``; any other test has the limit in pyproject.toml."""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.get_closest_marker("long") is None)  # others finish what is left beside them
+    for item in items:
+        if item.get_closest_marker("long") or item.get_closest_marker("thorough"):
+            item.add_marker(pytest.mark.timeout(LONG_SECONDS))
     marked = [item for item in items if item.get_closest_marker("gpu")]
     if marked and (trouble := gpu_trouble()):
         for item in marked:

@@ -142,8 +142,10 @@ def test_where_nothing_can_be_kept_compiled_code_still_runs(
     assert len(told) == 1
 
 
-def test_functions_stay_plain_where_numba_is_switched_off() -> None:
-    program = "from gpugraph.compiled import njit; f = lambda x: x; print(njit(f) is f)"
-    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
-    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
-    assert done.stdout == "True\n"
+@pytest.mark.parametrize("problem", ["mst", "sssp", "components"])
+def test_a_run_that_needs_the_compiler_is_refused_where_numba_is_switched_off(problem: str) -> None:
+    words = [sys.executable, "-m", "gpugraph", problem, "rmat:6", "--device", "cpu"]
+    done = subprocess.run(words, env={**os.environ, "NUMBA_DISABLE_JIT": "1"}, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "NUMBA_DISABLE_JIT is set" in done.stderr
+    assert len(done.stderr.splitlines()) == 1

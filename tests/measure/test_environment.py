@@ -7,16 +7,29 @@ import numpy as np
 import pytest
 
 from gpugraph.measure import instruments as module
-from gpugraph.measure.instruments import environment
+from gpugraph.measure.instruments import command_line, environment
 
 
 def test_the_environment_names_versions_processor_memory_and_command():
     found = environment()
     assert found["packages"]["numpy"] == np.__version__
-    assert found["command"] == sys.argv
+    assert found["command"] == command_line()
     assert found["cores"] >= 1
     assert found["processor"]
     assert found["memory_bytes"] > 1 << 28
+
+
+@pytest.mark.parametrize(
+    ("argv", "typed"),
+    [
+        (["/somewhere/bin/gpugraph", "mst", "g.gr"], ["/somewhere/bin/gpugraph", "mst", "g.gr"]),
+        (["/somewhere/gpugraph/__main__.py", "mst", "g.gr"], ["python", "-m", "gpugraph", "mst", "g.gr"]),
+        ([], []),
+    ],
+)
+def test_the_command_is_what_a_user_types(monkeypatch, argv: list[str], typed: list[str]):
+    monkeypatch.setattr(sys, "argv", argv)
+    assert environment()["command"] == typed
 
 
 @pytest.fixture
