@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from gpugraph.clock import HostClock
 from gpugraph.compression import strip_suffix
 from gpugraph.devices.base import Device
-from gpugraph.errors import GraphFormatError, InputError, OutOfMemory, unreadable
+from gpugraph.errors import InputError, OutOfMemory, unreadable
 from gpugraph.files import atomic_write
 from gpugraph.graph.build import ASSUMED, ArcList, build
 from gpugraph.graph.build import symmetrize as symmetrized
@@ -98,7 +98,7 @@ def _loaded(source: Source, form: Format | None, clock: HostClock, device: Devic
         form = form or known.recognise(source)
         if form.name != "graphml" and not form.binary and source.head.lstrip()[:1] == b"<":
             remedy = "open it in a browser: a server may have sent an error"
-            raise GraphFormatError("begins with '<', as a page of HTML does", path=source.path, remedy=remedy)
+            raise source.error("begins with '<', as a page of HTML does", remedy)
         _check_names(source, form)
         content = form.read(source)
     _check_told(source, content, form)
@@ -170,11 +170,9 @@ def _copied(graph: CSRGraph, source: Source, device: Device) -> DeviceRows:
             try:
                 copies = [device.upload_file(file, a.ctypes.data - begin, len(a), a.dtype) for a in arrays]
             except EOFError:
-                raise GraphFormatError(
+                raise source.error(
                     f"cut short while it was read: {graph.vertices} vertices and {graph.arcs} arcs ask for "
                     f"{len(source.data)} bytes, the file has {os.fstat(file).st_size}",
-                    path=source.path,
-                    remedy="fetch or write it again",
                 ) from None
             except OSError as error:
                 raise unreadable(source.path, error) from error
@@ -201,7 +199,7 @@ def _built(arcs: ArcList, source: Source, form: Format, device: Device | None) -
             graph = build(replace(arcs, directed=None))
             _, vertex, _ = first_asymmetry(graph.offsets, graph.targets, weight_words(graph.weights)[0])
             line = form.line_of_vertex(source, int(vertex))
-        raise GraphFormatError(error.what, path=source.path, line=line, remedy=error.remedy) from error
+        raise source.error(error.what, error.remedy, line=line) from error
 
 
 def _read_again(source: Source, form: Format) -> CSRGraph:

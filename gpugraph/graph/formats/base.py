@@ -9,7 +9,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.errors import GraphFormatError, InputError
+from gpugraph.errors import InputError
 from gpugraph.graph.build import VERTEX_BYTES, ArcList, RowTails
 from gpugraph.graph.chunks import even_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph, target_dtype
@@ -55,7 +55,7 @@ _MOST_VERTICES = 2**40
 
 
 def check_vertices(
-    path: str, vertices: int, line: int | None = None, remedy: str = "check the header, or use a machine with more"
+    source: Source, vertices: int, line: int | None = None, remedy: str = "check the header, or use a machine with more"
 ) -> None:
     """Refuse a number of vertices that cannot be held, arcs or none.
 
@@ -65,39 +65,31 @@ def check_vertices(
             anything is allocated.
     """
     if vertices < 0:
-        raise GraphFormatError(
-            f"a negative number of vertices: {vertices}", path=path, line=line, remedy="correct the number"
-        )
+        raise source.error(f"a negative number of vertices: {vertices}", "correct the number", line)
     if vertices > _MOST_VERTICES:
-        raise GraphFormatError(
-            f"promises {vertices} vertices, more than 2^40", path=path, line=line, remedy="check the header"
-        )
-    where = path if line is None else f"{path} line {line}"
+        raise source.error(f"promises {vertices} vertices, more than 2^40", "check the header", line)
+    where = source.path if line is None else f"{source.path} line {line}"
     require_memory(VERTEX_BYTES * vertices, f"{where}: {vertices} vertices", remedy)
 
 
-def check_size(path: str, actual: int, expected: int | tuple[int, ...], promise: str) -> None:
+def check_size(source: Source, expected: int | tuple[int, ...], promise: str) -> None:
     """Refuse a binary file whose size is none of those its header asks for.
 
     Args:
-        path: the file.
-        actual: its bytes.
+        source: the file.
         expected: the bytes it should have; several where writers differ.
         promise: what the header says, e.g. ``"5 vertices and 8 arcs"``.
     """
     sizes = (expected,) if isinstance(expected, int) else expected
-    if actual in sizes:
+    if (actual := len(source.data)) in sizes:
         return
     state = "cut short" if actual < min(sizes) else "larger than its header says"
-    raise GraphFormatError(
-        f"{state}: a header of {promise} asks for {' or '.join(map(str, sizes))} bytes, the file has {actual}",
-        path=path,
-        remedy="fetch or write it again",
-    )
+    asked = " or ".join(map(str, sizes))
+    raise source.error(f"{state}: a header of {promise} asks for {asked} bytes, the file has {actual}")
 
 
 def arcs_of_rows(
-    path: str,
+    source: Source,
     offsets: NDArray[Any],
     targets: NDArray[Any],
     weights: NDArray[Any] | None,
@@ -107,7 +99,7 @@ def arcs_of_rows(
     """Return the arcs of a binary file's rows, copied and checked.
 
     Args:
-        path: the file.
+        source: the file.
         offsets: (n+1,) integers.
         targets: (arcs,) integers; a view of the file will do.
         weights: (arcs,) or None; a view will do.
@@ -117,34 +109,23 @@ def arcs_of_rows(
         GraphFormatError: offsets that fall or do not end at the last arc, a target out of range, a NaN weight.
     """
     vertices, arcs = len(offsets) - 1, len(targets)
-    check_vertices(path, vertices)
+    check_vertices(source, vertices)
     offsets = np.array(offsets, np.int64)
     # Compared, not subtracted: a difference may wrap round.
     falls = offsets[1:] < offsets[:-1]
     if falls.any():
         v = int(np.argmax(falls))
-        raise GraphFormatError(
-            f"damaged: the row offsets fall from {offsets[v]} to {offsets[v + 1]} at vertex {v}",
-            path=path,
-            remedy="fetch or write it again",
-        )
+        raise source.error(f"damaged: the row offsets fall from {offsets[v]} to {offsets[v + 1]} at vertex {v}")
     if int(offsets[0]) != 0 or int(offsets[-1]) != arcs:
-        raise GraphFormatError(
-            f"damaged: the row offsets run from {offsets[0]} to {offsets[-1]}, but there are {arcs} arcs",
-            path=path,
-            remedy="fetch or write it again",
-        )
+        what = f"the row offsets run from {offsets[0]} to {offsets[-1]}, but there are {arcs} arcs"
+        raise source.error(f"damaged: {what}")
     heads = _copied(targets)
     if not all(in_threads(lambda low, high: _inside(heads[low:high], vertices), even_ranges(arcs))):
         i = int(np.argmax((heads < 0) | (heads >= vertices)))
-        raise GraphFormatError(
-            f"damaged: arc {i} leads to vertex {heads[i]}, but there are {vertices} vertices",
-            path=path,
-            remedy="fetch or write it again",
-        )
+        raise source.error(f"damaged: arc {i} leads to vertex {heads[i]}, but there are {vertices} vertices")
     if weights is not None:
         weights = _copied(weights)
-        refuse_nan(path, weights)
+        refuse_nan(source, weights)
     return ArcList(RowTails(offsets), heads.astype(target_dtype(vertices), copy=False), weights, vertices, directed)
 
 
@@ -159,11 +140,11 @@ def _inside(heads: NDArray[Any], vertices: int) -> bool:
     return len(heads) == 0 or (int(heads.min()) >= 0 and int(heads.max()) < vertices)
 
 
-def refuse_nan(path: str, weights: NDArray[Any]) -> None:
+def refuse_nan(source: Source, weights: NDArray[Any]) -> None:
     """Raise GraphFormatError if a weight is not a number."""
     if weights.dtype.kind == "f" and np.isnan(weights).any():
         i = int(np.argmax(np.isnan(weights)))
-        raise GraphFormatError(f"the weight of arc {i} is not a number (NaN)", path=path, remedy="give it a weight")
+        raise source.error(f"the weight of arc {i} is not a number (NaN)", "give it a weight")
 
 
 def integer_weights(graph: CSRGraph, title: str, bits: int = 64) -> NDArray[Any]:

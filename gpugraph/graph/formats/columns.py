@@ -191,19 +191,12 @@ def _joined(parts: list[NDArray[Any]], dtype: DTypeLike, less: int = 0) -> NDArr
 
 def wide_weights(path: str, line: int | None = None) -> GraphFormatError:
     """Return the error for integer weights that no 64-bit type holds together."""
-    return GraphFormatError(
-        "integer weights from below 0 to beyond 2^63 need more than 64 bits",
-        path=path,
-        line=line,
-        remedy="scale them, or write them as reals",
-    )
+    what = "integer weights from below 0 to beyond 2^63 need more than 64 bits"
+    return GraphFormatError(what, path=path, line=line, remedy="scale them, or write them as reals")
 
 
 def rounded_weights(path: str, line: int | None = None) -> GraphFormatError:
     """Return the error for whole weights that stand beside reals and that a double would round."""
-    return GraphFormatError(
-        "whole weights beyond 2^53 beside reals, which would round them",
-        path=path,
-        line=line,
-        remedy="write all of them as whole numbers, or these with a point",
-    )
+    what = "whole weights beyond 2^53 beside reals, which would round them"
+    remedy = "write all of them as whole numbers, or these with a point"
+    return GraphFormatError(what, path=path, line=line, remedy=remedy)

@@ -19,7 +19,6 @@ from __future__ import annotations
 import re
 from typing import IO
 
-from gpugraph.errors import GraphFormatError
 from gpugraph.graph.build import ArcList
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.formats.base import Format, check_vertices, integer_weights, numbered_from_one
@@ -46,7 +45,7 @@ def read(source: Source) -> ArcList:
     found, _ = peek(source.blocks(PEEK_BYTES), b"c", 1)
     if found and found[0][1][0] == b"p":
         line, fields = found[0]
-        kind, vertices, promised = _problem(source.path, line, fields)
+        kind, vertices, promised = _problem(source, line, fields)
         found, _ = peek(after(source.blocks(PEEK_BYTES), line), b"c", 1)
     else:
         kind, vertices, promised, line = b"sp", None, None, None
@@ -59,33 +58,30 @@ def read(source: Source) -> ArcList:
         rows = Rows(weighted, prefix=b"a", comments=b"c", high=high)
     columns = read_rows(source, rows, line or 0, source.device)
     if promised is not None and columns.count != promised:
-        raise GraphFormatError(
+        raise source.error(
             f"the problem line promises {promised} {'edges' if kind == b'tw' else 'arcs'}, "
             f"the file lists {columns.count}",
-            path=source.path,
+            "fetch the file again or mend the problem line",
             line=line,
-            remedy="fetch the file again or mend the problem line",
         )
     return _arcs(source, columns, rows, vertices, edges=kind == b"tw")
 
 
-def _problem(path: str, line: int, fields: list[bytes]) -> tuple[bytes, int, int]:
+def _problem(source: Source, line: int, fields: list[bytes]) -> tuple[bytes, int, int]:
     """Return kind, vertices and lines promised by a problem line."""
     if len(fields) != 4 or fields[1] not in (b"sp", b"tw"):
         what = shown(b" ".join(fields))
-        raise GraphFormatError(
-            f"the problem line {what} is neither 'p sp N M' nor 'p tw N M'", path=path, line=line, remedy="convert it"
-        )
-    vertices = header_count(fields[2], "number of vertices", path, line)
-    check_vertices(path, vertices, line)
-    return fields[1], vertices, header_count(fields[3], "number of arcs", path, line)
+        raise source.error(f"the problem line {what} is neither 'p sp N M' nor 'p tw N M'", "convert it", line)
+    vertices = header_count(source, fields[2], "number of vertices", line)
+    check_vertices(source, vertices, line)
+    return fields[1], vertices, header_count(source, fields[3], "number of arcs", line)
 
 
 def _arcs(source: Source, columns: Columns, rows: Rows, vertices: int | None, *, edges: bool) -> ArcList:
     base = 0 if columns.low == 0 else 1
     if vertices is None:
         vertices = columns.high + 1 - base if columns.count else 0
-        check_vertices(source.path, vertices)
+        check_vertices(source, vertices)
     elif columns.high - base >= vertices:
         # Both 0 and n occur: say at which line.
         between = Rows(rows.weighted, rows.prefix, rows.comments, low=base, high=vertices - 1 + base)

@@ -12,7 +12,7 @@ from typing import IO
 
 import numpy as np
 
-from gpugraph.errors import GraphFormatError, InputError
+from gpugraph.errors import InputError
 from gpugraph.graph.build import ArcList
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.formats.base import Format, arcs_of_rows, integer_weights
@@ -44,14 +44,14 @@ def read(source: Source) -> ArcList:
     """
     variant = _variant(source)
     if variant is None:
-        raise GraphFormatError(_why(source), path=source.path, remedy="fetch or write it again")
+        raise source.error(_why(source))
     width, n, arcs = variant
     offsets = source.section(2 * width, n + 1, f"<i{width}")
     start = (n + 3) * width
     targets = source.section(start, arcs, "<i4")
     weighted = len(source.data) == _sizes(width, n, arcs)[1] and arcs > 0
     weights = source.section(start + 4 * arcs, arcs, "<i4") if weighted else None
-    return arcs_of_rows(source.path, offsets, targets, weights)
+    return arcs_of_rows(source, offsets, targets, weights)
 
 
 def _why(source: Source) -> str:

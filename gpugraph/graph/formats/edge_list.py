@@ -21,7 +21,7 @@ from typing import IO, Any
 import numpy as np
 
 from gpugraph.compiled import njit
-from gpugraph.errors import GraphFormatError, InputError
+from gpugraph.errors import InputError
 from gpugraph.graph.build import ArcList
 from gpugraph.graph.chunks import even_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
@@ -65,45 +65,40 @@ def read(source: Source, counted: bool | None = None) -> ArcList:
     if found and source.extension == ".csv" and all(_NAME.match(word) for word in found[0][1]):
         titles, counted = found[0][0], False
     found, _ = peek(after(source.blocks(PEEK_BYTES), titles), _COMMENTS, 3)
-    vertices, promised, skip = _counts_on_top(source.path, found, counted)
+    vertices, promised, skip = _counts_on_top(source, found, counted)
     if vertices is None and source.vertices is not None:
         vertices = source.vertices
     skip = max(skip, titles)
     data = [(number, fields) for number, fields in found if number > skip]
     width = len(data[0][1]) if data else 2
     if width not in (2, 3):
-        raise GraphFormatError(
+        raise source.error(
             f"{count_of(data[0][1])}; an edge list has 'u v' or 'u v weight'",
-            path=source.path,
+            "say which columns to take, e.g. --columns 1,2,3, or name the format with --input-format",
             line=data[0][0],
-            remedy="say which columns to take, e.g. --columns 1,2,3, or name the format with --input-format",
         )
     separators = b",\t" if source.extension == ".tsv" else b","
     rows = Rows(weighted=width == 3, high=ANY_ID if vertices is None else vertices, separators=separators)
     columns = read_rows(source, rows, skip, source.device)
     if promised is not None and columns.count != promised:
-        raise GraphFormatError(
+        raise source.error(
             f"promises {promised} edges, but {columns.count} follow",
-            path=source.path,
+            "fetch the file again or mend that line",
             line=skip,
-            remedy="fetch the file again or mend that line",
         )
     if vertices is not None:
         return _numbered(source, columns, rows, vertices, skip)
     told = _SNAP.search(source.head) is not None
     if not columns.count and not told:
-        raise GraphFormatError(
-            "lists no edges", path=source.path, remedy="give the number of vertices on the first line if that is meant"
-        )
+        raise source.error("lists no edges", "give the number of vertices on the first line if that is meant")
     if counted is None and not told and source.extension not in _PLAIN and _looks_counted(columns, rows):
         first = shown(b" ".join(data[0][1]))
         n, lines = columns.first[0], columns.count - 1
         if lines < _BY_CHANCE or not n < columns.high == lines:
-            raise GraphFormatError(
+            raise source.error(
                 f"{first} may be an edge, or the numbers of vertices and edges",
-                path=source.path,
+                "say which: --input-format el if it is an edge, --input-format counted if not",
                 line=data[0][0],
-                remedy="say which: --input-format el if it is an edge, --input-format counted if not",
             )
         note = f"{first} on top is taken for the numbers of vertices and edges; --input-format el makes it an edge"
         arcs = read(source, counted=True)
@@ -125,28 +120,25 @@ def _looks_counted(columns: Columns, rows: Rows) -> bool:
 
 
 def _counts_on_top(
-    path: str, found: list[tuple[int, list[bytes]]], counted: bool | None
+    source: Source, found: list[tuple[int, list[bytes]]], counted: bool | None
 ) -> tuple[int | None, int | None, int]:
     """Return vertices and edges where the first lines tell them, and the last of these lines."""
     widths = [len(fields) for _, fields in found] + [0, 0]
     plain = widths[0] == 1 or (widths[0] == 2 and widths[1] == 3 and found[0][1][0] != b"0")
     if counted and not 1 <= widths[0] <= 2:
-        raise GraphFormatError(
-            "does not begin with the numbers of vertices and edges",
-            path=path,
-            line=found[0][0] if found else None,
-            remedy="leave out --input-format counted",
-        )
+        line = found[0][0] if found else None
+        what = "does not begin with the numbers of vertices and edges"
+        raise source.error(what, "leave out --input-format counted", line)
     if counted or (counted is None and plain):
         top = 2 if widths[0] == widths[1] == 1 else 1
     else:
         return None, None, 0
     words = [(number, word) for number, fields in found[:top] for word in fields]
     counts = [
-        header_count(word, f"number of {what}", path, number)
+        header_count(source, word, f"number of {what}", number)
         for (number, word), what in zip(words, ("vertices", "edges"), strict=False)
     ]
-    check_vertices(path, counts[0], found[0][0])
+    check_vertices(source, counts[0], found[0][0])
     return counts[0], counts[1] if len(counts) == 2 else None, found[top - 1][0]
 
 
@@ -177,7 +169,7 @@ def _named(source: Source, columns: Columns, rows: Rows) -> ArcList:
         notes = (f"the comment on top tells of {int(told[2])} edges, the file lists {count}",)
     vertices = int(told[1]) if told and high < int(told[1]) else high + 1 if source.keep_ids else None
     if vertices is not None:
-        check_vertices(source.path, vertices, remedy="check the ids, or use a machine with more")
+        check_vertices(source, vertices, remedy="check the ids, or use a machine with more")
         return ArcList(tails, heads, weights, vertices, notes=notes)
     arcs = _compacted(tails, heads, weights, low, high)
     absent = high + 1 - min(low, 1) - arcs.vertices

@@ -13,7 +13,7 @@ from typing import IO
 
 import numpy as np
 
-from gpugraph.errors import GraphFormatError, InputError
+from gpugraph.errors import InputError
 from gpugraph.graph.build import ArcList
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.formats.base import Format, arcs_of_rows, check_size, integer_weights
@@ -55,22 +55,14 @@ def read(source: Source) -> ArcList:
     """
     version, size, n, arcs = _counts(source)
     if version not in (1, 2):
-        raise GraphFormatError(
-            f"a Galois .gr of version {version}; versions 1 and 2 are known", path=source.path, remedy="convert it"
-        )
+        raise source.error(f"a Galois .gr of version {version}; versions 1 and 2 are known", "convert it")
     if size and size not in _WEIGHTS:
-        raise GraphFormatError(
-            f"weights of {size} bytes; 0, 4 and 8 are known", path=source.path, remedy="convert the weights to uint32"
-        )
-    check_size(source.path, len(source.data), _sizes(version, size, n, arcs), f"{n} vertices and {arcs} arcs")
+        raise source.error(f"weights of {size} bytes; 0, 4 and 8 are known", "convert the weights to uint32")
+    check_size(source, _sizes(version, size, n, arcs), f"{n} vertices and {arcs} arcs")
     ends = source.section(_HEADER, n, "<u8")
     if n and int(ends.max()) > arcs:
         v = int(np.argmax(ends > arcs))
-        raise GraphFormatError(
-            f"damaged: the row of vertex {v} ends at {ends[v]}, but there are {arcs} arcs",
-            path=source.path,
-            remedy="fetch or write it again",
-        )
+        raise source.error(f"damaged: the row of vertex {v} ends at {ends[v]}, but there are {arcs} arcs")
     start = _HEADER + 8 * n
     targets = source.section(start, arcs, "<u4" if version == 1 else "<u8")
     weights = None
@@ -78,7 +70,7 @@ def read(source: Source) -> ArcList:
         at = len(source.data) - size * arcs
         weights = source.section(at, arcs, _WEIGHTS[size])
     offsets = np.concatenate([[0], ends.astype(np.int64)])
-    return arcs_of_rows(source.path, offsets, targets, weights)
+    return arcs_of_rows(source, offsets, targets, weights)
 
 
 def write(graph: CSRGraph, stream: IO[bytes], extension: str) -> None:

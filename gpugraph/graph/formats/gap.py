@@ -18,7 +18,7 @@ from typing import IO
 
 import numpy as np
 
-from gpugraph.errors import GraphFormatError, InputError
+from gpugraph.errors import InputError
 from gpugraph.graph.build import ArcList
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.formats.base import Format, arcs_of_rows, check_size, integer_weights, is_unit
@@ -55,14 +55,10 @@ def read(source: Source) -> ArcList:
     """
     directed, n, arcs = _counts(source)
     if directed > 1 or n < 0 or arcs < 0:
-        raise GraphFormatError(
-            f"damaged: a header of {n} vertices, {arcs} arcs and the mark {directed}",
-            path=source.path,
-            remedy="fetch or write it again",
-        )
+        raise source.error(f"damaged: a header of {n} vertices, {arcs} arcs and the mark {directed}")
     known = {".sg": (False,), ".wsg": (True,)}.get(source.extension, (False, True))
     sizes = tuple(_size(directed, n, arcs, weighted) for weighted in known)
-    check_size(source.path, len(source.data), sizes, f"{n} vertices and {arcs} arcs")
+    check_size(source, sizes, f"{n} vertices and {arcs} arcs")
     weighted = len(source.data) == _size(directed, n, arcs, True) and True in known
     offsets = source.section(_HEADER, n + 1, "<i8")
     start = _HEADER + 8 * (n + 1)
@@ -71,7 +67,7 @@ def read(source: Source) -> ArcList:
         targets, weights = pairs[:, 0], pairs[:, 1]
     else:
         targets, weights = source.section(start, arcs, "<i4"), None
-    return arcs_of_rows(source.path, offsets, targets, weights, directed=bool(directed))
+    return arcs_of_rows(source, offsets, targets, weights, directed=bool(directed))
 
 
 def write(graph: CSRGraph, stream: IO[bytes], extension: str) -> None:

@@ -131,8 +131,10 @@ def _properties(source: Source | None) -> _Said:
                 named.add(match[1])
                 values[match[2].decode("utf-8", "replace")] = value.strip().decode("utf-8", "replace"), number
     if len(named) != 1:
-        what = "describes several graphs" if named else "describes no graph: it lacks lines of graph.NAME.…"
-        raise GraphFormatError(what, path=source.path, remedy="give the properties of one Graphalytics graph")
+        raise source.error(
+            "describes several graphs" if named else "describes no graph: it lacks lines of graph.NAME.…",
+            "give the properties of one Graphalytics graph",
+        )
     return _Said(values, source.path)
 
 
@@ -148,7 +150,7 @@ def _file(source: Source, said: _Said, kind: str) -> str:
     found = _beside(source.path, ending)
     if found is None:
         missing = os.path.basename(name or f"{_stem(source.path)}{ending}")
-        raise GraphFormatError(f"its file {missing} is not beside it", path=source.path, remedy="put it there")
+        raise source.error(f"its file {missing} is not beside it", "put it there")
     return found
 
 
@@ -169,23 +171,21 @@ def _ids(source: Source, said: _Said) -> NDArray[np.int64]:
             try:
                 numbers.append(integer(words_of(line)[0], "vertex id"))  # what follows is the vertex' properties
             except ValueError as error:
-                raise GraphFormatError(str(error), path=source.path, line=number, remedy="mend that line") from None
+                raise source.error(str(error), "mend that line", line=number) from None
         if numbers and not 0 <= min(numbers) <= max(numbers) < 2**63:
-            raise GraphFormatError(
-                "a vertex id that is negative or needs more than 63 bits", path=source.path, remedy="renumber them"
-            )
+            raise source.error("a vertex id that is negative or needs more than 63 bits", "renumber them")
         parts.append(np.array(numbers, np.int64))
         source.require(16 * sum(map(len, parts)))
     ids = np.concatenate(parts) if parts else np.zeros(0, np.int64)
     if len(ids) and int(ids.min()) < 0:
-        raise GraphFormatError(f"a negative vertex id: {ids.min()}", path=source.path, remedy="renumber them")
+        raise source.error(f"a negative vertex id: {ids.min()}", "renumber them")
     if (ids[1:] <= ids[:-1]).any():
         ids = np.sort(ids)
         twice = ids[1:][ids[1:] == ids[:-1]]
         if len(twice):
-            raise GraphFormatError(f"lists the vertex {twice[0]} twice", path=source.path, remedy="mend the file")
+            raise source.error(f"lists the vertex {twice[0]} twice", "mend the file")
     _check_count(said, "meta.vertices", len(ids), "vertices", source.path)
-    check_vertices(source.path, len(ids), remedy="use a machine with more")
+    check_vertices(source, len(ids), remedy="use a machine with more")
     return ids
 
 
@@ -225,8 +225,9 @@ def _numbered(
         bad = np.flatnonzero(np.append(ids, -1)[numbers] != named)
     if len(bad):
         lines = [number for number, _ in data_lines(source.blocks(), b"#")]
-        what = f"the vertex {named[bad[0]]} is not in the file of vertices"
-        raise GraphFormatError(what, path=source.path, line=lines[int(bad[0])], remedy="mend that line")
+        raise source.error(
+            f"the vertex {named[bad[0]]} is not in the file of vertices", "mend that line", line=lines[int(bad[0])]
+        )
     return numbers
 
 

@@ -8,7 +8,6 @@ Source: Wang et al. 2016, Gunrock (the essentials library's binary CSR).
 
 from __future__ import annotations
 
-from gpugraph.errors import GraphFormatError
 from gpugraph.graph.build import ArcList
 from gpugraph.graph.formats.base import Format, arcs_of_rows
 from gpugraph.graph.formats.input_file import Source
@@ -33,16 +32,15 @@ def read(source: Source) -> ArcList:
         GraphFormatError: the size does not fit, or the rows are damaged.
     """
     if not fits(source):
-        raise GraphFormatError(
+        raise source.error(
             f"a .csr file, but neither gpugraph's (it does not begin with GPUGRAPH) nor Gunrock's ({_seen(source)})",
-            path=source.path,
-            remedy="fetch or write it again, or name its format with --input-format",
+            "fetch or write it again, or name its format with --input-format",
         )
     rows, arcs = source.field(0, "<i4", "rows"), source.field(8, "<i4", "arcs")
     offsets = source.section(12, rows + 1, "<i4")
     targets = source.section(12 + 4 * (rows + 1), arcs, "<i4")
     weights = source.section(12 + 4 * (rows + 1 + arcs), arcs, "<f4")
-    return arcs_of_rows(source.path, offsets, targets, weights)
+    return arcs_of_rows(source, offsets, targets, weights)
 
 
 def _seen(source: Source) -> str:

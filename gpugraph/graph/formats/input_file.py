@@ -30,6 +30,8 @@ READ_BYTES = 1 << 24
 """Up to here a copy of a file takes less than a twentieth of the shortest command, and nobody can write into it."""
 PEEK_BYTES = 1 << 17
 """What is read to look at the first lines."""
+AGAIN = "fetch or write it again"
+"""The remedy for a file that is damaged."""
 
 Progress = Callable[[int, int], None]
 """Called with the bytes read so far and the bytes there are."""
@@ -116,7 +118,7 @@ class Source:
         except (OSError, ValueError) as error:  # ValueError: a path with a zero byte
             raise unreadable(given, error) from error
         if not self._bytes:
-            raise GraphFormatError("the file is empty", path=self.path, remedy="fetch or write it again")
+            raise self.error("the file is empty")
         self.codec = codec_of_content(head, given)
         self.device = None if self._held is not None else device
         self._told = told
@@ -142,9 +144,7 @@ class Source:
         source = Source(self._file, told=self._told)
         if source._state != self._state:
             source.close()
-            raise GraphFormatError(
-                "was changed since it was read", path=self.path, remedy="read it again when nothing writes to it"
-            )
+            raise self.error("was changed since it was read", "read it again when nothing writes to it")
         return source
 
     @cached_property
@@ -192,6 +192,10 @@ class Source:
                 what = f"gave {in_units(len(content))} and has not ended; {in_units(4 * most)} of memory are available"
                 raise OutOfMemory(what, where=self.path, remedy="write it to a file, and name that")
         return bytes(content)
+
+    def error(self, what: str, remedy: str | None = AGAIN, line: int | None = None) -> GraphFormatError:
+        """Return the error that says what is wrong with the file, in a line if that is known."""
+        return GraphFormatError(what, path=self.path, line=line, remedy=remedy)
 
     def require(self, needed: int) -> None:
         """Refuse a file that needs more memory than there is, before it is taken.
@@ -305,11 +309,7 @@ class Source:
         """
         size = np.dtype(dtype).itemsize
         if offset + size > len(self.data):
-            raise GraphFormatError(
-                f"cut short in its header: {len(self.data)} bytes end before {what}",
-                path=self.path,
-                remedy="fetch or write it again",
-            )
+            raise self.error(f"cut short in its header: {len(self.data)} bytes end before {what}")
         return int(self.data[offset : offset + size].view(dtype)[0])
 
     def section(self, offset: int, count: int, dtype: str) -> NDArray[Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpugraph.compression import strip_suffix
-from gpugraph.errors import GraphFormatError, InputError, unknown_name
+from gpugraph.errors import InputError, unknown_name
 from gpugraph.graph.formats.base import Format
 from gpugraph.graph.formats.dimacs import FORMAT as DIMACS
 from gpugraph.graph.formats.ecl import FORMAT as ECL
@@ -95,11 +95,7 @@ def recognise(source: Source) -> Format:
     if not binary and looks_numeric(head):
         return EDGE_LIST
     tried = ", ".join(form.title for form in FORMATS)
-    raise GraphFormatError(
-        "its format is not recognised",
-        path=source.path,
-        remedy=f"name it with --input-format; known are {tried}",
-    )
+    raise source.error("its format is not recognised", f"name it with --input-format; known are {tried}")
 
 
 def for_output(name: str) -> Format:

@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from gpugraph.errors import GraphFormatError
-from gpugraph.graph.formats.input_file import Block
+from gpugraph.graph.formats.input_file import Block, Source
 
 _TO_SPACE = bytes.maketrans(b"\t,\v\f", b"    ")
 _GAPS = b" \t,\v\f\r"
@@ -125,7 +124,7 @@ def after(blocks: Iterator[Block], line: int) -> Iterator[Block]:
             yield line + 1, block[int(ends[line - first]) + 1 :]
 
 
-def header_count(word: bytes, what: str, path: str, line: int) -> int:
+def header_count(source: Source, word: bytes, what: str, line: int) -> int:
     """Return a count out of a header.
 
     Raises:
@@ -134,7 +133,7 @@ def header_count(word: bytes, what: str, path: str, line: int) -> int:
     try:
         value = integer(word, what)
     except ValueError as error:
-        raise GraphFormatError(str(error), path=path, line=line, remedy="mend the header") from None
+        raise source.error(str(error), "mend the header", line) from None
     if value < 0:
-        raise GraphFormatError(f"a negative {what}: {value}", path=path, line=line, remedy="mend the header")
+        raise source.error(f"a negative {what}: {value}", "mend the header", line)
     return value

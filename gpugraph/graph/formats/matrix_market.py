@@ -19,7 +19,6 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.errors import GraphFormatError
 from gpugraph.graph.build import ArcList
 from gpugraph.graph.chunks import even_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
@@ -49,35 +48,30 @@ def read(source: Source) -> ArcList:
     kind, symmetric = _banner(source)
     found, _ = peek(source.blocks(PEEK_BYTES), b"%", 1)
     if not found:
-        raise GraphFormatError("ends before its size line", path=source.path, remedy="fetch the file again")
+        raise source.error("ends before its size line", "fetch the file again")
     line, fields = found[0]
     if len(fields) != 3:
-        raise GraphFormatError(
+        raise source.error(
             f"the size line has {len(fields)} fields instead of rows, columns and entries",
-            path=source.path,
+            "mend the size line",
             line=line,
-            remedy="mend the size line",
         )
     n, columns_, entries = (
-        header_count(word, f"number of {what}", source.path, line)
+        header_count(source, word, f"number of {what}", line)
         for word, what in zip(fields, ("rows", "columns", "entries"), strict=True)
     )
     if n != columns_:
-        raise GraphFormatError(
-            f"a matrix of {n} rows and {columns_} columns is no graph",
-            path=source.path,
-            line=line,
-            remedy="only square matrices are",
+        raise source.error(
+            f"a matrix of {n} rows and {columns_} columns is no graph", "only square matrices are", line=line
         )
-    check_vertices(source.path, n, line)
+    check_vertices(source, n, line)
     rows = Rows(kind != b"pattern", comments=b"%", real=kind in (b"real", b"double"), low=1, high=n)
     columns = read_rows(source, rows, line, source.device)
     if columns.count != entries:
-        raise GraphFormatError(
+        raise source.error(
             f"the size line promises {entries} entries, the file lists {columns.count}",
-            path=source.path,
+            "fetch the file again or mend the size line",
             line=line,
-            remedy="fetch the file again or mend the size line",
         )
     return _arcs(source, columns, rows, n, symmetric)
 
@@ -87,11 +81,10 @@ def _banner(source: Source) -> tuple[bytes, bool]:
     line = source.head.split(b"\n", 1)[0].lower()
     words = line.split()
     if not sniff(source.head) or len(words) != 5:
-        raise GraphFormatError(
+        raise source.error(
             f"the first line {shown(line.strip())} is no Matrix Market banner",
-            path=source.path,
+            "it should read like '%%MatrixMarket matrix coordinate real general'",
             line=1,
-            remedy="it should read like '%%MatrixMarket matrix coordinate real general'",
         )
     matrix, layout, kind, symmetry = words[1:]
     for word, known, remedy in (
@@ -101,12 +94,7 @@ def _banner(source: Source) -> tuple[bytes, bool]:
         (symmetry, (b"general", b"symmetric"), "store it as general, with the weights that are meant"),
     ):
         if word not in known:
-            raise GraphFormatError(
-                f"a Matrix Market file of kind {shown(word)} is not supported",
-                path=source.path,
-                line=1,
-                remedy=remedy,
-            )
+            raise source.error(f"a Matrix Market file of kind {shown(word)} is not supported", remedy, line=1)
     return kind, symmetry == b"symmetric"
 
 
@@ -151,12 +139,11 @@ def _refuse_contradiction(source: Source, tails: NDArray[Any], heads: NDArray[An
     if not len(bad):
         return
     first, second = sorted((int(order[bad[0]]), int(order[bad[0] + 1])))
-    raise GraphFormatError(
+    raise source.error(
         f"declared symmetric, but ({tails[second] + 1}, {heads[second] + 1}) is {weights[second]} "
         f"and ({tails[first] + 1}, {heads[first] + 1}) is {weights[first]}",
-        path=source.path,
+        "mend the entry, or declare the matrix general and convert it with --symmetrize",
         line=_line_of_entry(source, second),
-        remedy="mend the entry, or declare the matrix general and convert it with --symmetrize",
     )
 
 

@@ -22,7 +22,6 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.errors import GraphFormatError
 from gpugraph.graph.build import ARC_BYTES, ArcList, narrow_weights
 from gpugraph.graph.formats.base import Format, check_vertices, numbered_from_one
 from gpugraph.graph.formats.input_file import Block, Source
@@ -46,16 +45,13 @@ def read(source: Source) -> ArcList:
         tails, heads, weights = _columns(lengths, numbers, vertices, before, weighted)
     except ValueError:
         _diagnose(source, line, vertices, before, weighted)
-        raise GraphFormatError(
-            "cannot be read as METIS", path=source.path, remedy="name its format with --input-format, or correct it"
-        ) from None
+        raise source.error("cannot be read as METIS", "name its format with --input-format, or correct it") from None
     loops = int((tails == heads).sum())
     if len(tails) not in (2 * edges, 2 * edges - loops, 2 * edges + loops):
-        raise GraphFormatError(
+        raise source.error(
             f"the header promises {edges} edges, so {2 * edges} neighbours; the lines hold {len(tails)}",
-            path=source.path,
+            "fetch the file again or mend the header",
             line=line,
-            remedy="fetch the file again or mend the header",
         )
     return ArcList(
         tails,
@@ -71,20 +67,19 @@ def _header(source: Source) -> tuple[int, int, int, int, bool]:
     """Return header line, vertices, edges, numbers before the neighbours, whether edges have weights."""
     found, _ = peek(source.blocks(), b"%", 1)
     if not found:
-        raise GraphFormatError("ends before its header", path=source.path, remedy="fetch the file again")
+        raise source.error("ends before its header", "fetch the file again")
     line, fields = found[0]
     if not 2 <= len(fields) <= 4 or (len(fields) > 2 and not _FORMAT.match(fields[2])):
-        raise GraphFormatError(
+        raise source.error(
             "the header is not 'vertices edges [format [weights a vertex]]'",
-            path=source.path,
+            "mend the header, or name the format with --input-format",
             line=line,
-            remedy="mend the header, or name the format with --input-format",
         )
-    vertices = header_count(fields[0], "number of vertices", source.path, line)
-    edges = header_count(fields[1], "number of edges", source.path, line)
-    check_vertices(source.path, vertices, line)
+    vertices = header_count(source, fields[0], "number of vertices", line)
+    edges = header_count(source, fields[1], "number of edges", line)
+    check_vertices(source, vertices, line)
     sizes, vertex_weights, edge_weights = (fields[2] if len(fields) > 2 else b"0").zfill(3)
-    per_vertex = header_count(fields[3], "number of weights a vertex", source.path, line) if len(fields) > 3 else 1
+    per_vertex = header_count(source, fields[3], "number of weights a vertex", line) if len(fields) > 3 else 1
     before = (sizes == ord("1")) + (per_vertex if vertex_weights == ord("1") else 0)
     return line, vertices, edges, before, edge_weights == ord("1")
 
@@ -160,13 +155,12 @@ def _diagnose(source: Source, header: int, vertices: int, before: int, weighted:
         try:
             _check_line(line, lines, vertices, before, weighted)
         except ValueError as error:
-            raise GraphFormatError(str(error), path=source.path, line=number, remedy="mend that line") from None
+            raise source.error(str(error), "mend that line", line=number) from None
     if lines < vertices:
-        raise GraphFormatError(
+        raise source.error(
             f"ends after the lines of {lines} of {vertices} vertices",
-            path=source.path,
+            "fetch the file again; an isolated vertex has an empty line",
             line=max(number, header),
-            remedy="fetch the file again; an isolated vertex has an empty line",
         )
 
 

@@ -57,7 +57,7 @@ def read(source: Source) -> CSRGraph:
     """
 
     def refuse(what: str, remedy: str = "fetch or write it again") -> GraphFormatError:
-        return GraphFormatError(what, path=source.path, remedy=remedy)
+        return source.error(what, remedy)
 
     data = source.data
     if len(data) < _HEADER.size:
@@ -74,7 +74,7 @@ def read(source: Source) -> CSRGraph:
         raise refuse(f"damaged: targets of {_CODES[target_code][1:]} do not belong to {vertices} vertices")
     sizes = np.dtype(_CODES[target_code]).itemsize, np.dtype(_CODES[weight_code]).itemsize
     at_offsets, at_targets, at_weights, end = _layout(vertices, arcs, *sizes)
-    check_size(source.path, len(data), end, f"{vertices} vertices and {arcs} arcs")
+    check_size(source, end, f"{vertices} vertices and {arcs} arcs")
     directed = bool(flags & 1)
     if not directed and arcs % 2:
         raise refuse(f"damaged: undirected, but with an odd number of arcs, {arcs}")

@@ -41,8 +41,8 @@ def read(source: Source) -> ArcList:
         return _matrix(source, archive)
 
 
-def _damaged(path: str, what: str) -> GraphFormatError:
-    return GraphFormatError(f"a damaged .npz, or not SciPy's: {what}", path=path, remedy=_REMEDY)
+def _damaged(source: Source, what: str) -> GraphFormatError:
+    return source.error(f"a damaged .npz, or not SciPy's: {what}", _REMEDY)
 
 
 def _array(source: Source, archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
@@ -55,7 +55,7 @@ def _array(source: Source, archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
         try:
             return read_array(archive, name, source.require)
         except NoPlainArrayError as error:
-            raise _damaged(source.path, str(error)) from error
+            raise _damaged(source, str(error)) from error
 
 
 class NoPlainArrayError(ValueError):
@@ -97,37 +97,32 @@ def read_array(archive: zipfile.ZipFile, name: str, require: Callable[[int], Non
 
 
 def _matrix(source: Source, archive: zipfile.ZipFile) -> ArcList:
-    path = source.path
-    kind = _format(path, _array(source, archive, "format"))
+    kind = _format(source, _array(source, archive, "format"))
     wanted = ("shape", "row", "col") if kind == "coo" else ("shape", "indices", "indptr")
     shape, first, second = (_array(source, archive, name) for name in wanted)
     if shape.shape != (2,) or any(a.dtype.kind not in "iu" or a.ndim != 1 for a in (shape, first, second)):
-        raise _damaged(path, "its indices are no integers")
+        raise _damaged(source, "its indices are no integers")
     n = int(shape[0])
     if n != int(shape[1]):
-        raise GraphFormatError(
-            f"a matrix of {n} rows and {int(shape[1])} columns is no graph",
-            path=path,
-            remedy="only square matrices are",
-        )
-    check_vertices(path, n)
-    weights = _weights(path, _array(source, archive, "data"))
+        raise source.error(f"a matrix of {n} rows and {int(shape[1])} columns is no graph", "only square matrices are")
+    check_vertices(source, n)
+    weights = _weights(source, _array(source, archive, "data"))
     arcs = len(first)
     if (weights is not None and len(weights) != arcs) or (kind == "coo" and len(second) != arcs):
-        raise _damaged(path, "its arrays differ in length")
+        raise _damaged(source, "its arrays differ in length")
     if kind == "coo":
         for ids in (first, second):
             if arcs and (int(ids.min()) < 0 or int(ids.max()) >= n):
-                raise _damaged(path, f"an index is out of range 0..{n - 1}")
+                raise _damaged(source, f"an index is out of range 0..{n - 1}")
         dtype = target_dtype(n)
-        return _summed(path, ArcList(first.astype(dtype), second.astype(dtype), weights, n))
+        return _summed(source, ArcList(first.astype(dtype), second.astype(dtype), weights, n))
     if len(second) != n + 1:
-        raise _damaged(path, f"{len(second)} row offsets do not belong to {n} vertices")
-    arcs_ = _summed(path, arcs_of_rows(path, second, first, weights).on_host())
+        raise _damaged(source, f"{len(second)} row offsets do not belong to {n} vertices")
+    arcs_ = _summed(source, arcs_of_rows(source, second, first, weights).on_host())
     return replace(arcs_, tails=arcs_.heads, heads=arcs_.tails) if kind == "csc" else arcs_
 
 
-def _summed(path: str, arcs: ArcList) -> ArcList:
+def _summed(source: Source, arcs: ArcList) -> ArcList:
     """Return arcs with repeated entries summed, which is what they mean to SciPy."""
     same = arcs.tails[1:] == arcs.tails[:-1]
     if bool(((arcs.tails[1:] > arcs.tails[:-1]) | (same & (arcs.heads[1:] > arcs.heads[:-1]))).all()):
@@ -138,10 +133,10 @@ def _summed(path: str, arcs: ArcList) -> ArcList:
     try:
         return summed(replace(arcs, weights=arcs.weights_or_ones), pattern=pattern)
     except InputError as error:
-        raise placed(error, path) from error
+        raise placed(error, source.path) from error
 
 
-def _format(path: str, value: NDArray[Any]) -> str:
+def _format(source: Source, value: NDArray[Any]) -> str:
     """Return the kind of matrix.
 
     Raises:
@@ -150,22 +145,22 @@ def _format(path: str, value: NDArray[Any]) -> str:
     item = value.reshape(-1)[0] if value.size == 1 else b"?"
     kind = item.decode("ascii", "replace") if isinstance(item, bytes) else str(item)
     if kind not in ("csr", "csc", "coo"):
-        raise _damaged(path, f"a matrix of format {kind!r}; save it as csr")
+        raise _damaged(source, f"a matrix of format {kind!r}; save it as csr")
     return kind
 
 
-def _weights(path: str, data: NDArray[Any]) -> NDArray[Any] | None:
+def _weights(source: Source, data: NDArray[Any]) -> NDArray[Any] | None:
     """Return the weights in a dtype of gpugraph; booleans are a pattern."""
     if data.ndim != 1 or data.dtype.kind not in "biuf":
-        raise _damaged(path, f"weights of dtype {data.dtype}; integers and reals are known")
+        raise _damaged(source, f"weights of dtype {data.dtype}; integers and reals are known")
     if data.dtype.kind == "b":
         return None
     if data.dtype.kind in "iu":
         return narrow_weights(data)
     if data.dtype.itemsize > 8:
-        raise _damaged(path, f"weights of dtype {data.dtype}; save them as float64")
+        raise _damaged(source, f"weights of dtype {data.dtype}; save them as float64")
     weights = data.astype(np.float32 if data.dtype.itemsize <= 4 else np.float64)
-    refuse_nan(path, weights)
+    refuse_nan(source, weights)
     return weights
 
 

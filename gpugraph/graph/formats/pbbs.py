@@ -13,7 +13,6 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.errors import GraphFormatError
 from gpugraph.graph.build import ArcList, narrow_weights
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.formats.base import Format, arcs_of_rows, check_vertices
@@ -36,22 +35,20 @@ def read(source: Source) -> ArcList:
     """
     words = b"".join(source.chunks()).removeprefix(b"\xef\xbb\xbf").split()
     if not words or words[0] not in _HEADS:
-        what = "does not begin with AdjacencyGraph or WeightedAdjacencyGraph"
-        raise GraphFormatError(what, path=source.path, line=1, remedy="fetch or write it again")
+        raise source.error("does not begin with AdjacencyGraph or WeightedAdjacencyGraph", line=1)
     weighted = _HEADS[words[0]]
     n, arcs = _numbers(source, words, 1, 3).tolist() if len(words) > 2 else (-1, -1)
-    check_vertices(source.path, min(n, arcs))
-    check_vertices(source.path, n)
+    check_vertices(source, min(n, arcs))
+    check_vertices(source, n)
     expected = 3 + n + arcs * (1 + weighted)
     if len(words) != expected:
-        what = f"{n} vertices and {arcs} arcs take {expected} words, the file has {len(words)}"
-        raise GraphFormatError(what, path=source.path, remedy="fetch or write it again")
+        raise source.error(f"{n} vertices and {arcs} arcs take {expected} words, the file has {len(words)}")
     offsets = np.append(_numbers(source, words, 3, 3 + n), arcs)
     targets = _numbers(source, words, 3 + n, 3 + n + arcs)
     weights = _numbers(source, words, 3 + n + arcs, expected, reals=True) if weighted else None
     if weights is not None and weights.dtype.kind != "f":
         weights = narrow_weights(weights)
-    return arcs_of_rows(source.path, offsets, targets, weights)
+    return arcs_of_rows(source, offsets, targets, weights)
 
 
 def _numbers(source: Source, words: list[bytes], start: int, stop: int, *, reals: bool = False) -> NDArray[Any]:
@@ -65,10 +62,9 @@ def _numbers(source: Source, words: list[bytes], start: int, stop: int, *, reals
         return numbers
     place = next(i for i in range(start, stop) if not _reads(words[i], float if reals else int))
     text = words[place][:40].decode("utf-8", "replace")
-    raise GraphFormatError(
+    raise source.error(
         f"word {place + 1}, '{text}', is no {'number' if reals else 'integer'}",
-        path=source.path,
-        remedy="correct the word, or write the file again",
+        "correct the word, or write the file again",
     )
 
 

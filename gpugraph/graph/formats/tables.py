@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.errors import GraphFormatError, InputError, placed, reading, unknown_name
+from gpugraph.errors import InputError, placed, reading, unknown_name
 from gpugraph.graph.build import ArcList, narrow_weights
 from gpugraph.graph.formats.base import Format, check_vertices, refuse_nan
 from gpugraph.graph.formats.columns import rounded_weights
-from gpugraph.graph.formats.input_file import HEAD_BYTES, Source
+from gpugraph.graph.formats.input_file import AGAIN, HEAD_BYTES, Source
 from gpugraph.graph.formats.lines import tidy
 from gpugraph.graph.formats.text import arrow_reader
 from gpugraph.graph.from_python import arcs_of_object, weights_by_name, weights_of
@@ -71,7 +71,7 @@ def read_table(source: Source) -> ArcList:
         text = tidy(text, b"").lstrip(b"\n")
         first = text.split(b"\n", 1)[0]
     if not first.strip():
-        raise GraphFormatError("lists no edges", path=source.path, remedy="fetch or write it again")
+        raise source.error("lists no edges")
     with reading(source.path, "mend its first line"):
         fields = next(csv.reader([first.decode("utf-8", "replace").strip()], delimiter=delimiter))
     names, wanted = _header(source, [field.strip() for field in fields])
@@ -102,12 +102,12 @@ def read_parquet(source: Source) -> ArcList:
     """
     from pyarrow import parquet
 
-    with reading(source.path, "fetch or write it again"):
+    with reading(source.path, AGAIN):
         file = parquet.ParquetFile(arrow_reader(source.data.tobytes()))
         names = [field.name for field in file.schema_arrow]
     wanted = _chosen(source, names, [name for name in source.columns.split(",") if name])
     source.require(sum(file.metadata.row_group(i).total_byte_size for i in range(file.num_row_groups)))
-    with reading(source.path, "fetch or write it again"):
+    with reading(source.path, AGAIN):
         table = file.read(columns=wanted)
     return _arcs_of_columns(source, [table[name] for name in wanted])
 
@@ -125,11 +125,10 @@ def _header(source: Source, fields: Sequence[str]) -> tuple[list[str] | None, li
     if titled or (len(fields) > 2 and not _is_number(fields[2])):
         return list(fields), []
     if source.extension in (".csv", ".tsv") and len(fields) == 2:
-        raise GraphFormatError(
+        raise source.error(
             f"'{','.join(fields)}' may be an edge, or the names of the columns",
-            path=source.path,
+            f"say which: --columns 1,2 if it is an edge, --columns {','.join(fields)} if not",
             line=1,
-            remedy=f"say which: --columns 1,2 if it is an edge, --columns {','.join(fields)} if not",
         )
     return None, []
 
@@ -147,14 +146,15 @@ def _chosen(source: Source, names: Sequence[str], wanted: Sequence[str]) -> list
     if not wanted:
         if len(names) not in (2, 3):
             few = ", ".join(names[:8]) + ("…" if len(names) > 8 else "")
-            what = f"has {len(names)} columns: {few}"
-            raise GraphFormatError(what, path=source.path, remedy=f"say which of them: --columns {','.join(names[:3])}")
+            raise source.error(
+                f"has {len(names)} columns: {few}", f"say which of them: --columns {','.join(names[:3])}"
+            )
         wanted = names
     for name in wanted:
         if name not in names:
             raise placed(unknown_name("column", name, names), source.path)
         if names.count(name) > 1:
-            raise GraphFormatError(f"has two columns '{name}'", path=source.path, remedy="give them different names")
+            raise source.error(f"has two columns '{name}'", "give them different names")
     if len(wanted) not in (2, 3) or len(set(wanted)) < len(wanted):
         raise InputError(f"--columns {','.join(wanted)} makes no edges", where=source.path, remedy=_REMEDY)
     return list(wanted)
@@ -171,8 +171,9 @@ def _arcs_of_columns(source: Source, columns: Sequence[Any]) -> ArcList:
             absent = pc.or_(absent, pc.fill_null(pc.equal(column, ""), True))
         if pc.any(absent).as_py():
             row = int(np.argmax(absent.to_numpy())) + 1
-            what = f"row {row} has nothing in column {place + 1} of those taken"
-            raise GraphFormatError(what, path=source.path, remedy="fill it in, or leave the row out")
+            raise source.error(
+                f"row {row} has nothing in column {place + 1} of those taken", "fill it in, or leave the row out"
+            )
     weights = _weights(source, columns[2]) if len(columns) == 3 else None
     return _arcs(source, _ids(source, columns[:2]), weights)
 
@@ -190,7 +191,7 @@ def _ids(source: Source, columns: Sequence[Any]) -> NDArray[Any] | tuple[list[st
     if not pa.types.is_string(both.type):
         numbers: NDArray[np.int64] = both.to_numpy()
         if len(numbers) and int(numbers.min()) < 0:
-            raise GraphFormatError(f"a negative vertex id: {int(numbers.min())}", path=source.path, remedy="mend it")
+            raise source.error(f"a negative vertex id: {int(numbers.min())}", "mend it")
         return numbers
     coded = both.combine_chunks().dictionary_encode()
     words = np.array(coded.dictionary.to_pylist() or [""], str)[: len(coded.dictionary)]
@@ -238,16 +239,17 @@ def _weights(source: Source, column: Any) -> NDArray[Any]:
                     place = middle
                 except pa.ArrowInvalid:
                     end = middle
-            what = f"row {place + 1}: the weight '{column[place].as_py()[:32]}' is not a number"
-            raise GraphFormatError(what, path=source.path, remedy="mend it, or name another column with --columns")
+            raise source.error(
+                f"row {place + 1}: the weight '{column[place].as_py()[:32]}' is not a number",
+                "mend it, or name another column with --columns",
+            )
     numbers = column.to_numpy()
     if numbers.dtype.kind not in "iuf":
-        what = f"weights of type {column.type}"
-        raise GraphFormatError(what, path=source.path, remedy="name a column of numbers with --columns")
+        raise source.error(f"weights of type {column.type}", "name a column of numbers with --columns")
     if numbers.dtype.kind in "iu":
         return narrow_weights(numbers)
     weights: NDArray[Any] = numbers.astype(np.float32 if numbers.dtype == np.float32 else np.float64)
-    refuse_nan(source.path, weights)
+    refuse_nan(source, weights)
     return weights
 
 
@@ -274,7 +276,7 @@ def _arcs(
             what = f"has the id {largest - 1}, but {vertices} vertices are told"
             raise InputError(what, where=source.path, remedy="give a larger --vertices")
         numbers, names = numbers - base, np.arange(1, vertices + 1) if base else None
-    check_vertices(source.path, vertices, remedy="check the ids, or use a machine with more")
+    check_vertices(source, vertices, remedy="check the ids, or use a machine with more")
     half = len(numbers) // 2
     return ArcList(numbers[:half], numbers[half:], weights, vertices, vertex_names=names)
 
@@ -307,7 +309,7 @@ def read_attributes(source: Source) -> ArcList:
             edges.append(attributes)
         except (ValueError, SyntaxError, MemoryError, RecursionError) as error:
             what = str(error) if found is None else f"'{found[3][:50]}' are no attributes"
-            raise GraphFormatError(what, path=source.path, line=number, remedy="mend that line") from None
+            raise source.error(what, "mend that line", line=number) from None
         for column, word in zip(ends, found.groups(), strict=False):
             column.append(word)
     columns = [pa.chunked_array([pa.array(column, pa.string())]) for column in ends]
