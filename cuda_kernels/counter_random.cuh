@@ -8,7 +8,7 @@ the same bit for bit whoever makes it.  All arithmetic is on unsigned 64-bit int
     Shuffle        a bijection of 0..2^bits - 1, made of odd multipliers and shifts
     nth_distinct   the j-th of a pseudo-random order of 0..size-1: a shuffle, walked until it lands inside
 
-The host's side, which gives the same bits, is gpugraph/graph/generators/__init__.py.
+The host's side, which gives the same bits, is gpugraph/graph/counter_random.py.
 
 Source: G. L. Steele, D. Lea, C. H. Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014; J. Black,
 P. Rogaway, "Ciphers with arbitrary finite domains", CT-RSA 2002, section 3 (walking along a cycle back into the

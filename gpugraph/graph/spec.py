@@ -29,7 +29,8 @@ import numpy as np
 from gpugraph.errors import InputError, unknown_name
 from gpugraph.graph.csr import WEIGHT_DTYPES, target_dtype
 from gpugraph.graph.drawn import drawn_spec
-from gpugraph.graph.families import FAMILIES, MOST, ORDERS, Family, Parameter, Size
+from gpugraph.graph.families import FAMILIES, ORDERS
+from gpugraph.graph.generators.family import MOST, Family, Parameter, Size
 
 _INTEGER = re.compile(r"[+-]?\d{1,20}")
 _POWER = re.compile(r"([+-]?)2\^(\d{1,2})")
@@ -42,14 +43,14 @@ _DRAWN = Family(
     "drawn",
     "the spec that a number draws",
     "drawn:7",
-    ("number",),
     (
         Parameter("number", "which", required=True, low=0),
         Parameter("least", "vertices at least", default=2**17, low=16, high=2**30),
         Parameter("most", "vertices at most", default=2**24, low=16, high=2**30),
     ),
     lambda _: Size(0, 0, 0),
-    "",
+    lambda *_: None,
+    places=1,
 )
 
 

@@ -10,15 +10,22 @@ distance, vertex) are its neighbours, the squared distance being fma(dx, dx, dy 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gpugraph.compiled import njit
+from gpugraph.devices.base import Array, covering_grid
+from gpugraph.devices.kernel_file import KernelFile
 from gpugraph.graph.chunks import Runner
-from gpugraph.graph.families import Values
-from gpugraph.graph.generators import hash64
+from gpugraph.graph.counter_random import hash64
+from gpugraph.graph.device_rows import BLOCK, INDICES
+from gpugraph.graph.generators.family import Family, Launches, Parameter, Size, Values, edges
 
+if TYPE_CHECKING:
+    from gpugraph.graph.device_build import Rows
+
+_FILE = KernelFile("generate_knn.cu", INDICES)
 _CHUNK = 1 << 14
 
 
@@ -83,11 +90,20 @@ def _distances(start: int, stop: int, begin: int, k: int, n: int, x: Any, y: Any
         weights[e] = 1 + np.int64(min(2.0e9, np.sqrt(dx * dx + dy * dy) * scale * 1e6))
 
 
-def arcs_of_knn(values: Values, seed: int, run: Runner) -> Any:
-    """Return the edges of ``knn``, one-sided, those that two points have in common twice."""
+def _shape(values: Values) -> tuple[int, int, int]:
+    """Return the points, the neighbours of each, and the cells on a side."""
     n = values["n"]
-    k = min(values["k"], n - 1)
-    cells = max(1, int(np.sqrt(n / 2.0)))
+    return n, min(values["k"], n - 1), max(1, int(np.sqrt(n / 2.0)))
+
+
+def _size(values: Values) -> Size:
+    n, k, _ = _shape(values)
+    return edges(n, n * k, scratch_bytes=40 * n)
+
+
+def _arcs(values: Values, seed: int, run: Runner) -> Any:
+    """Return the edges, those that two points have in common twice."""
+    n, k, cells = _shape(values)
     x, y, cell = np.empty(n, np.float32), np.empty(n, np.float32), np.empty(n, np.int64)
     run(lambda lo, hi: _points(lo, hi, cells, np.uint64(seed), x, y, cell), n, "placing points", whole=True)
     order = np.argsort(cell, kind="stable")
@@ -105,3 +121,46 @@ def arcs_of_knn(values: Values, seed: int, run: Runner) -> Any:
         whole=True,
     )
     return tails, heads, weights
+
+
+def _launch(on: Launches) -> None:
+    device, (n, k, cells) = on.device, _shape(on.values)
+    x, y, order = device.empty(n, np.float32), device.empty(n, np.float32), device.empty(n, np.uint64)
+    starts = device.empty(cells * cells + 1, np.int32)
+    device.require(8 * n * k)
+    heads, best = device.empty(n * k, np.int32), device.empty(n * k, np.float32)
+    size, lines = np.int64(n), np.int64(cells)
+
+    def launch(name: str, threads: int, *args: Any, index_bits: int | None = None) -> None:
+        kernel = _FILE.kernel(device, None if index_bits is None else {"INDEX_BITS": index_bits}, name)
+        kernel(covering_grid(device, threads, BLOCK), BLOCK, (size, *args))
+
+    launch("points", n, lines, on.seed, order)
+    device.sort(order)
+    launch("cells", cells * cells + 1, lines, order, starts)
+    launch("place", n, on.seed, order, x, y)
+    launch("nearest", n, np.int32(k), lines, starts, x, y, heads, best)
+    on.add("edges", n * k, np.int32(k), heads, file=_FILE)
+
+    def weigh(rows: Rows) -> Array:
+        weights = device.empty(rows.targets.size, on.dtype)
+        kind = np.int32(weights.dtype.itemsize), np.int32(weights.dtype.kind == "f")
+        bits = 8 * rows.offsets.dtype.itemsize
+        launch("weights", 32 * n, rows.offsets, rows.targets, x, y, *kind, weights, index_bits=bits)
+        return weights
+
+    on.weigh = weigh
+
+
+FAMILIES = (
+    Family(
+        "knn",
+        "random points in the unit square, each with its k nearest; weights are distances",
+        "knn:n=65536,k=8",
+        (Parameter("n", "points", required=True, low=2, high=2**31 - 1), Parameter("k", "neighbours", default=8)),
+        _size,
+        _arcs,
+        _launch,
+        weighted=False,
+    ),
+)

@@ -17,10 +17,11 @@ from typing import Any
 import numpy as np
 
 from gpugraph.compiled import njit
+from gpugraph.errors import InputError
 from gpugraph.graph.chunks import Runner
+from gpugraph.graph.counter_random import hash64, shuffle, shuffle_keys
 from gpugraph.graph.digest import mix
-from gpugraph.graph.families import Values
-from gpugraph.graph.generators import hash64, shuffle, shuffle_keys
+from gpugraph.graph.generators.family import SCALE, Family, Launches, Parameter, Size, Values, edges, probability
 
 
 @njit
@@ -47,10 +48,20 @@ def _draw(start: int, stop: int, begin: int, scale: int, seed: Any, limits: Any,
         heads[i - begin] = shuffle(v, k1, k2, mask, half)
 
 
-def arcs_of_rmat(values: Values, seed: int, run: Runner) -> Any:
-    """Return the edges of ``rmat``, one-sided: 2^scale * ef of them."""
+def _size(values: Values) -> Size:
+    a, b, c = (values[key] for key in "abc")
+    if a + b + c > 1:
+        raise InputError(f"a + b + c is {float(a + b + c):g}, more than 1", remedy="give shares that leave room for d")
+    return edges(1 << values["scale"], values["ef"] << values["scale"])
+
+
+def _limits(values: Values) -> list[int]:
     sums = (values["a"], values["a"] + values["b"], values["a"] + values["b"] + values["c"])
-    limits = np.array([int(p * 2**16 + Fraction(1, 2)) for p in sums], np.uint64)
+    return [int(p * 2**16 + Fraction(1, 2)) for p in sums]
+
+
+def _arcs(values: Values, seed: int, run: Runner) -> Any:
+    limits = np.array(_limits(values), np.uint64)
     samples = values["ef"] << values["scale"]
     begin, end = run.range_of(samples)
     tails, heads = run.empty(end - begin)
@@ -60,3 +71,26 @@ def arcs_of_rmat(values: Values, seed: int, run: Runner) -> Any:
         "drawing edges",
     )
     return tails, heads, None
+
+
+def _launch(on: Launches) -> None:
+    v = on.values
+    on.add("rmat", v["ef"] << v["scale"], on.rule, np.int32(v["scale"]), on.seed, *map(np.uint32, _limits(v)))
+
+
+FAMILIES = (
+    Family(
+        "rmat",
+        "recursive matrix graph, ids shuffled (the Graph500 parameters)",
+        "rmat:20,ef=16",
+        (
+            SCALE,
+            Parameter("ef", "edges drawn per vertex", default=16),
+            *(probability("a", "0.57"), probability("b", "0.19"), probability("c", "0.19")),
+        ),
+        _size,
+        _arcs,
+        _launch,
+        places=1,
+    ),
+)

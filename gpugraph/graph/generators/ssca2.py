@@ -17,6 +17,7 @@ generator; Kolganov 2015, section on the graphs tested.
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -24,27 +25,40 @@ from numpy.typing import NDArray
 
 from gpugraph.compiled import njit
 from gpugraph.graph.chunks import CHUNK, Runner
-from gpugraph.graph.families import Values, largest_clique
-from gpugraph.graph.generators import hash64, high_product, shuffle, shuffle_keys
+from gpugraph.graph.counter_random import hash64, hash64_of, high_product, shuffle, shuffle_keys, uncompiled
+from gpugraph.graph.generators.family import SCALE, Family, Launches, Parameter, Size, Values, edges, probability
 
 
-@njit
-def _clique_starts(n: int, largest: Any, seed: Any) -> Any:
-    """Return the (cliques+1,) first vertex of every clique, and n."""
-    base = hash64(seed + np.uint64(11))
-    starts = np.empty(1024, np.int64)
-    starts[0] = 0
-    count = 0
-    while starts[count] < n:
-        size = np.int64(high_product(hash64(base + np.uint64(count)), largest)) + 1
-        if count + 2 > len(starts):
-            grown = np.empty(2 * len(starts), np.int64)
-            for i in range(len(starts)):
-                grown[i] = starts[i]
-            starts = grown
-        starts[count + 1] = min(n, starts[count] + size)
-        count += 1
-    return starts[: count + 1]
+def _largest_clique(values: Values) -> int:
+    """Return M: sizes are uniform in 1..M, the average degree is 2(M − 1)/3."""
+    return int(values["clique"] if values["clique"] is not None else 3 * values["deg"] // 2 + 1)
+
+
+def _size(values: Values) -> Size:
+    n, clique = 1 << values["scale"], _largest_clique(values)
+    # Sizes uniform in 1..M: a vertex meets (2M + 1)/3 − 1 others in its clique, and about 2p edges leave it.
+    count = int(n * (Fraction(clique - 1, 3) + 2 * values["inter"])) + clique * clique
+    return edges(n, count, scratch_bytes=n * 24)
+
+
+def _cliques(values: Values, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the (cliques+1,) first vertex of every clique, and n; and the first edge inside every clique."""
+    vertices, largest = 1 << values["scale"], _largest_clique(values)
+    base = np.uint64(hash64_of(seed + 11))
+    pieces, total, count = [np.zeros(1, np.int64)], 0, 0
+    while total < vertices:
+        step = max(1024, 5 * (vertices - total) // (2 * (largest + 1)))
+        h = hash64_of(base + np.arange(count, count + step, dtype=np.uint64))
+        sizes = uncompiled(high_product)(h, np.uint64(largest)).astype(np.int64) + 1
+        ends = total + np.cumsum(sizes)
+        pieces.append(ends)
+        total, count = int(ends[-1]), count + step
+    starts = np.concatenate(pieces)
+    last = int(np.searchsorted(starts, vertices))
+    starts[last] = vertices
+    starts = starts[: last + 1]
+    sizes = np.diff(starts)
+    return starts, np.concatenate(([0], np.cumsum(sizes * (sizes - 1) // 2)))
 
 
 @njit
@@ -93,14 +107,11 @@ def _between(
     return count
 
 
-def arcs_of_ssca2(values: Values, seed: int, run: Runner) -> Any:
-    """Return the edges of ``ssca2``, one-sided."""
+def _arcs(values: Values, seed: int, run: Runner) -> Any:
     scale, key = values["scale"], np.uint64(seed)
     n, limit = 1 << scale, np.uint64(int(values["inter"] * 2**32))
-    starts: NDArray[np.int64] = _clique_starts(n, np.uint64(largest_clique(values)), key)
-    sizes = np.diff(starts)
-    inside = np.zeros(len(sizes) + 1, np.int64)
-    np.cumsum(sizes * (sizes - 1) // 2, out=inside[1:])
+    starts, inside = _cliques(values, seed)
+    cliques = len(starts) - 1
 
     def between(first: int, last: int, at: int, tails: Any, heads: Any) -> int:
         clique = int(np.searchsorted(starts, first, side="right")) - 1
@@ -108,16 +119,45 @@ def arcs_of_ssca2(values: Values, seed: int, run: Runner) -> Any:
 
     nothing = run.empty(0)
     counts = run(lambda lo, hi: between(lo, hi, 0, *nothing), n, "counting edges")
-    (begin, _), (clique, end) = run.range_of(n), run.range_of(len(sizes))
+    (begin, _), (clique, end) = run.range_of(n), run.range_of(cliques)
     inside = inside[: end + 1] - inside[clique]
     ends = np.cumsum([int(inside[-1]), *counts])
     tails, heads = run.empty(int(ends[-1]))
     run(
         lambda lo, hi: _inside(lo, hi, starts, inside, scale, key, tails, heads),
-        len(sizes),
+        cliques,
         "writing cliques",
-        chunk=max(1, int(CHUNK * len(sizes) // max(1, inside[-1]))),
+        chunk=max(1, int(CHUNK * cliques // max(1, inside[-1]))),
     )
     if len(tails) > inside[-1]:
         run(lambda lo, hi: between(lo, hi, int(ends[(lo - begin) // CHUNK]), tails, heads), n, "joining cliques")
     return tails, heads, None
+
+
+def _launch(on: Launches) -> None:
+    scale = on.values["scale"]
+    starts, inside = _cliques(on.values, int(on.seed))
+    common = (np.int32(scale), on.seed, np.int64(len(starts) - 1), on.device.upload(starts))
+    on.add("cliques", int(inside[-1]), *common, on.device.upload(inside))
+    limit = np.uint64(int(on.values["inter"] * 2**32))
+    on.add("bridges", (1 << scale) * max(scale - 1, 0) if limit else 0, *common, limit)
+    on.exact = False
+
+
+FAMILIES = (
+    Family(
+        "ssca2",
+        "cliques of bounded size joined by a few edges, ids shuffled",
+        "ssca2:18",
+        (
+            SCALE,
+            Parameter("deg", "average degree inside the cliques", default=32),
+            Parameter("clique", "greatest clique, instead of deg", high=2**20),
+            probability("inter", "0.1"),
+        ),
+        _size,
+        _arcs,
+        _launch,
+        places=1,
+    ),
+)

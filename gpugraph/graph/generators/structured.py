@@ -24,14 +24,21 @@ Source: Martín, Torres & Gavilanes 2009, CUDA solutions for the SSSP problem, s
 
 from __future__ import annotations
 
+from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from gpugraph.compiled import njit
+from gpugraph.errors import InputError
 from gpugraph.graph.chunks import CHUNK, Runner
-from gpugraph.graph.families import Values, edges_of_dense
-from gpugraph.graph.generators import bit_width, hash64, nth_distinct, shuffle_keys
+from gpugraph.graph.counter_random import bit_width, hash64, nth_distinct, shuffle_keys
+from gpugraph.graph.generators.family import FILE, Family, Launches, N, Parameter, Size, Values, edges
+
+
+def _complete_size(values: Values) -> Size:
+    return edges(values["n"], values["n"] * (values["n"] - 1) // 2)
 
 
 @njit
@@ -45,13 +52,21 @@ def _complete(first: int, last: int, begin: int, n: int, tails: Any, heads: Any)
             out += 1
 
 
-def arcs_of_complete(values: Values, seed: int, run: Runner) -> Any:
-    """Return the edges of ``complete``, one-sided."""
+def _complete_arcs(values: Values, seed: int, run: Runner) -> Any:
     n = values["n"]
     begin, end = run.range_of(n)
     tails, heads = run.empty(end * (2 * n - end - 1) // 2 - begin * (2 * n - begin - 1) // 2)
     run(lambda lo, hi: _complete(lo, hi, begin, n, tails, heads), n, "writing edges", chunk=max(1, CHUNK // n))
     return tails, heads, None
+
+
+def _complete_launch(on: Launches) -> None:
+    on.add("complete", on.values["n"] * (on.values["n"] - 1) // 2)
+
+
+def _dense_size(values: Values) -> Size:
+    n = values["n"]
+    return edges(n, int(max(n - 1, values["density"] * n * (n - 1) // 2)))
 
 
 @njit
@@ -72,9 +87,8 @@ def _pairs(start: int, stop: int, to: int, n: int, seed: Any, tails: Any, heads:
         heads[i + to] = r + 2
 
 
-def arcs_of_dense(values: Values, seed: int, run: Runner) -> Any:
-    """Return the edges of ``dense``, one-sided."""
-    n, m = values["n"], edges_of_dense(values)
+def _dense_arcs(values: Values, seed: int, run: Runner) -> Any:
+    n, m = values["n"], _dense_size(values).samples
     path, pairs = run.range_of(n - 1), run.range_of(m - (n - 1))
     length = path[1] - path[0]
     tails, heads = run.empty(length + pairs[1] - pairs[0])
@@ -86,6 +100,20 @@ def arcs_of_dense(values: Values, seed: int, run: Runner) -> Any:
     return tails, heads, None
 
 
+def _dense_launch(on: Launches) -> None:
+    on.add("dense", _dense_size(on.values).samples, np.int64(on.values["n"]), on.seed)
+
+
+def _tree_size(values: Values) -> Size:
+    return edges(values["n"], values["n"] - 1)
+
+
+def _tree_launch(on: Launches, shape: str) -> None:
+    n, hub = on.values["n"], on.values.get("hub", 0)
+    shape = "SHUFFLED_PATH" if on.values.get("shuffled") else shape
+    on.add("tree", n - 1, np.int32(FILE[shape]), np.int64(n), np.int64(hub), on.seed)
+
+
 @njit
 def _shuffle(start: int, stop: int, n: int, seed: Any, order: Any) -> None:
     """Write which vertices stand at the places [start, stop) behind vertex 0."""
@@ -95,8 +123,7 @@ def _shuffle(start: int, stop: int, n: int, seed: Any, order: Any) -> None:
         order[i + 1] = 1 + np.int64(nth_distinct(k1, k2, np.uint64(i), np.uint64(n - 1), bits))
 
 
-def arcs_of_path(values: Values, seed: int, run: Runner) -> Any:
-    """Return the edges of ``path``, one-sided."""
+def _path_arcs(values: Values, seed: int, run: Runner) -> Any:
     n = values["n"]
     order = np.arange(n, dtype=run.index)
     if values["shuffled"]:
@@ -105,9 +132,8 @@ def arcs_of_path(values: Values, seed: int, run: Runner) -> Any:
     return order[first:last], order[first + 1 : last + 1], None
 
 
-def arcs_of_ramp(values: Values, seed: int, run: Runner) -> Any:
-    """Return the edges of ``ramp``, one-sided."""
-    tails, heads, _ = arcs_of_path(values, seed, run)
+def _ramp_arcs(values: Values, seed: int, run: Runner) -> Any:
+    tails, heads, _ = _path_arcs(values, seed, run)
     n = values["n"]
     first, last = run.range_of(n - 1)
     return (
@@ -117,8 +143,7 @@ def arcs_of_ramp(values: Values, seed: int, run: Runner) -> Any:
     )
 
 
-def arcs_of_caterpillar(values: Values, seed: int, run: Runner) -> Any:
-    """Return the edges of ``caterpillar``, one-sided."""
+def _caterpillar_arcs(values: Values, seed: int, run: Runner) -> Any:
     n = values["n"]
     spine = np.arange((n + 1) // 2, dtype=run.index)
     legs = np.arange(len(spine), n, dtype=run.index)
@@ -127,14 +152,23 @@ def arcs_of_caterpillar(values: Values, seed: int, run: Runner) -> Any:
     return tails[part], heads[part], None
 
 
-def arcs_of_star(values: Values, seed: int, run: Runner) -> Any:
-    """Return the edges of ``star``, one-sided."""
+def _star_size(values: Values) -> Size:
+    if values["hub"] >= values["n"]:
+        remedy = f"number vertices from 0 to {values['n'] - 1}"
+        raise InputError(f"there is no vertex {values['hub']} among {values['n']}", remedy=remedy)
+    return _tree_size(values)
+
+
+def _star_arcs(values: Values, seed: int, run: Runner) -> Any:
     leaves = np.delete(np.arange(values["n"], dtype=run.index), values["hub"])[slice(*run.range_of(values["n"] - 1))]
     return np.full_like(leaves, values["hub"]), leaves, None
 
 
-def arcs_of_counterexample(values: Values, seed: int, run: Runner) -> Any:
-    """Return the arcs, or one-sided the edges, of ``counterexample``."""
+def _counterexample_size(values: Values) -> Size:
+    return edges(values["n"], 2 * (values["n"] - 2))
+
+
+def _counterexample_arcs(values: Values, seed: int, run: Runner) -> Any:
     n = values["n"]
     first, last = run.range_of(n - 2)
     middle = np.arange(first + 1, last + 1, dtype=run.index)
@@ -142,6 +176,13 @@ def arcs_of_counterexample(values: Values, seed: int, run: Runner) -> Any:
     heads = np.concatenate([middle, np.full_like(middle, n - 1)])
     weights = np.concatenate([np.ones(len(middle), np.uint32), middle.astype(np.uint32)])
     return tails, heads, weights
+
+
+def _lattice_size(values: Values, road: bool) -> Size:
+    width, height = values["width"], values["height"]
+    # Of a road's vertical edges a quarter stay, and some more by chance.
+    vertical = 1 + -(-5 * (width - 1) // 16) if road else width
+    return edges(width * height, (width - 1) * height + (height - 1) * vertical)
 
 
 @njit
@@ -167,7 +208,7 @@ def _rows(
             starts[y + 1] = count
 
 
-def _lattice(values: Values, seed: int, run: Runner, road: bool) -> Any:
+def _lattice_arcs(values: Values, seed: int, run: Runner, road: bool) -> Any:
     width, height = values["width"], values["height"]
     starts = np.zeros(height + 1, np.int64)
     chunk = max(1, CHUNK // width)
@@ -188,11 +229,79 @@ def _lattice(values: Values, seed: int, run: Runner, road: bool) -> Any:
     return tails, heads, None
 
 
-def arcs_of_grid(values: Values, seed: int, run: Runner) -> Any:
-    """Return the edges of ``grid``, one-sided."""
-    return _lattice(values, seed, run, road=False)
+def _lattice_launch(on: Launches, road: bool) -> None:
+    width, height = on.values["width"], on.values["height"]
+    on.add("lattice", 2 * width * height, np.int64(width), np.int64(height), np.int32(road), on.seed)
 
 
-def arcs_of_road(values: Values, seed: int, run: Runner) -> Any:
-    """Return the edges of ``road``, one-sided."""
-    return _lattice(values, seed, run, road=True)
+_SHUFFLED = Parameter("shuffled", "vertices in random order, the first stays vertex 0", "flag", default=False)
+_FALLING = Parameter("falling", "the first edge weighs most", "flag", default=False)
+
+
+def _lattice(name: str, summary: str, example: str, road: bool) -> Family:
+    sides = Parameter("width", "columns", required=True), Parameter("height", "rows", required=True)
+    size, arcs = partial(_lattice_size, road=road), partial(_lattice_arcs, road=road)
+    return Family(name, summary, example, sides, size, arcs, partial(_lattice_launch, road=road), places=2)
+
+
+def _tree(name: str, summary: str, arcs: Any, *more: Parameter, size: Any = _tree_size) -> Family:
+    launch = partial(_tree_launch, shape=name.upper())
+    return Family(name, summary, f"{name}:500", (N, *more), size, arcs, launch, places=1)
+
+
+FAMILIES = (
+    _lattice("grid", "grid of WIDTHxHEIGHT, four neighbours", "grid:1024x1024", road=False),
+    _lattice("road", "grid without three quarters of its vertical edges, connected", "road:1024x1024", road=True),
+    Family(
+        "complete",
+        "every pair of n vertices",
+        "complete:4096",
+        (N,),
+        _complete_size,
+        _complete_arcs,
+        _complete_launch,
+        places=1,
+    ),
+    Family(
+        "dense",
+        "connected, with the given share of all pairs",
+        "dense:n=4096,density=0.5",
+        (N, Parameter("density", "share of all pairs", "decimal", required=True, low=Fraction(0), high=Fraction(1))),
+        _dense_size,
+        _dense_arcs,
+        _dense_launch,
+    ),
+    _tree("path", "a path of n vertices", _path_arcs, _SHUFFLED),
+    Family(
+        "ramp",
+        "a path whose i-th edge weighs i",
+        "ramp:500",
+        (N, _FALLING, _SHUFFLED),
+        _tree_size,
+        _ramp_arcs,
+        places=1,
+        weighted=False,
+    ),
+    _tree("caterpillar", "a path of half the vertices, each with a leaf", _caterpillar_arcs),
+    _tree(
+        "star",
+        "one vertex joined to all others",
+        _star_arcs,
+        Parameter("hub", "which", default=0, low=0),
+        size=_star_size,
+    ),
+    Family(
+        "counterexample",
+        "the graph on which atomics-free relaxation goes wrong",
+        "counterexample:1024",
+        (
+            Parameter("n", "vertices", default=1024, low=3, high=2**32 - 1),
+            Parameter("directed", "whether arcs point away from the source", "flag", default=True),
+        ),
+        _counterexample_size,
+        _counterexample_arcs,
+        places=1,
+        directed=True,
+        weighted=False,
+    ),
+)

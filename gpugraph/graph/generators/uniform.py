@@ -17,14 +17,36 @@ Source: Bader & Madduri 2006, GTgraph: a synthetic graph generator suite (random
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from gpugraph.compiled import njit
+from gpugraph.errors import InputError
 from gpugraph.graph.chunks import CHUNK, Runner
-from gpugraph.graph.families import Values, degree_of_regular, samples_of_random
-from gpugraph.graph.generators import bit_width, hash64, high_product, nth_distinct, shuffle_keys
+from gpugraph.graph.counter_random import bit_width, hash64, high_product, nth_distinct, shuffle_keys
+from gpugraph.graph.generators.family import FILE, Family, Launches, N, Parameter, Size, Values, edges
+
+
+def _samples(values: Values) -> int:
+    """Return how many edges ``random`` draws; exactly one of m, deg and ef says so."""
+    given = [key for key in ("m", "deg", "ef") if values[key] is not None]
+    if len(given) != 1:
+        raise InputError(
+            f"'random' takes one of m=, deg= and ef=, not {' and '.join(given) or 'none'}",
+            remedy="e.g. random:n=16384,deg=10",
+        )
+    n = values["n"]
+    m, degree, per_vertex = values["m"], values["deg"], values["ef"]
+    return int(m if m is not None else per_vertex * n if per_vertex is not None else degree * n / 2)
+
+
+def _random_size(values: Values) -> Size:
+    n, m = values["n"], _samples(values) + (values["n"] - 1 if values["hub"] else 0)
+    if (values["among"] or n) > n:
+        raise InputError(f"edges cannot be among {values['among']} of {n} vertices", remedy=f"among={n} or less")
+    return edges(n, m)
 
 
 @njit
@@ -37,15 +59,39 @@ def _random(start: int, stop: int, begin: int, n: Any, seed: Any, tails: Any, he
         heads[i - begin] = high_product(hash64(r ^ np.uint64(0x1234567)), n)
 
 
-def arcs_of_random(values: Values, seed: int, run: Runner) -> Any:
-    """Return the edges of ``random``, one-sided: m of them."""
-    m, spokes = samples_of_random(values), values["n"] - 1 if values["hub"] else 0
+def _random_arcs(values: Values, seed: int, run: Runner) -> Any:
+    m, spokes = _samples(values), values["n"] - 1 if values["hub"] else 0
     (begin, end), (first, last) = run.range_of(m), run.range_of(spokes)
     tails, heads = run.empty(end - begin + last - first)
     n = np.uint64(values["among"] or values["n"])
     run(lambda lo, hi: _random(lo, hi, begin, n, np.uint64(seed), tails, heads), m, "drawing edges")
     tails[end - begin :], heads[end - begin :] = 0, np.arange(first + 1, last + 1)
     return tails, heads, None
+
+
+def _random_launch(on: Launches) -> None:
+    n = on.values["n"]
+    on.add("random", _samples(on.values), on.rule, np.int64(on.values["among"] or n), on.seed)
+    if on.values["hub"]:
+        on.add("tree", n - 1, np.int32(FILE["STAR"]), np.int64(n), np.int64(0), on.seed)
+
+
+def _degree(values: Values) -> tuple[int, bool]:
+    """Return the degree of ``regular``, and whether it is the in-degree."""
+    if (values["in"] is None) == (values["out"] is None):
+        raise InputError("'regular' takes either in= or out=", remedy="e.g. regular:n=1048576,in=7")
+    degree = values["out"] if values["in"] is None else values["in"]
+    if degree >= values["n"]:
+        raise InputError(
+            f"a vertex cannot have {degree} neighbours among {values['n']} vertices",
+            remedy="ask for a smaller degree or for more vertices",
+        )
+    return int(degree), values["in"] is not None
+
+
+def _regular_size(values: Values) -> Size:
+    arcs = values["n"] * _degree(values)[0]
+    return Size(values["n"], arcs, arcs)
 
 
 @njit
@@ -62,9 +108,8 @@ def _regular(first: int, last: int, begin: int, n: int, degree: int, seed: Any, 
             others[(v - begin) * degree + j] = x + 1 if x >= v else x
 
 
-def arcs_of_regular(values: Values, seed: int, run: Runner) -> Any:
-    """Return the arcs of ``regular``: n * degree of them."""
-    degree, into = degree_of_regular(values)
+def _regular_arcs(values: Values, seed: int, run: Runner) -> Any:
+    degree, into = _degree(values)
     begin, end = run.range_of(values["n"])
     own, others = run.empty((end - begin) * degree)
     run(
@@ -74,3 +119,38 @@ def arcs_of_regular(values: Values, seed: int, run: Runner) -> Any:
         chunk=max(1, CHUNK // degree),
     )
     return (others, own, None) if into else (own, others, None)
+
+
+def _regular_launch(on: Launches) -> None:
+    (degree, into), n = _degree(on.values), on.values["n"]
+    on.add("regular", n * degree, np.int64(n), np.int64(degree), np.int32(into), on.seed)
+
+
+FAMILIES = (
+    Family(
+        "random",
+        "m edges between uniformly drawn vertices",
+        "random:n=16384,deg=10",
+        (
+            N,
+            Parameter("m", "edges drawn"),
+            Parameter("deg", "average degree: m = n * deg / 2", "decimal", low=Fraction(0)),
+            Parameter("ef", "edges drawn per vertex: m = n * ef", "decimal", low=Fraction(0)),
+            Parameter("among", "vertices that edges are drawn between, the first so many"),
+            Parameter("hub", "vertex 0 is joined to all others besides", "flag", default=False),
+        ),
+        _random_size,
+        _random_arcs,
+        _random_launch,
+    ),
+    Family(
+        "regular",
+        "directed, every vertex with the same in- or out-degree",
+        "regular:n=1048576,in=7",
+        (N, Parameter("in", "in-degree"), Parameter("out", "out-degree")),
+        _regular_size,
+        _regular_arcs,
+        _regular_launch,
+        directed=True,
+    ),
+)

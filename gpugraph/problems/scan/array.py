@@ -30,9 +30,9 @@ from numpy.typing import NDArray
 from gpugraph.compiled import njit
 from gpugraph.errors import InputError, unknown_name
 from gpugraph.graph.chunks import even_ranges, in_threads
+from gpugraph.graph.counter_random import hash64
 from gpugraph.graph.csr import WEIGHT_DTYPES, freeze
 from gpugraph.graph.digest import mix
-from gpugraph.graph.generators import hash64
 from gpugraph.host import require_memory
 from gpugraph.quantities import parse_bytes
 
