@@ -144,7 +144,7 @@ def load(
     _expect(str, **({} if weight is None else {"weight": weight}))
     _expect(int, seed=seed, **({} if vertices is None else {"vertices": vertices}))
     _expect(bool, symmetrize=symmetrize, keep_ids=keep_ids, **({} if directed is None else {"directed": directed}))
-    from gpugraph.graph.load import open_graph
+    from gpugraph.graph.open import open_graph
 
     return open_graph(
         source,

@@ -58,6 +58,33 @@ def arrows() -> set[tuple[str, str]]:
     return found
 
 
+def circles(targets: dict[str, set[str]]) -> list[list[str]]:
+    """Return the groups of names that reach each other (Tarjan's strongly connected components)."""
+    index: dict[str, int] = {}
+    lowest: dict[str, int] = {}
+    path: list[str] = []
+    found: list[list[str]] = []
+
+    def visit(name: str) -> None:
+        index[name] = lowest[name] = len(index)
+        path.append(name)
+        for target in targets[name]:
+            if target not in index:
+                visit(target)
+            if target in path:
+                lowest[name] = min(lowest[name], lowest[target])
+        if lowest[name] == index[name]:
+            at = path.index(name)
+            if len(path) > at + 1 or name in targets[name]:
+                found.append(sorted(path[at:]))
+            del path[at:]
+
+    for name in targets:
+        if name not in index:
+            visit(name)
+    return found
+
+
 def rules() -> dict[str, list[str]]:
     """Return by room, or by a file's name, what it may import."""
     rows = re.findall(r"^\| `([^`]+)` \| [^|]+ \| ([^|]*)\|$", PAGE, re.MULTILINE)
@@ -134,3 +161,12 @@ def test_what_the_page_is_asked_for_is_defined_where_it_says() -> None:
                 targets = node.targets if isinstance(node, ast.Assign) else [node.target]
                 defined |= {target.id for target in targets if isinstance(target, ast.Name)}
         assert name in defined, f"{file} has no {name}"
+
+
+def test_no_files_import_each_other_in_a_circle() -> None:
+    assert circles({module: set(imported(file)) for module, file in MODULES.items()}) == []
+
+
+def test_circles_are_found() -> None:
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"b", "d"}, "d": set(), "e": {"a"}}) == [["b", "c"]]
+    assert circles({"a": {"b"}, "b": {"c"}, "c": set()}) == []

@@ -49,7 +49,7 @@ def opened(source: Any, device: Any = None) -> tuple[CSRGraph, Callable[[], ArcL
     if shared is not None:
         return shared, lambda: _arcs_of(shared)
     from gpugraph.graph.from_python import arcs_of_object
-    from gpugraph.graph.load import open_graph
+    from gpugraph.graph.open import open_graph
 
     graph = open_graph(source)
     if graph.source != "python":

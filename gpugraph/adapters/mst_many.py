@@ -24,11 +24,12 @@ from gpugraph.devices.base import Device, Kernel
 from gpugraph.devices.discovery import select_device
 from gpugraph.devices.kernel_file import KernelFile, product
 from gpugraph.errors import InputError, VerificationFailed, unknown_name
-from gpugraph.graph.build import narrow_weights, symmetrize
+from gpugraph.graph.build import narrow_weights
 from gpugraph.graph.canonical import order_keys
 from gpugraph.graph.chunks import balanced_ranges, in_threads
 from gpugraph.graph.csr import WEIGHT_DTYPES, CSRGraph
 from gpugraph.graph.preparations import rank_weights
+from gpugraph.graph.symmetrize import symmetrize
 from gpugraph.html import Shown
 from gpugraph.problems.contract import METHODS_OF_A_RUN
 from gpugraph.problems.mst.forest import Forest

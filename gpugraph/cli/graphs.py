@@ -63,7 +63,8 @@ def convert(source: str, output: str, output_format: str | None, renumber: bool,
       gpugraph convert rmat12.csr rmat12.gr.gz --weights hash:1..255
     """
     from gpugraph.cli.output import Progress, check_destination, show_written, tell
-    from gpugraph.graph.load import open_graph, save_file, writable_format
+    from gpugraph.graph.load import save_file, writable_format
+    from gpugraph.graph.open import open_graph
     from gpugraph.report.table import describe_graph
 
     writable_format(output, output_format)
@@ -88,7 +89,7 @@ def info(graph: str, style: str, quiet: bool, **changes: Any) -> None:
       gpugraph info rmat:12
     """
     from gpugraph.cli.output import Progress, show, show_lines, tell
-    from gpugraph.graph.load import open_graph
+    from gpugraph.graph.open import open_graph
     from gpugraph.graph.properties import properties
     from gpugraph.measure.record_shape import json_text
     from gpugraph.report.listings import graph_figures, graph_json
@@ -120,7 +121,7 @@ def verify(graph: str, result: str, method: str, quiet: bool, **changes: Any) ->
       gpugraph verify rmat:12 forest.npz --method both
     """
     from gpugraph.cli.output import Progress, show, tell
-    from gpugraph.graph.load import open_graph
+    from gpugraph.graph.open import open_graph
     from gpugraph.measure.check import check_result
     from gpugraph.report.table import METHOD_NAMES
 

@@ -15,11 +15,11 @@ import click
 from click.shell_completion import shell_complete
 
 from gpugraph import __version__
-from gpugraph.cli import Interruption
 from gpugraph.cli.completion import VARIABLE
 from gpugraph.cli.measure import problem_command
 from gpugraph.cli.options import check_users_file, defaults, help_text, sections, write_example
 from gpugraph.cli.output import silence, warnings_as_notices
+from gpugraph.cli.process import Interruption
 from gpugraph.errors import (
     EXIT_DEFECT,
     EXIT_INTERRUPTED,

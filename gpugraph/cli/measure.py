@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpugraph.cli import Command, is_watched
 from gpugraph.cli.bench import check_exports, compete, export, split
 from gpugraph.cli.options import bundle, command, defaults, graph_options, output_options, run_options
 from gpugraph.cli.output import (
@@ -24,6 +23,7 @@ from gpugraph.cli.output import (
     show_lines,
     tell,
 )
+from gpugraph.cli.process import Command, is_watched
 from gpugraph.errors import InputError, VerificationFailed, unknown_name
 from gpugraph.problems.registry import NAMES, command_of
 from gpugraph.quantities import parse_share

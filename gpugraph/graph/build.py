@@ -7,14 +7,13 @@ lightest stays), sorts rows, adds reverse arcs where edges were listed once, and
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.errors import InputError, OutOfMemory
+from gpugraph.errors import InputError
 from gpugraph.graph.canonical import weight_words
 from gpugraph.graph.check import first_asymmetry, is_symmetric
 from gpugraph.graph.csr import Answer, CSRGraph, target_dtype
@@ -199,18 +198,8 @@ def asymmetric(graph: CSRGraph) -> InputError:
     return InputError(what, where=graph.source, remedy="mend the file, or convert it with --symmetrize")
 
 
-def symmetrize(graph: CSRGraph) -> CSRGraph:
-    """Return the undirected graph of a directed one: the lighter arc of a pair wins; says so in a note.
-
-    An undirected graph is returned as it is.
-    """
-    if not graph.directed:
-        return graph
-    if graph.on_device is not None and graph.on_device.usable and graph.arcs:
-        from gpugraph.graph.device_build import symmetrize_on_device
-
-        with suppress(OutOfMemory):
-            return symmetrize_on_device(graph)
+def symmetrize_on_host(graph: CSRGraph) -> CSRGraph:
+    """Return the undirected graph of a directed one; see ``symmetrize.symmetrize``."""
     rows = sort_arcs(arc_tails(graph), graph.targets, graph.weights, graph.vertices, mirrored=True)
     single, unequal = len(rows.targets) - graph.arcs, rows.unequal // 2
     return replace(

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from gpugraph.devices.base import Array, Defines, Device, covering_grid
 from gpugraph.devices.kernel_file import KernelFile
 from gpugraph.errors import OutOfMemory
-from gpugraph.graph.build import ArcList, RowTails, asymmetric, build, notes_of, symmetrize, symmetrized_notes
+from gpugraph.graph.build import ArcList, RowTails, asymmetric, build, notes_of, symmetrize_on_host, symmetrized_notes
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.device_columns import DeviceColumn
 from gpugraph.graph.device_rows import ARCS_PER_THREAD, BLOCK, INDICES, DeviceRows
@@ -319,7 +319,7 @@ def _tails(device: Device, offsets: Array, arcs: int) -> Array:
 
 
 def symmetrize_on_device(graph: CSRGraph) -> CSRGraph:
-    """Return the undirected graph of a directed one that lies on a device; see ``build.symmetrize``.
+    """Return the undirected graph of a directed one that lies on a device; see ``symmetrize.symmetrize``.
 
     Raises:
         OutOfMemory: the device has no room for it.
@@ -335,7 +335,7 @@ def symmetrize_on_device(graph: CSRGraph) -> CSRGraph:
     rows, weights = _listed(device, there.vertices, True, [(tails, there.targets, there.weights)])
     single, remake = int(rows.targets.size) - arcs, there.remake
     return CSRGraph.lying_on(
-        DeviceRows(device, rows.offsets, rows.targets, weights, lambda: symmetrize(remake())),
+        DeviceRows(device, rows.offsets, rows.targets, weights, lambda: symmetrize_on_host(remake())),
         directed=False,
         name=graph.name,
         source=graph.source,

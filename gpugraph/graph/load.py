@@ -1,11 +1,8 @@
-"""Where graphs come from and go to: a file loaded and saved, and ``open_graph``, which takes specs, names of
-data sets and arrays too.
-"""
+"""Files of graphs: loaded, saved and recognised by name; ``open.py`` takes specs, data sets and objects too."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -19,15 +16,13 @@ from gpugraph.devices.base import Device
 from gpugraph.errors import InputError, OutOfMemory, unreadable
 from gpugraph.files import atomic_write
 from gpugraph.graph.build import ASSUMED, ArcList, build
-from gpugraph.graph.build import symmetrize as symmetrized
 from gpugraph.graph.canonical import weight_words
 from gpugraph.graph.check import ensure_checked, first_asymmetry
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.datasets.registry import is_dataset
 from gpugraph.graph.device_columns import DeviceColumn
 from gpugraph.graph.formats.base import Format
 from gpugraph.graph.formats.input_file import Progress, Reading, Source
-from gpugraph.graph.spec import is_spec
+from gpugraph.graph.symmetrize import symmetrize as symmetrized
 from gpugraph.graph.view import MAX_NARROW_ARCS
 
 if TYPE_CHECKING:
@@ -304,112 +299,3 @@ def stem(name: str) -> str:
     bare = strip_suffix(os.path.basename(name))
     extension = known.extension_of(bare)
     return bare[: -len(extension)] if extension in known.EXTENSIONS and len(bare) > len(extension) else bare
-
-
-# ------------------------------------------------------------------ sources
-# A graph may come from a file, a spec, a CSRGraph, or what Python users hold:
-# ``open_graph("roads.gr.gz")``, ``open_graph("rmat:20")``, ``open_graph(matrix)`` and
-# ``open_graph((offsets, targets, weights))`` all give a checked CSRGraph.
-
-
-def open_graph(
-    source: Any,
-    *,
-    input_format: str | None = None,
-    weights: str = "file",
-    seed: int = 1,
-    symmetrize: bool = False,
-    keep_ids: bool = False,
-    vertices: int | None = None,
-    directed: bool | None = None,
-    columns: str = "",
-    weight: str | None = None,
-    clock: HostClock | None = None,
-    progress: Callable[[str], None] = lambda what: None,
-    device: Device | None = None,
-) -> CSRGraph:
-    """Return the graph behind ``source``, checked, after the changes asked for.
-
-    Args:
-        source: a path, a graph spec, the name of a data set, a CSRGraph, a SciPy sparse matrix or array, a NetworkX
-            graph, or a tuple (offsets, targets, weights) of arrays.
-        input_format: overrides the recognition of a file's format.
-        weights: other weights for it, see ``transform_weights``.
-        seed: of ``uniform`` weights.
-        symmetrize: make a directed graph undirected; the lighter arc of a pair wins.
-        keep_ids: a file that only lists ids has the vertices 0 to the largest, whether or not all occur.
-        vertices: how many there are, where a file does not say it.
-        directed: True: a file's lines are arcs; False: they are edges; None: what the file says, or arcs unless each
-            has its reverse.
-        columns: of a table, ``"src,dst,weight"``: the names of its columns, or their numbers from 1 on.
-        weight: the attribute that weighs the edges of GraphML, GML, NetworkX and igraph; None: ``"weight"``.
-        clock: what the phases ``load``, ``build`` and ``check`` are timed by.
-        progress: called with a few words whenever something new begins.
-        device: a GPU that will work on the graph: it makes, or builds and checks it, and keeps it, where it can.
-
-    Raises:
-        InputError: nothing of that kind, or damaged.
-    """
-    clock = HostClock() if clock is None else clock
-    maker = device if weights == "file" and not symmetrize else None
-    replaced = weights.partition(":")[0] not in ("file", "abs")
-    told = Reading(keep_ids, vertices, directed, columns, "" if replaced and weight is None else weight)
-    graph = _opened(source, input_format, told, clock, progress, maker)
-    with clock.phase("build"):
-        if weights != "file":
-            from gpugraph.graph.weights import transform_weights
-
-            progress("changing the weights")
-            graph = transform_weights(graph, weights, seed)
-        if symmetrize and graph.directed:
-            progress("making the graph undirected")
-            graph = symmetrized(graph)
-    # What was published with a graph holds for the graph that was published.
-    return graph.renamed(answers={}) if graph.answers and (symmetrize or weights != "file") else graph
-
-
-def _opened(
-    source: Any,
-    input_format: str | None,
-    told: Reading,
-    clock: HostClock,
-    progress: Callable[[str], None],
-    device: Device | None,
-) -> CSRGraph:
-    """Return the graph as its source has it."""
-    text = os.fsdecode(source) if isinstance(source, str | os.PathLike) else None
-    named = text is not None and is_dataset(text)
-    made = text is not None and input_format is None and not named and not os.path.exists(text) and is_spec(text)
-    rows = isinstance(source, tuple)
-    own = replace(told, keep_ids=False, weight=None, directed=None if rows else told.directed)
-    named_weight = told.weight if made or isinstance(source, CSRGraph) else None
-    if (text is None or made) and (own != Reading() or named_weight):
-        what = "says all of itself; --directed, --undirected, --vertices, --columns and --weight are for files"
-        raise InputError(what, where=text or type(source).__name__, remedy="leave the option out")
-    if isinstance(source, CSRGraph):
-        return source
-    if made:
-        from gpugraph.graph.generate import generate
-
-        with clock.phase("build"):
-            return generate(str(text), lambda fraction, what: progress(f"{what} {fraction:.0%}"), device)
-    if text is None:
-        from gpugraph.graph.from_python import arcs_of_object
-
-        with clock.phase("build"):
-            arcs = arcs_of_object(source, told.weight)
-            if rows and told.directed is not None:
-                arcs = replace(arcs, directed=told.directed)
-            return build(arcs, name=type(source).__name__, source="python")
-
-    if named:
-        from gpugraph.graph.datasets.store import open_dataset
-
-        if input_format is not None:
-            raise InputError("has its format known", where=text, remedy="leave --input-format out")
-        return open_dataset(text, told, clock, progress, device)
-
-    def reading(done: int, whole: int) -> None:
-        progress(f"reading {text} {done / max(whole, 1):.0%}")
-
-    return load_file(text, input_format=input_format, told=told, clock=clock, progress=reading, device=device)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import datetime
+import os
+import socket
 from collections.abc import Mapping
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from gpugraph.errors import GpuGraphError, InputError, OutOfMemory, VerificationFailed, unknown_name
 from gpugraph.measure.cell import Cell, cell_id
-from gpugraph.measure.on_ranks import ranks_of
 from gpugraph.measure.record import WAY_THERE, Record, ordered
 from gpugraph.measure.record_shape import OUTCOMES, SCHEMA, jsonable, shape_of
 from gpugraph.measure.statistics import (
@@ -22,6 +23,7 @@ from gpugraph.measure.statistics import (
     spread_interval,
 )
 from gpugraph.problems.contract import ReportsFigures, Verdict
+from gpugraph.ranks.world import is_own_rank
 
 if TYPE_CHECKING:
     from gpugraph.measure.cell_run import CellRun
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
 
 INTERVAL_SAMPLES = 3
 """Fewest samples from which an interval says anything."""
+
+MANY_ROUNDS = 256
+"""Rounds from which on messages take longer than the work."""
 
 
 def _blank(cell: Cell, problem: Problem, outcome: str, message: str) -> dict[str, Any]:
@@ -149,7 +154,7 @@ def record_of(run: CellRun, stopped_by: str) -> Record:
     notices = [run.opened.notice] if run.opened.notice else []
     notices += getattr(run.placed.graph, "notes", ())
     if run.ranks.several:
-        data["ranks"], slow = ranks_of(run, data["rounds"] or 0)
+        data["ranks"], slow = _ranks_of(run, data["rounds"] or 0)
         notices += slow
     plain: dict[str, Any] = jsonable(data)
     try:
@@ -336,3 +341,26 @@ def failed_record(
     if algorithm is not None:
         data |= {"algorithm": algorithm["name"], "algorithm_source": algorithm["source"]}
     return Record(data)
+
+
+def _ranks_of(run: CellRun, rounds: int) -> tuple[dict[str, Any], list[str]]:
+    """Return the ``ranks`` object of a record, and what to tell the user about ranks; a collective."""
+    comm, part = run.ranks.comm, run.placed.graph
+    member = {
+        "host": socket.gethostname(),
+        "process": os.getpid(),
+        "device": run.device.describe(),
+        "rows": part.rows,
+        "arcs": part.own_arcs,
+        "bytes_sent": run.sent,
+        "peak_device_bytes": run.own_peak_bytes,
+    }
+    ranks = {
+        "size": comm.size,
+        "started_by": "gpugraph" if is_own_rank() else "MPI",
+        "talk_through": run.ranks.talk.name,
+        "members": comm.share(member),
+        "phases": run.split,
+    }
+    slow = f"{rounds} rounds, each a wait for messages: one device is faster on such a graph, if it holds it"
+    return ranks, [slow] if rounds > MANY_ROUNDS else []

@@ -125,7 +125,7 @@ class Cell:
         weights: replaces the weights: ``"unit"``, ``"abs"``, ``"hash:LO..HI"`` or ``"uniform:LO..HI"``; ``"file"``
             keeps them.
         keep_ids: an edge list has the vertices 0 to the largest id.
-        vertices, directed, columns, weight: of a file that does not say them, as ``gpugraph.graph.load.open_graph``
+        vertices, directed, columns, weight: of a file that does not say them, as ``gpugraph.graph.open.open_graph``
             takes them.
         symmetrize: make a directed graph undirected before anything else.
         predecessors: also return the canonical predecessors of shortest paths.

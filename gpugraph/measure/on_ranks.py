@@ -1,4 +1,4 @@
-"""What measuring on several ranks has of its own: the device and the part that a rank opens, and what a record says.
+"""Measuring on several ranks: the device and the part of the graph that each opens.
 
 Every rank measures the cell as one would alone, in step with the others: each opens its device and its part of the
 graph, the algorithm runs on all of them at once, and the sample is the time of the slowest.  All ranks have the record,
@@ -7,9 +7,7 @@ and rank 0 shows it.
 
 from __future__ import annotations
 
-import os
-import socket
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gpugraph.clock import Account
 from gpugraph.devices.discovery import select_device
@@ -22,13 +20,7 @@ from gpugraph.problems.contract import Problem
 from gpugraph.problems.registry import algorithms
 from gpugraph.ranks.comm import HostComm
 from gpugraph.ranks.source import open_part
-from gpugraph.ranks.world import is_own_rank, own_device
-
-if TYPE_CHECKING:
-    from gpugraph.measure.cell_run import CellRun
-
-MANY_ROUNDS = 256
-"""Rounds from which on messages take longer than the work."""
+from gpugraph.ranks.world import own_device
 
 NOT_MEASURED = "not measured on several ranks"
 
@@ -112,26 +104,3 @@ def _able(problem: Problem) -> list[str]:
 
 def _on_one_device(what: str, able: list[str]) -> tuple[str, str]:
     return f"{what} runs on one device", f"use --algo {' or '.join(able)}"
-
-
-def ranks_of(run: CellRun, rounds: int) -> tuple[dict[str, Any], list[str]]:
-    """Return the ``ranks`` object of a record, and what to tell the user about ranks; a collective."""
-    comm, part = run.ranks.comm, run.placed.graph
-    member = {
-        "host": socket.gethostname(),
-        "process": os.getpid(),
-        "device": run.device.describe(),
-        "rows": part.rows,
-        "arcs": part.own_arcs,
-        "bytes_sent": run.sent,
-        "peak_device_bytes": run.own_peak_bytes,
-    }
-    ranks = {
-        "size": comm.size,
-        "started_by": "gpugraph" if is_own_rank() else "MPI",
-        "talk_through": run.ranks.talk.name,
-        "members": comm.share(member),
-        "phases": run.split,
-    }
-    slow = f"{rounds} rounds, each a wait for messages: one device is faster on such a graph, if it holds it"
-    return ranks, [slow] if rounds > MANY_ROUNDS else []

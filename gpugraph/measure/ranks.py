@@ -11,7 +11,8 @@ from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from gpugraph.clock import HostClock, HostStopwatch
-from gpugraph.ranks.comm import Comm, HostComm, LoneComm, comm_for
+from gpugraph.ranks.comm import Comm, HostComm, LoneComm
+from gpugraph.ranks.transports import comm_for
 
 
 class Ranks:

@@ -83,7 +83,7 @@ class OnGraphs:
         Raises:
             InputError: nothing of that kind, or damaged.
         """
-        from gpugraph.graph.load import open_graph
+        from gpugraph.graph.open import open_graph
 
         return open_graph(
             input_.source,

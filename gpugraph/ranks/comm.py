@@ -302,23 +302,3 @@ def from_all_ranks(comm: Comm, array: Array, room: Array) -> Iterator[Array]:
         received = [n if other == (rank - step) % size else 0 for other in range(size)]
         yield comm.all_to_all_v(array, sent, received, room)
         step *= 2
-
-
-def comm_for(host: HostComm, device: Any) -> Comm:
-    """Return how the ranks exchange arrays of a device: among GPUs NCCL, else through the host.
-
-    Asked again for the same device, it is the same.
-
-    Raises:
-        DeviceUnavailable: NCCL is not there.
-    """
-    if device.kind == "cpu":
-        return host
-    if host.beside is None or host.beside[0] is not device:
-        if device.kind != "cuda" or host.size == 1:
-            host.beside = device, StagedComm(host, device)
-        else:
-            from gpugraph.ranks.carriers import NcclComm
-
-            host.beside = device, NcclComm(host, device)
-    return host.beside[1]

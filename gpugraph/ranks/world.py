@@ -108,26 +108,26 @@ def world() -> HostComm | None:
         DeviceUnavailable: started by an MPI that cannot be used.
         InputError: the ranks run different versions, or were told different things.
     """
-    comm = _carrier()
+    comm = _transport()
     if comm is not None:
         check_alike(comm, __version__, sys.argv[1:])
     return comm
 
 
 @cache
-def _carrier() -> HostComm | None:
+def _transport() -> HostComm | None:
     """Return the ranks, of which nobody knows yet whether they are alike."""
     if is_own_rank():
-        from gpugraph.ranks.carriers import SocketComm
+        from gpugraph.ranks.transports import SocketComm
 
         numbers, _, *pairs = os.environ[RANK].split()
         rank, _, size = numbers.partition("/")
         peers = {int(other): int(number) for other, _, number in (pair.partition(":") for pair in pairs)}
         return SocketComm(int(rank), int(size), peers)
     if ranks_promised(os.environ) > 1:
-        from gpugraph.ranks.carriers import MpiComm
+        from gpugraph.ranks.transports import MpiComm
 
-        return MpiComm()
+        return MpiComm(ranks_promised(os.environ))
     return None
 
 
@@ -213,7 +213,7 @@ def _end_with_starter(lifeline: int) -> None:
 
 def leave(code: int) -> int:
     """Return the exit code; a rank of an MPI takes leave of the others, and one that failed says why it did."""
-    if ranks_promised(os.environ) < 2 or is_own_rank() or _carrier.cache_info().currsize == 0:
+    if ranks_promised(os.environ) < 2 or is_own_rank() or _transport.cache_info().currsize == 0:
         return code
     rank = mpi_rank(os.environ)
     if code and rank > 0 and isinstance(sys.stderr, io.StringIO):
@@ -226,7 +226,7 @@ def leave(code: int) -> int:
         sys.stdout.flush()
     if code:
         time.sleep(_LAST_WORD_S)
-    comm = _carrier()
+    comm = _transport()
     if comm is not None:
         comm.end(code)
     return code

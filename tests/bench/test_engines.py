@@ -21,7 +21,7 @@ from typing import Any
 
 import pytest
 
-from gpugraph.bench import engines, unit
+from gpugraph.bench import engines, unit_process
 from tests.cli.runner import refuse, succeed
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -306,15 +306,15 @@ def test_ctrl_c_ends_what_dask_workers_measure(scheduler, folder):
 
 
 def test_units_of_one_machine_measure_one_at_a_time(folder, monkeypatch):
-    monkeypatch.setattr(unit.tempfile, "tempdir", str(folder))
+    monkeypatch.setattr(unit_process.tempfile, "tempdir", str(folder))
     entered = threading.Event()
 
     def second() -> None:
-        with unit._turn(alone=True):
+        with unit_process._turn(alone=True):
             entered.set()
 
     other = threading.Thread(target=second)
-    with unit._turn(alone=True):
+    with unit_process._turn(alone=True):
         other.start()
         assert not entered.wait(0.1)
     other.join(60)

@@ -92,7 +92,7 @@ def test_an_output_that_cannot_be_written_is_refused_before_the_work(command, op
         tmp_path.chmod(0o700)
 
 
-@pytest.mark.parametrize(("command", "work"), [("generate -o", "generate.generate"), ("convert", "load.open_graph")])
+@pytest.mark.parametrize(("command", "work"), [("generate -o", "generate.generate"), ("convert", "open.open_graph")])
 @pytest.mark.parametrize("name", ["g.xyz", "g.graph", "g"])
 def test_a_graph_in_a_format_that_is_not_written_is_refused_before_the_work(command, work, name, tmp_path, monkeypatch):
     def never(*_args: object, **_kw: object) -> None:

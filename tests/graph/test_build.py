@@ -7,10 +7,11 @@ from hypothesis import strategies as st
 
 from gpugraph.errors import InputError
 from gpugraph.graph import chunks, sort_arcs
-from gpugraph.graph.build import ArcList, RowTails, arc_tails, build, narrow_weights, symmetrize
+from gpugraph.graph.build import ArcList, RowTails, arc_tails, build, narrow_weights
 from gpugraph.graph.canonical import canonical_ids
 from gpugraph.graph.check import is_symmetric
 from gpugraph.graph.csr import WEIGHT_DTYPES
+from gpugraph.graph.symmetrize import symmetrize
 from gpugraph.graph.view import GraphView
 from tests.zoo import UNDIRECTED, ZOO, directed, undirected, zoo
 

@@ -11,7 +11,8 @@ from functools import cache
 from pathlib import Path
 
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.load import load_file, open_graph, save_file
+from gpugraph.graph.load import load_file, save_file
+from gpugraph.graph.open import open_graph
 from gpugraph.measure.check import check_result
 from tests.hostile.commands import COMMAND, Ended, check, environment, parts_left
 from tests.hostile.signals import SWEEP

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from gpugraph.errors import GraphFormatError, InputError
-from gpugraph.graph.build import symmetrize
 from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.symmetrize import symmetrize
 from gpugraph.measure.check import check_result
 from gpugraph.peers.command_peer import CommandAnswer
 from gpugraph.problems.mst.forest import Forest, edge_ids

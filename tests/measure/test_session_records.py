@@ -24,11 +24,11 @@ from tests.measure.runs import GRID, SIX, Notes, cell, measure, puppets
 
 
 def test_a_graph_is_loaded_once_for_all_calls_and_its_seconds_stay(monkeypatch):
-    from gpugraph.graph import load
+    from gpugraph.graph import open as graphs
 
     puppets(monkeypatch, "a", "b")
-    loaded, opening = [], load.open_graph
-    monkeypatch.setattr(load, "open_graph", lambda source, **how: (loaded.append(source), opening(source, **how))[1])
+    loaded, opening = [], graphs.open_graph
+    monkeypatch.setattr(graphs, "open_graph", lambda source, **how: (loaded.append(source), opening(source, **how))[1])
     with Session() as used:
         first, second = Notes(), Notes()
         for notes in (first, second):

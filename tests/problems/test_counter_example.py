@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from gpugraph.graph.load import open_graph
+from gpugraph.graph.open import open_graph
 from gpugraph.measure.check import check
 from gpugraph.problems.components.labels import Components
 from gpugraph.problems.counter_example import MISSING, OTHER, PATH, RIGHT, WRONG

@@ -19,7 +19,7 @@ from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.errors import GpuGraphError
 from gpugraph.exact import exact_sum
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.load import open_graph
+from gpugraph.graph.open import open_graph
 from gpugraph.problems.components.labels import Components
 from gpugraph.problems.mst import boruvka_distributed, gpu_filter_boruvka
 from gpugraph.problems.mst.on_ranks import GatheredForest

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpugraph.errors import InputError, RankLost
-from gpugraph.ranks.carriers import SocketComm, _tournament
 from gpugraph.ranks.comm import COMBINE, HostComm, LoneComm, StagedComm, from_all_ranks, to_lower_ranks
+from gpugraph.ranks.transports import SocketComm, _tournament
 from gpugraph.ranks.world import check_alike
 
 DTYPES = ("uint8", "int32", "uint32", "int64", "uint64", "float32", "float64")

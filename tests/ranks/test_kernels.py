@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from gpugraph.emulator.device import EmulatedDevice
-from gpugraph.graph.load import open_graph
+from gpugraph.graph.open import open_graph
 from gpugraph.problems.sssp import delta_stepping_distributed
-from gpugraph.problems.sssp.delta_stepping_distributed import DeviceSearch, Widths, bin_of, near_bins
+from gpugraph.problems.sssp.delta_stepping_distributed import DeviceSearch, near_bins
 from gpugraph.problems.sssp.delta_stepping_distributed_cpu import _bin
+from gpugraph.problems.sssp.distributed_bins import Widths, bin_of
 from gpugraph.problems.sssp.turned_rows import turn_on_host
 from gpugraph.ranks.comm import LoneComm
 from gpugraph.ranks.part import GraphPart

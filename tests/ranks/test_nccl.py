@@ -18,8 +18,8 @@ import numpy as np
 import pytest
 
 from gpugraph.errors import DeviceUnavailable
-from gpugraph.ranks.carriers import _OPS, _TYPES, NcclComm
 from gpugraph.ranks.comm import COMBINE, HostComm
+from gpugraph.ranks.transports import _OPS, _TYPES, NcclComm
 from gpugraph.ranks.world import gpus
 from tests.ranks.runs import command
 from tests.ranks.test_comm import on_ranks

@@ -36,6 +36,7 @@ from gpugraph.graph.datasets.fetch import Tell, changed, fetch, require_room, so
 from gpugraph.graph.datasets.registry import Dataset, find
 from gpugraph.graph.formats.base import numbered_from_one
 from gpugraph.graph.formats.input_file import Reading
+from gpugraph.graph.load import load_file, save_file
 
 
 def convert(
@@ -55,7 +56,6 @@ def convert(
     Raises:
         InputError: the graph is another than it was.
     """
-    from gpugraph.graph.load import load_file, save_file
 
     def progress(done: int, whole: int) -> None:
         tell(f"converting {file.name} {done / max(whole, 1):.0%}")
@@ -219,8 +219,6 @@ def open_dataset(
         InputError: there is none, or it cannot be fetched, is another than it was, or may not be fetched.
         GraphFormatError, OutOfMemory: it cannot be made a graph.
     """
-    from gpugraph.graph.load import load_file
-
     dataset = find(text)
     told = _told(dataset, told)
     for again in (False, True):

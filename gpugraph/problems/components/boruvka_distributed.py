@@ -29,8 +29,9 @@ from gpugraph.problems.components.labels import Components
 from gpugraph.problems.contraction import HostEdges, contract, part_behind
 from gpugraph.problems.mst.gpu_forest import merge_launches
 from gpugraph.problems.registry import register
-from gpugraph.ranks.comm import comm_for, from_all_ranks
+from gpugraph.ranks.comm import from_all_ranks
 from gpugraph.ranks.part import GraphPart, require_on_devices
+from gpugraph.ranks.transports import comm_for
 
 FILE = KernelFile("merge_labels.cu")
 

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from gpugraph.problems.components.labels import Components
 from gpugraph.problems.components.verify import Trees
 from gpugraph.problems.contract import Verdict
-from gpugraph.ranks.comm import comm_for, to_lower_ranks
+from gpugraph.ranks.comm import to_lower_ranks
 from gpugraph.ranks.part import GraphPart
+from gpugraph.ranks.transports import comm_for
 
 
 def certify_part(part: GraphPart, result: Components) -> Verdict:

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gpugraph.errors import OutOfMemory
-from gpugraph.graph.build import symmetrize
 from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.symmetrize import symmetrize
 from gpugraph.problems import Column, result_column
 from gpugraph.problems.components import COMMAND
 from gpugraph.problems.components.labels import Components, LabelsFiles

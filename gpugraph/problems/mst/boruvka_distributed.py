@@ -35,8 +35,8 @@ from gpugraph.problems.mst.forest import Forest, edge_ids
 from gpugraph.problems.mst.gpu_forest import forest_bytes
 from gpugraph.problems.mst.on_ranks import forest_of, gathered_forest
 from gpugraph.problems.registry import register
-from gpugraph.ranks.comm import comm_for
 from gpugraph.ranks.part import GraphPart, require_on_devices
+from gpugraph.ranks.transports import comm_for
 
 FILE = KernelFile(
     "forest_on_ranks.cu",

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from gpugraph.compiled import njit
 from gpugraph.problems.sssp.arcs import distance_dtype, unreached
-from gpugraph.problems.sssp.delta_stepping_distributed import (
+from gpugraph.problems.sssp.distributed_bins import (
     BY_BIN,
     LEAST_PENDING,
     OVERFLOWED,

@@ -21,8 +21,8 @@ from gpugraph.problems.sssp.arcs import unreached
 from gpugraph.problems.sssp.distances import Distances
 from gpugraph.problems.sssp.gpu_tight_arcs import TightArcs
 from gpugraph.problems.sssp.start_vertex import DEFAULT, resolve_sources
-from gpugraph.ranks.comm import comm_for
 from gpugraph.ranks.part import GraphPart
+from gpugraph.ranks.transports import comm_for
 
 _LOOSE, _HANGS = 0, 1
 

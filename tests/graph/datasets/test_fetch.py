@@ -19,7 +19,8 @@ import pytest
 
 from gpugraph.errors import InputError
 from gpugraph.graph.datasets import fetch
-from gpugraph.graph.load import load_file, open_graph
+from gpugraph.graph.load import load_file
+from gpugraph.graph.open import open_graph
 from tests.cli.runner import refuse
 from tests.graph.datasets.conftest import ROADS
 from tests.graph.datasets.server import Told

@@ -18,7 +18,8 @@ import gpugraph
 from gpugraph.cli.options import _defaults_and_mistake
 from gpugraph.compression import open_writer
 from gpugraph.errors import GraphFormatError, InputError
-from gpugraph.graph.load import load_file, open_graph
+from gpugraph.graph.load import load_file
+from gpugraph.graph.open import open_graph
 from gpugraph.problems.on_graphs import series_of, size_of
 from gpugraph.ranks.comm import LoneComm
 from gpugraph.ranks.source import open_part

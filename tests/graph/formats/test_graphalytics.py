@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 import gpugraph
 from gpugraph.errors import GraphFormatError, InputError
 from gpugraph.graph.check import check_structure
-from gpugraph.graph.load import load_file, open_graph
+from gpugraph.graph.load import load_file
+from gpugraph.graph.open import open_graph
 from gpugraph.problems import on_graphs
 from gpugraph.problems.on_graphs import published_values
 from tests.cli.runner import refuse, succeed

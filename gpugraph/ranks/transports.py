@@ -1,4 +1,4 @@
-"""What carries the exchanges of ranks: pairs of sockets, MPI, and NCCL; each imported where it is used.
+"""Transports: sockets, MPI, NCCL; the library behind each is imported by the constructor that needs it.
 
 ``SocketComm`` joins ranks that gpugraph itself started on one machine.  Every two share a socket pair that their
 starter made.  In each of P − 1 turns (P even) all ranks are paired up and every pair exchanges what it has for each
@@ -15,7 +15,6 @@ their GPU: who started the ranks ends them.
 
 from __future__ import annotations
 
-import os
 import socket
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
@@ -24,8 +23,7 @@ from typing import Any
 import numpy as np
 
 from gpugraph.errors import DeviceUnavailable, GpuGraphError, InputError, RankLost
-from gpugraph.ranks.comm import COMBINE, Array, Comm, Host, HostComm
-from gpugraph.ranks.world import ranks_promised
+from gpugraph.ranks.comm import COMBINE, Array, Comm, Host, HostComm, StagedComm
 
 _PIECE = 1 << 20
 
@@ -124,12 +122,15 @@ INSTALL = "pip install 'gpugraph[mpi]'"
 class MpiComm(HostComm):
     """The ranks of ``MPI.COMM_WORLD``.
 
+    Args:
+        expected: how many were started.
+
     Raises:
         DeviceUnavailable: mpi4py or an MPI is missing.
         InputError: MPI knows of fewer ranks than were started.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, expected: int) -> None:
         super().__init__()
         try:
             from mpi4py import MPI
@@ -138,10 +139,9 @@ class MpiComm(HostComm):
             raise DeviceUnavailable(what, remedy=INSTALL) from None
         self._mpi, self._world = MPI, MPI.COMM_WORLD
         self.rank, self.size = self._world.rank, self._world.size
-        promised = ranks_promised(os.environ)
-        if self.size != promised:
+        if self.size != expected:
             raise InputError(
-                f"{promised} processes were started, but this MPI sees {self.size}",
+                f"{expected} processes were started, but this MPI sees {self.size}",
                 remedy="start them with the mpiexec of the MPI that mpi4py uses, or with srun --mpi=pmix",
             )
         library = MPI.Get_library_version().split("\n")[0].replace("Version:", " ")
@@ -320,3 +320,21 @@ def _id_of(nccl: Any, word: np.ndarray[Any, Any]) -> Any:
     if isinstance(nccl.get_unique_id(), bytes):
         return word.tobytes()
     return tuple(word.view(np.int8).tolist())
+
+
+def comm_for(host: HostComm, device: Any) -> Comm:
+    """Return how the ranks exchange arrays of a device: among GPUs NCCL, else through the host.
+
+    Asked again for the same device, it is the same.
+
+    Raises:
+        DeviceUnavailable: NCCL is not there.
+    """
+    if device.kind == "cpu":
+        return host
+    if host.beside is None or host.beside[0] is not device:
+        if device.kind != "cuda" or host.size == 1:
+            host.beside = device, StagedComm(host, device)
+        else:
+            host.beside = device, NcclComm(host, device)
+    return host.beside[1]

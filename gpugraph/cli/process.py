@@ -1,0 +1,94 @@
+"""The process of a command: when it began, signals that interrupt it, and how it ends."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import signal
+import sys
+import time
+
+_SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGALRM")
+
+
+class Command:
+    """The command that this process was started for."""
+
+    began: float | None = None
+    """When, on the clock of ``time.perf_counter``; None where a program calls the command line itself."""
+
+
+class Interruption(KeyboardInterrupt):
+    """A signal asked the process to end: all that is under way is unwound, and nothing half-written stays.
+
+    A class of its own, for the interpreter ends itself by signal 2 once a plain KeyboardInterrupt has passed through
+    a library that runs Python code, whoever caught it.
+    """
+
+    latest: Interruption | None = None
+    """The last one raised; a library may have made another exception of it, or none."""
+
+
+def end(code: object) -> None:
+    """End the process: what was registered for its end runs, and nothing is taken apart that goes with it anyway.
+
+    A rank of an MPI that succeeded ends as other programs do: MPICH signs off from mpiexec in a handler of the C
+    library's ``exit``, and mpiexec kills the other ranks if one ends without that.
+    """
+    from gpugraph.ranks.world import ranks_promised
+
+    if is_watched() or (not code and ranks_promised(os.environ) > 1):
+        sys.exit(code)  # type: ignore[arg-type]
+    atexit._run_exitfuncs()  # of it the interpreter's own end would be the next to know
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError, AttributeError):  # closed, full, or not there: the boundary has told it
+            continue
+    os._exit(code if isinstance(code, int) else int(code is not None))
+
+
+def is_watched() -> bool:
+    """Tell whether a profiler or a debugger runs the process, and has something to say after its end."""
+    watchers: list[object] = [sys.getprofile(), sys.gettrace()]
+    monitoring = getattr(sys, "monitoring", None)  # from Python 3.12 on
+    if monitoring is not None:
+        watchers += map(monitoring.get_tool, (monitoring.DEBUGGER_ID, monitoring.PROFILER_ID))
+    return any(watchers)
+
+
+def take_signals() -> None:
+    """Let SIGTERM and SIGHUP do what Ctrl-C does, unless the starter had them ignored, as nohup does."""
+    last = float("-inf")
+
+    def interrupt(number: int, frame: object) -> None:
+        # A closed terminal sends several signals; the second must not tear what the first is tidying up.
+        nonlocal last
+        if time.monotonic() - last < 1:
+            return
+        last = time.monotonic()
+        Interruption.latest = Interruption(*(() if number == signal.SIGINT else (f"by {signal.Signals(number).name}",)))
+        raise Interruption.latest
+
+    def unheard(what: sys.UnraisableHookArgs) -> None:
+        # Raised where the interpreter lets no error out, in a destructor for instance: again in a moment.
+        if what.exc_value is Interruption.latest is not None and hasattr(signal, "setitimer"):
+            signal.setitimer(signal.ITIMER_REAL, 0.01)
+        else:
+            sys.__unraisablehook__(what)
+
+    def again(number: int, frame: object) -> None:
+        raise Interruption.latest or Interruption
+
+    for name in _SIGNALS:
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, again if name == "SIGALRM" else interrupt)
+    sys.unraisablehook = unheard
+
+
+def ignore_signals() -> None:
+    """Let no signal disturb the way out: what was to be said and written has been."""
+    for name in _SIGNALS:
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.SIG_IGN)
