@@ -207,11 +207,11 @@ def show_records(records: Sequence[Record], style: str, rankings: Sequence[Ranki
 
 def show_rankings(rankings: Sequence[Ranking]) -> None:
     """Print rankings, an empty line between two."""
-    from gpugraph.report.ranking import ranking_lines
+    from gpugraph.report.ranking import ranking_sheet
     from gpugraph.report.terminal import page_width, table_width
 
     for turn, ranking in enumerate(rankings):
-        lines = ranking_lines(ranking, width=page_width(), table_width=table_width())
+        lines = ranking_sheet(ranking, width=page_width()).lines(page_width(), table_width())
         show_lines([[], *lines] if turn else lines)
 
 

@@ -273,7 +273,7 @@ def _hold_against(base: str, new: str, threshold: str, style: str, *, quiet: boo
     from gpugraph.measure.record_file import read_records
     from gpugraph.measure.record_shape import json_text
     from gpugraph.quantities import counted
-    from gpugraph.report.comparison import comparison_json, comparison_lines, comparison_markdown, describe_cell
+    from gpugraph.report.comparison import comparison_json, comparison_sheet, describe_cell
     from gpugraph.report.terminal import page_width, table_width
 
     share = parse_share("--threshold", threshold, remedy="write 5% or 0.05")
@@ -286,12 +286,14 @@ def _hold_against(base: str, new: str, threshold: str, style: str, *, quiet: boo
         if style == "json":
             show(json_text(comparison_json(comparison)))
         elif style == "markdown":
-            show(comparison_markdown(comparison))
+            show(comparison_sheet(comparison).markdown())
         else:
-            show_lines(comparison_lines(comparison, width=page_width(), table_width=table_width()))
+            show_lines(comparison_sheet(comparison).lines(page_width(), table_width()))
     finally:  # whoever stopped reading must still get the exit code
+        if unseen := comparison.unseen:
+            tell([unseen], quiet=quiet)
         if found := comparison.regressions:
-            worst = max(found, key=lambda cell: cell.ratio or 0.0)
-            by = f"{worst.ratio:.3f} times the time" if worst.ratio else worst.reason
+            worst = max(found, key=lambda cell: cell.claim.ratio or 0.0)
+            by = f"{worst.claim.ratio:.3f} times the time" if worst.claim.ratio else worst.reason
             what = f"{counted(len(found), 'cell')} regressed; {describe_cell(worst.base)}: {worst.verdict}, {by}"
             raise Regression(what, where=new, remedy="measure again to be sure, then look at what changed")

@@ -14,6 +14,7 @@ from gpugraph.measure.cell import Cell, cell_id
 from gpugraph.measure.record import WAY_THERE, Record, ordered
 from gpugraph.measure.record_shape import OUTCOMES, SCHEMA, jsonable, shape_of
 from gpugraph.measure.statistics import (
+    INTERVAL_SAMPLES,
     harmonic_mean,
     median,
     median_interval,
@@ -28,9 +29,6 @@ from gpugraph.ranks.world import is_own_rank
 if TYPE_CHECKING:
     from gpugraph.measure.cell_run import CellRun
     from gpugraph.problems.contract import Problem
-
-INTERVAL_SAMPLES = 3
-"""Fewest samples from which an interval says anything."""
 
 MANY_ROUNDS = 256
 """Rounds from which on messages take longer than the work."""

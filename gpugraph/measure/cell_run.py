@@ -20,7 +20,7 @@ from gpugraph.measure.inputs import Inputs, Progress, live_bytes
 from gpugraph.measure.instruments import OpenDevice, Throttle, measure_energy
 from gpugraph.measure.on_ranks import NOT_MEASURED, check_runs_on_ranks, place_part
 from gpugraph.measure.ranks import Ranks
-from gpugraph.measure.statistics import median, median_interval, relative_half_width
+from gpugraph.measure.statistics import INTERVAL_SAMPLES, STOP_LEVEL, median, median_interval, relative_half_width
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.registry import load_problem
 from gpugraph.quantities import duration, percent
@@ -87,10 +87,10 @@ WAKE_LIMIT_S = 0.02
 """Between two samples the GPU idles while results are checked, and its clock falls.  A run shorter than this is made
 once more, untimed, right before the timed one, so that every sample meets the GPU as steady work does."""
 
-WATCHED_SAMPLES, WATCHED_S, WATCHED_RESAMPLES = 3, 0.5, 1000
-"""What people who watch are told of the median: from so many samples on, once in so many seconds, roughly."""
+WATCHED_S = 0.5
+"""Progress shows the median so far once in so many seconds."""
 
-_GROWTH = 1.05  # the interval is looked at whenever there are so many times the samples of the last look
+_GROWTH = 1.25  # looks at the interval are so far apart: each look is a chance to find it narrow by accident
 
 
 _LOG = logging.getLogger("gpugraph")
@@ -249,10 +249,10 @@ class CellRun:
     def _so_far(self) -> str:
         """Return the median of the samples and half its interval for people to watch, worked out now and then."""
         now = time.perf_counter()
-        if self.samples >= WATCHED_SAMPLES and now - self._watched[0] > WATCHED_S:
+        if self.samples >= INTERVAL_SAMPLES and now - self._watched[0] > WATCHED_S:
             groups = [trial.kernel_s for trial in self.trials]
             middle = median([second for group in groups for second in group])
-            half = relative_half_width(median_interval(groups, resamples=WATCHED_RESAMPLES), middle)
+            half = relative_half_width(median_interval(groups), middle)
             self._watched = now, f", {duration(middle)} ± {percent(half)} so far"
         return self._watched[1]
 
@@ -366,7 +366,7 @@ class CellRun:
 
     def _narrow(self) -> bool:
         """Tell whether the interval of the median is narrow enough; looked at ever more seldom."""
-        if self.samples < max(3, self._looked_at * _GROWTH):
+        if self.samples < max(INTERVAL_SAMPLES, self._looked_at * _GROWTH):
             return False
         self._looked_at = self.samples
         return self.narrow
@@ -376,7 +376,7 @@ class CellRun:
         """Whether the interval of the median is as narrow as was asked for."""
         groups = [trial.kernel_s for trial in self.trials]
         middle = median([second for group in groups for second in group])
-        return relative_half_width(median_interval(groups), middle) <= self._share.target
+        return relative_half_width(median_interval(groups, level=STOP_LEVEL), middle) <= self._share.target
 
     # ------------------------------------------------------------------ runs of their own
 

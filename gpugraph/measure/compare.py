@@ -1,47 +1,26 @@
 """Two runs of the same cells side by side: which became faster, which slower, and of which one cannot tell.
 
-A cell counts as slower only if all hold: the bootstrap interval of the ratio of median kernel times lies wholly
-beyond the threshold; the Mann–Whitney test, corrected by Holm for the number of cells, is significant; and every
-quarter of NEW is beyond the threshold against every quarter of BASE.  The test alone would find the drift between any
-two processes, the threshold alone would take noise for change, and both would take a run that drifts for one that
-changed.  Where both runs spread the cell over several processes, these take the place of samples and of quarters:
-interval and test are Student's, over the medians of the processes, whose scatter no number of samples in one shows.
-On a machine that does not repeat itself all ratios scatter; a cell must stand out of that too.
+A cell is slower only if all hold: the 95 % interval of the ratio of its median kernel times lies wholly beyond the
+threshold; the test, corrected for the number of cells, is significant; and the ratio is beyond what two processes may
+differ by without any change.  How much that is shows in the other cells, in the processes where both runs have several
+of a cell, and is assumed otherwise (``claims.py``).  A comparison says which change it would have found.
 """
 
 from __future__ import annotations
 
 import json
 import math
-import zlib
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-
 from gpugraph.errors import InputError
+from gpugraph.measure.claims import Claim, claims, usable
 from gpugraph.measure.columns import Labelled, problem_columns
 from gpugraph.measure.record import EMULATED, LEAST_SAMPLES, Record
-from gpugraph.measure.statistics import (
-    RATIO_RESAMPLES,
-    holm,
-    least_p,
-    median_draws,
-    part_medians,
-    rank_test,
-    ratio_of_spreads,
-    run_scatter,
-)
-from gpugraph.quantities import counted
-
-ALPHA = 0.05
-"""Probability that the rank tests of a comparison, all cells together, are significant by chance."""
-
-LEVEL = 0.95
-RESOLUTION_S = 1e-6
-"""Differences below the tick of the devices' clocks are none."""
+from gpugraph.measure.statistics import run_scatter
+from gpugraph.quantities import counted, percent
 
 VERDICTS = ("slower", "broken", "different result", "faster", "repaired", "same", "unclear", "not compared")
 REGRESSIONS = ("slower", "broken", "different result")
@@ -52,23 +31,28 @@ class Compared:
     """One cell in both runs.
 
     Attributes:
-        base, new: its two records.
+        claim: what the samples say; its ratio is above 1 where NEW is slower.
         verdict: one of ``VERDICTS``.
         reason: what a reader should know beside the figures.
-        ratio: median of NEW over median of BASE, above 1 where NEW is slower; None where there are no times.
-        interval: its 95 % bootstrap interval.
-        p_value: of the test, corrected for the number of cells.
-        spread: both runs spread the cell over several processes.
+        visible: the smallest change that would have been found, 0.1 for a tenth; None without times.
+        blind: the noise alone hides a change as large as the threshold.
     """
 
-    base: Record
-    new: Record
+    claim: Claim
     verdict: str
     reason: str = ""
-    ratio: float | None = None
-    interval: tuple[float, float] | None = None
-    p_value: float | None = None
-    spread: bool = False
+    visible: float | None = None
+    blind: bool = False
+
+    @property
+    def base(self) -> Record:
+        """The record of the run that sets the standard."""
+        return self.claim.first
+
+    @property
+    def new(self) -> Record:
+        """The record of the run that is judged."""
+        return self.claim.second
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +64,7 @@ class Comparison:
         unpaired: those that only one has.
         threshold: relative change below which nothing changed, 0.05 for 5 %.
         geometric_mean: of the ratios; None where there are none.
-        mean_interval: its 95 % bootstrap interval.
+        mean_interval: its 95 % interval.
         notices: what holds of the comparison as a whole.
     """
 
@@ -96,28 +80,25 @@ class Comparison:
         """The cells that became slower, broke, or give another result."""
         return [cell for cell in self.cells if cell.verdict in REGRESSIONS]
 
+    @property
+    def visible(self) -> tuple[float, float] | None:
+        """The smallest changes that would have been found in the steadiest cell and in the noisiest."""
+        known = [cell.visible for cell in self.cells if cell.visible is not None]
+        return (min(known), max(known)) if known else None
 
-@dataclass(frozen=True, eq=False)
-class Timed:
-    """A pair with times: the ratio and what the draws say of it.
-
-    Attributes:
-        ratio: median of NEW over median of BASE.
-        draws: of that ratio, (resamples,).
-        interval: its 95 % interval.
-        p_value: of the test that neither tends to be larger, for this pair alone.
-        by_part: the least and the greatest ratio of a part of NEW to one of BASE, processes or quarters.
-        spread: both spread the cell over several processes.
-    """
-
-    base: Record
-    new: Record
-    ratio: float
-    draws: np.ndarray[tuple[int], np.dtype[np.float64]]
-    interval: tuple[float, float]
-    p_value: float
-    by_part: tuple[float, float]
-    spread: bool
+    @property
+    def unseen(self) -> str:
+        """A sentence where a change as large as the threshold could have passed unseen, else nothing."""
+        blind = [cell for cell in self.cells if cell.blind and cell.verdict not in ("slower", "faster")]
+        if not blind:
+            return ""
+        worst = max(blind, key=lambda cell: cell.visible or 0.0)
+        most = worst.visible or 0.0
+        upto = f"changes below {percent(most)}" if math.isfinite(most) else "any change"
+        return (
+            f"in {len(blind)} of {counted(len(self.cells), 'cell')} the noise exceeds the threshold of "
+            f"{percent(self.threshold)}: {upto} could have passed unseen; take more samples, or --processes 5"
+        )
 
 
 def compare(base: Sequence[Record], new: Sequence[Record], *, threshold: float = 0.05) -> Comparison:
@@ -140,40 +121,47 @@ def compare(base: Sequence[Record], new: Sequence[Record], *, threshold: float =
             remedy="give two runs of the same sweep or command; --by algorithm ranks what did the same work",
         )
     untimed = {id(both[0]): _without_times(*both) for both in pairs}
-    timed = [time_pair(*both) for both in pairs if untimed[id(both[0])] is None]
-    corrected = dict(zip((id(t.base) for t in timed), holm([t.p_value for t in timed]), strict=True))
-    ratios = [t.ratio for t in timed]
-    scatter = run_scatter(ratios), run_scatter([1 / ratio for ratio in ratios])
-    judged = {id(t.base): _judge(t, corrected[id(t.base)], threshold, len(timed), scatter) for t in timed}
+    made = claims([both for both in pairs if untimed[id(both[0])] is None], one_run=False)
+    ratios = [one.ratio or 1.0 for one in made]
+    longer, shorter = (run_scatter(of) for of in (ratios, [1 / ratio for ratio in ratios]))
+    judged = {}
+    for one in made:
+        known = longer if (one.ratio or 1.0) > 1 else shorter
+        scattered = one if known is None else replace(one, chance=max(known, 1.0))
+        judged[id(one.first)] = _judge(scattered, threshold, len(made), by_cells=known is not None)
     cells = [untimed[id(one)] or judged[id(one)] for one, _ in pairs]
-    mean, mean_interval = _mean(timed)
-    return Comparison(cells, unpaired, threshold, mean, mean_interval, _notices(cells, timed))
+    mean, mean_interval = _mean(made)
+    return Comparison(cells, unpaired, threshold, mean, mean_interval, _notices(cells, made))
 
 
 def _without_times(base: Record, new: Record) -> Compared | None:
     """Return the verdict on a pair of which not both have times to compare, or None if both do."""
     if "skipped" in (base.outcome, new.outcome):
         side, row = ("BASE", base) if base.outcome == "skipped" else ("NEW", new)
-        return Compared(base, new, "not compared", f"skipped in {side}: {row.message}".rstrip(": "))
+        return Compared(Claim(base, new), "not compared", f"skipped in {side}: {row.message}".rstrip(": "))
     if not new.ok:
         said = f"{new.outcome}: {new.message}".rstrip(": ")
-        return Compared(base, new, "broken", said) if base.ok else Compared(base, new, "not compared", f"both: {said}")
+        return (
+            Compared(Claim(base, new), "broken", said)
+            if base.ok
+            else Compared(Claim(base, new), "not compared", f"both: {said}")
+        )
     if not base.ok:
-        return Compared(base, new, "repaired", f"was {base.outcome}: {base.message}".rstrip(": "))
+        return Compared(Claim(base, new), "repaired", f"was {base.outcome}: {base.message}".rstrip(": "))
     cells = Labelled.alone(base), Labelled.alone(new)
     for column in problem_columns(cells):
         first, second = (column.value(cell) for cell in cells)
         if column.identifies and first and second and first != second:
             name = column.name.rpartition(".")[2]
-            return Compared(base, new, "different result", f"{name} differs on the same graph")
+            return Compared(Claim(base, new), "different result", f"{name} differs on the same graph")
     if "emulated" in (base.device_kind, new.device_kind):
-        return Compared(base, new, "not compared", EMULATED.partition(";")[0])
+        return Compared(Claim(base, new), "not compared", EMULATED.partition(";")[0])
     if not usable(base) or not usable(new):
-        return Compared(base, new, "not compared", "there are no samples")
+        return Compared(Claim(base, new), "not compared", "there are no samples")
     cold = [bool(row.shape.sampling.cold) for row in (base, new)]
     if cold[0] != cold[1]:
         side = "BASE" if cold[0] else "NEW"
-        return Compared(base, new, "not compared", f"only {side} flushed the caches before every sample")
+        return Compared(Claim(base, new), "not compared", f"only {side} flushed the caches before every sample")
     return None
 
 
@@ -193,105 +181,47 @@ def sampled_otherwise(base: Record, new: Record) -> str:
     return "; ".join(parts)
 
 
-def usable(row: Record) -> bool:
-    """Tell whether a record has samples to compare."""
-    return bool(row.samples) and all(0 < sample < math.inf for sample in row.samples)
-
-
-def time_pair(base: Record, new: Record) -> Timed:
-    """Return the ratio of two cells' medians, its draws and the test; both must have times (``usable``)."""
-    first, second = _levelled(base, new)
-    # One seed for all runs would tie the cells' draws together; the cell's own makes every comparison repeatable.
-    rng = np.random.default_rng(zlib.crc32(f"{base.problem} {base.graph_name} {base.algorithm} {base.device}".encode()))
-    parts = [
-        [float(np.median(part)) for part in row.by_process(samples)] for row, samples in ((base, first), (new, second))
-    ]
-    spread = len(parts[0]) > 1 and len(parts[1]) > 1
-    if spread:
-        from scipy.special import stdtr
-
-        middle, error, freedom = ratio_of_spreads(*parts)
-        ratio, draws = math.exp(middle), _exp(middle + error * rng.standard_t(freedom, RATIO_RESAMPLES))
-        p_value = 2 * float(stdtr(freedom, -abs(middle) / error)) if error else float(middle == 0)
-    else:
-        ratio = float(np.median(second) / np.median(first))
-        draws = median_draws(second, rng) / median_draws(first, rng)
-        p_value = rank_test(first, second)
-        parts = [part_medians(first), part_medians(second)]
-    low, high = np.quantile(draws, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    interval = (min(float(low), ratio), max(float(high), ratio))
-    by_part = min(parts[1]) / max(parts[0]), max(parts[1]) / min(parts[0])
-    return Timed(base, new, ratio, draws, interval, p_value, by_part, spread)
-
-
-def _exp(logs: np.ndarray[tuple[int], np.dtype[np.float64]]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """Return e to the power of each, as far as floats go: the tails of Student's t are long."""
-    return np.exp(np.clip(logs, -300, 300))
-
-
-def _levelled(base: Record, new: Record) -> tuple[Sequence[float], Sequence[float]]:
-    """Return both cells' samples, each source's divided by its median in BASE.
-
-    Sources differ in their work, and their spread would hide any change; the samples of a cell with several sources
-    stand source by source.
-    """
-    sources = base.sources
-    if sources < 2 or sources != new.sources:
-        return base.samples, new.samples
-    groups = [np.reshape(row.samples, (sources, -1)) for row in (base, new)]
-    level = np.median(groups[0], axis=1, keepdims=True)
-    first, second = ((group / level).ravel().tolist() for group in groups)
-    return first, second
-
-
-def _judge(timed: Timed, p_value: float, threshold: float, cells: int, scatter: tuple[float, float]) -> Compared:
-    low, high = timed.interval
-    seconds = timed.base.kernel_s or float(np.median(timed.base.samples))
-    margin = RESOLUTION_S / seconds
-    upper = 1 + max(threshold, margin)
-    lower = 1 / upper
-    significant = p_value < ALPHA
-    reason = ""
-    least, most = timed.by_part
-    otherwise = sampled_otherwise(timed.base, timed.new)
-    stands_out = timed.ratio > scatter[0] if low > upper else 1 / timed.ratio > scatter[1]
-    if low > upper and significant and least > upper and stands_out:
-        verdict = "slower"
-    elif high < lower and significant and most < lower and stands_out:
-        verdict = "faster"
-    elif lower <= low and high <= upper:
+def _judge(claim: Claim, threshold: float, cells: int, by_cells: bool) -> Compared:
+    """Return the verdict on a cell with times; ``by_cells``: the other cells show how the runs scatter."""
+    fewest = min((claim.first, claim.second), key=lambda row: len(row.samples) // row.sources)
+    if claim.interval is None:
+        return Compared(claim, "unclear", f"{claim.few} among {counted(cells, 'cell')}", math.inf, blind=True)
+    low, high = claim.interval
+    upper = max(1 + threshold, claim.resolution)
+    beyond = "slower" if low > upper else "faster" if high < 1 / upper else ""
+    verdict, reason = "unclear", ""
+    if beyond and claim.significant and claim.stands_out:
+        verdict = beyond
+    elif 1 / upper <= low and high <= upper:
         verdict = "same"
-    else:
-        verdict = "unclear"
-        counts = len(timed.base.samples), len(timed.new.samples)
-        if (low > upper or high < lower) and not timed.spread and least_p(*counts) * cells >= ALPHA:
-            reason = f"too few samples: {counts[0]} and {counts[1]} prove nothing among {cells} cells"
-        elif low > upper or high < lower:
-            drift = "the times differ as much between the processes" if timed.spread else "the times drift within a run"
-            drift = drift if stands_out else "other cells scatter as much between the runs"
-            reason = drift if significant else "the test is not significant"
-    fewest = min((timed.base, timed.new), key=lambda row: len(row.samples) // row.sources)
+    elif beyond and claim.significant and by_cells:
+        reason = "other cells scatter as much between the runs"
+    elif beyond:
+        reason = claim.doubt
+    otherwise = sampled_otherwise(claim.first, claim.second)
     if verdict == "same" and len(fewest.samples) // fewest.sources < LEAST_SAMPLES:
         verdict, reason = "unclear", f"too few samples: {fewest.few}"
     elif otherwise and verdict in ("slower", "faster"):
-        reason = f"{verdict}, but sampled otherwise: {otherwise}"
-        verdict = "unclear"
-    return Compared(timed.base, timed.new, verdict, reason, timed.ratio, timed.interval, p_value, timed.spread)
+        verdict, reason = "unclear", f"{verdict}, but sampled otherwise: {otherwise}"
+    return Compared(claim, verdict, reason, claim.visible(threshold), claim.visible() > threshold)
 
 
-def _mean(timed: Sequence[Timed]) -> tuple[float | None, tuple[float, float] | None]:
+def _mean(made: Sequence[Claim]) -> tuple[float | None, tuple[float, float] | None]:
     """Return the geometric mean of the ratios and its interval."""
-    if not timed:
+    if not made:
         return None, None
-    logs = np.zeros(RATIO_RESAMPLES)
-    for one in timed:
-        logs += np.log(one.draws)
-    low, high = np.exp(np.quantile(logs / len(timed), [(1 - LEVEL) / 2, (1 + LEVEL) / 2]))
-    mean = math.exp(sum(math.log(one.ratio) for one in timed) / len(timed))
-    return mean, (min(float(low), mean), max(float(high), mean))
+    logs = [math.log(one.ratio or 1.0) for one in made]
+    mean = sum(logs) / len(made)
+    if any(one.interval is None for one in made):
+        return math.exp(mean), None
+    ends = [
+        [log - math.log(i[0]), math.log(i[1]) - log] for log, one in zip(logs, made, strict=True) if (i := one.interval)
+    ]
+    below, above = (math.hypot(*side) / len(made) for side in zip(*ends, strict=True))
+    return math.exp(mean), (math.exp(mean - below), math.exp(mean + above))
 
 
-def _notices(cells: Sequence[Compared], timed: Sequence[Timed]) -> list[str]:
+def _notices(cells: Sequence[Compared], made: Sequence[Claim]) -> list[str]:
     notices = []
     for what, names in (
         ("device", {(cell.base.device, cell.new.device) for cell in cells if cell.base.ok and cell.new.ok}),
@@ -299,21 +229,21 @@ def _notices(cells: Sequence[Compared], timed: Sequence[Timed]) -> list[str]:
     ):
         notices += [f"the {what} is not the same: {a} in BASE, {b} in NEW" for a, b in sorted(names) if a != b]
     for what, of in (("another GPU", _gpu), ("another machine", _node)):
-        told = [(of(t.base), of(t.new)) for t in timed if t.base.device == t.new.device]
+        told = [(of(t.first), of(t.second)) for t in made if t.first.device == t.second.device]
         other = [(a, b) for a, b in told if a and b and a != b]
         if other:
-            of_all = f"{len(other)} of {counted(len(timed), 'cell')}"
+            of_all = f"{len(other)} of {counted(len(made), 'cell')}"
             first = f"{other[0][1]} in the place of {other[0][0]}{', to name one' if len(set(other)) > 1 else ''}"
             notices.append(f"NEW ran {of_all} on {what}: {first}")
-    if number := sum(bool(sampled_otherwise(t.base, t.new)) for t in timed):
+    if number := sum(bool(sampled_otherwise(t.first, t.second)) for t in made):
         text = f"{counted(number, 'cell')} of NEW sampled otherwise than in BASE, which alone can change times"
         notices.append(f"{text}: bench both alike")
-    alone = sum(cell.verdict in ("slower", "faster") and not cell.spread for cell in cells)
+    alone = sum(cell.verdict in ("slower", "faster") and not cell.claim.spread for cell in cells)
     if alone:
         text = f"{counted(alone, 'cell')} faster or slower by the word of one process, and processes differ"
         notices.append(f"{text}: bench both with --processes 3 or more to be sure")
     throttled = sum(
-        bool((row.data.get("sampling") or {}).get("throttled_repeated")) for t in timed for row in (t.base, t.new)
+        bool((row.data.get("sampling") or {}).get("throttled_repeated")) for t in made for row in (t.first, t.second)
     )
     if throttled:
         notices.append(f"{throttled} cells had samples repeated because the GPU throttled")

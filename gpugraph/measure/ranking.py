@@ -1,54 +1,27 @@
 """Several records of the same work: which is the fastest, by how much, and which cannot be told apart.
 
-Two can be told apart only if all hold: the bootstrap interval of the ratio of their median kernel times lies wholly
-beyond 1; the Mann–Whitney test, corrected by Holm for the number of pairs, is significant; and every quarter of the
-slower took longer than every quarter of the faster.  Where both spread their samples over several processes, these take
-the place of samples and quarters, as they do in ``compare``.  Where two took turns in one process, what drifted for
-both is taken out before, and the ratios of blocks of rounds must show it too, by Student's t.
+``claims.py`` says when the samples of two prove a difference.
 """
 
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from gpugraph.errors import InputError, unknown_name
-from gpugraph.measure.compare import ALPHA, RESOLUTION_S, Timed, time_pair, usable
-from gpugraph.measure.record import EMULATED, LEAST_SAMPLES, Record, told_apart
-from gpugraph.measure.statistics import holm, least_p, median_interval
+from gpugraph.measure.claims import Claim, claims, usable
+from gpugraph.measure.record import EMULATED, Record, told_apart
+from gpugraph.measure.statistics import INTERVAL_SAMPLES, median_interval
 
 BY = ("algorithm", "device", "peer")
 """What records of stored runs may be compared by; all else must be the same."""
 
 _PEER = "peer:"
-
-
-@dataclass(frozen=True, eq=False)
-class Claim:
-    """What the samples say of two records.
-
-    Attributes:
-        faster, slower: the two, by their medians.
-        ratio: median of the slower over that of the faster.
-        interval: its 95 % interval.
-        told: whether they can be told apart.
-        reason: why not, where there is more to say than that they overlap.
-        transferred: the same ratio with the way to the device and back, where they ran on devices of different kinds.
-    """
-
-    faster: Record
-    slower: Record
-    ratio: float
-    interval: tuple[float, float]
-    told: bool
-    reason: str = ""
-    transferred: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,7 +143,7 @@ def _of_one_source(group: list[Record]) -> list[Record]:
             continue
         together = row.shape.result.get("sources") or 1
         times = np.reshape(row.samples, (row.sources, -1)).mean(axis=0) / together
-        interval = median_interval([times.tolist()]) if len(times) >= LEAST_SAMPLES else None
+        interval = median_interval([times.tolist()]) if len(times) >= INTERVAL_SAMPLES else None
         result = {**row.data["result"], "source": None, "sources": row.sources * together}
         phases = row.data["phases_s"]
         data = {name: value for name, value in row.data.items() if name != "per_source"} | {
@@ -264,77 +237,18 @@ def _shown(value: Any) -> str:
     return "none" if value is None else str(value)
 
 
-# ------------------------------------------------------------------ what the samples say
-
-
 def _ranking(group: Sequence[Record]) -> Ranking:
     silent = [(row, why) for row in group if (why := _why_silent(row))]
     rows = sorted((row for row in group if not _why_silent(row)), key=_order)
-    pairs = [(rows[0], row) for row in rows[1:]] + list(pairwise(rows[1:]))
-    timed = [_time(*pair) for pair in pairs]
-    corrected = holm([one.p_value for one in timed])
-    claims = [_claim(*pair, one, p, len(pairs)) for pair, one, p in zip(pairs, timed, corrected, strict=True)]
-    return Ranking(rows, silent, claims[: len(rows[1:])], claims[len(rows[1:]) :])
+    found = claims([(rows[0], row) for row in rows[1:]] + list(pairwise(rows[1:])), one_run=True)
+    return Ranking(rows, silent, found[: len(rows[1:])], found[len(rows[1:]) :])
 
 
-def _claim(faster: Record, slower: Record, timed: Timed, p_value: float, pairs: int) -> Claim:
-    """Return the claim on two records; ``timed`` is what is known of them without what drifted for both."""
-    ratio = float(np.median(slower.samples) / np.median(faster.samples)) if faster.sources == 1 else timed.ratio
-    low, high = min(timed.interval[0], ratio), max(timed.interval[1], ratio)
-    beyond = low > 1 + RESOLUTION_S / (faster.kernel_s or RESOLUTION_S)
-    told = beyond and p_value < ALPHA and timed.by_part[0] > 1
-    reason = ""
-    counts = len(faster.samples), len(slower.samples)
-    if beyond and not told:
-        if not timed.spread and least_p(*counts) * pairs >= ALPHA:
-            reason = f"{counts[0]} and {counts[1]} samples are too few to prove it"
-        elif p_value < ALPHA:
-            reason = "their times drift" if not timed.spread else "the times differ as much between the processes"
-    apart = faster.device_kind != slower.device_kind
-    transferred = _with_transfers(slower) / _with_transfers(faster) if apart else None
-    return Claim(faster, slower, ratio, (low, high), told, reason, transferred)
-
-
-LEAST_BLOCKS, BLOCKS, BLOCK = 4, 8, 5
-"""Parts that interleaved runs are looked at in, at least and at most, and the samples that each has if it can."""
-
-
-def _time(faster: Record, slower: Record) -> Timed:
-    """Return the ratio of two records with what is known of it.
-
-    Of two that took turns only the rounds count that both took part in, and what drifted for both is taken out: each
-    block of rounds is divided by its level, the geometric mean of the two medians there.  And the interval is that of
-    the blocks too, whose ratios scatter by what drifted for one alone: Student's t over their logarithms.
-    """
-    turns = [
-        (row.file, row.shape.environment.get("command"), row.sources, row.processes[1:]) for row in (faster, slower)
+def with_transfers(claim: Claim) -> float | None:
+    """Return the ratio with the way to the device and back, of two kinds of devices; else None."""
+    if claim.first.device_kind == claim.second.device_kind:
+        return None
+    seconds = [
+        (row.kernel_s or 0.0) + (row.transfer_s if row.transfers else 0.0) for row in (claim.first, claim.second)
     ]
-    n = min(len(faster.samples), len(slower.samples))  # rounds that both took part in
-    many = min(BLOCKS, max(LEAST_BLOCKS, n // BLOCK))
-    if turns[0] != turns[1] or turns[0][2:] != (1, ()) or n < LEAST_BLOCKS:
-        return time_pair(faster, slower)
-    from scipy.special import stdtr, stdtrit
-
-    blocks = np.array_split(np.arange(n), many)
-    samples = np.log([faster.samples[:n], slower.samples[:n]])
-    medians = np.array([np.median(samples[:, block], axis=1) for block in blocks])
-    levelled = samples.copy()
-    for block, level in zip(blocks, medians.mean(axis=1) - medians.mean(), strict=True):
-        levelled[:, block] -= level
-    rows = (faster, slower)
-    if n >= 2 * BLOCK:
-        data = [
-            {**row.data, "samples_s": {"kernel": np.exp(t).tolist()}} for row, t in zip(rows, levelled, strict=True)
-        ]
-        rows = (replace(faster, data=data[0]), replace(slower, data=data[1]))
-    timed = time_pair(*rows)
-    ratios = medians[:, 1] - medians[:, 0]
-    middle, error = float(ratios.mean()), float(ratios.std(ddof=1)) / many**0.5
-    reach = min(float(stdtrit(many - 1, 0.975)) * error, 100.0)
-    p_value = 2 * float(stdtr(many - 1, -abs(middle) / error)) if error else float(middle == 0)
-    ends = min(timed.interval[0], math.exp(middle - reach)), max(timed.interval[1], math.exp(middle + reach))
-    return replace(timed, interval=ends, p_value=max(timed.p_value, p_value))
-
-
-def _with_transfers(row: Record) -> float:
-    return (row.kernel_s or 0.0) + (row.transfer_s if row.transfers else 0.0)
+    return seconds[1] / seconds[0]

@@ -17,7 +17,7 @@ from typing import Any
 
 from gpugraph.clock import Account
 from gpugraph.measure.record_shape import Shape, json_text, shape_of
-from gpugraph.measure.statistics import relative_half_width
+from gpugraph.measure.statistics import INTERVAL_SAMPLES, relative_half_width
 from gpugraph.quantities import duration, percent
 
 PHASES = (
@@ -52,7 +52,7 @@ WAY_THERE = ("stage", "h2d", "transfer")
 _RARE = ("fetch", *WAY_THERE[:2])
 """Phases that most records do not have."""
 
-LEAST_SAMPLES = 3
+LEAST_SAMPLES = INTERVAL_SAMPLES
 """Fewer samples of a source have no interval, and say little of the time that a run takes."""
 
 MOST_SCALE = 64
@@ -258,8 +258,15 @@ class Record:
 
     @property
     def interval_s(self) -> tuple[float, float] | None:
-        """The confidence interval of that median."""
-        return self.shape.confidence_s.kernel if self.finished else None
+        """The 95 % interval of that median; None where there are too few samples for one."""
+        return self._measured_interval if self.finished else None
+
+    @property
+    def _measured_interval(self) -> tuple[float, float] | None:
+        """The interval, unless a record older than that rule has one of too few samples."""
+        taken = len(self.shape.samples_s.kernel or ()) // max(1, len(self.shape.per_source))
+        several = len(self.shape.sampling.processes or ()) > 1
+        return self.shape.confidence_s.kernel if several or not 0 < taken < INTERVAL_SAMPLES else None
 
     @property
     def half_width(self) -> float | None:
@@ -269,7 +276,7 @@ class Record:
     @property
     def measured_half_width(self) -> float | None:
         """``half_width`` even of a result that is wrong."""
-        interval, kernel_s = self.shape.confidence_s.kernel, self.shape.phases_s.get("kernel")
+        interval, kernel_s = self._measured_interval, self.shape.phases_s.get("kernel")
         return relative_half_width(interval, kernel_s) if interval and kernel_s else None
 
     @property
@@ -326,7 +333,7 @@ class Record:
 
     @property
     def few(self) -> str:
-        """``"1 sample"`` and the like where that is too few to rank by: fewer than asked for, or than three."""
+        """``"1 sample"`` and the like where that is too few to rank by: fewer than asked for, or than six."""
         taken = len(self.samples) // self.sources
         if not 0 < taken < max(LEAST_SAMPLES, self.shape.sampling.min_samples or 0):
             return ""

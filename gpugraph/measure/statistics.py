@@ -1,21 +1,39 @@
-"""The statistics of records and of comparisons: medians and their intervals, outliers, rank tests, and many of them."""
+"""The statistics of records and of comparisons: medians and their intervals, outliers, tests, and corrections of them.
+
+Samples of one process are not independent: clocks, caches and neighbours drift.  So every interval is that of fewer
+samples than were taken, as many as their autocorrelation leaves (docs/method.md has the simulated coverage).
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-RESAMPLES = 10_000
-_LARGEST_DRAWING = 4_000_000  # samples drawn at once for several queries; fewer resamples there, but at least 1000
+LEVEL = 0.95
+INTERVAL_SAMPLES = 6
+"""Fewest samples whose least and greatest enclose the median with 95 %; of fewer the range is given."""
+
+ESTIMATE_SAMPLES = 4
+"""Fewest samples that prove anything, if the difference is a large multiple of their scatter."""
+
+STOP_LEVEL = 0.98
+"""Sampling stops when the interval of this level is narrow: that of 95 % would be picked for being narrow by chance."""
+
 OUTLIER_DEVIATIONS = 10.0
 """An outlier is this many standard deviations from the median, the deviation estimated robustly."""
 
+MOST_CORRELATION = 0.9
+"""The autocorrelation of neighbouring samples is taken to be at most this, and to be this where they are too few."""
+
+_CORRELATED_SAMPLES = 8  # fewest samples from which an autocorrelation is estimated for a test
 _NORMAL = 1.4826  # standard deviations of a normal distribution per median absolute deviation
-_WIDEST = math.log(1000)  # an interval of two processes can be as wide as one likes: beyond a factor it says nothing
+_WIDEST = math.log(1000)  # an interval of few processes can be as wide as one likes: beyond a factor it says nothing
 _RESOLUTION = 1e-3  # of the median: clocks tick, and samples equal but for a tick have no outliers
+_FEW_CELLS = 6  # fewer cells do not show how the machine scatters
 
 
 def median(samples: Sequence[float]) -> float:
@@ -25,70 +43,158 @@ def median(samples: Sequence[float]) -> float:
     return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
 
 
-def median_interval(
-    groups: Sequence[Sequence[float]], *, level: float = 0.95, resamples: int = RESAMPLES, seed: int = 1
-) -> tuple[float, float]:
-    """Return the bootstrap percentile interval of the median of all samples.
+@dataclass(frozen=True)
+class Estimate:
+    """A value known from samples.
+
+    Attributes:
+        value: the estimate.
+        below, above: its standard error towards smaller and towards greater values.
+        freedom: degrees of freedom of Student's t for it.
+    """
+
+    value: float
+    below: float
+    above: float
+    freedom: float
+
+    def interval(self, level: float = LEVEL) -> tuple[float, float]:
+        """Return the interval that holds the true value with a probability of ``level``."""
+        t = _t_quantile(self.freedom, level)
+        return self.value - t * self.below, self.value + t * self.above
+
+    def p_value(self, other: float = 0.0) -> float:
+        """Return the two-sided p-value of the hypothesis that the true value is ``other``."""
+        from scipy.special import stdtr
+
+        error = self.below if self.value > other else self.above
+        if error == 0:
+            return float(self.value == other)
+        return 2 * float(stdtr(self.freedom, -abs(self.value - other) / error))
+
+    def minus(self, other: Estimate) -> Estimate:
+        """Return the difference from an independent estimate; the degrees of freedom are Welch's.
+
+        Source: B. L. Welch, The Generalization of Student's Problem, 1947.
+        """
+        below, above = math.hypot(self.below, other.above), math.hypot(self.above, other.below)
+        parts = [((one.below + one.above) ** 2, one.freedom) for one in (self, other)]
+        total = sum(part for part, _ in parts)
+        freedom = total**2 / sum(part**2 / free for part, free in parts) if total else self.freedom
+        return Estimate(self.value - other.value, below, above, freedom)
+
+
+def _t_quantile(freedom: float, level: float) -> float:
+    from scipy.special import stdtrit
+
+    return float(stdtrit(freedom, (1 + level) / 2))
+
+
+def estimate(samples: Sequence[float] | NDArray[np.float64], correlation: float | None = None) -> Estimate:
+    """Return the median of a series with its errors.
+
+    The order statistics that enclose the median of independent samples with 95 % are stretched by what their
+    autocorrelation ρ takes away: of an autoregressive series the mean of n has the variance of 1/V independent samples,
+    and the scatter within the series is too small by the factor 1 − V.
 
     Args:
-        groups: samples of each query; every group is resampled by itself, so that sources of different length do
-            not pass for noise.
+        samples: (n,) values in the order in which they were taken, n ≥ 2.
+        correlation: the autocorrelation; estimated from the samples if not given.
+
+    Source: H. David, H. Nagaraja, Order Statistics, 2003, section 7.1; G. Box, G. Jenkins, G. Reinsel, Time Series
+    Analysis, 1994, section 2.1.5 (variance of the mean).
+    """
+    series = np.asarray(samples, np.float64)
+    ordered, n = np.sort(series), len(series)
+    place = max(1, math.floor((n + 1) / 2 - 0.98 * math.sqrt(n)))
+    low, middle, high = float(ordered[place - 1]), float(np.median(ordered)), float(ordered[n - place])
+    rho = autocorrelation(series) if correlation is None else correlation
+    effective = 1 / _mean_variance(rho, n)
+    stretch = math.sqrt((n - 1) / max(effective - 1, 0.2)) / _t_quantile(n - 1, LEVEL)
+    return Estimate(middle, stretch * (middle - low), stretch * (high - middle), max(effective - 1, min(n - 1, 2)))
+
+
+def _mean_variance(rho: float, n: int) -> float:
+    """Return the variance of the mean of n values of a first-order autoregressive series of variance 1."""
+    lost = 2 * rho * (1 - rho**n) / (n * (1 - rho) ** 2)
+    return max(1.0, (1 + rho) / (1 - rho) - lost) / n
+
+
+def autocorrelation(samples: Sequence[float] | NDArray[np.float64]) -> float:
+    """Return the autocorrelation of neighbouring samples, one standard error above its estimate, 0 to 0.9.
+
+    It is that of their ranks, which outliers do not hide, corrected for its bias in short series.
+
+    Source: M. G. Kendall, Note on Bias in the Estimation of Autocorrelation, 1954.
+    """
+    values, n = np.asarray(samples, np.float64), len(samples)
+    _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
+    if len(counts) < 2:
+        return 0.0
+    ranks = (np.cumsum(counts) - (counts - 1) / 2)[places] - (n + 1) / 2
+    rho = float(ranks[1:] @ ranks[:-1] / (ranks @ ranks))
+    rho += (1 + 4 * rho) / n
+    rho += math.sqrt(max(1 - rho * rho, 0.05) / n)
+    return min(max(rho, 0.0), MOST_CORRELATION)
+
+
+def estimate_for_test(samples: Sequence[float] | NDArray[np.float64]) -> Estimate:
+    """Return ``estimate`` as a test needs it: few samples are taken to be as correlated as any can be."""
+    few = len(samples) < _CORRELATED_SAMPLES and min(samples) < max(samples)
+    return estimate(samples, MOST_CORRELATION if few else None)
+
+
+def rounds(groups: Sequence[Sequence[float]]) -> NDArray[np.float64]:
+    """Return a series for all queries of a cell: the median of all samples times how each round of runs differed.
+
+    Args:
+        groups: samples of each query in the order in which they were taken; a round is one of each.
+    """
+    n = min(map(len, groups))
+    if len(groups) == 1:
+        return np.asarray(groups[0], np.float64)
+    levels = [median(group) for group in groups]
+    ratios = [
+        np.asarray(group[:n]) / level if level else np.ones(n) for group, level in zip(groups, levels, strict=True)
+    ]
+    series: NDArray[np.float64] = median([sample for group in groups for sample in group]) * np.mean(ratios, axis=0)
+    return series
+
+
+def median_interval(groups: Sequence[Sequence[float]], *, level: float = LEVEL) -> tuple[float, float]:
+    """Return the interval of the median of all samples; of one process.
+
+    Args:
+        groups: samples of each query; sources of different length do not pass for noise.
         level: the probability that the interval holds the true median.
-        resamples: bootstrap samples to draw; fewer for many samples of several queries.
-        seed: of the drawing; equal samples give equal intervals.
-
-    Of few samples it is a little too narrow: of 10 to 60 it holds the true median 92 to 96 times in a hundred.
-
-    Source: B. Efron, R. Tibshirani, An Introduction to the Bootstrap, 1993, chapter 13.
     """
-    rng = np.random.default_rng(seed)
-    filled = [np.asarray(group, float) for group in groups if len(group)]
-    if len(filled) == 1:
-        medians = _resampled_medians(np.sort(filled[0]), resamples, rng)
-    else:
-        draws = min(resamples, max(1000, _LARGEST_DRAWING // sum(map(len, filled))))
-        drawn = [group[rng.integers(0, len(group), (draws, len(group)))] for group in filled]
-        medians = np.median(np.concatenate(drawn, axis=1), axis=1)
-    last = len(medians) - 1  # np.quantile would import a module that takes longer than all the rest of this
-    shares = np.array([(1 - level) / 2, (1 + level) / 2])
-    low, high = np.interp(shares * last, np.arange(last + 1), np.sort(medians))
-    return float(low), float(high)
+    series = rounds(groups)
+    if len(series) < 2:
+        return float(series[0]), float(series[0])
+    low, high = estimate(series).interval(level)
+    return max(low, 0.0), high
 
 
-def _resampled_medians(ordered: NDArray[np.float64], resamples: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Return the medians of bootstrap samples, drawn without drawing the samples.
-
-    A resample takes the positions ⌊n·U⌋ of n uniform U, so that its k-th smallest lies at ⌊n·U₍ₖ₎⌋, and the order
-    statistic U₍ₖ₎ is Beta(k, n−k+1); the next, given it, is the least of n−k uniforms above it.
-
-    Source: H. David, H. Nagaraja, Order Statistics, 2003, sections 2.1 and 2.5.
-    """
-    n, k = len(ordered), (len(ordered) + 1) // 2
-    lower = rng.beta(k, n - k + 1, resamples)
-    upper = lower if n % 2 else lower + (1 - lower) * rng.beta(1, n - k, resamples)
-    first, second = (ordered[np.minimum((n * u).astype(np.int64), n - 1)] for u in (lower, upper))
-    return (first + second) / 2
-
-
-def spread_interval(medians: Sequence[float], *, level: float = 0.95) -> tuple[float, float]:
-    """Return the interval of the time that processes scatter around, by Student's t over the logarithms.
+def estimate_of_processes(medians: Sequence[float]) -> Estimate:
+    """Return the logarithm of the time that processes scatter around, with Student's error of the mean.
 
     Samples of one process share its addresses, its clocks and its neighbours; only processes are independent.
 
     Args:
         medians: of each process, two or more, above 0.
-        level: the probability that the interval holds the true value.
 
     Source: T. Kalibera, R. Jones, Rigorous Benchmarking in Reasonable Time, 2013, section 6.
     """
-    from scipy.special import stdtrit
+    logs = np.log(np.asarray(medians, np.float64))
+    error = float(np.std(logs, ddof=1)) / len(logs) ** 0.5
+    return Estimate(float(np.mean(logs)), error, error, len(logs) - 1)
 
-    logs = np.log(np.asarray(medians, float))
-    n = len(logs)
-    half = min(float(stdtrit(n - 1, (1 + level) / 2)) * float(np.std(logs, ddof=1)) / n**0.5, _WIDEST)
-    middle = float(np.mean(logs))
-    low, high = np.exp([middle - half, middle + half])
-    return float(low), float(high)
+
+def spread_interval(medians: Sequence[float], *, level: float = LEVEL) -> tuple[float, float]:
+    """Return the interval of the time that processes scatter around; ``medians`` as ``estimate_of_processes``."""
+    low, high = estimate_of_processes(medians).interval(level)
+    middle = (low + high) / 2
+    return math.exp(max(low, middle - _WIDEST)), math.exp(min(high, middle + _WIDEST))
 
 
 def relative_half_width(interval: tuple[float, float], middle: float) -> float:
@@ -128,100 +234,8 @@ def mteps(count: int, seconds: float) -> float:
     return count / seconds / 1e6 if seconds > 0 else 0.0
 
 
-RATIO_RESAMPLES = 2000
-
-_FEW = 6  # cells, fewer tell nothing of the machine
-
-PARTS = 4
-"""Parts of a run, each of which must show a change."""
-
-
-def median_draws(
-    samples: Sequence[float], rng: np.random.Generator, resamples: int = RATIO_RESAMPLES
-) -> NDArray[np.float64]:
-    """Return medians of smoothed bootstrap samples, (resamples,) float64, without drawing the samples themselves.
-
-    The median of n draws is the middle order statistic of n uniform positions, which follows a beta distribution.
-    Samples of one process are not independent: clocks and neighbours drift.  So n is the effective number of samples,
-    what is left of them after their correlation in time.
-
-    Args:
-        samples: (n,) values in the order in which they were taken, n ≥ 1.
-        rng: where the draws come from.
-        resamples: how many medians.
-
-    Source: J. S. Maritz, R. G. Jarrett, A Note on Estimating the Variance of the Sample Median, 1978, section 2.
-    """
-    ordered = np.sort(np.asarray(samples, np.float64))
-    half = (len(ordered) / correlation_time(samples) + 1) / 2
-    places = (np.arange(len(ordered)) + 0.5) / len(ordered)
-    drawn: NDArray[np.float64] = np.interp(rng.beta(half, half, resamples), places, ordered)
-    return drawn
-
-
-def correlation_time(samples: Sequence[float]) -> float:
-    """Return how many consecutive samples tell as much of the median as one independent sample, at least 1.
-
-    It is 1 + 2 Σ ρ(k), where ρ is the autocorrelation of lying above or below the median, summed over pairs of
-    neighbouring lags while these are positive.
-
-    Source: C. J. Geyer, Practical Markov Chain Monte Carlo, 1992, section 3.3 (initial positive sequence).
-    """
-    values = np.asarray(samples, np.float64)
-    n = len(values)
-    side = np.sign(values - np.median(values))
-    power = float(side @ side)
-    if n < 8 or power == 0:
-        return 1.0
-    correlation = [float(side[: n - k] @ side[k:]) / power for k in range(n // 2)]
-    total = -1.0
-    for k in range(0, len(correlation) - 1, 2):
-        if (both := correlation[k] + correlation[k + 1]) <= 0:
-            break
-        total += 2 * both
-    return min(max(total, 1.0), float(n))
-
-
-def rank_test(first: Sequence[float], second: Sequence[float]) -> float:
-    """Return the two-sided p-value of the Mann–Whitney test that neither sample tends to be larger.
-
-    Source: H. B. Mann, D. R. Whitney, On a Test of Whether One of Two Random Variables is Stochastically Larger than
-    the Other, 1947.
-    """
-    from scipy.stats import mannwhitneyu
-
-    if min(first) == max(first) == min(second) == max(second):
-        return 1.0
-    return float(mannwhitneyu(first, second, alternative="two-sided").pvalue)
-
-
-def ratio_of_spreads(first: Sequence[float], second: Sequence[float]) -> tuple[float, float, int]:
-    """Return how the processes of two cells differ: the mean log of the ratio, its standard error, and the freedom.
-
-    Args:
-        first: median of each process of one cell, above 0.
-        second: of the other, two or more of both.
-
-    Source: T. Kalibera, R. Jones, Rigorous Benchmarking in Reasonable Time, 2013, section 7; Student's t with the
-    variance of both pooled, for the same machine scatters both.
-    """
-    logs = np.log(np.asarray(first)), np.log(np.asarray(second))
-    freedom = len(logs[0]) + len(logs[1]) - 2
-    pooled = sum(float(np.sum((one - one.mean()) ** 2)) for one in logs) / freedom
-    error = math.sqrt(pooled * (1 / len(logs[0]) + 1 / len(logs[1])))
-    return float(logs[1].mean() - logs[0].mean()), error, freedom
-
-
-def part_medians(samples: Sequence[float], parts: int = PARTS) -> list[float]:
-    """Return the medians of the parts of a run, each so many samples in a row.
-
-    Where a run drifts, its parts differ by as much as two runs may.
-    """
-    return [float(np.median(part)) for part in np.array_split(np.asarray(samples), min(parts, len(samples)))]
-
-
-def run_scatter(ratios: Sequence[float]) -> float:
-    """Return the ratio that a cell of this comparison may reach by chance alone, at least 1.
+def run_scatter(ratios: Sequence[float]) -> float | None:
+    """Return the ratio that a cell of this comparison may reach by chance alone; None for too few cells.
 
     Where a machine does not repeat itself, cells that nobody changed scatter too.  Their deviation is estimated in two
     ways, by the distance of all ratios from their median, and by the distance of those below 1 from 1; the lesser
@@ -231,18 +245,13 @@ def run_scatter(ratios: Sequence[float]) -> float:
     Args:
         ratios: of all cells, above 1 where slower; the reciprocals give the bound for what became faster.
     """
-    if len(ratios) < _FEW:
-        return 1.0
+    if len(ratios) < _FEW_CELLS:
+        return None
     logs = np.log(np.asarray(ratios, np.float64))
     spreads = [float(np.median(np.abs(logs - np.median(logs))))]
-    if len(below := -logs[logs < 0]) >= _FEW // 2:
+    if len(below := -logs[logs < 0]) >= _FEW_CELLS // 2:
         spreads.append(float(np.median(below)))
     return math.exp(5 * _NORMAL * min(spreads))
-
-
-def least_p(first: int, second: int) -> float:
-    """Return the smallest p-value that the rank test can give for samples of these sizes."""
-    return 2 / math.comb(first + second, first)
 
 
 def holm(values: Sequence[float]) -> list[float]:

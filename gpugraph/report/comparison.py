@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from typing import Any
 
@@ -9,15 +10,14 @@ from gpugraph.measure.compare import VERDICTS, Compared, Comparison
 from gpugraph.measure.record import Record
 from gpugraph.measure.record_shape import jsonable
 from gpugraph.quantities import counted, duration, percent
-from gpugraph.report.markdown_csv import grid
-from gpugraph.report.terminal import Line, field, row_lines
+from gpugraph.report.sheet import ALARM, Note, Sheet, Table
 
-HEADER = ("problem", "graph", "algorithm", "device", "base", "new", "new/base", "95 % interval", "verdict")
+HEADER = ("problem", "graph", "algorithm", "device", "base", "new", "new/base", "seen from", "verdict")
 _RIGHT = (4, 5, 6, 7)
 _STYLES = {
-    "slower": "bold red",
-    "broken": "bold red",
-    "different result": "bold red",
+    "slower": ALARM,
+    "broken": ALARM,
+    "different result": ALARM,
     "faster": "bold green",
     "repaired": "green",
     "same": "",
@@ -25,47 +25,29 @@ _STYLES = {
     "not compared": "dim",
 }
 _MEANING = (
-    "Ratio of the median kernel times, above 1 where NEW is slower. Slower or faster: the 95 % bootstrap interval of "
-    "the ratio lies wholly beyond the threshold, a Mann–Whitney test, corrected by Holm for the number of cells, is "
-    "significant at 5 %, every quarter of both runs agrees, and the cell stands out of the scatter of all; where both "
-    "ran the cell in several processes, Student's t over the medians of these, and every process agrees. Same: the "
-    "interval lies wholly within the threshold. Unclear: anything else"
+    "new/base is the ratio of the median kernel times with its 95 % interval, above 1 where NEW is slower. Slower or "
+    "faster: the interval lies wholly beyond the threshold, the test is significant at 1 % after Holm's correction for "
+    "the number of cells, and the ratio is beyond what two processes may differ by. Same: the interval lies wholly "
+    "within the threshold. Unclear: anything else. Seen from: the smallest change that four of five such comparisons "
+    "would have found"
 )
 
 
-def comparison_lines(comparison: Comparison, *, width: int = 80, table_width: int | None = None) -> list[Line]:
-    """Return the lines of a comparison: its table as wide as it must be or ``table_width``, the rest ``width``."""
+def comparison_sheet(comparison: Comparison) -> Sheet:
+    """Return a comparison, to be shown in a terminal or as Markdown."""
     cells = sorted(comparison.cells, key=lambda cell: cell.base.problem)  # else as they came
-    header, *rows = row_lines(HEADER, [_cells(cell) for cell in cells], right=_RIGHT, width=table_width)
-    lines = list(header)
-    for cell, row in zip(cells, rows, strict=True):
-        lines += [[(text, style or _STYLES[cell.verdict]) for text, style in line] for line in row]
-        if cell.reason:
-            lines += [[("    ", ""), (part[1][0], "dim")] for part in field("", cell.reason, width=width)]
-    lines.append([("", "")])
-    lines += field("cells", tally(comparison), width=width, style="bold red" if comparison.regressions else "bold")
+    rows = [_cells(cell) for cell in cells]
+    table = Table(HEADER, rows, _RIGHT, [_STYLES[cell.verdict] for cell in cells], [cell.reason for cell in cells])
+    notes = [Note("cells", tally(comparison), "bold red" if comparison.regressions else "bold")]
     if comparison.geometric_mean is not None:
-        lines += field("mean", _mean(comparison) + ", geometric", width=width)
-    lines += field("threshold", percent(comparison.threshold), width=width)
-    for label, texts in (("not paired", _unpaired(comparison)), ("note", comparison.notices)):
-        for i, text in enumerate(texts):
-            lines += field("" if i else label, text, width=width, style="yellow")
-    return [*lines, [("", "")], *field("", _MEANING, width=width, style="dim")]
-
-
-def comparison_markdown(comparison: Comparison) -> str:
-    """Return a comparison as a Markdown table with its summary beneath."""
-    rows = []
-    for cell in comparison.cells:
-        cells = _cells(cell)
-        cells[-1] = f"**{cell.verdict}**" if cell in comparison.regressions else cell.verdict
-        rows.append([*cells[:-1], cells[-1] + (f": {cell.reason}" if cell.reason else "")])
-    notes = [f"{tally(comparison)}; threshold {percent(comparison.threshold)}"]
-    if comparison.geometric_mean is not None:
-        notes.append(f"Geometric mean of the ratios: {_mean(comparison)}")
-    notes += [f"Not paired: {text}" for text in _unpaired(comparison)]
-    notes += [text[0].upper() + text[1:] for text in comparison.notices]
-    return "\n".join([*grid(HEADER, rows, _RIGHT), *(f"\n{note}." for note in [*notes, _MEANING])])
+        notes.append(Note("mean", f"{_mean(comparison)}, geometric"))
+    notes.append(Note("threshold", percent(comparison.threshold)))
+    if seen := comparison.visible:
+        ends = " to ".join(dict.fromkeys(map(_change, seen)))
+        notes.append(Note("seen from", f"{ends}: the smallest change that would have been found in a cell"))
+    notes += [Note("not paired", f"{describe_cell(one.record)}: {one.reason}", "yellow") for one in comparison.unpaired]
+    notes += [Note("note", text, "yellow") for text in comparison.notices]
+    return Sheet([table, *notes, Note("meaning", _MEANING, "dim")])
 
 
 def comparison_json(comparison: Comparison) -> dict[str, Any]:
@@ -76,6 +58,8 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
         "regressions": len(comparison.regressions),
         "geometric_mean": comparison.geometric_mean,
         "geometric_mean_interval": comparison.mean_interval,
+        "smallest_change_seen": comparison.visible,
+        "unseen": comparison.unseen,
         "cells": [
             {
                 **_names(cell.new if cell.new.ok else cell.base),
@@ -84,9 +68,10 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
                 "reason": cell.reason,
                 "base_s": cell.base.kernel_s,
                 "new_s": cell.new.kernel_s,
-                "ratio": cell.ratio,
-                "interval": cell.interval,
-                "p_value": cell.p_value,
+                "ratio": cell.claim.ratio,
+                "interval": cell.claim.interval,
+                "p_value": cell.claim.p_value,
+                "smallest_change_seen": cell.visible,
                 "samples": [len(cell.base.samples), len(cell.new.samples)],
                 "processes": [len(cell.base.processes), len(cell.new.processes)],
             }
@@ -112,11 +97,16 @@ def describe_cell(row: Record) -> str:
 
 
 def _cells(cell: Compared) -> list[str]:
-    row = cell.new if cell.new.ok else cell.base
-    ratio = "-" if cell.ratio is None else f"{cell.ratio:.3f}"
-    interval = "-" if cell.interval is None else f"{cell.interval[0]:.3f}..{cell.interval[1]:.3f}"
+    row, claim = cell.new if cell.new.ok else cell.base, cell.claim
+    ratio = "-" if claim.ratio is None else f"{claim.ratio:.3f}"
+    ratio += "" if claim.interval is None else f" ({claim.interval[0]:.3f}..{claim.interval[1]:.3f})"
     times = [_time(one) for one in (cell.base, cell.new)]
-    return [row.problem, row.graph_name, row.algorithm, row.device, *times, ratio, interval, cell.verdict]
+    names = [row.problem, row.graph_name, row.algorithm, row.device]
+    return [*names, *times, ratio, "-" if cell.visible is None else _change(cell.visible), cell.verdict]
+
+
+def _change(share: float) -> str:
+    return percent(share) if math.isfinite(share) else "none"
 
 
 def _time(row: Record) -> str:
@@ -128,11 +118,7 @@ def _names(row: Record) -> dict[str, Any]:
 
 
 def _mean(comparison: Comparison) -> str:
-    if comparison.geometric_mean is None or comparison.mean_interval is None:
-        return "-"
+    if comparison.mean_interval is None:
+        return f"{comparison.geometric_mean:.3f}"
     low, high = comparison.mean_interval
     return f"{comparison.geometric_mean:.3f} ({low:.3f}..{high:.3f})"
-
-
-def _unpaired(comparison: Comparison) -> list[str]:
-    return [f"{describe_cell(one.record)}: {one.reason}" for one in comparison.unpaired]

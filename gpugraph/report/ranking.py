@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from gpugraph.errors import unknown_name
+from gpugraph.measure.claims import Claim
 from gpugraph.measure.columns import Labelled, columns_of, plain
 from gpugraph.measure.compare import sampled_otherwise
-from gpugraph.measure.ranking import Alone, Claim, Ranking
+from gpugraph.measure.ranking import Alone, Ranking, with_transfers
 from gpugraph.measure.record import Record
 from gpugraph.measure.record_shape import SCHEMA, json_text
 from gpugraph.problems import CSV, RANKING
@@ -19,9 +20,10 @@ from gpugraph.quantities import counted, duration, percent, with_error
 from gpugraph.report.cells import label
 from gpugraph.report.comparison import describe_cell
 from gpugraph.report.markdown_csv import grid, markdown
+from gpugraph.report.sheet import Chart, Heading, Note, Sheet, Table
 from gpugraph.report.sweep import bar
 from gpugraph.report.table import COLD_START, NOISY, THROTTLED, describe_graph, first_stands_out, throttled_samples
-from gpugraph.report.terminal import Line, can_draw, columns, field, indented
+from gpugraph.report.terminal import Line, can_draw, field
 
 BAR_WIDTH = 30
 CLOSE = 1.1
@@ -53,36 +55,21 @@ class Named:
         return self._names[id(record)]
 
 
-def ranking_lines(ranking: Ranking, *, width: int = 80, table_width: int | None = None) -> list[Line]:
-    """Return a ranking: its table at most ``table_width`` wide, its chart, and the rest wrapped to ``width``."""
+def ranking_sheet(ranking: Ranking, *, width: int = 80) -> Sheet:
+    """Return a ranking: its table, its chart (``width`` columns), and what can be said of it."""
     named = Named(ranking)
-    shown, rows = _table(named)
+    shown = columns_of(RANKING, named.cells)  # without the columns that say nothing here
+    rows = [[column.show(cell) for column in shown] for cell in named.cells]
     right = [i for i, column in enumerate(shown) if column.number]
-    lines = [*indented(f"{ranking.records[0].problem} {_subject(ranking)}", width=width, style="bold"), []]
-    lines += columns([column.title for column in shown], rows, right=right, width=table_width)
-    lines += [[], *_chart(named, width)] if len(ranking.rows) > 1 else []
-    lines += [[]]
+    sheet = Sheet([Heading(f"{ranking.records[0].problem} {_subject(ranking)}")])
+    sheet.parts.append(Table([column.title for column in shown], rows, right))
+    sheet.parts += [Chart(_chart(named, width))] if len(ranking.rows) > 1 else []
     for sentence in sentences(named):
-        lines += indented(sentence, width=width, style="bold green" if " times as fast as " in sentence else "bold")
-    for title, text in cautions(named):
-        lines += field(title, text, width=width, style="yellow")
-    if said := target_said(named):
-        lines += field("target", said, width=width)
-    return lines
-
-
-def ranking_markdown(ranking: Ranking) -> str:
-    """Return a ranking as Markdown."""
-    named = Named(ranking)
-    shown, rows = _table(named)
-    right = [i for i, column in enumerate(shown) if column.number]
-    parts = [f"**{ranking.records[0].problem} {_subject(ranking)}**", ""]
-    parts += grid([column.title for column in shown], rows, right)
-    parts += ["", *(f"- {sentence}" for sentence in sentences(named))]
-    parts += [f"- *{title}*: {text}" for title, text in cautions(named)]
-    if said := target_said(named):
-        parts.append(f"- *target*: {said}")
-    return "\n".join(parts)
+        sheet.parts.append(Note("", sentence, "bold green" if " times as fast as " in sentence else "bold"))
+    sheet.parts += [Note(title, text, "yellow") for title, text in cautions(named)]
+    if reached := target_reached(named):
+        sheet.parts.append(Note("target", reached))
+    return sheet
 
 
 def alone_lines(alone: Sequence[Alone], *, width: int = 80) -> list[Line]:
@@ -99,13 +86,13 @@ def ranking_json(ranking: Ranking) -> dict[str, Any]:
     named = Named(ranking)
     claims = [
         {
-            "faster": named(claim.faster),
-            "slower": named(claim.slower),
+            "faster": named(claim.first),
+            "slower": named(claim.second),
             "ratio": claim.ratio,
             "interval": claim.interval,
-            "told_apart": claim.told,
-            "reason": claim.reason,
-            "with_transfers": claim.transferred,
+            "told_apart": claim.proven,
+            "reason": claim.doubt,
+            "with_transfers": with_transfers(claim),
         }
         for claim in (*ranking.against_best, *ranking.neighbours)
     ]
@@ -116,7 +103,7 @@ def ranking_json(ranking: Ranking) -> dict[str, Any]:
         "claims": claims,
         "sentences": sentences(named),
         "cautions": [f"{title}: {text}" for title, text in cautions(named)],
-        "target": target_said(named),
+        "target": target_reached(named),
     }
 
 
@@ -135,16 +122,10 @@ def _listed(sources: Any) -> str:
     return f"source {listed[0]}" if len(listed) == 1 else f"{len(listed)} sources"
 
 
-def _table(named: Named) -> tuple[list[Any], list[list[str]]]:
-    """Return the columns, without those that say nothing here, and the rows, fastest first."""
-    shown = columns_of(RANKING, named.cells)
-    return shown, [[column.show(cell) for column in shown] for cell in named.cells]
-
-
 def _chart(named: Named, width: int) -> list[Line]:
     """Return a bar of each time, and how many times that of the fastest it is."""
     ranking, blocks = named.ranking, can_draw()
-    ratios = [(ranking.rows[0], "1"), *((c.slower, _ratio(c)) for c in ranking.against_best)]
+    ratios = [(ranking.rows[0], "1"), *((c.second, _ratio(c)) for c in ranking.against_best)]
     names = max(len(named(row)) for row in ranking.rows)
     room = max(8, min(BAR_WIDTH, width - names - max(len(text) for _, text in ratios) - 4))
     most = max(row.kernel_s or 0.0 for row in ranking.rows)
@@ -157,10 +138,13 @@ def _chart(named: Named, width: int) -> list[Line]:
 
 def _ratio(claim: Claim) -> str:
     """Return a ratio with half its interval; with its ends where these lie too far off to be alike."""
+    ratio = claim.ratio or 0.0
+    if claim.interval is None:
+        return _rounded(ratio, 2)
     low, high = claim.interval
-    if high - low > 2 * LOPSIDED * claim.ratio:
-        return f"{_rounded(claim.ratio, 2)} ({_rounded(low, 3)} to {_rounded(high, 3)})"
-    return with_error(claim.ratio, (high - low) / 2)
+    if high - low > 2 * LOPSIDED * ratio:
+        return f"{_rounded(ratio, 2)} ({_rounded(low, 3)} to {_rounded(high, 3)})"
+    return with_error(ratio, (high - low) / 2)
 
 
 def _rounded(ratio: float, digits: int) -> str:
@@ -177,19 +161,19 @@ def sentences(named: Named) -> list[str]:
     ranking, said = named.ranking, list[str]()
     for claim in ranking.against_best:
         said.append(_sentence(named, claim))
-    said += [_sentence(named, claim) for claim in ranking.neighbours if not claim.told]
+    said += [_sentence(named, claim) for claim in ranking.neighbours if not claim.proven]
     if len(ranking.rows) == 1 and len(ranking.records) > 1:
         said.append(f"{named(ranking.rows[0])} alone has a time that counts")
     return said + [f"nothing is said of {named(record)}: {why}" for record, why in ranking.others]
 
 
 def _sentence(named: Named, claim: Claim) -> str:
-    faster, slower = named(claim.faster), named(claim.slower)
-    if not claim.told:
-        return f"{faster} cannot be told from {slower}" + (f": {claim.reason}" if claim.reason else "")
+    faster, slower = named(claim.first), named(claim.second)
+    if not claim.proven:
+        return f"{faster} cannot be told from {slower}" + (f": {claim.doubt}" if claim.doubt else "")
     text = f"{faster} is {_ratio(claim)} times as fast as {slower}"
-    if claim.transferred is not None:
-        text += f" in the kernel, {claim.transferred:.3g} times with the way to the device and back"
+    if (transferred := with_transfers(claim)) is not None:
+        text += f" in the kernel, {transferred:.3g} times including transfers"
     return text
 
 
@@ -231,8 +215,10 @@ def _cautions(named: Named) -> Iterator[tuple[str, str]]:
     if len(rows) > 1 and (otherwise := sorted({sampled_otherwise(rows[0], row) for row in rows[1:]} - {""})):
         text = otherwise[0].replace(" in BASE", " here").replace(" in NEW", " there")
         yield "sampling", f"not all were sampled alike: {text}; bench them together"
-    close = [c for c in (*named.ranking.against_best, *named.ranking.neighbours) if c.told and c.ratio < CLOSE]
-    if close and any(len(row.processes) == 1 for c in close for row in (c.faster, c.slower)):
+    close = [
+        c for c in (*named.ranking.against_best, *named.ranking.neighbours) if c.proven and (c.ratio or 0.0) < CLOSE
+    ]
+    if close and any(len(row.processes) == 1 for c in close for row in (c.first, c.second)):
         yield (
             "one process",
             "differences of a few per cent come and go with the process; gpugraph bench --processes 5 tells",
@@ -250,7 +236,7 @@ def _outliers(row: Record) -> str:
     return f"{len(further)} of {counted(len(row.samples), 'sample')} stand out" if many else ""
 
 
-def target_said(named: Named) -> str:
+def target_reached(named: Named) -> str:
     """Return whether each record's median is known as well as was asked for; nothing where nothing was asked."""
     asked = [row for row in named.ranking.rows if row.shape.sampling.target]
     if not asked:
@@ -301,7 +287,7 @@ def exported(records: Sequence[Record], rankings: Sequence[Ranking], ending: str
         return json_text(content, indent=1) + "\n"
     if ending == ".csv":
         return _samples_csv(records)
-    parts = [ranking_markdown(ranking) for ranking in rankings if len(ranking.records) > 1]
+    parts = [ranking_sheet(ranking).markdown() for ranking in rankings if len(ranking.records) > 1]
     return "\n\n".join([*parts, markdown(records), _samples_markdown(records)]) + "\n"
 
 

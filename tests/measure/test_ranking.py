@@ -5,9 +5,9 @@ import pytest
 
 from gpugraph.cli.report import BY as OFFERED
 from gpugraph.errors import InputError
-from gpugraph.measure.ranking import BY, check_ranked, rank
+from gpugraph.measure.ranking import BY, check_ranked, rank, with_transfers
 from gpugraph.measure.record import Record
-from gpugraph.report.ranking import ranking_markdown
+from gpugraph.report.ranking import ranking_sheet
 from tests.measure.test_compare import timed
 from tests.report.canned import emulated, failed, mst_record, sssp_record
 
@@ -41,11 +41,11 @@ def test_records_of_the_same_work_are_ranked_by_their_medians_and_held_against_t
     assert [one.algorithm for one in ranking.rows] == ["fast", "middle", "slow"]
     assert not alone
     second, third = ranking.against_best
-    assert (second.told, third.told) == (True, True)
+    assert (second.proven, third.proven) == (True, True)
     assert second.ratio == pytest.approx(2, rel=0.03)
     assert second.interval[0] < 2 < second.interval[1]
     assert third.ratio == pytest.approx(3, rel=0.03)
-    assert [(one.faster.algorithm, one.slower.algorithm) for one in ranking.neighbours] == [("middle", "slow")]
+    assert [(one.first.algorithm, one.second.algorithm) for one in ranking.neighbours] == [("middle", "slow")]
 
 
 @pytest.mark.parametrize("drift", [0.0, 0.3])
@@ -54,8 +54,8 @@ def test_equal_records_are_never_told_apart_and_a_tenth_is(drift):
         rows = [row(name, time, seed=100 * i + seed, drift=drift) for i, (name, time) in enumerate(TWO_ALIKE.items())]
         (ranking,), _ = rank(rows)
         first, second = ranking.against_best
-        assert not first.told
-        assert second.told
+        assert not first.proven
+        assert second.proven
 
 
 def test_an_interval_of_interleaved_runs_holds_the_true_ratio_nine_times_in_ten_even_where_each_run_hangs_together():
@@ -74,24 +74,24 @@ def test_an_interval_of_interleaved_runs_holds_the_true_ratio_nine_times_in_ten_
     assert held >= 90
 
 
-@pytest.mark.parametrize(("number", "told"), [(3, False), (12, True)])
-def test_few_samples_prove_nothing_however_far_apart_they_are(number, told):
+@pytest.mark.parametrize(("number", "proven"), [(3, False), (12, True)])
+def test_few_samples_prove_nothing_however_far_apart_they_are(number, proven):
     (ranking,), _ = rank([row("a", 1, number=number), row("b", 9, number=number, seed=2)])
     (claim,) = ranking.against_best
-    assert claim.told is told
-    assert ("3 and 3 samples are too few" in claim.reason) is not told
+    assert claim.proven is proven
+    assert ("too few samples: 3 and 3" in claim.doubt) is not proven
 
 
 def test_a_drift_that_both_share_does_not_hide_which_is_faster_where_they_took_turns_and_does_between_files():
     drifting = [row("a", 1, drift=0.3), row("b", 1.1, drift=0.3, seed=2)]
     (ranking,), _ = rank(drifting)
     (claim,) = ranking.against_best
-    assert claim.told
+    assert claim.proven
     assert claim.ratio == pytest.approx(1.1, rel=0.02)
     assert claim.interval[1] - claim.interval[0] < 0.1
     elsewhere = [drifting[0], Record.of(drifting[1].data, file="b.jsonl")]
     (ranking,), _ = rank(elsewhere)
-    assert not ranking.against_best[0].told
+    assert not ranking.against_best[0].proven
 
 
 def test_what_failed_is_unverified_or_emulated_has_no_place_and_a_reason():
@@ -110,9 +110,9 @@ def test_on_devices_of_two_kinds_the_ratio_with_transfers_stands_beside_that_of_
     (ranking,), _ = rank([gpu, row("c", 10, seed=2)])
     (claim,) = ranking.against_best
     assert claim.ratio == pytest.approx(10, rel=0.05)
-    assert claim.transferred == pytest.approx(10 / (1 + 1.1 + 0.412 + 0.0214), rel=0.05)
+    assert with_transfers(claim) == pytest.approx(10 / (1 + 1.1 + 0.412 + 0.0214), rel=0.05)
     (ranking,), _ = rank([row("a", 1), row("c", 10, seed=2)])
-    assert ranking.against_best[0].transferred is None
+    assert with_transfers(ranking.against_best[0]) is None
 
 
 def test_by_algorithm_the_device_is_the_same_and_by_device_the_algorithm():
@@ -188,8 +188,8 @@ def test_a_batch_of_sources_and_single_searches_from_them_are_ranked_by_the_time
     assert [row.algorithm for row in ranking.rows] == ["batch", "single"]
     assert [row.kernel_s for row in ranking.rows] == pytest.approx([1e-3, 4e-3])
     assert ranking.against_best[0].ratio == pytest.approx(4)
-    assert ranking.against_best[0].told
-    assert "from 3 sources, the time of one" in ranking_markdown(ranking)
+    assert ranking.against_best[0].proven
+    assert "from 3 sources, the time of one" in ranking_sheet(ranking).markdown()
     other = of("batch", [3e-3] * 20, {**batch, "distance_sum": 61}, [])
     assert len(rank([single, other])[0]) == 2  # other sources: each stays as it is
     assert [row.samples for row in rank([single])[0][0].rows] == [single.samples]

@@ -41,12 +41,12 @@ def test_a_cell_whose_interval_is_met_ends_at_once_and_the_others_go_on(monkeypa
     (steady, noisy), log = puppets(monkeypatch, "steady", "noisy")
     steady.seconds, noisy.seconds = [0.002, 0.0021], [0.0005, 0.004]
     enlist(monkeypatch, steady.algorithm(), noisy.algorithm())
-    notes = measure([cell("steady"), cell("noisy")], Sampling(target=0.5, min_samples=4, max_samples=12, warmup=0))
+    notes = measure([cell("steady"), cell("noisy")], Sampling(target=0.5, min_samples=4, max_samples=14, warmup=0))
     assert notes.ended == [0, 1]
     sampled = notes.records[0].data["sampling"]
     assert (sampled["stopped_by"], sampled["target"]) == ("target", 0.5)
     assert sampled["reached"] <= 0.5
-    assert log.count("steady") == 4 < log.count("noisy") == 12
+    assert log.count("steady") == 6 < log.count("noisy") == 14
     assert notes.records[1].data["sampling"]["stopped_by"] == "count"
 
 
@@ -60,7 +60,8 @@ def test_cells_that_end_together_are_all_known_well_enough_at_the_end(monkeypatc
     ended = [records[index].data for index in (0, 1)]
     assert [data["sampling"]["stopped_by"] for data in ended] == ["target", "target"]
     assert all(data["sampling"]["reached"] <= 0.2 for data in ended)
-    assert 12 < len(ended[0]["samples_s"]["kernel"]) == len(ended[1]["samples_s"]["kernel"]) < 90
+    taken = [len(data["samples_s"]["kernel"]) for data in ended]
+    assert 12 < min(taken) <= max(taken) <= min(taken) + 1 < 90
 
 
 @pytest.fixture
@@ -72,14 +73,14 @@ def clock(monkeypatch):
     return fake
 
 
-@pytest.mark.parametrize(("limit_s", "taken"), [(0.5, 1), (1.0, 1), (2.5, 3)])
+@pytest.mark.parametrize(("limit_s", "taken"), [(0.5, 1), (1.0, 1), (2.5, 3), (6.0, 6)])
 def test_the_time_limit_ends_a_cell_that_has_at_least_one_sample(monkeypatch, clock, limit_s, taken):
     (slow,), _ = puppets(monkeypatch, "slow")
     slow.on_run = clock.lasting(1.0)
-    data = measure([cell("slow")], Sampling(target=0, min_samples=5, time_limit_s=limit_s, warmup=0)).records[0].data
+    data = measure([cell("slow")], Sampling(target=0, min_samples=9, time_limit_s=limit_s, warmup=0)).records[0].data
     assert data["sampling"]["stopped_by"] == "time"
     assert len(data["samples_s"]["kernel"]) == taken
-    assert (data["sampling"]["reached"] is None) == (taken < 3) == (data["confidence_s"] == {})
+    assert (data["sampling"]["reached"] is None) == (taken < 6) == (data["confidence_s"] == {})
 
 
 def test_the_check_of_the_first_result_does_not_count_against_the_limit(monkeypatch, clock):

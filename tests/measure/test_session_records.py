@@ -100,7 +100,7 @@ def test_competing_cells_share_one_copy_of_the_graph_and_each_tells_its_own_memo
 
 
 def test_a_record_has_every_name_and_a_failed_one_too_but_no_number():
-    one = Cell("sssp", "rmat:7", device="cpu", repeat=4, axes={"scale": 7}, sweep="smoke", series="rmat")
+    one = Cell("sssp", "rmat:7", device="cpu", repeat=6, axes={"scale": 7}, sweep="smoke", series="rmat")
     done = run_cell(one)
     lost = failed_record(one, "timeout", "ended after 60 s")
     for data in (done.data, lost.data):

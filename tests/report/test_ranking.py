@@ -7,9 +7,10 @@ import re
 
 import pytest
 
-from gpugraph.measure.ranking import Claim, Ranking, rank
+from gpugraph.measure.claims import Claim
+from gpugraph.measure.ranking import Ranking, rank
 from gpugraph.quantities import with_error
-from gpugraph.report.ranking import check_ending, exported, ranking_lines
+from gpugraph.report.ranking import check_ending, exported, ranking_sheet
 from gpugraph.report.terminal import columns, plain
 from tests.measure.test_ranking import row, samples
 from tests.report.canned import mst_record
@@ -17,7 +18,7 @@ from tests.report.canned import mst_record
 
 def shown(*rows, width: int = 80) -> str:
     (ranking,), _ = rank(rows)
-    return plain(ranking_lines(ranking, width=width, table_width=width))
+    return plain(ranking_sheet(ranking, width=width).lines(width, width))
 
 
 def in_one_line(text: str) -> str:
@@ -58,11 +59,11 @@ def sorted_names(lines: list[str]) -> list[str]:
 
 def test_a_wide_interval_is_told_by_its_ends_for_it_is_lopsided():
     fast, slow = row("fast", 1), row("slow", 2)
-    ranking = Ranking([fast, slow], [], [Claim(fast, slow, 2.02, (1.104, 3.32), True)], [])
-    text = plain(ranking_lines(ranking))
+    ranking = Ranking([fast, slow], [], [Claim(fast, slow, 2.02, (1.104, 3.32), 0.0)], [])
+    text = plain(ranking_sheet(ranking).lines(80))
     assert "fast is 2 (1.1 to 3.32) times as fast as slow" in text
-    ranking = Ranking([fast, slow], [], [Claim(fast, slow, 1523.0, (0.00001, 29_912.0), True)], [])
-    assert "fast is 1,500 (0 to 29,900) times as fast as slow" in plain(ranking_lines(ranking))
+    ranking = Ranking([fast, slow], [], [Claim(fast, slow, 1523.0, (1.01, 29_912.0), 0.0)], [])
+    assert "fast is 1,500 (1.01 to 29,900) times as fast as slow" in plain(ranking_sheet(ranking).lines(80))
 
 
 def test_a_warning_says_what_is_wrong_with_the_samples_and_what_to_do():
@@ -107,7 +108,7 @@ def test_beside_a_gpu_the_device_is_named_and_the_transfers_counted():
     gpu = type(row("a", 1)).of({**mst_record(algorithm="g"), "samples_s": {"kernel": samples(0.641)}})
     text = in_one_line(shown(gpu, row("c", 10, seed=2)))
     assert "g on NVIDIA H200 is 15" in text
-    assert "times as fast as c on CPU in the kernel, 4.61 times with the way to the device and back" in text
+    assert "times as fast as c on CPU in the kernel, 4.61 times including transfers" in text
     assert "with transfers" in text
 
 

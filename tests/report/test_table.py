@@ -34,7 +34,7 @@ kernel                  641 µs     0%
   merge                 128 µs    20%  of the kernel
 d2h                    21.4 µs     0%
 verify                  118 ms    32%  ██████████
-            3 samples of the kernel, 640 µs to 700 µs; 7 rounds; its inner
+            7 samples of the kernel, 640 µs to 700 µs; 7 rounds; its inner
             phases as shares of a run of their own
 
 MTEPS       1,419.6
