@@ -57,7 +57,10 @@ pictures:    ## the README's: a chart of stored records, light and dark, and a t
 
 TERMINAL = 'gpugraph mst rmat:12 --algo boruvka,kruskal@cpu --peer scipy --max-seconds 3'
 
+prebuilt:    ## compile the kernels of ordinary commands, for the next wheel to bring: a release needs it (half an hour)
+	$(PYTHON) -m gpugraph.devices.prebuilt
+
 wheel:       ## build the wheel into dist/
 	$(PYTHON) -m pip wheel --no-deps -w dist .
 
-.PHONY: help install lint docs format test thorough hostile selftest test-gpu matrix matrix-volta budget pictures wheel
+.PHONY: help install lint docs format test thorough hostile selftest test-gpu matrix matrix-volta budget pictures prebuilt wheel

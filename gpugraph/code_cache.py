@@ -51,13 +51,14 @@ def find(kind: str, name: str) -> Entry | None:
         kind: ``"cubins"``, ``"emulated"``, ``"numba"`` or ``"scripts"``.
         name: with an extension, which no two names differ by alone.
     """
-    entry = _look_up(kind, name)
+    entry = look_up(kind, name)
     if entry is None:
         _tell(f"compiling {_DIGEST.split(name)[0]}, for this and later runs")
     return entry
 
 
-def _look_up(kind: str, name: str) -> Entry | None:
+def look_up(kind: str, name: str) -> Entry | None:
+    """Return the same as ``find``, without a word to the user."""
     users = users_folder()
     shared = [users] if users is not None and _is_safe(users, kind) else []
     for folder in [*shared, *(Path(own.name) for own in _OWN)]:
@@ -80,7 +81,7 @@ def sole_maker(kind: str, name: str) -> Iterator[Entry | None]:
         if folder is not None:
             with contextlib.suppress(ImportError, OSError):
                 _lock(folder / kind / f"{name}.lock", until_made)
-        yield _look_up(kind, name)
+        yield look_up(kind, name)
 
 
 LONGEST_WAIT = 60.0

@@ -23,6 +23,7 @@ from gpugraph.devices.cuda_streams import CudaClock, CudaCopies, CudaMark, CudaR
 from gpugraph.devices.kernels import CompiledModule, CudaKernel, architecture_for, compile_kernels
 from gpugraph.devices.nvrtc import parameter_sizes
 from gpugraph.devices.pinned import Transfers, as_bytes
+from gpugraph.devices.prebuilt import prebuilt_kernels
 from gpugraph.devices.probes import Nvml, bus_id_of
 from gpugraph.errors import DeviceUnavailable, GpuGraphError, unknown_name
 
@@ -68,6 +69,7 @@ class CudaDevice:
             self.capability = int(self.cupy.cuda.Device(index).compute_capability)
             self.stream = self.cupy.cuda.Stream(non_blocking=True)
             self.stream.use()  # what a guest algorithm does with CuPy itself then runs in the same order
+            self._driver_major = int(runtime.driverGetVersion()) // 1000
         self.arch = architecture_for(self.capability)
         self._stream_pointer = int(self.stream.ptr)
         self._memory = DeviceMemory(self.cupy, index, self.label)
@@ -258,7 +260,8 @@ class CudaDevice:
         key = (file, name, tuple(sorted((defines or {}).items())), cooperative)
         kernel = self._kernels.get(key)
         if kernel is None:
-            compiled = compile_kernels(file, defines, self.arch)
+            compiled = prebuilt_kernels(file, defines, self.arch, self._driver_major)
+            compiled = compiled or compile_kernels(file, defines, self.arch)
             if name not in compiled.kernels:
                 raise unknown_name(f"kernel in {file}", name, compiled.kernels)
             raw, sizes = self._load(compiled, cooperative)

@@ -17,6 +17,7 @@ import struct
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -86,24 +87,64 @@ def compile_kernels(file: str | os.PathLike[str], defines: Defines | None, arch:
         KernelCompileError: the source does not compile; ``log`` holds every diagnostic.
         InputError: no such file, or a define that is none.
     """
-    source = load_source(file)
-    text = define_lines(defines) + source.text
-    options = (*OPTIONS, f"--gpu-architecture={arch}")
-    nvrtc = compiler()
-    key = hashlib.sha256(repr((options, nvrtc.version, source.name, text)).encode()).hexdigest()
-    stem = f"{source.path.stem}-{arch}-{key[:32]}"
-    name = f"{stem}.cubin"
-    found = _from_cache(code_cache.find("cubins", name), arch)
+    unit = Unit.of(file, defines, arch)
+    found = unit.in_cache()
     if found is not None:
         return found
-    with code_cache.sole_maker("cubins", name) as entry:
+    with code_cache.sole_maker("cubins", unit.cache_name) as entry:
         found = _from_cache(entry, arch)
         if found is not None:
             return found
-        result = nvrtc.compile(text, source.name, options)
+        nvrtc = compiler()
+        result = nvrtc.compile(unit.text, unit.source.name, unit.options)
         if result.status != "ok":
-            raise _compile_error(source, arch, result.status, result.log, nvrtc.version)
-        return _to_cache(name, arch, result.cubin, result.log)
+            raise _compile_error(unit.source, arch, result.status, result.log, nvrtc.version)
+        # NVRTC may keep what it compiled before, under other defines: then the assembler says nothing, and only the
+        # cubin tells which kernels there are.
+        kernels = dict.fromkeys(parameter_sizes(result.cubin), KernelUsage()) | parse_usage(result.log)
+        return unit.into_cache(result.cubin, kernels, result.log)
+
+
+@dataclass(frozen=True)
+class Unit:
+    """What the compiler is given: a flattened source with its defines on top, and the options."""
+
+    source: Source
+    text: str
+    options: tuple[str, ...]
+    arch: str
+
+    @classmethod
+    def of(cls, file: str | os.PathLike[str], defines: Defines | None, arch: str) -> Unit:
+        """Read a kernel file.
+
+        Raises:
+            InputError: no such file, or a define that is none.
+        """
+        source = load_source(file)
+        return cls(source, define_lines(defines) + source.text, (*OPTIONS, f"--gpu-architecture={arch}"), arch)
+
+    @property
+    def key(self) -> str:
+        """A digest of all that the machine code depends on but the compiler."""
+        return hashlib.sha256(repr((self.options, self.source.name, self.text)).encode()).hexdigest()
+
+    @cached_property
+    def cache_name(self) -> str:
+        """The name of its cubin in the cache of compiled code."""
+        key = hashlib.sha256(f"{compiler().version} {self.key}".encode()).hexdigest()
+        return f"{self.source.path.stem}-{self.arch}-{key[:32]}.cubin"
+
+    def in_cache(self, *, announced: bool = True) -> CompiledModule | None:
+        """Return the module from the cache; where it is missing, None, and the user learns of a compilation."""
+        look = code_cache.find if announced else code_cache.look_up
+        return _from_cache(look("cubins", self.cache_name), self.arch)
+
+    def into_cache(self, cubin: bytes, kernels: dict[str, KernelUsage], log: str) -> CompiledModule:
+        """Keep a cubin for this and later runs."""
+        facts = {"kernels": {name: asdict(usage) for name, usage in kernels.items()}, "log": log}
+        path = code_cache.keep("cubins", self.cache_name, cubin, facts)
+        return CompiledModule(path, self.arch, kernels, log, cached=False)
 
 
 def architecture_for(capability: int) -> str:
@@ -143,15 +184,6 @@ def _from_cache(entry: code_cache.Entry | None, arch: str) -> CompiledModule | N
         return CompiledModule(entry.path, arch, kernels, entry.facts["log"], cached=True)
     except (AttributeError, KeyError, TypeError):
         return None
-
-
-def _to_cache(name: str, arch: str, cubin: bytes, log: str) -> CompiledModule:
-    # NVRTC may keep what it compiled before, under other defines: then the assembler says nothing, and only the cubin
-    # tells which kernels there are.
-    kernels = dict.fromkeys(parameter_sizes(cubin), KernelUsage()) | parse_usage(log)
-    facts = {"kernels": {name: asdict(usage) for name, usage in kernels.items()}, "log": log}
-    path = code_cache.keep("cubins", name, cubin, facts)
-    return CompiledModule(path, arch, kernels, log, cached=False)
 
 
 def _compile_error(source: Source, arch: str, status: str, log: str, version: tuple[int, int]) -> GpuGraphError:

@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gpugraph.devices import prebuilt
+from gpugraph.devices.cuda import CudaDevice
+from gpugraph.devices.kernels import CompiledModule, compile_kernels
+from gpugraph.devices.nvrtc import compiler
+from gpugraph.devices.prebuilt import build, prebuilt_kernels, units
+from tests.devices.compile_matrix import declared
+from tests.devices.fake_cupy import FakeCupy
+
+
+@pytest.fixture
+def archive(tmp_path: Path, cache: Path) -> Path:
+    """An archive with fill.cu, made with a cache that is empty again."""
+    path = tmp_path / "prebuilt.zip"
+    build(path, [("fill.cu", {}, "sm_90")], workers=1)
+    for file in cache.iterdir():
+        file.unlink()
+    return path
+
+
+def newest() -> int:
+    return compiler().version[0]
+
+
+def test_a_prebuilt_kernel_is_the_compiled_one(archive: Path, cache: Path) -> None:
+    found = prebuilt_kernels("fill.cu", {}, "sm_90", newest(), archive)
+    assert found is not None
+    assert not found.cached
+    assert prebuilt_kernels("fill.cu", {}, "sm_90", newest(), archive) is None, "it is in the cache now"
+    again = compile_kernels("fill.cu", {}, "sm_90")
+    assert again.cached
+    assert again.cubin_path == found.cubin_path
+    assert again.kernels == found.kernels
+    assert min(usage.registers for usage in found.kernels.values()) > 0
+
+
+def test_other_defines_architectures_sources_and_older_drivers_find_nothing(
+    archive: Path, cache: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "fill.cu"
+    other.write_text('extern "C" __global__ void fill_1_bytes() {}\n')
+    assert prebuilt_kernels("fill.cu", {"X": 1}, "sm_90", newest(), archive) is None
+    assert prebuilt_kernels("fill.cu", {}, "sm_80", newest(), archive) is None
+    assert prebuilt_kernels(other, {}, "sm_90", newest(), archive) is None
+    assert prebuilt_kernels("fill.cu", {}, "sm_90", newest() - 1, archive) is None
+    assert prebuilt_kernels("fill.cu", {}, "sm_90", newest(), tmp_path / "none.zip") is None
+
+
+def test_a_damaged_archive_is_passed_over(archive: Path, cache: Path, tmp_path: Path) -> None:
+    broken = tmp_path / "broken.zip"
+    with zipfile.ZipFile(archive) as whole, zipfile.ZipFile(broken, "w") as copy:
+        for name in whole.namelist():
+            copy.writestr(name, b"[]" if name.endswith(".json") else b"")
+    assert prebuilt_kernels("fill.cu", {}, "sm_90", newest(), broken) is None
+    broken.write_bytes(b"no archive")
+    prebuilt._contents.cache_clear()
+    assert prebuilt_kernels("fill.cu", {}, "sm_90", newest(), broken) is None
+
+
+def test_a_device_takes_a_prebuilt_kernel_and_compiles_none(
+    archive: Path, cupy: FakeCupy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def never(*_: Any) -> CompiledModule:
+        raise AssertionError("it compiles")
+
+    device = CudaDevice()
+    lookup = prebuilt_kernels
+    monkeypatch.setattr("gpugraph.devices.cuda.prebuilt_kernels", lambda *asked: lookup(*asked, archive=archive))
+    monkeypatch.setattr("gpugraph.devices.cuda.compile_kernels", never)
+    monkeypatch.setattr(device, "arch", "sm_90")
+    assert device.kernel("fill.cu", "fill_4_bytes").name == "fill_4_bytes"
+
+
+def test_a_wheel_brings_define_sets_that_drivers_ask_for() -> None:
+    files = declared()
+    for file, defines, arch in units(["sm_90"]):
+        sets = files[file].define_sets if file in files else [{}]
+        assert files[file].told(defines) in sets if file in files else defines == {}
+        assert arch == "sm_90"
