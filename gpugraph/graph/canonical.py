@@ -155,39 +155,52 @@ def canonical_order(keys: Keys) -> NDArray[np.int64]:
     """
     order = np.arange(len(keys), dtype=np.int64)
     if len(keys) > 1:
-        varying = int(np.bitwise_or.reduce(keys) ^ np.bitwise_and.reduce(keys))
-        if _radix_order(keys.copy(), order, np.empty_like(keys), other := np.empty_like(order), np.uint64(varying)):
+        bits = max(1, int(np.bitwise_or.reduce(keys) ^ np.bitwise_and.reduce(keys)).bit_length())
+        if radix_sort(keys.copy(), order, np.empty_like(keys), other := np.empty_like(order), bits):
             return other
     return order
 
 
 @njit
-def _radix_order(keys: Any, order: Any, keys2: Any, order2: Any, varying: Any) -> bool:
-    """Sort keys, and order with them, by digits of 8 bits; return whether the second pair holds the outcome.
+def radix_sort(keys: Any, words: Any, keys2: Any, words2: Any, bits: int) -> bool:
+    """Sort keys, and words with them, stably; return whether the sorted arrays are the second pair.
 
     Args:
-        keys: (k,) uint32 or uint64; overwritten.
-        order: (k,) int64; overwritten.
+        keys: (k,) unsigned integers; overwritten.
+        words: (k,) what belongs to each; overwritten.
         keys2: room for keys.
-        order2: room for order.
-        varying: the bits in which the keys differ at all; digits without one are passed over.
+        words2: room for words.
+        bits: the keys differ in the lowest so many bits at most, one or more.
     """
+    size = len(keys)
+    passes = (bits + 10) // 11
+    width = (bits + passes - 1) // passes
+    mask = np.uint64((1 << width) - 1)
+    counts = np.zeros((passes, 1 << width), np.int64)
+    for i in range(size):
+        key = keys[i]
+        for p in range(passes):
+            counts[p, np.int64(key & mask)] += 1
+            key >>= np.uint64(width)
     swapped = False
-    for shift in range(0, keys.itemsize * 8, 8):
-        if (varying >> np.uint64(shift)) & np.uint64(255) == 0:
+    for p in range(passes):
+        row = counts[p]
+        shift = np.uint64(p * width)
+        if row[np.int64((keys[0] >> shift) & mask)] == size:
             continue
-        places = np.zeros(257, np.int64)
-        for i in range(len(keys)):
-            places[((np.uint64(keys[i]) >> np.uint64(shift)) & np.uint64(255)) + np.uint64(1)] += 1
-        for d in range(256):
-            places[d + 1] += places[d]
-        for i in range(len(keys)):
-            digit = (np.uint64(keys[i]) >> np.uint64(shift)) & np.uint64(255)
-            at = places[digit]
-            places[digit] = at + 1
-            keys2[at] = keys[i]
-            order2[at] = order[i]
+        total = 0
+        for d in range(1 << width):
+            count = row[d]
+            row[d] = total
+            total += count
+        for i in range(size):
+            key = keys[i]
+            digit = np.int64((key >> shift) & mask)
+            at = row[digit]
+            row[digit] = at + 1
+            keys2[at] = key
+            words2[at] = words[i]
         keys, keys2 = keys2, keys
-        order, order2 = order2, order
+        words, words2 = words2, words
         swapped = not swapped
     return swapped

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.compiled import njit
-from gpugraph.graph.canonical import weight_key, weight_words
+from gpugraph.graph.canonical import radix_sort, weight_key, weight_words
 from gpugraph.graph.chunks import balanced_ranges, even_ranges, in_threads
 from gpugraph.graph.csr import target_dtype
 
@@ -78,43 +78,6 @@ def _scatter(
 
 
 @njit
-def _sort_bucket(keys: Any, words: Any, keys2: Any, words2: Any, bits: int) -> bool:
-    """Sort keys, and words with them; return whether the sorted arrays are the second pair."""
-    size = len(keys)
-    passes = (bits + 10) // 11
-    width = (bits + passes - 1) // passes
-    mask = np.uint64((1 << width) - 1)
-    counts = np.zeros((passes, 1 << width), np.int64)
-    for i in range(size):
-        key = keys[i]
-        for p in range(passes):
-            counts[p, np.int64(key & mask)] += 1
-            key >>= np.uint64(width)
-    swapped = False
-    for p in range(passes):
-        row = counts[p]
-        shift = np.uint64(p * width)
-        if row[np.int64((keys[0] >> shift) & mask)] == size:
-            continue
-        total = 0
-        for d in range(1 << width):
-            count = row[d]
-            row[d] = total
-            total += count
-        for i in range(size):
-            key = keys[i]
-            digit = np.int64((key >> shift) & mask)
-            at = row[digit]
-            row[digit] = at + 1
-            keys2[at] = key
-            words2[at] = words[i]
-        keys, keys2 = keys2, keys
-        words, words2 = words2, words
-        swapped = not swapped
-    return swapped
-
-
-@njit
 def _sort_buckets(
     keys: Any,
     words: Any,
@@ -138,7 +101,7 @@ def _sort_buckets(
         start, stop = starts[b], starts[b + 1]
         if start == stop:
             continue
-        swapped = _sort_bucket(keys[start:stop], words[start:stop], keys2, words2, shift + head_bits)
+        swapped = radix_sort(keys[start:stop], words[start:stop], keys2, words2, shift + head_bits)
         sorted_keys = keys2 if swapped else keys[start:stop]
         sorted_words = words2 if swapped else words[start:stop]
         out = start - 1

@@ -1,8 +1,7 @@
 """GraphView and ResidentView: what an algorithm gets, on the host and on a device; the one home of preparations.
 
-A view holds the arrays after the chosen preparations, and the way back: ``canonical_edges``, ``original_vertices`` and
-``original_distances`` lead from its arcs and vertices to those of the CSRGraph.  Ties are broken by the original edge
-id whatever the preparations did, and results come back in original ids.
+A view holds the arrays after the chosen preparations; ``canonical_edges`` leads from its arcs to the edges of the
+CSRGraph.  Ties are broken by the original edge id whatever the preparations did.
 
 ================== ==================================================================================
 preparation        what it does
@@ -223,30 +222,6 @@ class GraphView:
             name=self.graph.name,
         )
         return GraphView.of(path, index_bits=self.index_bits)
-
-    def original_vertices(self, vertices: NDArray[Any]) -> NDArray[np.int64]:
-        """Return the CSRGraph's numbers of the view's ``vertices``; a negative one (no vertex) stays."""
-        wide = np.asarray(vertices).astype(np.int64)
-        if self.vertex_origin is None:
-            return wide
-        return np.where(wide < 0, wide, self.vertex_origin[np.maximum(wide, 0)]) if self.vertices else wide
-
-    def view_vertices(self, vertices: NDArray[Any]) -> NDArray[np.int64]:
-        """Return the view's numbers of the CSRGraph's ``vertices``, e.g. of a source."""
-        wide = np.asarray(vertices).astype(np.int64)
-        if self.vertex_origin is None:
-            return wide
-        number = np.empty(self.vertices, np.int64)
-        number[self.vertex_origin] = np.arange(self.vertices)
-        return number[wide]
-
-    def original_distances(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Return an (n,) array of one value per vertex of the view in the CSRGraph's vertex order."""
-        if self.vertex_origin is None:
-            return values
-        ordered = np.empty_like(values)
-        ordered[self.vertex_origin] = values
-        return ordered
 
 
 def _index_dtype(arcs: int, bits: int | None) -> np.dtype[Any]:

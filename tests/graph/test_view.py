@@ -127,19 +127,6 @@ def test_an_unknown_preparation_suggests_the_nearest():
         GraphView.of(zoo("triangle"), ("renumbr",))
 
 
-def test_vertices_and_distances_come_back_in_original_numbers():
-    graph = zoo("random-sparse")
-    view = GraphView.of(graph, ("renumber",))
-    numbers = np.arange(graph.vertices)
-    assert np.array_equal(view.original_vertices(view.view_vertices(numbers)), numbers)
-    degrees = np.diff(view.offsets)
-    assert np.array_equal(view.original_distances(degrees), graph.degrees)
-    assert view.original_vertices(np.array([-1, 0], np.int32)).tolist() == [-1, int(view.vertex_origin[0])]
-    plain = GraphView.of(graph)
-    assert plain.original_vertices(numbers).tolist() == plain.view_vertices(numbers).tolist() == numbers.tolist()
-    assert plain.original_distances(degrees) is degrees
-
-
 def test_renumbering_brings_connected_vertices_close_and_isolated_ones_last():
     rng = np.random.default_rng(1)
     names = rng.permutation(1000)
