@@ -31,7 +31,7 @@ from gpugraph.compiled import njit, plain_njit
 from gpugraph.graph.build import ArcList
 from gpugraph.graph.canonical import canonical_order, order_keys
 from gpugraph.graph.chunks import in_threads
-from gpugraph.problems.mst.cpu_kruskal import find_root
+from gpugraph.graph.disjoint_sets import find_root, label_components
 
 scipys: Any = import_module("scipy.sparse.csgraph")  # what callers pass is theirs to answer for, not the type checker's
 
@@ -124,7 +124,7 @@ def connected_components(
         if device_kind(DEVICE) == "cpu":
             with calls.phase("kernel"):
                 labels = np.arange(matrix.shape[0], dtype=np.int32)
-                number = int(_label_components(matrix.indptr, matrix.indices, labels))
+                number = int(label_components(matrix.indptr, matrix.indices, labels))
             return (number, labels) if return_labels else number
         with calls.phase("convert"):
             tails, heads = _coordinates(matrix)
@@ -350,21 +350,3 @@ def _join_in_order(tails: Any, heads: Any, entries: Any, parent: Any, chosen: An
             chosen[count] = entries[i]
             count += 1
     return count
-
-
-@plain_njit
-def _label_components(offsets: Any, targets: Any, labels: Any) -> Any:
-    """Write the component of each vertex, by the order of their first vertices, in the place of the vertex itself."""
-    for v in range(len(labels)):
-        for arc in range(offsets[v], offsets[v + 1]):
-            if labels[targets[arc]] != labels[v]:
-                a, b = find_root(labels, v), find_root(labels, targets[arc])
-                labels[max(a, b)] = min(a, b)
-    number = 0
-    for v in range(len(labels)):
-        if labels[v] == v:
-            labels[v] = number
-            number += 1
-        else:
-            labels[v] = labels[labels[v]]
-    return number

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.compiled import njit
 from gpugraph.graph.chunks import even_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.disjoint_sets import label_components
 from gpugraph.graph.preparations import rank_weights
 from gpugraph.graph.view import MAX_NARROW_ARCS
 
@@ -124,41 +124,11 @@ def degree_distribution(degrees: NDArray[np.int64]) -> Degrees:
     return Degrees(int(degrees.min()), float(np.median(degrees)), float(degrees.mean()), greatest, histogram)
 
 
-@njit
-def _component_sizes(offsets: Any, targets: Any) -> Any:
-    """Return the size of every weakly connected component, in the order of their least vertices.
-
-    Union by least root with path halving.
-    """
-    n = len(offsets) - 1
-    parent = np.arange(n)
-    for u in range(n):
-        for i in range(offsets[u], offsets[u + 1]):
-            a, b = u, np.int64(targets[i])
-            while parent[a] != a:
-                parent[a] = parent[parent[a]]
-                a = parent[a]
-            while parent[b] != b:
-                parent[b] = parent[parent[b]]
-                b = parent[b]
-            if a < b:
-                parent[b] = a
-            elif b < a:
-                parent[a] = b
-    sizes = np.zeros(n, np.int64)
-    for v in range(n):
-        # The parent is the lesser: it has been pointed at its root already.
-        parent[v] = parent[parent[v]]
-        sizes[parent[v]] += 1
-    return sizes[sizes > 0]
-
-
 def component_sizes(graph: CSRGraph) -> NDArray[np.int64]:
-    """Return the (components,) number of vertices of each (weakly) connected component.
-
-    Source: Tarjan & van Leeuwen 1984, Worst-case analysis of set union algorithms (path halving).
-    """
-    return np.asarray(_component_sizes(graph.offsets, graph.targets))
+    """Return the (components,) number of vertices of each (weakly) connected component, by their least vertices."""
+    labels = np.arange(graph.vertices, dtype=graph.targets.dtype)
+    number = label_components(graph.offsets, graph.targets, labels)
+    return np.bincount(labels, minlength=int(number))
 
 
 def _weight_counts(weights: NDArray[Any]) -> tuple[int, int, int]:

@@ -19,10 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.clock import Clock
-from gpugraph.compiled import njit, plain_njit, threads
+from gpugraph.compiled import njit, threads
 from gpugraph.graph.canonical import Keys, canonical_order, order_keys
 from gpugraph.graph.chunks import balanced_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.disjoint_sets import find_root
 from gpugraph.graph.view import GraphView
 from gpugraph.problems.mst.forest import Forest
 from gpugraph.problems.registry import cpu_algorithm
@@ -180,15 +181,6 @@ def _edges_between(
                 edges[out] = i
                 out += 1
     return out
-
-
-@plain_njit
-def find_root(parent: Any, v: Any) -> Any:
-    """Return the root of ``v``, halving the path to it."""
-    while parent[v] != v:
-        parent[v] = parent[parent[v]]
-        v = parent[v]
-    return v
 
 
 @njit
