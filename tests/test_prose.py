@@ -1,0 +1,61 @@
+"""The pages are written in short sentences and in the field's own words."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from statistics import median
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+NOT_YET = {"README", "architecture", "bench", "datasets", "formats", "method", "report", "results"}
+"""Pages that are still to be rewritten."""
+PAGES = [
+    page
+    for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md")))
+    if page.stem not in NOT_YET
+]
+
+LONGEST = 35
+MEDIAN = 18
+
+NOT_PROSE = re.compile(r"^```.*?^```|<!--.*?-->|<picture>.*?</picture>|<[^>\n]+>", re.MULTILINE | re.DOTALL)
+BLOCK_STARTS = re.compile(r"^(#+ |[-*] |\d+\. |> |- \[.\] )")
+SENTENCE_ENDS = re.compile(r"(?<=[.!?])[*_)\"”]*\s+(?=[\w`\"“*\[(])")
+
+
+def sentences(text: str) -> list[str]:
+    """Return the sentences of a Markdown page, without code blocks, tables, headings and link targets."""
+    blocks: list[str] = []
+    for line in [*NOT_PROSE.sub("\n\n", text).splitlines(), ""]:
+        if not line.strip() or line.lstrip().startswith(("|", "#", "<")):
+            blocks.append("")
+        elif not blocks or not blocks[-1] or BLOCK_STARTS.match(line.lstrip()):
+            blocks.append(BLOCK_STARTS.sub("", line.strip()))
+        else:
+            blocks[-1] = f"{blocks[-1]} {line.strip()}"
+    found = []
+    for block in blocks:
+        prose = re.sub(r"\]\([^)]*\)", "]", block)
+        prose = re.sub(r"`[^`]*`", "`code`", prose)
+        prose = re.sub(r"\b(e\.g|i\.e|et al|vs|cf|pp|No|Fig)\.", r"\1", prose)
+        found += [one for one in SENTENCE_ENDS.split(prose) if len(words(one)) > 2]
+    return found
+
+
+def words(sentence: str) -> list[str]:
+    return [word for word in sentence.split() if re.search(r"\w", word)]
+
+
+def test_sentences_are_found_without_code_tables_and_headings() -> None:
+    text = "# Title\n\nOne short sentence. `code in it` is another!\n\n```sh\ncode\n```\n| a | table |\n- a list item\n"
+    assert sentences(text) == ["One short sentence.", "`code` is another!", "a list item"]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_no_sentence_of_a_page_is_longer_than_35_words_and_half_have_at_most_18(page: Path) -> None:
+    found = sentences(page.read_text("utf-8"))
+    too_long = [f"{len(words(one))} words: {one}" for one in found if len(words(one)) > LONGEST]
+    assert not too_long, "\n".join(too_long)
+    assert median(len(words(one)) for one in found) <= MEDIAN
