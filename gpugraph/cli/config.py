@@ -95,8 +95,9 @@ def new(what: str, file: str, problem: str, kind: str, quiet: bool) -> None:
     stem = f"{problem}_{kind}"
     parts = sorted(examples.glob(f"{stem}.*"), key=lambda part: part.suffix != ".py")
     if not parts:
-        there = " or ".join(one for one in KINDS if (examples / f"{problem}_{one}.py").exists())
-        raise InputError(f"there is no {kind} to begin with for {problem}", remedy=f"take --kind {there}")
+        others = " or ".join(one for one in KINDS if (examples / f"{problem}_{one}.py").exists())
+        remedy = f"take --kind {others}" if others else "begin with that of another problem: --problem mst"
+        raise InputError(f"there is no example in {kind} for {problem}", remedy=remedy)
     if not file.endswith(".py"):
         raise InputError("an algorithm stands in a Python file", where=file, remedy="end its name in .py")
     targets = [Path(file).with_suffix(part.suffix) for part in parts]

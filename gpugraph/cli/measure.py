@@ -25,7 +25,7 @@ from gpugraph.cli.output import (
 )
 from gpugraph.cli.process import Command, is_watched
 from gpugraph.errors import InputError, VerificationFailed, unknown_name
-from gpugraph.problems.registry import NAMES, command_of
+from gpugraph.problems.registry import command_of, is_foreign
 from gpugraph.quantities import parse_share
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def measure(
     device = chosen or (_device_of(algo) if device == "auto" else device)
     if (comm := world()) is None:
         expect_device(device)  # which takes as long as all the imports that follow
-    if algo in ("auto", *NAMES[problem].split()):
+    if not is_foreign(algo):
         _import_numpy()
     from gpugraph.measure.cell import Cell
     from gpugraph.measure.run_cell import run_cell

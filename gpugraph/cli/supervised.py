@@ -33,14 +33,9 @@ def guest_in(words: Sequence[str]) -> str | None:
     if len(given) != 1 or compete(words):
         return None
     named = given[0].partition("@")[0]
-    from gpugraph.problems.registry import NAMES
+    from gpugraph.problems.registry import is_foreign
 
-    own = NAMES.get(words[0], "").split()
-    if named in ("", "auto", *own) or named.startswith("peer:"):
-        return None
-    from gpugraph.problems.guest import installed, is_file
-
-    return named if is_file(named) or named in installed() else None
+    return named if is_foreign(named) and not named.startswith("peer:") else None
 
 
 def limit_in(words: Sequence[str]) -> float | None:

@@ -180,5 +180,8 @@ class Algorithm:
         }
 
 
+ENTRY_POINTS = "gpugraph.algorithms"
+"""The group of entry points by which an installed package offers algorithms."""
+
 REGISTERED: dict[tuple[str, str, str], Algorithm] = {}
 """(problem, name, kind of device) → gpugraph's own algorithms, as far as they are loaded; see ``registry.py``."""

@@ -196,8 +196,6 @@ class Problem(Protocol):
     """What a message calls a result, e.g. ``"a forest"``."""
     result_endings: tuple[str, ...]
     """Of the files that hold a result, compression aside."""
-    csv_columns: tuple[str, ...]
-    """What a .csv file of a result has always; it tells one problem's files from another's."""
     query_fields: tuple[str, ...]
     """The fields of a cell that choose its queries, e.g. ``("source",)``."""
     command: Command
@@ -214,6 +212,11 @@ class Problem(Protocol):
     @property
     def result(self) -> type[Any] | tuple[type[Any], ...]:
         """The class of its results, or the classes."""
+        ...
+
+    @property
+    def csv_columns(self) -> tuple[str, ...]:
+        """The columns that a .csv file of a result always has; they distinguish the problems' files."""
         ...
 
     def accepts(self, source: str) -> bool:

@@ -40,7 +40,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.errors import DeviceUnavailable, GpuGraphError, InputError, OutOfMemory, in_one_line, unknown_name
-from gpugraph.problems.algorithm import REGISTERED, Algorithm, Option
+from gpugraph.problems.algorithm import ENTRY_POINTS, REGISTERED, Algorithm, Option
 from gpugraph.problems.contract import PROBLEMS, problem_called
 
 DEVICES = ("cpu", "cuda", "emulated")
@@ -264,9 +264,6 @@ def plain_array(returned: Any, dtypes: str, shape: tuple[int, ...] | None, wante
     raise InputError(f"run returned {what or f'a {type(returned).__name__}'}, not {wanted}", remedy=remedy)
 
 
-GROUP = "gpugraph.algorithms"
-
-
 def is_file(name: str) -> bool:
     """True for ``./file.py:driver``, False for a registered name and for ``peer:NAME``."""
     return (":" in name or name.endswith(".py")) and not name.startswith("peer:")
@@ -352,7 +349,7 @@ def _import_file(path: Path) -> ModuleType:
 
 def installed() -> dict[str, EntryPoint]:
     """Return what installed packages offer, by name; nothing of it is imported."""
-    return {entry.name: entry for entry in entry_points(group=GROUP)}
+    return {entry.name: entry for entry in entry_points(group=ENTRY_POINTS)}
 
 
 def installed_guest(name: str) -> Algorithm:

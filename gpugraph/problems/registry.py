@@ -7,13 +7,18 @@ asked for, from the entry-point group ``gpugraph.algorithms``.
 
 from __future__ import annotations
 
+import glob
 import importlib
+import os
 import pkgutil
+import sys
 from collections.abc import Callable
+from contextlib import suppress
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from gpugraph.errors import InputError, unknown_name
-from gpugraph.problems.algorithm import REGISTERED, Algorithm, Option
+from gpugraph.problems.algorithm import ENTRY_POINTS, REGISTERED, Algorithm
 from gpugraph.problems.contract import PROBLEMS, Problem, SolvedByPeers, problem_called
 
 if TYPE_CHECKING:
@@ -23,17 +28,26 @@ if TYPE_CHECKING:
 
 _LOADED: set[str] = set()
 
-NAMES = {
-    "components": "afforest boruvka-distributed hook",
-    "mst": "boruvka boruvka-distributed boruvka-hybrid boruvka-prim boruvka-scan boruvka-streamed filter-boruvka"
-    " kruskal prim prim-naive prim-persistent",
-    "scan": "brent-kung cpu cub kogge-stone look-back reduce-then-scan reduce-then-scan-multilevel scan-then-propagate"
-    " segmented-min sklansky",
-    "sssp": "delta-stepping delta-stepping-batched delta-stepping-distributed dijkstra dijkstra-fibonacci f-cpu"
-    " f-gpu-no-atomic harish-narayanan matrix-f-cpu matrix-f-gpu matrix-f-gpu-no-atomic matrix-u-cpu matrix-u-gpu"
-    " u-cpu u-gpu u-gpu-2min u-gpu-plus u-hybrid-1 u-hybrid-2 u-hybrid-3",
-}
-"""Problem → what its algorithms are called: who asks in haste whether a name is a package's need load none of them."""
+
+@lru_cache(maxsize=1)
+def offered_by_packages() -> frozenset[str]:
+    """Return the names of the algorithms that installed packages offer, read from their metadata.
+
+    The command line asks before it has imported anything, so this does without ``importlib.metadata``, whose import
+    takes longer than all the files.
+    """
+    names: set[str] = set()
+    for folder in sys.path:
+        for path in glob.iglob(os.path.join(glob.escape(folder), "*-info", "entry_points.txt")):
+            with suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:
+                section = file.read().partition(f"[{ENTRY_POINTS}]")[2].partition("\n[")[0]
+                names.update(line.partition("=")[0].strip() for line in section.splitlines() if "=" in line)
+    return frozenset(names)
+
+
+def is_foreign(name: str) -> bool:
+    """Tell whether an algorithm's name is not one of gpugraph's own: a user's file, a peer, or a package's."""
+    return name != "auto" and (":" in name or name.endswith(".py") or name in offered_by_packages())
 
 
 def register(algorithm: Algorithm) -> Algorithm:
@@ -43,10 +57,28 @@ def register(algorithm: Algorithm) -> Algorithm:
     return algorithm
 
 
-def cpu_algorithm(
-    problem: str, name: str, *, summary: str, authors: str, year: int, section: str, options: tuple[Option, ...] = ()
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def add_algorithm(problem: str, name: str, **fields: Any) -> Algorithm:
+    """Register an algorithm of several steps, by default one for GPUs that leaves its result in one device array.
+
+    Args:
+        problem: what it solves.
+        name: what it is called.
+        fields: the other attributes of ``Algorithm``; ``devices`` and ``fetch`` may be left out.
+    """
+    given: dict[str, Any] = {"devices": ("cuda", "emulated"), "fetch": _download} | fields
+    return register(Algorithm(problem=problem, name=name, **given))
+
+
+def _download(state: Any, handle: Any) -> Any:
+    """Copy a device array to the host."""
+    return state.device.download(handle)
+
+
+def cpu_algorithm(problem: str, name: str, **described: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register a plain function ``f(view, clock, *query, **options) -> Result`` as a CPU algorithm.
+
+    ``described`` are the attributes of ``Algorithm`` that say what it is: ``summary``, ``authors``, ``year``,
+    ``section`` and, where it has some, ``options``.
 
     Compiled code (Numba) comes into being in ``compile``, on a graph of three vertices with the same dtypes,
     so that no timing ever holds a compilation.
@@ -67,22 +99,16 @@ def cpu_algorithm(
             (query,) = load_problem(problem).queries(tiny.graph, {"source": 0})
             function(tiny, NullClock(), *query, **chosen)
 
-        register(
-            Algorithm(
-                problem=problem,
-                name=name,
-                devices=("cpu",),
-                summary=summary,
-                authors=authors,
-                year=year,
-                section=section,
-                prepare=prepare,
-                run=run,
-                fetch=lambda state, handle: handle,
-                finish=lambda state, raw, *query: raw,
-                compile=compile_,
-                options=options,
-            )
+        add_algorithm(
+            problem,
+            name,
+            devices=("cpu",),
+            prepare=prepare,
+            run=run,
+            fetch=lambda state, handle: handle,
+            finish=lambda state, raw, *query: raw,
+            compile=compile_,
+            **described,
         )
         return function
 

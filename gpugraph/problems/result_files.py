@@ -2,8 +2,7 @@
 
 A name may end in .gz, .bz2, .xz or .zst as well.  Files appear whole or not at all.  Read back, a file gives a *claim*:
 its arrays as it has them, not yet believed.  It holds the parts that its format has and no others: whatever is in it
-will be checked.  Here is what the problems share; ``problems/<name>/result_files.py`` says which
-formats a problem has and what is in them.
+will be checked.  This is what all problems share; see also ``vertex_files.py``.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,7 +10,7 @@ import pytest
 from gpugraph.errors import InputError
 from gpugraph.problems.algorithm import Option
 from gpugraph.problems.contract import PROBLEMS
-from gpugraph.problems.registry import NAMES, algorithms
+from gpugraph.problems.registry import algorithms, is_foreign, offered_by_packages
 
 
 @pytest.mark.parametrize(
@@ -44,6 +46,26 @@ def test_a_value_of_python_has_to_be_among_the_choices_too() -> None:
         Option("threads", int, 128, "", (64, 128)).parse(100)
 
 
-def test_what_the_algorithms_are_called_is_told_without_them() -> None:
-    loaded = {problem: {algorithm.name for algorithm in algorithms(problem)} for problem in PROBLEMS}
-    assert {problem: set(names.split()) for problem, names in NAMES.items()} == loaded
+@pytest.mark.parametrize("name", ["./mine.py", "mine.py:driver", "peer:scipy", "fast-one", "slow one"])
+def test_a_name_of_a_file_a_peer_or_a_package_is_foreign(name: str, offers: None) -> None:
+    assert is_foreign(name)
+
+
+def test_the_names_of_our_own_algorithms_are_not_foreign(offers: None) -> None:
+    own = {algorithm.name for problem in PROBLEMS for algorithm in algorithms(problem)} | {"auto"}
+    assert [name for name in own if is_foreign(name)] == []
+
+
+@pytest.fixture
+def offers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Install a package that offers two algorithms, and one that offers something else."""
+    for package, text in (
+        ("a", "[console_scripts]\nkruskal = a:main\n\n[gpugraph.algorithms]\nfast-one = a:run\nslow one= a:walk\n"),
+        ("b", "[gpugraph.algorithms.other]\nprim = b:run\n"),
+    ):
+        (tmp_path / f"{package}-1.dist-info").mkdir()
+        (tmp_path / f"{package}-1.dist-info" / "entry_points.txt").write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    offered_by_packages.cache_clear()
+    yield
+    offered_by_packages.cache_clear()

@@ -23,12 +23,11 @@ from numpy.typing import NDArray
 from gpugraph.clock import Clock, NullClock
 from gpugraph.devices.base import Device
 from gpugraph.devices.kernel_file import Arrays, ArrayTable, KernelFile, needs
-from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.components import gpu_hook
 from gpugraph.problems.components.labels import Components
 from gpugraph.problems.contraction import HostEdges, contract, part_behind
 from gpugraph.problems.mst.gpu_forest import merge_launches
-from gpugraph.problems.registry import register
+from gpugraph.problems.registry import add_algorithm
 from gpugraph.ranks.comm import from_all_ranks
 from gpugraph.ranks.part import GraphPart, require_on_devices
 from gpugraph.ranks.transports import comm_for
@@ -133,21 +132,19 @@ def finish(state: Any, labels: NDArray[np.int32]) -> Components:
     return Components.of(state.part.graph or state.part, labels)
 
 
-register(
-    Algorithm(
-        problem="components",
-        name="boruvka-distributed",
-        devices=("cpu", "cuda", "emulated"),
-        summary="components of each rank's rows by hooking, whose labels are joined rank by rank",
-        authors="Borůvka; Chung, Condon",
-        year=1996,
-        section="Parallel implementation of Borůvka's minimum spanning tree algorithm, section 4",
-        prepare=prepare,
-        run=run,
-        fetch=fetch,
-        finish=finish,
-        compile=compile_,
-        resident=False,
-        ranks=True,
-    )
+add_algorithm(
+    "components",
+    "boruvka-distributed",
+    devices=("cpu", "cuda", "emulated"),
+    summary="components of each rank's rows by hooking, whose labels are joined rank by rank",
+    authors="Borůvka; Chung, Condon",
+    year=1996,
+    section="Parallel implementation of Borůvka's minimum spanning tree algorithm, section 4",
+    prepare=prepare,
+    run=run,
+    fetch=fetch,
+    finish=finish,
+    compile=compile_,
+    resident=False,
+    ranks=True,
 )

@@ -27,9 +27,8 @@ from gpugraph.clock import NullClock
 from gpugraph.compiled import plain_njit
 from gpugraph.graph.digest import array_digest
 from gpugraph.graph.view import GraphView
-from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.components.labels import Components, label_bytes
-from gpugraph.problems.registry import register
+from gpugraph.problems.registry import add_algorithm
 from gpugraph.team import (
     COUNTERS,
     STRIDE,
@@ -89,24 +88,22 @@ def compile_(view: GraphView, device: Any) -> None:
     run(prepare(view.tiny(), device), NullClock())
 
 
-ALGORITHM = register(
-    Algorithm(
-        problem="components",
-        name="afforest",
-        devices=("cpu",),
-        summary="Afforest: join two arcs of every row, then the rows outside of the giant component",
-        authors="M. Sutton, T. Ben-Nun, A. Barak",
-        year=2018,
-        section="Optimizing parallel graph connectivity computation via subgraph sampling",
-        prepare=prepare,
-        run=run,
-        fetch=lambda state, handle: handle.copy(),
-        finish=lambda state, raw: Components.of(state.view.graph, raw),
-        digest=array_digest,
-        compile=compile_,
-        minimum_bytes=label_bytes,
-        version=3,
-    )
+ALGORITHM = add_algorithm(
+    "components",
+    "afforest",
+    devices=("cpu",),
+    summary="Afforest: join two arcs of every row, then the rows outside of the giant component",
+    authors="M. Sutton, T. Ben-Nun, A. Barak",
+    year=2018,
+    section="Optimizing parallel graph connectivity computation via subgraph sampling",
+    prepare=prepare,
+    run=run,
+    fetch=lambda state, handle: handle.copy(),
+    finish=lambda state, raw: Components.of(state.view.graph, raw),
+    digest=array_digest,
+    compile=compile_,
+    minimum_bytes=label_bytes,
+    version=3,
 )
 
 

@@ -17,9 +17,9 @@ from gpugraph.devices.kernel_file import Arrays, ArrayTable, KernelFile, needs, 
 from gpugraph.graph.device_rows import DeviceRows
 from gpugraph.graph.digest import array_digest
 from gpugraph.graph.view import ResidentView
-from gpugraph.problems.algorithm import Algorithm, InputSizes
+from gpugraph.problems.algorithm import InputSizes
 from gpugraph.problems.components.labels import Components, label_bytes
-from gpugraph.problems.registry import register
+from gpugraph.problems.registry import add_algorithm
 from gpugraph.ranks.part import GraphPart
 
 FILE = KernelFile("components.cu", product(INDEX_BITS=(32, 64)))
@@ -89,32 +89,23 @@ def run(state: State, clock: Clock) -> Array:
     return state.parent
 
 
-def fetch(state: State, labels: Array) -> np.ndarray[Any, Any]:
-    """Copy the labels to the host."""
-    return state.device.download(labels)
-
-
 def finish(state: Any, labels: np.ndarray[Any, Any]) -> Components:
     """Return the components of the labels."""
     return Components.of(state.view.host.graph, labels)
 
 
-register(
-    Algorithm(
-        problem="components",
-        name="hook",
-        devices=("cuda", "emulated"),
-        summary="one cooperative launch: hook trees by two arcs of every row, then the rows outside of the giant",
-        authors="gpugraph; after Sutton, Ben-Nun, Barak; Jaiganesh, Burtscher",
-        year=2018,
-        section="IPDPS'18, section IV; HPDC'18, section 3",
-        prepare=State,
-        run=run,
-        fetch=fetch,
-        finish=finish,
-        digest=array_digest,
-        compile=load_kernel,
-        minimum_bytes=label_bytes,
-        state_bytes=lambda sizes: needs(arrays(sizes)),
-    )
+add_algorithm(
+    "components",
+    "hook",
+    summary="one cooperative launch: hook trees by two arcs of every row, then the rows outside of the giant",
+    authors="gpugraph; after Sutton, Ben-Nun, Barak; Jaiganesh, Burtscher",
+    year=2018,
+    section="IPDPS'18, section IV; HPDC'18, section 3",
+    prepare=State,
+    run=run,
+    finish=finish,
+    digest=array_digest,
+    compile=load_kernel,
+    minimum_bytes=label_bytes,
+    state_bytes=lambda sizes: needs(arrays(sizes)),
 )

@@ -28,13 +28,12 @@ from gpugraph.devices.kernel_file import Arrays, ArrayTable, KernelFile, needs
 from gpugraph.errors import OutOfMemory
 from gpugraph.graph.device_rows import narrow_offsets
 from gpugraph.graph.digest import set_digest
-from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.contraction import HostEdges, contract, part_behind
 from gpugraph.problems.mst import gpu_filter_boruvka as alone
 from gpugraph.problems.mst.forest import Forest, edge_ids
 from gpugraph.problems.mst.gpu_forest import forest_bytes
 from gpugraph.problems.mst.on_ranks import forest_of, gathered_forest
-from gpugraph.problems.registry import register
+from gpugraph.problems.registry import add_algorithm
 from gpugraph.ranks.part import GraphPart, require_on_devices
 from gpugraph.ranks.transports import comm_for
 
@@ -366,23 +365,21 @@ def finish(state: Any, chosen: NDArray[Any]) -> Forest:
     return forest_of(part, ids, (names >> np.uint64(32)).astype(np.int64), names.astype(np.uint32), weights)
 
 
-register(
-    Algorithm(
-        problem="mst",
-        name="boruvka-distributed",
-        devices=("cpu", "cuda", "emulated"),
-        summary="ranks agree on each tree's least edge; GPUs filter their rows, exchange lists, make rounds alike",
-        authors="Borůvka; Chung, Condon",
-        year=1996,
-        section="Parallel implementation of Borůvka's minimum spanning tree algorithm, section 4",
-        prepare=prepare,
-        run=run,
-        fetch=fetch,
-        finish=finish,
-        digest=set_digest,
-        compile=compile_,
-        minimum_bytes=forest_bytes,
-        resident=False,
-        ranks=True,
-    )
+add_algorithm(
+    "mst",
+    "boruvka-distributed",
+    devices=("cpu", "cuda", "emulated"),
+    summary="ranks agree on each tree's least edge; GPUs filter their rows, exchange lists, make rounds alike",
+    authors="Borůvka; Chung, Condon",
+    year=1996,
+    section="Parallel implementation of Borůvka's minimum spanning tree algorithm, section 4",
+    prepare=prepare,
+    run=run,
+    fetch=fetch,
+    finish=finish,
+    digest=set_digest,
+    compile=compile_,
+    minimum_bytes=forest_bytes,
+    resident=False,
+    ranks=True,
 )

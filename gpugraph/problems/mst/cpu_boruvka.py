@@ -30,11 +30,10 @@ from gpugraph.clock import NullClock
 from gpugraph.errors import InputError
 from gpugraph.graph.canonical import order_keys, weight_words
 from gpugraph.graph.view import GraphView
-from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.mst import cpu_boruvka_steps as steps
 from gpugraph.problems.mst.forest import Forest
 from gpugraph.problems.mst.gpu_forest import forest_bytes
-from gpugraph.problems.registry import register
+from gpugraph.problems.registry import add_algorithm
 from gpugraph.team import add_phases, run_team, team_size
 
 LIGHT_PER_VERTEX = 1.0
@@ -122,22 +121,20 @@ def compile_(view: GraphView, device: Any) -> None:
     run(prepare(view.tiny(), device), NullClock())
 
 
-ALGORITHM = register(
-    Algorithm(
-        problem="mst",
-        name="boruvka",
-        devices=("cpu",),
-        summary="parallel Borůvka: row minima, then the light edges, then what leaves the trees",
-        authors="O. Borůvka",
-        year=1926,
-        section="O jistém problému minimálním; phases as in Kolganov 2015, filter as in Osipov et al. 2009",
-        prepare=prepare,
-        run=run,
-        fetch=lambda state, handle: handle,
-        finish=lambda state, raw: Forest.of(state.view.graph, state.view.canonical_edges(raw)),
-        digest=None,
-        compile=compile_,
-        minimum_bytes=forest_bytes,
-        version=2,
-    )
+ALGORITHM = add_algorithm(
+    "mst",
+    "boruvka",
+    devices=("cpu",),
+    summary="parallel Borůvka: row minima, then the light edges, then what leaves the trees",
+    authors="O. Borůvka",
+    year=1926,
+    section="O jistém problému minimálním; phases as in Kolganov 2015, filter as in Osipov et al. 2009",
+    prepare=prepare,
+    run=run,
+    fetch=lambda state, handle: handle,
+    finish=lambda state, raw: Forest.of(state.view.graph, state.view.canonical_edges(raw)),
+    digest=None,
+    compile=compile_,
+    minimum_bytes=forest_bytes,
+    version=2,
 )

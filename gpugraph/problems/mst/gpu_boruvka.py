@@ -25,7 +25,6 @@ from gpugraph.problems.mst.gpu_forest import (
     key_types,
     merge_launches,
 )
-from gpugraph.problems.registry import register
 
 MAX_ROUNDS = 33  # trees at least halve: 2^32 vertices end after 32 rounds
 
@@ -223,26 +222,24 @@ def run(state: State, clock: Clock) -> Array:
     return state.forest
 
 
-register(
-    forest_algorithm(
-        name="boruvka",
-        summary="find-min by warp shuffles in two steps, remove cycles, merge by pointer jumping, renumber",
-        authors="Kolganov",
-        year=2015,
-        section="The algorithm for constructing the MST on the GPU",
-        prepare=State,
-        run=run,
-        compile=load_kernels,
-        minimum_bytes=forest_bytes,
-        preparations=("sort-adjacency", "renumber", "rank-weights", "compress"),
-        options=(
-            Option(
-                "exchange",
-                str,
-                "shuffles",
-                "how lanes agree; shared-memory is what shuffles are compared with",
-                ("shuffles", "shared-memory"),
-            ),
+forest_algorithm(
+    "boruvka",
+    summary="find-min by warp shuffles in two steps, remove cycles, merge by pointer jumping, renumber",
+    authors="Kolganov",
+    year=2015,
+    section="The algorithm for constructing the MST on the GPU",
+    prepare=State,
+    run=run,
+    compile=load_kernels,
+    minimum_bytes=forest_bytes,
+    preparations=("sort-adjacency", "renumber", "rank-weights", "compress"),
+    options=(
+        Option(
+            "exchange",
+            str,
+            "shuffles",
+            "how lanes agree; shared-memory is what shuffles are compared with",
+            ("shuffles", "shared-memory"),
         ),
-    )
+    ),
 )

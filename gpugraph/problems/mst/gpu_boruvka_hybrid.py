@@ -35,7 +35,6 @@ from gpugraph.problems.algorithm import Option
 from gpugraph.problems.mst import gpu_boruvka
 from gpugraph.problems.mst.gpu_boruvka_streamed import LIMIT, check_limit, limit_bytes
 from gpugraph.problems.mst.gpu_forest import forest_algorithm
-from gpugraph.problems.registry import register
 from gpugraph.quantities import parse_share
 
 PIECES = 4
@@ -438,18 +437,16 @@ def run(state: State, clock: Clock) -> Array:
     return gpu.forest
 
 
-register(
-    forest_algorithm(
-        name="boruvka-hybrid",
-        summary="Borůvka whose find-min is shared between GPU and CPU threads, with copies beside the kernels",
-        authors="Kolganov",
-        year=2015,
-        section="Hybrid implementation of the minimal edge search procedure",
-        prepare=prepare,
-        run=run,
-        compile=compile_,
-        preparations=("sort-adjacency", "renumber", "rank-weights", "compress"),
-        options=(Option("cpu-share", str, "auto", "the CPU's share of the arcs: 0.2, 20%, or auto to tune it"), LIMIT),
-        resident=False,
-    )
+forest_algorithm(
+    "boruvka-hybrid",
+    summary="Borůvka whose find-min is shared between GPU and CPU threads, with copies beside the kernels",
+    authors="Kolganov",
+    year=2015,
+    section="Hybrid implementation of the minimal edge search procedure",
+    prepare=prepare,
+    run=run,
+    compile=compile_,
+    preparations=("sort-adjacency", "renumber", "rank-weights", "compress"),
+    options=(Option("cpu-share", str, "auto", "the CPU's share of the arcs: 0.2, 20%, or auto to tune it"), LIMIT),
+    resident=False,
 )

@@ -22,7 +22,6 @@ from gpugraph.graph.view import ResidentView
 from gpugraph.problems.algorithm import InputSizes, Option
 from gpugraph.problems.mst import gpu_boruvka_scan
 from gpugraph.problems.mst.gpu_forest import KEY_TYPES, forest_algorithm, key_types
-from gpugraph.problems.registry import register
 
 FILE = KernelFile("boruvka_prim.cu", KEY_TYPES)
 MOST_BLOCKS = 4096
@@ -114,18 +113,16 @@ def run(state: State, clock: Clock) -> Array:
     return state.forest
 
 
-register(
-    forest_algorithm(
-        name="boruvka-prim",
-        summary="Borůvka's rounds by segmented scan, then Prim's steps on the trees they leave in one launch",
-        authors="Sun, Skadron",
-        year=2013,
-        section="6: conclusions and future work",
-        state_bytes=state_bytes,
-        prepare=prepare,
-        run=run,
-        compile=compile_,
-        preparations=("sort-adjacency", "renumber", "rank-weights"),
-        options=(Option("switch-after", int, LOG_LOG, "rounds of Borůvka's before Prim's begins; -1: log2 log2 V"),),
-    )
+forest_algorithm(
+    "boruvka-prim",
+    summary="Borůvka's rounds by segmented scan, then Prim's steps on the trees they leave in one launch",
+    authors="Sun, Skadron",
+    year=2013,
+    section="6: conclusions and future work",
+    state_bytes=state_bytes,
+    prepare=prepare,
+    run=run,
+    compile=compile_,
+    preparations=("sort-adjacency", "renumber", "rank-weights"),
+    options=(Option("switch-after", int, LOG_LOG, "rounds of Borůvka's before Prim's begins; -1: log2 log2 V"),),
 )

@@ -30,7 +30,6 @@ from gpugraph.problems.mst.gpu_forest import (
     key_types,
     merge_launches,
 )
-from gpugraph.problems.registry import register
 from gpugraph.problems.scan.gpu_segmented import FILE as SEGMENTED_SCAN
 from gpugraph.problems.scan.gpu_segmented import SegmentedScan
 from gpugraph.problems.scan.gpu_segmented import load_kernels as load_segmented
@@ -202,17 +201,15 @@ def run(state: State, clock: Clock) -> Array:
     return state.forest
 
 
-register(
-    forest_algorithm(
-        name="boruvka-scan",
-        summary="find-min-edge by segmented min-scan over the list of arcs, all four steps on the GPU",
-        authors="Sun, Skadron",
-        year=2013,
-        section="4: minimum spanning tree, algorithm 4",
-        state_bytes=state_bytes,
-        prepare=State,
-        run=run,
-        compile=compile_,
-        preparations=("sort-adjacency", "renumber", "rank-weights"),
-    )
+forest_algorithm(
+    "boruvka-scan",
+    summary="find-min-edge by segmented min-scan over the list of arcs, all four steps on the GPU",
+    authors="Sun, Skadron",
+    year=2013,
+    section="4: minimum spanning tree, algorithm 4",
+    state_bytes=state_bytes,
+    prepare=State,
+    run=run,
+    compile=compile_,
+    preparations=("sort-adjacency", "renumber", "rank-weights"),
 )

@@ -27,7 +27,6 @@ from gpugraph.problems.algorithm import Option
 from gpugraph.problems.mst.forest import Forest
 from gpugraph.problems.mst.gpu_forest import KEY_TYPES, forest_algorithm, key_dtype, merge_launches
 from gpugraph.problems.mst.streamed_edges import BUFFERS, NAMES, Feed, Part, canonical_edges, split_edges
-from gpugraph.problems.registry import register
 from gpugraph.quantities import exactly, parse_bytes
 
 # ------------------------------------------------------------------ memory
@@ -349,25 +348,23 @@ def finish(state: State, numbers: np.ndarray[Any, Any]) -> Forest:
     return Forest.of(state.view.graph, canonical_edges(state.view, state.parts, numbers))
 
 
-register(
-    forest_algorithm(
-        name="boruvka-streamed",
-        summary="for graphs larger than the device: edges stream through it once, light ones first, copies overlapped",
-        authors="gpugraph; after Kolganov; Osipov, Sanders, Singler",
-        year=2015,
-        section="larger than GPU memory; ours in place of unified memory and the CPU's share",
-        prepare=prepare,
-        run=run,
-        fetch=fetch,
-        finish=finish,
-        compile=compile_,
-        preparations=("rank-weights",),
-        options=(
-            LIMIT,
-            Option("stream", str, "rest", "what passes by: the rest that does not fit, or all edges", ("rest", "all")),
-            Option("chunk", int, 0, "edges of a chunk; 0 chooses it from the memory there is"),
-            Option("light", float, -1.0, "light edges for each vertex; below 0 chooses it from the mean degree"),
-        ),
-        resident=False,
-    )
+forest_algorithm(
+    "boruvka-streamed",
+    summary="for graphs larger than the device: edges stream through it once, light ones first, copies overlapped",
+    authors="gpugraph; after Kolganov; Osipov, Sanders, Singler",
+    year=2015,
+    section="larger than GPU memory; ours in place of unified memory and the CPU's share",
+    prepare=prepare,
+    run=run,
+    fetch=fetch,
+    finish=finish,
+    compile=compile_,
+    preparations=("rank-weights",),
+    options=(
+        LIMIT,
+        Option("stream", str, "rest", "what passes by: the rest that does not fit, or all edges", ("rest", "all")),
+        Option("chunk", int, 0, "edges of a chunk; 0 chooses it from the memory there is"),
+        Option("light", float, -1.0, "light edges for each vertex; below 0 chooses it from the mean degree"),
+    ),
+    resident=False,
 )

@@ -7,7 +7,6 @@ are.  A forest is edge ids on the device, in any order, and how many they are.
 from __future__ import annotations
 
 import math
-from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -18,6 +17,7 @@ from gpugraph.graph.digest import set_digest
 from gpugraph.graph.view import ResidentView
 from gpugraph.problems.algorithm import Algorithm, InputSizes
 from gpugraph.problems.mst.forest import Forest
+from gpugraph.problems.registry import add_algorithm
 
 KEY_TYPES = product(INDEX_BITS=(32, 64), WEIGHT=("uint32", "uint64"))
 """The define sets of kernels to which weights come as words."""
@@ -70,12 +70,7 @@ def forest_bytes(sizes: InputSizes) -> int:
     return sizes.nbytes + sizes.index_bits // 8 * max(min(sizes.vertices - 1, sizes.arcs // 2), 0)
 
 
-forest_algorithm = partial(
-    Algorithm,
-    problem="mst",
-    devices=("cuda", "emulated"),
-    fetch=fetch_forest,
-    finish=finish_forest,
-    digest=set_digest,
-)
-"""An algorithm of the GPU's that leaves a forest as described above."""
+def forest_algorithm(name: str, **fields: Any) -> Algorithm:
+    """Register an algorithm for GPUs that leaves a forest as described above; ``fields`` as for ``add_algorithm``."""
+    shared = {"fetch": fetch_forest, "finish": finish_forest, "digest": set_digest}
+    return add_algorithm("mst", name, **(shared | fields))

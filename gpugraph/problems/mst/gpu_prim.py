@@ -20,7 +20,6 @@ from gpugraph.errors import InputError
 from gpugraph.graph.view import ResidentView
 from gpugraph.problems.algorithm import InputSizes, Option
 from gpugraph.problems.mst.gpu_forest import KEY_TYPES, forest_algorithm, forest_bytes, key_dtype, key_types
-from gpugraph.problems.registry import register
 
 FILE = KernelFile("prim.cu", [*KEY_TYPES, *product(PAIRS=(1,))])
 BLOCK_SIZES = (256, 128, 64, 32, 16, 8, 4, 2, 1)
@@ -153,20 +152,18 @@ def run(state: State, clock: Clock) -> Array:
     return state.forest
 
 
-register(
-    forest_algorithm(
-        name="prim",
-        summary="one vertex a step by a min-reduction over the candidate list",
-        authors="Wang, Huang, Guo",
-        year=2011,
-        section="IV: GPU-based Prim's algorithm",
-        prepare=State,
-        run=run,
-        compile=load_kernels,
-        minimum_bytes=forest_bytes,
-        state_bytes=state_bytes,
-        options=OPTIONS,
-    )
+forest_algorithm(
+    "prim",
+    summary="one vertex a step by a min-reduction over the candidate list",
+    authors="Wang, Huang, Guo",
+    year=2011,
+    section="IV: GPU-based Prim's algorithm",
+    prepare=State,
+    run=run,
+    compile=load_kernels,
+    minimum_bytes=forest_bytes,
+    state_bytes=state_bytes,
+    options=OPTIONS,
 )
 
 
@@ -215,17 +212,15 @@ def load_naive_kernels(view: ResidentView, device: Device, *, layout: str, **_: 
     return load_kernels(view, device, layout=layout) | {f"naive_{name}": own[name] for name in own}
 
 
-register(
-    forest_algorithm(
-        name="prim-naive",
-        summary="Prim with the lightest candidate by atomics instead of a min-reduction, for comparison",
-        authors="Wang, Huang, Guo",
-        year=2011,
-        section="VI-A: the non-primitive CUDA version",
-        prepare=NaiveState,
-        run=run,
-        compile=load_naive_kernels,
-        minimum_bytes=forest_bytes,
-        options=OPTIONS,
-    )
+forest_algorithm(
+    "prim-naive",
+    summary="Prim with the lightest candidate by atomics instead of a min-reduction, for comparison",
+    authors="Wang, Huang, Guo",
+    year=2011,
+    section="VI-A: the non-primitive CUDA version",
+    prepare=NaiveState,
+    run=run,
+    compile=load_naive_kernels,
+    minimum_bytes=forest_bytes,
+    options=OPTIONS,
 )

@@ -22,7 +22,6 @@ from gpugraph.errors import InputError
 from gpugraph.graph.view import ResidentView
 from gpugraph.problems.algorithm import Option
 from gpugraph.problems.mst.gpu_forest import forest_algorithm, forest_bytes, key_dtype, key_types
-from gpugraph.problems.registry import register
 
 FILE = KernelFile(
     "prim_persistent.cu",
@@ -195,22 +194,20 @@ def run(state: State, clock: Clock) -> Array:
     return state.forest
 
 
-register(
-    forest_algorithm(
-        name="prim-persistent",
-        summary="Prim in one cooperative launch: candidates on chip in a tournament, no loop on the host",
-        authors="gpugraph; after Wang, Huang, Guo",
-        year=2011,
-        section="VI-E: what limits the speedup; the launch without a host loop is ours",
-        prepare=prepare,
-        run=run,
-        compile=compile_kernel,
-        minimum_bytes=forest_bytes,
-        options=(
-            Option("blocks", int, 0, "blocks that share the vertices; 0: as few as hold the candidates on chip"),
-            Option("threads", int, 0, "threads of a block; 0: by the length of rows", (0, 32, 64, 128, 256, 512)),
-            Option("on_chip", str, "auto", "what lies in shared memory, each with those before", ("auto", *ON_CHIP)),
-            Option("prefetch", bool, True, "several blocks bring the rows of their best candidates nearer"),
-        ),
-    )
+forest_algorithm(
+    "prim-persistent",
+    summary="Prim in one cooperative launch: candidates on chip in a tournament, no loop on the host",
+    authors="gpugraph; after Wang, Huang, Guo",
+    year=2011,
+    section="VI-E: what limits the speedup; the launch without a host loop is ours",
+    prepare=prepare,
+    run=run,
+    compile=compile_kernel,
+    minimum_bytes=forest_bytes,
+    options=(
+        Option("blocks", int, 0, "blocks that share the vertices; 0: as few as hold the candidates on chip"),
+        Option("threads", int, 0, "threads of a block; 0: by the length of rows", (0, 32, 64, 128, 256, 512)),
+        Option("on_chip", str, "auto", "what lies in shared memory, each with those before", ("auto", *ON_CHIP)),
+        Option("prefetch", bool, True, "several blocks bring the rows of their best candidates nearer"),
+    ),
 )

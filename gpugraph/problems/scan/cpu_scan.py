@@ -12,8 +12,7 @@ import numpy as np
 
 from gpugraph.clock import Clock, NullClock
 from gpugraph.compiled import njit
-from gpugraph.problems.algorithm import Algorithm
-from gpugraph.problems.registry import register
+from gpugraph.problems.registry import add_algorithm
 from gpugraph.problems.scan.array import ArrayInput
 from gpugraph.problems.scan.gpu_scan import require_sums
 from gpugraph.problems.scan.gpu_segmented import require_segments
@@ -74,21 +73,19 @@ def _register(
         heads = None if array.heads is None else np.ones(2, np.uint8)
         function(ArrayInput(np.ones(2, array.values.dtype), heads, array.exclusive), NullClock())
 
-    register(
-        Algorithm(
-            problem="scan",
-            name=name,
-            devices=("cpu",),
-            summary=summary,
-            authors="Sun, Skadron",
-            year=2013,
-            section=section,
-            prepare=prepare,
-            run=function,
-            fetch=lambda state, result: result,
-            finish=lambda state, result: result,
-            compile=compile_,
-        )
+    add_algorithm(
+        "scan",
+        name,
+        devices=("cpu",),
+        summary=summary,
+        authors="Sun, Skadron",
+        year=2013,
+        section=section,
+        prepare=prepare,
+        run=function,
+        fetch=lambda state, result: result,
+        finish=lambda state, result: result,
+        compile=compile_,
     )
 
 

@@ -11,8 +11,7 @@ from typing import Any
 from gpugraph.clock import Clock
 from gpugraph.devices.base import Array, Device
 from gpugraph.errors import InputError
-from gpugraph.problems.algorithm import Algorithm
-from gpugraph.problems.registry import register
+from gpugraph.problems.registry import add_algorithm
 from gpugraph.problems.scan.gpu_scan import WAKING_READS, Run, fetch, own_seconds, passes, require_sums
 from gpugraph.problems.scan.scanned import Scanned, digest_of
 from gpugraph.problems.scan.tiles import ResidentArray
@@ -65,21 +64,19 @@ def finish(state: State, raw: tuple[Any, ...]) -> Scanned:
     return Scanned(state.array.host, raw[0])
 
 
-register(
-    Algorithm(
-        problem="scan",
-        name="cub",
-        devices=("cuda",),
-        summary="cupy.cumsum, as a CuPy user calls it",
-        authors="Merrill, Garland; CUB in CuPy",
-        year=2016,
-        section="4: decoupled look-back",
-        prepare=State,
-        run=run,
-        fetch=fetch,
-        finish=finish,
-        digest=digest_of,
-        minimum_bytes=partial(passes, 2),
-        own_seconds=own_seconds,
-    )
+add_algorithm(
+    "scan",
+    "cub",
+    devices=("cuda",),
+    summary="cupy.cumsum, as a CuPy user calls it",
+    authors="Merrill, Garland; CUB in CuPy",
+    year=2016,
+    section="4: decoupled look-back",
+    prepare=State,
+    run=run,
+    fetch=fetch,
+    finish=finish,
+    digest=digest_of,
+    minimum_bytes=partial(passes, 2),
+    own_seconds=own_seconds,
 )

@@ -16,8 +16,8 @@ import numpy as np
 from gpugraph.clock import Clock
 from gpugraph.devices.base import Device
 from gpugraph.errors import InputError
-from gpugraph.problems.algorithm import Algorithm, Option
-from gpugraph.problems.registry import register
+from gpugraph.problems.algorithm import Option
+from gpugraph.problems.registry import add_algorithm
 from gpugraph.problems.scan.gpu_scan import (
     BUFFERS,
     State,
@@ -85,27 +85,24 @@ def look_back(state: LookBack, clock: Clock) -> None:
     state.runs += 1
 
 
-register(
-    Algorithm(
-        problem="scan",
-        name="look-back",
-        devices=("cuda", "emulated"),
-        summary="one pass: every tile tells its sum and is told what stands before it; one warp looks back for all",
-        authors="Merrill, Garland",
-        year=2016,
-        section="4: decoupled look-back",
-        prepare=LookBack,
-        run=State.run,
-        fetch=fetch,
-        finish=finish,
-        digest=digest_of,
-        compile=compile_,
-        options=(
-            BUFFERS,
-            Option("threads", int, 256, "threads of a block", (128, 256, 512)),
-            Option("vectors", int, 8, "vectors of 16 bytes a thread", (1, 2, 4, 8)),
-        ),
-        minimum_bytes=partial(passes, 2),
-        own_seconds=own_seconds,
-    )
+add_algorithm(
+    "scan",
+    "look-back",
+    summary="one pass: every tile tells its sum and is told what stands before it; one warp looks back for all",
+    authors="Merrill, Garland",
+    year=2016,
+    section="4: decoupled look-back",
+    prepare=LookBack,
+    run=State.run,
+    fetch=fetch,
+    finish=finish,
+    digest=digest_of,
+    compile=compile_,
+    options=(
+        BUFFERS,
+        Option("threads", int, 256, "threads of a block", (128, 256, 512)),
+        Option("vectors", int, 8, "vectors of 16 bytes a thread", (1, 2, 4, 8)),
+    ),
+    minimum_bytes=partial(passes, 2),
+    own_seconds=own_seconds,
 )

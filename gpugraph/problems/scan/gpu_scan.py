@@ -18,8 +18,8 @@ from gpugraph.clock import Clock
 from gpugraph.devices.base import Array, Device, Stopwatch
 from gpugraph.devices.kernel_file import unsigned
 from gpugraph.errors import InputError
-from gpugraph.problems.algorithm import Algorithm, InputSizes, Option
-from gpugraph.problems.registry import register
+from gpugraph.problems.algorithm import InputSizes, Option
+from gpugraph.problems.registry import add_algorithm
 from gpugraph.problems.scan.array import ArrayInput
 from gpugraph.problems.scan.scanned import Scanned, digest_of
 from gpugraph.problems.scan.tiles import ResidentArray, Tiles, load_kernels
@@ -230,30 +230,22 @@ def _prepare(array: ResidentArray, device: Device, *, scheme: Scheme, levels: st
 
 def _register(name: str, summary: str, source: tuple[str, int, str], scheme: Scheme, levels: str, network: str) -> None:
     authors, year, section = source
-    in_registers = network == NETWORKS[0]
-
-    def prepare(array: ResidentArray, device: Device, **options: Any) -> State:
-        return _prepare(array, device, scheme=scheme, levels=levels, network=network, **options)
-
-    register(
-        Algorithm(
-            problem="scan",
-            name=name,
-            devices=("cuda", "emulated"),
-            summary=summary,
-            authors=authors,
-            year=year,
-            section=section,
-            prepare=prepare,
-            run=State.run,
-            fetch=fetch,
-            finish=finish,
-            digest=digest_of,
-            compile=partial(compile_, network=network),
-            options=(BUFFERS, *TILES) if in_registers else (BUFFERS, *_narrowed()),
-            minimum_bytes=partial(passes, 4 if scheme is scan_then_propagate else 3),
-            own_seconds=own_seconds,
-        )
+    add_algorithm(
+        "scan",
+        name,
+        summary=summary,
+        authors=authors,
+        year=year,
+        section=section,
+        prepare=partial(_prepare, scheme=scheme, levels=levels, network=network),
+        run=State.run,
+        fetch=fetch,
+        finish=finish,
+        digest=digest_of,
+        compile=partial(compile_, network=network),
+        options=(BUFFERS, *TILES) if network == NETWORKS[0] else (BUFFERS, *_narrowed()),
+        minimum_bytes=partial(passes, 4 if scheme is scan_then_propagate else 3),
+        own_seconds=own_seconds,
     )
 
 

@@ -18,8 +18,8 @@ from gpugraph.clock import Clock
 from gpugraph.devices.base import Array, Device, Kernel, Stopwatch, covering_grid
 from gpugraph.devices.kernel_file import Arrays, KernelFile, product
 from gpugraph.errors import InputError
-from gpugraph.problems.algorithm import Algorithm, InputSizes, Option
-from gpugraph.problems.registry import register
+from gpugraph.problems.algorithm import InputSizes, Option
+from gpugraph.problems.registry import add_algorithm
 from gpugraph.problems.scan.array import ArrayInput
 from gpugraph.problems.scan.gpu_scan import WAKING_READS, own_seconds
 from gpugraph.problems.scan.scanned import Scanned, digest_of
@@ -190,26 +190,23 @@ def minimum_bytes(sizes: InputSizes) -> int:
     return sizes.arcs * (2 * sizes.weight_bytes + 1 + sizes.index_bits // 8)
 
 
-register(
-    Algorithm(
-        problem="scan",
-        name="segmented-min",
-        devices=("cuda", "emulated"),
-        summary="minima of segments with their positions: reduce-then-scan with flags as bytes or in the top bit",
-        authors="Sun, Skadron",
-        year=2013,
-        section="4: find-min-edge by segmented scan; 6: the flag in the top bit",
-        prepare=prepare,
-        run=run,
-        fetch=fetch,
-        finish=finish,
-        digest=digest_of,
-        compile=compile_,
-        options=(
-            Option("flags", str, "bytes", "heads of segments: a byte each, or in the top bit", ("bytes", "top-bit")),
-            Option("vectors", int, 2, "vectors of 16 bytes a thread", (1, 2, 4)),
-        ),
-        minimum_bytes=minimum_bytes,
-        own_seconds=own_seconds,
-    )
+add_algorithm(
+    "scan",
+    "segmented-min",
+    summary="minima of segments with their positions: reduce-then-scan with flags as bytes or in the top bit",
+    authors="Sun, Skadron",
+    year=2013,
+    section="4: find-min-edge by segmented scan; 6: the flag in the top bit",
+    prepare=prepare,
+    run=run,
+    fetch=fetch,
+    finish=finish,
+    digest=digest_of,
+    compile=compile_,
+    options=(
+        Option("flags", str, "bytes", "heads of segments: a byte each, or in the top bit", ("bytes", "top-bit")),
+        Option("vectors", int, 2, "vectors of 16 bytes a thread", (1, 2, 4)),
+    ),
+    minimum_bytes=minimum_bytes,
+    own_seconds=own_seconds,
 )

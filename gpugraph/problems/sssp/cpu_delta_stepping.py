@@ -28,8 +28,8 @@ from gpugraph.errors import InputError
 from gpugraph.graph.chunks import even_ranges, in_threads
 from gpugraph.graph.digest import array_digest
 from gpugraph.graph.view import GraphView
-from gpugraph.problems.algorithm import Algorithm, Option
-from gpugraph.problems.registry import register
+from gpugraph.problems.algorithm import Option
+from gpugraph.problems.registry import add_algorithm
 from gpugraph.problems.sssp import BATCHED, buckets
 from gpugraph.problems.sssp.arcs import Arcs, distance_dtype, unreached
 from gpugraph.problems.sssp.distances import (
@@ -176,25 +176,23 @@ def compile_(view: GraphView, device: Any, **options: Any) -> None:
     _search(state, NullClock(), 0, distance_dtype(state.arcs.weights.dtype))
 
 
-ALGORITHM = register(
-    Algorithm(
-        problem="sssp",
-        name="delta-stepping",
-        devices=("cpu",),
-        summary="buckets of tentative distances for each thread; those ahead help those behind, and none waits",
-        authors="Meyer, Sanders",
-        year=2003,
-        section="§2",
-        options=(Option("delta", float, 0.0, "width of a bucket; 0 chooses it from the mean weight and degree"),),
-        prepare=prepare,
-        run=run,
-        fetch=lambda state, handle: handle.copy(),
-        finish=finish,
-        digest=array_digest,
-        compile=compile_,
-        minimum_bytes=distance_bytes,
-        version=3,
-    )
+ALGORITHM = add_algorithm(
+    "sssp",
+    "delta-stepping",
+    devices=("cpu",),
+    summary="buckets of tentative distances for each thread; those ahead help those behind, and none waits",
+    authors="Meyer, Sanders",
+    year=2003,
+    section="§2",
+    options=(Option("delta", float, 0.0, "width of a bucket; 0 chooses it from the mean weight and degree"),),
+    prepare=prepare,
+    run=run,
+    fetch=lambda state, handle: handle.copy(),
+    finish=finish,
+    digest=array_digest,
+    compile=compile_,
+    minimum_bytes=distance_bytes,
+    version=3,
 )
 
 
@@ -244,25 +242,23 @@ def finish_many(states: list[State], raw: list[NDArray[Any]], sources: tuple[int
     return DistanceMatrix.joined(rows)
 
 
-register(
-    Algorithm(
-        problem="sssp",
-        name=BATCHED,
-        devices=("cpu",),
-        summary="from many sources: delta-stepping, a search for each core",
-        authors="Meyer, Sanders",
-        year=2003,
-        section="§2",
-        options=ALGORITHM.options,
-        prepare=prepare_many,
-        run=run_many,
-        fetch=lambda states, found: found,
-        finish=finish_many,
-        digest=lambda raw: " ".join(map(array_digest, raw)),
-        compile=compile_,
-        minimum_bytes=distance_bytes,
-        together=True,
-    )
+add_algorithm(
+    "sssp",
+    BATCHED,
+    devices=("cpu",),
+    summary="from many sources: delta-stepping, a search for each core",
+    authors="Meyer, Sanders",
+    year=2003,
+    section="§2",
+    options=ALGORITHM.options,
+    prepare=prepare_many,
+    run=run_many,
+    fetch=lambda states, found: found,
+    finish=finish_many,
+    digest=lambda raw: " ".join(map(array_digest, raw)),
+    compile=compile_,
+    minimum_bytes=distance_bytes,
+    together=True,
 )
 
 

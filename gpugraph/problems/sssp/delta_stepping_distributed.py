@@ -38,9 +38,9 @@ from gpugraph.devices.base import Array, Defines, Device, Kernel
 from gpugraph.devices.kernel_file import Arrays, ArrayTable, KernelFile, needs, unsigned
 from gpugraph.errors import InputError
 from gpugraph.graph.digest import array_digest
-from gpugraph.problems.algorithm import Algorithm, Option
+from gpugraph.problems.algorithm import Option
 from gpugraph.problems.contraction import part_behind
-from gpugraph.problems.registry import register
+from gpugraph.problems.registry import add_algorithm
 from gpugraph.problems.sssp.distances import DISTANCE_SETS, Distances, distance_bytes, distances_from_words
 from gpugraph.problems.sssp.distributed_bins import (
     BY_BIN,
@@ -484,24 +484,22 @@ def finish(state: Any, raw: tuple[NDArray[Any], bool], source: int) -> Distances
     return found
 
 
-register(
-    Algorithm(
-        problem="sssp",
-        name="delta-stepping-distributed",
-        devices=("cpu", "cuda", "emulated"),
-        summary="delta-stepping over ranks: arcs where their heads are owned; the nearest pending vertices go to all",
-        authors="gpugraph; after Meyer, Sanders; Chakaravarthy et al.; Dong, Gu, Sun, Zhang",
-        year=2021,
-        section="SPAA'21, section 3; ours beyond it",
-        prepare=prepare,
-        run=run,
-        fetch=fetch,
-        finish=finish,
-        digest=digest,
-        compile=compile_,
-        minimum_bytes=distance_bytes,
-        options=(Option("delta", float, 0.0, "width of a bucket; 0 has it chosen"),),
-        resident=False,
-        ranks=True,
-    )
+add_algorithm(
+    "sssp",
+    "delta-stepping-distributed",
+    devices=("cpu", "cuda", "emulated"),
+    summary="delta-stepping over ranks: arcs where their heads are owned; the nearest pending vertices go to all",
+    authors="gpugraph; after Meyer, Sanders; Chakaravarthy et al.; Dong, Gu, Sun, Zhang",
+    year=2021,
+    section="SPAA'21, section 3; ours beyond it",
+    prepare=prepare,
+    run=run,
+    fetch=fetch,
+    finish=finish,
+    digest=digest,
+    compile=compile_,
+    minimum_bytes=distance_bytes,
+    options=(Option("delta", float, 0.0, "width of a bucket; 0 has it chosen"),),
+    resident=False,
+    ranks=True,
 )

@@ -10,6 +10,7 @@ Source: P. J. Martín, R. Torres, A. Gavilanes, "CUDA solutions for the SSSP pro
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,7 @@ from gpugraph.clock import Clock, NullClock
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView, ResidentView
 from gpugraph.host import require_memory
-from gpugraph.problems.algorithm import Algorithm
-from gpugraph.problems.registry import register
+from gpugraph.problems.registry import add_algorithm
 from gpugraph.problems.sssp.arcs import Arcs
 from gpugraph.problems.sssp.distances import Distances, distance_bytes, distances_from_words
 from gpugraph.problems.sssp.frontier_dijkstra_cpu import CPU, GPU, Cells, HostSide, TwoSided, matrix_of, predecessors
@@ -357,27 +357,21 @@ def _compile(view: ResidentView | GraphView, device: Any, strategy: Strategy) ->
         predecessors(_three_vertices(graph))  # the host deals out the rows that the device pulls along
 
 
-def _register(name: str, strategy: Strategy, section: str, summary: str) -> None:
-    register(
-        Algorithm(
-            problem="sssp",
-            name=name,
-            devices=("cuda", "emulated") if GPU in strategy.sides else ("cpu",),
-            summary=summary,
-            authors="Martín, Torres, Gavilanes",
-            year=2009,
-            section=section,
-            prepare=lambda view, device: State(view, device, strategy),
-            run=run,
-            fetch=fetch,
-            finish=finish,
-            compile=lambda view, device: _compile(view, device, strategy),
-            trusted=strategy.atomic,
-            version=_VERSIONS.get(name, 1),
-            minimum_bytes=distance_bytes,
-        )
-    )
-
-
 for _name, (_strategy, _section, _summary) in STRATEGIES.items():
-    _register(_name, _strategy, _section, _summary)
+    add_algorithm(
+        "sssp",
+        _name,
+        devices=("cuda", "emulated") if GPU in _strategy.sides else ("cpu",),
+        summary=_summary,
+        authors="Martín, Torres, Gavilanes",
+        year=2009,
+        section=_section,
+        prepare=partial(State, strategy=_strategy),
+        run=run,
+        fetch=fetch,
+        finish=finish,
+        compile=partial(_compile, strategy=_strategy),
+        trusted=_strategy.atomic,
+        version=_VERSIONS.get(_name, 1),
+        minimum_bytes=distance_bytes,
+    )

@@ -21,8 +21,8 @@ from gpugraph.devices.kernel_file import Arrays, ArrayTable, KernelFile, needs
 from gpugraph.errors import DeviceUnavailable, InputError
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import ResidentView
-from gpugraph.problems.algorithm import Algorithm, InputSizes
-from gpugraph.problems.registry import register
+from gpugraph.problems.algorithm import InputSizes
+from gpugraph.problems.registry import add_algorithm
 from gpugraph.problems.sssp.distances import (
     DISTANCE_SETS,
     Distances,
@@ -114,24 +114,20 @@ def finish(state: State, words: np.ndarray[Any, Any], source: int) -> Distances:
     return distances_from_words(state.view.host.graph, source, words, bool(state.device.read(state.overflow)))
 
 
-register(
-    Algorithm(
-        problem="sssp",
-        name="harish-narayanan",
-        devices=("cuda", "emulated"),
-        summary="wrong on purpose: relaxes into a second array without atomics, and loses updates",
-        authors="Harish, Narayanan",
-        year=2007,
-        section="shortest paths; refuted by Martín, Torres, Gavilanes 2009, 4.3",
-        prepare=State,
-        run=run,
-        fetch=lambda state, cost: state.device.download(cost),
-        finish=finish,
-        compile=load_kernels,
-        trusted=False,
-        minimum_bytes=distance_bytes,
-        state_bytes=state_bytes,
-    )
+add_algorithm(
+    "sssp",
+    "harish-narayanan",
+    summary="wrong on purpose: relaxes into a second array without atomics, and loses updates",
+    authors="Harish, Narayanan",
+    year=2007,
+    section="shortest paths; refuted by Martín, Torres, Gavilanes 2009, 4.3",
+    prepare=State,
+    run=run,
+    finish=finish,
+    compile=load_kernels,
+    trusted=False,
+    minimum_bytes=distance_bytes,
+    state_bytes=state_bytes,
 )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,6 +28,7 @@ from gpugraph.problems.sssp.gpu_harish_narayanan import show_race
 from gpugraph.problems.sssp.on_ranks import admit_part, certify_part, edges_reached, sources_in
 from gpugraph.problems.sssp.peers import ByPeers
 from gpugraph.problems.sssp.start_vertex import resolve_sources
+from gpugraph.problems.vertex_files import FileColumn, VertexClaim, VertexFiles
 from gpugraph.quantities import duration
 from gpugraph.ranks.part import GraphPart
 
@@ -38,39 +39,43 @@ if TYPE_CHECKING:
     from gpugraph.problems.counter_example import CounterExample
 
 
-# ------------------------------------------------------------------ result files
-# ========  ====================================================================================================
-# ``.npz``  ``distance``, ``source`` and, where asked for, ``predecessor``; ``problem``, ``vertices``,
-#           ``graph_digest`` and ``names`` where the graph had its own ids; of k sources ``source`` is (k,), the others
-#           are (k*n,), a row for each source after another
-# ``.csv``  ``vertex,distance[,predecessor]``, ``inf`` where unreached; ``name`` where the graph had its own ids
-# ========  ====================================================================================================
+class DistancesFiles(VertexFiles):
+    """The part of the problem that writes distances to files, and reads them.
 
-
-@dataclass(frozen=True, eq=False)
-class DistancesClaim(files.Claim):
-    """Distances as a file has them.
-
-    Attributes:
-        vertex: (k,) int64, any values, or None where they are 0, 1, 2, ….
-        distance: (k,) numbers, or Arrow's texts from a file of text.
-        predecessor: (k,) int64, any values, or None.
-        source: or None where the file does not tell; of several all of them, and the arrays have a row for each.
+    Unreached vertices are ``inf`` in a .csv.  Only an .npz holds distances from several sources: ``source`` is then
+    (k,), and the columns are (k*n,), a row for each source after another.
     """
-
-    vertex: NDArray[np.int64] | None
-    distance: Any
-    predecessor: NDArray[np.int64] | None = None
-    source: int | tuple[int, ...] | None = None
-
-
-class DistancesFiles:
-    """The part of the problem that lets distances out and back in."""
 
     result: type[Any] | tuple[type[Any], ...] = (Distances, DistanceMatrix)
     result_noun = "distances"
-    result_endings: tuple[str, ...] = (".npz", ".csv")
-    csv_columns: tuple[str, ...] = ("vertex", "distance")
+    file_columns = (
+        FileColumn("distance", "raw", "iuf"),
+        FileColumn("predecessor", "predecessor", optional=True, vertices=True),
+    )
+    file_singles = ("source",)
+
+    def dtype_of(self, graph: CSRGraph, column: FileColumn) -> np.dtype[Any]:
+        """Return the dtype of distances on a graph, or of predecessors."""
+        return distance_dtype(graph.weight_dtype) if column.name == "distance" else super().dtype_of(graph, column)
+
+    def in_table(self, result: Distances, column: FileColumn) -> NDArray[Any]:
+        """Return distances with the unreached masked, and predecessors as they are."""
+        if column.name != "distance":
+            return super().in_table(result, column)
+        return np.ma.masked_array(result.raw, ~result.reached)
+
+    def parsed(self, graph: CSRGraph, column: FileColumn, texts: Any, path: PathLike) -> NDArray[Any]:
+        """Return a column of a table as numbers; ``inf`` is unreached."""
+        if column.name == "distance":
+            import pyarrow.compute as pc
+
+            none = str(unreached(self.dtype_of(graph, column)))
+            texts = pc.if_else(pc.equal(texts, "inf"), none, texts)
+        return super().parsed(graph, column, texts, path)
+
+    def find_singles(self, graph: CSRGraph, columns: Mapping[str, NDArray[Any]], path: PathLike) -> dict[str, int]:
+        """Return the source of a table's distances."""
+        return {"source": _source(graph, columns["distance"], columns.get("predecessor"), path)}
 
     def write(self, result: Distances | DistanceMatrix, ending: str, stream: IO[bytes]) -> None:
         """Write distances in the format of an ending.
@@ -78,72 +83,44 @@ class DistancesFiles:
         Raises:
             InputError: a table has no room for distances from several sources.
         """
-        predecessor = {} if result.predecessor is None else {"predecessor": result.predecessor}
-        if isinstance(result, DistanceMatrix):
-            if ending != ".npz":
-                raise InputError("distances from several sources make no table", remedy="write them to a .npz")
-            rows = {name: array.reshape(-1) for name, array in {"distance": result.raw, **predecessor}.items()}
-            files.write_npz(stream, "sssp", result.graph, source=result.sources, **rows)
+        if not isinstance(result, DistanceMatrix):
+            super().write(result, ending, stream)
             return
-        if ending == ".npz":
-            files.write_npz(stream, "sssp", result.graph, source=result.source, distance=result.raw, **predecessor)
-            return
-        distance, names = np.ma.masked_array(result.raw, ~result.reached), result.graph.printed_names
-        own = {} if names is None else {"name": names}
-        files.write_csv({"vertex": np.arange(len(distance)), "distance": distance, **predecessor, **own}, stream)
+        if ending != ".npz":
+            raise InputError("distances from several sources make no table", remedy="write them to a .npz")
+        rows = {name: array.reshape(-1) for name, array in self.claim(result).columns.items()}
+        files.write_npz(stream, "sssp", result.graph, source=result.sources, **rows)
 
-    def read(self, content: bytes, path: PathLike) -> DistancesClaim | None:
-        """Return the distances that a file claims, or None for a file of something else."""
-        archive = files.read_npz(content, "sssp", ("source", "distance"), ("predecessor",), path)
-        if archive is not None:
-            arrays, told = archive
-            if arrays["source"].ndim:
-                return _claimed_rows(arrays, told)
-            predecessor = files.row(arrays["predecessor"], "i") if "predecessor" in arrays else None
-            source = int(files.single(arrays["source"], "iu"))
-            return DistancesClaim(None, files.row(arrays["distance"], "iuf"), predecessor, source, **told)
-        table = files.read_csv(content, self.csv_columns, ("predecessor", "name"), path)
-        if table is None:
-            return None
-        vertex = files.parse_numbers(table["vertex"], np.int64, path)
-        predecessor = files.parse_numbers(table["predecessor"], np.int64, path) if "predecessor" in table else None
-        named = ((vertex, table["name"]),) if "name" in table else ()
-        return DistancesClaim(vertex, table["distance"], predecessor, named=named)
+    def claim_of(self, arrays: Mapping[str, NDArray[Any]], facts: Mapping[str, Any]) -> VertexClaim:
+        """Return the claim of an archive with distances from one source or several."""
+        if not arrays["source"].ndim:
+            return super().claim_of(arrays, facts)
+        sources = tuple(files.row(arrays["source"], "i").tolist())
+        if not sources:
+            raise ValueError("there are no sources")
+        shape = (len(sources), facts["vertices"])  # NumPy reports another number of items
+        present = [column for column in self.file_columns if column.name in arrays]
+        rows = {column.name: files.row(arrays[column.name], column.dtype).reshape(shape) for column in present}
+        return VertexClaim(None, rows, {"source": sources}, **facts)
 
-    def claim(self, result: Distances | DistanceMatrix) -> DistancesClaim:
+    def claim(self, result: Distances | DistanceMatrix) -> VertexClaim:
         """Return distances at hand as if a file had held them."""
-        n = result.graph.vertices
-        if isinstance(result, DistanceMatrix):
-            sources = tuple(result.sources.tolist())
-            return DistancesClaim(None, result.raw, result.predecessor, sources, vertices=n)
-        return DistancesClaim(None, result.raw, result.predecessor, result.source, vertices=n)
+        if not isinstance(result, DistanceMatrix):
+            return super().claim(result)
+        before = {} if result.predecessor is None else {"predecessor": result.predecessor}
+        sources = {"source": tuple(result.sources.tolist())}
+        return VertexClaim(None, {"distance": result.raw, **before}, sources, vertices=result.graph.vertices)
 
-    def claimed(self, graph: CSRGraph, claim: DistancesClaim, path: PathLike) -> Distances | DistanceMatrix:
+    def claimed(self, graph: CSRGraph, claim: VertexClaim, path: PathLike) -> Distances | DistanceMatrix:
         """Return the distances of the graph that a file claims, vertex by vertex."""
-        files.check_size(graph, claim)
-        if isinstance(claim.source, tuple):
-            for row, source in zip(claim.distance, claim.source, strict=True):
-                self.claimed(graph, replace(claim, distance=row, predecessor=None, source=source), path)
-            return DistanceMatrix(graph, np.array(claim.source, np.int64), claim.distance, claim.predecessor)
-        n, dtype = graph.vertices, distance_dtype(graph.weight_dtype)
-        distance, predecessor = claim.distance, claim.predecessor
-        if len(distance) != n or (predecessor is not None and len(predecessor) != n):
-            raise MismatchError(f"the file has {len(distance)} vertices, the graph has {n}")
-        if not isinstance(distance, np.ndarray):
-            import pyarrow.compute as pc
-
-            distance = pc.if_else(pc.equal(distance, "inf"), str(unreached(dtype)), distance)
-            distance = files.parse_numbers(distance, dtype, path, claim.first_line)
-        elif distance.dtype != dtype:
-            raise MismatchError(f"the distances are of type {distance.dtype}, those of the graph are {dtype}")
-        if claim.vertex is not None:
-            order = files.vertex_order(graph, claim.vertex)
-            distance, predecessor = distance[order], None if predecessor is None else predecessor[order]
-        source = _source(graph, distance, predecessor, path) if claim.source is None else claim.source
-        if not 0 <= source < n:
-            raise MismatchError(f"the source {source} is not a vertex of the graph")
-        files.check_names(graph, claim)
-        return Distances(graph, source, distance, predecessor)
+        sources = claim.singles.get("source")
+        if not isinstance(sources, tuple):
+            found: Distances = super().claimed(graph, claim, path)
+            return found
+        distance = claim.columns["distance"]
+        for row, source in zip(distance, sources, strict=True):
+            self.claimed(graph, replace(claim, columns={"distance": row}, singles={"source": source}), path)
+        return DistanceMatrix(graph, np.array(sources, np.int64), distance, claim.columns.get("predecessor"))
 
     def to_networkx(self, result: Distances) -> Any:
         """Return the shortest-path tree as a ``DiGraph``, each arc leading away from the source.
@@ -163,16 +140,6 @@ class DistancesFiles:
         tails, heads, weights = _tree_arcs(result)
         tree.add_weighted_edges_from(zip(names[tails].tolist(), names[heads].tolist(), weights.tolist(), strict=True))
         return tree
-
-
-def _claimed_rows(arrays: Mapping[str, NDArray[Any]], told: Mapping[str, Any]) -> DistancesClaim:
-    """Return the claim of an archive with distances from several sources."""
-    sources = tuple(files.row(arrays["source"], "i").tolist())
-    if not sources:
-        raise ValueError("there are no sources")
-    rows = (len(sources), told["vertices"])  # of another number of items NumPy says so
-    predecessor = files.row(arrays["predecessor"], "i").reshape(rows) if "predecessor" in arrays else None
-    return DistancesClaim(None, files.row(arrays["distance"], "iuf").reshape(rows), predecessor, sources, **told)
 
 
 def _source(graph: CSRGraph, distance: NDArray[Any], predecessor: NDArray[np.int64] | None, path: PathLike) -> int:
