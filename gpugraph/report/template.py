@@ -1,6 +1,6 @@
 """Pages of documentation made of records: a Markdown text in which tables and verdicts of sweeps are filled in.
 
-The text is a Jinja2 template, which knows five functions; docs/report.md describes them.
+The text is a Jinja2 template, which knows six functions; docs/report.md describes them.
 """
 
 from __future__ import annotations
@@ -8,7 +8,10 @@ from __future__ import annotations
 import shlex
 import tomllib
 from collections.abc import Callable, Sequence
+from fnmatch import fnmatchcase
+from math import inf
 from pathlib import Path
+from statistics import geometric_mean
 from typing import Any
 
 from gpugraph.bench.findings import Finding
@@ -36,6 +39,7 @@ def fill(path: str, records: Sequence[Record]) -> str:
         "origin": page.origin,
         "measured": page.measured,
         "command": page.command,
+        "lead": page.lead,
     }
     try:
         rendered: str = known.from_string(_text(path)).render(functions)
@@ -123,6 +127,43 @@ class _Page:
         words = [[str(word) for word in one] for one in told]
         lines = [shlex.join(["gpugraph", *one[one.index("bench") :]]) for one in words if "bench" in one]
         return "\n".join(dict.fromkeys(lines))
+
+    def lead(self, records: str, problem: str, algorithm: str, graphs: str = "*") -> dict[str, Any]:
+        """Compare an algorithm of ours with the fastest verified peer on each graph of a file.
+
+        Args:
+            records: name of the file of records, without its ending.
+            problem: the problem that both solve.
+            algorithm: ours.
+            graphs: a pattern that graph specs must match.
+
+        Returns:
+            ``mean`` (geometric), ``least`` and ``most`` of the fastest peer's kernel time over ours, the ``count`` of
+            graphs, the ``worst`` graph, the ``peers`` that were fastest somewhere, and the ``day`` of the last record.
+
+        Raises:
+            InputError: no graph was solved by both.
+        """
+        times: dict[tuple[str, str], dict[str, float]] = {}
+        for row in self._of("", records):
+            if row.problem == problem and row.ok and row.kernel_s and fnmatchcase(row.graph_source, graphs):
+                cell = times.setdefault((row.graph_source, str(row.asked_source)), {})
+                cell[row.algorithm] = min(row.kernel_s, cell.get(row.algorithm, inf))
+        ratios: dict[str, float] = {}
+        peers: set[str] = set()
+        for (graph, _), cell in times.items():
+            others = {name: seconds for name, seconds in cell.items() if name.startswith("peer:")}
+            if algorithm in cell and others:
+                fastest = min(others, key=others.__getitem__)
+                ratios[graph] = others[fastest] / cell[algorithm]
+                peers.add(fastest.removeprefix("peer:"))
+        if not ratios:
+            raise InputError(f"'{records}' has no graph that both '{algorithm}' and a peer have solved")
+        worst = min(ratios, key=ratios.__getitem__)
+        return {
+            "mean": geometric_mean(ratios.values()), "least": ratios[worst], "most": max(ratios.values()),
+            "count": len(ratios), "worst": worst, "peers": sorted(peers), "day": self.origin(records)[-10:],
+        }  # fmt: skip
 
     def _sweep(self, name: str) -> Sweep:
         if name not in self._sweeps:

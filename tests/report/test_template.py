@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -11,13 +12,19 @@ from gpugraph.measure.record_file import read_records
 from gpugraph.report.template import fill
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
+SAMPLE = next(
+    data
+    for line in (DOCS / "records" / "scales-cpu16.jsonl").read_text("utf-8").splitlines()
+    if (data := json.loads(line))["problem"] == "mst" and data["outcome"] == "ok"
+)
 STORED = sorted(str(path) for path in (DOCS / "records").glob("*.jsonl"))
 
 
-@pytest.mark.parametrize("template", sorted(DOCS.glob("*.md.j2")), ids=lambda path: path.name)
+@pytest.mark.parametrize("template", sorted(DOCS.rglob("*.md.j2")), ids=lambda path: path.name)
 def test_a_page_is_what_its_template_makes_of_the_stored_records(template):
     page = template.with_suffix("").read_text("utf-8")
-    command = f"gpugraph report docs/records/*.jsonl --template docs/{template.name} -o docs/{template.stem}"
+    name = template.relative_to(DOCS.parent)
+    command = f"gpugraph report docs/records/*.jsonl --template {name} -o {name.with_suffix('')}"
     assert fill(str(template), read_records(STORED)[0]) + "\n" == page, f"they differ; run {command}"
     assert command in " ".join(page.split())
 
@@ -27,6 +34,32 @@ def test_the_command_of_a_file_is_the_one_in_its_records(tmp_path):
     told = fill(str(tmp_path / "p.j2"), read_records([str(DOCS / "records" / "scales-cpu16.jsonl")])[0])
     assert told.startswith("gpugraph bench --sweep scales --set scale=16..20 --set device=cpu")
     assert told.endswith("; 20 cells, Intel(R) Xeon(R) Processor, 16 threads, 2026-11-22")
+
+
+def test_ours_is_compared_with_the_fastest_verified_peer_of_each_graph(tmp_path):
+    measured = [
+        ("grid:4x4", "kruskal", 1), ("grid:4x4", "peer:a", 2), ("grid:4x4", "peer:b", 4),
+        ("grid:5x5", "kruskal", 1), ("grid:5x5", "peer:b", 8),
+        ("grid:6x6", "kruskal", 1),
+    ]  # fmt: skip
+    lines = []
+    for number, (graph, algorithm, seconds) in enumerate(measured):
+        record = json.loads(json.dumps(SAMPLE)) | {"algorithm": algorithm}
+        record["cell"]["id"] = str(number)
+        record["graph"] |= {"name": graph, "source": graph}
+        record["samples_s"]["kernel"] = [seconds] * 9
+        record["phases_s"]["kernel"] = seconds
+        lines.append(json.dumps(record))
+    stored = tmp_path / "r.jsonl"
+    stored.write_text("\n".join(lines) + "\n")
+    template = tmp_path / "p.md.j2"
+    template.write_text(
+        "{% set one = lead('r', 'mst', 'kruskal') %}"
+        "{{ one.mean|round(9) }} {{ one.least }} {{ one.most }} {{ one.count }} {{ one.worst }} "
+        "{{ one.peers|join('+') }}"
+    )
+    filled = fill(str(template), read_records([str(stored)])[0])
+    assert filled == "4.0 2.0 8.0 2 grid:4x4 a+b"
 
 
 def test_figures_that_were_kept_give_way_to_records(tmp_path):
@@ -57,6 +90,7 @@ def test_figures_that_were_kept_give_way_to_records(tmp_path):
         ("{{ tabel('scales') }}", "'tabel' is undefined"),
         ("{{ table('scales') }}", "missing 1 required positional argument"),
         ("{{ ''.__class__.__mro__ }}", "unsafe"),
+        ("{{ lead('scales-h200', 'mst', 'boruvka') }}", "has no graph that both 'boruvka' and a peer have solved"),
     ],
 )
 def test_a_template_that_asks_for_what_is_not_there_is_refused(tmp_path, text, said):
