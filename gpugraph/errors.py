@@ -35,6 +35,12 @@ _REQUIRED = ("numpy", "scipy", "numba", "llvmlite", "click", "rich", "pyarrow", 
 """The packages that gpugraph needs, by the names under which they are imported and installed alike."""
 
 
+def in_short_words(text: str) -> str:
+    """Return a message as one line, with very long words shortened."""
+    words = text.split()
+    return " ".join(word if len(word) <= _LONGEST_WORD else f"{word[:200]}…{word[-50:]}" for word in words)
+
+
 class GpuGraphError(Exception):
     """Base of every error a user can meet.
 
@@ -55,8 +61,7 @@ class GpuGraphError(Exception):
     def __str__(self) -> str:
         head = f"{self.where}: " if self.where else ""
         tail = f" — {self.remedy}" if self.remedy else ""
-        words = f"{head}{self.what}{tail}".split()
-        return " ".join(word if len(word) <= _LONGEST_WORD else f"{word[:200]}…{word[-50:]}" for word in words)
+        return in_short_words(f"{head}{self.what}{tail}")
 
 
 class VerificationFailed(GpuGraphError):

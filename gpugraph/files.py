@@ -64,6 +64,18 @@ def atomic_write(path: str | os.PathLike[str], mode: str = "wb") -> Iterator[IO[
                 yield from _through(raw, shown, mode)
 
 
+def check_ends(path: str | os.PathLike[str]) -> None:
+    """Check that what is to be read as a whole is no device: ``/dev/zero`` has no end, and would fill the memory.
+
+    Raises:
+        InputError: it is one.
+    """
+    with contextlib.suppress(OSError, ValueError):  # reading it will tell
+        mode = os.stat(path).st_mode
+        if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
+            raise InputError("is a device", where=path, remedy="name a file")
+
+
 def check_writable(path: str | os.PathLike[str]) -> None:
     """Raise now what ``atomic_write`` would raise, as far as can be known before there is anything to write.
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from gpugraph.errors import InputError, placed, unknown_name
+from gpugraph.files import check_ends
 
 _HEADER = re.compile(r"\s*\[\[?\s*([^\]]+?)\s*\]\]?\s*(?:#.*)?")
 _LINE_OF_ERROR = re.compile(r"\(at line (\d+), column \d+\)")
@@ -38,6 +39,7 @@ class Document:
         if tables is not None:
             self._text, self.tables = "", tables
             return
+        check_ends(path)
         try:
             self._text = Path(path).read_text("utf-8")
         except OSError as error:

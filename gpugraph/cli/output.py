@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any
 
 from gpugraph.clock import process_began
-from gpugraph.errors import GpuGraphWarning, InputError, unknown_name
+from gpugraph.errors import GpuGraphWarning, InputError, in_short_words, unknown_name
 from gpugraph.files import check_writable
 from gpugraph.quantities import in_seconds, rate
 from gpugraph.report.terminal import Line, plain, print_rich
@@ -228,13 +228,13 @@ class Progress:
 
     def __call__(self, what: str, fraction: float | None = None) -> None:
         """Say what is being done from now on."""
-        self.what, self.fraction = what, fraction
+        self.what, self.fraction = in_short_words(what), fraction
         step = what.partition(" sample ")[0]
         if self._verbose and step not in self._steps:
             self._steps.add(step)
             with contextlib.suppress(OSError, ValueError):
                 at = time.perf_counter() - process_began()
-                print(f"gpugraph: {at:7.3f} s  {what}", file=self.stream, flush=True)
+                print(f"gpugraph: {at:7.3f} s  {self.what}", file=self.stream, flush=True)
 
     def step(self, fraction: float, what: str) -> None:
         """Say how far the work is; the form in which generators report."""

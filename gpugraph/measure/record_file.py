@@ -16,6 +16,7 @@ import msgspec
 
 from gpugraph.compression import codec_of_content, open_reader
 from gpugraph.errors import InputError
+from gpugraph.files import check_ends
 from gpugraph.measure.record import Record
 from gpugraph.measure.record_shape import SCHEMA, encodable, jsonable, shown
 
@@ -126,6 +127,7 @@ def _is_torn(line: bytes, ended: bool, follows: bool) -> bool:
 
 
 def _content(path: str | os.PathLike[str], compressed: bool) -> bytes:
+    check_ends(path)
     try:
         with open(path, "rb") as raw:
             codec = codec_of_content(raw.read(16), path)

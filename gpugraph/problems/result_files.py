@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from gpugraph.compression import codec_of_content, open_reader, strip_suffix
 from gpugraph.errors import GraphFormatError, InputError, placed, reading, unknown_name
-from gpugraph.files import atomic_write
+from gpugraph.files import atomic_write, check_ends
 from gpugraph.graph.formats.npz import read_array
 from gpugraph.problems.contract import PROBLEMS, Problem, problem_called
 
@@ -110,6 +110,7 @@ def read_claim(path: PathLike) -> tuple[Problem, Any]:
         InputError: there is no such file, or it may not be read.
         GraphFormatError: it is no result file, or damaged.
     """
+    check_ends(path)
     with reading(path, REMEDY):
         packed = Path(path).read_bytes()
         content = open_reader(io.BytesIO(packed), codec_of_content(packed[:16], path)).read()

@@ -18,6 +18,7 @@ from gpugraph.bench.findings import Finding
 from gpugraph.bench.sweep import Sweep
 from gpugraph.bench.sweep_file import read_sweep
 from gpugraph.errors import InputError, placed, unknown_name
+from gpugraph.files import check_ends
 from gpugraph.measure.record import Record
 from gpugraph.report.sweep import table_markdown, verdicts_markdown
 
@@ -57,6 +58,7 @@ def fill(path: str, records: Sequence[Record]) -> str:
 
 
 def _text(path: str | Path) -> str:
+    check_ends(path)
     try:
         return Path(path).read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import warnings
 
 import pytest
 
 from gpugraph.cli.group import explain, guard
-from gpugraph.cli.output import warnings_as_notices
+from gpugraph.cli.output import Progress, warnings_as_notices
 from gpugraph.errors import GpuGraphWarning, InputError
 from tests.cli.runner import refuse, run
 
@@ -197,6 +198,21 @@ def test_warnings_of_gpugraphs_own_are_notices_and_others_stay(capsys, quiet):
 
 def test_a_very_long_argument_is_shortened_in_the_error():
     assert len(refuse(2, "mst", "x" * 100_000)) < 2000
+
+
+def test_a_very_long_argument_is_shortened_in_what_is_said_of_progress():
+    stream = io.StringIO()
+    with Progress(quiet=True, verbose=True, stream=stream) as progress:
+        progress("loading rmat:" + "x" * 100_000)
+    assert len(stream.getvalue()) < 2000
+
+
+@pytest.mark.parametrize(
+    "words", [["report"], ["compare", "/dev/null"], ["plot"], ["verify", "path:4"], ["scan"], ["info"], ["mst"]]
+)
+def test_a_device_is_not_read(words):
+    """One such as /dev/zero has no end; /dev/null, which has one, must not fill the memory here."""
+    assert "/dev/null: is a device" in refuse(2, *words, "/dev/null")
 
 
 def test_a_package_that_is_missing_is_named_with_the_way_to_install_it():

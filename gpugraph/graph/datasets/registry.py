@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from gpugraph.errors import InputError, unknown_name
+from gpugraph.files import check_ends
 from gpugraph.graph.datasets import OWN
 from gpugraph.graph.families import FAMILIES
 
@@ -177,6 +178,7 @@ def _merged(own: str) -> dict[str, Collection]:
 def _read(path: Path) -> dict[str, Collection]:
     """Return the collections that a list has, its keys and their types checked."""
     remedy = "mend it; docs/datasets.md shows the form"
+    check_ends(path)
     try:
         tables = tomllib.loads(path.read_text("utf-8"))
     except (OSError, ValueError) as error:

@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from gpugraph.compiled import njit
 from gpugraph.errors import InputError, unknown_name
+from gpugraph.files import check_ends
 from gpugraph.graph.chunks import even_ranges, in_threads
 from gpugraph.graph.counter_random import hash64
 from gpugraph.graph.csr import WEIGHT_DTYPES, freeze
@@ -357,6 +358,7 @@ def _generate(given: dict[str, str], seed: int, *, segmented: bool) -> NDArray[A
 
 def _load(path: str, *, mapped: bool = False) -> NDArray[Any]:
     """Return the elements of a .npy file; ``mapped``: as they lie in it, unchecked beyond their shape and type."""
+    check_ends(path)
     try:
         values = np.load(path, mmap_mode="r" if mapped else None, allow_pickle=False)
     except FileNotFoundError:
@@ -364,7 +366,8 @@ def _load(path: str, *, mapped: bool = False) -> NDArray[Any]:
             "no such file, and no spec of an array", where=path, remedy="a spec is for instance array:n=2^20"
         ) from None
     except (OSError, ValueError, EOFError) as error:
-        raise InputError(f"cannot be read as .npy: {error}", where=path, remedy="write it with numpy.save") from None
+        reason = str(error).partition(". ")[0]  # behind it NumPy advises to unpickle the file
+        raise InputError(f"cannot be read as .npy: {reason}", where=path, remedy="write it with numpy.save") from None
     if not isinstance(values, np.ndarray):
         values.close()
         raise InputError("holds several arrays", where=path, remedy="save the one to be scanned with numpy.save")
