@@ -33,17 +33,38 @@ def room(file: str) -> str:
 
 
 def imported(file: Path) -> Iterator[str]:
-    """Yield the modules of the package that a file imports anywhere, lazily or for its types alone too."""
+    """Yield the modules of the package that a file imports anywhere, in functions or for its types alone too."""
     for node in ast.walk(ast.parse(file.read_text("utf-8"))):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names if alias.name in MODULES)
-        elif isinstance(node, ast.ImportFrom) and node.module in MODULES:
-            for alias in node.names:
-                name = f"{node.module}.{alias.name}"
-                if name in MODULES:
-                    yield name
-                elif (node.module, alias.name) != ("gpugraph", "__version__"):
-                    yield node.module
+        yield from targets_of(node)
+
+
+def targets_of(node: ast.AST) -> Iterator[str]:
+    """Yield the modules of the package that a statement imports."""
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names if alias.name in MODULES)
+    elif isinstance(node, ast.ImportFrom) and node.module in MODULES:
+        for alias in node.names:
+            name = f"{node.module}.{alias.name}"
+            if name in MODULES:
+                yield name
+            elif (node.module, alias.name) != ("gpugraph", "__version__"):
+                yield node.module
+
+
+def imports_by_time(file: Path) -> tuple[set[str], set[str]]:
+    """Return what a file imports when it is imported itself, and what functions of it import when they are called."""
+    at_once: set[str] = set()
+    later: set[str] = set()
+
+    def visit(node: ast.AST, found: set[str]) -> None:
+        found |= set(targets_of(node))
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
+                continue
+            visit(child, later if isinstance(child, ast.FunctionDef) else found)
+
+    visit(ast.parse(file.read_text("utf-8")), at_once)
+    return at_once, later
 
 
 def arrows() -> set[tuple[str, str]]:
@@ -165,6 +186,21 @@ def test_what_the_page_is_asked_for_is_defined_where_it_says() -> None:
 
 def test_no_files_import_each_other_in_a_circle() -> None:
     assert circles({module: set(imported(file)) for module, file in MODULES.items()}) == []
+
+
+def test_an_import_inside_a_function_saves_loading_a_module() -> None:
+    times = {module: imports_by_time(file) for module, file in MODULES.items()}
+
+    def loaded_with(module: str, found: set[str]) -> set[str]:
+        """Return a module and all that is loaded with it."""
+        if module not in found:
+            found.add(module)
+            for target in times[module][0]:
+                loaded_with(target, found)
+        return found
+
+    vain = {place(module): sorted(times[module][1] & loaded_with(module, set())) for module in times}
+    assert {file: modules for file, modules in vain.items() if modules} == {}, "import these at the top of the file"
 
 
 def test_circles_are_found() -> None:

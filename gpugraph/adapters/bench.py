@@ -15,6 +15,7 @@ from gpugraph.measure.assemble import failed_record, outcome_of
 from gpugraph.measure.cell import Cell, Sampling, check_counts
 from gpugraph.measure.record import Record
 from gpugraph.measure.run_cell import Session
+from gpugraph.peers import describe_peers
 from gpugraph.problems.guest import installed
 from gpugraph.problems.registry import algorithms
 from gpugraph.quantities import parse_share
@@ -134,8 +135,6 @@ def _check_name(problem: str, name: str) -> None:
     """Refuse an algorithm or a peer that does not exist."""
     known = {algorithm.name for algorithm in algorithms(problem)} | installed().keys() | {"auto"}
     if name.startswith(_PEER):
-        from gpugraph.peers import describe_peers
-
         peers = [str(one["name"]) for one in describe_peers()]
         if name not in peers:
             raise unknown_name("peer", name.removeprefix(_PEER), [one.removeprefix(_PEER) for one in peers])
@@ -155,8 +154,6 @@ def _cell(
 ) -> Cell:
     algorithm, _, own = name.partition("@")
     if algorithm.startswith(_PEER) and not own:
-        from gpugraph.peers import describe_peers
-
         own = next((str(one["device"]) for one in describe_peers() if one["name"] == algorithm), "")
     given = options.get(algorithm, {})
     return Cell(problem, graph, algorithm, own or device, source=source, options=given, verify=verify, repeat=repeat)

@@ -19,6 +19,7 @@ from gpugraph.graph.canonical import canonical_order, order_keys
 from gpugraph.graph.check import check_structure, is_symmetric
 from gpugraph.graph.csr import WEIGHT_DTYPES, CSRGraph
 from gpugraph.graph.device_rows import DeviceRows, narrow_offsets
+from gpugraph.graph.from_python import arcs_of_object
 from gpugraph.graph.sort_arcs import sort_arcs
 from gpugraph.graph.view import MAX_NARROW_ARCS
 
@@ -48,7 +49,6 @@ def opened(source: Any, device: Any = None) -> tuple[CSRGraph, Callable[[], ArcL
         shared = _shared_with_scipy(source)
     if shared is not None:
         return shared, lambda: _arcs_of(shared)
-    from gpugraph.graph.from_python import arcs_of_object
     from gpugraph.graph.open import open_graph
 
     graph = open_graph(source)

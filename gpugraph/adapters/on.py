@@ -25,6 +25,7 @@ from gpugraph.adapters import calls
 from gpugraph.adapters.inputs import input_positions, opened
 from gpugraph.adapters.searches import Rows, search
 from gpugraph.clock import NullClock
+from gpugraph.devices import discovery
 from gpugraph.errors import InputError, VerificationFailed, shown, unknown_name
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView
@@ -108,10 +109,8 @@ class OnDevice(Shown):
     """
 
     def __init__(self, source: Any, device: str = "auto"):
-        from gpugraph.devices.discovery import select_device
-
         self._in_use = ForkLock()
-        self.device, self.note = select_device(_named("device", device))
+        self.device, self.note = discovery.select_device(_named("device", device))
         with calls.call("on", self.device.kind), calls.phase("convert"):
             self.graph, self._arcs = opened(source, self.device)
         self._admitted: dict[str, CSRGraph] = {}

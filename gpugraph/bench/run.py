@@ -25,6 +25,7 @@ from gpugraph.bench.store import Finished, Store
 from gpugraph.bench.sweep import Sweep
 from gpugraph.bench.sweep_file import paper_of
 from gpugraph.bench.unit import Engine
+from gpugraph.bench.worker import cell_to_words
 from gpugraph.host import available_memory
 from gpugraph.measure.assemble import failed_record
 from gpugraph.measure.cell import unopened_id
@@ -249,8 +250,6 @@ class Runner:
                 self._end(planned, found)
 
     def _request(self, cells: Sequence[Planned]) -> dict[str, Any]:
-        from gpugraph.bench.worker import cell_to_words
-
         return {
             "do": "measure",
             "cells": [cell_to_words(planned.cell) for planned in cells],

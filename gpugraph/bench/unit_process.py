@@ -12,15 +12,16 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gpugraph import __version__
-from gpugraph.bench.bench import Bench
-from gpugraph.bench.plan import Plan, Planned
 from gpugraph.bench.unit import Task
 from gpugraph.errors import DeviceUnavailable, GpuGraphError
 from gpugraph.host import end_with
 from gpugraph.measure.record_shape import json_text
+
+if TYPE_CHECKING:
+    from gpugraph.bench.plan import Planned
 
 
 class _Silent:
@@ -32,6 +33,10 @@ class _Silent:
 
 
 def _measured(task: Task, path: str) -> dict[str, Any]:
+    # Only now: they take half a second, in which a signal of the engine would end this process.
+    from gpugraph.bench.bench import Bench
+    from gpugraph.bench.plan import Plan
+
     with Bench(task.sweep, path, resume=True, dry=not task.cells, peers=task.peers) as bench:
         if bench.store is None:
             return {"devices": bench.devices}

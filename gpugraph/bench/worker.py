@@ -32,9 +32,11 @@ from dataclasses import fields
 from queue import SimpleQueue
 from typing import IO, Any
 
+from gpugraph.errors import GpuGraphError
 from gpugraph.host import end_with
-from gpugraph.measure.cell import Cell
+from gpugraph.measure.cell import Cell, Sampling
 from gpugraph.measure.record_shape import json_text, jsonable
+from gpugraph.problems.guest import describe_guest, described_guest
 
 Send = Callable[..., None]
 
@@ -127,8 +129,6 @@ class Worker:
             self._send("devices", devices={name: describe_device(name) for name in request["names"]})
             self._open()  # while the parent plans
         elif request["do"] == "describe":
-            from gpugraph.problems.guest import describe_guest
-
             self._send("described", told=describe_guest(request["algorithm"]))
         elif request["do"] == "measure":
             try:
@@ -145,7 +145,6 @@ class Worker:
         self._session = self._session or Session()
 
     def _measure(self, request: Mapping[str, Any]) -> None:
-        from gpugraph.measure.cell import Sampling
         from gpugraph.measure.run_cell import DeviceLost
         from gpugraph.measure.strangers import SpoiledGraph
 
@@ -156,8 +155,6 @@ class Worker:
             register_commands(parse_commands(request["peers"]))
         cells = [cell_from(words) for words in request["cells"]]
         for index, told in request.get("guests", {}).items():
-            from gpugraph.problems.guest import described_guest
-
             self._session.describe(cells[int(index)], described_guest(told))
         sampling = Sampling(**request["sampling"])
         places = self._identify(cells, sampling, frozenset(request.get("finished", ())))
@@ -220,7 +217,6 @@ class Worker:
 def describe_device(name: str) -> dict[str, Any]:
     """Return a device's ``kind``, ``description``, ``free_bytes`` and ``notice``; or ``unavailable``, why it is not."""
     from gpugraph.devices.discovery import select_device
-    from gpugraph.errors import GpuGraphError
 
     try:
         device, notice = select_device(name)

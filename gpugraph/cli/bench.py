@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpugraph.cli.options import command, defaults, export_option, offline_option, peer_command
-from gpugraph.cli.output import check_destination, show, show_lines, tell
+from gpugraph.cli.output import Progress, check_destination, log_decisions, show, show_lines, tell, watcher_for
 from gpugraph.errors import InputError, Regression, unknown_name
+from gpugraph.files import atomic_write
 from gpugraph.problems.contract import PROBLEMS
-from gpugraph.quantities import parse_share
+from gpugraph.quantities import counted, parse_seconds, parse_share
+from gpugraph.report.terminal import page_width, table_width
 
 if TYPE_CHECKING:
     from gpugraph.bench.bench import Bench
@@ -174,9 +176,7 @@ def export(
     """Write records and how they rank to files, each whole or not at all."""
     if not paths:
         return
-    from gpugraph.files import atomic_write
     from gpugraph.measure.ranking import rank
-    from gpugraph.quantities import counted
     from gpugraph.report.ranking import check_ending, exported
 
     found = rank(records)[0] if rankings is None else rankings
@@ -208,7 +208,6 @@ def show_records(records: Sequence[Record], style: str, rankings: Sequence[Ranki
 def show_rankings(rankings: Sequence[Ranking]) -> None:
     """Print rankings, an empty line between two."""
     from gpugraph.report.ranking import ranking_sheet
-    from gpugraph.report.terminal import page_width, table_width
 
     for turn, ranking in enumerate(rankings):
         lines = ranking_sheet(ranking, width=page_width()).lines(page_width(), table_width())
@@ -289,9 +288,7 @@ def bench(
     from gpugraph.bench.axes import parse_settings
     from gpugraph.bench.bench import Bench
     from gpugraph.bench.sweep_file import read_sweep, shipped, sweep_of_words
-    from gpugraph.cli.output import log_decisions, show, show_lines
     from gpugraph.report.sweep import plan_lines, price_lines
-    from gpugraph.report.terminal import table_width
 
     if sweeps:
         show("\n".join(f"{name:<22} {read_sweep(name).title}" for name in shipped()))
@@ -339,8 +336,6 @@ def bench(
 @contextlib.contextmanager
 def _opened(bench: Bench, *, quiet: bool) -> Iterator[Bench]:
     """Open the devices of a bench, and tell what that has to tell."""
-    from gpugraph.cli.output import Progress, tell
-
     with contextlib.ExitStack() as stack:
         with Progress(quiet=quiet) as progress:
             progress("opening the devices")
@@ -363,7 +358,6 @@ def _repeat(prepared: Callable[[str], Bench], paths: Sequence[str], *, quiet: bo
     Raises:
         Regression: a run is slower than the one before.
     """
-    from gpugraph.cli.output import check_destination, show
     from gpugraph.measure.compare import compare
     from gpugraph.measure.record_file import read_records
     from gpugraph.report.comparison import tally
@@ -383,8 +377,6 @@ def _repeat(prepared: Callable[[str], Bench], paths: Sequence[str], *, quiet: bo
 
 
 def _seconds(text: str, where: str) -> float:
-    from gpugraph.quantities import parse_seconds
-
     try:
         return parse_seconds(text)
     except InputError as error:
@@ -400,9 +392,6 @@ def run_cells(bench: Bench, *, quiet: bool, verbose: bool, keep: bool = False) -
         verbose: each step.
         keep: its file stays, and is to be spoken of.
     """
-    from gpugraph.cli.output import tell, watcher_for
-    from gpugraph.quantities import counted
-
     with _opened(bench, quiet=quiet):
         store, path, total, title = bench.store, bench.path, len(bench.plan.cells), bench.sweep.title
         assert store is not None
@@ -428,12 +417,9 @@ def run_cells(bench: Bench, *, quiet: bool, verbose: bool, keep: bool = False) -
 def _run(bench: Bench, exports: Sequence[str] = (), *, quiet: bool, verbose: bool) -> None:
     """Run the cells, show how they go and how they went."""
     from gpugraph.bench.bench import judge, judge_findings
-    from gpugraph.cli.output import check_destination, show, show_lines
     from gpugraph.measure.ranking import rank
     from gpugraph.measure.record import Record
-    from gpugraph.quantities import counted
     from gpugraph.report.sweep import finding_lines, result_lines
-    from gpugraph.report.terminal import page_width, table_width
 
     check_destination(bench.path, append=True)
     totals = run_cells(bench, quiet=quiet, verbose=verbose, keep=True)

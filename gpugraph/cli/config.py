@@ -10,6 +10,7 @@ import click
 from gpugraph.cli.completion import SHELLS, VARIABLE
 from gpugraph.cli.options import command, defaults, table_or_json, users_file
 from gpugraph.errors import InputError, unknown_name
+from gpugraph.files import atomic_write, resource_dir
 from gpugraph.problems.contract import PROBLEMS
 
 
@@ -84,7 +85,6 @@ def new(what: str, file: str, problem: str, kind: str, quiet: bool) -> None:
       gpugraph new algorithm mine.py --problem sssp
     """
     from gpugraph.cli.output import show, tell
-    from gpugraph.files import atomic_write, resource_dir
 
     if what != "algorithm":
         raise unknown_name("thing to make", what, ("algorithm",))

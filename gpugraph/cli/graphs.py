@@ -8,9 +8,12 @@ from typing import Any
 import click
 
 from gpugraph.cli.options import command, input_options, named, offline_option, table_or_json
+from gpugraph.clock import HostClock
 from gpugraph.errors import InputError, VerificationFailed
+from gpugraph.graph.datasets.registry import find, listed, registry
 from gpugraph.graph.families import FAMILIES
 from gpugraph.problems.contract import METHODS
+from gpugraph.quantities import in_units
 
 
 @command
@@ -170,11 +173,8 @@ def datasets(
     import json
 
     from gpugraph.cli.output import Progress, show, show_lines, tell
-    from gpugraph.clock import HostClock
-    from gpugraph.graph.datasets.registry import find, listed, registry
     from gpugraph.graph.datasets.store import describe, open_dataset, remove
     from gpugraph.graph.formats.input_file import Reading
-    from gpugraph.quantities import in_units
     from gpugraph.report.listings import dataset_list, dataset_page
     from gpugraph.report.table import describe_graph
     from gpugraph.report.terminal import page_width, table_width

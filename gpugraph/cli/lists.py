@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpugraph.cli.options import command, named, table_or_json
-from gpugraph.errors import InputError, unknown_name
+from gpugraph.errors import GpuGraphError, InputError, unknown_name
 from gpugraph.files import resource_dir
 
 if TYPE_CHECKING:
@@ -112,7 +112,6 @@ def _probed(name: str) -> dict[str, Any]:
     """Return what the probes of a GPU give, or that it is not usable and why."""
     from gpugraph.devices.discovery import select_device
     from gpugraph.devices.probes import run_probes
-    from gpugraph.errors import GpuGraphError
 
     try:
         device, _ = select_device(name)

@@ -14,6 +14,7 @@ import click
 from gpugraph.cli.bench import check_exports, compete, export, split
 from gpugraph.cli.options import bundle, command, defaults, graph_options, output_options, run_options
 from gpugraph.cli.output import (
+    Progress,
     check_destination,
     check_drawing,
     diverted,
@@ -24,9 +25,12 @@ from gpugraph.cli.output import (
     tell,
 )
 from gpugraph.cli.process import Command, is_watched
+from gpugraph.clock import Account
 from gpugraph.errors import InputError, VerificationFailed, unknown_name
-from gpugraph.problems.registry import command_of, is_foreign
+from gpugraph.problems.contract import problem_called
+from gpugraph.problems.registry import algorithms, command_of, is_foreign
 from gpugraph.quantities import parse_share
+from gpugraph.report.terminal import page_width
 
 if TYPE_CHECKING:
     from gpugraph.measure.cell import Cell, Sampling
@@ -83,8 +87,6 @@ def measure(
     Raises:
         VerificationFailed: after everything was printed and saved.
     """
-    from gpugraph.cli.output import Progress
-    from gpugraph.clock import Account
     from gpugraph.devices.context import end_contexts
     from gpugraph.devices.discovery import expect_device
     from gpugraph.ranks.world import world
@@ -263,8 +265,6 @@ def _competing(repeat: int, target: str | None, max_seconds: float | None) -> di
 
 def _printer(style: str) -> Callable[[Record], None]:
     """Return what prints a record on standard output in one of the four styles, all of it imported."""
-    from gpugraph.report.terminal import page_width
-
     if style == "json":
         return lambda record: show(record.to_json())
     if style == "csv":
@@ -306,7 +306,6 @@ def _check_outputs(problem: str, graph: str, output: str | None, save: str | Non
     if output is not None:
         if save is not None and os.path.realpath(output) == os.path.realpath(save):
             raise InputError("is given for the result and for the record", where=save, remedy="name another file")
-        from gpugraph.problems.contract import problem_called
         from gpugraph.problems.result_files import check_result_name
 
         check_result_name(output, problem_called(problem))
@@ -339,7 +338,6 @@ def _device_of(algo: str) -> str:
 def _check_algorithm(problem: str, name: str) -> None:
     """Refuse an algorithm that does not exist before a large graph is loaded for it."""
     from gpugraph.problems.guest import installed
-    from gpugraph.problems.registry import algorithms
 
     if name != "auto" and ":" not in name and not name.endswith(".py"):
         known = {algorithm.name for algorithm in algorithms(problem)}

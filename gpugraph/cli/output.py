@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from gpugraph.clock import process_began
 from gpugraph.errors import GpuGraphWarning, InputError, in_short_words, unknown_name
-from gpugraph.files import check_writable
+from gpugraph.files import atomic_write, check_writable
 from gpugraph.quantities import in_seconds, rate
 from gpugraph.report.terminal import Line, plain, print_rich
 
@@ -178,7 +178,6 @@ def draw_counter_example(path: str | None, shape: CounterExampleShape | None, *,
     if shape is None:
         tell([f"{path} is not written: there is no counter-example to draw"], quiet=quiet)
         return
-    from gpugraph.files import atomic_write
     from gpugraph.report.charts.chart import LIGHT
     from gpugraph.report.counter_example import svg
 

@@ -7,8 +7,9 @@ from typing import Any
 import click
 
 from gpugraph.cli.options import command, draw_option, input_options, table_or_json, timeout_option
+from gpugraph.clock import HostClock, NullClock
 from gpugraph.errors import InputError, VerificationFailed, unknown_name
-from gpugraph.problems.contract import PROBLEMS
+from gpugraph.problems.contract import PROBLEMS, Input
 
 
 @command
@@ -44,8 +45,6 @@ def races(
     import json
 
     from gpugraph.cli.output import Progress, check_drawing, draw_counter_example, show, show_lines, tell
-    from gpugraph.clock import HostClock
-    from gpugraph.problems.contract import Input
     from gpugraph.problems.registry import load_problem
     from gpugraph.report.counter_example import shape_of_verdict, sketch
     from gpugraph.report.terminal import can_draw, page_width
@@ -100,7 +99,6 @@ def _algorithm(problem: str, name: str) -> Any:
 
 def _run(solved: Any, algorithm: Any, graph: Any, queries: Any, seed: int) -> tuple[list[Any], list[Any]]:
     """Return the verdicts of all queries under one schedule, and the races met."""
-    from gpugraph.clock import NullClock
     from gpugraph.devices.discovery import race_detector
     from gpugraph.measure.check import check
 
@@ -140,7 +138,6 @@ def demo(demonstration: str, runs: int | None, device: str, style: str, quiet: b
 
     from gpugraph.cli.output import Progress, show, show_lines, tell
     from gpugraph.devices.discovery import race_detector, select_racing_device
-    from gpugraph.problems.contract import PROBLEMS
     from gpugraph.problems.registry import load_problem
     from gpugraph.report.listings import race_page
 

@@ -11,7 +11,8 @@ import click
 
 from gpugraph.cli.options import command, export_option, named
 from gpugraph.errors import InputError, Regression, unknown_name
-from gpugraph.quantities import parse_share
+from gpugraph.files import atomic_write
+from gpugraph.quantities import counted, parse_share
 from gpugraph.report import STYLES, render
 
 if TYPE_CHECKING:
@@ -43,9 +44,7 @@ def report(
       gpugraph report results.jsonl -o report.html
     """
     from gpugraph.cli.output import Progress, check_destination, show, show_lines, show_written, tell
-    from gpugraph.files import atomic_write
     from gpugraph.measure.record_file import read_records
-    from gpugraph.quantities import counted
     from gpugraph.report.terminal import page_width, plain
 
     if template is not None and (sweep or style):
@@ -157,7 +156,6 @@ def plot(
       gpugraph plot results.jsonl -o throughput.svg
     """
     from gpugraph.cli.output import Progress, check_destination, show_lines, show_written, tell
-    from gpugraph.files import atomic_write
     from gpugraph.measure.record_file import read_records
     from gpugraph.report.charts.chart import DARK, LIGHT, check_engine, draw
     from gpugraph.report.figure import figure, sketch
@@ -272,7 +270,6 @@ def _hold_against(base: str, new: str, threshold: str, style: str, *, quiet: boo
     from gpugraph.measure.compare import compare as compare_rows
     from gpugraph.measure.record_file import read_records
     from gpugraph.measure.record_shape import json_text
-    from gpugraph.quantities import counted
     from gpugraph.report.comparison import comparison_json, comparison_sheet, describe_cell
     from gpugraph.report.terminal import page_width, table_width
 

@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from gpugraph.errors import DeviceUnavailable, InputError
+from gpugraph.host import end_with
 from gpugraph.ranks.world import is_own_rank
 
 GRACE_S = 5.0
@@ -118,7 +119,6 @@ def _be_child(command: Callable[[], None], writer: int, parent: int) -> NoReturn
     code: Any = 70
     try:
         os.setsid()
-        from gpugraph.host import end_with
 
         end_with(parent)
         command()

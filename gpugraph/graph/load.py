@@ -17,9 +17,11 @@ from gpugraph.errors import InputError, OutOfMemory, unreadable
 from gpugraph.files import atomic_write
 from gpugraph.graph.build import ASSUMED, ArcList, build
 from gpugraph.graph.canonical import weight_words
-from gpugraph.graph.check import ensure_checked, first_asymmetry
+from gpugraph.graph.check import check_on_device, ensure_checked, first_asymmetry
 from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.device_build import build_on_device, can_build
 from gpugraph.graph.device_columns import DeviceColumn
+from gpugraph.graph.device_rows import DeviceRows, narrow_offsets
 from gpugraph.graph.formats.base import Format
 from gpugraph.graph.formats.input_file import Progress, Reading, Source
 from gpugraph.graph.symmetrize import symmetrize as symmetrized
@@ -140,8 +142,6 @@ def _place(graph: CSRGraph, source: Source, device: Device, clock: HostClock) ->
     Raises:
         GraphFormatError: it is damaged, or ends before its last weight by now.
     """
-    from gpugraph.graph.check import check_on_device
-
     try:
         with clock.phase("transfer"):
             object.__setattr__(graph, "on_device", _copied(graph, source, device))
@@ -153,8 +153,6 @@ def _place(graph: CSRGraph, source: Source, device: Device, clock: HostClock) ->
 
 def _copied(graph: CSRGraph, source: Source, device: Device) -> DeviceRows:
     """Return the rows on a device: straight from a file that is mapped, else from the host's memory."""
-    from gpugraph.graph.device_rows import DeviceRows, narrow_offsets
-
     device.require(graph.nbytes + 4 * (graph.vertices + 1))
     arrays = (graph.offsets, graph.targets, graph.weights)
     with source.descriptor() as file:
@@ -179,14 +177,11 @@ def _built(arcs: ArcList, source: Source, form: Format, device: Device | None) -
     """Build, and point at the file and the line where the two arcs of an edge differ."""
     name, path = stem(source.name), source.path
     try:
-        if device is not None:
-            from gpugraph.graph.device_build import build_on_device, can_build
-
-            if can_build(arcs):
-                there = isinstance(arcs.tails, DeviceColumn)
-                remake = (lambda: _read_again(source, form)) if there else None
-                with suppress(OutOfMemory):
-                    return build_on_device(arcs, device, name=name, source=path, remake=remake)
+        if device is not None and can_build(arcs):
+            there = isinstance(arcs.tails, DeviceColumn)
+            remake = (lambda: _read_again(source, form)) if there else None
+            with suppress(OutOfMemory):
+                return build_on_device(arcs, device, name=name, source=path, remake=remake)
         return build(arcs, name=name, source=path)
     except InputError as error:
         line = None

@@ -14,9 +14,12 @@ from gpugraph.graph.build import build
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.datasets.registry import is_dataset
 from gpugraph.graph.formats.input_file import Reading
+from gpugraph.graph.from_python import arcs_of_object
+from gpugraph.graph.generate import generate
 from gpugraph.graph.load import load_file
 from gpugraph.graph.spec import is_spec
 from gpugraph.graph.symmetrize import symmetrize as symmetrized
+from gpugraph.graph.weights import transform_weights
 
 
 def open_graph(
@@ -64,8 +67,6 @@ def open_graph(
     graph = _opened(source, input_format, told, clock, progress, maker)
     with clock.phase("build"):
         if weights != "file":
-            from gpugraph.graph.weights import transform_weights
-
             progress("changing the weights")
             graph = transform_weights(graph, weights, seed)
         if symmetrize and graph.directed:
@@ -96,13 +97,9 @@ def _opened(
     if isinstance(source, CSRGraph):
         return source
     if made:
-        from gpugraph.graph.generate import generate
-
         with clock.phase("build"):
             return generate(str(text), lambda fraction, what: progress(f"{what} {fraction:.0%}"), device)
     if text is None:
-        from gpugraph.graph.from_python import arcs_of_object
-
         with clock.phase("build"):
             arcs = arcs_of_object(source, told.weight)
             if rows and told.directed is not None:

@@ -30,6 +30,7 @@ from gpugraph.devices.base import Array, Device
 from gpugraph.errors import InputError, unknown_name
 from gpugraph.graph.canonical import canonical_ids, ids_at
 from gpugraph.graph.csr import CSRGraph, freeze, target_dtype
+from gpugraph.graph.preparations import compress, rank_weights, reorder
 
 if TYPE_CHECKING:
     from gpugraph.graph.preparations import CompressedTargets
@@ -153,12 +154,8 @@ class GraphView:
         edge_ids: NDArray[Any] | None = None
         # The compiled code behind the preparations is loaded only where one is wanted.
         if "rank-weights" in chosen:
-            from gpugraph.graph.preparations import rank_weights
-
             weights = rank_weights(weights)
         if "sort-adjacency" in chosen or "renumber" in chosen:
-            from gpugraph.graph.preparations import reorder
-
             offsets, targets, origin, vertex_origin = reorder(
                 graph, by_weight="sort-adjacency" in chosen, renumbered="renumber" in chosen
             )
@@ -167,8 +164,6 @@ class GraphView:
             arc_origin = origin.astype(index, copy=False)
         compressed = None
         if "compress" in chosen:
-            from gpugraph.graph.preparations import compress
-
             compressed = compress(offsets, targets, index)
         return cls(
             graph,

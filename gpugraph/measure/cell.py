@@ -18,7 +18,7 @@ from gpugraph.errors import InputError, unknown_name
 from gpugraph.measure.record_shape import jsonable
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.contract import METHODS_OF_A_RUN, TRANSFERS, Input, Problem
-from gpugraph.problems.guest import is_file
+from gpugraph.problems.guest import is_file, load_guest
 
 
 @dataclass(frozen=True)
@@ -208,7 +208,6 @@ def resolve_algorithm(cell: Cell, problem: Problem, graph: Any, device_kind: str
 
         return load_peer(name, problem.name, device_kind)
     from gpugraph.measure.strangers import kept
-    from gpugraph.problems.guest import load_guest
     from gpugraph.problems.registry import find_algorithm
 
     with kept():  # where it is a user's own, its code is imported here

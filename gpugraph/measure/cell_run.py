@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gpugraph.clock import Account, NullClock
+from gpugraph.graph.view import ResidentView
 from gpugraph.measure.cell import Cell, Sampling, check_counts, check_preparations, parse_options, resolve_algorithm
 from gpugraph.measure.check import NOT_ASKED_FOR, check
 from gpugraph.measure.inputs import Inputs, Progress, live_bytes
@@ -343,8 +344,6 @@ class CellRun:
         Raises:
             WroteIntoInput: it did not.
         """
-        from gpugraph.graph.view import ResidentView
-
         if self.algorithm.foreign and isinstance(self.resident, ResidentView):
             self.hosting.check_device(self.resident, self.device.download)  # type: ignore[attr-defined]
 

@@ -22,6 +22,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
+from gpugraph.devices import probes
 from gpugraph.devices.probes import Nvml, bus_id_of, driver_version
 from gpugraph.errors import DeviceUnavailable, GpuGraphError, InputError
 from gpugraph.host import processor_name, total_memory, usable_cores
@@ -91,12 +92,11 @@ class OpenDevice:
         """What a plain copy reaches here, bytes read and written a second, or the reason why it is not measured."""
         if self.device.kind not in ("cuda", "cpu"):
             return f"the copy bandwidth of the device '{self.device.kind}' is not measured"
-        from gpugraph.devices.probes import copy_bandwidth, host_copy_bandwidth
 
         try:
             if self.device.kind == "cpu":
-                return host_copy_bandwidth(self.device.threads)
-            return copy_bandwidth(self.device)
+                return probes.host_copy_bandwidth(self.device.threads)
+            return probes.copy_bandwidth(self.device)
         except GpuGraphError as error:
             return f"the copy bandwidth could not be measured: {error}"
 

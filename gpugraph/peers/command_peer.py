@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from gpugraph.errors import InputError
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.peers.command import CommandPeer
-from gpugraph.peers.graph_files import graph_file, result_path
+from gpugraph.peers.graph_files import ResultFile, graph_file, result_path
 from gpugraph.peers.peer import (
     PeerRefused,
     PeerThrew,
@@ -279,7 +279,6 @@ def command_algorithm(peer: CommandPeer, problem: str, device_kind: str) -> Algo
     def finish(state: _State, raw: _Finished, *query: Any) -> Any:
         if not peer.writes_result:
             return CommandAnswer(state.graph, problem, query, raw.answers, state.first)
-        from gpugraph.peers.graph_files import ResultFile
 
         file = ResultFile(Path(state.values["result"]), peer.first_vertex, peer.unreached, label)
         return _with_figures(solves.listed(file, state.graph, query, state.first), raw.answers, figure)

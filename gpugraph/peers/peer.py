@@ -18,8 +18,10 @@ from fractions import Fraction
 from importlib import import_module, metadata
 from typing import Any
 
-from gpugraph.errors import GpuGraphError, InputError, in_one_line
+from gpugraph.clock import NullClock
+from gpugraph.errors import GpuGraphError, InputError, VerificationFailed, in_one_line
 from gpugraph.graph.csr import CSRGraph
+from gpugraph.host import usable_cores
 from gpugraph.problems.adapter import Adapter, Figure
 from gpugraph.problems.algorithm import Algorithm, Option
 from gpugraph.problems.contract import PROBLEMS, Verdict, problem_called
@@ -203,8 +205,6 @@ def library_algorithm(peer: Peer, problem: str, device_kind: str) -> Algorithm:
 
 def threads_of(device: Any) -> int:
     """Return the threads that a program on the CPU may take."""
-    from gpugraph.host import usable_cores
-
     return int(getattr(device, "threads", 0)) or usable_cores()
 
 
@@ -281,8 +281,6 @@ def certified(problem: str, name: str, graph: CSRGraph, *query: int) -> Any:
     Raises:
         VerificationFailed: the certificate does not hold.
     """
-    from gpugraph.clock import NullClock
-    from gpugraph.errors import VerificationFailed
     from gpugraph.graph.view import GraphView
 
     own = find_algorithm(problem, name, "cpu")

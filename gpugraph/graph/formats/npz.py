@@ -21,6 +21,7 @@ from gpugraph.graph.build import ArcList, narrow_weights
 from gpugraph.graph.csr import CSRGraph, target_dtype
 from gpugraph.graph.formats.base import Format, arcs_of_rows, check_vertices, refuse_nan
 from gpugraph.graph.formats.input_file import Source
+from gpugraph.graph.from_python import summed
 
 _REMEDY = "write it with scipy.sparse.save_npz"
 _LONGEST_HEADER = 1024
@@ -127,7 +128,6 @@ def _summed(source: Source, arcs: ArcList) -> ArcList:
     same = arcs.tails[1:] == arcs.tails[:-1]
     if bool(((arcs.tails[1:] > arcs.tails[:-1]) | (same & (arcs.heads[1:] > arcs.heads[:-1]))).all()):
         return arcs
-    from gpugraph.graph.from_python import summed
 
     pattern = arcs.weights is None
     try:

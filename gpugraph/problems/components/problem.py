@@ -13,6 +13,13 @@ from gpugraph.problems.components import COMMAND
 from gpugraph.problems.components.labels import Components, LabelsFiles
 from gpugraph.problems.components.on_ranks import certify_part
 from gpugraph.problems.components.peers import ByPeers
+from gpugraph.problems.components.verify import (
+    certify,
+    check_against_published,
+    check_against_reference,
+    check_certificate,
+    counter_example,
+)
 from gpugraph.problems.contract import Problem, Verdict
 from gpugraph.problems.guest import numbers, plain_array
 from gpugraph.problems.on_graphs import OnGraphs, with_published
@@ -69,8 +76,6 @@ class ConnectedComponents(LabelsFiles, ByPeers, OnGraphs):
 
     def reference(self, graph: CSRGraph, query: tuple[Any, ...], result: Components, by: str = "") -> Verdict:
         """Compare with SciPy's components, vertex by vertex, and with what was published with the graph."""
-        from gpugraph.problems.components.verify import check_against_published, check_against_reference
-
         published = check_against_published(graph, result)
         return with_published(graph, published, lambda: check_against_reference(graph, result))
 
@@ -78,22 +83,17 @@ class ConnectedComponents(LabelsFiles, ByPeers, OnGraphs):
         """Check that no arc leaves a component and that each hangs together."""
         if isinstance(graph, GraphPart):
             return certify_part(graph, result)
-        from gpugraph.problems.components.verify import check_certificate
 
         return check_certificate(graph, result)
 
     def counter_example(self, graph: CSRGraph, query: tuple[Any, ...], result: Components) -> CounterExample | None:
         """Return the part of the graph that shows that a result is wrong (see ``verify.py``)."""
-        from gpugraph.problems.components.verify import counter_example
-
         return counter_example(graph, result)
 
     def certificate_on_device(
         self, view: ResidentView, device: Device, query: tuple[Any, ...], result: Components
     ) -> Verdict | None:
         """Make the same checks on the device; None if there is no room."""
-        from gpugraph.problems.components.verify import certify
-
         if view.host.preparations:
             return None
         try:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.preparations import rank_weights
 from gpugraph.peers import libraries
 from gpugraph.peers.graph_files import ResultFile
 from gpugraph.peers.libraries import refuse_infinite
@@ -87,8 +88,6 @@ class PeerForest(Forest):
 
 def tied_keys(graph: CSRGraph, edges: NDArray[np.int64]) -> NDArray[np.uint64]:
     """Return keys (arcs,) in the order (weight, edges of the forest first)."""
-    from gpugraph.graph.preparations import rank_weights
-
     keys = rank_weights(graph.weights).astype(np.uint64)
     keys <<= np.uint64(1)
     keys |= np.uint64(1)

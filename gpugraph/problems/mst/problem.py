@@ -22,6 +22,7 @@ from gpugraph.problems.mst import COMMAND
 from gpugraph.problems.mst.forest import Forest, edge_ids
 from gpugraph.problems.mst.on_ranks import GatheredForest, certify_part
 from gpugraph.problems.mst.peers import ByPeers
+from gpugraph.problems.mst.verify import certify, check_against_reference, check_certificate, counter_example
 from gpugraph.problems.on_graphs import OnGraphs
 from gpugraph.problems.result_files import MismatchError, PathLike
 from gpugraph.ranks.part import GraphPart
@@ -245,8 +246,6 @@ class MinimumSpanningForest(ForestFiles, ByPeers, OnGraphs):
 
     def reference(self, graph: CSRGraph, query: tuple[Any, ...], result: Forest, by: str = "") -> Verdict:
         """Compare with SciPy's forest, edge for edge."""
-        from gpugraph.problems.mst.verify import check_against_reference
-
         return check_against_reference(graph, result)
 
     def certificate(self, graph: CSRGraph | GraphPart, query: tuple[Any, ...], result: Forest) -> Verdict:
@@ -254,22 +253,17 @@ class MinimumSpanningForest(ForestFiles, ByPeers, OnGraphs):
         if isinstance(graph, GraphPart):
             assert isinstance(result, GatheredForest)
             return certify_part(graph, result)
-        from gpugraph.problems.mst.verify import check_certificate
 
         return check_certificate(graph, result)
 
     def counter_example(self, graph: CSRGraph, query: tuple[Any, ...], result: Forest) -> CounterExample | None:
         """Return the part of the graph that shows that a result is wrong (see ``verify.py``)."""
-        from gpugraph.problems.mst.verify import counter_example
-
         return counter_example(graph, result)
 
     def certificate_on_device(
         self, view: ResidentView, device: Device, query: tuple[Any, ...], result: Forest
     ) -> Verdict | None:
         """Make the same checks on the device; None if the view's arcs are rearranged or there is no room."""
-        from gpugraph.problems.mst.verify import certify
-
         if view.edge_ids is not None or view.compressed is not None:
             return None
         try:

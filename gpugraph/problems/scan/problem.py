@@ -16,6 +16,8 @@ from gpugraph.problems.guest import plain_array
 from gpugraph.problems.scan import COMMAND
 from gpugraph.problems.scan.array import ArrayInput, open_array, shape_of
 from gpugraph.problems.scan.scanned import Scanned, ScannedFiles
+from gpugraph.problems.scan.tiles import place
+from gpugraph.problems.scan.verify import check_against_reference, check_certificate
 from gpugraph.quantities import duration, rate
 
 if TYPE_CHECKING:
@@ -130,8 +132,6 @@ class Scan(ScannedFiles):
 
     def to_device(self, view: ArrayInput, device: Device) -> tuple[ResidentArray, float, float]:
         """Return the array on a device, and the seconds of ``stage`` and ``h2d``, the allocation included."""
-        from gpugraph.problems.scan.tiles import place
-
         return place(view, device)
 
     def admit(self, graph: ArrayInput) -> ArrayInput:
@@ -192,14 +192,10 @@ class Scan(ScannedFiles):
 
     def reference(self, graph: ArrayInput, query: tuple[Any, ...], result: Scanned, by: str = "") -> Verdict:
         """Compare with NumPy's cumulative sums, or with minima found by doubling."""
-        from gpugraph.problems.scan.verify import check_against_reference
-
         return check_against_reference(graph, result)
 
     def certificate(self, graph: ArrayInput, query: tuple[Any, ...], result: Scanned) -> Verdict:
         """Check every element against its neighbour, which proves them all by induction."""
-        from gpugraph.problems.scan.verify import check_certificate
-
         return check_certificate(graph, result)
 
 

@@ -41,6 +41,7 @@ from gpugraph.graph.digest import array_digest
 from gpugraph.problems.algorithm import Option
 from gpugraph.problems.contraction import part_behind
 from gpugraph.problems.registry import add_algorithm
+from gpugraph.problems.sssp.delta_stepping_distributed_cpu import HostSearch
 from gpugraph.problems.sssp.distances import DISTANCE_SETS, Distances, distance_bytes, distances_from_words
 from gpugraph.problems.sssp.distributed_bins import (
     BY_BIN,
@@ -442,7 +443,6 @@ def prepare(subject: Any, device: Any, *, delta: float = 0.0) -> Search:
     part = part_behind(subject)
     if device.kind != "cpu":
         return DeviceSearch(part, device, Widths.of(part, delta, NEAR_SHARE))
-    from gpugraph.problems.sssp.delta_stepping_distributed_cpu import HostSearch  # imports Numba
 
     return HostSearch(part, Widths.of(part, delta, 0))
 

@@ -26,6 +26,7 @@ from gpugraph.host import available_memory
 from gpugraph.html import Shown
 from gpugraph.problems.algorithm import InputSizes
 from gpugraph.problems.contract import Verdict
+from gpugraph.problems.sssp import gpu_tight_arcs, tight_arcs
 from gpugraph.problems.sssp.arcs import distance_dtype, unreached
 from gpugraph.problems.sssp.tight_arcs import refuse_wrapped
 from gpugraph.quantities import in_units
@@ -96,8 +97,6 @@ class Distances(AsDistances):
                 holds another graph or there is no room.
             device: the device that holds it.
         """
-        from gpugraph.problems.sssp import gpu_tight_arcs, tight_arcs
-
         if self.predecessor is not None:
             return self
         if view is not None and device is not None and gpu_tight_arcs.suits(view, self.graph, self.raw):

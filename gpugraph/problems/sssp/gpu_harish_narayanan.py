@@ -19,10 +19,11 @@ from gpugraph.clock import Clock, NullClock
 from gpugraph.devices.base import Array, Device, Kernel
 from gpugraph.devices.kernel_file import Arrays, ArrayTable, KernelFile, needs
 from gpugraph.errors import DeviceUnavailable, InputError
+from gpugraph.files import resource_dir
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.view import ResidentView
+from gpugraph.graph.view import GraphView, ResidentView, make_resident
 from gpugraph.problems.algorithm import InputSizes
-from gpugraph.problems.registry import add_algorithm
+from gpugraph.problems.registry import add_algorithm, find_algorithm
 from gpugraph.problems.sssp.distances import (
     DISTANCE_SETS,
     Distances,
@@ -253,9 +254,6 @@ def _right_distances(graph: CSRGraph) -> Any:
 
 def _prepared(name: str, graph: CSRGraph, device: Any) -> tuple[Any, Any]:
     """Return the algorithm and its state on a device."""
-    from gpugraph.graph.view import GraphView, make_resident
-    from gpugraph.problems.registry import find_algorithm
-
     algorithm = find_algorithm("sssp", name, device.kind)
     view, _, _ = make_resident(GraphView.of(graph), device)
     return algorithm, algorithm.prepare(view, device)
@@ -301,8 +299,6 @@ def _detect(
 
 def _described(races: list[Any]) -> list[dict[str, Any]]:
     """Return an object for each pair of lines that race: the report, and the lines themselves."""
-    from gpugraph.files import resource_dir
-
     first = {(race.kernel, race.lines): race for race in reversed(races)}
     described = []
     for race in first.values():

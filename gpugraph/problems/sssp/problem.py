@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from gpugraph.clock import working_seconds
 from gpugraph.errors import GpuGraphWarning, InputError, OutOfMemory
 from gpugraph.graph.build import ASSUMED
+from gpugraph.graph.canonical import find_arc
 from gpugraph.graph.chunks import even_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems import CSV, TABLE, Cell, Column, at, result_column
@@ -25,6 +26,7 @@ from gpugraph.problems.sssp import COMMAND
 from gpugraph.problems.sssp.arcs import distance_dtype, unreached
 from gpugraph.problems.sssp.distances import DistanceMatrix, Distances, check_each, distances_from_words
 from gpugraph.problems.sssp.gpu_harish_narayanan import show_race
+from gpugraph.problems.sssp.gpu_tight_arcs import load_kernels
 from gpugraph.problems.sssp.on_ranks import admit_part, certify_part, edges_reached, sources_in
 from gpugraph.problems.sssp.peers import ByPeers
 from gpugraph.problems.sssp.start_vertex import resolve_sources
@@ -160,8 +162,6 @@ def _source(graph: CSRGraph, distance: NDArray[Any], predecessor: NDArray[np.int
 
 def _tree_arcs(result: Distances) -> tuple[Any, Any, Any]:
     """Return tails, heads and weights of the arcs from each predecessor to its vertex."""
-    from gpugraph.graph.canonical import find_arc
-
     graph, predecessor = result.graph, result.with_predecessors().predecessor
     assert predecessor is not None
     heads = np.flatnonzero(predecessor >= 0)
@@ -313,8 +313,6 @@ class ShortestPaths(DistancesFiles, ByPeers, OnGraphs):
         progress("predecessors")
         # What a peer printed is no Distances.
         if resident is not None and device.kind == "cuda" and isinstance(result, Distances | DistanceMatrix):
-            from gpugraph.problems.sssp.gpu_tight_arcs import load_kernels
-
             load_kernels(resident, device)
             start = working_seconds()
             return result.with_predecessors(resident, device), working_seconds() - start
