@@ -371,7 +371,7 @@ def run_options(function: Decorated) -> Decorated:
             default=defaults().device,
             show_default=True,
             metavar="DEVICE",
-            help="auto, cuda[:i], cpu or emulated; several: cuda:0,1, cuda:all, cpu*4.",
+            help="auto, cuda[:i], cpu or emulated; several: cuda:0,1, cuda:all, cpu*4; cuda/33: 33 multiprocessors.",
         ),
         peer_command,
         click.option(

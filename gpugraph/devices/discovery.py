@@ -16,7 +16,8 @@ def select_device(text: str = "auto", *, profile: bool = False) -> tuple[Any, st
     """Open a device.
 
     Args:
-        text: ``auto`` (a usable GPU, else the CPU), ``cuda``, ``cuda:1``, ``cpu``, ``emulated`` or ``emulated:SEED``.
+        text: ``auto`` (a usable GPU, else the CPU), ``cuda``, ``cuda:1``, ``cpu``, ``emulated`` or ``emulated:SEED``;
+            ``/N`` after it, as in ``cuda:0/33``, makes grids as large as on a GPU of N multiprocessors.
         profile: wrap phases in NVTX ranges, on ``cuda``.
 
     Returns:
@@ -32,13 +33,31 @@ def select_device(text: str = "auto", *, profile: bool = False) -> tuple[Any, st
     if kind == "emulated":
         from gpugraph.emulator.device import EmulatedDevice
 
-        return EmulatedDevice(seed=number), None
+        return _limited(EmulatedDevice(seed=number), text), None
     if kind == "cuda":
-        return _cuda(number, profile), None
+        return _limited(_cuda(number, profile), text), None
     try:
         return _cuda(0, profile), None
     except DeviceUnavailable as missing:
         return _cpu(), f"no usable GPU: {missing.what}; running on the CPU"
+
+
+def _limited(device: Any, text: str) -> Any:
+    """Return a device after setting how many multiprocessors grids are made for, where its name says it.
+
+    Raises:
+        InputError: it has fewer; it is closed then.
+    """
+    _, slash, asked = text.partition("/")
+    if slash and int(asked) > device.multiprocessors:
+        has = device.multiprocessors
+        device.close()
+        raise InputError(
+            f"the device has {has} multiprocessors", where=f"--device {text}", remedy=f"ask for 1 to {has}"
+        )
+    if slash:
+        device.multiprocessors = int(asked)
+    return device
 
 
 def expect_device(text: str) -> None:
@@ -100,9 +119,13 @@ def parse_device(text: str) -> tuple[str, int]:
     if "*" in text or "," in text or text.strip().lower().endswith(":all"):
         remedy = "name one; several are for the commands that solve a problem, e.g. gpugraph mst rmat:20 --device cpu*4"
         raise InputError("several devices cannot be opened by one process", where=f"--device {text}", remedy=remedy)
-    kind, colon, rest = text.strip().lower().partition(":")
+    name, slash, limit = text.strip().lower().partition("/")
+    kind, colon, rest = name.partition(":")
     if kind not in KINDS:
         raise unknown_name("device", text, KINDS)
+    if slash and (kind not in ("cuda", "emulated") or not _is_count(limit)):
+        remedy = "write a number of multiprocessors after cuda or emulated, as --device cuda:0/33"
+        raise InputError(f"'/{limit}' is no part of a device", where=f"--device {text}", remedy=remedy)
     if not colon:
         return kind, 0
     if kind in ("auto", "cpu"):
@@ -111,6 +134,10 @@ def parse_device(text: str) -> tuple[str, int]:
         what = "the index of a GPU" if kind == "cuda" else "a seed"
         raise InputError(f"'{rest}' is not {what}", where=f"--device {text}", remedy=f"write --device {kind}:0")
     return kind, int(rest)
+
+
+def _is_count(text: str) -> bool:
+    return text.isascii() and text.isdigit() and 0 < int(text[:9]) == int(text)
 
 
 def found_devices() -> list[dict[str, Any]]:

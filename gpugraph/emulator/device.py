@@ -178,7 +178,7 @@ class EmulatedKernel:
         """Return how many blocks of ``block`` threads fit on the device at once."""
         by_threads = THREADS_PER_MULTIPROCESSOR // max(1, block)
         by_shared = MAX_SHARED_BYTES // max(1, shared_bytes)
-        return MULTIPROCESSORS * max(1, min(by_threads, by_shared, BLOCKS_PER_MULTIPROCESSOR))
+        return self._device.multiprocessors * max(1, min(by_threads, by_shared, BLOCKS_PER_MULTIPROCESSOR))
 
 
 def _run_until_stopped(launch: Callable[[], None], stop: NDArray[Any]) -> None:
@@ -209,7 +209,7 @@ class EmulatedDevice:
     """
 
     kind = "emulated"
-    multiprocessors = MULTIPROCESSORS
+    multiprocessors: int = MULTIPROCESSORS
     shared_bytes_per_block = MAX_SHARED_BYTES
     closed = False
 

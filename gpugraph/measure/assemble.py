@@ -47,7 +47,7 @@ def _blank(cell: Cell, problem: Problem, outcome: str, message: str) -> dict[str
         **({"message": message} if message else {}),
         "algorithm": cell.algorithm,
         "algorithm_source": {},
-        "device": {"kind": cell.device.partition(":")[0], "name": None},
+        "device": {"kind": cell.device.partition("/")[0].partition(":")[0], "name": None},
         "graph": {"name": name, "source": name, **sizes},
         "parameters": {
             **cell.options,

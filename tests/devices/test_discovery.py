@@ -34,6 +34,9 @@ def missing_nvrtc(monkeypatch: pytest.MonkeyPatch) -> None:
         ("cpu", ("cpu", 0)),
         ("emulated", ("emulated", 0)),
         ("emulated:17", ("emulated", 17)),
+        ("cuda/33", ("cuda", 0)),
+        ("cuda:1/16", ("cuda", 1)),
+        ("emulated:5/2", ("emulated", 5)),
     ],
 )
 def test_a_device_is_named_by_kind_and_number(text: str, parsed: tuple[str, int]) -> None:
@@ -53,6 +56,10 @@ def test_a_device_is_named_by_kind_and_number(text: str, parsed: tuple[str, int]
         (f"emulated:{2**64}", "is not a seed"),
         ("cpu:0", "takes no number"),
         ("auto:1", "takes no number"),
+        ("cuda:0/0", "'/0' is no part of a device"),
+        ("cuda:0/x", "'/x' is no part"),
+        ("cuda:0/", "'/' is no part"),
+        ("cpu/2", "after cuda or emulated"),
     ],
 )
 def test_a_text_that_names_no_device_is_refused(text: str, said: str) -> None:

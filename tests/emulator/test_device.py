@@ -8,9 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gpugraph.clock import HostClock
+from gpugraph.clock import HostClock, NullClock
+from gpugraph.devices.discovery import select_device
 from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.errors import DeviceUnavailable, GpuGraphError, InputError, OutOfMemory
+from gpugraph.graph.generate import generate
+from gpugraph.graph.view import GraphView
+from gpugraph.problems.registry import find_algorithm, load_problem
 from tests.emulator.compiler import needs_compiler
 
 pytestmark = needs_compiler
@@ -122,3 +126,22 @@ def test_options_that_exclude_each_other_are_refused() -> None:
 def test_a_sanitised_device_needs_a_process_of_its_own() -> None:
     with pytest.raises(DeviceUnavailable, match=r"python -m gpugraph.emulator.sanitize"):
         EmulatedDevice(sanitize=True)
+
+
+def test_grids_follow_the_multiprocessors_that_a_device_is_limited_to() -> None:
+    graph = generate("rmat:11,w=1..255")
+    grids, found = {}, []
+    for name in ("emulated", "emulated/3", "emulated/1"):
+        device, _ = select_device(name)
+        subject = load_problem("sssp").to_device(GraphView.of(graph), device)[0]
+        algorithm = find_algorithm("sssp", "delta-stepping", "emulated")
+        state = algorithm.prepare(subject, device)
+        grids[name] = state.grid
+        found.append(algorithm.run(state, NullClock(), 0).tolist())
+    assert grids["emulated"] > grids["emulated/3"] > grids["emulated/1"]
+    assert found[0] == found[1] == found[2]
+
+
+def test_a_device_has_no_more_multiprocessors_than_it_has() -> None:
+    with pytest.raises(InputError, match="has 4 multiprocessors"):
+        select_device("emulated/5")
