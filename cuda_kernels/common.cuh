@@ -207,9 +207,10 @@ __device__ __forceinline__ index_t find_arc(const int32* __restrict__ targets, i
 }
 
 // The row of an arc, known to lie in [low, high]: the last that begins at or before it.
-__device__ __forceinline__ int32 row_of_arc(const index_t* __restrict__ offsets, index_t arc, int32 low, int32 high) {
+template <typename Offset, typename Row>
+__device__ __forceinline__ Row row_of_arc(const Offset* __restrict__ offsets, Offset arc, Row low, Row high) {
     while (low < high) {
-        const int32 middle = low + (high - low + 1) / 2;
+        const Row middle = low + (high - low + 1) / 2;
         if (offsets[middle] <= arc) {
             low = middle;
         } else {

@@ -74,12 +74,11 @@ GPUs", PPoPP 2021 (the width follows the run).  Local steps, the list that may o
 // Launch: cooperative, BLOCK threads, at most as many blocks as are resident; control, wide_control, histogram are
 // all 0, and so are the `next_words` words at `next` afterwards.  `symmetric` tells that both arcs of every edge are
 // there; `group_shift` is the binary logarithm of the lanes that share a row in local steps, half of a warp where few
-// arcs lead to rows that need a whole one, which relax up to
-// `local_limit` entries, at times MANY_IF_LONG times as many; `packs` that there are packed_rows.  Only distances below
-// `limit` are asked for, and none beyond that of `goal`, -1 for none.  Writes distance, of which what was not asked for
-// may be too large; replies whether a wider word is needed, as the launch of that `number`.  The host may set
-// control[STOP] while it runs: then it ends a round or two later, without a reply, and what it has written means
-// nothing.
+// arcs lead to rows that need a whole one.  Local steps relax up to `local_limit` entries, at times LOCAL_LIMIT_FACTOR
+// times as many; `packs` tells that there are packed_rows.  Only distances below `limit` are asked for, and none beyond
+// that of `goal`, -1 for none.  Writes distance, of which what was not asked for may be too large; replies whether a
+// wider word is needed, as the launch of that `number`.  The host may set control[STOP] while it runs: then it ends a
+// round or two later, without a reply, and what it has written means nothing.
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
 delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 vertices, index_t arcs,
                int32 symmetric, int32 group_shift, int32 packs, uint32 local_limit, uint32 room, uint32 far_room,
@@ -117,7 +116,7 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
     };
     // Entries that are relaxed in local steps: more, where rows have a warp each, once arcs are no longer left alone.
     const auto most_local = [&]() {
-        return 1 << group_shift == WARP && shared.horizon == UNREACHED ? MANY_IF_LONG * local_limit : local_limit;
+        return 1 << group_shift == WARP && shared.horizon == UNREACHED ? LOCAL_LIMIT_FACTOR * local_limit : local_limit;
     };
     const auto hubs = [&](uint32 turn) {
         return Hubs{hub_vertex, hub_length, hub_first_piece, &wide_control[HUB_PIECES + turn % 3],
@@ -162,7 +161,8 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
     // Start: every distance is UNREACHED but the source's, which is the one entry.
     if (threadIdx.x == 0) {
         shared.settled_last = 1;
-        shared.most = (gridDim.x * (1 << group_shift == WARP ? MOST_IF_LONG : MOST) + 3) / 4;
+        const uint32 quarters = 1 << group_shift == WARP ? DRY_BLOCK_QUARTERS_WARP_PER_ROW : DRY_BLOCK_QUARTERS;
+        shared.most = (gridDim.x * quarters + 3) / 4;
         shared.barriers = shared.packed = shared.bucket = shared.round = shared.looked = 0;
         shared.near_left = shared.far_left = shared.due.count = 0;
         shared.called[0] = shared.called[1] = 0;

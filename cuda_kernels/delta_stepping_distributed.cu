@@ -74,19 +74,6 @@ extern "C" __global__ void delta_stepping_distributed_count(int64 arcs, const in
     for (int64 arc = grid_thread(); arc < arcs; arc += grid_threads()) atomicAdd(&left[own_targets[arc]], 1u);
 }
 
-// The last row that begins at or before an arc, known to lie in [low, high].
-__device__ __forceinline__ int32 row_at(const int64* __restrict__ own_offsets, int64 arc, int32 low, int32 high) {
-    while (low < high) {
-        const int32 middle = low + (high - low + 1) / 2;
-        if (own_offsets[middle] <= arc) {
-            low = middle;
-        } else {
-            high = middle - 1;
-        }
-    }
-    return low;
-}
-
 // Turn every own arc v -> u of a graph that has both arcs of every edge into u -> v: light ones from the front of the
 // row of u on, others from its end.
 // Launch: any grid, blocks of whole warps.  Writes: heads, weights; light, 0 at first; left, from count to 0 by the
@@ -99,10 +86,10 @@ extern "C" __global__ void delta_stepping_distributed_turn(int32 rows, int64 arc
                                                            uint32* light, int32* heads, weight_t* weights) {
     for (int64 begin = grid_thread() / WARP * TILE; begin < arcs; begin += grid_threads() / WARP * TILE) {
         const int64 end = begin + TILE < arcs ? begin + TILE : arcs;
-        int32 row = row_at(own_offsets, begin, 0, rows - 1);
-        const int32 last = row_at(own_offsets, end - 1, row, rows - 1);
+        int32 row = row_of_arc(own_offsets, begin, 0, rows - 1);
+        const int32 last = row_of_arc(own_offsets, end - 1, row, rows - 1);
         for (int64 arc = begin + lane_id(); arc < end; arc += WARP) {
-            row = row_at(own_offsets, arc, row, last);
+            row = row_of_arc(own_offsets, arc, row, last);
             const int32 tail = own_targets[arc];
             const weight_t weight = own_weights[arc];
             const int64 first = offsets[tail];
@@ -149,26 +136,17 @@ __device__ __forceinline__ void survey_pending(int32 rows, const distance_t* dis
                                                distance_t base, float64 units, uint64* table) {
     __shared__ uint32 histogram[BINS];
     __shared__ uint64 least;
-    for (int bin = threadIdx.x; bin < BINS; bin += blockDim.x) histogram[bin] = 0;
-    if (threadIdx.x == 0) least = 0;
-    __syncthreads();
-    distance_t nearest = UNREACHED;
+    Survey survey = {histogram, &least, base, units, UNREACHED};
+    survey.begin();
     const int64 words = (static_cast<int64>(rows) + WARP - 1) / WARP;
     for (int64 first = grid_thread() - lane_id(); first < words; first += grid_threads()) {
         const uint32 bits = first + lane_id() < words ? pending[first + lane_id()] : 0;
         visit_bits(distance, bits, first, [&](int, bool there, int32, distance_t length) {
-            if (!there) return;
-            if (length < nearest) nearest = length;
-            atomicAdd(&histogram[bin_beyond(base, length, units)], 1u);
+            if (there) survey.count(length);
         });
     }
-    nearest = warp_min(nearest);
-    if (lane_id() == 0 && nearest != UNREACHED) atomicMax(&least, ~static_cast<uint64>(nearest));
-    __syncthreads();
-    for (int bin = threadIdx.x; bin < BINS; bin += blockDim.x) {
-        if (histogram[bin] != 0) atomicAdd(&table[BY_BIN + bin], static_cast<uint64>(histogram[bin]));
-    }
-    if (threadIdx.x == 0 && least != 0) atomicMax(&table[LEAST_PENDING], least);
+    survey.end();
+    survey.add_to(&table[BY_BIN], &table[LEAST_PENDING]);
 }
 
 // Launch: any.  Writes: table (TOLD,), this rank's, 0 at first, by atomics; and 0 for what the round that follows
@@ -260,18 +238,15 @@ struct Lower {
             sum[i] = mine ? extended(row.length, weight[i]) : UNREACHED;
             before[i] = 0;
             if (sum[i] < horizon) before[i] = current(&distance[head[i]]);
-            if (SUMS_OVERFLOW && horizon == UNREACHED && mine && sum[i] == UNREACHED) note_overflow(head[i]);
+            if (SUMS_OVERFLOW && horizon == UNREACHED && mine && sum[i] == UNREACHED) {
+                note_overflow(control, distance, head[i]);
+            }
         }
 #pragma unroll
         for (int i = 0; i < QUAD; ++i) {
             if (sum[i] >= before[i] || sum[i] >= atomicMin(&distance[head[i]], sum[i])) continue;
             atomicOr(&pending[head[i] / WARP], 1u << head[i] % WARP);
         }
-    }
-
-    // A sum that does not fit matters only if its head cannot be reached otherwise.
-    __device__ __forceinline__ void note_overflow(int32 head) const {
-        if (current(&distance[head]) == UNREACHED) control[OVERFLOW] = 1;  // race-allowed: every writer writes 1
     }
 };
 
@@ -451,8 +426,7 @@ __device__ __forceinline__ uint32 bins_to_width(distance_t base, distance_t near
 // The first block alone calls, all its threads, between two barriers of the grid.
 __device__ __noinline__ void agree(const Ranks& ranks, uint32 share, float64 width, float64 units, uint64* own_table,
                                    uint32* control, uint64* hub_pieces, uint64* plan) {
-    static_assert(BINS <= BLOCK, "a thread looks after one bin");
-    __shared__ uint32 sums[WARPS], edge, counts[FLAGS];
+    __shared__ uint32 histogram[BINS], sums[WARPS], counts[FLAGS];
     const uint64 epoch = current(&plan[EPOCH]);
     for (int word = threadIdx.x; word < TOLD; word += blockDim.x) {
         const uint64 told = word == OVERFLOWED ? control[OVERFLOW] : current(&own_table[word]);
@@ -465,25 +439,19 @@ __device__ __noinline__ void agree(const Ranks& ranks, uint32 share, float64 wid
 
     const uint64* table = ranks.table_in(ranks.block, epoch);
     const int bin = threadIdx.x;
-    uint32 waiting = 0;
     if (bin < BINS) {
+        uint32 waiting = 0;
         for (int32 rank = 0; rank < ranks.count; ++rank) {
             waiting += static_cast<uint32>(current(&table[rank * TOLD + BY_BIN + bin]));
         }
+        histogram[bin] = waiting;
     }
-    uint32 inclusive = warp_scan(waiting);
-    if (lane_id() == WARP - 1) sums[bin / WARP] = inclusive;
-    if (bin == 0) edge = BINS;
     if (bin < FLAGS) counts[bin] = 0;
     __syncthreads();
-    uint32 total = 0;
-    for (int warp = 0; warp < WARPS; ++warp) {
-        if (warp < bin / WARP) inclusive += sums[warp];
-        total += sums[warp];
-    }
+    sum_histogram(histogram, sums);
+    const uint32 total = histogram[BINS - 1];
     uint32 wanted = share > 0 ? share : 1;
     if (wanted > total) wanted = total;
-    if (bin < BINS && inclusive >= wanted) atomicMin(&edge, static_cast<uint32>(bin));
     uint64 least = 0, over = 0;
     for (int32 rank = 0; rank < ranks.count; ++rank) {
         const uint64 told = current(&table[rank * TOLD + LEAST_PENDING]);
@@ -491,8 +459,7 @@ __device__ __noinline__ void agree(const Ranks& ranks, uint32 share, float64 wid
         over |= current(&table[rank * TOLD + OVERFLOWED]);
     }
     const distance_t nearest = static_cast<distance_t>(~least), base = static_cast<distance_t>(plan[BASE]);
-    __syncthreads();
-    uint32 below = edge + 1;
+    uint32 below = static_cast<uint32>(bin_of_rank(histogram, wanted)) + 1;
     if (total != 0) {
         const uint32 to_width = bins_to_width(base, nearest, width, units);
         if (to_width > below) below = to_width;

@@ -252,27 +252,13 @@ extern "C" __global__ void generate_tree(SINK_PARAMETERS, int32 shape, int64 n, 
 
 // ------------------------------------------------------------------ cliques with bridges (SSCA#2)
 
-// The last position of starts[0..count) that does not lie beyond x.
-__device__ __forceinline__ int64 last_at_most(const int64* __restrict__ starts, int64 count, int64 x) {
-    int64 low = 0, high = count - 1;
-    while (low < high) {
-        const int64 middle = low + (high - low + 1) / 2;
-        if (starts[middle] <= x) {
-            low = middle;
-        } else {
-            high = middle - 1;
-        }
-    }
-    return low;
-}
-
 // Item e is pair number e - inside[c] of the clique c that e falls into.  Cliques of one vertex have no edges: the last
 // of those that begin at inside[c] is the one that has some.
 extern "C" __global__ void generate_cliques(SINK_PARAMETERS, int32 scale, uint64 seed, int64 cliques,
                                             const int64* __restrict__ starts, const int64* __restrict__ inside) {
     const Shuffle shuffle(seed, scale);
     const auto draw = [&](int64 e, int64& tail, int64& head) {
-        const int64 c = last_at_most(inside, cliques, e);
+        const int64 c = row_of_arc(inside, e, static_cast<int64>(0), cliques - 1);
         numbered_pair(e - inside[c], tail, head);
         tail = static_cast<int64>(shuffle(static_cast<uint64>(starts[c] + tail)));
         head = static_cast<int64>(shuffle(static_cast<uint64>(starts[c] + head + 1)));
@@ -293,7 +279,7 @@ extern "C" __global__ void generate_bridges(SINK_PARAMETERS, int32 scale, uint64
         if (x >> 32 >= limit >> (t - 1)) return false;
         const uint64 spread = (x & 0xFFFFFFFF) << (t - 1) >> 32;
         const int64 j = (i + (1ll << t) + static_cast<int64>(spread)) & static_cast<int64>(shuffle.mask);
-        const int64 c = last_at_most(starts, cliques, i);
+        const int64 c = row_of_arc(starts, i, static_cast<int64>(0), cliques - 1);
         if (starts[c] <= j && j < starts[c + 1]) return false;
         tail = static_cast<int64>(shuffle(static_cast<uint64>(i)));
         head = static_cast<int64>(shuffle(static_cast<uint64>(j)));

@@ -10,53 +10,75 @@ block does together.
 
 constexpr bool NARROW = INDEX_BITS == 32 && DISTANCE_BITS == 32;
 
-// Tuned on an H200; docs/performance/sssp.md tells what each is worth.
+// The constants below were tuned on an H200; docs/performance/sssp.md shows what each is worth.
+
+// ------------------------------------------------------------------ launch: threads, blocks, warps
+
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
 constexpr int RESIDENT = 1;  // blocks of a multiprocessor: two leave 64 registers for a thread,
                              // and older code needs more
 #else
 constexpr int RESIDENT = NARROW ? 2 : 1;
 #endif
-constexpr int BLOCK = 512;
-constexpr int WARPS = BLOCK / WARP;
-constexpr int QUAD = 4;           // arcs a lane has under way, side by side
-constexpr int SCANNED = 4;        // and distances when all are read,
-constexpr int SURVEYED = 3;       // or when those beyond the horizon are looked for,
-constexpr int VISITED = 8;        // or when those that are near are counted, and entered
-constexpr int HUB_ROW = 256;      // from this many arcs on all warps of the grid relax a row, a piece each;
-constexpr int LOCAL_ROW = 64;     // in local steps from this many on, and from where its lanes would take
-constexpr int LOCAL_TURNS = 8;    // so many turns to see all of it
-constexpr int PIECE = WARP * QUAD;  // arcs
-constexpr int HUB_SHIFT = 36;     // hubs and their pieces share a word
-constexpr int AHEAD = 32;         // entries that share a cache line: what lies that far is fetched in advance
-constexpr int CLOSE_ROW = 16;     // and a row of at most so many arcs, if narrow even into the first-level cache,
-constexpr int CLOSE_READS = 4;    // by so many reads
-constexpr int NEAR_BUFFER = 128;  // near entries a warp holds back in wide rounds, to write them out together,
-constexpr int FAR_BUFFER = 64;    // and far ones
-constexpr int LOCAL_STEPS = 128;  // before what a block holds is dealt out anew,
-constexpr int CROWD = 8;          // and of which one calls for that where it has for its warps so many times what
-constexpr int CROWD_STEPS = 96;   // they relax at once, and so many times, divided by the steps so far,
-constexpr int CROWD_STEPS_IF_LONG = 384;  // and where a row has a whole warp, so many: it takes the nearest first;
-constexpr uint32 MANY_IF_LONG = 4;  // times as many entries are relaxed in local steps where a row has a whole warp
-constexpr uint32 MOST = 3;        // quarters of the blocks that have to be dry for the threshold to move early,
-constexpr uint32 MOST_IF_LONG = 2;  // and where a row has a whole warp
-constexpr int LOCAL_ROOM = NEAR_BUFFER * WARPS / 4;  // entries of each of the two queues of a block, in that memory,
-constexpr uint32 FAR_ROOM = FAR_BUFFER * WARPS;  // and far ones that it holds back
-constexpr int LONG_GROUP = 25;    // a row of so many arcs needs a whole warp; where many rows do, each gets one,
-constexpr int LONG_SHARE = 3;     // if this part of all arcs leads to such rows
-constexpr int LEAST_GROUP = 4;    // lanes that share a row in local steps, at least
-constexpr int NEARNESS_BITS = 5;  // bins of distance, by which a block chooses what it relaxes first:
-constexpr int NEARNESSES = 1 << NEARNESS_BITS;  // one for each lane
+constexpr int BLOCK = 512;  // threads
+constexpr int WARPS = BLOCK / WARP;  // of a block
+
+// ------------------------------------------------------------------ rows, in arcs
+
+constexpr int QUAD = 4;             // that a lane has under way, side by side
+constexpr int PIECE = WARP * QUAD;  // of a long row, for one warp
+constexpr int HUB_ROW = 256;        // at least: all warps of the grid relax the row, a piece each
+constexpr int LOCAL_ROW = 64;       // at least: the same in local steps, if its lanes would take LOCAL_TURNS or more
+constexpr int LOCAL_TURNS = 8;      // turns
+constexpr int CLOSE_ROW = 16;       // at most: a narrow row is fetched in advance even into the first-level cache,
+constexpr int CLOSE_READS = 4;      // by so many reads
+constexpr int LONG_GROUP = 25;      // at least: the row needs a whole warp;
+constexpr int LONG_SHARE = 3;       // rows get one where more than 1/LONG_SHARE of all arcs lead to such rows
+constexpr int LEAST_GROUP = 4;      // lanes that share a row in local steps, at least
+constexpr int PACKED = 4;           // of a packed row
 constexpr bool PACKABLE = NARROW && SUMS_OVERFLOW;  // rows are packed only of integers, whose sums are exact
-constexpr int PACKED = 4;         // arcs of a packed row
-constexpr uint64 PACKED_A_STEP = 992 / RESIDENT;  // about so many arcs a block packs in the time of a local step
-constexpr int CARRIED = WARP;     // entries that a warp carries with their packed rows
-constexpr int OWN_STEPS = 8;      // of a warp by itself, before its block deals out anew what its warps carry,
-constexpr int CARRIED_STEPS = 256;  // and of a block, before the grid does
+constexpr uint64 PACKED_A_STEP = 992 / RESIDENT;    // arcs that a block packs in about the time of a local step
+
+// ------------------------------------------------------------------ reads a thread has under way
+
+constexpr int SCANNED = 4;   // distances, when all are read
+constexpr int SURVEYED = 3;  // distances, when vertices beyond the horizon are looked for
+constexpr int VISITED = 8;   // words, when near entries are counted and entered
+constexpr int AHEAD = 32;    // entries that share a cache line: what lies that far is fetched in advance
+
+// ------------------------------------------------------------------ queues, in entries
+
+constexpr int NEAR_BUFFER = 128;  // near ones a warp holds back in wide rounds, to write them out together
+constexpr int FAR_BUFFER = 64;    // far ones
+constexpr int LOCAL_ROOM = NEAR_BUFFER * WARPS / 4;  // each of the two queues of a block, in the memory of NEAR_BUFFER
+constexpr uint32 FAR_ROOM = FAR_BUFFER * WARPS;      // far ones that a block holds back
+constexpr int CARRIED = WARP;     // that a warp carries with their packed rows
+constexpr int HUB_SHIFT = 36;     // bits: hubs and their pieces share a word
+
+// ------------------------------------------------------------------ rounds, in steps
+
+constexpr int LOCAL_STEPS = 128;    // at most, before all blocks share out anew what each holds
+constexpr int OWN_STEPS = 8;        // of a warp by itself, before its block shares out anew what its warps carry
+constexpr int CARRIED_STEPS = 256;  // of a block that carries packed rows, before all blocks share out anew
+// A block is overloaded, and ends the round, where it holds OVERLOAD_FACTOR times what its warps relax at once, and
+// OVERLOAD_STEPS times that, divided by the steps so far.  Where a row has a whole warp the block takes the nearest
+// first.
+constexpr int OVERLOAD_FACTOR = 8;
+constexpr int OVERLOAD_STEPS = 96;
+constexpr int OVERLOAD_STEPS_WARP_PER_ROW = 384;
+constexpr uint32 LOCAL_LIMIT_FACTOR = 4;  // where a row has a whole warp local steps relax so many times the entries
+// Quarters of the blocks that have to be dry for the threshold to move early.
+constexpr uint32 DRY_BLOCK_QUARTERS = 3;
+constexpr uint32 DRY_BLOCK_QUARTERS_WARP_PER_ROW = 2;
+
+// ------------------------------------------------------------------ histograms and samples
+
+constexpr int NEARNESS_BITS = 5;  // bins of distance by which a block chooses what it relaxes first:
+constexpr int NEARNESSES = 1 << NEARNESS_BITS;  // one for each lane
 constexpr int BINS = DISTANCE_BITS * 8;  // of the histogram of distances
 constexpr int SAMPLES = 4;        // weights that each thread samples
-constexpr int SURVEY_STRIDE = 8;  // of a large graph every eighth line of vertices is surveyed
-constexpr int LARGE = 1 << 20;
+constexpr int LARGE = 1 << 20;    // vertices, from which on every SURVEY_STRIDE-th line of them is surveyed
+constexpr int SURVEY_STRIDE = 8;
 
 // Phases; `timeline` holds the nanoseconds spent in each.
 enum Phase { START, LOCAL, WIDE, HUBS, BUCKETS, PULL, PHASES };
@@ -292,26 +314,72 @@ __device__ __forceinline__ distance_t end_beyond(distance_t origin, distance_t e
     return end > origin ? end : origin + 1;
 }
 
-// Turn the block's histogram into running sums.  All threads must call.
-__device__ __noinline__ void sum_histogram(Shared& shared) {
+// ------------------------------------------------------------------ histograms of distance
+
+// Turn a block's histogram of BINS bins into running sums; `sums` are WARPS words that nobody else uses.  All threads
+// must call.
+__device__ __noinline__ void sum_histogram(uint32* histogram, uint32* sums) {
     static_assert(BINS <= BLOCK, "a thread looks after one bin");
     const int bin = threadIdx.x;
-    uint32 inclusive = warp_scan(bin < BINS ? shared.histogram[bin] : 0);
-    if (lane_id() == WARP - 1) shared.sums[bin / WARP] = inclusive;
+    uint32 inclusive = warp_scan(bin < BINS ? histogram[bin] : 0);
+    if (lane_id() == WARP - 1) sums[bin / WARP] = inclusive;
     __syncthreads();
-    for (int warp = 0; warp < bin / WARP; ++warp) inclusive += shared.sums[warp];
-    if (bin < BINS) shared.histogram[bin] = inclusive;
+    for (int warp = 0; warp < bin / WARP; ++warp) inclusive += sums[warp];
+    if (bin < BINS) histogram[bin] = inclusive;
     __syncthreads();
 }
 
-// The end of the first bin up to which the summed histogram holds `wanted` entries; UNREACHED if it holds fewer.
-__device__ __forceinline__ distance_t histogram_edge(const Shared& shared, uint32 wanted) {
+// The first bin up to which a summed histogram holds `wanted` entries; BINS if it holds fewer.
+__device__ __forceinline__ int bin_of_rank(const uint32* histogram, uint32 wanted) {
     int bin = -1;  // the last that is known to hold fewer
 #pragma unroll
     for (int step = BINS / 2; step > 0; step /= 2) {
-        if (shared.histogram[bin + step] < wanted) bin += step;
+        if (histogram[bin + step] < wanted) bin += step;
     }
-    return shared.histogram[bin + 1] < wanted ? UNREACHED : bin_end(bin + 1);
+    return histogram[bin + 1] < wanted ? BINS : bin + 1;
 }
+
+// The end of that bin; UNREACHED if there is none.
+__device__ __forceinline__ distance_t histogram_edge(const Shared& shared, uint32 wanted) {
+    const int bin = bin_of_rank(shared.histogram, wanted);
+    return bin == BINS ? UNREACHED : bin_end(bin);
+}
+
+// A block's count of pending vertices, by bin of their distance beyond an origin, and the nearest of them.
+struct Survey {
+    uint32* histogram;   // BINS words of shared memory
+    uint64* least;       // one: the complement of the least distance, 0 where nothing is pending
+    distance_t origin;
+    float64 units;       // of float distances; see bin_beyond()
+    distance_t nearest;  // of those that this thread has counted; UNREACHED at first
+
+    // All threads must call.
+    __device__ __forceinline__ void begin() const {
+        for (int bin = threadIdx.x; bin < BINS; bin += blockDim.x) histogram[bin] = 0;
+        if (threadIdx.x == 0) *least = 0;
+        __syncthreads();
+    }
+
+    __device__ __forceinline__ void count(distance_t length) {
+        if (length < nearest) nearest = length;
+        atomicAdd(&histogram[bin_beyond(origin, length, units)], 1u);
+    }
+
+    // All threads must call.
+    __device__ __forceinline__ void end() {
+        nearest = warp_min(nearest);
+        if (lane_id() == 0 && nearest != UNREACHED) atomicMax(least, ~static_cast<uint64>(nearest));
+        __syncthreads();
+    }
+
+    // Add what the block has counted to what all blocks have.  All threads must call.
+    template <typename Count>
+    __device__ __forceinline__ void add_to(Count* table, uint64* least_of_all) const {
+        for (int bin = threadIdx.x; bin < BINS; bin += blockDim.x) {
+            if (histogram[bin] != 0) atomicAdd(&table[bin], static_cast<Count>(histogram[bin]));
+        }
+        if (threadIdx.x == 0 && *least != 0) atomicMax(least_of_all, *least);
+    }
+};
 
 #endif

@@ -109,7 +109,7 @@ __device__ __forceinline__ distance_t sample_weights(Shared& shared, const Graph
         const float64 arcs = even ? EVEN_HORIZON_ARCS : HORIZON_ARCS;
         const uint32 rank = static_cast<uint32>(BLOCK * SAMPLES * arcs / degree);
         waits = hubs && graph.offsets[source + 1] - graph.offsets[source] < graph.arcs / SOURCE_SHARE;
-        sum_histogram(shared);
+        sum_histogram(shared.histogram, shared.sums);
         distance_t edge = histogram_edge(shared, rank > 0 ? rank : 1);
         const distance_t least = histogram_edge(shared, 1), hops = HOPS * (least - 1) + 1;
         const bool varies = least < histogram_edge(shared, BLOCK * SAMPLES / 2) && least < UNREACHED / HOPS;
@@ -147,16 +147,12 @@ struct Pending {
 // Read every `stride`-th line of distances: count the pending vertices, those at or beyond the threshold, and find
 // their least distance and its histogram.  The block's share is added to `histogram`, *count and *least, a complement.
 // All threads must call.
-__device__ __forceinline__ void survey(Shared& shared, const distance_t* distance, uint32 vertices,
-                                       distance_t threshold, uint32 stride, uint32* histogram, uint32* count,
-                                       uint64* least) {
-    for (int bin = threadIdx.x; bin < BINS; bin += BLOCK) shared.histogram[bin] = 0;
-    if (threadIdx.x == 0) {
-        shared.pending = 0;
-        shared.least = 0;
-    }
-    __syncthreads();
-    distance_t nearest = UNREACHED;
+__device__ __forceinline__ void survey_lines(Shared& shared, const distance_t* distance, uint32 vertices,
+                                             distance_t threshold, uint32 stride, uint32* histogram,
+                                             uint32* count, uint64* least) {
+    Survey survey = {shared.histogram, &shared.least, threshold, shared.units, UNREACHED};
+    if (threadIdx.x == 0) shared.pending = 0;
+    survey.begin();
     uint32 mine = 0;
     const int64 lines = grid_threads() / WARP;
 #pragma unroll 1
@@ -171,25 +167,15 @@ __device__ __forceinline__ void survey(Shared& shared, const distance_t* distanc
         for (int k = 0; k < SCANNED; ++k) {
             if (length[k] < threshold || length[k] == UNREACHED) continue;
             mine += 1;
-            if (length[k] < nearest) nearest = length[k];
-            atomicAdd(&shared.histogram[bin_beyond(threshold, length[k], shared.units)], 1u);
+            survey.count(length[k]);
         }
     }
     mine = warp_scan(mine);
-    nearest = warp_min(nearest);
-    if (lane_id() == WARP - 1 && mine != 0) {
-        atomicAdd(&shared.pending, mine);
-        atomicMax(&shared.least, ~static_cast<uint64>(nearest));
-    }
-    __syncthreads();
+    if (lane_id() == WARP - 1 && mine != 0) atomicAdd(&shared.pending, mine);
+    survey.end();
     if (shared.pending == 0) return;
-    for (int bin = threadIdx.x; bin < BINS; bin += BLOCK) {
-        if (shared.histogram[bin] != 0) atomicAdd(&histogram[bin], shared.histogram[bin]);
-    }
-    if (threadIdx.x == 0) {
-        atomicAdd(count, shared.pending);
-        atomicMax(least, shared.least);
-    }
+    survey.add_to(histogram, least);
+    if (threadIdx.x == 0) atomicAdd(count, shared.pending);
 }
 
 // Find what is pending by reading distances: of a large graph a part of them, whose least is near enough, and all if
@@ -199,7 +185,7 @@ __device__ __forceinline__ void survey_pending(Shared& shared, const distance_t*
                                                uint32* histogram, uint32* count, uint64* least, Barrier barrier) {
     uint32 stride = vertices < LARGE ? 1 : SURVEY_STRIDE;
     while (true) {
-        survey(shared, distance, vertices, shared.threshold, stride, histogram, count, least);
+        survey_lines(shared, distance, vertices, shared.threshold, stride, histogram, count, least);
         barrier();
         for (int bin = threadIdx.x; bin < BINS; bin += BLOCK) shared.histogram[bin] = current(&histogram[bin]);
         if (threadIdx.x == 0) {
@@ -207,7 +193,7 @@ __device__ __forceinline__ void survey_pending(Shared& shared, const distance_t*
             shared.seen.least = current(least);
         }
         __syncthreads();
-        sum_histogram(shared);
+        sum_histogram(shared.histogram, shared.sums);
         if (stride == 1 || shared.seen.listed != 0) return;
         stride = 1;
         barrier();

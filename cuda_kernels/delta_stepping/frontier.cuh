@@ -271,8 +271,8 @@ __device__ __forceinline__ uint32 relax_locally(Push& push, int group_shift, con
         __syncthreads();
         step += 1;
         held = shared.local_count[step % 4];
-        const uint32 patience = whole ? CROWD_STEPS_IF_LONG : CROWD_STEPS;
-        const bool is_crowd = held > LOCAL_ROOM || (held > CROWD * usual && held * step > patience * usual);
+        const uint32 patience = whole ? OVERLOAD_STEPS_WARP_PER_ROW : OVERLOAD_STEPS;
+        const bool is_crowd = held > LOCAL_ROOM || (held > OVERLOAD_FACTOR * usual && held * step > patience * usual);
         if (held > LOCAL_ROOM) held = LOCAL_ROOM;
         if (is_crowd && threadIdx.x == 0) {
             push.control[CALLED] = shared.round;  // race-allowed: every writer writes the same

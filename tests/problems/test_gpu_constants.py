@@ -26,7 +26,7 @@ def test_delta_stepping_has_a_thread_for_each_bin(bits: int) -> None:
 
 def test_delta_stepping_deals_out_no_more_than_a_block_holds() -> None:
     """As many near entries as local steps relax, and as many that are due."""
-    most = delta_stepping.FILE["MANY_IF_LONG"] * delta_stepping.LOCAL_SHARE
+    most = delta_stepping.FILE["LOCAL_LIMIT_FACTOR"] * delta_stepping.LOCAL_SHARE
     assert delta_stepping.FILE["LOCAL_ROOM"] >= 2 * most
     assert delta_stepping.FILE["BLOCK"] >= most
 
