@@ -33,8 +33,8 @@ threshold that moves up.  What is special:
                       goes beyond them; the goal's is the least known so far
 
 The phases stand in delta_stepping/, in this order: relax (four arcs, a warp's rows), frontier (the near queue), carried
-(the same with packed rows), buckets (the next threshold, the horizon); where lowered vertices go is in outbox, what all
-share in base.
+(the same with packed rows), buckets (the next threshold, the horizon), search (how they follow each other); where
+lowered vertices go is in outbox, what all share in base.
 
     offsets (n+1)  targets (arcs)  weights (arcs)   the graph; weights are not negative
     packed_rows (n, or none)                        the graph once more, see struct PackedRow
@@ -68,8 +68,7 @@ Davidson, S. Baxter, M. Garland, J. Owens, "Work-efficient parallel GPU methods 
 systems", IPDPS 2014 (pulling along long arcs); K. Wang, D. Fussell, C. Lin, "A fast work-efficient SSSP algorithm for
 GPUs", PPoPP 2021 (the width follows the run).  Local steps, the list that may overflow and the horizon are ours.
 */
-#include "delta_stepping/buckets.cuh"
-#include "delta_stepping/carried.cuh"
+#include "delta_stepping/search.cuh"
 
 // Launch: cooperative, BLOCK threads, at most as many blocks as are resident; control, wide_control, histogram are
 // all 0, and so are the `next_words` words at `next` afterwards.  `symmetric` tells that both arcs of every edge are
@@ -90,321 +89,29 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
                uint64* reply_word) {
     __shared__ Shared shared;
     const Graph graph = {vertices, arcs, offsets, targets, weights};
-    uint32 round = 0;
     if (1 << group_shift == WARP && !leads_to_rows(graph, LONG_GROUP, LONG_SHARE)) group_shift -= 1;
-    const auto barrier = [&]() { grid_barrier(&control[ARRIVALS], &shared.barriers); };
-    const auto barrier_or_stop = [&]() { return grid_barrier_or_stop(&control[ARRIVALS], &shared.barriers); };
-    const auto enter = [&](Phase phase) {  // the time since the last call was spent in `phase`
-        if (!is_first_thread()) return;
-        const uint64 now = device_nanoseconds();
-        shared.spent[phase] += now - shared.since;
-        shared.since = now;
-    };
-    const auto asked = [&]() {  // distances from here on are not asked for, as far as is known
-        if (goal < 0) return limit;
-        const distance_t known = current(&distance[goal]);
-        return known < limit ? known + 1 : limit;
-    };
-    const auto near = [&](uint32 turn) {
-        const int64 first = static_cast<int64>(turn % 2) * room;
-        return List{{near_vertex + first, near_length + first}, &control[NEAR + turn % 3], room, nullptr};
-    };
-    const auto far = [&](uint32 turn) {
-        const int64 first = static_cast<int64>(turn % 2) * far_room;
-        return List{{far_vertex + first, far_length + first}, &control[FAR + turn % 3], far_room,
-                    &wide_control[FAR_LEAST + turn % 3]};
-    };
-    // Entries that are relaxed in local steps: more, where rows have a warp each, once arcs are no longer left alone.
-    const auto most_local = [&]() {
-        return 1 << group_shift == WARP && shared.horizon == UNREACHED ? LOCAL_LIMIT_FACTOR * local_limit : local_limit;
-    };
-    const auto hubs = [&](uint32 turn) {
-        return Hubs{hub_vertex, hub_length, hub_first_piece, &wide_control[HUB_PIECES + turn % 3],
-                    static_cast<uint64>(arcs / LOCAL_ROW + 1)};
-    };
-
-    const auto clear = [&](uint32 turn) {  // what is told of the round in which near queue `turn` is made
-        *near(turn).count = 0;
-        control[DRY + turn % 3] = 0;
-        for (int what = 0; what < TALLIES; ++what) control[COUNTED + turn % 3 * TALLIES + what] = 0;
-    };
-
-    // What all blocks have told before they met: of the near queue `turn`, of the hubs put aside while it was made, of
-    // what was counted, which a pass of hubs adds to, and of the far list.  One thread reads it for its block, since
-    // reads of one word by all warps wait for each other.
-    const auto look = [&](uint32 which) {
-        const uint32 turn = anew(which);
-        if (threadIdx.x == 0) {
-            shared.seen = {shared.looked == turn ? shared.seen.began : shared.seen.near,
-                           current(near(turn).count),
-                           current(&control[DRY + turn % 3]),
-                           current(far(shared.bucket).count),
-                           current(&control[OVERFLOW]),
-                           current(hubs(turn + 2).pieces),
-                           current(far(shared.bucket).least)};
-            if (shared.seen.near > room || shared.seen.pieces >> HUB_SHIFT > hubs(turn).room) shared.lost = true;
-#pragma unroll
-            for (int what = 0; what < TALLIES; ++what) {
-                const uint32 seen = current(&control[COUNTED + turn % 3 * TALLIES + what]);
-                shared.counted[what] += seen - (shared.looked == turn ? shared.seen_tallies[what] : 0);
-                shared.seen_tallies[what] = seen;
-            }
-            shared.looked = turn;
-        }
-        __syncthreads();
-    };
-    const auto meet = [&](uint32 turn) {
-        barrier();
-        look(turn);
-    };
-
-    // Start: every distance is UNREACHED but the source's, which is the one entry.
-    if (threadIdx.x == 0) {
-        shared.settled_last = 1;
-        const uint32 quarters = 1 << group_shift == WARP ? DRY_BLOCK_QUARTERS_WARP_PER_ROW : DRY_BLOCK_QUARTERS;
-        shared.most = (gridDim.x * quarters + 3) / 4;
-        shared.barriers = shared.packed = shared.bucket = shared.round = shared.looked = 0;
-        shared.near_left = shared.far_left = shared.due.count = 0;
-        shared.called[0] = shared.called[1] = 0;
-        shared.lost = false;
-        for (int what = 0; what < TALLIES; ++what) {
-            shared.tallies[what] = shared.seen_tallies[what] = 0;
-            shared.counted[what] = shared.counted_before[what] = 0;
-        }
-        shared.floor = shared.last = shared.complete = 0;
-        for (int phase = 0; phase < PHASES; ++phase) shared.spent[phase] = 0;
-        shared.since = device_nanoseconds();
-    }
-    clear_for_next(next, next_words);
-    for (int64 v = grid_thread(); v < vertices; v += grid_threads()) distance[v] = v == source ? 0 : UNREACHED;
-    if (is_first_thread()) {
-        near(0).queue.vertex[0] = source;
-        near(0).queue.length[0] = 0;
-        control[NEAR] = 1;
-    }
     Outbox outbox = {shared, graph, distance, control, true, 0, 0, 0, 0, 0, 0};
-    const distance_t first_horizon = sample_weights(shared, graph, symmetric != 0, source);
     Push push = {graph, distance, control, outbox, shared.horizon};
-    if (threadIdx.x == 0) {
-        shared.horizon = first_horizon;
-        distance_t threshold = word_of(shared.delta, weight_t());
-        if (threshold == 0) threshold = 1;
-        if (threshold > push.horizon) threshold = push.horizon;
-        shared.threshold = threshold < limit ? threshold : limit;
-    }
-    meet(round);
-    enter(START);
-
+    Search search = {shared, graph, goal, limit, symmetric, group_shift, packs, local_limit, room, far_room,
+                     packed_rows, distance, {near_vertex, near_length}, {far_vertex, far_length},
+                     hub_vertex, hub_length, hub_first_piece, histogram, control, wide_control, outbox, push, 0};
+    search.start(source, next, next_words);
     while (true) {
-        // Relax until nothing is near, or little: then the threshold moves early.  Not before a late horizon, for which
-        // it has to be known what is settled.
-        const auto sets_horizon = [&]() { return symmetric && push.horizon == UNREACHED && shared.complete == 0; };
-        while (true) {
-            if (shared.seen.near == 0 && shared.due.count == 0) break;
-            const auto entries = [&]() { return shared.seen.near < room ? shared.seen.near : room; };
-            if (is_first_thread()) {
-                clear(round + 2);
-                *hubs(round + 1).pieces = 0;
-                control[ROUNDS] += 1;
-            }
-            if (threadIdx.x == 0) {
-                shared.round = round + 1;
-                shared.phase = shared.seen.near <= most_local() ? LOCAL : WIDE;
-            }
-            outbox.open(near(round + 1), far(shared.bucket), shared.threshold,
-                        shared.due.count != 0 ? 0 : shared.seen.listed);
-            uint32 steps = 1;
-            if (shared.phase == LOCAL) {
-                const bool packed = PACKABLE && shared.packed;
-                deal(shared, graph, distance, near(round).queue, entries(), packed);
-                steps = packed ? relax_carried(push, packed_rows, hubs(round))
-                               : relax_locally(push, group_shift, hubs(round));
-                outbox.write_far_of_block();
-            } else {
-                relax_widely(push, near(round).queue, entries(), hubs(round));
-            }
-            if (threadIdx.x == 0) {
-                shared.tallies[STEPPED] += steps;
-                shared.due.count = 0;
-            }
-            outbox.flush();
-            round = shared.round;
-            if (barrier_or_stop()) return;
-            look(round);
-            if (threadIdx.x == 0) enter(shared.phase);
-            if (shared.seen.pieces != 0) {
-                const uint64 pieces = shared.seen.pieces & ((1ull << HUB_SHIFT) - 1);
-                if (threadIdx.x == 0 && shared.reach != 0 && pieces > static_cast<uint64>(arcs) / (HUB_SHARE * PIECE)) {
-                    set_horizon_beyond(shared, shared.threshold);
-                }
-                outbox.open(near(round), far(shared.bucket), shared.threshold, shared.seen.listed);
-                relax_hubs(push, graph, distance, hubs(round + 2), shared.seen.pieces);
-                outbox.flush();
-                meet(round);
-                enter(HUBS);
-            } else if (shared.seen.dry >= shared.most) {
-                break;
-            }
-            if (!sets_horizon() && is_tail(shared, vertices, most_local())) break;
-        }
-
-        const auto early = [&]() { return shared.seen.near != 0; };
-
-        // What found no room is entered again.
-        if (!early() && shared.lost) {
-            barrier();  // all have seen the queue empty before it fills again
-            if (threadIdx.x == 0) shared.lost = false;
-            outbox.open(near(round), far(shared.bucket), shared.threshold, shared.seen.listed);
-            collect_near(outbox, static_cast<uint32>(vertices), shared.floor, shared.threshold);
-            if (is_first_thread()) control[RESCANS] += 1;
-            meet(round);
-            enter(BUCKETS);
+        if (!search.relax_rounds()) return;
+        if (!search.is_early() && shared.lost) {
+            search.collect_lost();
             continue;
         }
-
         // All that is asked for is settled: nobody writes a distance before all have read the goal's.
-        const distance_t end = asked();
-        if (!early() && shared.threshold >= end) {
+        const distance_t end = search.asked();
+        if (!search.is_early() && shared.threshold >= end) {
             if (is_first_thread() && end != UNREACHED) control[OVERFLOW] = 0;  // of sums beyond it
             break;
         }
-
-        // The next threshold: a width beyond the nearest that is pending.  That of the list has been kept, and may be
-        // too near, for what was entered may have fallen since: then a bucket stays empty.  Without a list a part of
-        // the distances is read, whose least is near enough, and where many wait the threshold goes far enough to take
-        // in an eighth of the vertices.  From here until they meet nobody relaxes, so that all see the same; only a far
-        // list as short as a small frontier is dealt out with the next round, without a meeting.
-        const uint32 bucket = shared.bucket, turn = bucket % 2;
-        const uint32 listed = shared.seen.listed;
-        const bool few = listed <= far_room && listed <= graph.vertices / NEAR_SHARE;
-        const bool moves = shared.threshold < push.horizon && shared.threshold < end && (few || !sets_horizon());
-        if (early() && (listed == 0 || !moves)) {
-            meet(round);
-            continue;
-        }
-        const bool crosses = !early() && shared.threshold >= push.horizon;
-        if (!few && !crosses) {
-            survey_pending(shared, distance, vertices, histogram + turn * BINS, &control[PENDING + turn],
-                           &wide_control[LEAST + turn], barrier);
-        }
-        const uint32 waiting = crosses ? 0 : shared.seen.listed;
-        if (early() && waiting == 0) {
-            meet(round);
-            continue;
-        }
-        const bool deals = few && waiting != 0 && listed <= most_local() && shared.seen.near <= most_local();
-        if (SUMS_OVERFLOW && DISTANCE_BITS == 32 && !deals && shared.seen.overflow != 0) break;  // wants wider words
-        if (threadIdx.x == 0) {
-            shared.last = shared.threshold;
-            if (!early()) shared.floor = shared.threshold;
-        }
-        if (waiting != 0) {
-            if (!few && sets_horizon()) set_late_horizon(shared, vertices, waiting);
-            const distance_t threshold = next_threshold(shared, vertices, arcs, symmetric != 0, !few, asked());
-            // Where more has been settled than waits few are still to come, and the list may hold what stays.
-            bool keep = waiting <= far_room;
-            if (!keep && shared.counted[RELAXED] > waiting) {
-                const float32 part = part_beyond(shared, threshold);
-                keep = part * waiting < far_room / 2;
-            }
-            // Rows are packed when steps have taken about as long as that takes.
-            if (PACKABLE && packs && !shared.packed &&
-                shared.counted[STEPPED] * PACKED_A_STEP > static_cast<uint64>(vertices) * PACKED) {
-                pack_rows(graph, packed_rows);
-                barrier();
-                if (threadIdx.x == 0) shared.packed = 1;
-            }
-            if (blockIdx.x == 0) {
-                for (int bin = threadIdx.x; bin < BINS; bin += BLOCK) histogram[(turn ^ 1) * BINS + bin] = 0;
-                if (threadIdx.x == 0) {
-                    control[PENDING + (turn ^ 1)] = 0;
-                    wide_control[LEAST + (turn ^ 1)] = 0;
-                    *far(bucket + 2).count = 0;
-                    *far(bucket + 2).least = 0;
-                    control[BUCKETS_DONE] += 1;
-                    if (!few) control[SCANS] += 1;
-                    if (early()) control[EARLY] += 1;
-                }
-            }
-            if (deals) {
-                if (goal >= 0) barrier();  // all have read how far it is
-                if (threadIdx.x == 0) {
-                    shared.threshold = threshold;
-                    shared.bucket = bucket + 1;
-                    shared.due = {far(bucket).queue, listed};
-                }
-                __syncthreads();
-                enter(BUCKETS);
-                continue;
-            }
-            // A block may still be reading how many are near, unless all have surveyed.
-            if (!early()) {
-                round += 1;
-            } else if (few) {
-                barrier();
-            }
-            outbox.open(near(round), far(bucket + 1), threshold, 0);
-            if (keep) {
-                const uint32 count = few ? listed : static_cast<uint32>(vertices);
-                collect(outbox, {far(bucket).queue, distance, few, count}, shared.last, threshold);
-            } else {
-                collect_near(outbox, static_cast<uint32>(vertices), shared.last, threshold);
-            }
-            if (is_first_thread()) {
-                clear(round + 1);
-                *hubs(round).pieces = 0;
-                if (!keep) *shared.far.count = far_room + 1;
-            }
-            if (threadIdx.x == 0) shared.bucket = bucket + 1;
-            meet(round);
-            enter(BUCKETS);
-            continue;
-        }
-        if (push.horizon == UNREACHED) break;
-
-        // Everything within the horizon is settled.  If few arcs are left outside, or few vertices where it was set
-        // late, those there pull; else those within are relaxed once more, but for what had been settled before.
-        const distance_t crossed = push.horizon;
-        if (shared.complete == 0) weigh_sides(shared, graph, distance, &wide_control[BALANCE]);
-        barrier();  // all have seen the queue empty, and what is asked for, before either changes
-        const bool mostly_within = shared.complete == 0 ? static_cast<int64>(current(&wide_control[BALANCE])) >= 0
-                                                 : shared.counted[RELAXED] > static_cast<uint32>(vertices) / 2;
-        if (threadIdx.x == 0) {
-            shared.horizon = UNREACHED;
-            shared.delta *= BEYOND_WIDTHS;
-        }
-        if (symmetric && mostly_within) {
-            // Those beyond pull twice: what lies within offers, then all do; who falls then is all that is pending.
-            if (is_first_thread()) *far(bucket).count = *far(bucket).least = 0;
-            outbox.open(near(round), far(bucket), crossed, 0);
-#pragma unroll 1
-            for (int again = 0; again < 2; ++again) {
-                Pull pull = {graph, distance, control, outbox, again ? UNREACHED : crossed, shared.complete};
-                pull_rows(shared, pull, crossed, hubs(round));
-                outbox.flush();
-                if (is_first_thread()) {
-                    clear(round + 2);
-                    *hubs(round + 1).pieces = 0;
-                }
-                round += 1;
-                meet(round);
-                if (shared.seen.pieces != 0) {
-                    relax_hubs(pull, graph, distance, hubs(round - 1), shared.seen.pieces);
-                    outbox.flush();
-                    meet(round);
-                }
-                if (threadIdx.x == 0) shared.complete = crossed;
-                __syncthreads();
-            }
-        } else {
-            if (threadIdx.x == 0) shared.floor = shared.complete;
-            outbox.open(near(round), far(bucket), crossed, shared.seen.listed);
-            collect_near(outbox, static_cast<uint32>(vertices), shared.floor, crossed);
-            meet(round);
-        }
-        if (threadIdx.x == 0) shared.threshold = shared.complete = crossed;
-        __syncthreads();
-        enter(PULL);
+        const Next after = search.move_threshold(end);
+        if (after == RELAXING) continue;
+        if (after == WIDER_WORDS || push.horizon == UNREACHED) break;
+        search.cross_horizon();
     }
     if (is_first_thread()) {
         reply(reply_word, number, current(&control[OVERFLOW]));

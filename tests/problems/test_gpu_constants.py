@@ -34,7 +34,7 @@ def test_delta_stepping_deals_out_no_more_than_a_block_holds() -> None:
 def test_delta_steppings_lists_of_hubs_hold_every_hub_of_a_round() -> None:
     """There are at most arcs / LOCAL_ROW rows of LOCAL_ROW arcs; a wide round puts only longer rows aside."""
     assert delta_stepping.FILE["HUB_ROW"] >= delta_stepping.FILE["LOCAL_ROW"]
-    assert "static_cast<uint64>(arcs / LOCAL_ROW + 1)" in load_source("delta_stepping.cu").text
+    assert "static_cast<uint64>(graph.arcs / LOCAL_ROW + 1)" in load_source("delta_stepping.cu").text
 
 
 def test_every_counter_that_delta_stepping_tells_is_a_word_of_its_own() -> None:

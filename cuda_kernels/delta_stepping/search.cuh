@@ -1,0 +1,403 @@
+/*
+The phases of a search, in the order in which they follow each other: start, rounds until little is near, and between
+two of these the next threshold, or the vertices beyond the horizon.
+*/
+#ifndef GPUGRAPH_DELTA_STEPPING_SEARCH_CUH
+#define GPUGRAPH_DELTA_STEPPING_SEARCH_CUH
+
+#include "delta_stepping/buckets.cuh"
+#include "delta_stepping/carried.cuh"
+
+// What comes after a look at what is pending.
+enum Next { RELAXING, CROSSING, WIDER_WORDS };
+
+// The arguments of the kernel, and what its phases share.  All threads must call all functions but enter(), clear() and
+// those that only return something.
+struct Search {
+    Shared& shared;
+    const Graph& graph;
+    int32 goal;            // -1 for none
+    distance_t limit;      // distances from here on are not asked for
+    int32 symmetric;       // both arcs of every edge are there
+    int32 group_shift;     // binary logarithm of the lanes that share a row in local steps
+    int32 packs;           // there are packed_rows
+    uint32 local_limit;    // entries that are relaxed in local steps
+    uint32 room, far_room; // entries of a near queue, and of a far list
+    PackedRow* packed_rows;
+    distance_t* distance;
+    Queue near_queues, far_lists;  // two of each, one behind the other
+    int32* hub_vertex;
+    distance_t* hub_length;
+    uint64* hub_first_piece;
+    uint32* histogram;
+    uint32* control;
+    uint64* wide_control;
+    Outbox& outbox;
+    Push& push;
+    uint32 round;
+
+    // ------------------------------------------------------------------ what the phases use
+
+    __device__ __forceinline__ void barrier() { grid_barrier(&control[ARRIVALS], &shared.barriers); }
+
+    // The time since the last call was spent in `phase`.
+    __device__ __forceinline__ void enter(Phase phase) {
+        if (!is_first_thread()) return;
+        const uint64 now = device_nanoseconds();
+        shared.spent[phase] += now - shared.since;
+        shared.since = now;
+    }
+
+    // Distances from here on are not asked for, as far as is known.
+    __device__ __forceinline__ distance_t asked() const {
+        if (goal < 0) return limit;
+        const distance_t known = current(&distance[goal]);
+        return known < limit ? known + 1 : limit;
+    }
+
+    __device__ __forceinline__ List near(uint32 turn) const {
+        const int64 first = static_cast<int64>(turn % 2) * room;
+        return {{near_queues.vertex + first, near_queues.length + first}, &control[NEAR + turn % 3], room, nullptr};
+    }
+
+    __device__ __forceinline__ List far(uint32 turn) const {
+        const int64 first = static_cast<int64>(turn % 2) * far_room;
+        return {{far_lists.vertex + first, far_lists.length + first}, &control[FAR + turn % 3], far_room,
+                &wide_control[FAR_LEAST + turn % 3]};
+    }
+
+    __device__ __forceinline__ Hubs hubs(uint32 turn) const {
+        return {hub_vertex, hub_length, hub_first_piece, &wide_control[HUB_PIECES + turn % 3],
+                static_cast<uint64>(graph.arcs / LOCAL_ROW + 1)};
+    }
+
+    // Entries that are relaxed in local steps: more, where rows have a warp each, once arcs are no longer left alone.
+    __device__ __forceinline__ uint32 most_local() const {
+        return 1 << group_shift == WARP && shared.horizon == UNREACHED ? LOCAL_LIMIT_FACTOR * local_limit : local_limit;
+    }
+
+    // A late horizon may still be set, for which it has to be known what is settled.
+    __device__ __forceinline__ bool sets_horizon() const {
+        return symmetric && push.horizon == UNREACHED && shared.complete == 0;
+    }
+
+    // The threshold moves before everything near is relaxed.
+    __device__ __forceinline__ bool is_early() const { return shared.seen.near != 0; }
+
+    // Clear the counters of the round in which near queue `turn` is made.
+    __device__ __forceinline__ void clear(uint32 turn) {
+        *near(turn).count = 0;
+        control[DRY + turn % 3] = 0;
+        for (int what = 0; what < TALLIES; ++what) control[COUNTED + turn % 3 * TALLIES + what] = 0;
+    }
+
+    // Read what all blocks have counted before they met: of the near queue `which`, of the hubs put aside while it was
+    // made, of the tallies, which a pass of hubs adds to, and of the far list.  One thread reads for its block, since
+    // reads of one word by all warps wait for each other.
+    __device__ __forceinline__ void look(uint32 which) {
+        const uint32 turn = anew(which);
+        if (threadIdx.x == 0) {
+            shared.seen = {shared.looked == turn ? shared.seen.began : shared.seen.near,
+                           current(near(turn).count),
+                           current(&control[DRY + turn % 3]),
+                           current(far(shared.bucket).count),
+                           current(&control[OVERFLOW]),
+                           current(hubs(turn + 2).pieces),
+                           current(far(shared.bucket).least)};
+            if (shared.seen.near > room || shared.seen.pieces >> HUB_SHIFT > hubs(turn).room) shared.lost = true;
+#pragma unroll
+            for (int what = 0; what < TALLIES; ++what) {
+                const uint32 seen = current(&control[COUNTED + turn % 3 * TALLIES + what]);
+                shared.counted[what] += seen - (shared.looked == turn ? shared.seen_tallies[what] : 0);
+                shared.seen_tallies[what] = seen;
+            }
+            shared.looked = turn;
+        }
+        __syncthreads();
+    }
+
+    __device__ __forceinline__ void meet(uint32 turn) {
+        barrier();
+        look(turn);
+    }
+
+    // ------------------------------------------------------------------ start
+
+    // Every distance is UNREACHED but the source's, which is the one entry.
+    __device__ __forceinline__ void start(int32 source, uint64* next, uint32 next_words) {
+        if (threadIdx.x == 0) {
+            shared.settled_last = 1;
+            const uint32 quarters = 1 << group_shift == WARP ? DRY_BLOCK_QUARTERS_WARP_PER_ROW : DRY_BLOCK_QUARTERS;
+            shared.most = (gridDim.x * quarters + 3) / 4;
+            shared.barriers = shared.packed = shared.bucket = shared.round = shared.looked = 0;
+            shared.near_left = shared.far_left = shared.due.count = 0;
+            shared.called[0] = shared.called[1] = 0;
+            shared.lost = false;
+            for (int what = 0; what < TALLIES; ++what) {
+                shared.tallies[what] = shared.seen_tallies[what] = 0;
+                shared.counted[what] = shared.counted_before[what] = 0;
+            }
+            shared.floor = shared.last = shared.complete = 0;
+            for (int phase = 0; phase < PHASES; ++phase) shared.spent[phase] = 0;
+            shared.since = device_nanoseconds();
+        }
+        clear_for_next(next, next_words);
+        for (int64 v = grid_thread(); v < graph.vertices; v += grid_threads()) {
+            distance[v] = v == source ? 0 : UNREACHED;
+        }
+        if (is_first_thread()) {
+            near(0).queue.vertex[0] = source;
+            near(0).queue.length[0] = 0;
+            control[NEAR] = 1;
+        }
+        const distance_t first_horizon = sample_weights(shared, graph, symmetric != 0, source);
+        if (threadIdx.x == 0) {
+            shared.horizon = first_horizon;
+            distance_t threshold = word_of(shared.delta, weight_t());
+            if (threshold == 0) threshold = 1;
+            if (threshold > push.horizon) threshold = push.horizon;
+            shared.threshold = threshold < limit ? threshold : limit;
+        }
+        meet(round);
+        enter(START);
+    }
+
+    // ------------------------------------------------------------------ rounds
+
+    // Relax until nothing is near, or little: then the threshold moves early, but not before a late horizon.  False if
+    // the host wants the kernel to end.
+    __device__ __forceinline__ bool relax_rounds() {
+        while (true) {
+            if (shared.seen.near == 0 && shared.due.count == 0) return true;
+            if (!relax_near()) return false;
+            if (shared.seen.pieces != 0) {
+                relax_hubs_put_aside();
+            } else if (shared.seen.dry >= shared.most) {
+                return true;
+            }
+            if (!sets_horizon() && is_tail(shared, graph.vertices, most_local())) return true;
+        }
+    }
+
+    // One round: relax what is near, by local steps where that is little.
+    __device__ __forceinline__ bool relax_near() {
+        const auto entries = [&]() { return shared.seen.near < room ? shared.seen.near : room; };
+        if (is_first_thread()) {
+            clear(round + 2);
+            *hubs(round + 1).pieces = 0;
+            control[ROUNDS] += 1;
+        }
+        if (threadIdx.x == 0) {
+            shared.round = round + 1;
+            shared.phase = shared.seen.near <= most_local() ? LOCAL : WIDE;
+        }
+        outbox.open(near(round + 1), far(shared.bucket), shared.threshold,
+                    shared.due.count != 0 ? 0 : shared.seen.listed);
+        uint32 steps = 1;
+        if (shared.phase == LOCAL) {
+            const bool packed = PACKABLE && shared.packed;
+            deal(shared, graph, distance, near(round).queue, entries(), packed);
+            steps = packed ? relax_carried(push, packed_rows, hubs(round))
+                           : relax_locally(push, group_shift, hubs(round));
+            outbox.write_far_of_block();
+        } else {
+            relax_widely(push, near(round).queue, entries(), hubs(round));
+        }
+        if (threadIdx.x == 0) {
+            shared.tallies[STEPPED] += steps;
+            shared.due.count = 0;
+        }
+        outbox.flush();
+        round = shared.round;
+        if (grid_barrier_or_stop(&control[ARRIVALS], &shared.barriers)) return false;
+        look(round);
+        if (threadIdx.x == 0) enter(shared.phase);
+        return true;
+    }
+
+    __device__ __forceinline__ void relax_hubs_put_aside() {
+        const uint64 pieces = shared.seen.pieces & ((1ull << HUB_SHIFT) - 1);
+        if (threadIdx.x == 0 && shared.reach != 0 && pieces > static_cast<uint64>(graph.arcs) / (HUB_SHARE * PIECE)) {
+            set_horizon_beyond(shared, shared.threshold);
+        }
+        outbox.open(near(round), far(shared.bucket), shared.threshold, shared.seen.listed);
+        relax_hubs(push, graph, distance, hubs(round + 2), shared.seen.pieces);
+        outbox.flush();
+        meet(round);
+        enter(HUBS);
+    }
+
+    // Enter again what found no room.
+    __device__ __forceinline__ void collect_lost() {
+        barrier();  // all have seen the queue empty before it fills again
+        if (threadIdx.x == 0) shared.lost = false;
+        outbox.open(near(round), far(shared.bucket), shared.threshold, shared.seen.listed);
+        collect_near(outbox, static_cast<uint32>(graph.vertices), shared.floor, shared.threshold);
+        if (is_first_thread()) control[RESCANS] += 1;
+        meet(round);
+        enter(BUCKETS);
+    }
+
+    // ------------------------------------------------------------------ the next threshold
+
+    // The next threshold: a width beyond the nearest that is pending.  That of the list has been kept, and may be too
+    // near, for what was entered may have fallen since: then a bucket stays empty.  Without a list a part of the
+    // distances is read, whose least is near enough, and where many wait the threshold goes far enough to take in an
+    // eighth of the vertices.  From here until they meet nobody relaxes, so that all see the same; only a far list as
+    // short as a small frontier is dealt out with the next round, without a meeting.  Nothing beyond `end` is wanted.
+    __device__ __forceinline__ Next move_threshold(distance_t end) {
+        const uint32 bucket = shared.bucket, turn = bucket % 2;
+        const uint32 listed = shared.seen.listed;
+        const bool few = listed <= far_room && listed <= graph.vertices / NEAR_SHARE;
+        const bool moves = shared.threshold < push.horizon && shared.threshold < end && (few || !sets_horizon());
+        if (is_early() && (listed == 0 || !moves)) {
+            meet(round);
+            return RELAXING;
+        }
+        const bool crosses = !is_early() && shared.threshold >= push.horizon;
+        if (!few && !crosses) {
+            survey_pending(shared, distance, graph.vertices, histogram + turn * BINS, &control[PENDING + turn],
+                           &wide_control[LEAST + turn], [&]() { barrier(); });
+        }
+        const uint32 waiting = crosses ? 0 : shared.seen.listed;
+        if (is_early() && waiting == 0) {
+            meet(round);
+            return RELAXING;
+        }
+        const bool deals = few && waiting != 0 && listed <= most_local() && shared.seen.near <= most_local();
+        if (SUMS_OVERFLOW && DISTANCE_BITS == 32 && !deals && shared.seen.overflow != 0) return WIDER_WORDS;
+        if (threadIdx.x == 0) {
+            shared.last = shared.threshold;
+            if (!is_early()) shared.floor = shared.threshold;
+        }
+        if (waiting == 0) return CROSSING;
+        if (!few && sets_horizon()) set_late_horizon(shared, graph.vertices, waiting);
+        const distance_t threshold =
+            next_threshold(shared, graph.vertices, graph.arcs, symmetric != 0, !few, asked());
+        const bool keeps = fits_far_list(waiting, threshold);
+        pack_if_it_pays();
+        clear_for_next_bucket(bucket, turn, few);
+        if (deals) {
+            if (goal >= 0) barrier();  // all have read how far it is
+            if (threadIdx.x == 0) {
+                shared.threshold = threshold;
+                shared.bucket = bucket + 1;
+                shared.due = {far(bucket).queue, listed};
+            }
+            __syncthreads();
+            enter(BUCKETS);
+            return RELAXING;
+        }
+        // A block may still be reading how many are near, unless all have surveyed.
+        if (!is_early()) {
+            round += 1;
+        } else if (few) {
+            barrier();
+        }
+        outbox.open(near(round), far(bucket + 1), threshold, 0);
+        if (keeps) {
+            const uint32 count = few ? listed : static_cast<uint32>(graph.vertices);
+            collect(outbox, {far(bucket).queue, distance, few, count}, shared.last, threshold);
+        } else {
+            collect_near(outbox, static_cast<uint32>(graph.vertices), shared.last, threshold);
+        }
+        if (is_first_thread()) {
+            clear(round + 1);
+            *hubs(round).pieces = 0;
+            if (!keeps) *shared.far.count = far_room + 1;
+        }
+        if (threadIdx.x == 0) shared.bucket = bucket + 1;
+        meet(round);
+        enter(BUCKETS);
+        return RELAXING;
+    }
+
+    // Tell whether the far list can hold what stays beyond a threshold.  Where more has been settled than waits few are
+    // still to come.
+    __device__ __forceinline__ bool fits_far_list(uint32 waiting, distance_t threshold) const {
+        if (waiting <= far_room) return true;
+        return shared.counted[RELAXED] > waiting && part_beyond(shared, threshold) * waiting < far_room / 2;
+    }
+
+    // Pack rows when steps have taken about as long as that takes.
+    __device__ __forceinline__ void pack_if_it_pays() {
+        if (PACKABLE && packs && !shared.packed &&
+            shared.counted[STEPPED] * PACKED_A_STEP > static_cast<uint64>(graph.vertices) * PACKED) {
+            pack_rows(graph, packed_rows);
+            barrier();
+            if (threadIdx.x == 0) shared.packed = 1;
+        }
+    }
+
+    // Clear, in the first block, what the bucket after the next begins with.
+    __device__ __forceinline__ void clear_for_next_bucket(uint32 bucket, uint32 turn, bool few) {
+        if (blockIdx.x != 0) return;
+        for (int bin = threadIdx.x; bin < BINS; bin += BLOCK) histogram[(turn ^ 1) * BINS + bin] = 0;
+        if (threadIdx.x == 0) {
+            control[PENDING + (turn ^ 1)] = 0;
+            wide_control[LEAST + (turn ^ 1)] = 0;
+            *far(bucket + 2).count = 0;
+            *far(bucket + 2).least = 0;
+            control[BUCKETS_DONE] += 1;
+            if (!few) control[SCANS] += 1;
+            if (is_early()) control[EARLY] += 1;
+        }
+    }
+
+    // ------------------------------------------------------------------ the horizon
+
+    // Everything within the horizon is settled.  If few arcs are left outside, or few vertices where it was set late,
+    // those there pull; else those within are relaxed once more, but for what had been settled before.
+    __device__ __forceinline__ void cross_horizon() {
+        const distance_t crossed = push.horizon;
+        if (shared.complete == 0) weigh_sides(shared, graph, distance, &wide_control[BALANCE]);
+        barrier();  // all have seen the queue empty, and what is asked for, before either changes
+        const bool mostly_within = shared.complete == 0
+                                       ? static_cast<int64>(current(&wide_control[BALANCE])) >= 0
+                                       : shared.counted[RELAXED] > static_cast<uint32>(graph.vertices) / 2;
+        if (threadIdx.x == 0) {
+            shared.horizon = UNREACHED;
+            shared.delta *= BEYOND_WIDTHS;
+        }
+        if (symmetric && mostly_within) {
+            pull_twice(crossed);
+        } else {
+            if (threadIdx.x == 0) shared.floor = shared.complete;
+            outbox.open(near(round), far(shared.bucket), crossed, shared.seen.listed);
+            collect_near(outbox, static_cast<uint32>(graph.vertices), shared.floor, crossed);
+            meet(round);
+        }
+        if (threadIdx.x == 0) shared.threshold = shared.complete = crossed;
+        __syncthreads();
+        enter(PULL);
+    }
+
+    // Vertices beyond the horizon pull twice: what lies within offers, then all do.  Who falls then is all that is
+    // pending.
+    __device__ __forceinline__ void pull_twice(distance_t crossed) {
+        const uint32 bucket = shared.bucket;
+        if (is_first_thread()) *far(bucket).count = *far(bucket).least = 0;
+        outbox.open(near(round), far(bucket), crossed, 0);
+#pragma unroll 1
+        for (int again = 0; again < 2; ++again) {
+            Pull pull = {graph, distance, control, outbox, again ? UNREACHED : crossed, shared.complete};
+            pull_rows(shared, pull, crossed, hubs(round));
+            outbox.flush();
+            if (is_first_thread()) {
+                clear(round + 2);
+                *hubs(round + 1).pieces = 0;
+            }
+            round += 1;
+            meet(round);
+            if (shared.seen.pieces != 0) {
+                relax_hubs(pull, graph, distance, hubs(round - 1), shared.seen.pieces);
+                outbox.flush();
+                meet(round);
+            }
+            if (threadIdx.x == 0) shared.complete = crossed;
+            __syncthreads();
+        }
+    }
+};
+
+#endif
