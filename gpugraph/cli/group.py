@@ -36,6 +36,7 @@ from gpugraph.ranks.world import LOST, devices_asked_for, is_own_rank
 
 COMMANDS = {
     **dict.fromkeys(PROBLEMS, "options"),
+    "graph500": "graph500",
     "bench": "bench",
     "compare": "report",
     "report": "report",

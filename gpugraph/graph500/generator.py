@@ -53,6 +53,14 @@ class Tuples:
     def __len__(self) -> int:
         return int(self.weights.size)
 
+    def line(self, at: int, device: Device | None = None) -> tuple[int, int, float]:
+        """Return both labels and the weight of one tuple, which lie on the device if one is given."""
+        words, weight = self.edges[3 * at : 3 * at + 3], self.weights[at : at + 1]
+        if device is not None:
+            words, weight = device.download(words), device.download(weight)
+        low_u, low_v, high = (int(word) for word in words)
+        return low_u | (high & 0xFFFF) << 32, low_v | high >> 16 << 32, float(weight[0])
+
 
 def _step() -> NDArray[Any]:
     """Return the (5, 5) matrix of one step."""
@@ -109,7 +117,8 @@ def generate(scale: int, device: Device | None) -> Tuples:
     made = Tuples(device.empty(3 * count, np.uint32), device.empty(count, np.float32))
     lanes = min(max(covering_grid(device, count, BLOCK) * BLOCK, BLOCK), count).bit_length() - 1
     args = np.int32(scale), np.int32(lanes), device.upload(words), made.edges, made.weights
-    FILE.kernel(device, None, "generate")(max(1, (1 << lanes) // BLOCK), BLOCK, (np.int64(count), *args))
+    kernel = FILE.kernel(device, {"WEIGHT": "float32"}, "generate")
+    kernel(max(1, (1 << lanes) // BLOCK), BLOCK, (np.int64(count), *args))
     return made
 
 

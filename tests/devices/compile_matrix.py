@@ -23,7 +23,7 @@ from gpugraph.devices.kernels import CompiledModule, KernelUsage, compile_kernel
 from gpugraph.devices.nvrtc import compiler
 from gpugraph.errors import GpuGraphError, InputError
 from gpugraph.files import resource_dir
-from gpugraph.graph import generate
+from gpugraph.graph.generators import family
 from gpugraph.graph500 import generator
 from gpugraph.problems.registry import algorithms
 
@@ -54,7 +54,7 @@ def kernel_files() -> list[str]:
 def declared() -> dict[str, KernelFile]:
     """Return by name the kernel files of all drivers: of algorithms, and of graphs made on a device."""
     algorithms()
-    assert {generate.FILE.name, generator.FILE.name, mst_many.FILE.name} <= KernelFile.declared.keys()
+    assert {family.FILE.name, generator.FILE.name, mst_many.FILE.name} <= KernelFile.declared.keys()
     return KernelFile.declared
 
 

@@ -1,0 +1,80 @@
+"""``gpugraph graph500``: the Graph500 benchmark of shortest paths."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from gpugraph.cli.options import command, defaults, table_or_json
+from gpugraph.errors import InputError
+
+
+@command
+@click.option("--scale", type=click.IntRange(5, 30), required=True, help="log2 of the number of vertices.")
+@click.option(
+    "--device", default=defaults().device, show_default=True, metavar="DEVICE", help="auto, cuda[:i], cpu or emulated."
+)
+@click.option("--roots", type=click.IntRange(1), default=64, show_default=True, help="Searches; the rules ask for 64.")
+@click.option("--reuse", metavar="FILE", help="Read the edge list, as the reference code wrote it (REUSEFILE).")
+@click.option("--keep", metavar="FILE", help="Write the edge list for the reference code (TMPFILE).")
+@click.option("--results", metavar="FOLDER", help="Write parents (int64) and distances (float32) of each search.")
+@click.option("--save", metavar="FILE.jsonl", help="Append the record to a file.")
+@table_or_json
+def graph500(
+    scale: int,
+    device: str,
+    roots: int,
+    reuse: str | None,
+    keep: str | None,
+    results: str | None,
+    save: str | None,
+    style: str,
+    quiet: bool,
+) -> None:
+    """Run Graph500's shortest paths (kernels 1 and 3) by its rules, every search validated.
+
+    The results have the names that the reference code prints. If a search breaks a rule, the first counter-example is
+    shown and no results. `gpugraph help graph500` describes the rules and the phases.
+
+    Example:
+      gpugraph graph500 --scale 16
+    """
+    from gpugraph.cli.output import Progress, check_destination, show, tell
+    from gpugraph.devices.discovery import select_device
+    from gpugraph.graph500.benchmark import ROOTS, run
+    from gpugraph.graph500.generator import weights_file
+    from gpugraph.graph500.record import record_of
+    from gpugraph.measure.record import EMULATED
+
+    if keep is not None and keep == reuse:
+        raise InputError("is given to be read and to be written", where=keep, remedy="leave out --keep")
+    for path in () if keep is None else (keep, str(weights_file(Path(keep)))):
+        check_destination(path)
+    if results is not None and not Path(results).is_dir():
+        raise InputError("is no folder", where=results, remedy="make it first, or name another one")
+    if save is not None:
+        check_destination(save, append=True)
+    with Progress(quiet=quiet) as progress:
+        progress("opening the device")
+        opened, notice = select_device(device)
+        tell([notice] if notice else [], quiet=quiet)
+        try:
+            folders = {"reuse": reuse, "keep": keep, "results": results}
+            paths = {name: None if path is None else Path(path) for name, path in folders.items()}
+            done = run(scale, opened, roots=roots, report=progress, **paths)
+            record = record_of(done, opened)
+        finally:
+            opened.close()
+    notices = [EMULATED] if opened.kind == "emulated" else []
+    if len(done.roots) != ROOTS:
+        notices.append(f"Graph500's rules ask for {ROOTS} searches, these are {len(done.roots)}")
+    tell(notices, quiet=quiet)
+    if save is not None:
+        from gpugraph.bench.store import append_record
+
+        append_record(record, save)
+    if style == "json":
+        show(record.to_json(indent=2))
+    else:
+        show(done.text(rates=opened.kind != "emulated"))

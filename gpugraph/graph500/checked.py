@@ -1,0 +1,115 @@
+"""What a run of Graph500's shortest paths gives, wherever it ran: the result of a search, and what a check found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+RULES = ("RANGE", "UNLIKE", "ROOT", "CYCLE", "SPLIT", "TOO_FAR", "UNCONFIRMED")
+"""The rules in the order in which they are checked."""
+
+OF_TUPLES = ("SPLIT", "TOO_FAR")
+"""A counter-example to these is a tuple of the input, to the others a vertex."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What the validation of one search found.
+
+    Attributes:
+        tuples: the input's tuples in the root's component, loops and duplicates counted; of no meaning with a fault.
+        fault: the first counter-example in words, or None where every rule holds.
+    """
+
+    tuples: int
+    fault: str | None
+
+
+class Machine(Protocol):
+    """Where the benchmark runs: the tuple list in, searches and their validation out.
+
+    Attributes:
+        vertices: n, from the largest label; known once the rows are made.
+        arcs: arcs of the rows.
+    """
+
+    vertices: int
+    arcs: int
+
+    def construct(self) -> None:
+        """Make the rows, and all that searches need: kernel 1.
+
+        Raises:
+            InputError: a tuple has a label beyond 31 bits, or a weight outside [0, 1].
+            OutOfMemory: there is no room for the rows.
+        """
+        ...
+
+    def degree(self, vertex: int) -> int:
+        """Return how many arcs a vertex has, loops left out; 0 for a label that no tuple has."""
+        ...
+
+    def search(self, root: int) -> None:
+        """Find distances and parents from a root, and return once they are in memory: kernel 3."""
+        ...
+
+    def validate(self, root: int) -> Found:
+        """Check what the last search, from ``root``, left in memory against the input's tuples."""
+        ...
+
+    def result(self) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+        """Return parents (n,) and distances (n,) of the last search on the host, −1 where not reached."""
+        ...
+
+    def peak_bytes(self) -> int | None:
+        """Return the most bytes of device memory in use so far, or None where there is no such memory."""
+        ...
+
+
+def fault_in_words(
+    firsts: dict[str, int | None],
+    root: int,
+    vertex: Callable[[int], tuple[int, float]],
+    line: Callable[[int], tuple[int, int, float]],
+) -> str | None:
+    """Return the first rule that is broken, with its counter-example, or None.
+
+    Args:
+        firsts: by rule, the first vertex or tuple that breaks it, or None.
+        root: of the search.
+        vertex: gives a vertex's parent and distance.
+        line: gives a tuple of the input.
+    """
+    rule = next((name for name in RULES if firsts.get(name) is not None), None)
+    if rule is None:
+        return None
+    at = firsts[rule]
+    assert at is not None
+    if rule in OF_TUPLES:
+        u, v, w = line(at)
+        ends = " and ".join(f"vertex {x} at distance {vertex(x)[1]:.9g}" for x in (u, v))
+        what = (
+            f"joins {ends}, of which one is reached and one is not"
+            if rule == "SPLIT"
+            else f"of weight {w:.9g} joins {ends}, which differ by more"
+        )
+        return f"tuple {at} {what}"
+    parent, distance = vertex(at)
+    reasons = {
+        "RANGE": "one of which is out of range",
+        "UNLIKE": "which do not agree on whether it is reached",
+        "ROOT": f"but is the root {root}",
+        "CYCLE": "and its parents lead round a cycle, not to the root",
+        "UNCONFIRMED": "which no tuple of the input confirms",
+    }
+    return f"vertex {at} has parent {parent} and distance {distance:.9g}, {reasons[rule]}"
+
+
+def bad_tuple(at: int, line: tuple[int, int, float]) -> str:
+    """Return in words what is wrong with a tuple that kernel 1 refused."""
+    u, v, w = line
+    return f"tuple {at} joins {u} and {v} with weight {w:.9g}: labels have to be below 2^31 - 2, weights in [0, 1]"

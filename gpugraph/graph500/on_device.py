@@ -1,0 +1,190 @@
+"""Graph500 on a device: kernel 1, kernel 3 and the validation (``cuda_kernels/graph500.cu``).
+
+Kernel 1 counts the arcs of each vertex, adds the counts up and lets every arc take its place, with no sort: 16 bytes of
+a tuple are read twice, and 8 bytes of an arc are written.  The counters of all vertices would not stay in the cache
+together, where an atomic is several times as fast, so both passes go over the tuples once for each range of vertices.
+
+Kernel 3 is delta-stepping and one pass for the parents, which reads 4 bytes of each arc and gathers few distances.  To
+carry parents in the search would make every distance word 8 bytes wide, and gathering those is what a search takes
+most of its time for.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpugraph.clock import NullClock
+from gpugraph.devices.base import Array, Device, covering_grid
+from gpugraph.errors import GpuGraphError, InputError
+from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.device_rows import DeviceRows
+from gpugraph.graph.view import MAX_NARROW_ARCS, GraphView, make_resident
+from gpugraph.graph500.checked import RULES, Found, bad_tuple, fault_in_words
+from gpugraph.graph500.generator import BLOCK, FILE, Tuples
+from gpugraph.problems.registry import find_algorithm
+
+NOTHING = 2**64 - 1
+WINDOW = 32 << 20
+"""Bytes of counters that a pass of kernel 1 works on: they stay in a GPU's second-level cache."""
+
+
+def index_bits_for(tuples: int) -> int:
+    """Return the width of an arc's position among the arcs of so many tuples: 32 or 64."""
+    return 32 if 2 * tuples < MAX_NARROW_ARCS else 64
+
+
+class DeviceMachine:
+    """The benchmark on a device that holds the tuples; see ``Machine``.
+
+    Args:
+        tuples: the edge list, on the device.
+        device: where.
+        index_bits: of an arc's position; None for what so many tuples need.
+    """
+
+    def __init__(self, tuples: Tuples, device: Device, index_bits: int | None = None):
+        self.tuples, self.device = tuples, device
+        self.bits = index_bits or index_bits_for(len(tuples))
+        self.kernels = FILE.kernels(device, {"INDEX_BITS": self.bits, "WEIGHT": "float32"}, without=("generate",))
+        self.algorithm = find_algorithm("sssp", "delta-stepping", device.kind)
+        self.vertices = self.arcs = 0
+        self.rows: DeviceRows
+        self.state: Any
+        self.distance: Array
+        self.parent: Array
+        self.waiting: Array
+
+    def _launch(self, name: str, threads: int, *args: Any) -> None:
+        self.kernels[name](covering_grid(self.device, threads, BLOCK), BLOCK, args)
+
+    def construct(self) -> None:
+        """Make the rows and the state of searches; see ``Machine``."""
+        device, count = self.device, np.int64(len(self.tuples))
+        lists = count, self.tuples.edges, self.tuples.weights
+        found = device.upload(np.array([0, NOTHING], np.uint64))
+        self._launch("survey", len(self.tuples), *lists, found)
+        largest, first_bad = device.download(found).tolist()
+        if first_bad != NOTHING:
+            remedy = "give the edge list of a Graph500 generator"
+            raise InputError(bad_tuple(first_bad, self._line(first_bad)), where="the edge list", remedy=remedy)
+        n = largest + 1
+        dtype = np.dtype(f"int{self.bits}")
+        device.require(n * (dtype.itemsize + 12))
+        starts = device.full(n + 2, 0, dtype)
+        step = max(1, WINDOW // dtype.itemsize)
+        ranges = [(np.uint32(first), np.uint32(min(first + step, n))) for first in range(0, n, step)]
+        for part in ranges:
+            self._launch("count", len(self.tuples), count, self.tuples.edges, *part, starts)
+        arcs = self._add_up(starts)
+        device.require(8 * arcs)
+        targets, weights = device.empty(arcs, np.int32), device.empty(arcs, np.float32)
+        for part in ranges:
+            self._launch("place", len(self.tuples), *lists, *part, starts, targets, weights)
+        self.vertices, self.arcs = n, arcs
+        self.rows = DeviceRows(device, starts[: n + 1], targets, weights, _not_on_host)
+        graph = CSRGraph.lying_on(self.rows, directed=False, name="graph500", source="graph500")
+        view, _, _ = make_resident(GraphView.of(graph, index_bits=self.bits), device)
+        self.state = self.algorithm.prepare(view, device)
+        self.parent, self.waiting = device.empty(n, np.int32), device.empty(n, np.int32)
+        device.synchronize()
+
+    def _add_up(self, starts: Array) -> int:
+        """Replace words by their running sums; return the last."""
+        device, size = self.device, int(starts.size)
+        tiles = -(-size // FILE["TILE"])
+        sums = device.empty(tiles, np.int64)
+        self.kernels["tile_sums"](tiles, FILE["BLOCK"], (np.int64(size), starts, sums))
+        ends = np.cumsum(device.download(sums))
+        before = device.upload(np.concatenate([[0], ends[:-1]]).astype(np.int64))
+        self.kernels["running_sums"](tiles, FILE["BLOCK"], (np.int64(size), before, starts))
+        return int(ends[-1])
+
+    def degree(self, vertex: int) -> int:
+        """Return the arcs of a vertex; see ``Machine``."""
+        if vertex >= self.vertices:
+            return 0
+        first, last = self.device.download(self.rows.offsets[vertex : vertex + 2]).tolist()
+        return int(last - first)
+
+    def _graph(self) -> tuple[Any, ...]:
+        rows = self.rows
+        sizes = np.int32(self.vertices), rows.index_dtype.type(self.arcs)
+        return (*sizes, rows.offsets, rows.targets, rows.weights)
+
+    def search(self, root: int) -> None:
+        """Find distances and parents; see ``Machine``."""
+        device, n = self.device, self.vertices
+        words = self.algorithm.run(self.state, NullClock(), root)
+        self.distance = words.view(np.float32)
+        device.fill(self.parent, FILE["NONE"])
+        device.fill(self.parent[root : root + 1], root)
+        nearest = device.full(1, np.array(np.inf, np.float32).view(np.uint32)[()], np.uint32)
+        size, _, *rows = self._graph()
+        self._launch("first_hub", n, size, rows[0], self.distance, nearest)
+        self._launch("push", n, size, *rows, self.distance, nearest, self.parent)
+        threads = -(-self.arcs // FILE["SIDE"])
+        self._launch("tight", threads, *self._graph(), self.distance, nearest, self.parent)
+        left = device.full(1, 0, np.uint32)
+        self._launch("settle", n, np.int32(n), self.distance, self.parent, self.waiting, left)
+        waiting = missing = int(device.read(left))  # waits for all that was launched
+        while missing:
+            device.fill(left, 0)
+            where = (np.int64(waiting), self.waiting, *rows, self.distance, self.parent, left)
+            self._launch("hang", FILE["WARP"] * waiting, *where)
+            before, missing = missing, int(device.read(left))
+            if missing == before:
+                break  # the validation will say so
+
+    def validate(self, root: int) -> Found:
+        """Check the last search; see ``Machine``."""
+        device, n = self.device, self.vertices
+        device.require(13 * n)
+        found = device.upload(np.array([*(NOTHING for _ in RULES), 0], np.uint64))
+        pairs, jump = device.empty(n, np.uint64), device.empty(n, np.int32)
+        confirmed = device.empty(n, np.uint8)
+        size = np.int32(n), np.int32(root)
+        self._launch("check_vertices", n, *size, self.distance, self.parent, pairs, jump, confirmed, found)
+        firsts = self._firsts(found)
+        if firsts["RANGE"] is None:
+            firsts["CYCLE"] = self._off_the_root(size, jump)
+        if not any(first is not None for first in firsts.values()):
+            lists = np.int64(len(self.tuples)), self.tuples.edges, self.tuples.weights
+            self._launch("check_tuples", len(self.tuples), *lists, pairs, confirmed, found)
+            self._launch("check_confirmed", n, np.int32(n), confirmed, found)
+            firsts = self._firsts(found)
+        return Found(int(device.read(found, FILE["TUPLES"])), fault_in_words(firsts, root, self._vertex, self._line))
+
+    def _firsts(self, found: Array) -> dict[str, int | None]:
+        words = self.device.download(found).tolist()
+        return {rule: None if words[FILE[rule]] == NOTHING else words[FILE[rule]] for rule in RULES}
+
+    def _off_the_root(self, size: tuple[Any, ...], jump: Array) -> int | None:
+        """Return the first vertex whose parents do not lead to the root, or None."""
+        for _ in range(self.vertices.bit_length() + 1):
+            lowest = self.device.full(1, NOTHING, np.uint64)
+            self._launch("climb", self.vertices, *size, jump, lowest)
+            left = int(self.device.read(lowest))
+            if left == NOTHING:
+                return None
+        return left
+
+    def _vertex(self, v: int) -> tuple[int, float]:
+        return int(self.device.read(self.parent, v)), float(self.device.read(self.distance, v))
+
+    def _line(self, at: int) -> tuple[int, int, float]:
+        return self.tuples.line(at, self.device)
+
+    def result(self) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+        """Return parents and distances; see ``Machine``."""
+        return self.device.download(self.parent), self.device.download(self.distance)
+
+    def peak_bytes(self) -> int | None:
+        """Return the peak of the device's memory; see ``Machine``."""
+        return self.device.peak_bytes()
+
+
+def _not_on_host() -> Any:
+    raise GpuGraphError("the rows of Graph500 exist on the device alone", remedy="please report it")

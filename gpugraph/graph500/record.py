@@ -1,0 +1,72 @@
+"""The record of a run of Graph500: one of shortest paths, with the reference's figures beside ours."""
+
+from __future__ import annotations
+
+import datetime
+import time
+from typing import Any
+
+from gpugraph.clock import process_began
+from gpugraph.graph500.benchmark import Run
+from gpugraph.graph500.generator import EDGE_FACTOR
+from gpugraph.measure.instruments import environment
+from gpugraph.measure.record import Record
+from gpugraph.measure.record_shape import SCHEMA, jsonable
+from gpugraph.measure.statistics import harmonic_mean, median, mteps
+from gpugraph.problems.registry import find_algorithm
+
+COUNTED = "tuples of the input"
+DEFINITION = (
+    "Graph500: tuples of the input in the root's component, loops and duplicates counted, over the time of kernel 3 "
+    "with parents; harmonic mean over the roots"
+)
+
+
+def record_of(run: Run, device: Any) -> Record:
+    """Return the record of a valid run on a device; on the emulated one it has no rates."""
+    algorithm = find_algorithm("sssp", "delta-stepping", device.kind)
+    emulated = device.kind == "emulated"
+    figures = {name: value for name, value in run.figures().items() if not (emulated and name.endswith("TEPS"))}
+    rates = [mteps(tuples, seconds) for tuples, seconds in zip(run.tuples, run.times_s, strict=True)]
+    total = time.perf_counter() - process_began()
+    phases = {"load": run.generation_s, "build": run.construction_s, "kernel": median(run.times_s)}
+    phases["verify"] = sum(run.validation_s)
+    phases["sampling"] = sum(run.times_s) - phases["kernel"]
+    phases["start"] = total - sum(phases.values())
+    name = f"graph500:{run.scale}"
+    sizes = {"vertices": run.vertices, "arcs": run.arcs, "edges": run.arcs // 2}
+    searches = zip(run.roots, run.times_s, run.tuples, run.validation_s, strict=True)
+    data = {
+        "schema": SCHEMA,
+        "problem": "sssp",
+        "outcome": "ok",
+        "algorithm": algorithm.name,
+        "algorithm_source": {"authors": algorithm.authors, "year": algorithm.year, "section": algorithm.section},
+        "device": device.describe(),
+        "graph": {"name": name, "source": name, **sizes, "directed": False, "weight_dtype": "float32", "digest": None},
+        "parameters": {"scale": run.scale, "edgefactor": EDGE_FACTOR, "preparations": [], "repeat": 1, "warmup": 1},
+        "phases_s": {**phases, "total": total},
+        "samples_s": {"kernel": run.times_s, "h2d": [], "d2h": []},
+        "peak_device_bytes": run.peak_bytes,
+        "mteps": {
+            "kernel": None if emulated else harmonic_mean(rates),
+            "end_to_end": None,
+            "counted": COUNTED,
+            "count": run.tuples,
+            "definition": DEFINITION,
+        },
+        "result": {"source": run.roots[0], "sources": len(run.roots)},
+        "per_source": [
+            {"source": root, "kernel_s": seconds, "tuples": tuples, "validation_s": check}
+            for root, seconds, tuples, check in searches
+        ],
+        "verification": {
+            "status": "passed",
+            "method": "certificate",
+            "detail": f"distances and parents of {len(run.roots)} searches keep all rules of Graph500",
+        },
+        "graph500": figures,
+        "environment": environment(),
+        "time": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+    }
+    return Record.of(jsonable(data))
