@@ -27,6 +27,7 @@ from gpugraph.graph.spec import parse_spec
 from gpugraph.graph.symmetrize import symmetrize
 from gpugraph.graph.view import GraphView, make_resident
 from gpugraph.graph500 import generator as graph500
+from gpugraph.graph500.on_device import DeviceMachine
 from gpugraph.problems.components import boruvka_distributed
 from gpugraph.problems.components.labels import Components
 from gpugraph.problems.components.verify import Trees
@@ -211,10 +212,16 @@ def check_graphs(device: Device) -> None:
 
 
 def check_graph500(device: Device) -> None:
-    """Make Graph500's edge list."""
+    """Make Graph500's edge list, its rows, and searches, one of which hangs vertices on equally far ones."""
     made, right = graph500.generate(7, device), graph500.generate(7, None)
     np.testing.assert_array_equal(made.edges, right.edges)
     np.testing.assert_array_equal(made.weights, right.weights)
+    zeros = graph500.Tuples(np.array([0, 1, 0, 1, 2, 0, 0, 2, 0], np.uint32), np.zeros(3, np.float32))
+    for tuples in (made, zeros):
+        machine = DeviceMachine(tuples, device)
+        machine.construct()
+        machine.search(2)
+        assert machine.validate(2).fault is None
 
 
 def check_texts(device: Device) -> None:
