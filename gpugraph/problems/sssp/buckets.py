@@ -10,24 +10,11 @@ only do some work in vain.  The search is over when nobody has anything.
 What lies beyond a thread's last bucket waits in one more; when all before it are empty, its window begins anew at the
 least distance that waits there.  If the pool runs dry, pairs are dropped, all threads meet, and the distances
 themselves, all read once, tell what waits: memory stays O(n + threads).
-
-Shared arrays (names used throughout):
-    distance:  (n,) tentative distances: uint32, uint64, float32 or float64.
-    leasts:    (threads,) of distance's dtype, the least distance that waits at a thread; at the end the greatest of its
-               share of the vertices.
-    heads:     (threads, COLUMNS) int32, the newest block of each bucket, or −1; column BINS lies beyond the others.
-    counts:    (threads, COLUMNS) int64, the pairs in it: only the newest block is not full.
-    vertices:  (blocks, BLOCK) and away: (blocks, BLOCK), the pairs; following: (blocks,) int32, the next of a chain.
-    filled:    (blocks,) int32, of a block in a queue the pairs in it; of a part of a row, −1 − which: it has one pair.
-    queues:    (threads, QUEUE) int32, blocks that all may take, in the order of their coming.
-    ends:      (threads · 2 · STRIDE,) int64, how many were taken from a queue, and a cache line on how many came.
-    fronts:    (threads · STRIDE,) float64, where the bucket begins that a thread works on; infinity if there is none.
-    own:       (threads, 32) int64, what a thread keeps, and tells at the end; see the constants below.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,48 +54,90 @@ HUB, PIECE = 1 << 12, 1 << 11
 # Counters of ``control``.
 POOL, LOST, IDLE, END = (COUNTERS + i * STRIDE for i in range(4))
 
-# Columns of ``own``.
+# Columns of ``thread_state``.
 FREE, RELAXED, ROUNDS, IN_STEPS, IN_WINDOW = range(5)
+
+
+class Search(NamedTuple):
+    """What the threads of a search share.
+
+    Attributes:
+        offsets, targets, weights: the graph's rows (``arcs.Arcs``).
+        none: the distance of a vertex that is not reached, the greatest of its dtype.
+        delta: the width of a bucket at first.
+        distance: (n,) tentative distances: uint32, uint64, float32 or float64.
+        least_pending: (threads,) of distance's dtype, the least distance that waits at a thread; at the end the
+            greatest of its share of the vertices.
+        heads: (threads, COLUMNS) int32, the newest block of each bucket, or −1; column BINS lies beyond the others.
+        counts: (threads, COLUMNS) int64, the entries in it: only the newest block is not full.
+        vertices, entry_distance: (blocks, BLOCK), the entries: a vertex and its distance when it was put there.
+        following: (blocks,) int32, the next block of a chain.
+        filled: (blocks,) int32, of a block in a queue its entries; of a part of a row, −1 − which: it has one entry.
+        queues: (threads, QUEUE) int32, blocks that all may take, in the order of their coming.
+        ends: (threads · 2 · STRIDE,) int64, how many were taken from a queue, and a cache line on how many came.
+        front_distance: (threads · STRIDE,) float64, where the bucket begins that a thread works on; infinity if none.
+        thread_state: (threads, 32) int64, what a thread keeps, and reports at the end: see the constants above.
+    """
+
+    offsets: Array
+    targets: Array
+    weights: Array
+    none: Any
+    delta: float
+    distance: Array
+    least_pending: Array
+    heads: Array
+    counts: Array
+    vertices: Array
+    entry_distance: Array
+    following: Array
+    filled: Array
+    queues: Array
+    ends: Array
+    front_distance: Array
+    thread_state: Array
 
 
 # ------------------------------------------------------------------ blocks
 
 
 @plain_njit
-def new_block(following: Any, control: Any, own: Any, rank: int) -> Any:
+def new_block(s: Any, me: Any) -> Any:
     """Return a block for the thread; none, −1, where the pool is dry."""
-    block = own[rank, FREE]
+    control, rank, _ = me
+    block = s.thread_state[rank, FREE]
     if block >= 0:
-        own[rank, FREE] = following[block]
+        s.thread_state[rank, FREE] = s.following[block]
         return block
     block = fetch_add(control, POOL, 1)
-    return block if block < len(following) else np.int64(-1)
+    return block if block < len(s.following) else np.int64(-1)
 
 
 @plain_njit
-def give_back(block: Any, following: Any, own: Any, rank: int) -> None:
+def give_back(s: Any, me: Any, block: Any) -> None:
     """Let the thread use a block again."""
-    following[block] = own[rank, FREE]
-    own[rank, FREE] = block
+    rank = me[1]
+    s.following[block] = s.thread_state[rank, FREE]
+    s.thread_state[rank, FREE] = block
 
 
 @plain_njit
-def push(heads: Any, counts: Any, vertices: Any, away: Any, following: Any, control: Any, own: Any, rank: int,
-          leasts: Any, bucket: Any, v: Any, far: Any) -> None:  # fmt: skip
+def push(s: Any, me: Any, bucket: Any, v: Any, far: Any) -> None:
     """Put a pair into one of the thread's buckets; where the pool is dry, tell all that it is lost."""
-    at = counts[rank, bucket] & (BLOCK - 1)
+    control, rank, _ = me
+    at = s.counts[rank, bucket] & (BLOCK - 1)
     if at == 0:
-        block = new_block(following, control, own, rank)
+        block = new_block(s, me)
         if block < 0:
             control[LOST] = 1
-            leasts[rank] = min(leasts[rank], far)
+            s.least_pending[rank] = min(s.least_pending[rank], far)
             return
-        following[block] = heads[rank, bucket]
-        heads[rank, bucket] = block
-    block = heads[rank, bucket]
-    vertices[block, at] = v
-    away[block, at] = far
-    counts[rank, bucket] += 1
+        s.following[block] = s.heads[rank, bucket]
+        s.heads[rank, bucket] = block
+    block = s.heads[rank, bucket]
+    s.vertices[block, at] = v
+    s.entry_distance[block, at] = far
+    s.counts[rank, bucket] += 1
 
 
 @plain_njit
@@ -124,78 +153,80 @@ def bucket_of(far: Any, start: Any, scale: float) -> Any:
 
 
 @plain_njit
-def lay_out(queues: Any, ends: Any, rank: int, block: Any) -> bool:
+def lay_out(s: Any, me: Any, block: Any) -> bool:
     """Lay a block at the end of the thread's queue; False where that is full."""
+    rank = me[1]
     end = 2 * STRIDE * rank
-    came = ends[end + STRIDE]
-    if came - load_now(ends, end) >= QUEUE:
+    came = s.ends[end + STRIDE]
+    if came - load_now(s.ends, end) >= QUEUE:
         return False
-    queues[rank, came & (QUEUE - 1)] = block
-    fetch_add(ends, end + STRIDE, 1)
+    s.queues[rank, came & (QUEUE - 1)] = block
+    fetch_add(s.ends, end + STRIDE, 1)
     return True
 
 
 @plain_njit
-def has_some(ends: Any, owner: int) -> bool:
+def has_some(s: Any, owner: int) -> bool:
     """Tell whether there are blocks in a thread's queue."""
     end = 2 * STRIDE * owner
-    return bool(load_now(ends, end) < load_now(ends, end + STRIDE))
+    return bool(load_now(s.ends, end) < load_now(s.ends, end + STRIDE))
 
 
 @plain_njit
-def take(queues: Any, ends: Any, owner: int) -> Any:
+def take(s: Any, owner: int) -> Any:
     """Take the first block of a thread's queue, or −1."""
     end = 2 * STRIDE * owner
     while True:
-        taken = load_now(ends, end)
-        if taken >= load_now(ends, end + STRIDE):
+        taken = load_now(s.ends, end)
+        if taken >= load_now(s.ends, end + STRIDE):
             return np.int64(-1)
-        block = np.int64(queues[owner, taken & (QUEUE - 1)])  # overwritten only once it is taken
-        if compare_and_swap(ends, end, taken, taken + 1) == taken:
+        block = np.int64(s.queues[owner, taken & (QUEUE - 1)])  # overwritten only once it is taken
+        if compare_and_swap(s.ends, end, taken, taken + 1) == taken:
             return block
 
 
 @plain_njit
-def take_behind(queues: Any, ends: Any, fronts: Any, rank: int, size: int, front: float) -> Any:
+def take_behind(s: Any, me: Any, front: float) -> Any:
     """Take a block of the thread that is farthest behind ``front`` and has some, or −1."""
+    _, rank, size = me
     while True:
         owner = -1
         for turn in range(1, size):
             other = (rank + turn) % size
-            theirs = load_now(fronts, STRIDE * other)
-            if theirs < front and has_some(ends, other):
+            theirs = load_now(s.front_distance, STRIDE * other)
+            if theirs < front and has_some(s, other):
                 owner, front = other, theirs
         if owner < 0:
             return np.int64(-1)
-        block = take(queues, ends, owner)
+        block = take(s, owner)
         if block >= 0:
             return block
 
 
 @plain_njit
-def _relax(control: Any, rank: int, size: int, offsets: Any, targets: Any, weights: Any, distance: Any, start: Any,
-           scale: float, heads: Any, counts: Any, vertices: Any, away: Any, following: Any, filled: Any,
-           queues: Any, ends: Any, own: Any, leasts: Any, block: Any, fill: Any, lowest: Any) -> Any:  # fmt: skip
+def _relax(s: Any, me: Any, window: Any, block: Any, fill: Any) -> Any:
     """Relax the arcs of each vertex of a block that is still as near as it says there.
 
-    Return the lowest bucket that got a pair, ``lowest`` if none is lower.
+    Return the lowest bucket that got an entry.
     """
-    relaxed = 0
+    _, rank, size = me
+    start, scale = window
+    relaxed, lowest = 0, np.int64(BINS)
     part = max(0, -1 - fill)
-    row_vertices, row_away, end = vertices[block], away[block], max(1, fill)
+    row_vertices, row_away, end = s.vertices[block], s.entry_distance[block], max(1, fill)
     for j in range(end):
         if j + 6 < end:
             ahead = row_vertices[j + 6]
-            prefetch(offsets, ahead)
-            prefetch(distance, ahead)
+            prefetch(s.offsets, ahead)
+            prefetch(s.distance, ahead)
         if j + 3 < end:
-            arc = offsets[row_vertices[j + 3]]
-            prefetch(targets, arc)
-            prefetch(weights, arc)
+            arc = s.offsets[row_vertices[j + 3]]
+            prefetch(s.targets, arc)
+            prefetch(s.weights, arc)
         u, near = row_vertices[j], row_away[j]
-        if load_now(distance, u) != near:
+        if load_now(s.distance, u) != near:
             continue
-        first, last = offsets[u], offsets[u + 1]
+        first, last = s.offsets[u], s.offsets[u + 1]
         if part > 0:
             first += part * PIECE
             last = min(last, first + PIECE)
@@ -203,43 +234,43 @@ def _relax(control: Any, rank: int, size: int, offsets: Any, targets: Any, weigh
             # The last parts are for whoever comes, as far as there is room.
             parts = (last - first + PIECE - 1) // PIECE
             while parts > 1:
-                piece = new_block(following, control, own, rank)
+                piece = new_block(s, me)
                 if piece < 0:
                     break
-                vertices[piece, 0], away[piece, 0], filled[piece] = u, near, -parts
-                if not lay_out(queues, ends, rank, piece):
-                    give_back(piece, following, own, rank)
+                s.vertices[piece, 0], s.entry_distance[piece, 0], s.filled[piece] = u, near, -parts
+                if not lay_out(s, me, piece):
+                    give_back(s, me, piece)
                     break
                 parts -= 1
             last = min(last, first + parts * PIECE)
         relaxed += last - first
         for arc in range(first, last):
-            v = targets[arc]
-            far = near + weights[arc]
+            v = s.targets[arc]
+            far = near + s.weights[arc]
             # A sum that wrapped is below its first term; one of 32 bits is made in 64, and does not.
-            if far < distance[v] and far >= near:
+            if far < s.distance[v] and far >= near:
                 if size == 1:
-                    distance[v] = far
-                elif not far < fetch_min(distance, v, far):
+                    s.distance[v] = far
+                elif not far < fetch_min(s.distance, v, far):
                     continue
                 bucket = bucket_of(far, start, scale)
                 lowest = min(lowest, bucket)
-                push(heads, counts, vertices, away, following, control, own, rank, leasts, bucket, v, far)
-    own[rank, RELAXED] += relaxed
-    give_back(block, following, own, rank)
+                push(s, me, bucket, v, far)
+    s.thread_state[rank, RELAXED] += relaxed
+    give_back(s, me, block)
     return lowest
 
 
 @plain_njit
-def _least_in(block: Any, fill: Any, distance: Any, vertices: Any, away: Any, following: Any, least: Any) -> Any:
+def _least_in(s: Any, block: Any, fill: Any, least: Any) -> Any:
     """Return the least distance in a chain of blocks, or ``least``, and how many pairs of it are good for something."""
     waiting = 0
     while block >= 0:
         for j in range(fill):
-            if distance[vertices[block, j]] == away[block, j]:
-                least = min(least, away[block, j])
+            if s.distance[s.vertices[block, j]] == s.entry_distance[block, j]:
+                least = min(least, s.entry_distance[block, j])
                 waiting += 1
-        block, fill = following[block], BLOCK
+        block, fill = s.following[block], BLOCK
     return least, waiting
 
 
@@ -255,64 +286,61 @@ def _wake(control: Any, size: int) -> bool:
 
 
 @plain_njit
-def _start_again(control: Any, rank: int, size: int, none: Any, distance: Any, leasts: Any, heads: Any, counts: Any,
-                 vertices: Any, away: Any, following: Any, filled: Any, queues: Any, ends: Any,
-                 own: Any) -> Any:  # fmt: skip
+def _start_again(s: Any, me: Any) -> Any:
     """Empty all buckets of the team, and return the least distance that waited in one, or was dropped."""
-    least = none
+    control, rank, size = me
+    least = s.none
     for bucket in range(BINS + 1):
-        fill = ((counts[rank, bucket] - 1) & (BLOCK - 1)) + 1
-        least, _ = _least_in(heads[rank, bucket], fill, distance, vertices, away, following, least)
+        fill = ((s.counts[rank, bucket] - 1) & (BLOCK - 1)) + 1
+        least, _ = _least_in(s, s.heads[rank, bucket], fill, least)
     end = 2 * STRIDE * rank
-    for i in range(ends[end], ends[end + STRIDE]):
-        block = queues[rank, i & (QUEUE - 1)]
-        for j in range(max(1, filled[block])):
-            least = min(least, away[block, j])
-    leasts[rank] = min(leasts[rank], least)
+    for i in range(s.ends[end], s.ends[end + STRIDE]):
+        block = s.queues[rank, i & (QUEUE - 1)]
+        for j in range(max(1, s.filled[block])):
+            least = min(least, s.entry_distance[block, j])
+    s.least_pending[rank] = min(s.least_pending[rank], least)
     meet(control, size)
     for t in range(size):
-        least = min(least, leasts[t])
-    heads[rank] = -1
-    counts[rank] = 0
-    own[rank, FREE] = -1
-    ends[end] = ends[end + STRIDE] = 0
+        least = min(least, s.least_pending[t])
+    s.heads[rank] = -1
+    s.counts[rank] = 0
+    s.thread_state[rank, FREE] = -1
+    s.ends[end] = s.ends[end + STRIDE] = 0
     if rank == 0:
         control[POOL] = control[IDLE] = control[LOST] = 0
     meet(control, size)
-    leasts[rank] = none
+    s.least_pending[rank] = s.none
     return least
 
 
 @plain_njit
-def search(control: Any, rank: int, size: int, offsets: Any, targets: Any, weights: Any, source: int, none: Any,
-           delta: float, distance: Any, leasts: Any, heads: Any, counts: Any,
-           vertices: Any, away: Any, following: Any, filled: Any, queues: Any, ends: Any, fronts: Any,
-           own: Any) -> None:  # fmt: skip
+def search(control: Any, rank: int, size: int, s: Search, source: int) -> None:
     """Write the distances from ``source``; ``none``, the greatest of its type, where there is no path.
 
     A bucket is at first as wide as ``delta``.  The arrays are those of the top of the file, whatever is in them.
     """
     enter(control)
     begun = cycles()
-    n = len(distance)
+    me, none = (control, rank, size), s.none
+    n = len(s.distance)
     first, last = share_of(n, rank, size)
     for v in range(first, last):
-        distance[v] = none
-    heads[rank] = -1
-    counts[rank] = 0
-    own[rank] = 0
-    own[rank, FREE] = -1
-    own[rank, ROUNDS] = 1
-    leasts[rank] = none
-    ends[2 * STRIDE * rank] = ends[2 * STRIDE * rank + STRIDE] = 0
-    fronts[STRIDE * rank] = np.inf
+        s.distance[v] = none
+    s.heads[rank] = -1
+    s.counts[rank] = 0
+    s.thread_state[rank] = 0
+    s.thread_state[rank, FREE] = -1
+    s.thread_state[rank, ROUNDS] = 1
+    s.least_pending[rank] = none
+    s.ends[2 * STRIDE * rank] = s.ends[2 * STRIDE * rank + STRIDE] = 0
+    s.front_distance[STRIDE * rank] = np.inf
     meet(control, size)
-    start, scale = distance.dtype.type(0), 1 / delta
+    start, scale = s.distance.dtype.type(0), 1 / s.delta
     came, waited, at = 0, 0, 0
     opened, found = 0, 0
     if rank == 0:
-        distance[source] = 0
-        push(heads, counts, vertices, away, following, control, own, rank, leasts, 0, source, start)
+        s.distance[source] = 0
+        push(s, me, 0, source, start)
     while True:
         if stopped(control) or load_now(control, LOST) != 0:
             if size == 1 or join(control, size):
@@ -321,61 +349,56 @@ def search(control: Any, rank: int, size: int, offsets: Any, targets: Any, weigh
                     release(control)
             if control[END] != 0:
                 break
-            start = _start_again(control, rank, size, none, distance, leasts, heads, counts, vertices, away, following,
-                                 filled, queues, ends, own)  # fmt: skip
+            start = _start_again(s, me)
             came, waited, at = 0, 0, 0
             for v in range(first, last):
-                far = distance[v]
+                far = s.distance[v]
                 if far != none and far >= start:
                     bucket = bucket_of(far, start, scale)
-                    push(heads, counts, vertices, away, following, control, own, rank, leasts, bucket, v, far)
+                    push(s, me, bucket, v, far)
             continue
         block = np.int64(-1)
         if size > 1:
-            block = take(queues, ends, rank)
+            block = take(s, rank)
         if block < 0:
-            while at < BINS and counts[rank, at] == 0:
+            while at < BINS and s.counts[rank, at] == 0:
                 at += 1
-            front = np.float64(start) + at / scale if at < BINS or counts[rank, BINS] > 0 else np.inf
+            front = np.float64(start) + at / scale if at < BINS or s.counts[rank, BINS] > 0 else np.inf
             if size > 1:
-                fronts[STRIDE * rank] = front
-                block = take_behind(queues, ends, fronts, rank, size, front)
+                s.front_distance[STRIDE * rank] = front
+                block = take_behind(s, me, front)
                 if block >= 0 and front == np.inf:
-                    start = away[block, 0]
+                    start = s.entry_distance[block, 0]
         if block >= 0:
-            fill = np.int64(filled[block])
-            at = _relax(control, rank, size, offsets, targets, weights, distance, start, scale, heads, counts, vertices,
-                        away, following, filled, queues, ends, own, leasts, block, fill, at)  # fmt: skip
+            fill = np.int64(s.filled[block])
+            at = min(at, _relax(s, me, (start, scale), block, fill))
         elif at < BINS:
-            block, fill = np.int64(heads[rank, at]), ((counts[rank, at] - 1) & (BLOCK - 1)) + 1
-            after = np.int64(following[block])
-            opened, found = opened + 1, found + counts[rank, at]
+            block, fill = np.int64(s.heads[rank, at]), ((s.counts[rank, at] - 1) & (BLOCK - 1)) + 1
+            after = np.int64(s.following[block])
+            opened, found = opened + 1, found + s.counts[rank, at]
             if size > 1:
                 # All others of the bucket are for whoever comes, as far as there is room.
-                left = counts[rank, at] - fill
+                left = s.counts[rank, at] - fill
                 while after >= 0:
-                    filled[after] = BLOCK
-                    behind = following[after]
-                    if not lay_out(queues, ends, rank, after):
+                    s.filled[after] = BLOCK
+                    behind = s.following[after]
+                    if not lay_out(s, me, after):
                         break
                     left -= BLOCK
                     after = behind
-                heads[rank, at], counts[rank, at] = after, left
-                at = _relax(control, rank, size, offsets, targets, weights, distance, start, scale, heads, counts,
-                            vertices, away, following, filled, queues, ends, own, leasts, block, fill, at)  # fmt: skip
+                s.heads[rank, at], s.counts[rank, at] = after, left
+                at = min(at, _relax(s, me, (start, scale), block, fill))
             else:
                 # The whole bucket at once, so that what falls back into it waits for its turn.
-                heads[rank, at], counts[rank, at] = -1, 0
+                s.heads[rank, at], s.counts[rank, at] = -1, 0
                 while block >= 0:
-                    after = np.int64(following[block])
-                    at = _relax(control, rank, size, offsets, targets, weights, distance, start, scale, heads,
-                                counts, vertices, away, following, filled, queues, ends, own, leasts, block, fill,
-                                at)  # fmt: skip
+                    after = np.int64(s.following[block])
+                    at = min(at, _relax(s, me, (start, scale), block, fill))
                     block, fill = after, np.int64(BLOCK)
-        elif counts[rank, BINS] > 0:
+        elif s.counts[rank, BINS] > 0:
             moving = cycles()
-            block, fill = heads[rank, BINS], ((counts[rank, BINS] - 1) & (BLOCK - 1)) + 1
-            least, waiting = _least_in(block, fill, distance, vertices, away, following, none)
+            block, fill = s.heads[rank, BINS], ((s.counts[rank, BINS] - 1) & (BLOCK - 1)) + 1
+            least, waiting = _least_in(s, block, fill, none)
             start = least if waiting > 0 else start
             # Each move is paid for by the vertices that it brings in, whatever the weights are; and each bucket that is
             # opened, which costs a look at what all others have, by the pairs in it.
@@ -383,19 +406,19 @@ def search(control: Any, rank: int, size: int, offsets: Any, targets: Any, weigh
                 scale *= 0.5
             opened, found = 0, 0
             came, waited, at = 0, waiting, 0
-            heads[rank, BINS], counts[rank, BINS] = -1, 0
+            s.heads[rank, BINS], s.counts[rank, BINS] = -1, 0
             while block >= 0:
                 for j in range(fill):
-                    v, far = vertices[block, j], away[block, j]
-                    if distance[v] == far:
+                    v, far = s.vertices[block, j], s.entry_distance[block, j]
+                    if s.distance[v] == far:
                         bucket = bucket_of(far, start, scale)
                         came += bucket < BINS
-                        push(heads, counts, vertices, away, following, control, own, rank, leasts, bucket, v, far)
-                after = np.int64(following[block])
-                give_back(block, following, own, rank)
+                        push(s, me, bucket, v, far)
+                after = np.int64(s.following[block])
+                give_back(s, me, block)
                 block, fill = after, np.int64(BLOCK)
-            own[rank, ROUNDS] += 1
-            own[rank, IN_WINDOW] += cycles() - moving
+            s.thread_state[rank, ROUNDS] += 1
+            s.thread_state[rank, IN_WINDOW] += cycles() - moving
         elif size == 1:
             break
         else:
@@ -404,7 +427,7 @@ def search(control: Any, rank: int, size: int, offsets: Any, targets: Any, weigh
             while load_now(control, IDLE) < size and load_now(control, LOST) == 0 and not stopped(control):
                 some = False
                 for other in range(size):
-                    some |= has_some(ends, other)
+                    some |= has_some(s, other)
                 if some:
                     break
                 looks = look_again(looks)
@@ -412,8 +435,8 @@ def search(control: Any, rank: int, size: int, offsets: Any, targets: Any, weigh
                 break
     farthest = start - start
     for v in range(first, last):
-        if distance[v] != none:
-            farthest = max(farthest, distance[v])
-    leasts[rank] = farthest
-    own[rank, IN_STEPS] = cycles() - begun - own[rank, IN_WINDOW]
+        if s.distance[v] != none:
+            farthest = max(farthest, s.distance[v])
+    s.least_pending[rank] = farthest
+    s.thread_state[rank, IN_STEPS] = cycles() - begun - s.thread_state[rank, IN_WINDOW]
     leave(control, size)

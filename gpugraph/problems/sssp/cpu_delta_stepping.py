@@ -42,7 +42,7 @@ from gpugraph.problems.sssp.distances import (
 from gpugraph.team import STRIDE, add_phases, run_team, team_size
 
 _SAMPLE = 1 << 14
-_OWN_COLUMNS = 32
+_STATE_COLUMNS = 32
 
 
 @dataclass(eq=False)
@@ -62,14 +62,14 @@ class State:
     arcs: Arcs
     heaviest: int
     delta: float
-    arrays: dict[np.dtype[Any], dict[str, NDArray[Any]]]
+    arrays: dict[np.dtype[Any], buckets.Search]
     size: int
 
-    def arrays_for(self, dtype: np.dtype[Any]) -> dict[str, NDArray[Any]]:
+    def arrays_for(self, dtype: np.dtype[Any]) -> buckets.Search:
         """Return the arrays for distances of a dtype."""
         if dtype not in self.arrays:
             self.arrays.clear()
-            self.arrays[dtype] = _arrays(self.arcs, dtype, self.size)
+            self.arrays[dtype] = _shared(self, dtype)
         return self.arrays[dtype]
 
 
@@ -98,23 +98,29 @@ def _narrow(state: State) -> np.dtype[Any]:
     return np.dtype(np.uint32) if wide.kind == "u" and state.heaviest < 2**28 else wide
 
 
-def _arrays(arcs: Arcs, dtype: np.dtype[Any], size: int) -> dict[str, NDArray[Any]]:
-    n, index = arcs.vertices, arcs.targets.dtype
-    blocks = 2 * n // buckets.BLOCK + size * (buckets.BINS + 2) + 2
-    return {
-        "distance": np.empty(n, dtype),
-        "leasts": np.empty(size, dtype),
-        "heads": np.empty((size, buckets.COLUMNS), np.int32),
-        "counts": np.empty((size, buckets.COLUMNS), np.int64),
-        "vertices": np.empty((blocks, buckets.BLOCK), index),
-        "away": np.empty((blocks, buckets.BLOCK), dtype),
-        "following": np.empty(blocks, np.int32),
-        "filled": np.empty(blocks, np.int32),
-        "queues": np.empty((size, buckets.QUEUE), np.int32),
-        "ends": np.empty(2 * size * STRIDE, np.int64),
-        "fronts": np.empty(size * STRIDE, np.float64),
-        "own": np.empty((size, _OWN_COLUMNS), np.int64),
-    }
+def _shared(state: State, dtype: np.dtype[Any]) -> buckets.Search:
+    """Return what the threads of a search for distances of a dtype share."""
+    arcs, size = state.arcs, state.size
+    n, blocks = arcs.vertices, 2 * arcs.vertices // buckets.BLOCK + size * (buckets.BINS + 2) + 2
+    return buckets.Search(
+        arcs.offsets,
+        arcs.targets,
+        arcs.weights,
+        none=unreached(dtype),
+        delta=min(max(state.delta, 1e-300), 1e300),  # so that the quotient of any distance is a number
+        distance=np.empty(n, dtype),
+        least_pending=np.empty(size, dtype),
+        heads=np.empty((size, buckets.COLUMNS), np.int32),
+        counts=np.empty((size, buckets.COLUMNS), np.int64),
+        vertices=np.empty((blocks, buckets.BLOCK), arcs.targets.dtype),
+        entry_distance=np.empty((blocks, buckets.BLOCK), dtype),
+        following=np.empty(blocks, np.int32),
+        filled=np.empty(blocks, np.int32),
+        queues=np.empty((size, buckets.QUEUE), np.int32),
+        ends=np.empty(2 * size * STRIDE, np.int64),
+        front_distance=np.empty(size * STRIDE, np.float64),
+        thread_state=np.empty((size, _STATE_COLUMNS), np.int64),
+    )
 
 
 def chosen_delta(arcs: Arcs) -> float:
@@ -135,25 +141,22 @@ def run(state: State, clock: NullClock, source: int) -> NDArray[Any]:
     dtype = _narrow(state)
     distance = _search(state, clock, source, dtype)
     if dtype == np.uint32:
-        farthest = state.arrays_for(dtype)["leasts"].max()
+        farthest = state.arrays_for(dtype).least_pending.max()
         if int(farthest) + state.heaviest >= int(unreached(dtype)):
             distance = _search(state, clock, source, np.dtype(np.uint64))
     return distance
 
 
 def _search(state: State, clock: NullClock, source: int, dtype: np.dtype[Any]) -> NDArray[Any]:
-    arcs, arrays = state.arcs, state.arrays_for(dtype)
-    none = unreached(dtype)
-    delta = min(max(state.delta, 1e-300), 1e300)  # so that the quotient of any distance is a number
+    shared = state.arrays_for(dtype)
     start = time.perf_counter()
-    given = arcs.offsets, arcs.targets, arcs.weights, source, none, delta
-    run_team(buckets.search, *given, *arrays.values(), size=state.size)
-    own = arrays["own"]
+    run_team(buckets.search, shared, source, size=state.size)
+    own = shared.thread_state
     clock.count("rounds", int(own[:, buckets.ROUNDS].max()))
     clock.count("relaxations", int(own[:, buckets.RELAXED].sum()))
     spent = own[0, [buckets.IN_STEPS, buckets.IN_WINDOW]]
     add_phases(clock, ("relax", "move_window"), spent, time.perf_counter() - start)
-    return arrays["distance"]
+    return shared.distance
 
 
 def finish(state: State, raw: NDArray[Any], source: int) -> Distances:
