@@ -45,13 +45,10 @@ _PHASES = ("find_min", "remove_cycles", "merge_trees", "filter")
 
 @dataclass(eq=False)
 class State:
-    """What a run needs, allocated once; ``arrays`` are those of ``cpu_boruvka_steps.py``, in its order."""
+    """What a run needs, allocated once."""
 
     view: GraphView
-    words: NDArray[Any]
-    sign: Any
-    below_sign: Any
-    arrays: tuple[NDArray[Any], ...]
+    shared: steps.Shared
     size: int
 
 
@@ -72,44 +69,46 @@ def prepare(view: GraphView, device: Any, *, size: int | None = None) -> State:
         )
     words, sign, real = weight_words(graph.weights)
     narrow = words.dtype.type
-    arrays = (
-        np.empty(n, np.int64),  # forest
-        np.empty(n, index),  # label
-        np.empty(n, index),  # up
-        np.empty(n, np.int64),  # best
-        np.empty((2, n), index),  # alive
+    shared = steps.Shared(
+        graph.offsets,
+        graph.targets,
+        words,
+        sign=narrow(sign),
+        below_sign=narrow(sign - np.uint64(1)) if real else narrow(0),
+        forest=np.empty(n, np.int64),
+        label=np.empty(n, index),
+        up=np.empty(n, index),
+        best=np.empty(n, np.int64),
+        alive=np.empty((2, n), index),
         # Room for every edge: pages that are never written cost nothing.
-        np.empty(slots, index),  # tail_tree
-        np.empty(slots, index),  # head_tree
-        np.empty(slots, words.dtype),  # key
-        np.empty(slots, np.int64),  # edge
-        np.empty(slots // steps.BLOCK, np.int64),  # filled
-        np.zeros((size, steps.COLUMNS), np.int64),  # own
+        tail_tree=np.empty(slots, index),
+        head_tree=np.empty(slots, index),
+        key=np.empty(slots, words.dtype),
+        edge=np.empty(slots, np.int64),
+        filled=np.empty(slots // steps.BLOCK, np.int64),
+        thread_state=np.zeros((size, steps.COLUMNS), np.int64),
+        limit=narrow(0),
+        filtered=False,
     )
-    below_sign = narrow(sign - np.uint64(1)) if real else narrow(0)
-    return State(view, words, narrow(sign), below_sign, arrays, size)
+    return State(view, shared, size)
 
 
 def run(state: State, clock: NullClock) -> NDArray[np.int64]:
     """Return the forest as (tree_edges,) positions of arcs, one of either direction for each edge, in no order."""
-    graph = state.view.graph
     limit, filtered = _light_limit(state)
     start = time.perf_counter()
-    run_team(
-        steps.boruvka, graph.offsets, graph.targets, state.words, state.sign, state.below_sign, limit, filtered,
-        *state.arrays, size=state.size,
-    )  # fmt: skip
-    own = state.arrays[-1]
-    clock.count("rounds", int(own[0, steps.ROUNDS]))
-    add_phases(clock, _PHASES, own[0, steps.PHASES : steps.PHASES + 4], time.perf_counter() - start)
-    return state.arrays[0][: int(own[0, steps.FOREST])].copy()
+    run_team(steps.boruvka, state.shared._replace(limit=limit, filtered=filtered), size=state.size)
+    own = state.shared.thread_state[0]
+    clock.count("rounds", int(own[steps.ROUNDS]))
+    add_phases(clock, _PHASES, own[steps.PHASES : steps.PHASES + 4], time.perf_counter() - start)
+    return state.shared.forest[: int(own[steps.FOREST])].copy()
 
 
 def _light_limit(state: State) -> tuple[Any, bool]:
     """Return the greatest key of the edges that the rounds first run on, and whether that leaves any out."""
     graph = state.view.graph
     light = int(LIGHT_PER_VERTEX * graph.vertices)
-    heaviest = state.words.dtype.type(np.iinfo(state.words.dtype).max)
+    heaviest = state.shared.words.dtype.type(np.iinfo(state.shared.words.dtype).max)
     if graph.edges <= 2 * light:
         return heaviest, False
     keys = np.sort(order_keys(graph.weights[np.random.default_rng(1).integers(0, graph.arcs, _SAMPLES)]))
