@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gpugraph.clock import HostClock
 from gpugraph.errors import InputError
 from gpugraph.problems import TABLE, Column, result_column
-from gpugraph.problems.contract import Input, InputSize, Problem, Verdict, ViewSize
+from gpugraph.problems.contract import Input, InputSize, Verdict, ViewSize
 from gpugraph.problems.guest import plain_array
 from gpugraph.problems.scan import COMMAND
 from gpugraph.problems.scan.array import ArrayInput, open_array, shape_of
@@ -199,4 +199,4 @@ class Scan(ScannedFiles):
         return check_certificate(graph, result)
 
 
-PROBLEM = cast(Problem, Scan())  # whose input is no graph
+PROBLEM = Scan()  # a ``Problem`` whose input is no graph
