@@ -9,7 +9,7 @@ from gpugraph.measure.record import Record
 from gpugraph.quantities import percent
 from gpugraph.report.cells import label, ordered
 from gpugraph.report.charts.chart import DARK, LIGHT, PAGE, colors, draw, entries, paint
-from gpugraph.report.charts.curves import Point, curves, label_angle, log_axis, log_domain
+from gpugraph.report.charts.curves import Point, curves, log_axis, log_domain
 from gpugraph.report.charts.panels import panels
 from gpugraph.report.charts.rates import bandwidth, energy, roofline, speedups, strong, throughput, weak
 from gpugraph.report.charts.times import MOST, MOST_PANELS, answers, inner_shares, samples, shares, transfers
@@ -255,10 +255,6 @@ def test_axes_end_at_round_numbers():
     assert log_domain([3.0, 4800.0]) == [2.0, 5000.0]
     assert log_axis([3.0, 4800.0])["values"] == [10.0, 100.0, 1000.0]
     assert log_axis([30.0, 480.0])["values"] == [20.0, 50.0, 100.0, 200.0, 500.0]
-    assert (
-        label_angle(["a", "b"]),
-        label_angle(["a long name of a graph"] * 9 + ["another long name of a graph"]),
-    ) == (0, -30)
 
 
 def test_a_value_of_nothing_is_not_drawn_on_a_logarithmic_axis():

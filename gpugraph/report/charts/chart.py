@@ -30,6 +30,32 @@ HEIGHT = 280
 """Pixels that a plot on a page is high, if it has no rows of its own."""
 
 
+def channel(field: str, kind: str = "quantitative", **more: Any) -> Spec:
+    """Return how a channel of a layer (x, y, color, …) shows a field of its data; ``more`` as Vega-Lite names it."""
+    return {"field": field, "type": kind, **more}
+
+
+def layer(
+    mark: str, values: Sequence[Mapping[str, Any]] | None = None, look: Spec | None = None, **channels: Any
+) -> Spec:
+    """Return a layer of a figure.
+
+    Args:
+        mark: ``"line"``, ``"point"``, ``"text"``, …
+        values: its data; that of the whole figure if not given.
+        look: options of the mark.
+        channels: what its channels show; those that are None are left out.
+    """
+    shown = {name: content for name, content in channels.items() if content is not None}
+    data = {} if values is None else {"data": {"values": list(values)}}
+    return {**data, "mark": {"type": mark, **(look or {})}, "encoding": shown}
+
+
+def tooltip(titles: Mapping[str, str]) -> list[Spec]:
+    """Return the channel of what hovering shows: field → title."""
+    return [channel(field, "nominal", title=title) for field, title in titles.items()]
+
+
 def row_height(rows: int, each: int = 22) -> int:
     """Return the pixels of a plot that has a row for each name, and an axis."""
     return max(110, each * rows + 50)

@@ -12,7 +12,7 @@ from typing import Any
 
 from gpugraph.quantities import rate
 from gpugraph.report.cells import ordered
-from gpugraph.report.charts.chart import Ink, Spec
+from gpugraph.report.charts.chart import Ink, Spec, channel, layer, tooltip
 
 LOG_BEYOND = 20
 """A value whose greatest is more than this many times its least is drawn on a logarithmic scale."""
@@ -94,7 +94,7 @@ def curves(
     shown = [p for p in points if p.y > 0 or not log]
     devices = list(dict.fromkeys(p.device for p in shown))
     places: list[float] = []
-    x: Spec = {"field": "x", "type": "nominal" if names else "quantitative", "title": x_title}
+    x = channel("x", "nominal" if names else "quantitative", title=x_title)
     if names:
         x |= {"sort": best_first([(str(p.x), p.y) for p in shown]), "title": None, "axis": {"grid": True}}
     else:
@@ -103,49 +103,38 @@ def curves(
         x["scale"] = {"zero": False, "nice": False, "padding": 16, "type": "log" if log_x else "linear"}
         if not log_x:
             x["axis"] = {"values": _whole_ticks([int(place) for place in places]), "format": "d"} if whole else {}
-    y: Spec = {"field": "y", "type": "quantitative", "title": y_title + (" (log scale)" if log else "")}
+    y = channel("y", title=y_title + (" (log scale)" if log else ""))
     y["scale"] = {"type": "log", "nice": False, "domain": log_domain(positive)} if log else {"zero": True}
     y["axis"] = log_axis(positive) if log else {"format": "%" if percent else ",.6~r", "tickCount": 6}
     y["axis"] |= {"grid": True}
+    names_of = ordered(p.variant for p in shown)
+    color = channel("variant", "nominal", title=titles[0], sort=names_of, legend=SOLID)
     series: Spec = {
-        "color": {
-            "field": "variant",
-            "type": "nominal",
-            "title": titles[0],
-            "sort": ordered(p.variant for p in shown),
-            "legend": SOLID,
-        },
+        "x": x,
+        "y": y,
+        "color": color,
         "detail": [{"field": "variant"}, {"field": "device"}],
         "opacity": {"condition": {"param": "picked", "value": 1}, "value": 0.12},
     }
-    several = len(devices) > 1
-    kind = {"field": "device", "type": "nominal", "title": titles[1], "sort": None}
-    dash = {"strokeDash": {**kind, "legend": None, "scale": {"range": _DASHES}}} if several else {}
-    shape = {"shape": {**kind, "legend": SOLID, "scale": {"range": _SHAPES}}} if several else {}
-    tips = list(dict.fromkeys(title for p in shown for title in p.tip))
-    values = [{"x": p.x, "y": p.y, "variant": p.variant, "device": p.device, **_tip(p.tip, tips)} for p in shown]
+    kind = channel("device", "nominal", title=titles[1], sort=None)
+    dash = {**kind, "legend": None, "scale": {"range": _DASHES}} if len(devices) > 1 else None
+    shape = {**kind, "legend": SOLID, "scale": {"range": _SHAPES}} if len(devices) > 1 else None
+    of = [{"x": p.x, "variant": p.variant, "device": p.device} for p in shown]
+    values, tip = _with_tips([{**one, "y": p.y} for one, p in zip(of, shown, strict=True)], [p.tip for p in shown])
     ends = [
-        {"x": p.x, "y": p.low, "y2": p.high, "variant": p.variant, "device": p.device}
-        for p in shown
+        {**one, "y": p.low, "y2": p.high}
+        for one, p in zip(of, shown, strict=True)
         if p.low is not None and p.high is not None and (p.low > 0 or not log)
     ]
-    layers: list[Spec] = []
-    if level:
-        layers += _level(level)
-    lines: Spec = {"mark": {"type": "line", "strokeWidth": 2}, "encoding": {"x": x, "y": y, **series, **dash}}
+    layers = _level(level) if level else []
     if not names:
-        layers.append(lines)
+        layers.append(layer("line", None, {"strokeWidth": 2}, **series, strokeDash=dash))
     if ends:
-        rule = {"mark": {"type": "rule", "strokeWidth": 2, "clip": True}, "data": {"values": ends}}
-        layers.append({**rule, "encoding": {"x": x, "y": y, "y2": {"field": "y2"}, **series}})
-    layers.append(
-        {
-            "params": [{"name": "picked", "select": {"type": "point", "fields": ["variant"]}, "bind": "legend"}],
-            "mark": {"type": "point", "filled": True, "size": 64},
-            "encoding": {"x": x, "y": y, **series, **shape, "tooltip": _tooltip(tips)},
-        }
-    )
-    layers += _marks(papers, x, y, ink, (min(places) + max(places)) / 2 if places else 0.0)
+        layers.append(layer("rule", ends, {"strokeWidth": 2, "clip": True}, **series, y2={"field": "y2"}))
+    picked = {"name": "picked", "select": {"type": "point", "fields": ["variant"]}, "bind": "legend"}
+    marks = layer("point", None, {"filled": True, "size": 64}, **series, shape=shape, tooltip=tip)
+    layers.append({"params": [picked], **marks})
+    layers += _stated(papers, x, y, ink, (min(places) + max(places)) / 2 if places else 0.0)
     layers += _failed(failed, x, ink, {"value": 0 if names else {"expr": "height"}}, "middle" if names else "bottom")
     spec: Spec = {"data": {"values": values}, "layer": layers}
     return turned(spec) if names else spec
@@ -184,18 +173,12 @@ def _whole_ticks(places: Sequence[int]) -> list[int]:
     return list(range(distinct[0], distinct[-1] + 1, step))
 
 
-def _tip(tip: dict[str, str], titles: Sequence[str]) -> dict[str, str]:
-    return {f"t{titles.index(title)}": text for title, text in tip.items()}
-
-
-def _tooltip(titles: Sequence[str]) -> list[Spec]:
-    return [{"field": f"t{i}", "type": "nominal", "title": title} for i, title in enumerate(titles)]
-
-
-def label_angle(names: Iterable[str], room: int = 48) -> int:
-    """Return the angle at which names stand under an axis: level as long as they fit in ``room`` letters."""
-    distinct = set(names)
-    return 0 if sum(len(name) + 2 for name in distinct) <= room else -30
+def _with_tips(values: list[Spec], tips: Sequence[dict[str, str]]) -> tuple[list[Spec], list[Spec]]:
+    """Return the values with the texts that hovering shows of each, and the channel that shows them."""
+    titles = list(dict.fromkeys(title for tip in tips for title in tip))
+    for value, tip in zip(values, tips, strict=True):
+        value |= {f"t{titles.index(title)}": text for title, text in tip.items()}
+    return values, tooltip({f"t{i}": title for i, title in enumerate(titles)})
 
 
 def log_domain(values: Sequence[float]) -> list[float]:
@@ -221,70 +204,38 @@ def _step(value: float, *, up: bool) -> float:
 
 def _level(level: tuple[float, str]) -> list[Spec]:
     value, text = level
-    data = {"values": [{"y": value, "text": text}]}
-    y = {"field": "y", "type": "quantitative"}
+    data, y = [{"y": value, "text": text}], channel("y")
+    above = {"align": "left", "baseline": "bottom", "dx": 4, "dy": -3}
     return [
-        {"data": data, "mark": {"type": "rule", "strokeDash": [4, 4]}, "encoding": {"y": y}},
-        {
-            "data": data,
-            "mark": {"type": "text", "align": "left", "baseline": "bottom", "dx": 4, "dy": -3},
-            "encoding": {"y": y, "x": {"value": 0}, "text": {"field": "text"}},
-        },
+        layer("rule", data, {"strokeDash": [4, 4]}, y=y),
+        layer("text", data, above, y=y, x={"value": 0}, text={"field": "text"}),
     ]
 
 
-def _marks(marks: Sequence[Mark], x: Spec, y: Spec, ink: Ink, middle: float) -> list[Spec]:
-    """Return the layer of values that papers state, the last of each named beside it."""
+def _stated(marks: Sequence[Mark], x: Spec, y: Spec, ink: Ink, middle: float) -> list[Spec]:
+    """Return the layers of values that papers state, the last of each named beside it."""
     if not marks:
         return []
-    tips = list(dict.fromkeys(title for m in marks for title in m.tip))
-    values = [{"x": m.x, "y": m.y, **_tip(m.tip, tips)} for m in marks]
+    values, tip = _with_tips([{"x": m.x, "y": m.y} for m in marks], [m.tip for m in marks])
+    diamond = {"shape": "diamond", "size": 110, "strokeWidth": 1.5, "stroke": ink.text, "fill": ink.paper}
+    layers = [layer("point", values, diamond, x=x, y=y, tooltip=tip)]
     last = {m.text: m for m in sorted(marks, key=lambda m: str(m.x) if isinstance(m.x, str) else m.x)}
-    layers: list[Spec] = [
-        {
-            "data": {"values": values},
-            "mark": {
-                "type": "point",
-                "shape": "diamond",
-                "size": 110,
-                "strokeWidth": 1.5,
-                "stroke": ink.text,
-                "fill": ink.paper,
-            },
-            "encoding": {"x": x, "y": y, "tooltip": _tooltip(tips)},
-        }
-    ]
     for text, m in last.items():
         right = x["type"] == "quantitative" and m.x > middle
-        layers.append(
-            {
-                "data": {"values": [{"x": m.x, "y": m.y, "text": m.tip.get("stated by", text)}]},
-                "mark": {
-                    "type": "text",
-                    "limit": 170,
-                    "align": "right" if right else "left",
-                    "dx": 6 if right else -6,
-                    "dy": 16,
-                    "color": ink.text,
-                },
-                "encoding": {"x": x, "y": y, "text": {"field": "text"}},
-            }
-        )
+        beside = {"align": "right" if right else "left", "dx": 6 if right else -6}
+        named = [{"x": m.x, "y": m.y, "text": m.tip.get("stated by", text)}]
+        look = {"limit": 170, "dy": 16, "color": ink.text, **beside}
+        layers.append(layer("text", named, look, x=x, y=y, text={"field": "text"}))
     return layers
 
 
 def _failed(marks: Sequence[Mark], x: Spec, ink: Ink, foot: Spec, baseline: str) -> list[Spec]:
+    """Return the layer of cells without a value, at the foot of the figure."""
     if not marks:
         return []
-    tips = list(dict.fromkeys(title for m in marks for title in m.tip))
-    values = [{"x": m.x, "text": m.text, **_tip(m.tip, tips)} for m in marks]
-    return [
-        {
-            "data": {"values": values},
-            "mark": {"type": "text", "fontSize": 15, "color": ink.text, "baseline": baseline},
-            "encoding": {"x": x, "y": foot, "text": {"value": "×"}, "tooltip": _tooltip(tips)},
-        }
-    ]
+    values, tip = _with_tips([{"x": m.x, "text": m.text} for m in marks], [m.tip for m in marks])
+    look = {"fontSize": 15, "color": ink.text, "baseline": baseline}
+    return [layer("text", values, look, x=x, y=foot, text={"value": "×"}, tooltip=tip)]
 
 
 def listed(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -91,34 +91,52 @@ def panels(cells: Sequence[Labelled]) -> list[Panel]:
     return found
 
 
-def chart(
+def charts(
     kind: str,
-    panel: Panel,
-    points: Sequence[Point],
+    cells: Sequence[Labelled],
     ink: Ink,
+    points_of: Callable[[Panel, Labelled], Iterable[Point]],
     *,
-    y_title: str,
+    y_title: str | Callable[[str], str],
     caption: str,
     show: Callable[[float], str],
     unit: str = "",
-    failed: Sequence[Mark] = (),
-    papers: Sequence[Mark] = (),
     titles: tuple[str, str] = ("algorithm", "device"),
-    **more: Any,
-) -> Chart:
-    """Return the figure of a panel's points over its abscissa, in words and as a table besides.
+    more: Callable[[Panel, Sequence[Point]], dict[str, Any]] = lambda panel, points: {},
+) -> list[Chart]:
+    """Return a figure for each panel that has anything to show, in words and as a table besides.
 
-    ``kind`` is what it is called by in addresses, before the panel's name; ``show`` gives a value as text, and ``unit``
-    is the head of its column, if not the title of the ordinate.  All else is as ``Chart`` and ``curves`` take it.
+    Args:
+        kind: what they are called by in addresses, before the panel's name.
+        cells: the cells, which fall into panels.
+        ink: colours.
+        points_of: the values of a cell.
+        y_title: title of the ordinate, or what gives it for a problem.
+        caption: how to read it.
+        show: a value as text.
+        unit: head of the values' column, if not the title of the ordinate.
+        titles: of the legends of variant and device.
+        more: for a panel what else ``curves`` takes, and ``add``, a text to go on with after the caption.
     """
-    spec = curves(
-        points, ink, x_title=panel.x_title, y_title=y_title, names=panel.names, failed=failed, papers=papers,
-        titles=titles, **more,
-    )  # fmt: skip
-    header, rows = listed(points, ("graph" if panel.names else "scale", *titles, unit or y_title), show, failed, papers)
-    height = row_height(len({p.x for p in points} | {m.x for m in (*failed, *papers)})) if panel.names else HEIGHT
-    words = describe(points, panel.x_title, unit or y_title)
-    return Chart(f"{kind}-{panel.key}", panel.title, caption, words, spec, header, rows, height=height)
+    found = []
+    for panel in panels(cells):
+        points = [one for member in panel.members for one in points_of(panel, member)]
+        other = more(panel, points)
+        added = other.pop("add", "")
+        marks = [*other.get("failed", ()), *other.get("papers", ())]
+        if not points and not other.get("papers"):
+            continue
+        title = y_title if isinstance(y_title, str) else y_title(panel.problem)
+        spec = curves(
+            points, ink, x_title=panel.x_title, y_title=title, names=panel.names, titles=titles, **other
+        )  # fmt: skip
+        head = ("graph" if panel.names else "scale", *titles, unit or title)
+        header, rows = listed(points, head, show, other.get("failed", ()), other.get("papers", ()))
+        height = row_height(len({p.x for p in points} | {m.x for m in marks})) if panel.names else HEIGHT
+        words = describe(points, panel.x_title, unit or title)
+        key, text = f"{kind}-{panel.key}", f"{caption}{' ' if added else ''}{added}"
+        found.append(Chart(key, panel.title, text, words, spec, header, rows, height=height))
+    return found
 
 
 def point(panel: Panel, cell: Labelled, y: float, tip: dict[str, str], **more: object) -> Point:
@@ -144,19 +162,11 @@ def times(row: Record) -> dict[str, str]:
 
 def failures(panel: Panel) -> list[Mark]:
     """Return the cells of a panel that have no value, as marks at its foot."""
-    return [
-        Mark(
-            panel.x(m.record),
-            None,
-            m.record.outcome,
-            {
-                "graph": m.record.graph_name,
-                "algorithm": m.variant,
-                "device": m.record.device,
-                "outcome": m.record.outcome,
-                "why": m.record.message or "-",
-            },
-        )
-        for m in panel.members
-        if not m.record.ok
-    ]
+    marks = []
+    for cell in panel.members:
+        row = cell.record
+        if not row.ok:
+            tip = {"graph": row.graph_name, "algorithm": cell.variant, "device": row.device}
+            tip |= {"outcome": row.outcome, "why": row.message or "-"}
+            marks.append(Mark(panel.x(row), None, row.outcome, tip))
+    return marks

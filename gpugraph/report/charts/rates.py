@@ -4,56 +4,49 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from gpugraph.measure.columns import Labelled, kernel_time
 from gpugraph.measure.record import Record
 from gpugraph.problems.contract import PROBLEMS
 from gpugraph.problems.registry import load_problem
 from gpugraph.quantities import in_units, percent, rate
-from gpugraph.report.charts.chart import Chart, Ink, Spec, row_height
+from gpugraph.report.charts.chart import Chart, Ink, Spec, channel, layer, row_height, tooltip
 from gpugraph.report.charts.curves import Mark, Point, curves, describe, log_axis, log_domain
-from gpugraph.report.charts.panels import Panel, chart, failures, panels, point, problem_name, rate_title, times
+from gpugraph.report.charts.panels import Panel, charts, failures, panels, point, problem_name, rate_title, times
 from gpugraph.report.versus import Gain, Stated, machine, stated, times_as_fast
 
 
 def throughput(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
     """Return throughput over scale or graph, with failed cells and what papers state."""
-    charts = []
-    for panel in panels(cells):
-        members = [m for m in panel.members if m.record.mteps is not None]
-        points = [_throughput_point(panel, m) for m in members]
-        papers = _papers(panel, _stated_rate)
-        failed = failures(panel)
-        if not points and not papers:
-            continue
-        caption = "Higher is better. Marks are medians, bars their 95 % confidence intervals."
-        if failed:
-            caption += " × marks a cell that gave no number."
-        if papers:
-            caption += " " + _hardware(papers, members)
-        charts.append(
-            chart(
-                "throughput", panel, points, ink, y_title=rate_title(panel.problem), caption=caption, show=rate,
-                unit="MTEPS", failed=failed, papers=papers,
-            )
-        )  # fmt: skip
-    return charts
 
+    def points(panel: Panel, cell: Labelled) -> Iterator[Point]:
+        row = cell.record
+        if row.mteps is not None:
+            tip = {"MTEPS": rate(row.mteps)}
+            if row.transfers and row.end_to_end is not None:
+                tip["end to end"] = f"{rate(row.end_to_end)} MTEPS"
+            low, high = row.mteps_interval
+            yield point(panel, cell, row.mteps, {**tip, **times(row)}, low=low, high=high)
 
-def _throughput_point(panel: Panel, cell: Labelled) -> Point:
-    row = cell.record
-    mteps = row.mteps or 0.0
-    tip = {"MTEPS": rate(mteps)}
-    if row.transfers and row.end_to_end is not None:
-        tip["end to end"] = f"{rate(row.end_to_end)} MTEPS"
-    low, high = row.mteps_interval
-    return point(panel, cell, mteps, {**tip, **times(row)}, low=low, high=high)
+    def more(panel: Panel, points: Sequence[Point]) -> dict[str, Any]:
+        papers, failed = _papers(panel, _stated_rate), failures(panel)
+        add = ["× marks a cell that gave no number."] if failed else []
+        add += [_hardware(papers, panel.members)] if papers else []
+        return {"papers": papers, "failed": failed, "add": " ".join(add)}
+
+    caption = "Higher is better. Marks are medians, bars their 95 % confidence intervals."
+    return charts(
+        "throughput", cells, ink, points, y_title=rate_title, caption=caption, show=rate, unit="MTEPS", more=more
+    )
 
 
 def stated_marks(cells: Sequence[Labelled], what: str = "mteps") -> list[Mark]:
     """Return what papers state over scale: ``what`` is ``"mteps"`` or ``"speedup"``."""
-    of = _stated_speedup if what == "speedup" else _stated_rate
+    of: Callable[[Stated, Record], float | None] = _stated_rate
+    if what == "speedup":
+        of = lambda value, row: value.speedup  # noqa: E731
     return [mark for panel in panels(cells) if not panel.names for mark in _papers(panel, of)]
 
 
@@ -71,10 +64,6 @@ def _papers(panel: Panel, of: Callable[[Stated, Record], float | None]) -> list[
             tip |= {"speed-up": f"{y:g} times", "over": value.over or "-"} if value.speedup else {"MTEPS": rate(y)}
             marks[name, value.hardware, x, y] = Mark(x, y, f"{name}, {value.hardware}", tip)
     return list(marks.values())
-
-
-def _stated_speedup(value: Stated, row: Record) -> float | None:
-    return value.speedup
 
 
 def _stated_rate(value: Stated, row: Record) -> float | None:
@@ -95,29 +84,26 @@ def _hardware(papers: Sequence[Mark], members: Sequence[Labelled]) -> str:
 def speedups(cells: Sequence[Labelled], found: Sequence[Sequence[Gain]], ink: Ink) -> list[Chart]:
     """Return how much faster the best GPU algorithm is than the best of a CPU, and the speed-ups that papers state."""
     by_row = {id(group[0].gpu): group for group in found}
-    charts = []
-    for panel in panels(cells):
-        points = []
-        for member in panel.members:
-            for one in by_row.get(id(member.record), ()):
-                tip = {one.by: times_as_fast(one.factor), "GPU": _who(one.gpu), "CPU": _who(one.cpu)}
-                points.append(Point(panel.x(one.gpu), one.factor, one.by, "", {"graph": one.gpu.graph_name, **tip}))
-        papers = _papers(panel, _stated_speedup)
-        if points or papers:
-            caption = (
-                "The fastest GPU algorithm over the fastest CPU algorithm on each graph, other people's programs in "
-                "the records included; above 1 the GPU wins. Each time has its own fastest two; the pointer names them."
-            )
-            if papers:
-                over = "; ".join(dict.fromkeys(mark.tip["over"] for mark in papers))
-                caption += f" {_hardware(papers, panel.members)} Theirs are over {over}."
-            charts.append(
-                chart(
-                    "speedup", panel, points, ink, y_title="times as fast as the CPU", caption=caption,
-                    show=times_as_fast, papers=papers, level=(1.0, "as fast as the CPU"), titles=("time", "device"),
-                )
-            )  # fmt: skip
-    return charts
+
+    def points(panel: Panel, cell: Labelled) -> Iterator[Point]:
+        for one in by_row.get(id(cell.record), ()):
+            tip = {one.by: times_as_fast(one.factor), "GPU": _who(one.gpu), "CPU": _who(one.cpu)}
+            yield Point(panel.x(one.gpu), one.factor, one.by, "", {"graph": one.gpu.graph_name, **tip})
+
+    def more(panel: Panel, points: Sequence[Point]) -> dict[str, Any]:
+        papers = _papers(panel, lambda value, row: value.speedup)
+        over = "; ".join(dict.fromkeys(mark.tip["over"] for mark in papers))
+        add = f"{_hardware(papers, panel.members)} Theirs are over {over}." if papers else ""
+        return {"papers": papers, "level": (1.0, "as fast as the CPU"), "add": add}
+
+    caption = (
+        "The fastest GPU algorithm over the fastest CPU algorithm on each graph, other people's programs in "
+        "the records included; above 1 the GPU wins. Each time has its own fastest two; the pointer names them."
+    )
+    return charts(
+        "speedup", cells, ink, points, y_title="times as fast as the CPU", caption=caption, show=times_as_fast,
+        titles=("time", "device"), more=more,
+    )  # fmt: skip
 
 
 def _who(row: Record) -> str:
@@ -126,52 +112,44 @@ def _who(row: Record) -> str:
 
 def bandwidth(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
     """Return how near to the roof each cell comes: its least traffic at the measured copy bandwidth."""
-    charts = []
-    for panel in panels(cells):
-        points = []
-        for member in panel.members:
-            row = member.record
-            if row.share is not None and row.mteps is not None:
-                tip = {"share of the roof": percent(row.share)}
-                if row.shape.traffic.minimum_bytes:
-                    tip["least traffic"] = in_units(int(row.shape.traffic.minimum_bytes))
-                if row.shape.traffic.copy_bytes_per_s:
-                    tip["copy bandwidth"] = f"{row.shape.traffic.copy_bytes_per_s / 1e9:,.0f} GB/s, measured"
-                if row.share > 0:
-                    tip["at the roof"] = f"{rate(row.mteps / row.share)} MTEPS"
-                points.append(point(panel, member, row.share, {**tip, **times(row)}))
-        if points:
-            title = "share of the bandwidth roof"
-            caption = (
-                "How much of the measured copy bandwidth the kernel would use if it moved only the bytes that its "
-                "algorithm must move; 100 % is the roof that the memory sets."
-            )
-            high = max(p.y for p in points) > 0.5
-            level = (1.0, "the roof: least traffic at copy bandwidth") if high else None
-            charts.append(
-                chart(
-                    "roof", panel, points, ink, y_title=title, caption=caption, show=percent, log=False, percent=True,
-                    level=level,
-                )
-            )  # fmt: skip
-    return charts
+
+    def points(panel: Panel, cell: Labelled) -> Iterator[Point]:
+        row, traffic = cell.record, cell.record.shape.traffic
+        if row.share is not None and row.mteps is not None:
+            tip = {"share of the roof": percent(row.share)}
+            if traffic.minimum_bytes:
+                tip["least traffic"] = in_units(int(traffic.minimum_bytes))
+            if traffic.copy_bytes_per_s:
+                tip["copy bandwidth"] = f"{traffic.copy_bytes_per_s / 1e9:,.0f} GB/s, measured"
+            if row.share > 0:
+                tip["at the roof"] = f"{rate(row.mteps / row.share)} MTEPS"
+            yield point(panel, cell, row.share, {**tip, **times(row)})
+
+    def more(panel: Panel, points: Sequence[Point]) -> dict[str, Any]:
+        high = any(p.y > 0.5 for p in points)
+        level = (1.0, "the roof: least traffic at copy bandwidth") if high else None
+        return {"log": False, "percent": True, "level": level}
+
+    caption = (
+        "How much of the measured copy bandwidth the kernel would use if it moved only the bytes that its "
+        "algorithm must move; 100 % is the roof that the memory sets."
+    )
+    title = "share of the bandwidth roof"
+    return charts("roof", cells, ink, points, y_title=title, caption=caption, show=percent, more=more)
 
 
 def energy(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
     """Return the energy that an edge takes."""
-    charts = []
-    for panel in panels(cells):
-        points = []
-        for member in panel.members:
-            row = member.record
-            if row.nanojoules is not None and row.ok:
-                joules = {} if row.joules is None else {"a run": f"{row.joules:.4g} J"}
-                points.append(point(panel, member, row.nanojoules, {"an edge": f"{row.nanojoules:.4g} nJ", **joules}))
-        if points:
-            title = "nanojoules per edge"
-            caption = "Lower is better. The device's own meter, read over windows long enough for its counter."
-            charts.append(chart("energy", panel, points, ink, y_title=title, caption=caption, show="{:.4g} nJ".format))
-    return charts
+
+    def points(panel: Panel, cell: Labelled) -> Iterator[Point]:
+        row = cell.record
+        if row.nanojoules is not None and row.ok:
+            joules = {} if row.joules is None else {"a run": f"{row.joules:.4g} J"}
+            yield point(panel, cell, row.nanojoules, {"an edge": f"{row.nanojoules:.4g} nJ", **joules})
+
+    caption = "Lower is better. The device's own meter, read over windows long enough for its counter."
+    title = "nanojoules per edge"
+    return charts("energy", cells, ink, points, y_title=title, caption=caption, show="{:.4g} nJ".format)
 
 
 def roofline(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
@@ -191,60 +169,46 @@ def roofline(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
                 rows.setdefault(f"{cell.series if several else cell.variant}: {graph}", []).append(cell)
     if not rows:
         return []
-    values: list[Spec] = []
-    roofs: list[Spec] = []
-    table: list[tuple[str, ...]] = []
+    values, roofs, table = list[Spec](), list[Spec](), list[tuple[str, ...]]()
     for name, members in rows.items():
         best = max(members, key=lambda cell: cell.record.share or 0.0)
         share, mteps = best.record.share or 1.0, best.record.mteps or 0.0
-        left = f"at {percent(share)}"
-        roofs.append({"row": name, "best": mteps, "roof": mteps / share, "text": left, "variant": best.variant})
+        reached = {"best": mteps, "roof": mteps / share, "text": f"at {percent(share)}"}
+        roofs.append({"row": name, **reached, "variant": best.variant})
         for cell in members:
             row = cell.record
-            reached, found = row.share or 1.0, row.mteps or 0.0
-            told = (row.graph_name, cell.variant, cell.device, rate(found), rate(found / reached), percent(reached))
-            values.append(
-                dict(zip(_ROOF_FIELDS, told, strict=True)) | {"row": name, "x": found, "size": row.scale or 0.0}
-            )
-            table.append(told)
-    high = max(roof["roof"] for roof in roofs)
-    ends = [float(value["x"]) for value in values] + [high]
-    x: Spec = {"type": "quantitative", "title": "MTEPS (log scale)"}
-    x |= {"scale": {"type": "log", "nice": False, "domain": log_domain(ends)}, "axis": {**log_axis(ends), "grid": True}}
-    y: Spec = {
-        "field": "row", "type": "nominal", "title": None,
-        "axis": {"grid": True, "labelExpr": "split(datum.value, ': ')"},
-        "sort": [roof["row"] for roof in sorted(roofs, key=lambda roof: roof["best"] / roof["roof"], reverse=True)],
-    }  # fmt: skip
-    names = dict(zip(_ROOF_FIELDS, _ROOF_TITLES, strict=True))
-    color = {"field": "variant", "type": "nominal", "title": "algorithm", "legend": None}
-    size = {
-        "field": "size", "type": "quantitative", "scale": {"range": [24, 160], "zero": False},
-        "legend": {"title": "scale", "orient": "top", "tickCount": 3, "format": "d", "symbolFillColor": ink.faint},
-    }  # fmt: skip
-    at_best, at_roof = {**x, "field": "best"}, {**x, "field": "roof"}
-    tick = {"type": "tick", "thickness": 3, "size": 16, "color": ink.text}
-    layers: list[Spec] = [
-        {
-            "data": {"values": roofs},
-            "mark": {"type": "rule", "strokeDash": [2, 3]},
-            "encoding": {"x": at_best, "x2": {"field": "roof"}, "y": y},
-        },
-        {"data": {"values": roofs}, "mark": tick, "encoding": {"x": at_roof, "y": y}},
-        {
-            "data": {"values": roofs},
-            "mark": {"type": "text", "align": "right", "dx": -9, "dy": -8, "color": ink.text},
-            "encoding": {"x": at_roof, "y": y, "text": {"field": "text"}},
-        },
-        {
-            "data": {"values": values},
-            "mark": {"type": "point", "filled": True, "opacity": 0.7},
-            "encoding": {
-                "x": {**x, "field": "x"}, "y": y, "color": color, "size": size,
-                "tooltip": [{"field": field, "type": "nominal", "title": title} for field, title in names.items()],
-            },
-        },
-    ]  # fmt: skip
+            share, mteps = row.share or 1.0, row.mteps or 0.0
+            shown = (row.graph_name, cell.variant, cell.device, rate(mteps), rate(mteps / share), percent(share))
+            named = dict(zip(_ROOF_FIELDS, shown, strict=True))
+            values.append({**named, "row": name, "x": mteps, "size": row.scale or 0.0})
+            table.append(shown)
+    ends = [float(value["x"]) for value in values] + [max(roof["roof"] for roof in roofs)]
+    scale = {"type": "log", "nice": False, "domain": log_domain(ends)}
+    x: Spec = {"title": "MTEPS (log scale)", "scale": scale, "axis": {**log_axis(ends), "grid": True}}
+    by_share = sorted(roofs, key=lambda roof: roof["best"] / roof["roof"], reverse=True)
+    axis = {"grid": True, "labelExpr": "split(datum.value, ': ')"}
+    y = channel("row", "nominal", title=None, axis=axis, sort=[roof["row"] for roof in by_share])
+    legend = {"title": "scale", "orient": "top", "tickCount": 3, "format": "d", "symbolFillColor": ink.faint}
+    size = channel("size", scale={"range": [24, 160], "zero": False}, legend=legend)
+    color = channel("variant", "nominal", title="algorithm", legend=None)
+    tip = tooltip(dict(zip(_ROOF_FIELDS, _ROOF_TITLES, strict=True)))
+    at_roof = channel("roof", **x)
+    text = {"align": "right", "dx": -9, "dy": -8, "color": ink.text}
+    layers = [
+        layer("rule", roofs, {"strokeDash": [2, 3]}, x=channel("best", **x), x2={"field": "roof"}, y=y),
+        layer("tick", roofs, {"thickness": 3, "size": 16, "color": ink.text}, x=at_roof, y=y),
+        layer("text", roofs, text, x=at_roof, y=y, text={"field": "text"}),
+        layer(
+            "point",
+            values,
+            {"filled": True, "opacity": 0.7},
+            x=channel("x", **x),
+            y=y,
+            color=color,
+            size=size,
+            tooltip=tip,
+        ),
+    ]
     caption = (
         "Each mark is a cell, the larger the larger its graph. The bar at the end of a row is its roof: the most that "
         "the device's measured copy bandwidth allows a kernel that moves no byte more than its algorithm must. Above "
@@ -273,65 +237,83 @@ def strong(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
 
     A graph that one device has no run of begins on the ideal with the fewest ranks that it has.
     """
-    times = _fastest(cells, lambda row: row.graph_name)
-    charts = []
-    for problem, series in times.items():
+    found = []
+    for problem, series in _fastest(cells, lambda row: row.graph_name).items():
         points = []
         for (graph, device), runs in series.items():
             least = min(runs)
-            base = runs[least]
-            points += [_point(n, least * _ratio(base, row), graph, device, row, base) for n, row in runs.items()]
-        counts = sorted({int(point.x) for point in points} | {1})
-        points += [Point(count, float(count), IDEAL, points[0].device) for count in counts]
-        spec = curves(
-            points,
-            ink,
-            x_title="ranks",
-            y_title="times as fast as one",
-            titles=("graph", "device"),
-            log=False,
-        )
+            points += [
+                _point(n, least * _ratio(runs[least], row), graph, device, row, runs[least]) for n, row in runs.items()
+            ]
+        ideal = [Point(n, float(n), IDEAL, points[0].device) for n in sorted({int(point.x) for point in points} | {1})]
         caption = "The fastest verified algorithm on each number of ranks, against the fastest on one device."
-        name = f"{problem_name(problem)}, the same graph on more ranks"
-        said = describe(points, "ranks", "times as fast")
-        charts.append(Chart(f"strong-{problem}", name, caption, said, spec, *_table(points, "graph", "times as fast")))
-    return charts
+        found.append(
+            _over_ranks(
+                "strong",
+                problem,
+                "the same graph on more ranks",
+                caption,
+                points,
+                ink,
+                ideal=ideal,
+                y_title="times as fast as one",
+                gain="times as fast",
+                variant="graph",
+                log=False,
+            )
+        )
+    return found
 
 
 def weak(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
     """Return for each problem what is left of one device's speed where graphs grow as ranks do."""
-    grown = [cell for cell in cells if cell.record.scale is not None]
-    times = _fastest(grown, _share)
-    charts = []
-    for problem, series in times.items():
+    found = []
+    for problem, series in _fastest([cell for cell in cells if cell.record.scale is not None], _share).items():
         points = []
         for (share, device), runs in series.items():
             base = runs[min(runs)]
             points += [_point(n, _ratio(base, row), share, device, row, base) for n, row in runs.items()]
-        spec = curves(
-            points,
-            ink,
-            x_title="ranks",
-            y_title="efficiency",
-            titles=("graph of each rank", "device"),
-            level=(1.0, IDEAL),
-            log=False,
-            percent=True,
-        )
         caption = "Graphs with twice the vertices on twice the ranks: the time on the fewest over the time on so many."
-        name = f"{problem_name(problem)}, graphs that grow with the ranks"
-        said = describe(points, "ranks", "efficiency")
-        charts.append(
-            Chart(f"weak-{problem}", name, caption, said, spec, *_table(points, "graph of each", "efficiency"))
+        found.append(
+            _over_ranks(
+                "weak",
+                problem,
+                "graphs that grow with the ranks",
+                caption,
+                points,
+                ink,
+                y_title="efficiency",
+                gain="efficiency",
+                variant="graph of each rank",
+                log=False,
+                percent=True,
+                level=(1.0, IDEAL),
+            )
         )
-    return charts
+    return found
 
 
-def _table(points: Sequence[Point], variant: str, gain: str) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    """Return the header and the rows of what a figure shows, the ideal left out."""
-    shown = [point for point in points if point.variant != IDEAL]
-    rows = tuple((p.variant, p.device, f"{p.x:g}", f"{p.y:.3g}", p.tip["kernel"], p.tip["against"]) for p in shown)
-    return (variant, "device", "ranks", gain, "kernel", "against"), rows
+def _over_ranks(
+    kind: str,
+    problem: str,
+    what: str,
+    caption: str,
+    points: Sequence[Point],
+    ink: Ink,
+    *,
+    y_title: str,
+    gain: str,
+    variant: str,
+    ideal: Sequence[Point] = (),
+    **more: Any,
+) -> Chart:
+    """Return a figure over the number of ranks, and its table; ``gain`` is the head of the values' column."""
+    titles = (variant, "device")
+    spec = curves([*points, *ideal], ink, x_title="ranks", y_title=y_title, titles=titles, **more)
+    rows = [(p.variant, p.device, f"{p.x:g}", f"{p.y:.3g}", p.tip["kernel"], p.tip["against"]) for p in points]
+    header = (variant, "device", "ranks", gain, "kernel", "against")
+    words = describe([*points, *ideal], "ranks", gain)
+    return Chart(f"{kind}-{problem}", f"{problem_name(problem)}, {what}", caption, words, spec, header, rows)
 
 
 def _share(row: Record) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from gpugraph.measure.columns import Labelled
@@ -10,9 +10,9 @@ from gpugraph.measure.record import WAY_THERE, Record
 from gpugraph.measure.statistics import median
 from gpugraph.quantities import duration, percent
 from gpugraph.report.cells import ordered
-from gpugraph.report.charts.chart import HEIGHT, Chart, Ink, Spec, row_height
-from gpugraph.report.charts.curves import SOLID, best_first, turned
-from gpugraph.report.charts.panels import Panel, chart, panels, point
+from gpugraph.report.charts.chart import HEIGHT, Chart, Ink, Spec, channel, layer, row_height, tooltip
+from gpugraph.report.charts.curves import SOLID, Point, best_first, turned
+from gpugraph.report.charts.panels import Panel, charts, panels, point
 
 MOST_PANELS = 12
 """More small figures than this tire a reader; the table has every phase of every cell."""
@@ -88,33 +88,21 @@ def inner_shares(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
 
 def transfers(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
     """Return the time of the kernel and of the transfers, where there are transfers."""
-    charts = []
     alone = len({cell.device for cell in cells if cell.record.device_kind not in ("cpu", "emulated")}) == 1
-    for panel in panels(cells):
-        points = []
-        for member in panel.members:
-            row = member.record
-            if row.device_kind in ("cpu", "emulated") or row.kernel_s is None or not row.transfer_s:
-                continue
-            for kind, seconds in (("kernel", row.kernel_s), ("transfer", row.transfer_s)):
-                tip = {kind: duration(seconds), "device": row.device}
-                points.append(
-                    replace(
-                        point(panel, member, seconds * 1e3, tip),
-                        variant=member.variant if alone else member.series,
-                        device=kind,
-                    )
-                )
-        if points:
-            titles = ("algorithm" if alone else "algorithm, device", "time of")
-            caption = "Lower is better. The transfer is transfer + d2h: the graph to the device, the result back."
-            charts.append(
-                chart(
-                    "transfer", panel, points, ink, y_title="milliseconds", caption=caption, unit="takes",
-                    show=lambda ms: duration(ms / 1e3), titles=titles,
-                )
-            )  # fmt: skip
-    return charts
+
+    def points(panel: Panel, cell: Labelled) -> Iterator[Point]:
+        row = cell.record
+        if row.device_kind in ("cpu", "emulated") or row.kernel_s is None or not row.transfer_s:
+            return
+        for kind, seconds in (("kernel", row.kernel_s), ("transfer", row.transfer_s)):
+            one = point(panel, cell, seconds * 1e3, {kind: duration(seconds), "device": row.device})
+            yield replace(one, variant=cell.variant if alone else cell.series, device=kind)
+
+    caption = "Lower is better. The transfer is transfer + d2h: the graph to the device, the result back."
+    return charts(
+        "transfer", cells, ink, points, y_title="milliseconds", caption=caption, unit="takes",
+        show=lambda ms: duration(ms / 1e3), titles=("algorithm" if alone else "algorithm, device", "time of"),
+    )  # fmt: skip
 
 
 def _by_series(cells: Sequence[Labelled]) -> list[tuple[Panel, str, list[Labelled]]]:
@@ -146,9 +134,9 @@ def _part(panel: Panel, cell: Labelled, name: str, seconds: float, total: float,
 
 def _stack(panel: Panel, values: list[Spec], stack: str = "normalize") -> Spec:
     """Return bars (over names on their side); ``stack`` is ``"normalize"`` for shares, ``"zero"`` for seconds."""
-    axis = {"title": None, "axis": {"format": "%", "tickCount": 3, "grid": True}}
-    seconds = {"title": "seconds", "axis": {"tickCount": 4, "grid": True}}
-    x: Spec = {"field": "x", "type": "ordinal", "title": "scale", "scale": {"paddingInner": 0.15}}
+    shares = {"title": None, "axis": {"format": "%", "tickCount": 3, "grid": True}}
+    y = channel("y", stack=stack, **(shares if stack == "normalize" else _SECONDS))
+    x = channel("x", "ordinal", title="scale", scale={"paddingInner": 0.15})
     if panel.names:
         totals: dict[str, float] = {}
         for value in values:
@@ -156,24 +144,13 @@ def _stack(panel: Panel, values: list[Spec], stack: str = "normalize") -> Spec:
         x |= {"title": None, "sort": best_first(totals.items()), "axis": {"labelLimit": 150}}
     else:
         x |= {"sort": None, "axis": {"labelAngle": 0, "labelOverlap": True}}
-    tip = {"graph": "graph", "part": "phase", "time": "time", "share": "share"}
-    spec = {
-        "data": {"values": values},
-        "mark": {"type": "bar", "cornerRadius": 1},
-        "encoding": {
-            "x": x,
-            "y": {
-                "field": "y",
-                "type": "quantitative",
-                "stack": stack,
-                **(axis if stack == "normalize" else seconds),
-            },
-            "color": {"field": "part", "type": "nominal", "title": None, "legend": {"symbolType": "square"}},
-            "order": {"field": "order", "type": "quantitative"},
-            "tooltip": [{"field": f, "type": "nominal", "title": t} for f, t in tip.items()],
-        },
-    }
+    color = channel("part", "nominal", title=None, legend={"symbolType": "square"})
+    tip = tooltip({"graph": "graph", "part": "phase", "time": "time", "share": "share"})
+    spec = layer("bar", values, {"cornerRadius": 1}, x=x, y=y, color=color, order=channel("order"), tooltip=tip)
     return turned(spec) if panel.names else spec
+
+
+_SECONDS = {"title": "seconds", "axis": {"tickCount": 4, "grid": True}}
 
 
 def _small(kind: str, panel: Panel, series: str, values: list[Spec], spec: Spec) -> Chart:
@@ -264,37 +241,30 @@ def _values(panel: Panel, cell: Labelled, most: int) -> list[Spec]:
 def _spec(panel: Panel, values: list[Spec]) -> Spec:
     low, high = min(value["y"] for value in values), max(value["y"] for value in values)
     wide = max(-low, high) > WIDE
-    names = {"graph": "graph", "variant": "algorithm", "device": "device", "sample": "sample"}
     ticks = [tick for tick in _TICKS if low <= tick <= high]
-    spec = {
-        "data": {"values": values},
-        "mark": {"type": "point", "filled": True, "size": 22, "opacity": 0.55},
-        "encoding": {
-            "x": {
-                "field": "x",
-                "type": "ordinal",
-                "sort": ordered(value["x"] for value in values),
-                "title": None if panel.names else panel.x_title,
-                "axis": {"grid": True} if panel.names else {"labelAngle": 0, "labelOverlap": True},
-            },
-            "xOffset": {"field": "series", "type": "nominal", "sort": ordered(value["series"] for value in values)},
-            "y": {
-                "field": "y",
-                "type": "quantitative",
-                "title": "from the median",
-                "scale": {"type": "symlog", "constant": 0.1} if wide else {"zero": True},
-                "axis": {"format": "+.3~%", "grid": True, **({"values": ticks} if wide else {"tickCount": 6})},
-            },
-            "color": {
-                "field": "variant",
-                "type": "nominal",
-                "title": "algorithm",
-                "sort": ordered(value["variant"] for value in values),
-                "legend": SOLID,
-            },
-            "tooltip": [{"field": field, "type": "nominal", "title": title} for field, title in names.items()],
-        },
-    }
+    spec = layer(
+        "point",
+        values,
+        {"filled": True, "size": 22, "opacity": 0.55},
+        x=channel(
+            "x",
+            "ordinal",
+            sort=ordered(value["x"] for value in values),
+            title=None if panel.names else panel.x_title,
+            axis={"grid": True} if panel.names else {"labelAngle": 0, "labelOverlap": True},
+        ),
+        xOffset=channel("series", "nominal", sort=ordered(value["series"] for value in values)),
+        y=channel(
+            "y",
+            title="from the median",
+            scale={"type": "symlog", "constant": 0.1} if wide else {"zero": True},
+            axis={"format": "+.3~%", "grid": True, **({"values": ticks} if wide else {"tickCount": 6})},
+        ),
+        color=channel(
+            "variant", "nominal", title="algorithm", sort=ordered(value["variant"] for value in values), legend=SOLID
+        ),
+        tooltip=tooltip({"graph": "graph", "variant": "algorithm", "device": "device", "sample": "sample"}),
+    )
     return turned(spec) if panel.names else spec
 
 
