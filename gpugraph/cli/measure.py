@@ -226,7 +226,7 @@ def _going_on(troubles: list[InputError]) -> Iterator[None]:
 
 
 def _sampling(cell: Cell, target: str | None, max_seconds: float | None, *, cold: bool, energy: bool) -> Sampling:
-    """Return how to sample: as often as ``--repeat`` says, or until ``--target`` is met, or time is up.
+    """Return how to sample: as often as ``--repeat`` says, else about a second, or until ``--target`` is met.
 
     Raises:
         InputError: one of them makes no sense.
@@ -234,15 +234,16 @@ def _sampling(cell: Cell, target: str | None, max_seconds: float | None, *, cold
     from gpugraph.measure.cell import Sampling, check_counts
 
     check_counts(cell)
-    sampling = Sampling.fixed(cell.repeat, cell.warmup)
+    sampling = Sampling.of(cell.repeat, cell.warmup)
     if target is not None:
-        share, most = parse_share("--target", target), max(cell.repeat + 1, Sampling.max_samples)
-        sampling = Sampling(share, min_samples=cell.repeat, max_samples=most, warmup=cell.warmup)
+        least = cell.repeat or Sampling.min_samples
+        share, most = parse_share("--target", target), max(least + 1, Sampling.max_samples)
+        sampling = Sampling(share, min_samples=least, max_samples=most, warmup=cell.warmup)
     limit = sampling.time_limit_s if max_seconds is None else max_seconds
     return replace(sampling, time_limit_s=limit, cold=cold, energy=energy, bandwidth=None if cell.phases else False)
 
 
-def _competing(repeat: int, target: str | None, max_seconds: float | None) -> dict[str, Any]:
+def _competing(repeat: int | None, target: str | None, max_seconds: float | None) -> dict[str, Any]:
     """Return the sampling of several that compete: a bench's, or so many samples as ``--repeat`` says if it is given.
 
     Raises:
@@ -251,14 +252,14 @@ def _competing(repeat: int, target: str | None, max_seconds: float | None) -> di
     from gpugraph.measure.cell import Sampling
 
     context = click.get_current_context()
-    told = context.get_parameter_source("repeat") is click.core.ParameterSource.COMMANDLINE
+    given = context.get_parameter_source("repeat") is click.core.ParameterSource.COMMANDLINE
     found: dict[str, Any] = {} if max_seconds is None else {"time_limit_s": max_seconds}
     if target is not None:
         found["target"] = parse_share("--target", target)
-    if told:
+    if given and repeat is not None:
         found["min_samples"] = repeat
         found["max_samples"] = max(repeat + 1, Sampling.max_samples) if target is not None else repeat
-    if told and target is None:
+    if given and target is None:
         found = {"time_limit_s": math.inf, **found}
     return found
 

@@ -108,7 +108,7 @@ class Defaults:
     Attributes:
         graph: a path or a spec.
         device: as ``--device`` takes it.
-        repeat: samples.
+        repeat: samples; 0 for about a second of them.
         warmup: runs before the first sample.
         verify: the method of verification.
         budget: of a sweep's cells on each device, as ``--budget`` takes it.
@@ -377,8 +377,8 @@ def run_options(function: Decorated) -> Decorated:
         click.option(
             "--repeat",
             type=int,
-            default=defaults().repeat,
-            show_default=True,
+            default=defaults().repeat or None,
+            show_default="for about a second",
             help="Samples to take; several that compete take 20 or more.",
         ),
         click.option("--warmup", type=int, default=defaults().warmup, show_default=True, help="Runs before them."),

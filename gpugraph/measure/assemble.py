@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from gpugraph.errors import GpuGraphError, InputError, OutOfMemory, VerificationFailed, unknown_name
 from gpugraph.measure.cell import Cell, cell_id
+from gpugraph.measure.instruments import environment, machine_load
+from gpugraph.measure.provenance import provenance
 from gpugraph.measure.record import WAY_THERE, Record, ordered
 from gpugraph.measure.record_shape import OUTCOMES, SCHEMA, jsonable, shape_of
 from gpugraph.measure.statistics import (
@@ -36,8 +38,6 @@ MANY_ROUNDS = 256
 
 def _blank(cell: Cell, problem: Problem, outcome: str, message: str) -> dict[str, Any]:
     """Return the JSON object of a record in which every name is there and every figure absent."""
-    from gpugraph.measure.instruments import environment
-
     name = str(getattr(cell.graph, "name", cell.graph))
     sizes = dict.fromkeys(("vertices", "arcs", "edges", "directed", "weight_dtype", "digest"))
     return {
@@ -117,6 +117,7 @@ def record_of(run: CellRun, stopped_by: str) -> Record:
     data |= {
         "algorithm": algorithm.name,
         "algorithm_source": {"authors": algorithm.authors, "year": algorithm.year, "section": algorithm.section},
+        "provenance": provenance(algorithm),
         "device": device,
         "graph": described,
         "cell": {"id": id_, "series": cell.series, "sweep": cell.sweep, "axes": dict(cell.axes)},
@@ -250,6 +251,7 @@ def _sampling(run: CellRun, stopped_by: str, kernel_s: float) -> dict[str, Any]:
         "warmup": sampling.warmup,
         "processes": run.processes,
         "stopped_by": stopped_by,
+        "load": [run.load_before, machine_load()],
         "spent_s": run.spent_s,
         "cold": sampling.cold,
         "outliers": [first + i for first, group in zip(firsts, groups, strict=True) for i in outliers(group)],

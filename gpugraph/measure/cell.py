@@ -16,6 +16,7 @@ from typing import Any
 
 from gpugraph.errors import InputError, unknown_name
 from gpugraph.measure.record_shape import jsonable
+from gpugraph.measure.statistics import INTERVAL_SAMPLES
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.contract import METHODS_OF_A_RUN, TRANSFERS, Input, Problem
 from gpugraph.problems.guest import is_file, load_guest
@@ -85,6 +86,13 @@ class Sampling:
         unlimited = math.inf
         return cls(0.0, min_samples=samples, max_samples=samples, time_limit_s=unlimited, warmup=warmup, transfers=1)
 
+    @classmethod
+    def of(cls, repeat: int | None, warmup: int) -> Sampling:
+        """Return how one cell by itself is sampled: so many times, or for about a second."""
+        if repeat is not None:
+            return cls.fixed(repeat, warmup)
+        return cls(0.0, INTERVAL_SAMPLES, max_samples=100, time_limit_s=1.0, warmup=warmup, transfers=1)
+
     def share(self) -> Sampling:
         """Return what one process of several takes: its part of samples, time and transfers."""
         n = self.processes
@@ -117,7 +125,7 @@ class Cell:
             node of a NetworkX graph.
         preparations: GraphView preparations, e.g. ``("sort-adjacency",)``.
         options: parameters of the algorithm, still as text or already typed.
-        repeat: samples to take (per source).
+        repeat: samples to take (per source); None: as many as a second has room for, up to 100.
         warmup: runs before the first sample.
         verify: ``"auto"``, ``"reference"``, ``"certificate"``, ``"both"`` or ``"none"``.
         index_bits: 32 or 64 forces the width of arc indices; None chooses.
@@ -145,7 +153,7 @@ class Cell:
     source: Any = None
     preparations: tuple[str, ...] = ()
     options: Mapping[str, Any] = field(default_factory=dict)
-    repeat: int = 5
+    repeat: int | None = None
     warmup: int = 1
     verify: str = "auto"
     index_bits: int | None = None
@@ -190,7 +198,7 @@ def check_counts(cell: Cell) -> None:
     Raises:
         InputError: it does.
     """
-    if cell.repeat < 1:
+    if cell.repeat is not None and cell.repeat < 1:
         raise InputError(f"--repeat {cell.repeat} takes no sample", remedy="give 1 or more")
     if cell.warmup < 0:
         raise InputError(f"--warmup {cell.warmup} is negative", remedy="give 0 or more")

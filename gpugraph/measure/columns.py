@@ -52,13 +52,20 @@ def kernel_time(record: Record, known: str = "") -> str:
 
 
 def precise_time(record: Record) -> str:
-    """Return the median kernel time with half the width of its interval where that is known."""
-    return kernel_time(record, "" if record.half_width is None else f" ± {percent(record.half_width)}")
+    """Return the median kernel time with half the width of its interval, or with the range of samples that scatter."""
+    return kernel_time(record, _known(record, " ± "))
 
 
 def short_time(record: Record) -> str:
     """Return the same, the precision to a hundredth of a per cent."""
-    return kernel_time(record, "" if record.half_width is None else f" ±{percent(round(record.half_width, 4))}")
+    return kernel_time(record, _known(record, " ±", 4))
+
+
+def _known(record: Record, sign: str, digits: int = 9) -> str:
+    half = record.half_width
+    if record.scattered and not record.few:
+        return f", {record.scattered}"
+    return "" if half is None else f"{sign}{percent(round(half, digits))}"
 
 
 def _checked(cell: Labelled) -> str:

@@ -242,6 +242,9 @@ def _notices(cells: Sequence[Compared], made: Sequence[Claim]) -> list[str]:
     if alone:
         text = f"{counted(alone, 'cell')} faster or slower by the word of one process, and processes differ"
         notices.append(f"{text}: bench both with --processes 3 or more to be sure")
+    busy = [row.busy for one in made for row in (one.first, one.second) if row.busy]
+    if busy:
+        notices.append(f"in {len(busy)} of {counted(2 * len(made), 'measurement')} {busy[0]}")
     throttled = sum(
         bool((row.data.get("sampling") or {}).get("throttled_repeated")) for t in made for row in (t.first, t.second)
     )

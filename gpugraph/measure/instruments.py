@@ -14,18 +14,17 @@ from __future__ import annotations
 
 import os
 import platform
-import subprocess
 import sys
 import time
 from collections.abc import Callable
 from functools import cache, cached_property
-from pathlib import Path
 from typing import Any
 
 from gpugraph.devices import probes
 from gpugraph.devices.probes import Nvml, bus_id_of, driver_version
 from gpugraph.errors import DeviceUnavailable, GpuGraphError, InputError
 from gpugraph.host import processor_name, total_memory, usable_cores
+from gpugraph.measure.provenance import git_commit
 
 FACTOR = 2
 """The buffer is so many times the cache: whatever way the cache replaces its lines, nothing older stays."""
@@ -268,21 +267,12 @@ def _versions() -> dict[str, str]:
     return {package: found[package] for package in _PACKAGES if package in found}
 
 
-def _git_commit() -> str | None:
-    """Return the commit of a source checkout, with ``+`` where files were changed; None elsewhere."""
-    root = Path(__file__).resolve().parents[2]
-    if not (root / ".git").exists():
-        return None
+def machine_load() -> float | None:
+    """Return the system's load average over the last minute, None where it has none."""
     try:
-        # Nothing is written, so that no signal tears it.
-        git = ["git", "--no-optional-locks", "-C", str(root), "status", "--porcelain=v2", "--branch"]
-        done = subprocess.run(git, capture_output=True, text=True, timeout=5)
-    except (OSError, subprocess.TimeoutExpired):
+        return round(os.getloadavg()[0], 2)
+    except (OSError, AttributeError):
         return None
-    facts = [line.split() for line in done.stdout.splitlines()]
-    commit = next((words[2] for words in facts if words[:2] == ["#", "branch.oid"]), "(initial)")
-    changed = any(words[0] != "#" for words in facts)
-    return None if commit == "(initial)" else commit[:12] + ("+" if changed else "")
 
 
 @cache
@@ -296,7 +286,7 @@ def _static() -> dict[str, Any]:
         "cores": usable_cores(),
         "memory_bytes": total_memory(),
         "packages": _versions(),
-        "git_commit": _git_commit(),
+        "git_commit": git_commit(),
     }
 
 

@@ -55,6 +55,12 @@ _RARE = ("fetch", *WAY_THERE[:2])
 LEAST_SAMPLES = INTERVAL_SAMPLES
 """Fewer samples of a source have no interval, and say little of the time that a run takes."""
 
+SCATTERED = 0.5
+"""A median that is known to this share at best is shown by the range of its samples, and has no rate on the screen."""
+
+BUSY = 1.25
+"""More than this many runnable threads a core, our own counted, slow each other down."""
+
 MOST_SCALE = 64
 """Scales beyond it are none: no graph has so many vertices."""
 
@@ -278,6 +284,27 @@ class Record:
         """``half_width`` even of a result that is wrong."""
         interval, kernel_s = self._measured_interval, self.shape.phases_s.get("kernel")
         return relative_half_width(interval, kernel_s) if interval and kernel_s else None
+
+    @property
+    def scattered(self) -> str:
+        """The range of the samples where their median is known to ± 50 % at best, or they are too few for an interval.
+
+        Nothing where the interval says more than that.
+        """
+        half, taken = self.measured_half_width, self.shape.samples_s.kernel or ()
+        if len(taken) < 2 or (half is not None and half <= SCATTERED) or (half is None and min(taken) == max(taken)):
+            return ""
+        return f"{duration(min(taken))} to {duration(max(taken))}"
+
+    @property
+    def busy(self) -> str:
+        """What the machine's load says, where more ran on it than its cores, this process apart; else nothing."""
+        known = [load for load in self.shape.sampling.load or () if load is not None]
+        cores = self.shape.environment.get("cores")
+        own = self.data.get("device", {}).get("threads") or 1
+        if not known or not isinstance(cores, int) or known[0] + own <= cores * BUSY:
+            return ""
+        return f"the machine was busy: load {known[0]:.1f} on {cores} core{'' if cores == 1 else 's'}"
 
     @property
     def way_there_s(self) -> float:

@@ -97,6 +97,14 @@ class CellShape(_Part, frozen=True, kw_only=True):
     input: Table | None = None
 
 
+class ProvenanceShape(_Part, frozen=True, kw_only=True):
+    """``provenance``: the commit of gpugraph, whether its files were unchanged, a digest of the algorithm's sources."""
+
+    commit: str | None = None
+    clean: bool | None = None
+    sources_sha256: str | None = None
+
+
 class SamplesShape(_Part, frozen=True, kw_only=True):
     """``samples_s``."""
 
@@ -122,6 +130,7 @@ class SamplingShape(_Part, frozen=True, kw_only=True):
     processes: list[Whole] | None = None
     outliers: list[Whole] | None = None
     spent_s: Amount | None = None
+    load: list[Amount | None] | None = None
 
 
 class RatesShape(_Part, frozen=True, kw_only=True):
@@ -219,6 +228,7 @@ class Shape(msgspec.Struct, kw_only=True, frozen=True):
     outcome: Outcome | None = None
     message: str = ""
     algorithm_source: Table = {}
+    provenance: ProvenanceShape = ProvenanceShape()
     device: DeviceShape = DeviceShape()
     graph: GraphShape = GraphShape()
     parameters: ParametersShape = ParametersShape()

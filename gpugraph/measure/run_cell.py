@@ -261,7 +261,7 @@ def run_cell(
     check_counts(cell)
     account = Account("start") if account is None else account
     if sampling is None:
-        sampling = replace(Sampling.fixed(cell.repeat, cell.warmup), bandwidth=None if cell.phases else False)
+        sampling = replace(Sampling.of(cell.repeat, cell.warmup), bandwidth=None if cell.phases else False)
     if cell.profile:
         sampling = replace(sampling, min_samples=1, max_samples=1, warmup=0, energy=False, bandwidth=False)
     records = dict[int, Record]()

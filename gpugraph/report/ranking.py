@@ -206,6 +206,8 @@ def _cautions(named: Named) -> Iterator[tuple[str, str]]:
         yield "outliers", f"{outliers}: something else ran now and then; close other programs"
     if throttled := told(lambda row: throttled_samples(_sampling(row))):
         yield "throttled", f"{throttled}: {THROTTLED}"
+    if busy := told(lambda row: row.busy):
+        yield "busy", f"{busy}: close other programs"
     files = {row.file for row in rows}
     if len(files) > 1:
         yield (
@@ -227,6 +229,8 @@ def _cautions(named: Named) -> Iterator[tuple[str, str]]:
 
 def _noisy(row: Record) -> str:
     half, target = row.measured_half_width, row.shape.sampling.target or 0.0
+    if row.scattered and half is not None:
+        return row.scattered
     return f"± {percent(half)}" if half is not None and half > max(NOISY, target) else ""
 
 

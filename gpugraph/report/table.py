@@ -142,18 +142,19 @@ def _samples(record: Record, width: int) -> list[Line]:
         text += ": too few to prove much"
     if len(kernel) > 1:
         text += f", {duration(min(kernel))} to {duration(max(kernel))}"
-    if half is not None:
+    if half is not None and not record.scattered:
         text += f", median ± {percent(half)}"
     if outliers := (data.get("sampling") or {}).get("outliers"):
         text += f", {counted(len(outliers), 'outlier')}"
     if data.get("rounds") is not None:
         text += f"; {counted(data['rounds'], 'round')}"
     text += "; its inner phases as shares of a run of their own" if record.measured_inner else ""
-    return [*field("", text, width=width, style="dim"), *_precision(half, data.get("sampling") or {}, kernel, width)]
+    return [*field("", text, width=width, style="dim"), *_precision(record, half, kernel, width)]
 
 
-def _precision(half: float | None, sampling: Mapping[str, Any], samples: Sequence[float], width: int) -> list[Line]:
+def _precision(record: Record, half: float | None, samples: Sequence[float], width: int) -> list[Line]:
     """Return whether the target was reached, and a warning where the samples scatter too much to be relied on."""
+    sampling: Mapping[str, Any] = record.data.get("sampling") or {}
     target = sampling.get("target")
     if target:
         reached = half is not None and half <= target
@@ -168,12 +169,14 @@ def _precision(half: float | None, sampling: Mapping[str, Any], samples: Sequenc
     for title, said, remedy in (
         ("first run", first_stands_out(sampling, samples), COLD_START),
         ("throttled", throttled_samples(sampling), THROTTLED),
+        ("busy", record.busy, "its times are longer and scatter; close other programs"),
     ):
         lines += field(title, f"{said}: {remedy}", width=width, style="yellow") if said else []
     if half is None or half <= max(NOISY, target or 0.0):
         return lines
     remedy = "close other programs" if target else "close other programs, or take more samples: --target 2%"
-    said = f"the times scatter, so that the median is known to ± {percent(half)} only; {remedy}"
+    known = f"from {record.scattered}" if record.scattered else f"so that the median is known to ± {percent(half)} only"
+    said = f"the times scatter{'' if record.scattered else ','} {known}; {remedy}"
     return lines + field("noisy", said, width=width, style="yellow")
 
 
@@ -201,6 +204,10 @@ def _rates(record: Record, width: int) -> list[Line]:
     mteps = data["mteps"]
     if reason or mteps.get("kernel") is None:
         return field("MTEPS", reason or "-", width=width, style="yellow")
+    if record.scattered and not record.few:
+        cause = record.busy or "the times scatter"
+        text = f"no rate: the kernel took {record.scattered} in {counted(len(record.samples), 'sample')}; {cause}"
+        return field("MTEPS", text, width=width, style="yellow")
     queries = len(data.get("per_source", ()))
     mean = f" (harmonic mean over {queries} sources)" if queries else ""
     definition = mteps.get("definition", f"{mteps['counted']} / kernel time / 10^6").removeprefix("MTEPS = ")

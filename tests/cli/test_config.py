@@ -34,7 +34,7 @@ def test_every_default_is_shown_with_its_file():
         f"{table}.{key}": value for table, keys in shipped.items() for key, value in keys.items()
     }
     assert {one["origin"] for one in shown.values()} == {"configs/default.toml"}
-    assert re.search(r"^measure.repeat +5 +configs/default.toml$", succeed("config").out, re.MULTILINE)
+    assert re.search(r"^measure.repeat +0 +configs/default.toml$", succeed("config").out, re.MULTILINE)
 
 
 def test_the_users_file_goes_before_the_installations(tmp_path: Path):
