@@ -97,6 +97,12 @@ def load_source(file: str | os.PathLike[str]) -> Source:
     return source
 
 
+def files_of(file: str | os.PathLike[str]) -> list[Path]:
+    """Return a kernel file and all files that it includes."""
+    path = load_source(file).path
+    return list(_OURS[path][0]) if path in _OURS else [path]
+
+
 _State = tuple[int, int]
 """When a file was changed last, in nanoseconds, and its bytes."""
 

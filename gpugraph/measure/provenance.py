@@ -8,16 +8,18 @@ and layout do not enter.
 from __future__ import annotations
 
 import ast
+import contextlib
 import functools
 import hashlib
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 from gpugraph import code_cache
-from gpugraph.devices.kernel_file import KernelFile, load_source
+from gpugraph.devices.kernel_file import KernelFile, files_of, load_source
 from gpugraph.errors import InputError
 from gpugraph.problems.algorithm import Algorithm
 
@@ -56,36 +58,48 @@ def _modules_of(step: Any) -> set[str]:
 
 @functools.cache
 def _digest(roots: frozenset[str]) -> str | None:
+    """Return the digest of modules and what belongs to them; kept between processes as long as no file changes."""
+    files = sorted(str(getattr(sys.modules.get(name), "__file__", "")) for name in roots)
+    kept_as = f"{hashlib.sha256(chr(0).join(files).encode()).hexdigest()}.digest"
+    with contextlib.suppress(OSError, ValueError, KeyError):
+        if (kept := code_cache.find("sources", kept_as)) is not None:
+            known = json.loads(kept.content)
+            if all(_state(path) == state for path, state in known["files"].items()):
+                return str(known["sha256"])
+    try:
+        parts, read = _parts(roots)
+        text = "\0".join(f"{name}\0{' '.join(part.split())}" for name, part in sorted(parts.items()))
+        known = {"sha256": hashlib.sha256(text.encode()).hexdigest(), "files": {str(one): _state(one) for one in read}}
+    except (OSError, SyntaxError, ValueError, InputError):
+        return None
+    code_cache.keep_if_possible("sources", kept_as, json.dumps(known).encode())
+    return str(known["sha256"])
+
+
+def _state(path: str | Path) -> list[int]:
+    status = os.stat(path)
+    return [status.st_mtime_ns, status.st_size]
+
+
+def _parts(roots: frozenset[str]) -> tuple[dict[str, str], list[Path]]:
+    """Return what the modules and kernel files of an algorithm say, by name, and all files that were read."""
     parts: dict[str, str] = {}
+    read: list[Path] = []
     waiting = sorted(roots)
     while waiting:
         name = waiting.pop()
         file = getattr(sys.modules.get(name), "__file__", None)
         if name in parts or name in _FRAMEWORK or (file is None and name not in roots):
             continue
-        try:
-            source = Path(file or "").read_bytes()
-            parts |= {one.name: load_source(one.name).code for one in _kernel_files(name)}
-            parts[name], imported = _read(source)
-        except (OSError, SyntaxError, ValueError, InputError):
-            return None
-        waiting += [one for one in imported if one in sys.modules]
-    text = "\0".join(f"{name}\0{' '.join(part.split())}" for name, part in sorted(parts.items()))
-    return hashlib.sha256(text.encode()).hexdigest() if parts else None
-
-
-def _read(source: bytes) -> tuple[str, list[str]]:
-    """Return a digest of what a module says, and the modules of algorithms that it imports; kept between processes."""
-    name = f"{hashlib.sha256(source).hexdigest()}-{sys.version_info[0]}.{sys.version_info[1]}.json"
-    kept = code_cache.find("sources", name)
-    if kept is not None:
-        digest, imported = json.loads(kept.content)
-        return digest, imported
-    tree = ast.parse(source)
-    imported = _imported(tree)
-    digest = hashlib.sha256(ast.dump(_without_docstrings(tree)).encode()).hexdigest()
-    code_cache.keep_if_possible("sources", name, json.dumps([digest, imported]).encode())
-    return digest, imported
+        path = Path(file or "")
+        tree = ast.parse(path.read_bytes())
+        for one in _kernel_files(name):
+            parts[one.name] = load_source(one.name).code
+            read += files_of(one.name)
+        waiting += _imported(tree)
+        parts[name] = ast.dump(_without_docstrings(tree))
+        read.append(path)
+    return parts, read
 
 
 def _kernel_files(module: str) -> list[KernelFile]:
@@ -100,7 +114,7 @@ def _imported(tree: ast.AST) -> list[str]:
             found += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
         elif isinstance(node, ast.Import):
             found += [alias.name for alias in node.names]
-    return [name for name in found if f"{name}.".startswith(_PACKAGES)]
+    return [name for name in found if f"{name}.".startswith(_PACKAGES) and name in sys.modules]
 
 
 def _without_docstrings(tree: ast.Module) -> ast.Module:
@@ -115,8 +129,7 @@ def _is_text(node: ast.stmt) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 
-@functools.cache
-def git_commit() -> str | None:
+def _git_commit() -> str | None:
     """Return the commit of a source checkout, with ``+`` where files were changed; None elsewhere."""
     root = Path(__file__).resolve().parents[2]
     if not (root / ".git").exists():
@@ -131,3 +144,7 @@ def git_commit() -> str | None:
     commit = next((words[2] for words in facts if words[:2] == ["#", "branch.oid"]), "(initial)")
     changed = any(words[0] != "#" for words in facts)
     return None if commit == "(initial)" else commit[:12] + ("+" if changed else "")
+
+
+git_commit = functools.cache(_git_commit)
+"""Asked once in a process: a measurement does not wait for it again."""

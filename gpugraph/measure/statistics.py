@@ -29,7 +29,7 @@ OUTLIER_DEVIATIONS = 10.0
 MOST_CORRELATION = 0.9
 """The autocorrelation of neighbouring samples is taken to be at most this, and to be this where they are too few."""
 
-_CORRELATED_SAMPLES = 8  # fewest samples from which an autocorrelation is estimated for a test
+_CORRELATED_SAMPLES = 10  # fewest samples from which an autocorrelation is estimated for a test
 _NORMAL = 1.4826  # standard deviations of a normal distribution per median absolute deviation
 _WIDEST = math.log(1000)  # an interval of few processes can be as wide as one likes: beyond a factor it says nothing
 _RESOLUTION = 1e-3  # of the median: clocks tick, and samples equal but for a tick have no outliers
@@ -120,8 +120,8 @@ def _mean_variance(rho: float, n: int) -> float:
     return max(1.0, (1 + rho) / (1 - rho) - lost) / n
 
 
-def autocorrelation(samples: Sequence[float] | NDArray[np.float64]) -> float:
-    """Return the autocorrelation of neighbouring samples, one standard error above its estimate, 0 to 0.9.
+def autocorrelation(samples: Sequence[float] | NDArray[np.float64], errors: float = 1.0) -> float:
+    """Return the autocorrelation of neighbouring samples, so many standard errors above its estimate, 0 to 0.9.
 
     It is that of their ranks, which outliers do not hide, corrected for its bias in short series.
 
@@ -134,14 +134,14 @@ def autocorrelation(samples: Sequence[float] | NDArray[np.float64]) -> float:
     ranks = (np.cumsum(counts) - (counts - 1) / 2)[places] - (n + 1) / 2
     rho = float(ranks[1:] @ ranks[:-1] / (ranks @ ranks))
     rho += (1 + 4 * rho) / n
-    rho += math.sqrt(max(1 - rho * rho, 0.05) / n)
+    rho += errors * math.sqrt(max(1 - rho * rho, 0.05) / n)
     return min(max(rho, 0.0), MOST_CORRELATION)
 
 
 def estimate_for_test(samples: Sequence[float] | NDArray[np.float64]) -> Estimate:
-    """Return ``estimate`` as a test needs it: few samples are taken to be as correlated as any can be."""
+    """Return ``estimate`` with the greater allowance for correlation that a test needs, the greatest of few samples."""
     few = len(samples) < _CORRELATED_SAMPLES and min(samples) < max(samples)
-    return estimate(samples, MOST_CORRELATION if few else None)
+    return estimate(samples, MOST_CORRELATION if few else autocorrelation(samples, 1.5))
 
 
 def rounds(groups: Sequence[Sequence[float]]) -> NDArray[np.float64]:

@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from gpugraph.measure import instruments as module
+from gpugraph.measure import provenance
 from gpugraph.measure.instruments import command_line, environment
 
 
@@ -36,12 +36,12 @@ def test_the_command_is_what_a_user_types(monkeypatch, argv: list[str], typed: l
 def elsewhere(monkeypatch, tmp_path):
     """Let the package lie in an empty folder."""
     (tmp_path / "gpugraph" / "measure").mkdir(parents=True)
-    monkeypatch.setattr(module, "__file__", str(tmp_path / "gpugraph" / "measure" / "instruments.py"))
+    monkeypatch.setattr(provenance, "__file__", str(tmp_path / "gpugraph" / "measure" / "provenance.py"))
     return tmp_path
 
 
 def test_outside_a_checkout_there_is_no_commit(elsewhere):
-    assert module._git_commit() is None
+    assert provenance._git_commit() is None
 
 
 def test_a_checkout_gives_its_commit_and_says_where_files_were_changed(elsewhere):
@@ -54,6 +54,6 @@ def test_a_checkout_gives_its_commit_and_says_where_files_were_changed(elsewhere
     git("add", "file")
     git("commit", "--quiet", "-m", "one")
     commit = git("rev-parse", "HEAD")[:12]
-    assert module._git_commit() == commit
+    assert provenance._git_commit() == commit
     (elsewhere / "file").write_text("2")
-    assert module._git_commit() == f"{commit}+"
+    assert provenance._git_commit() == f"{commit}+"

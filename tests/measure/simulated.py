@@ -1,0 +1,149 @@
+"""Simulated samples, and how often intervals and claims made of them are right: the tables of docs/method.md.
+
+``python -m tests.measure.simulated`` prints them as they stand in the page.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpugraph.measure.compare import compare
+from gpugraph.measure.ranking import rank
+from gpugraph.measure.record import Record
+from gpugraph.measure.statistics import INTERVAL_SAMPLES, STOP_LEVEL, median_interval, relative_half_width
+from tests.report.canned import mst_record
+
+Draw = Callable[[np.random.Generator, int], NDArray[np.float64]]
+"""Returns n times of one process; their true median is 1."""
+
+
+def autoregressive(rho: float, sd: float) -> Draw:
+    """Return what draws times whose neighbours correlate by ``rho``."""
+
+    def draw(rng: np.random.Generator, n: int) -> NDArray[np.float64]:
+        noise = rng.standard_normal(n)
+        for i in range(1, n):
+            noise[i] = rho * noise[i - 1] + math.sqrt(1 - rho * rho) * noise[i]
+        return np.exp(sd * noise)
+
+    return draw
+
+
+def bimodal(rng: np.random.Generator, n: int) -> NDArray[np.float64]:
+    """Return times that take 15 % longer in four of ten runs; divided by their median."""
+    slow = rng.random(n) < 0.4
+    deviates = 0.01 * rng.standard_normal(n)
+    return np.exp(deviates - 0.01 * 0.9674) * np.where(slow, 1.15, 1.0)  # Φ(0.9674) = 5/6: the median of the mixture
+
+
+NOISES: dict[str, tuple[Draw, float]] = {
+    "independent, 1 %": (autoregressive(0, 0.01), 0.90),
+    "independent, 10 %": (autoregressive(0, 0.10), 0.90),
+    "bimodal, 15 % apart": (bimodal, 0.90),
+    "AR(0.5), 3 %": (autoregressive(0.5, 0.03), 0.90),
+    "AR(0.9), 3 %": (autoregressive(0.9, 0.03), 0.80),
+}
+"""Kinds of noise, and the least share of intervals that must hold the true median."""
+
+SIZES = (6, 10, 20, 60)
+
+
+def coverage(draw: Draw, size: int | None, trials: int, seed: int = 1) -> float:
+    """Return the share of 95 % intervals that hold the true median; without a size sampling stops at ± 2 %."""
+    rng = np.random.default_rng(seed)
+    held = 0
+    for _ in range(trials):
+        times = _stopped(draw(rng, 300)) if size is None else draw(rng, size)
+        low, high = median_interval([times.tolist()])
+        held += low <= 1.0 <= high
+    return held / trials
+
+
+def _stopped(times: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the samples that a cell takes: at least 10, looked at ever more seldom, until ± 2 % are reached."""
+    n = max(10, INTERVAL_SAMPLES)
+    while n < len(times):
+        some = times[:n].tolist()
+        if relative_half_width(median_interval([some], level=STOP_LEVEL), float(np.median(some))) <= 0.02:
+            break
+        n = min(len(times), math.ceil(1.25 * n))
+    return times[:n]
+
+
+def record(name: str, times: NDArray[np.float64]) -> Record:
+    """Return a record of such times, in milliseconds."""
+    seconds = (1e-3 * times).tolist()
+    data = mst_record(algorithm=name, samples_s={"kernel": seconds})
+    return Record.of({**data, "phases_s": {**data["phases_s"], "kernel": float(np.median(seconds))}})
+
+
+def told_different(draw: Draw, size: int, trials: int, slower: float = 1.0, seed: int = 1) -> float:
+    """Return the share of rankings of one run in which two algorithms are called different."""
+    rng = np.random.default_rng(seed)
+    found = 0
+    for _ in range(trials):
+        (ranking,), _ = rank([record("a", draw(rng, size)), record("b", slower * draw(rng, size))])
+        found += ranking.against_best[0].proven
+    return found / trials
+
+
+def called_changed(
+    draw: Draw, size: int, trials: int, slower: float = 1.0, process: float = 0.0, processes: int = 1, seed: int = 1
+) -> float:
+    """Return the share of comparisons of one cell that call it slower or faster.
+
+    Args:
+        draw: the noise within a process.
+        size: samples of each process.
+        trials: comparisons.
+        slower: the true ratio of NEW to BASE.
+        process: standard deviation of what processes differ by.
+        processes: of each run.
+        seed: of the drawing.
+    """
+    rng = np.random.default_rng(seed)
+    found = 0
+    for _ in range(trials):
+        rows = []
+        for true in (1.0, slower):
+            parts = [true * np.exp(process * rng.standard_normal()) * draw(rng, size) for _ in range(processes)]
+            row = record("a", np.concatenate(parts))
+            rows.append(Record.of({**row.data, "sampling": {"processes": [size] * processes}}))
+        found += compare([rows[0]], [rows[1]]).cells[0].verdict in ("slower", "faster")
+    return found / trials
+
+
+def tables(trials: int = 1000) -> str:
+    """Return the tables of docs/method.md."""
+    lines = ["| samples | n = 6 | 10 | 20 | 60 | stopped at ± 2 % |", "| --- | ---: | ---: | ---: | ---: | ---: |"]
+    for name, (draw, _) in NOISES.items():
+        shares = [coverage(draw, size, trials) for size in SIZES] + [coverage(draw, None, trials // 2)]
+        lines.append(f"| {name} | " + " | ".join(f"{share:.2f}" for share in shares) + " |")
+    sizes = (4, 8, 10, 20, 60)
+    lines += ["", "| two equal algorithms in one run | " + " | ".join(f"n = {n}" for n in sizes) + " |"]
+    lines.append("| --- |" + " ---: |" * len(sizes))
+    for name, (draw, _) in NOISES.items():
+        shares = [told_different(draw, size, trials // 2) for size in sizes]
+        lines.append(f"| {name} | " + " | ".join(f"{100 * share:.1f} %" for share in shares) + " |")
+    changes = (0.0, 0.1, 0.2, 0.3)
+    lines += ["", "| one cell, 20 samples | " + " | ".join(f"+{100 * c:.0f} %" for c in changes) + " |"]
+    lines.append("| --- |" + " ---: |" * len(changes))
+    for name, process, processes in (
+        ("one process, alike", 0.0, 1),
+        ("one process, they differ by 5 %", 0.05, 1),
+        ("5 processes that differ by 1 %", 0.01, 5),
+        ("5 processes that differ by 5 %", 0.05, 5),
+    ):
+        draw = NOISES["independent, 1 %"][0]
+        size = 20 // processes
+        shares = [called_changed(draw, size, trials // 2, 1 + c, process, processes) for c in changes]
+        lines.append(f"| {name} | " + " | ".join(f"{100 * share:.0f} %" for share in shares) + " |")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    print(tables())

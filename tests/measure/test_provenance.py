@@ -1,0 +1,57 @@
+"""What a record says of the code that ran."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from gpugraph.measure import provenance as module
+from gpugraph.measure.cell import Cell
+from gpugraph.measure.provenance import provenance, sources_digest
+from gpugraph.measure.run_cell import run_cell
+from gpugraph.problems.registry import find_algorithm
+
+
+def test_a_record_names_commit_and_sources_of_the_algorithm_and_the_load_of_the_machine():
+    data = run_cell(Cell("mst", "path:9", "kruskal", "cpu", repeat=1)).data
+    known = data["provenance"]
+    assert known.keys() == {"commit", "clean", "sources_sha256"}
+    assert len(known["sources_sha256"]) == 64
+    assert known["sources_sha256"] == sources_digest(find_algorithm("mst", "kruskal", "cpu"))
+    assert len(data["sampling"]["load"]) == 2
+
+
+def test_algorithms_of_other_sources_have_other_digests_and_a_peer_has_none():
+    algorithms = [find_algorithm("mst", name, kind) for name in ("boruvka", "prim") for kind in ("cpu", "cuda")]
+    assert len({sources_digest(one) for one in algorithms}) == 4
+    assert provenance(replace(algorithms[0], name="peer:igraph"))["sources_sha256"] is None
+
+
+def test_the_digest_covers_the_kernels_and_not_the_comments(monkeypatch):
+    boruvka = find_algorithm("mst", "boruvka", "cuda")
+    parts, files = module._parts(frozenset(["gpugraph.problems.mst.gpu_boruvka"]))
+    assert any(name.endswith("boruvka.cu") for name in parts)
+    assert {"boruvka.cu", "common.cuh", "gpu_boruvka.py"} <= {file.name for file in files}
+    assert not any("race-allowed" in part for part in parts.values())
+    assert sources_digest(boruvka) is not None
+
+
+@pytest.mark.parametrize(("change", "same"), [("# a comment\n", True), ("\n\n\n", True), ("NEW = 1\n", False)])
+def test_only_a_change_of_the_code_changes_the_digest(tmp_path, monkeypatch, change, same):
+    monkeypatch.setenv("GPUGRAPH_CACHE_DIR", str(tmp_path / "cache"))
+    driver = tmp_path / "driver.py"
+    driver.write_text('"""Text."""\n\n\ndef run():\n    """Return one."""\n    return 1\n')
+
+    def digest() -> str | None:
+        module._digest.cache_clear()
+        monkeypatch.setitem(module.sys.modules, "a_driver", type("M", (), {"__file__": str(driver)}))
+        return module._digest(frozenset(["a_driver"]))
+
+    before = digest()
+    driver.write_text(driver.read_text().replace("Return one", "Return 1") + change)
+    assert (digest() == before) is same
+    shutil.rmtree(tmp_path / "cache", ignore_errors=True)
+    assert Path(driver).exists()
