@@ -421,7 +421,11 @@ def run_options(function: Decorated) -> Decorated:
 
 draw_option = click.option("--draw", metavar="FILE.svg", help="Draw the counter-example, if the result is wrong.")
 export_option = click.option(
-    "--export", "exports", multiple=True, metavar="FILE", help="Write all samples to .json, .csv or .md; repeatable."
+    "--export",
+    "exports",
+    multiple=True,
+    metavar="FILE",
+    help="Write a sorted table to .md or .tex, cells to .csv, all samples to .json; repeatable.",
 )
 
 output_options = bundle(

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from gpugraph.errors import unknown_name
 from gpugraph.measure.claims import Claim
-from gpugraph.measure.columns import Labelled, columns_of, plain
+from gpugraph.measure.columns import columns_of
 from gpugraph.measure.compare import sampled_otherwise
 from gpugraph.measure.ranking import Alone, Ranking, with_transfers
 from gpugraph.measure.record import Record
 from gpugraph.measure.record_shape import SCHEMA, json_text
-from gpugraph.problems import CSV, RANKING
-from gpugraph.quantities import counted, duration, percent, with_error
+from gpugraph.problems import RANKING
+from gpugraph.quantities import counted, percent, with_error
 from gpugraph.report.cells import label
 from gpugraph.report.comparison import describe_cell
-from gpugraph.report.markdown_csv import grid, markdown
+from gpugraph.report.markdown_csv import csv, markdown
 from gpugraph.report.sheet import Chart, Heading, Note, Sheet, Table
 from gpugraph.report.sweep import bar
 from gpugraph.report.table import COLD_START, NOISY, THROTTLED, describe_graph, first_stands_out, throttled_samples
@@ -43,26 +42,38 @@ class Named:
     def __init__(self, ranking: Ranking):
         self.ranking = ranking
         records = ranking.records
-        self.cells = label(records)
+        self.cells = [replace(cell, variant=cell.variant.removeprefix("peer:")) for cell in label(records)]
         several = len({cell.device for cell in self.cells}) > 1
         self._names: dict[int, str] = {}
         for record, cell in zip(records, self.cells, strict=True):
-            name = cell.variant.removeprefix("peer:")
-            self._names[id(record)] = f"{name} on {cell.device}" if several else name
+            self._names[id(record)] = f"{cell.variant} on {cell.device}" if several else cell.variant
 
     def __call__(self, record: Record) -> str:
         """Return the name of a record."""
         return self._names[id(record)]
 
 
-def ranking_sheet(ranking: Ranking, *, width: int = 80) -> Sheet:
-    """Return a ranking: its table, its chart (``width`` columns), and what can be said of it."""
-    named = Named(ranking)
-    shown = columns_of(RANKING, named.cells)  # without the columns that say nothing here
+def _table(named: Named) -> Table:
+    """Return the sorted table of a ranking, without the columns that are empty."""
+    shown = columns_of(RANKING, named.cells)
     rows = [[column.show(cell) for column in shown] for cell in named.cells]
-    right = [i for i, column in enumerate(shown) if column.number]
-    sheet = Sheet([Heading(f"{ranking.records[0].problem} {_subject(ranking)}")])
-    sheet.parts.append(Table([column.title for column in shown], rows, right))
+    return Table([column.title for column in shown], rows, [i for i, column in enumerate(shown) if column.number])
+
+
+def _heading(ranking: Ranking) -> Heading:
+    return Heading(f"{ranking.records[0].problem} {_subject(ranking)}")
+
+
+def exported_sheet(ranking: Ranking) -> Sheet:
+    """Return a ranking as a README or a paper takes it: the graph, the claims in sentences, one sorted table."""
+    named = Named(ranking)
+    return Sheet([_heading(ranking), *(Note("", one) for one in sentences(named)), _table(named)])
+
+
+def ranking_sheet(ranking: Ranking, *, width: int = 80) -> Sheet:
+    """Return a ranking for a terminal: its table, its chart (``width`` columns), its claims and cautions."""
+    named = Named(ranking)
+    sheet = Sheet([_heading(ranking), _table(named)])
     sheet.parts += [Chart(_chart(named, width))] if len(ranking.rows) > 1 else []
     for sentence in sentences(named):
         sheet.parts.append(Note("", sentence, "bold green" if " times as fast as " in sentence else "bold"))
@@ -259,7 +270,7 @@ def target_reached(named: Named) -> str:
     return f"{target} not reached by {', '.join(missed)}; {'; '.join(remedies)}"
 
 
-ENDINGS = (".json", ".csv", ".md")
+ENDINGS = (".json", ".csv", ".md", ".tex")
 
 
 def check_ending(path: str) -> str:
@@ -278,8 +289,8 @@ def exported(records: Sequence[Record], rankings: Sequence[Ranking], ending: str
     """Return the content of such a file.
 
     Args:
-        records: all of them; every sample is in the file.
-        rankings: of those that did the same work, if any.
+        records: all of them. ``.json`` has every sample, ``.csv`` a row for each cell.
+        rankings: of those that did the same work; ``.md`` and ``.tex`` have a sorted table of each.
         ending: one of ``ENDINGS``.
     """
     if ending == ".json":
@@ -290,35 +301,10 @@ def exported(records: Sequence[Record], rankings: Sequence[Ranking], ending: str
         }
         return json_text(content, indent=1) + "\n"
     if ending == ".csv":
-        return _samples_csv(records)
-    parts = [ranking_sheet(ranking).markdown() for ranking in rankings if len(ranking.records) > 1]
-    return "\n\n".join([*parts, markdown(records), _samples_markdown(records)]) + "\n"
-
-
-def _samples_csv(records: Sequence[Record]) -> str:
-    """Return a line for each sample: the columns of its record, which of its samples it is, and its seconds.
-
-    A record without samples has one line, and nothing there.
-    """
-    cells = [Labelled.alone(record) for record in records]
-    columns = columns_of(CSV, cells)
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*(column.name for column in columns), "sample", "sample_s"])
-    for cell in cells:
-        shared = [plain(column.value(cell)) for column in columns]
-        for number, seconds in enumerate(cell.record.samples, 1):
-            writer.writerow([*shared, number, seconds])
-        if not cell.record.samples:
-            writer.writerow([*shared, None, None])
-    return text.getvalue()
-
-
-def _samples_markdown(records: Sequence[Record]) -> str:
-    rows = [
-        (one.algorithm, one.device, one.graph_name, ", ".join(map(duration, one.samples)))
-        for one in records
-        if one.samples
-    ]
-    table = "\n".join(grid(("algorithm", "device", "graph", "every sample of the kernel"), rows))
-    return f"<details><summary>Samples</summary>\n\n{table}\n\n</details>"
+        return csv(records) + "\n"
+    sheets = [exported_sheet(ranking) for ranking in rankings]
+    if ending == ".tex":
+        return "\n\n".join(sheet.latex() for sheet in sheets) + "\n"
+    ranked = {id(record) for ranking in rankings for record in ranking.records}
+    others = [record for record in records if id(record) not in ranked]
+    return "\n\n".join([*(sheet.markdown() for sheet in sheets), *([markdown(others)] if others else [])]) + "\n"
