@@ -189,7 +189,7 @@ def view_size(planned: Planned) -> ViewSize:
 
 def _checked_per_s(problem: str, arcs: int, kind: str) -> float:
     """Return how many arcs are checked in a second: by an oracle where that is quicker, else without one."""
-    if arcs <= 2 * REFERENCE_LIMIT and load_problem(problem).quicker == "reference":
+    if arcs <= 2 * REFERENCE_LIMIT and load_problem(problem).cheaper_check == "reference":
         return CHECKED_ARCS_PER_S
     if kind == "cuda" and isinstance(load_problem(problem), CertifiesOnDevice):
         return CHECKED_ON_DEVICE_ARCS_PER_S

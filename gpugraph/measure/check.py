@@ -94,7 +94,7 @@ def check(
         return NOT_ASKED_FOR
     own = isinstance(result, JudgesItself)
     if method == "auto":
-        method = "reference" if own else problem.quicker
+        method = "reference" if own else problem.cheaper_check
         method = method if graph.edges <= REFERENCE_LIMIT else "certificate"
         why = "the quicker check of this problem" if graph.edges <= REFERENCE_LIMIT else "so many edges take no oracle"
         _LOG.info("verification by %s: chosen by auto, %s", method, why)

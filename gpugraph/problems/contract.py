@@ -204,7 +204,7 @@ class Problem(Protocol):
     """Name → what ``gpugraph demo`` shows of the problem: ``show(device, seed, detector, runs, progress)``."""
     peers: Mapping[str, Adapter]
     """Library → how it solves the problem; what becomes of its answer see ``SolvedByPeers``."""
-    quicker: str
+    cheaper_check: str
     """``"certificate"`` or ``"reference"``: the check that takes less time, imports included."""
     columns: tuple[Column, ...]
     """What its results have beside the common columns; each is left out of a table where no record has it."""

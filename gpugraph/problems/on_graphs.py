@@ -45,7 +45,7 @@ class OnGraphs:
     """The part of a ``Problem`` that is the same for every problem whose input is a graph."""
 
     query_fields: tuple[str, ...] = ()
-    quicker = "certificate"
+    cheaper_check = "certificate"
     peers: Mapping[str, Adapter] = {}
     demonstrations: Mapping[str, Callable[..., dict[str, Any]]] = {}
 

@@ -95,7 +95,7 @@ class Scan(ScannedFiles):
     )
 
     query_fields: tuple[str, ...] = ()
-    quicker = "reference"
+    cheaper_check = "reference"
 
     def accepts(self, source: str) -> bool:
         """Tell whether a text names an array."""
