@@ -382,7 +382,7 @@ class OnDevice(Shown):
         vertices = resolve_sources(self.graph, {"source": several(sources)})
         ready = self._prepared("sssp", BATCHED if algo == "auto" else algo, options)
         with calls.call("sssp", self.device.kind):
-            if ready.algorithm.together:
+            if ready.algorithm.batched:
                 step = max(_LEAST_BLOCK, _WORDS_AT_ONCE // self.graph.vertices)
                 blocks = [tuple(vertices[first : first + step]) for first in range(0, len(vertices), step)]
                 found = DistanceMatrix.joined([self._answer(ready, one) for one in blocks])

@@ -60,7 +60,7 @@ def races(
         opened = solved.admit(solved.open(Input(problem, graph, form, **told), HostClock(), progress))
         queries = solved.queries(opened, asked)
         algorithm = _algorithm(problem, solved.auto(opened, "emulated") if algo == "auto" else algo)
-        queries = [solved.together(queries)] if algorithm.together else queries
+        queries = [solved.batch(queries)] if algorithm.batched else queries
         found: dict[tuple[Any, ...], Any] = {}
         wrong = []
         shape = None

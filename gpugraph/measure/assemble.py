@@ -288,7 +288,7 @@ def _traffic(run: CellRun, kernel_s: float) -> dict[str, Any]:
         return {"absent": bandwidth}
     if kernel_s <= 0:
         return {"absent": "the kernel took no time that could be measured"}
-    together = [len(run.trials[0].query[0])] if algorithm.together else []
+    together = [len(run.trials[0].query[0])] if algorithm.batched else []
     least = algorithm.minimum_bytes(run.placed.view, *together)
     return {"minimum_bytes": least, "copy_bytes_per_s": bandwidth, "share": least / kernel_s / bandwidth}
 

@@ -172,8 +172,8 @@ class CellRun:
         _LOG.info(_chosen(cell, algorithm, self.options, device.kind))
         check_preparations(cell.preparations, algorithm)
         queries = problem.queries(graph, {"source": cell.source, "seed": cell.seed})
-        if algorithm.together:
-            queries = [problem.together(queries)]
+        if algorithm.batched:
+            queries = [problem.batch(queries)]
         if sampling.asks_bandwidth(device.kind) and algorithm.minimum_bytes is not None:
             _ = opened.copy_bytes_per_s  # before the arrays of the cells leave it no room
 

@@ -116,7 +116,7 @@ class Algorithm:
         minimum_bytes: ``minimum_bytes(sizes) -> int``; the device memory traffic that the algorithm cannot do without,
             read and written, once each: the arrays of the input and the result.  What it keeps in between (labels,
             lists, frontiers), reads again, or reads because memory comes in sectors is its own to save.  None where
-            nobody has worked it out.  One that is ``together`` is also given the number of its queries.
+            nobody has worked it out.  One that is ``batched`` is also given the number of its queries.
         state_bytes: ``state_bytes(sizes) -> int``; the device memory that ``prepare`` takes besides the view, with the
             default options, so that a sweep can be priced; None where sizes alone do not tell.
         own_seconds: ``own_seconds(state, handle)``; the kernel region as the algorithm measured it itself: a float, or
@@ -129,8 +129,8 @@ class Algorithm:
         ends_early: True for a search from one source whose ``run`` takes two more, a vertex or None and a greatest
             distance or None, and ends where nothing nearer is left: what lies beyond may be told too far, or not at
             all.
-        together: True for one that answers all queries of a cell in one run: ``run`` and ``finish`` get what the
-            problem's ``together`` made of them.
+        batched: True for one that answers all queries of a cell in one run: ``run`` and ``finish`` get what the
+            problem's ``batch`` made of them.
         foreign: True for code that is not gpugraph's own, a user's or a library's: it gets a device view of its own,
             and process and input are looked after while it runs (``measure/strangers.py``).
     """
@@ -158,7 +158,7 @@ class Algorithm:
     resident: bool = True
     ranks: bool = False
     ends_early: bool = False
-    together: bool = False
+    batched: bool = False
     foreign: bool = False
 
     def describe(self) -> dict[str, Any]:

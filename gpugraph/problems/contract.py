@@ -268,7 +268,7 @@ class Problem(Protocol):
         """Return the runs to make: each tuple is passed to ``run`` after the clock."""
         ...
 
-    def together(self, queries: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
+    def batch(self, queries: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
         """Return the one query that stands for several, for an algorithm that answers them in one run."""
         ...
 

@@ -49,7 +49,7 @@ class OnGraphs:
     peers: Mapping[str, Adapter] = {}
     demonstrations: Mapping[str, Callable[..., dict[str, Any]]] = {}
 
-    def together(self, queries: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
+    def batch(self, queries: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
         """Return the one query that there is."""
         (query,) = queries
         return query

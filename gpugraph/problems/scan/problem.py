@@ -142,7 +142,7 @@ class Scan(ScannedFiles):
         """Return the one run there is to make; the input says what kind of scan it is."""
         return [()]
 
-    def together(self, queries: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
+    def batch(self, queries: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
         """Return the one query there is."""
         return queries[0]
 

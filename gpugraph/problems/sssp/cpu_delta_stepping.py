@@ -261,7 +261,7 @@ add_algorithm(
     digest=lambda raw: " ".join(map(array_digest, raw)),
     compile=compile_,
     minimum_bytes=distance_bytes,
-    together=True,
+    batched=True,
 )
 
 

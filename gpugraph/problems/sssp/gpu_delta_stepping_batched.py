@@ -249,6 +249,6 @@ register(
         compile=compile_kernels,
         minimum_bytes=distance_bytes,
         state_bytes=state_bytes,
-        together=True,
+        batched=True,
     )
 )

@@ -236,7 +236,7 @@ class ShortestPaths(DistancesFiles, ByPeers, OnGraphs):
             return [(source,) for source in sources_in(graph, parameters)]
         return [(source,) for source in resolve_sources(graph, parameters)]
 
-    def together(self, queries: Sequence[tuple[int]]) -> tuple[tuple[int, ...]]:
+    def batch(self, queries: Sequence[tuple[int]]) -> tuple[tuple[int, ...]]:
         """Return (sources,), the query of an algorithm that answers with a ``DistanceMatrix``."""
         return (tuple(source for (source,) in queries),)
 

@@ -54,7 +54,7 @@ def scipy_refuses(graph: CSRGraph, source: int) -> bool:
 
 def test_the_algorithms_are_registered_for_the_cpu() -> None:
     # Those of several ranks are tried in tests/ranks, that of several sources in test_delta_stepping_batched.py.
-    alone = {a.name for a in algorithms("sssp") if "cpu" in a.devices and not (a.ranks or a.together)}
+    alone = {a.name for a in algorithms("sssp") if "cpu" in a.devices and not (a.ranks or a.batched)}
     assert alone == set(ALGORITHMS)
 
 
