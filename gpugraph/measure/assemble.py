@@ -95,7 +95,7 @@ def record_of(run: CellRun, stopped_by: str) -> Record:
         energy = run.energy() if last else {"absent": "not measured yet"}
     run.check_input()
     with account.phase("finish"):
-        completed = run.problem.complete(trials[0].result, cell, run.resident, run.device, run.progress)
+        completed = run.problem.add_optional_outputs(trials[0].result, cell, run.resident, run.device, run.progress)
         if completed is not None:
             trials[0].result = completed[0]
     h2d_s = _join(run)

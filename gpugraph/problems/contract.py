@@ -292,7 +292,7 @@ class Problem(Protocol):
         """Return the query that a result answers."""
         ...
 
-    def complete(
+    def add_optional_outputs(
         self, result: Any, cell: Any, resident: Any, device: Device, progress: Callable[[str], None]
     ) -> tuple[Any, float] | None:
         """Return a result with what an option of the cell adds after the run, and the seconds that took.

@@ -107,7 +107,7 @@ class OnGraphs:
 
         return GraphView.of(graph, tuple(preparations), index_bits)
 
-    def complete(self, result: Any, *_of_the_run: Any) -> Any:
+    def add_optional_outputs(self, result: Any, *_of_the_run: Any) -> Any:
         """Return None: no option adds anything to the result."""
 
     def to_device(self, view: GraphView, device: Device) -> tuple[ResidentView, float, float]:

@@ -150,7 +150,7 @@ class Scan(ScannedFiles):
         """Return the one query there is."""
         return ()
 
-    def complete(self, result: Scanned, *_of_the_run: Any) -> None:
+    def add_optional_outputs(self, result: Scanned, *_of_the_run: Any) -> None:
         """Return None: no option adds anything to a scan."""
 
     def work(self, graph: ArrayInput, result: Scanned) -> int:

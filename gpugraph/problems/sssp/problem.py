@@ -292,7 +292,7 @@ class ShortestPaths(DistancesFiles, ByPeers, OnGraphs):
         words = plain_array(returned, " ".join(names), n, f"{wanted} {' or '.join(names)}", remedy)
         return distances_from_words(graph, source, words)
 
-    def complete(
+    def add_optional_outputs(
         self,
         result: Distances | DistanceMatrix,
         cell: Any,
