@@ -304,11 +304,11 @@ def sssp(
     """
     _expect(bool, predecessors=predecessors)
     from gpugraph.problems.sssp import BATCHED
-    from gpugraph.problems.sssp.start_vertex import is_several, one_of, several
+    from gpugraph.problems.sssp.start_vertex import is_several, one_of, source_list
 
     if sources is not None:
         one_of(source, sources)
-        source, algo = several(sources), BATCHED if algo == "auto" else algo
+        source, algo = source_list(sources), BATCHED if algo == "auto" else algo
     more = {"source": source, "predecessors": bool(predecessors)}
     record = _solve("sssp", graph, algo, device, verify, options, time, **more)
     if time:

@@ -39,7 +39,7 @@ from gpugraph.problems.registry import find_algorithm, load_problem
 from gpugraph.problems.sssp import BATCHED
 from gpugraph.problems.sssp.arcs import distance_dtype, unreached
 from gpugraph.problems.sssp.distances import DistanceMatrix, Distances
-from gpugraph.problems.sssp.start_vertex import one_of, resolve_sources, several
+from gpugraph.problems.sssp.start_vertex import one_of, resolve_sources, source_list
 
 _Found = TypeVar("_Found", Distances, DistanceMatrix)
 _Method = TypeVar("_Method", bound=Callable[..., Any])
@@ -379,7 +379,7 @@ class OnDevice(Shown):
         options: dict[str, Any],
     ) -> DistanceMatrix:
         """Return the distances from several sources, block by block where their distances fill the device."""
-        vertices = resolve_sources(self.graph, {"source": several(sources)})
+        vertices = resolve_sources(self.graph, {"source": source_list(sources)})
         ready = self._prepared("sssp", BATCHED if algo == "auto" else algo, options)
         with calls.call("sssp", self.device.kind):
             if ready.algorithm.batched:

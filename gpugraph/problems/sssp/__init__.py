@@ -11,8 +11,8 @@ BATCHED = "delta-stepping-batched"
 """The algorithm that takes many sources at once, on every kind of device."""
 
 
-class Several(tuple[Any, ...]):
-    """Several sources, each as one is given: what tells a list of them from a node that is a tuple."""
+class SourceList(tuple[Any, ...]):
+    """A list of sources, each as the user gave it; its own class, because a node of a graph may be a tuple."""
 
     __slots__ = ()
 
@@ -25,7 +25,7 @@ def _arranged(options: dict[str, Any]) -> dict[str, Any]:
             raise InputError("both --source and --sources are given", remedy="give one of them")
         text = sources.strip()
         parts = [part.strip() for part in text.split(",") if part.strip()]
-        options["source"] = f"random:{text}" if text.isdigit() else text if len(parts) == 1 else Several(parts)
+        options["source"] = f"random:{text}" if text.isdigit() else text if len(parts) == 1 else SourceList(parts)
     if batch:
         if options["algos"] not in ((), (BATCHED,)):
             raise InputError("--batch is an algorithm of its own", remedy=f"leave out --algo, or name {BATCHED}")

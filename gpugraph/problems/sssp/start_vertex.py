@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from gpugraph.errors import GpuGraphWarning, InputError, shown, unknown_name
 from gpugraph.graph.chunks import even_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph, printed
-from gpugraph.problems.sssp import Several
+from gpugraph.problems.sssp import SourceList
 
 DEFAULT = "max-degree"
 PUBLISHED = "published"
@@ -29,7 +29,7 @@ def resolve_sources(graph: CSRGraph, parameters: Mapping[str, Any]) -> list[int]
             file's own id; ``"max-degree"`` (the default), the smallest vertex of greatest out-degree; ``"random:K"``,
             K vertices with out-arcs, distinct while there are that many, drawn by ``seed`` (default 1);
             ``"published"``, the one whose distances were published with the graph; ``"all"``, every vertex; or
-            ``Several`` of these.
+            ``SourceList`` of these.
 
             Where the vertex names are the nodes of a NetworkX graph, a source that is a node means that node, whatever
             it looks like; an integer or its text that is none is refused; ``"name:17"`` is the node printed so.
@@ -42,7 +42,7 @@ def resolve_sources(graph: CSRGraph, parameters: Mapping[str, Any]) -> list[int]
     source = parameters.get("source")
     if (vertex := _by_node(graph, source)) is not None:
         return [vertex]
-    if isinstance(source, Several):
+    if isinstance(source, SourceList):
         return [vertex for one in source for vertex in resolve_sources(graph, {**parameters, "source": one})]
     if (number := _as_integer(source)) is not None:
         if _has_nodes(graph):
@@ -85,7 +85,7 @@ def _of_the_published(graph: CSRGraph) -> int:
     return answer.start if graph.vertex_names is None else _by_name(graph, str(answer.start))
 
 
-def several(sources: Any) -> Several | str:
+def source_list(sources: Any) -> SourceList | str:
     """Return what a list or an array of sources, ``"all"`` or ``"random:K"`` stands for.
 
     Raises:
@@ -98,7 +98,7 @@ def several(sources: Any) -> Several | str:
     if not isinstance(sources, list | tuple | range) or not len(sources):
         what = f"sources is {shown(sources)}"
         raise InputError(what, remedy="give a list or an array of them, 'random:K' or 'all'")
-    return Several(sources)
+    return SourceList(sources)
 
 
 def one_of(source: Any, sources: Any) -> None:

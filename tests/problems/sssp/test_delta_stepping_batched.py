@@ -21,7 +21,7 @@ from gpugraph.graph.view import GraphView, make_resident
 from gpugraph.problems.registry import find_algorithm
 from gpugraph.problems.sssp import BATCHED
 from gpugraph.problems.sssp.distances import DistanceMatrix
-from gpugraph.problems.sssp.start_vertex import Several, several
+from gpugraph.problems.sssp.start_vertex import SourceList, source_list
 from tests.cli.runner import refuse, run, succeed
 from tests.emulator.compiler import needs_compiler
 from tests.problems.gpu_cases import expected
@@ -239,7 +239,7 @@ def test_more_pairs_than_the_host_has_room_for_are_refused_with_both_figures() -
 @pytest.mark.parametrize("sources", [[], 3, None, {1}, [99999], ["no-such"]])
 def test_what_are_no_sources_is_refused_in_one_line(sources: Any) -> None:
     with pytest.raises(InputError) as refused:
-        several(sources) if sources is None else gpugraph.sssp(zoo("grid"), sources=sources, device="cpu")
+        source_list(sources) if sources is None else gpugraph.sssp(zoo("grid"), sources=sources, device="cpu")
     assert "\n" not in str(refused.value)
 
 
@@ -249,7 +249,7 @@ def test_a_tuple_of_sources_is_no_node_that_is_a_tuple() -> None:
     named = nx.grid_2d_graph(3, 3)
     matrix = gpugraph.sssp(named, sources=[(0, 1), (2, 2)], device="cpu")
     assert matrix.sources.tolist() == [gpugraph.sssp(named, node, device="cpu").source for node in ((0, 1), (2, 2))]
-    assert several((1, 2)) == Several((1, 2))
+    assert source_list((1, 2)) == SourceList((1, 2))
 
 
 def test_the_command_line_takes_counts_lists_and_all(tmp_path: Path) -> None:
