@@ -303,8 +303,8 @@ def sssp(
         VerificationFailed, InputError, DeviceUnavailable, OutOfMemory: as for ``mst``.
     """
     _expect(bool, predecessors=predecessors)
+    from gpugraph.problems.sources import is_several, one_of, source_list
     from gpugraph.problems.sssp import BATCHED
-    from gpugraph.problems.sssp.start_vertex import is_several, one_of, source_list
 
     if sources is not None:
         one_of(source, sources)

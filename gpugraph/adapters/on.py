@@ -36,10 +36,10 @@ from gpugraph.problems.components.labels import Components
 from gpugraph.problems.contract import METHODS_OF_A_RUN
 from gpugraph.problems.mst.forest import Forest
 from gpugraph.problems.registry import find_algorithm, load_problem
+from gpugraph.problems.sources import one_of, resolve_sources, source_list
 from gpugraph.problems.sssp import BATCHED
 from gpugraph.problems.sssp.arcs import distance_dtype, unreached
 from gpugraph.problems.sssp.distances import DistanceMatrix, Distances
-from gpugraph.problems.sssp.start_vertex import one_of, resolve_sources, source_list
 
 _Found = TypeVar("_Found", Distances, DistanceMatrix)
 _Method = TypeVar("_Method", bound=Callable[..., Any])

@@ -37,6 +37,12 @@ class Command:
     arrange: Callable[[dict[str, Any]], dict[str, Any]] = _as_they_are
 
 
+class SourceList(tuple[Any, ...]):
+    """A list of sources, each as the user gave it; its own class, because a node of a graph may be a tuple."""
+
+    __slots__ = ()
+
+
 # ------------------------------------------------------------------ columns
 # What one column of a table of records shows; the list of all is ``gpugraph.measure.columns``.
 

@@ -5,16 +5,10 @@ from typing import Any
 import click
 
 from gpugraph.errors import InputError
-from gpugraph.problems import Command
+from gpugraph.problems import Command, SourceList
 
 BATCHED = "delta-stepping-batched"
 """The algorithm that takes many sources at once, on every kind of device."""
-
-
-class SourceList(tuple[Any, ...]):
-    """A list of sources, each as the user gave it; its own class, because a node of a graph may be a tuple."""
-
-    __slots__ = ()
 
 
 def _arranged(options: dict[str, Any]) -> dict[str, Any]:

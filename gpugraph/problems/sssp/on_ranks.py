@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from gpugraph.compiled import njit
 from gpugraph.errors import InputError
 from gpugraph.problems.contract import Verdict
+from gpugraph.problems.sources import DEFAULT, resolve_sources
 from gpugraph.problems.sssp.arcs import unreached
 from gpugraph.problems.sssp.distances import Distances
 from gpugraph.problems.sssp.gpu_tight_arcs import TightArcs
-from gpugraph.problems.sssp.start_vertex import DEFAULT, resolve_sources
 from gpugraph.ranks.part import GraphPart
 from gpugraph.ranks.transports import comm_for
 

@@ -22,6 +22,7 @@ from gpugraph.problems.contract import Problem, Verdict
 from gpugraph.problems.guest import numbers, plain_array
 from gpugraph.problems.on_graphs import OnGraphs, with_published
 from gpugraph.problems.result_files import MismatchError, PathLike
+from gpugraph.problems.sources import resolve_sources
 from gpugraph.problems.sssp import COMMAND
 from gpugraph.problems.sssp.arcs import distance_dtype, unreached
 from gpugraph.problems.sssp.distances import DistanceMatrix, Distances, check_each, distances_from_words
@@ -29,7 +30,6 @@ from gpugraph.problems.sssp.gpu_harish_narayanan import show_race
 from gpugraph.problems.sssp.gpu_tight_arcs import load_kernels
 from gpugraph.problems.sssp.on_ranks import admit_part, certify_part, edges_reached, sources_in
 from gpugraph.problems.sssp.peers import ByPeers
-from gpugraph.problems.sssp.start_vertex import resolve_sources
 from gpugraph.problems.vertex_files import FileColumn, VertexClaim, VertexFiles
 from gpugraph.quantities import duration
 from gpugraph.ranks.part import GraphPart
@@ -227,7 +227,7 @@ class ShortestPaths(DistancesFiles, ByPeers, OnGraphs):
         )
 
     def queries(self, graph: CSRGraph | GraphPart, parameters: Mapping[str, Any]) -> Sequence[tuple[int]]:
-        """Return a (source,) for each run that ``parameters`` ask for (see ``start_vertex.py``).
+        """Return a (source,) for each run that ``parameters`` ask for (see ``problems/sources.py``).
 
         Raises:
             InputError: there is no such source.

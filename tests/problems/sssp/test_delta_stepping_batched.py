@@ -19,9 +19,9 @@ from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.generate import generate
 from gpugraph.graph.view import GraphView, make_resident
 from gpugraph.problems.registry import find_algorithm
+from gpugraph.problems.sources import SourceList, source_list
 from gpugraph.problems.sssp import BATCHED
 from gpugraph.problems.sssp.distances import DistanceMatrix
-from gpugraph.problems.sssp.start_vertex import SourceList, source_list
 from tests.cli.runner import refuse, run, succeed
 from tests.emulator.compiler import needs_compiler
 from tests.problems.gpu_cases import expected

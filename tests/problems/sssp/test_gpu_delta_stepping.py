@@ -17,8 +17,8 @@ from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.digest import array_digest
 from gpugraph.graph.generate import generate
 from gpugraph.graph.view import GraphView, make_resident
+from gpugraph.problems.sources import resolve_sources
 from gpugraph.problems.sssp.distances import Distances
-from gpugraph.problems.sssp.start_vertex import resolve_sources
 from tests.emulator.compiler import needs_compiler
 from tests.problems.gpu_cases import expected
 from tests.problems.sssp.delta_stepping_graphs import (

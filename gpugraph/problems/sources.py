@@ -1,4 +1,4 @@
-"""From what the user gives as a source to the vertices to search from."""
+"""Sources: the vertices to search from, of what the user gave."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from gpugraph.errors import GpuGraphWarning, InputError, shown, unknown_name
 from gpugraph.graph.chunks import even_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph, printed
-from gpugraph.problems.sssp import SourceList
+from gpugraph.problems import SourceList
 
 DEFAULT = "max-degree"
 PUBLISHED = "published"
