@@ -128,7 +128,7 @@ def _tell(news: str) -> None:
 
 
 @contextlib.contextmanager
-def told_to(listener: Callable[[str], None]) -> Iterator[None]:
+def reporting_compilations_to(listener: Callable[[str], None]) -> Iterator[None]:
     """Tell a listener in a few words what was not found while the block runs, and so will be compiled."""
     _LISTENERS.append(listener)
     try:

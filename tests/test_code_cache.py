@@ -151,7 +151,7 @@ def test_writers_of_one_file_at_once_leave_it_vouched_for(folder: Path) -> None:
 def test_what_is_not_there_and_so_will_be_compiled_is_named(folder: Path) -> None:
     told: list[str] = []
     code_cache.keep("numba", "here-0123456789abcdef.code", b"x")
-    with code_cache.told_to(told.append):
+    with code_cache.reporting_compilations_to(told.append):
         code_cache.find("numba", "here-0123456789abcdef.code")
         code_cache.find("numba", "gpugraph.graph.build._rows-0123456789abcdef.code")
         code_cache.find("cubins", "arcs_at-sm_100-2a38440ae91b554c45e7e462deb491ea.cubin")
@@ -210,7 +210,7 @@ def test_who_waits_says_for_what_and_not_for_ever(folder: Path, monkeypatch: pyt
     monkeypatch.setattr(code_cache, "_UNTOLD_WAIT", 0.0)
     told: list[str] = []
     name = "boruvka-plain-0123456789abcdef0123.so"
-    with code_cache.told_to(told.append), code_cache.sole_maker("emulated", name):
+    with code_cache.reporting_compilations_to(told.append), code_cache.sole_maker("emulated", name):
         with code_cache.sole_maker("emulated", "other.so"):
             assert told == []
         with code_cache.sole_maker("emulated", name) as found:

@@ -108,7 +108,7 @@ class Session:
         self._used = True
         turns, runs = Turns(len(cells), sampling), dict[int, CellRun]()
         with contextlib.ExitStack() as at_end:
-            at_end.enter_context(code_cache.told_to(progress))
+            at_end.enter_context(code_cache.reporting_compilations_to(progress))
             at_end.callback(runs.clear)
             for index in turns:
                 current(index)
@@ -153,7 +153,7 @@ class Session:
         """
         problem = load_problem(cell.problem)
         opened = self.device(cell)
-        with code_cache.told_to(progress):
+        with code_cache.reporting_compilations_to(progress):
             graph = self._inputs.open(cell, problem, Account(), progress, opened.device).graph
         algorithm = self._resolved(cell, graph, opened.device.kind)
         return cell_id(
