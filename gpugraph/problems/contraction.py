@@ -108,7 +108,7 @@ def part_behind(subject: GraphPart | GraphView | ResidentView) -> GraphPart:
     return subject
 
 
-def dealt_edges(part: GraphPart) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+def redistribute_edges(part: GraphPart) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Return tails, heads and weights of this rank's share of all edges, in canonical order; a collective."""
     comm = part.comm
     here = up_arcs(part.offsets, part.targets, part.first)
@@ -145,7 +145,7 @@ class HostEdges:
     def __init__(self, part: GraphPart, *, weighted: bool, labelled: bool):
         self.part, self.weighted, self.labelled = part, weighted, labelled
         self.comm: Comm = part.comm
-        self.tails, self.heads, self.weights = dealt_edges(part)
+        self.tails, self.heads, self.weights = redistribute_edges(part)
         words, sign, real = weight_words(self.weights)
         self.keys = weight_keys(words, sign, real) if weighted else np.zeros(len(words), np.uint32)
         n, room = part.vertices, len(self.tails)
