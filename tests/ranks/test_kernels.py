@@ -15,7 +15,7 @@ from gpugraph.problems.sssp import delta_stepping_distributed
 from gpugraph.problems.sssp.delta_stepping_distributed import DeviceSearch, near_bins
 from gpugraph.problems.sssp.delta_stepping_distributed_cpu import _bin
 from gpugraph.problems.sssp.distributed_bins import Widths, bin_of
-from gpugraph.problems.sssp.turned_rows import turn_on_host
+from gpugraph.problems.sssp.in_arcs import in_arcs_of
 from gpugraph.ranks.comm import LoneComm
 from gpugraph.ranks.part import GraphPart
 from tests.ranks.on_zoo import complaint
@@ -100,7 +100,7 @@ def test_rows_are_turned_alike_on_host_and_device_light_arcs_first(spec: str) ->
     part = part_of(spec)
     widths = Widths.of(part, 0.0, 8)
     device = EmulatedDevice()
-    there, here = DeviceSearch(part, device, widths).turned, turn_on_host(part, widths.horizon)
+    there, here = DeviceSearch(part, device, widths).turned, in_arcs_of(part, widths.horizon)
     tails = np.repeat(np.arange(part.vertices), np.diff(here.offsets))
     for rows in (here, there):
         offsets, light, heads, weights = (

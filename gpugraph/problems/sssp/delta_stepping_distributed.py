@@ -53,8 +53,8 @@ from gpugraph.problems.sssp.distributed_bins import (
     value_of,
     word_of,
 )
+from gpugraph.problems.sssp.in_arcs import InArcs, in_arcs_of
 from gpugraph.problems.sssp.on_ranks import refuse_wrapped_sums
-from gpugraph.problems.sssp.turned_rows import TurnedRows, turn_on_host
 from gpugraph.ranks.comm import Comm
 from gpugraph.ranks.mapped import GRAIN, MappedBlock, mapped_block
 from gpugraph.ranks.part import GraphPart, require_on_devices
@@ -169,7 +169,7 @@ class DeviceSearch(Arrays):
         self.part, self.widths, self.block = part, widths, FILE["BLOCK"]
         self.comm = comm_for(part.comm, device)
         self.pulls = not part.directed and widths.horizon < math.inf
-        turned = turn_on_host(part, widths.horizon) if part.directed else None
+        turned = in_arcs_of(part, widths.horizon) if part.directed else None
         self.arcs = part.own_arcs if turned is None else len(turned.heads)
         table, narrow = self._arrays(), widths_of(part.weight_dtype)[0]
         needed = part.bytes_to_place(device) + needs(table) + needs(self._words(64)) + needs(self._turned_arrays())
@@ -216,7 +216,7 @@ class DeviceSearch(Arrays):
             "weights": (arcs, np.dtype(unsigned(self.part.weight_dtype))),
         }
 
-    def _turn(self, targets: Array, weights: Array, bits: int) -> TurnedRows:
+    def _turn(self, targets: Array, weights: Array, bits: int) -> InArcs:
         """Return the rows by head of a graph that has both arcs of every edge, made on the device."""
         device, n, arcs = self.device, np.int32(self.part.rows), np.int64(self.arcs)
         left = device.full(self.part.vertices, 0, np.uint32)
@@ -226,7 +226,7 @@ class DeviceSearch(Arrays):
         made = {name: device.empty(count, dtype) for name, (count, dtype) in self._turned_arrays().items()}
         device.copy(made["offsets"], device.upload(offsets))
         device.fill(made["light"], 0)
-        turned = TurnedRows(**made)
+        turned = InArcs(**made)
         own = (self.own_offsets, targets, weights, self._word(self.widths.horizon, bits))
         if self.arcs:
             filled = (turned.offsets, left, turned.light, turned.heads, turned.weights)

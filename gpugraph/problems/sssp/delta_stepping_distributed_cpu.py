@@ -22,7 +22,7 @@ from gpugraph.problems.sssp.distributed_bins import (
     Widths,
     bins_between,
 )
-from gpugraph.problems.sssp.turned_rows import turn_on_host
+from gpugraph.problems.sssp.in_arcs import in_arcs_of
 from gpugraph.ranks.comm import Comm
 from gpugraph.ranks.part import GraphPart
 
@@ -37,7 +37,7 @@ class HostSearch:
     def __init__(self, part: GraphPart, widths: Widths):
         self.part, self.widths, self.bits = part, widths, 64
         self.comm: Comm = part.comm
-        self.turned = turn_on_host(part, widths.horizon)
+        self.turned = in_arcs_of(part, widths.horizon)
         self.dtype = distance_dtype(part.weight_dtype)
         self.units = widths.units if self.dtype.kind == "f" else 1.0
         self.unreached = unreached(self.dtype)

@@ -1,8 +1,8 @@
-"""The arcs of a rank by head: every arc that leads to an own vertex, in the row of its tail, light ones in front.
+"""In-arcs of a rank's vertices (1-D partition by destination), stored as CSR by source, light arcs first in each row.
 
-A part of a graph has the arcs of its own tails.  In a graph that has both arcs of every edge these are, turned round,
-the very arcs that lead to its vertices, and nothing travels; in a directed graph every arc goes to the rank that owns
-its head.  On a device the first is done by kernels (``cuda_kernels/delta_stepping_distributed.cu``).
+A part of a graph has the arcs that start at its own vertices.  In an undirected graph these are, reversed, the arcs to
+its vertices, and nothing is sent; in a directed graph every arc goes to the rank that owns its head.  On a device
+kernels do the first (``cuda_kernels/delta_stepping_distributed.cu``).
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from gpugraph.ranks.part import GraphPart
 
 
 @dataclass(frozen=True, eq=False)
-class TurnedRows:
-    """Rows by head, on the host or a device.
+class InArcs:
+    """In-arcs by tail, on the host or a device.
 
     Attributes:
         offsets: (n + 1,) int64, by tails of the whole graph.
@@ -34,13 +34,13 @@ class TurnedRows:
     heads: Any
     weights: Any
 
-    def on(self, device: Any) -> TurnedRows:
+    def on(self, device: Any) -> InArcs:
         """Return the same on a device."""
-        return TurnedRows(*(device.upload(array) for array in (self.offsets, self.light, self.heads, self.weights)))
+        return InArcs(*(device.upload(array) for array in (self.offsets, self.light, self.heads, self.weights)))
 
 
-def turn_on_host(part: GraphPart, horizon: float) -> TurnedRows:
-    """Return the rows by head of a part; a collective.
+def in_arcs_of(part: GraphPart, horizon: float) -> InArcs:
+    """Return the in-arcs of a part's vertices; a collective.
 
     Args:
         part: arcs by tail.
@@ -57,7 +57,7 @@ def turn_on_host(part: GraphPart, horizon: float) -> TurnedRows:
     light = np.zeros(part.vertices, np.uint32)
     out = np.empty(len(heads), np.int32), np.empty(len(heads), weights.dtype)
     _place(tails, heads, weights, float(horizon), offsets, light, *out)
-    return TurnedRows(offsets, light, *out)
+    return InArcs(offsets, light, *out)
 
 
 def _brought(part: GraphPart, own: NDArray[np.int32], weights: NDArray[Any]) -> tuple[NDArray[Any], ...]:
