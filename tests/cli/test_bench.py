@@ -17,6 +17,7 @@ from gpugraph.bench import store
 from gpugraph.bench.store import read_records
 from gpugraph.bench.worker import describe_device
 from gpugraph.cli.options import defaults
+from gpugraph.measure.instruments import command_line
 from gpugraph.peers import register_commands
 from gpugraph.quantities import in_seconds, parse_seconds
 from tests.cli.runner import refuse, run, succeed
@@ -103,7 +104,7 @@ def test_every_way_a_cell_can_end_is_a_row_that_says_so_and_the_sweep_goes_on(fo
     }
     for record in read_records("r.jsonl"):
         assert (record["mteps"]["kernel"] is None) == (record["outcome"] != "ok")
-        assert record["environment"]["command"] == sys.argv
+        assert record["environment"]["command"] == command_line()
 
 
 def test_a_file_that_changed_or_an_algorithm_that_did_is_measured_again(folder):
