@@ -2,7 +2,7 @@
 
 Cubins, kernels of the emulated device, Numba's machine code and the script of reports lie in ``$GPUGRAPH_CACHE_DIR``,
 else in ``gpugraph`` of the user's cache directory, a folder for each kind. Names hold a digest of all that the code
-depends on, so that nothing there is ever stale. Beside each file stands a JSON file with facts and the SHA-256 of both:
+depends on, so that nothing there is ever stale. Beside each file is a JSON file with facts and the SHA-256 of both:
 what does not agree with it is cut off or damaged and counts as absent, so that it is made anew. Of processes that miss
 a file at once one makes it, and the others wait for it. The folder may be removed at any time.
 """
@@ -100,7 +100,7 @@ def _lock(path: Path, until: contextlib.ExitStack) -> None:
     import fcntl
 
     path.parent.mkdir(parents=True, exist_ok=True)
-    began, told = time.monotonic(), False
+    began, reported = time.monotonic(), False
     while (waited := time.monotonic() - began) < LONGEST_WAIT:
         with contextlib.ExitStack() as attempt:
             file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
@@ -111,9 +111,9 @@ def _lock(path: Path, until: contextlib.ExitStack) -> None:
                     attempt.callback(_remove, path)
                     until.push(attempt.pop_all())
                     return
-        if waited > _UNTOLD_WAIT and not told:
+        if waited > _UNTOLD_WAIT and not reported:
             _tell(f"waiting for another process that compiles {_DIGEST.split(path.name)[0]}")
-            told = True
+            reported = True
         time.sleep(0.02)
 
 

@@ -1,6 +1,6 @@
 """Numba's decorators as gpugraph uses them: compiled once, kept in the cache of compiled code, free of the GIL.
 
-Everything compiled goes through here, so that the options stand in one place and mypy sees typed decorators.  Numba is
+Everything compiled goes through here, so that the options are in one place and mypy sees typed decorators.  Numba is
 imported when a compiled function is first called, and not before: many runs call none.
 """
 

@@ -1,4 +1,4 @@
-"""What ``team.py`` names, as Numba's intrinsics; importing this imports Numba.
+"""Atomics and other instructions as Numba's intrinsics, which ``team.py`` names; importing this imports Numba.
 
 Numba has none of its own for the CPU; these are intrinsics as its documentation of extending describes
 ("Low-level extension API", section ``@intrinsic``).  Reals are handled by their bits, which order those that are not
@@ -123,7 +123,7 @@ def fetch_add(typing_context: Any, array: Any, index: Any, value: Any) -> Any:
 def load_now(typing_context: Any, array: Any, index: Any) -> Any:
     """Return ``array[index]`` as it is now: read from memory, whatever the compiler has seen of it before.
 
-    No access that stands after it is made before it.
+    No access that follows it is made before it.
 
     Args:
         typing_context: of Numba.

@@ -31,7 +31,7 @@ from gpugraph.measure.assemble import failed_record
 from gpugraph.measure.cell import unopened_id
 from gpugraph.measure.instruments import command_line
 from gpugraph.problems.contract import Input
-from gpugraph.problems.guest import told_of
+from gpugraph.problems.guest import description_of
 from gpugraph.quantities import in_units
 
 LAST_UNITS = 50
@@ -257,7 +257,9 @@ class Runner:
             "peers": self._sweep.peers,
             "finished": self._finished_ids,
             "earlier": {str(i): self._parts[id(p)][1]["record"] for i, p in enumerate(cells) if id(p) in self._parts},
-            "guests": {i: told_of(planned.guest) for i, planned in enumerate(cells) if planned.guest is not None},
+            "guests": {
+                i: description_of(planned.guest) for i, planned in enumerate(cells) if planned.guest is not None
+            },
         }
 
     def _skipped(self, planned: Planned, lane: Lane) -> bool:

@@ -93,9 +93,9 @@ class Reply(Protocol):
         ...
 
     def wait(self) -> int:
-        """Return the 32 bits that it told; waits for them, and not for the end of the kernel.
+        """Return the 32 bits that the kernel has written; waits for them, and not for the end of the kernel.
 
-        It is 0 where the launch was stopped before it told anything.
+        It is 0 where the launch was stopped before it wrote anything.
         """
         ...
 

@@ -19,8 +19,8 @@ _FILES = "/proc/self/fd"
 def begin_context(index: int) -> threading.Thread:
     """Let the driver make a GPU's context, which CuPy takes over, while this thread goes on; return what is under way.
 
-    What fails here fails again, and is told, when CuPy asks for the same context.  A process in which it was begun must
-    not be forked: CUDA would be of no use to the child.
+    What fails here fails again, and is reported, when CuPy asks for the same context.  A process in which it was begun
+    must not be forked: CUDA would be of no use to the child.
     """
 
     def make() -> None:

@@ -217,8 +217,8 @@ class CudaDevice:
         self._contiguous(array)
         size = array.nbytes
         self._fetch((array.data.ptr, size, 0), (count.data.ptr, count.nbytes, size))
-        told = int(self._small[size : size + count.nbytes].view(count.dtype)[0])
-        found: NDArray[Any] = self._small[:size].view(array.dtype)[:told].copy()
+        listed = int(self._small[size : size + count.nbytes].view(count.dtype)[0])
+        found: NDArray[Any] = self._small[:size].view(array.dtype)[:listed].copy()
         return found
 
     def read(self, array: Array, index: int = 0) -> Any:
@@ -369,7 +369,7 @@ class CudaDevice:
             self.interrupts.stop()
             for pointer in (self._stream_pointer, *(int(copies.stream.ptr) for copies in self._copy_streams)):
                 self._runtime.streamSynchronize(pointer)
-        except Exception:  # a kernel failed: whoever waited for it was told, and freeing goes on
+        except Exception:  # a kernel failed: whoever waited for it got the error, and freeing goes on
             _FAILED.append((self.stream, self.events, self._copy_streams))
         self._kernels.clear()
         self._modules.clear()
@@ -382,9 +382,9 @@ class CudaDevice:
 
     def _uuid(self) -> str | None:
         """Return the GPU's own id as nvidia-smi writes it, or None where nobody tells it."""
-        told = bytes(self._runtime.getDeviceProperties(self.index).get("uuid", b""))[:16]
-        if len(told) == 16:
-            return f"GPU-{UUID(bytes=told)}"
+        uuid = bytes(self._runtime.getDeviceProperties(self.index).get("uuid", b""))[:16]
+        if len(uuid) == 16:
+            return f"GPU-{UUID(bytes=uuid)}"
         try:  # CuPy ends it at a byte that is 0
             return Nvml(bus_id_of(self)).uuid()
         except DeviceUnavailable:

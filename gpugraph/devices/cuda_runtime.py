@@ -1,4 +1,4 @@
-"""What of CUDA is there (CuPy, a driver, a GPU of the index asked for), its errors in words, and its memory counted."""
+"""CUDA's runtime: whether CuPy, a driver and a GPU are there, its errors in words, and its memory counted."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _FAILED = {
 
 
 def translate(error: BaseException, *, device: str, doing: str) -> GpuGraphError | None:
-    """Return the error of ours that stands for one of CuPy's; None if it is none of CUDA's.
+    """Return our error for one of CuPy's; None if it is none of CUDA's.
 
     Args:
         error: what CuPy raised.

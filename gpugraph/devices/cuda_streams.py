@@ -302,7 +302,7 @@ class CudaReply:
         return np.uint32(self._number)
 
     def wait(self) -> int:
-        """Return what it told; waits for that."""
+        """Return the word that the kernel has written; waits for it."""
         self._device.interrupts.wait_until(self._known)
         if not self._known():  # it has ended, or failed
             self._device.synchronize()

@@ -1,7 +1,7 @@
 """KernelFile: what a driver knows of its .cu file, read from the source; and the table of arrays that it works on.
 
 A driver names its file once, with the define sets that it asks for, which the compile matrix collects.  A constant that
-host and kernels share stands in the .cu file alone: ``FILE["BLOCK"]``.
+host and kernels share is in the .cu file alone: ``FILE["BLOCK"]``.
 
 The source is one text, so that one hash covers all that is compiled: ``#include "name"`` is replaced by the file
 (looked for beside the including file, then in ``cuda_kernels/``), behind a guard of its own, so that each file counts
@@ -193,7 +193,7 @@ def _find_include(name: str, includer: Path, line: int) -> Path:
 
 
 def define_lines(defines: Defines | None) -> str:
-    """Return the defines as lines to stand on top of a source, in a fixed order.
+    """Return the defines as lines to put on top of a source, in a fixed order.
 
     Options of the compiler would do, were they not seen by its own headers too: ``-DT=int`` breaks those.
 
@@ -247,12 +247,12 @@ class KernelFile:
     @property
     def define_sets(self) -> list[Defines]:
         """The define sets that were declared, each once, without what the file defines so itself."""
-        told: list[Defines] = []
-        for defines in map(self.told, self._declared):
-            told += [defines] if defines not in told else []
-        return told
+        sets: list[Defines] = []
+        for defines in map(self.without_defaults, self._declared):
+            sets += [defines] if defines not in sets else []
+        return sets
 
-    def told(self, defines: Defines) -> Defines:
+    def without_defaults(self, defines: Defines) -> Defines:
         """Return the defines that differ from those which the file falls back to."""
         return {name: value for name, value in sorted(defines.items()) if self._defaults.get(name) != str(value)}
 
@@ -338,7 +338,7 @@ class KernelFile:
     ) -> Kernel:
         """Return a kernel by its name without the prefix of the file's, or the only one, compiled if need be."""
         name = self._prefix + name if name is not None else self._source.kernels[0]
-        return device.kernel(self.name, name, self.told(defines or {}), cooperative=cooperative)
+        return device.kernel(self.name, name, self.without_defaults(defines or {}), cooperative=cooperative)
 
     def kernels(
         self,

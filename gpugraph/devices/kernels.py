@@ -1,4 +1,4 @@
-"""From a CUDA source to a cubin on disk: flattened, compiled by NVRTC, kept in the cache of compiled code, loaded.
+"""Compilation of kernels: a CUDA source is flattened, compiled by NVRTC, kept in the cache of compiled code, loaded.
 
 The cache key covers all that the machine code depends on: flattened source with its defines, options,
 compiler version and architecture.  A run on a GPU and the compile check without one call the same function.
@@ -46,7 +46,7 @@ _DIAGNOSTIC = re.compile(r"^(?P<file>[^\n(]+)\((?P<line>\d+)\): (?:catastrophic 
 
 @dataclass(frozen=True)
 class KernelUsage:
-    """What one kernel takes of a multiprocessor: registers per thread, the rest in bytes; 0 where nobody told."""
+    """What one kernel takes of a multiprocessor: registers per thread, the rest in bytes; 0 where it is unknown."""
 
     registers: int = 0
     spill_stores: int = 0
@@ -79,7 +79,7 @@ def compile_kernels(file: str | os.PathLike[str], defines: Defines | None, arch:
 
     Args:
         file: a name inside ``cuda_kernels/``, or the path of a user's own .cu file.
-        defines: preprocessor defines; they stand on top of the source.
+        defines: preprocessor defines; they are put on top of the source.
         arch: the architecture, e.g. ``"sm_90"``.
 
     Raises:

@@ -1,4 +1,4 @@
-"""NVRTC, through CuPy or cuda-bindings: its version, what it compiles for, one unit compiled; what a cubin tells."""
+"""NVRTC through CuPy or cuda-bindings: version, architectures, compilation; and the parameters that a cubin lists."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ _PREFIX = ".nv.info."
 
 
 def parameter_sizes(cubin: bytes) -> dict[str, tuple[int, ...] | None]:
-    """Return the sizes in bytes of every kernel's parameters; None for a kernel of which they are not told."""
+    """Return the sizes in bytes of every kernel's parameters; None for a kernel of which they are unknown."""
     try:
         return {name: _sizes(section) for name, section in _info_sections(cubin).items()}
     except (struct.error, ValueError, IndexError, UnicodeDecodeError):

@@ -1,4 +1,4 @@
-"""What a device can do at most, measured (bandwidths and latencies, a kernel check first), and what NVML tells of it.
+"""A device's limits: bandwidths and latencies, measured after a kernel check, and the facts that NVML reports.
 
 Every figure is the median of several turns after a warm-up.  The emulated device runs the same kernels and
 checks their results, and reports no figure: its times say nothing of a GPU.
@@ -307,7 +307,7 @@ class Nvml:
         return self._ask("nvmlDeviceGetClockInfo", _CLOCK_SM)
 
     def held_down_by(self) -> tuple[str, ...]:
-        """Return why power or temperature hold the clock down, or nothing; nothing too where it is not told."""
+        """Return why power or temperature hold the clock down, or nothing, also where the driver does not say."""
         try:
             mask = self._ask("nvmlDeviceGetCurrentClocksThrottleReasons", kind=ctypes.c_ulonglong)
         except DeviceUnavailable:
@@ -328,9 +328,9 @@ class Nvml:
         Raises:
             DeviceUnavailable: the GPU does not tell.
         """
-        told = ctypes.create_string_buffer(_UUID_BYTES)
-        self._call("nvmlDeviceGetUUID", self._handle, told, _UUID_BYTES)
-        return told.value.decode()
+        buffer = ctypes.create_string_buffer(_UUID_BYTES)
+        self._call("nvmlDeviceGetUUID", self._handle, buffer, _UUID_BYTES)
+        return buffer.value.decode()
 
     def describe(self) -> dict[str, Any]:
         """Return driver, clocks in MHz and power limit in watts, as far as the GPU tells them."""
@@ -352,9 +352,9 @@ class Nvml:
 
     def _ask(self, function: str, *args: int, kind: Any = ctypes.c_uint) -> int:
         """Return the number of a C type that a function tells of the GPU."""
-        told = kind()
-        self._call(function, self._handle, *args, ctypes.byref(told))
-        return int(told.value)
+        value = kind()
+        self._call(function, self._handle, *args, ctypes.byref(value))
+        return int(value.value)
 
     def _call(self, function: str, *args: Any) -> None:
         status = getattr(self._library, function)(*args)

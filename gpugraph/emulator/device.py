@@ -118,9 +118,9 @@ class HostReply:
         return np.uint32(self._number)
 
     def wait(self) -> int:
-        """Return what it told."""
-        number, told = divmod(int(self.word[0]), 1 << 32)
-        return told if number == self._number else 0
+        """Return the word that the kernel has written."""
+        number, word = divmod(int(self.word[0]), 1 << 32)
+        return word if number == self._number else 0
 
 
 MULTIPROCESSORS = 4

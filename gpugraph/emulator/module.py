@@ -53,7 +53,7 @@ class Parameter:
 
     @classmethod
     def of(cls, width: int, kind: str, pointee: int, text: str) -> Parameter:
-        """Return the parameter whose type stands in the compiler's ``text``."""
+        """Return the parameter whose type is in the compiler's ``text``."""
         name = text.rpartition("T = ")[2].partition(";")[0].rstrip("]").replace(" *", "*")
         return cls(width, kind, pointee, name)
 
@@ -415,8 +415,8 @@ class SimtKernel:
         if found:
             self.races += describe_races(self.name, self._source, self._library.symbols, found)
         if report:
-            told, excerpt = with_source(report, self._source, self.name)
-            fault = KernelFault(told, where=f"kernel {self.name}")
+            what, excerpt = with_source(report, self._source, self.name)
+            fault = KernelFault(what, where=f"kernel {self.name}")
             fault.excerpt = excerpt
             raise fault
 

@@ -1,7 +1,7 @@
 """Data races as the detector of the emulated device finds them, by source line, and the list of those allowed.
 
 A race is allowed where the kernel says why it is benign, in a comment ``race-allowed: <reason>`` on the line of one of
-its two accesses, on a line of its own directly above, or on the line that calls the helper in which the access stands.
+its two accesses, on a line of its own directly above, or on the line that calls the helper that makes the access.
 """
 
 from __future__ import annotations
@@ -70,16 +70,16 @@ class Symbols:
         if tool is None:
             return {}
         command = [tool, "-e", str(self._library), "-f", "-i", "-C", "-a", *(hex(offset) for offset in offsets)]
-        told = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+        output = subprocess.run(command, capture_output=True, text=True, check=False).stdout
         answers: dict[int, tuple[Frame, ...]] = {}
-        lines = iter(told.splitlines())
+        lines = iter(output.splitlines())
         offset = -1
         for text in lines:
             if text.startswith("0x"):
                 offset = int(text, 16)
                 continue
             file, _, number = next(lines, "??:0").split(" (")[0].rpartition(":")
-            # Two installations may share what is in the cache: the shim is told by the end of its path.
+            # Two installations may share what is in the cache: the shim is known by the end of its path.
             of_shim = Path(file).parent.parts[-2:] == SHIM.parts[-2:]
             if not number.isdigit() or number == "0" or of_shim or file.endswith(KERNEL_LIST):
                 continue
@@ -100,7 +100,7 @@ class Access:
 
     Attributes:
         kind: ``"read"``, ``"write"``, ``"atomic"``, ``"volatile read"`` or ``"volatile write"``.
-        frames: where it stands, and the calls that were inlined to get there, innermost first.
+        frames: its place, and the calls that were inlined to get there, innermost first.
         block, thread: who made it.
     """
 

@@ -70,10 +70,10 @@ def sanitized_environment(base: Mapping[str, str] = os.environ) -> dict[str, str
     names = [f"libclang_rt.asan-{os.uname().machine}.so"] if compiler.is_clang else ["libasan.so"]
     found = []
     for name in [*names, "libstdc++.so.6"]:
-        told = subprocess.run(
+        asked = subprocess.run(
             [*compiler.command, f"-print-file-name={name}"], capture_output=True, text=True, check=False
         )
-        path = Path(told.stdout.strip())
+        path = Path(asked.stdout.strip())
         if not path.is_absolute():
             raise DeviceUnavailable(
                 f"{compiler.version} comes without {name}", remedy="install its sanitiser libraries, or use another CXX"

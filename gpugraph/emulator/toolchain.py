@@ -1,4 +1,4 @@
-"""From a CUDA file to a library: translated to C++, and built with the system's compiler."""
+"""Translation of a CUDA file to C++, and its build into a library by the system's compiler."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from gpugraph.errors import DeviceUnavailable, InputError
 # ------------------------------------------------------------------ translation
 # A flattened ``.cu`` file becomes the C++ translation unit that is compiled.
 # The one construct that C++ cannot be taught by a macro, ``extern __shared__ T name[];``, is rewritten; everything else
-# is compiled as it stands.  The list of kernels goes behind it, and C++ itself deduces their parameter types.
+# is compiled as it is.  The list of kernels goes behind it, and C++ itself deduces their parameter types.
 
 _DYNAMIC_SHARED = re.compile(
     r"\bextern\s+__shared__\s+((?:__align__\s*\([^()]*\)|alignas\s*\([^()]*\)|[\w:<>,\s])+?)\s*\b(\w+)\s*\[\s*\]\s*;"
@@ -85,7 +85,7 @@ def _inside_function(before: str) -> bool:
 
 
 def find_kernels(preprocessed: str) -> list[KernelName]:
-    """Return the kernels of a preprocessed text, templates left out, in the order they stand."""
+    """Return the kernels of a preprocessed text, templates left out, in their order."""
     found: dict[str, KernelName] = {}
     for match in _KERNEL.finditer(preprocessed):
         if re.search(r"\btemplate\b", match[0]):
@@ -192,9 +192,9 @@ def find_compiler() -> Compiler:
     for command in [chosen] if chosen else ["c++", "g++", "clang++"]:
         words = tuple(shlex.split(command))
         if words and shutil.which(words[0]):
-            told = subprocess.run([*words, "--version"], capture_output=True, text=True, check=False)
-            if told.returncode == 0 and told.stdout:
-                return Compiler(words, told.stdout.splitlines()[0])
+            version = subprocess.run([*words, "--version"], capture_output=True, text=True, check=False)
+            if version.returncode == 0 and version.stdout:
+                return Compiler(words, version.stdout.splitlines()[0])
     raise DeviceUnavailable(
         f"the emulated device needs a C++17 compiler, and $CXX ('{chosen}') is none"
         if chosen

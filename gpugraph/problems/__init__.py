@@ -60,7 +60,7 @@ class Column:
     Attributes:
         name: of the field it shows, with dots; the header of a CSV.
         title: the header where people read it.
-        read: its value, None where there is none; if not given, what stands at ``name`` in the record.
+        read: its value, None where there is none; if not given, the field ``name`` of the record.
         text: how people are shown the value.
         words: what they are shown, where it takes more than the value.
         number: it is set flush right and sorted by size.
@@ -96,7 +96,7 @@ class Column:
 
 
 def at(data: Any, path: str) -> Any:
-    """Return what stands at a dotted path, or None."""
+    """Return the field at a dotted path, or None."""
     for name in path.split("."):
         data = data.get(name) if isinstance(data, Mapping) else None
     return data

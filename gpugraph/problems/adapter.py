@@ -1,4 +1,4 @@
-"""How a library solves a problem, and the figure that a program's printed answer is held against."""
+"""``Adapter``, how a library solves a problem, and ``Figure``, the number that a program's printed answer must have."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class PrintedFigure:
     Attributes:
         key: of a table ``[peer.NAME]``, whose pattern finds it: ``"weight"``.
         what: what it is, in words: ``"total weight"``.
-        field: where it stands in the ``result`` object of a record.
+        field: its name in the ``result`` object of a record.
     """
 
     key: str

@@ -1,4 +1,4 @@
-"""What an algorithm must offer: how it prepares, runs and hands over, its options, and where it comes from."""
+"""``Algorithm``: how one way to solve a problem prepares, runs and returns its result; its options and its source."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gpugraph.errors import InputError, shown, unknown_name
 
 
 class InputSizes(Protocol):
-    """The sizes of an input as an algorithm gets it: what its traffic and its need of memory may be told from.
+    """The sizes of an input as an algorithm gets it: what its traffic and its need of memory are computed from.
 
     A GraphView has them, a ResidentView, an ArrayInput (whose vertices and arcs are both its elements), and the plan of
     a sweep before the input is made.
@@ -58,7 +58,7 @@ class Option:
     choices: tuple[Any, ...] | None = None
 
     def parse(self, given: Any) -> Any:
-        """Return the value that a text stands for, or a value of Python's as the option's type.
+        """Return the value of a text, or a value of Python's as the option's type.
 
         Raises:
             InputError: it is not of the option's type or not among its choices.
@@ -127,8 +127,8 @@ class Algorithm:
         ranks: True for one that several ranks run together: ``prepare`` gets a ``ranks.part.GraphPart`` there, ``run``
             and ``finish`` are called by all ranks at once, and ``finish`` gives all of them the whole result.
         ends_early: True for a search from one source whose ``run`` takes two more, a vertex or None and a greatest
-            distance or None, and ends where nothing nearer is left: what lies beyond may be told too far, or not at
-            all.
+            distance or None, and ends where nothing nearer is left: the distances beyond may be too large, or
+            missing.
         batched: True for one that answers all queries of a cell in one run: ``run`` and ``finish`` get what the
             problem's ``batch`` made of them.
         foreign: True for code that is not gpugraph's own, a user's or a library's: it gets a device view of its own,

@@ -1,4 +1,4 @@
-"""What a problem must offer: its input, its result, its oracle and its certificate."""
+"""``Problem``, the interface of problems, and ``Input``, ``Verdict`` and ``Result``, which it works with."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ def verdict_of(verdicts: Sequence[Verdict], method: str) -> Verdict:
     passed = [verdict for verdict in verdicts if verdict.passed]
     if not passed:
         return verdicts[0]
-    told = method if len(passed) == len(verdicts) else passed[0].method
-    return Verdict("passed", told, "; ".join(verdict.detail for verdict in verdicts))
+    used = method if len(passed) == len(verdicts) else passed[0].method
+    return Verdict("passed", used, "; ".join(verdict.detail for verdict in verdicts))
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,7 +244,7 @@ class Problem(Protocol):
     ) -> Any:
         """Return the input itself; ``clock`` times ``load``, ``build`` and ``check``.
 
-        A GPU that will work on it may be told to, and then makes it, and keeps it, if it can.
+        A GPU that will work on it may be asked to make it, and then does, and keeps it, if it can.
         """
         ...
 
@@ -269,7 +269,7 @@ class Problem(Protocol):
         ...
 
     def batch(self, queries: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
-        """Return the one query that stands for several, for an algorithm that answers them in one run."""
+        """Return the one query that combines several, for an algorithm that answers them in one run."""
         ...
 
     def work(self, graph: CSRGraph | GraphPart, result: Any) -> int:
@@ -322,7 +322,7 @@ class Problem(Protocol):
         ...
 
     def claimed(self, data: Any, claim: Any, path: str | os.PathLike[str]) -> Result:
-        """Return the result of an input that a claim stands for; whether it holds is checked later.
+        """Return the result of an input that a claim describes; ``certificate`` and ``reference`` check it.
 
         Raises:
             MismatchError: it can be none of this input (``problems/result_files.py``).

@@ -13,7 +13,7 @@ distances, infinity where there is no path, or distance words (see ``sssp/distan
 each vertex; for a scan, the array: as a list, or an array on the host or the device.  ``fetch`` and ``finish`` are
 needed only for something else.  Phases, verification, both devices and records come for free.
 
-Nothing of a guest is trusted: whatever it raises is told in one line, and what it returns becomes a result of
+Nothing of a guest is trusted: whatever it raises is reported in one line, and what it returns becomes a result of
 gpugraph's own (``Problem.accept``).  It is imported only where it is run.  A process that plans asks another
 (``describe_guest``) and gets an algorithm that cannot run (``described_guest``): importing may hang, or end it.
 """
@@ -59,11 +59,11 @@ def as_algorithm(guest: Any, problem: str | None, name: str) -> Algorithm:
     """
     home = _home(guest)
 
-    def told(function: Callable[..., Any]) -> Callable[..., Any]:
+    def guard(function: Callable[..., Any]) -> Callable[..., Any]:
         return guarded(function, name, home)
 
-    read: Algorithm = told(_read)(guest, problem, name)
-    told(_check)(read, name)
+    read: Algorithm = guard(_read)(guest, problem, name)
+    guard(_check)(read, name)
     prepare, run, finish, time = read.prepare, read.run, read.finish, read.own_seconds
     fetch: Callable[..., Any] | None = read.fetch
 
@@ -76,25 +76,25 @@ def as_algorithm(guest: Any, problem: str | None, name: str) -> Algorithm:
             raise InputError(error.what, where=error.where or name, remedy=error.remedy) from error
 
     def seconds(state: Any, handle: Any) -> list[float]:
-        told_of = time(state[0], handle) if time is not None else ()
-        taken = [float(one) for one in (told_of if isinstance(told_of, Iterable) else [told_of])]
+        reported = time(state[0], handle) if time is not None else ()
+        taken = [float(one) for one in (reported if isinstance(reported, Iterable) else [reported])]
         for one in taken or [math.nan]:
             if not 0 <= one < math.inf:
-                raise ValueError(f"own_seconds told {one}, which is no time")
+                raise ValueError(f"own_seconds returned {one}, which is no time")
         return taken
 
     return replace(
         read,
         # View and device stay beside the guest's own state, for the default fetch and for the result.
-        prepare=told(lambda view, device, **options: (prepare(view, device, **options), view, device)),
-        run=told(lambda state, clock, *query: run(state[0], clock, *query)),
-        fetch=told(lambda state, handle: fetch(state[0], handle) if fetch else _download(state[2], handle)),
-        finish=told(accepted),
+        prepare=guard(lambda view, device, **options: (prepare(view, device, **options), view, device)),
+        run=guard(lambda state, clock, *query: run(state[0], clock, *query)),
+        fetch=guard(lambda state, handle: fetch(state[0], handle) if fetch else _download(state[2], handle)),
+        finish=guard(accepted),
         digest=None,  # a digest of its own might call everything equal
-        compile=read.compile and told(read.compile),
-        own_seconds=time and told(seconds),
-        minimum_bytes=read.minimum_bytes and told(read.minimum_bytes),
-        state_bytes=read.state_bytes and told(read.state_bytes),
+        compile=read.compile and guard(read.compile),
+        own_seconds=time and guard(seconds),
+        minimum_bytes=read.minimum_bytes and guard(read.minimum_bytes),
+        state_bytes=read.state_bytes and guard(read.state_bytes),
         foreign=True,
     )
 
@@ -123,12 +123,12 @@ def _read(guest: Any, problem: str | None, name: str) -> Algorithm:
     devices = (devices,) if isinstance(devices, str) else tuple(devices)
     if plain and devices != ("cpu",):
         raise InputError("a plain function runs on the CPU alone", where=name, remedy="write prepare and run")
-    told = (inspect.getdoc(guest) or "").strip() or "a user's own algorithm"
+    doc = (inspect.getdoc(guest) or "").strip() or "a user's own algorithm"
     return Algorithm(
         problem=problem,
         name=name,
         devices=devices,
-        summary=getattr(guest, "summary", told.splitlines()[0]),
+        summary=getattr(guest, "summary", doc.splitlines()[0]),
         authors=getattr(guest, "authors", "user"),
         year=getattr(guest, "year", 0),
         section=getattr(guest, "section", ""),
@@ -177,7 +177,7 @@ def _home(guest: Any) -> str | None:
         run = guest.run if isinstance(guest, Algorithm) else guest
         module = sys.modules.get(getattr(run, "__module__", None) or "")
         return getattr(module, "__file__", None)
-    except BaseException:  # it will raise again where its errors are told
+    except BaseException:  # it will raise again where its errors are reported
         return None
 
 
@@ -192,7 +192,7 @@ class GuestThrew(InputError):
 
 
 def guarded(function: Callable[..., Any], name: str, home: str | None) -> Callable[..., Any]:
-    """Return ``function`` with any error of the guest's own told in one line: what, and where in the file ``home``."""
+    """Return ``function`` whose errors are reported in one line: what happened, and where in the file ``home``."""
     path = home and os.path.abspath(home)  # a guest may change the directory
 
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -320,7 +320,7 @@ def _from_file(text: str) -> Callable[[str | None], Algorithm]:
 
 
 class _AsItIs(SourceFileLoader):
-    """Loads what stands in a file now: byte code that Python keeps is for a second and a size, and lies beside it."""
+    """Loads what a file holds now: byte code that Python keeps is for a second and a size, and lies beside it."""
 
     def path_stats(self, path: str) -> Any:
         """Refuse what byte code is known by, so that none is read or written."""
@@ -371,7 +371,7 @@ def installed_guest(name: str) -> Algorithm:
 
 def describe_guest(text: str) -> dict[str, dict[str, Any]]:
     """Import a guest and return what it says of itself for each problem, or what is wrong with it, in JSON's types."""
-    told: dict[str, dict[str, Any]] = {}
+    described: dict[str, dict[str, Any]] = {}
     try:
         if is_file(text):
             make = _from_file(text)
@@ -389,13 +389,13 @@ def describe_guest(text: str) -> dict[str, dict[str, Any]]:
                     where=_parts(text)[0],
                     remedy=f"use it with: gpugraph {made.problem}",
                 )
-            told[problem] = told_of(made)
+            described[problem] = description_of(made)
         except InputError as error:
-            told[problem] = _complaint(error)
-    return told
+            described[problem] = _complaint(error)
+    return described
 
 
-def told_of(algorithm: Algorithm) -> dict[str, Any]:
+def description_of(algorithm: Algorithm) -> dict[str, Any]:
     """Return what ``described_guest`` needs of an algorithm, in JSON's types."""
     return {**algorithm.describe(), "version": algorithm.version}
 
@@ -404,28 +404,30 @@ def _complaint(error: InputError) -> dict[str, Any]:
     return {"error": {"what": error.what, "where": error.where, "remedy": error.remedy}}
 
 
-def described_guest(told: Mapping[str, Any]) -> Algorithm:
-    """Return what ``describe_guest`` told of one problem as an algorithm that cannot run: to plan with.
+def described_guest(described: Mapping[str, Any]) -> Algorithm:
+    """Return what ``describe_guest`` said of one problem as an algorithm that cannot run: to plan with.
 
     Raises:
         InputError: what was wrong with it.
     """
-    if "error" in told:
-        raise InputError(told["error"]["what"], where=told["error"]["where"], remedy=told["error"]["remedy"])
+    if "error" in described:
+        raise InputError(
+            described["error"]["what"], where=described["error"]["where"], remedy=described["error"]["remedy"]
+        )
     types = {kind.__name__: kind for kind in (int, float, str, bool)}
     options = tuple(
         Option(o["name"], types[o["type"]], o["default"], o["help"], o["choices"] and tuple(o["choices"]))
-        for o in told["options"]
+        for o in described["options"]
     )
     words: dict[str, Any] = {
-        name: told[name] for name in ("problem", "name", "summary", "authors", "year", "section", "version")
+        name: described[name] for name in ("problem", "name", "summary", "authors", "year", "section", "version")
     }
     return Algorithm(
         **words,
-        devices=tuple(told["devices"]),
-        preparations=tuple(told["preparations"]),
+        devices=tuple(described["devices"]),
+        preparations=tuple(described["preparations"]),
         options=options,
-        trusted=told["trusted"],
+        trusted=described["trusted"],
         foreign=True,
         prepare=_not_here,
         run=_not_here,

@@ -1,4 +1,4 @@
-"""What problems on graphs share: how large their input will be, how it is opened, viewed and copied to a device."""
+"""``OnGraphs``, the common part of problems on graphs: the size of their input, opening it, copying it to a device."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def size_of(graph: str, weights: str = "file") -> InputSize:
 
 
 def _lines_and_arcs(path: str, size: int) -> tuple[int, int]:
-    """Return about how many lines a text of arcs has, and how many arcs they stand for."""
+    """Return about how many lines a text of arcs has, and how many arcs they are."""
     if re.search(r"\.(gz|bz2|xz|zst)$", path):
         lines = size // TEXT_BYTES_PER_ARC * COMPRESSED
         return lines, lines

@@ -120,7 +120,7 @@ def read_claim(path: PathLike) -> tuple[Problem, Any]:
             if (claim := problem.read(content, path)) is not None:
                 return problem, claim
         if content.startswith(_ZIP):
-            raise ValueError(f"the problem '{_problem_told(zipfile.ZipFile(io.BytesIO(content)), path)}' is not known")
+            raise ValueError(f"the problem '{_problem_named(zipfile.ZipFile(io.BytesIO(content)), path)}' is not known")
         raise GraphFormatError("is no result file: its first line is none of ours", path=path, remedy=REMEDY)
 
 
@@ -172,10 +172,10 @@ def check_names(graph: CSRGraph, claim: Claim) -> None:
 
 def write_npz(stream: IO[bytes], problem: str, graph: CSRGraph, **arrays: Any) -> None:
     """Write a result on a graph as an archive: its arrays, the problem, and what tells the graph."""
-    told: dict[str, Any] = {"vertices": graph.vertices, "graph_digest": graph.digest, "problem": problem, **arrays}
+    facts: dict[str, Any] = {"vertices": graph.vertices, "graph_digest": graph.digest, "problem": problem, **arrays}
     if graph.printed_names is not None:
-        told["names"] = graph.printed_names
-    np.savez(stream, **told)
+        facts["names"] = graph.printed_names
+    np.savez(stream, **facts)
 
 
 def read_npz(
@@ -194,27 +194,27 @@ def read_npz(
         return None
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         found = _arrays_in(archive)
-        if _problem_told(archive, path) != problem:
+        if _problem_named(archive, path) != problem:
             return None
         check_parts("array", found, ("problem", "vertices", "graph_digest", *due), (*optional, "names"), path)
         arrays = {name: read_array(archive, name) for name in found}
     vertices = int(single(arrays["vertices"], "iu"))
-    told: dict[str, Any] = {"vertices": vertices, "digest": str(single(arrays["graph_digest"], "U"))}
+    facts: dict[str, Any] = {"vertices": vertices, "digest": str(single(arrays["graph_digest"], "U"))}
     if "names" in arrays:
         names = arrays["names"]
         if names.shape != (vertices,):
             raise ValueError(f"{names.size} names for {vertices} vertices")
         if names.dtype.kind == "U" and (names.view(np.uint32) > sys.maxunicode).any():
             raise ValueError("a name holds what is no letter")
-        told["named"] = ((np.arange(vertices), names),)
-    return arrays, told
+        facts["named"] = ((np.arange(vertices), names),)
+    return arrays, facts
 
 
 def _arrays_in(archive: zipfile.ZipFile) -> list[str]:
     return [name.removesuffix(".npy") for name in archive.namelist()]
 
 
-def _problem_told(archive: zipfile.ZipFile, path: PathLike) -> str:
+def _problem_named(archive: zipfile.ZipFile, path: PathLike) -> str:
     if "problem" not in _arrays_in(archive):
         raise GraphFormatError("is no result file: it lacks the array 'problem'", path=path, remedy=REMEDY)
     return str(single(read_array(archive, "problem"), "U"))

@@ -86,7 +86,7 @@ def _of_the_published(graph: CSRGraph) -> int:
 
 
 def source_list(sources: Any) -> SourceList | str:
-    """Return what a list or an array of sources, ``"all"`` or ``"random:K"`` stands for.
+    """Return what a list or an array of sources, ``"all"`` or ``"random:K"`` as a source.
 
     Raises:
         InputError: it is none of these, or empty.
@@ -169,7 +169,7 @@ def _is_whole(text: str) -> bool:
 
 
 def _whole(text: str, what: str) -> int:
-    """Return the integer that ``text`` stands for, at least 1."""
+    """Return the integer of ``text``, at least 1."""
     if not _is_whole(text) or int(text) < 1:
         raise InputError(f"{what} is '{text}'", remedy="give a whole number from 1 on")
     return int(text)

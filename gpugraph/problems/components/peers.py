@@ -1,4 +1,4 @@
-"""How libraries find connected components, and what becomes of their answers: labels by the smallest vertex."""
+"""Libraries' connected components: how each is called, and its labels by the smallest vertex."""
 
 from __future__ import annotations
 

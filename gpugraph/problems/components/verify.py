@@ -1,4 +1,4 @@
-"""How components are checked: by a certificate, and by SciPy's as the oracle.
+"""The certificate of connected components, and SciPy's as their oracle.
 
 The certificate: components are known by their labels alone, without the algorithm that found them.
 

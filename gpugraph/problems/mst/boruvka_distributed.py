@@ -194,8 +194,8 @@ class ForestOnDevices(Arrays):
         numbered = self.ranked, self.counts, self.link, self.label
         self.launch_together("label", self.part.vertices, n, *bounds, self.roots, *numbered, self.control)
         self.comm.spread(self.label, self.part.cuts.tolist())
-        told = self.device.download(self.control)
-        self.trees, active = (int(told[FILE[word]]) for word in ("TREES_LEFT", "ACTIVE"))
+        control = self.device.download(self.control)
+        self.trees, active = (int(control[FILE[word]]) for word in ("TREES_LEFT", "ACTIVE"))
         self.share = 1.0
         if filters(self.part):
             merged = self.trees * FILE["MERGED"] < active

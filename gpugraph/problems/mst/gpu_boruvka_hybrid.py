@@ -385,7 +385,7 @@ def upload_rows(view: GraphView, device: Device, rows: int) -> ResidentView:
 
 
 def share_of_cpu(text: str) -> float | None:
-    """Return the share that ``0.2`` or ``20%`` stands for, None for ``auto``.
+    """Return the share that ``0.2`` or ``20%`` means, None for ``auto``.
 
     Raises:
         InputError: it is neither, or not from 0 to 1.

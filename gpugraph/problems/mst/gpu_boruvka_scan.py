@@ -1,8 +1,8 @@
 """Borůvka's algorithm on a GPU by segmented scan: find-min-edge, remove-cycle, merge-vertices, add edges.
 
-Arcs stand in a list, grouped by tree, and the least arc of each group is what a segmented min-scan leaves at its end.
+Arcs are in a list, grouped by tree, and the least arc of each group is what a segmented min-scan leaves at its end.
 The kernels are in ``cuda_kernels/boruvka_scan.cu``, ``segmented_scan.cu``, ``prefix_scan.cu``, and ``boruvka.cu`` for
-what does not depend on where the arcs stand.
+what does not depend on where the arcs are.
 
 Source: Y. Sun, K. Skadron, "Prefix scan and minimum spanning tree with OpenCL", 2013, section 4, algorithm 4.
 """

@@ -1,7 +1,7 @@
-"""What the GPU algorithms share: how weights reach the kernels, how forests come back, and their least memory traffic.
+"""The common part of GPU algorithms for forests: weights as words, forests as edge ids, the least memory traffic.
 
-Kernels take weights as unsigned words, so that one build serves all types of a width, and are told of which kind they
-are.  A forest is edge ids on the device, in any order, and how many they are.
+Kernels take weights as unsigned words, so that one build serves all types of a width, and an argument says which kind
+they are.  A forest is edge ids on the device, in any order, and how many they are.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How libraries find a minimum spanning forest, and what becomes of a peer's answer: a Forest that can be judged.
+"""Libraries' minimum spanning forests: how each is called, and ``PeerForest``, an answer that can be judged.
 
 A peer breaks ties its own way, so any minimum spanning forest is right.  A forest T is one exactly if it is *the*
 minimum spanning forest in the order (weight, edges of T first, id): the certificate is asked that, with the graph's own
@@ -73,10 +73,10 @@ class PeerForest(Forest):
         if not self.first:
             self.first.append(self)
         first = self.first[0]
-        told = Forest.fingerprint(first)
+        first_digest = Forest.fingerprint(first)
         own = Forest.fingerprint(self)
-        if own == told or (self._is_minimum and first._is_minimum):
-            return told
+        if own == first_digest or (self._is_minimum and first._is_minimum):
+            return first_digest
         return own
 
     @cached_property

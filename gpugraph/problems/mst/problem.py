@@ -97,7 +97,7 @@ class ForestFiles:
             return _read_mtx(content, path)
         archive = files.read_npz(content, "mst", ("u", "v", "weight", "total_weight", "components"), (), path)
         if archive is not None:
-            arrays, told = archive
+            arrays, facts = archive
             u, v, weight = files.row(arrays["u"], "i"), files.row(arrays["v"], "i"), files.row(arrays["weight"], "iuf")
             if not len(u) == len(v) == len(weight):
                 raise ValueError("its arrays differ in length")
@@ -105,7 +105,7 @@ class ForestFiles:
                 str(files.single(arrays["total_weight"], "U")),
                 int(files.single(arrays["components"], "iu")),
             )
-            return ForestClaim(u, v, weight, total, components, **told)
+            return ForestClaim(u, v, weight, total, components, **facts)
         table = files.read_csv(content, self.csv_columns, ("u_name", "v_name"), path)
         if table is None:
             return None

@@ -5,7 +5,7 @@ parts are cut by (weight, smaller end), so that equal weights are split too.
 
 Chunks go to the device through some buffers in turns, always as many copies ahead as there are buffers, on a stream of
 their own.  A buffer is written only when the kernels that read it have ended, and read only when its copy has: both are
-told to the streams, and the host goes on.
+enforced by the streams, and the host goes on.
 
 Source: V. Osipov, P. Sanders, J. Singler, "The filter-Kruskal minimum spanning tree algorithm", ALENEX 2009.
 """

@@ -1,4 +1,4 @@
-"""How a forest is checked: by a certificate, and by SciPy's as the oracle.
+"""The certificate of minimum spanning forests, and SciPy's as their oracle.
 
 The certificate: a minimum spanning forest is known by its edges alone, without another algorithm.
 

@@ -16,7 +16,7 @@ DEFAULT_SIZE = "64MiB"
 def spec_of(
     array: str | None, size: str | None, dtype: str | None, seed: int | None, exclusive: bool, segments: str | None
 ) -> str:
-    """Return the spec that argument and options stand for.
+    """Return the spec that argument and options describe.
 
     Raises:
         InputError: an option says what the array says already.
@@ -44,9 +44,9 @@ def _spare(array: str | None, output: str | None) -> None:
 
 def _arrange(options: dict[str, Any]) -> dict[str, Any]:
     """Put the array's spec in the place of the options that say what it is."""
-    array, *told = (options.pop(name) for name in ("array", "size", "dtype", "seed", "exclusive", "segments"))
+    array, *values = (options.pop(name) for name in ("array", "size", "dtype", "seed", "exclusive", "segments"))
     _spare(array, options["output"])
-    return {"graph": spec_of(array, *told), **options}
+    return {"graph": spec_of(array, *values), **options}
 
 
 COMMAND = Command(

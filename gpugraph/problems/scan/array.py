@@ -97,7 +97,7 @@ class ArrayInput:
     Attributes:
         values: (n,) one of ``WEIGHT_DTYPES``.
         heads: (n,) uint8, 1 where a segment begins; None for a scan of sums over the whole array.
-        exclusive: element i gets what stands before it, without itself.
+        exclusive: element i gets the sum of those before it, without itself.
         name: the spec, or the file's name.
         source: where it came from.
         notes: what opening it changed, one sentence each.
@@ -283,7 +283,7 @@ def with_kind(source: Any, *, exclusive: bool = False, heads: Any = None) -> Arr
 
     Args:
         source: as for ``open_array``.
-        exclusive: element i gets what stands before it.
+        exclusive: element i gets the sum of those before it.
         heads: (n,) nonzero where a segment begins, or None for what the source itself says.
 
     Raises:

@@ -1,4 +1,4 @@
-"""What a CuPy user has today: ``cupy.cumsum``, which is CUB's device-wide scan.
+"""``cupy.cumsum``, CUB's device-wide scan as a CuPy user calls it.
 
 Source: D. Merrill, M. Garland, "Single-pass parallel prefix scan with decoupled look-back", 2016, as NVIDIA ships it.
 """

@@ -88,7 +88,7 @@ def look_back(state: LookBack, clock: Clock) -> None:
 add_algorithm(
     "scan",
     "look-back",
-    summary="one pass: every tile tells its sum and is told what stands before it; one warp looks back for all",
+    summary="one pass: every tile publishes its sum and looks back for those before it, by one warp",
     authors="Merrill, Garland",
     year=2016,
     section="4: decoupled look-back",

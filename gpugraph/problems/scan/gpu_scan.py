@@ -37,7 +37,7 @@ Scheme = Callable[[Any, Clock], None]
 
 @dataclass(frozen=True)
 class Run:
-    """What a run leaves: where the scan stands, and the seconds it took."""
+    """What a run leaves: where the scan is, and the seconds it took."""
 
     target: Array
     watch: Stopwatch
@@ -124,7 +124,7 @@ def reduce_then_scan(state: State, clock: Clock) -> None:
 
 
 def reduce_then_scan_multilevel(state: State, clock: Clock) -> None:
-    """Reduce every tile, level by level; then scan every tile, level by level, from what stands before it."""
+    """Reduce every tile, level by level; then scan every tile, level by level, from the sum of what precedes it."""
     source, target = state.elements()
     sources, targets = [source, *state.levels], [target, *state.levels]
     lengths, top = [state.n, *map(len, state.levels)], len(state.levels)
@@ -142,7 +142,7 @@ def reduce_then_scan_multilevel(state: State, clock: Clock) -> None:
 
 
 def scan_then_propagate(state: State, clock: Clock) -> None:
-    """Scan every tile, level by level; then add to every tile what stands before it, level by level."""
+    """Scan every tile, level by level; then add to every tile the sum of what precedes it, level by level."""
     source, target = state.elements()
     sources, targets = [source, *state.levels], [target, *state.levels]
     lengths, top = [state.n, *map(len, state.levels)], len(state.levels)
@@ -268,7 +268,7 @@ _register(
 )
 _register(
     "scan-then-propagate",
-    "tiles are scanned, level by level, and what stands before them is added on the way back",
+    "tiles are scanned, level by level, and the sum of what precedes them is added on the way back",
     *(("Sun, Skadron; CLPP, Thrust", 2013, "2: scan-then-propagate"), scan_then_propagate, "all", NETWORKS[0]),
 )
 _register(

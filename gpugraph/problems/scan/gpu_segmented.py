@@ -63,13 +63,13 @@ class SegmentedScan(Arrays):
 
     def reduce(self, n: int, keys: Array, heads: Array, ids: Array) -> None:
         """Upsweep: what reaches out of every block's range."""
-        told = (self.block_head, self.block_key, self.block_index)
-        self.kernels["reduce"](self.blocks(n), self.block, (np.int64(n), keys, heads, ids, *told))
+        partials = (self.block_head, self.block_key, self.block_index)
+        self.kernels["reduce"](self.blocks(n), self.block, (np.int64(n), keys, heads, ids, *partials))
 
     def spine(self, n: int, ids: Array) -> None:
         """Spine: what reaches into every block's range."""
-        told = (self.block_head, self.block_key, self.block_index)
-        self.kernels["spine"](1, self.block, (np.int32(self.blocks(n)), ids, *told))
+        partials = (self.block_head, self.block_key, self.block_index)
+        self.kernels["spine"](1, self.block, (np.int32(self.blocks(n)), ids, *partials))
 
     def scan(self, n: int, keys: Array, heads: Array, ids: Array, *out: Array) -> None:
         """Downsweep: write ``out``, every element's minimum or every segment's."""

@@ -30,7 +30,7 @@ def throughput(bytes_: int, phases: Mapping[str, float]) -> dict[str, Any]:
     """Return the ``throughput`` object of a record; a gigabyte is 10^9 bytes.
 
     The total is that of the paper: allocation and transfer to the device, what else is allocated (``prepare``), kernel,
-    and transfer back; the copy into pinned memory (``stage``) stands beside it.
+    and transfer back; the copy into pinned memory (``stage``) is listed beside it.
 
     Args:
         bytes_: of the array.

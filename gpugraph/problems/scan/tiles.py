@@ -1,4 +1,4 @@
-"""What scans on a device share: the array that lies there, and the launches of ``cuda_kernels/prefix_scan.cu``."""
+"""The common part of scans on a device: the resident array, and the launches of ``cuda_kernels/prefix_scan.cu``."""
 
 from __future__ import annotations
 
@@ -124,14 +124,14 @@ class Tiles:
         totals: Array | None = None,
     ) -> None:
         """Let every block scan its range of tiles, from its prefix on if there are prefixes; tell totals if asked."""
-        given, told = np.int32(prefixes is not None), np.int32(totals is not None)
+        has_prefixes, has_totals = np.int32(prefixes is not None), np.int32(totals is not None)
         self.launch(
             *("tiles", blocks, np.int64(n), np.int32(exclusive), source, target),
-            *(given, target if prefixes is None else prefixes, told, target if totals is None else totals),
+            *(has_prefixes, target if prefixes is None else prefixes, has_totals, target if totals is None else totals),
         )
 
     def propagate(self, target: Array, n: int, prefixes: Array) -> None:
-        """Add to every tile what stands before it."""
+        """Add to every tile the sum of what precedes it."""
         self.launch("propagate", self.tiles_of(n), np.int64(n), target, prefixes)
 
 
@@ -150,7 +150,7 @@ class OffsetScan(Tiles):
         self._sums = device.empty(self._blocks, dtype)
 
     def __call__(self, counts: Array, offsets: Array, n: int) -> None:
-        """Write what stands before each of n counts, in three launches, or in one where one tile holds all."""
+        """Write the sum of what precedes each of n counts, in three launches, or in one where one tile holds all."""
         if n <= self.tile:
             self.scan_ranges(counts, offsets, n, 1, exclusive=True)
             return

@@ -134,14 +134,14 @@ def search(state: Search, clock: Clock, source: int) -> bool:
 def search_without_host(state: DeviceSearch, clock: Clock) -> bool:
     """Find all distances by launches that make rounds by themselves; return False where a sum did not fit."""
     while True:
-        told = state.rounds(clock)
-        if told["DID_NOT_FIT"] and state.bits == 32:
+        plan = state.rounds(clock)
+        if plan["DID_NOT_FIT"] and state.bits == 32:
             return False
         if not state.within:
-            clock.count("rounds", told["ROUNDS_DONE"])
-            clock.count("entries", told["ENTRIES"])
-            state.comm.bytes_sent += state.bytes_of(told["ROUNDS_DONE"], told["SENT"])
-            return not told["DID_NOT_FIT"]
+            clock.count("rounds", plan["ROUNDS_DONE"])
+            clock.count("entries", plan["ENTRIES"])
+            state.comm.bytes_sent += state.bytes_of(plan["ROUNDS_DONE"], plan["SENT"])
+            return not plan["DID_NOT_FIT"]
         with clock.phase("cross"):
             state.cross()
 
@@ -294,10 +294,10 @@ class DeviceSearch(Arrays):
         wanted = max(part.rows, self.arcs // ARCS_OF_A_THREAD)
         kernel(max(1, min(-(-wanted // self.block), kernel.resident_blocks(self.block))), self.block, args)
         words = device.download(self.plan).tolist()
-        told = {name: words[place] for name, place in FILE.enumerators("Plan").items() if place < spent}
+        plan = {name: words[place] for name, place in FILE.enumerators("Plan").items() if place < spent}
         if clock.timing:
             self._tell(clock, words[spent:])
-        return told
+        return plan
 
     def survey(self) -> NDArray[np.uint64]:
         """Return (P, TOLD) what every rank tells; a collective."""
@@ -306,11 +306,11 @@ class DeviceSearch(Arrays):
         what = (np.int32(self.part.rows), self.distance, self.pending, self.base, np.float64(self.widths.units))
         self.launch("survey", self.pending.size, *what, self.control, self.hub_pieces, self.own_table)
         self.comm.all_reduce(self.table, "sum")
-        told: NDArray[np.uint64] = device.download(self.table).reshape(ranks, -1)
-        self.surveyed, least = self.base, (~told[:, LEAST_PENDING]).min()
+        table: NDArray[np.uint64] = device.download(self.table).reshape(ranks, -1)
+        self.surveyed, least = self.base, (~table[:, LEAST_PENDING]).min()
         if least < self.unreached:
             self.base = self.base.dtype.type(least)  # nothing will ever be nearer
-        return told
+        return table
 
     def bins_to(self, distance: float) -> int:
         """Return how many bins begin before a distance."""

@@ -110,8 +110,8 @@ class Distances(AsDistances):
 
     def _facts(self) -> list[tuple[str, Any]]:
         finite = self.raw[self.reached]
-        source, told = str(self.graph.name_of(self.source)), f"{len(finite):,} of {self.graph.vertices:,}"
-        return [("source", source), ("reached", told), ("farthest", finite.max(initial=0).item())]
+        source, count = str(self.graph.name_of(self.source)), f"{len(finite):,} of {self.graph.vertices:,}"
+        return [("source", source), ("reached", count), ("farthest", finite.max(initial=0).item())]
 
     def summary(self) -> dict[str, Any]:
         """Return the ``result`` object of a record.
@@ -190,7 +190,7 @@ def distance_types(view: ResidentView, bits: int | None = None) -> dict[str, str
 
 
 def read_words(words: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return the distances, of ``dtype``, that words of 32 or 64 bits stand for, of any shape."""
+    """Return the distances, of ``dtype``, that words of 32 or 64 bits encode, of any shape."""
     most, none = ~words.dtype.type(0), unreached(dtype)
     flat = words.reshape(-1)
     distance = np.empty(words.shape, dtype)
@@ -206,7 +206,7 @@ def read_words(words: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
 
 
 def distances_from_words(graph: CSRGraph, source: int, words: NDArray[Any], overflowed: bool = False) -> Distances:
-    """Return the distances that the words stand for.
+    """Return the distances that the words encode.
 
     Args:
         graph: the graph.
@@ -269,9 +269,9 @@ class DistanceMatrix(AsDistances):
         return DistanceMatrix.joined([row.with_predecessors(view, device) for row in self])
 
     def _facts(self) -> list[tuple[str, Any]]:
-        told = f"{int(np.count_nonzero(self.reached)):,} of {self.raw.size:,}"
+        count = f"{int(np.count_nonzero(self.reached)):,} of {self.raw.size:,}"
         farthest = self.raw.max(initial=0, where=self.reached).item()
-        return [("sources", len(self)), ("reached", told), ("farthest", farthest)]
+        return [("sources", len(self)), ("reached", count), ("farthest", farthest)]
 
     def summary(self) -> dict[str, Any]:
         """Return the ``result`` object of a record: what ``Distances.summary`` has, of all sources together.
@@ -281,8 +281,8 @@ class DistanceMatrix(AsDistances):
 
         def tell(start: int, stop: int) -> tuple[int, int | float, Any, bytes]:
             (row,) = self.raw[start:stop]
-            wide, *told = widened(row)
-            return (*told, hashlib.sha256(wide.data).digest())
+            wide, *totals = widened(row)
+            return (*totals, hashlib.sha256(wide.data).digest())
 
         rows = in_threads(tell, [(i, i + 1) for i in range(len(self))])
         counts, sums, maxima, digests = zip(*rows, strict=True) if rows else ((), (), (0,), ())
@@ -316,7 +316,7 @@ def require_room(graph: CSRGraph, count: int) -> None:
 def matrix_from_words(
     graph: CSRGraph, sources: Sequence[int], words: NDArray[Any], overflowed: bool = False
 ) -> DistanceMatrix:
-    """Return the distances that (k, n) words stand for; see ``distances_from_words``."""
+    """Return the distances that (k, n) words encode; see ``distances_from_words``."""
     raw = read_words(words, distance_dtype(graph.weight_dtype))
     if overflowed and raw.dtype.kind != "f":
         for source, row in zip(sources, raw, strict=True):
@@ -348,5 +348,5 @@ def check_each(
         if verdict.status == "failed":
             named = f"from source {matrix.graph.name_of(row.source)}: {verdict.detail}"
             return Verdict("failed", verdict.method, named, verdict.counter_example)
-    told = f"each of {len(matrix)} sources: {verdict.detail}" if len(matrix) > 1 else verdict.detail
-    return Verdict(verdict.status, verdict.method, told)
+    detail = f"each of {len(matrix)} sources: {verdict.detail}" if len(matrix) > 1 else verdict.detail
+    return Verdict(verdict.status, verdict.method, detail)

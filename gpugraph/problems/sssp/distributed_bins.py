@@ -58,7 +58,7 @@ class Widths:
 
 
 def value_of(word: Any, weights: np.dtype[Any]) -> float:
-    """Return the distance that the 64 bits of a word stand for."""
+    """Return the distance that the 64 bits of a word encode."""
     if weights.kind != "f":
         return float(word)
     return float(np.array([word], np.uint64).astype(f"u{weights.itemsize}").view(weights)[0])

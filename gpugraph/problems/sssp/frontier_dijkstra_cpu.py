@@ -1,6 +1,6 @@
 """The steps of the compound frontier on the CPU: sequential compiled code over distance words.
 
-Words are read as unsigned integers where they are compared, and as what they stand for where an arc is added: the
+Words are read as unsigned integers where they are compared, and as the distances they encode where an arc is added: the
 word of "not reached" is then no number (NaN) among floats, so sums are compared by ``not held <= sum``.
 
 Source: Martín, Torres & Gavilanes, CUDA solutions for the SSSP problem (2009), figures 2 to 4; the matrix section 5.
@@ -25,7 +25,7 @@ from gpugraph.problems.sssp.arcs import Arcs
 # The matrix has an element for every pair of vertices, for dense graphs.  An element holds the weight of the arc, non-
 # negative integers as unsigned ones, or ``NO_ARC``: the greatest unsigned integer, or infinity, over which no path
 # leads anyway.  Where 32-bit weights use that integer themselves, the elements are 64 bits wide; where 64-bit weights
-# do, the arc is longer than any distance and only has to be told of.
+# do, the arc is longer than any distance and only has to be reported.
 #
 # Source: Martín, Torres & Gavilanes, CUDA solutions for the SSSP problem (2009), section 5.
 

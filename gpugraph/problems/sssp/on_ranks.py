@@ -43,8 +43,8 @@ class _Degrees:
 def _of_greatest_degree(part: GraphPart) -> int:
     """Return the first vertex of greatest out-degree; a collective."""
     v = int(np.argmax(part.degrees)) if part.rows else 0
-    told = part.comm.share((int(part.degrees[v]), -v - part.first) if part.rows else (-1, 0))
-    return -int(max(told)[1])
+    greatest = part.comm.share((int(part.degrees[v]), -v - part.first) if part.rows else (-1, 0))
+    return -int(max(greatest)[1])
 
 
 def admit_part(part: GraphPart) -> GraphPart:
@@ -133,7 +133,7 @@ def _relaxable(part: GraphPart, distance: NDArray[Any], arc: int) -> str | None:
     if arc >= 0:
         (tail,), (head,), (weight,) = part.arcs_at(np.array([arc]))
         fault = f"the arc {tail} → {head} of weight {weight} leads to {head} shorter than {distance[head]}"
-    return next((told for told in part.comm.share(fault) if told is not None), None)
+    return next((one for one in part.comm.share(fault) if one is not None), None)
 
 
 def _loose(v: int, distance: NDArray[Any]) -> str:

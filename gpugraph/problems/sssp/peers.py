@@ -1,4 +1,4 @@
-"""How libraries find shortest paths, and what becomes of a peer's answer: Distances that know when they are right.
+"""Libraries' shortest paths: how each is called, and ``PeerDistances``, an answer that can be judged.
 
 Distances are unique, ties or not.  A peer that computes in float64 is exact for integers below 2^53.  Where the graph
 has float32 weights such a peer sums them in float64; its answer is checked against the graph whose weights are widened
@@ -30,7 +30,7 @@ _NO_PATH = ("inf", "infinity", "-1")
 _PRINTED = 1e-5
 """How near printed reals must be: six digits are what programs print by themselves."""
 
-_WIDENED = "the peer sums float32 weights in float64, and is held to that"
+_WIDENED = "the peer sums float32 weights in float64, and is compared with that"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -1,4 +1,4 @@
-"""The single-source shortest paths problem: input, work counted, oracle, certificate."""
+"""``ShortestPaths``, the problem ``sssp``: its input, work counted, oracle, certificate and result files."""
 
 from __future__ import annotations
 
@@ -127,8 +127,8 @@ class DistancesFiles(VertexFiles):
     def to_networkx(self, result: Distances) -> Any:
         """Return the shortest-path tree as a ``DiGraph``, each arc leading away from the source.
 
-        There is ``weight`` on every arc and ``distance`` on every reached vertex; vertices that are not reached stand
-        alone.
+        There is ``weight`` on every arc and ``distance`` on every reached vertex; vertices that are not reached have
+        no arcs.
         """
         import networkx
 
@@ -145,7 +145,7 @@ class DistancesFiles(VertexFiles):
 
 
 def _source(graph: CSRGraph, distance: NDArray[Any], predecessor: NDArray[np.int64] | None, path: PathLike) -> int:
-    """Return the source that a file of text leaves to be told from the distances."""
+    """Return the source of a file of text, which is found from the distances."""
     starts = distance == 0 if predecessor is None else (distance == 0) & (predecessor < 0)
     candidates = np.flatnonzero(starts)
     if len(candidates) == 0:
@@ -273,7 +273,7 @@ class ShortestPaths(DistancesFiles, ByPeers, OnGraphs):
         return "delta-stepping-distributed" if isinstance(graph, GraphPart) else "delta-stepping"
 
     def accept(self, graph: CSRGraph, query: tuple[Any, ...], returned: Any) -> Distances:
-        """Return the distances that (n,) distance words (``distances.py``) stand for, or those of a Distances."""
+        """Return the distances that (n,) distance words (``distances.py``) encode, or those of a Distances."""
         source, n, weights = int(query[0]), (graph.vertices,), graph.weight_dtype
         wanted = f"the {graph.vertices} distances as"
         if isinstance(returned, Distances):
@@ -403,7 +403,7 @@ def _plain_distances(graph: CSRGraph, returned: NDArray[Any]) -> NDArray[Any]:
         held = near.astype(own)
         bad = ~(near >= 0) | (held.astype(near.dtype) != near)
     if near.dtype.kind == "f" and own.kind == "u":
-        bad |= near > 2.0**53  # beyond it a float64 stands for several whole numbers
+        bad |= near > 2.0**53  # beyond it several whole numbers round to one float64
     for v in np.flatnonzero(bad)[:1]:
         what = f"run returned the distance {near[v]} of vertex {graph.label(int(v))}, which no {own} is exactly"
         raise InputError(what, remedy=f"return the distances in {own}")

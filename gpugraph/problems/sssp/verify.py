@@ -1,4 +1,4 @@
-"""How distances are checked: by a certificate, and by an oracle.
+"""The certificate and the oracle of shortest paths.
 
 The certificate checks distances and predecessors by themselves, exactly and in near-linear time.  Distances are right
 if the source has distance 0, no arc can be relaxed (so none is too high, and no arc of finite sum leaves the reached
@@ -197,8 +197,8 @@ def check_against_published(graph: CSRGraph, source: int, result: Distances) -> 
             what = f"all {graph.vertices} distances are those of {answer.path.name}, each within {WITHIN:.2%}"
             return Verdict("passed", "reference", what)
         v = int(wrong[0])
-        told = [f"at distance {d[v]}" if np.isfinite(d[v]) else "unreached" for d in (held, due)]
-        fault = f"vertex {graph.label(v)} is {told[0]}, by {answer.path.name} {told[1]}"
+        described = [f"at distance {d[v]}" if np.isfinite(d[v]) else "unreached" for d in (held, due)]
+        fault = f"vertex {graph.label(v)} is {described[0]}, by {answer.path.name} {described[1]}"
     return Verdict("failed", "reference", fault)
 
 
