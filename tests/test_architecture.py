@@ -1,4 +1,4 @@
-"""docs/architecture.md against the code: the arrows between rooms, and the files that it names."""
+"""docs/architecture.md against the code: the imports between packages, and the files that it names."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def place(module: str) -> str:
     return MODULES[module].relative_to(PACKAGE).as_posix()
 
 
-def room(file: str) -> str:
-    """Return the room that a file lies in; the folder of a problem counts as one of its own."""
+def package_of(file: str) -> str:
+    """Return the package that a file lies in; the folder of a problem counts as one of its own."""
     folder, _, rest = file.partition("/")
     if rest:
         return "a problem" if folder == "problems" and rest.split("/")[0] in PROBLEMS else folder
@@ -68,13 +68,13 @@ def imports_by_time(file: Path) -> tuple[set[str], set[str]]:
 
 
 def arrows() -> set[tuple[str, str]]:
-    """Return (file, file) for every import that leaves a room; inside ``problems`` all are at home."""
+    """Return (file, file) for every import that leaves a package; inside ``problems`` all are at home."""
     found = set()
     for module, file in MODULES.items():
         for target in imported(file):
             source, there = place(module), place(target)
-            home = room(source) if room(source) != "a problem" else "problems"
-            if home != room(there) and not (home == "problems" and room(there) == "a problem"):
+            home = package_of(source) if package_of(source) != "a problem" else "problems"
+            if home != package_of(there) and not (home == "problems" and package_of(there) == "a problem"):
                 found.add((source, there))
     return found
 
@@ -107,14 +107,14 @@ def circles(targets: dict[str, set[str]]) -> list[list[str]]:
 
 
 def rules() -> dict[str, list[str]]:
-    """Return by room, or by a file's name, what it may import."""
+    """Return by package, or by a file's name, what it may import."""
     rows = re.findall(r"^\| `([^`]+)` \| [^|]+ \| ([^|]*)\|$", PAGE, re.MULTILINE)
     return {name: re.findall(r"`([^`]+)`", targets) for name, targets in rows}
 
 
 def still() -> set[tuple[str, str]]:
-    """Return (file, room or file) of the list of what should not be."""
-    part = PAGE.split("### Today still")[1].split("\n## ")[0]
+    """Return (file, package or file) of the list of what should not be."""
+    part = PAGE.split("### Exceptions")[1].split("\n## ")[0]
     return {
         (source, target)
         for line in re.findall(r"^- (.+)$", part, re.MULTILINE)
@@ -124,17 +124,17 @@ def still() -> set[tuple[str, str]]:
 
 
 def allowed(source: str, target: str) -> bool:
-    home = "problems" if room(source) == "a problem" else room(source)
+    home = "problems" if package_of(source) == "a problem" else package_of(source)
     permitted = [*rules().get(home, []), *rules().get(source, [])]
-    return room(target) in permitted or target in permitted
+    return package_of(target) in permitted or target in permitted
 
 
-def test_every_import_between_rooms_is_an_arrow_of_the_page() -> None:
+def test_every_import_between_packages_is_an_arrow_of_the_page() -> None:
     known = still()
     wrong = {
         (source, target)
         for source, target in arrows()
-        if not allowed(source, target) and not {(source, target), (source, room(target))} & known
+        if not allowed(source, target) and not {(source, target), (source, package_of(target))} & known
     }
     assert not wrong, "docs/architecture.md allows none of these: " + ", ".join(
         f"{source} → {target}" for source, target in sorted(wrong)
@@ -142,21 +142,25 @@ def test_every_import_between_rooms_is_an_arrow_of_the_page() -> None:
 
 
 def test_what_should_not_be_leaves_the_list_when_it_is_mended() -> None:
-    found = {pair for source, target in arrows() for pair in ((source, target), (source, room(target)))}
+    found = {pair for source, target in arrows() for pair in ((source, target), (source, package_of(target)))}
     assert not still() - found, "mended: take it off the list of docs/architecture.md"
 
 
 def test_every_arrow_of_the_page_is_in_the_code() -> None:
     found = arrows()
     for home, targets in rules().items():
-        sources = [(s, t) for s, t in found if home in (s, room(s)) or (home == "problems" and room(s) == "a problem")]
+        sources = [
+            (s, t)
+            for s, t in found
+            if home in (s, package_of(s)) or (home == "problems" and package_of(s) == "a problem")
+        ]
         for target in targets:
-            assert any(target in (t, room(t)) for _, t in sources), f"nothing of {home} imports {target}"
+            assert any(target in (t, package_of(t)) for _, t in sources), f"nothing of {home} imports {target}"
 
 
 def test_every_room_has_a_row() -> None:
-    rooms = {room(place(module)) for module in MODULES} - {"a problem"}
-    assert rooms <= rules().keys()
+    packages = {package_of(place(module)) for module in MODULES} - {"a problem"}
+    assert packages <= rules().keys()
 
 
 def test_every_file_that_the_page_names_exists() -> None:
