@@ -14,7 +14,7 @@ RUN apt-get update \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --create-home --uid 1000 gpugraph
 COPY --from=build /dist /dist
-RUN python -m pip install --no-cache-dir "$(ls /dist/*.whl)[${CUDA},report]" && rm -r /dist
+RUN python -m pip install --no-cache-dir "$(ls /dist/*.whl)[${CUDA},report,tables]" && rm -r /dist
 USER 1000
 WORKDIR /work
 ENTRYPOINT ["gpugraph"]

@@ -31,7 +31,7 @@ EXIT_INTERRUPTED = 130
 _LONGEST_WORD = 1000
 """Longer words of a message, such as an argument of 100,000 characters, are shortened; no usual path is so long."""
 
-_REQUIRED = ("numpy", "scipy", "numba", "llvmlite", "click", "rich", "pyarrow", "isal", "msgspec", "jinja2")
+_REQUIRED = ("numpy", "scipy", "numba", "llvmlite", "click", "rich", "isal", "msgspec", "jinja2")
 """The packages that gpugraph needs, by the names under which they are imported and installed alike."""
 
 
@@ -130,9 +130,22 @@ class Regression(GpuGraphError):
 
 def missing_package(error: BaseException) -> InputError | None:
     """Return the error for a package that gpugraph needs and Python does not find; None for any other exception."""
-    if not isinstance(error, ModuleNotFoundError) or (name := (error.name or "").partition(".")[0]) not in _REQUIRED:
+    name = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
+    if name == "pyarrow":
+        uses = "Parquet, METIS, .zst, CSV with names, reals of 17 digits and .csv results are read with it"
+        return InputError(f"the Python package 'pyarrow' is missing: {uses}", remedy="pip install 'gpugraph[tables]'")
+    if name not in _REQUIRED:
         return None
     return InputError(f"the Python package '{name}' is missing", remedy=f"python -m pip install {name}")
+
+
+@contextlib.contextmanager
+def missing_packages_named() -> Iterator[None]:
+    """Turn a package that is not installed into the ``InputError`` that says how to install it."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise missing_package(error) or error from None
 
 
 def placed(error: InputError, where: str) -> InputError:

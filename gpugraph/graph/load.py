@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from gpugraph.clock import HostClock
 from gpugraph.compression import strip_suffix
 from gpugraph.devices.base import Device
-from gpugraph.errors import InputError, OutOfMemory, unreadable
+from gpugraph.errors import InputError, OutOfMemory, missing_packages_named, unreadable
 from gpugraph.files import atomic_write
 from gpugraph.graph.build import ASSUMED, ArcList, build
 from gpugraph.graph.canonical import weight_words
@@ -35,6 +35,7 @@ _ATTRIBUTES = ("graphml", "gml", "networkx")
 """Formats whose edges have named attributes."""
 
 
+@missing_packages_named()
 def load_file(
     path: str | os.PathLike[str],
     *,
@@ -202,6 +203,7 @@ def _read_again(source: Source, form: Format) -> CSRGraph:
         return _loaded(same, form, HostClock(), None)
 
 
+@missing_packages_named()
 def save_file(
     graph: CSRGraph, path: str | os.PathLike[str], output_format: str | None = None, *, renumber: bool = False
 ) -> tuple[str, ...]:

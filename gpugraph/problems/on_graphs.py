@@ -9,7 +9,7 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from gpugraph.errors import GraphFormatError, InputError
+from gpugraph.errors import GraphFormatError, InputError, missing_packages_named
 from gpugraph.problems.contract import Input, InputSize, Verdict, ViewSize, verdict_of
 
 if TYPE_CHECKING:
@@ -206,6 +206,7 @@ def series_of(graph: str) -> str:
     return re.sub(r"(?<=[:,])n=\d+", "n={n}", text)
 
 
+@missing_packages_named()
 def published_values(graph: CSRGraph, answer: Answer, dtype: str) -> NDArray[Any]:
     """Return what a reference output of LDBC Graphalytics says of each vertex, (n,) of ``"int64"`` or ``"float64"``.
 

@@ -7,6 +7,7 @@ will be checked.  This is what all problems share; see also ``vertex_files.py``.
 
 from __future__ import annotations
 
+import csv
 import io
 import os
 import sys
@@ -20,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.compression import codec_of_content, open_reader, strip_suffix
-from gpugraph.errors import GraphFormatError, InputError, placed, reading, unknown_name
+from gpugraph.errors import GraphFormatError, InputError, missing_packages_named, placed, reading, unknown_name
 from gpugraph.files import atomic_write, check_ends
 from gpugraph.graph.formats.npz import read_array
 from gpugraph.problems.contract import PROBLEMS, Problem, problem_called
@@ -88,6 +89,7 @@ def check_result_name(path: PathLike, problem: Problem) -> str:
     raise InputError(what, where=path, remedy=f"write {either(problem.result_endings)}")
 
 
+@missing_packages_named()
 def write_result(result: Any, path: PathLike) -> None:
     """Write a result to a file, whole or not at all.
 
@@ -103,6 +105,7 @@ def write_result(result: Any, path: PathLike) -> None:
         problem.write(result, ending, stream)
 
 
+@missing_packages_named()
 def read_claim(path: PathLike) -> tuple[Problem, Any]:
     """Return what a result file claims, compressed or not, and the problem, which its content tells.
 
@@ -258,7 +261,7 @@ def check_parts(kind: str, found: Sequence[str], due: Sequence[str], optional: S
 
 
 def write_csv(columns: Mapping[str, Any], stream: IO[bytes], *, separator: str = ",", header: bool = True) -> None:
-    """Write columns of equal length as lines of text: in chunks by Arrow, so that millions of rows take a second.
+    """Write columns of equal length as lines of text: by Arrow, millions of rows in a second; without it, by Python.
 
     Args:
         columns: name → (rows,) array of numbers or text; a masked array's masked numbers become ``inf``, and text is
@@ -267,10 +270,16 @@ def write_csv(columns: Mapping[str, Any], stream: IO[bytes], *, separator: str =
         separator: between the cells of a line.
         header: begin with a line of names.
     """
-    import pyarrow.compute as pc
-
     if header:
         stream.write((separator.join(columns) + "\n").encode())
+    try:
+        import pyarrow.compute as pc
+    except ModuleNotFoundError:
+        cells = (["inf" if x is None else _shortest(x) for x in column.tolist()] for column in columns.values())
+        text = io.TextIOWrapper(stream, "utf-8", newline="", write_through=True)
+        csv.writer(text, delimiter=separator, lineterminator="\n").writerows(zip(*cells, strict=True))
+        text.detach()
+        return
     rows = len(next(iter(columns.values())))
     for start in range(0, rows, _ROWS):
         cells = [_text(column[start : start + _ROWS], separator) for column in columns.values()]
@@ -278,6 +287,11 @@ def write_csv(columns: Mapping[str, Any], stream: IO[bytes], *, separator: str =
         end = lines.offset + len(lines)
         stops = np.frombuffer(lines.buffers()[1], np.int32)
         stream.write(memoryview(lines.buffers()[2])[stops[lines.offset] : stops[end]])
+
+
+def _shortest(cell: Any) -> Any:
+    """Return the shortest decimal number that is read as a real, a whole one without a point; other cells unchanged."""
+    return repr(cell).removesuffix(".0") if isinstance(cell, float) else cell
 
 
 def _text(column: Any, separator: str) -> Any:
@@ -317,17 +331,19 @@ def read_csv(content: bytes, due: Sequence[str], optional: Sequence[str], path: 
 def text_table(content: bytes, names: list[str], separator: str) -> Any:
     """Return lines of text as an Arrow table of texts."""
     import pyarrow as pa
-    from pyarrow import csv
+    from pyarrow import csv as arrow_csv
 
     from gpugraph.graph.formats.text import arrow_reader
 
     if not content.strip():
         return pa.table({name: pa.array([], pa.string()) for name in names})
-    return csv.read_csv(
+    return arrow_csv.read_csv(
         arrow_reader(content, part=True),
-        csv.ReadOptions(column_names=names),
-        csv.ParseOptions(delimiter=separator, quote_char='"' if separator == "," else False, newlines_in_values=True),
-        csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string())),
+        arrow_csv.ReadOptions(column_names=names),
+        arrow_csv.ParseOptions(
+            delimiter=separator, quote_char='"' if separator == "," else False, newlines_in_values=True
+        ),
+        arrow_csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string())),
     )
 
 

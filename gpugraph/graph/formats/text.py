@@ -350,7 +350,7 @@ def _weight(word: bytes, real: bool) -> int | float:
 
 
 # ------------------------------------------------------------------ writing
-# Arcs become lines of numbers by pyarrow's CSV writer, about a million at a time.
+# Arcs become lines of numbers by pyarrow's CSV writer where it is installed, about a million at a time.
 
 _CHUNK = 1 << 20
 
@@ -389,10 +389,6 @@ def write_rows(
         weights: write them.
         lower: write only arcs to a smaller vertex, that is each edge of an undirected graph once.
     """
-    import pyarrow as pa
-    from pyarrow import csv
-
-    options = csv.WriteOptions(include_header=False, delimiter=delimiter, quoting_style="none")
     for tails, heads, values in arc_chunks(graph):
         if lower:
             keep = heads < tails
@@ -405,6 +401,24 @@ def write_rows(
         if weights:
             # A float32 is written as the float64 it equals, so that reading gives the same number back.
             columns["weight"] = values.astype(np.float64) if values.dtype.kind == "f" else values
-        if prefix:
-            columns = {"prefix": pa.repeat(prefix, len(tails)), **columns}
-        csv.write_csv(pa.table(columns), stream, options)
+        write_lines(stream, columns, prefix, delimiter)
+
+
+def write_lines(stream: IO[bytes], columns: dict[str, NDArray[Any]], prefix: str, delimiter: str) -> None:
+    """Write numbers as lines: by Arrow, or by Python, ten times as slow, where Arrow is not installed."""
+    try:
+        import pyarrow as pa
+        from pyarrow import csv
+    except ModuleNotFoundError:
+        head = [prefix] if prefix else []
+        rows = zip(*(column.tolist() for column in columns.values()), strict=True)
+        stream.writelines((delimiter.join([*head, *map(_shortest, row)]) + "\n").encode() for row in rows)
+        return
+    if prefix:
+        columns = {"prefix": pa.repeat(prefix, len(columns["tail"])), **columns}
+    csv.write_csv(pa.table(columns), stream, csv.WriteOptions(False, delimiter=delimiter, quoting_style="none"))
+
+
+def _shortest(number: float) -> str:
+    """Return the shortest decimal number that is read as ``number``, a whole real without a point."""
+    return repr(number).removesuffix(".0")

@@ -156,7 +156,7 @@ def reference_labels(graph: CSRGraph) -> NDArray[np.int64]:
     if n == 0:
         return np.zeros(0, np.int64)
     present = np.ones(graph.arcs, np.int8)
-    matrix: csr_array[np.int8] = csr_array((present, graph.targets, graph.offsets), (n, n))
+    matrix: csr_array[np.int8] = csr_array((present, graph.targets, graph.offsets.astype(np.int32)), (n, n))
     _, component = connected_components(matrix, directed=False)
     _, smallest = np.unique(component, return_index=True)
     labels: NDArray[np.int64] = smallest[component].astype(np.int64, copy=False)

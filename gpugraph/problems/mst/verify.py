@@ -268,7 +268,8 @@ def reference_forest(graph: CSRGraph) -> NDArray[np.int64]:
     ranks = np.empty(len(ids), np.float64)
     ranks[order] = np.arange(1, len(ids) + 1)
     shape = (graph.vertices, graph.vertices)
-    upper: csr_array[np.float64] = csr_array((ranks, graph.targets[ids], np.searchsorted(ids, graph.offsets)), shape)
+    offsets = np.searchsorted(ids, graph.offsets).astype(np.int32)  # before SciPy 1.16 its routines take no other
+    upper: csr_array[np.float64] = csr_array((ranks, graph.targets[ids], offsets), shape)
     chosen = minimum_spanning_tree(upper).data.astype(np.int64) - 1
     return np.sort(ids[order[chosen]])
 
