@@ -7,11 +7,12 @@ help:        ## this list
 install:     ## the package, its tests' and its linters' needs, editable
 	$(PYTHON) -m pip install -e '.[test,lint]'
 
-lint:        ## ruff, mypy, strict on the package, and hadolint for the Dockerfile
+lint:        ## ruff, mypy, strict on the package, hadolint for the Dockerfile, actionlint for the workflows if it is there
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m ruff format --check .
 	$(PYTHON) -m mypy
 	"$$($(PYTHON) -c 'import sysconfig; print(sysconfig.get_path("scripts"))')/hadolint" Dockerfile
+	@if command -v actionlint >/dev/null; then actionlint; else echo "actionlint is not installed: .github is not linted"; fi
 
 docs:        ## the site of the documentation, into build/site; warnings are errors
 	$(PYTHON) -m sphinx -q -E -W --keep-going -b html docs build/site
@@ -44,6 +45,16 @@ matrix-volta: ## of that what CUDA 12 alone compiles, with its compiler in an en
 	build/cuda12/bin/python -m pip install -q . 'cuda-bindings==12.*' 'nvidia-cuda-nvrtc-cu12==12.*'
 	build/cuda12/bin/python -m tests.devices.compile_matrix --arch sm_70
 
+# The device's library of Debian 12 does not know gfx1100; what is compiled is not linked, so none is needed.
+HIP = clang++-19 -x hip --offload-arch=gfx1100 --cuda-device-only -nogpulib -std=c++17 -O1 -S -o /dev/null \
+  -D__HIP_PLATFORM_AMD__ -include tests/devices/hip_shim.h -Icuda_kernels
+
+matrix-amd:  ## do the kernels compile for an AMD GPU of 32 lanes?  needs Debian's clang-19 and libamdhip64-dev; nothing runs
+	@if ! command -v clang++-19 >/dev/null || ! [ -e /usr/include/hip/hip_runtime.h ]; then \
+	  echo "skipped: clang-19 or libamdhip64-dev is not installed"; exit 0; fi; \
+	for kernel in cuda_kernels/*.cu; do $(HIP) $$kernel || exit 1; done; \
+	echo "$$(ls cuda_kernels/*.cu | wc -l) files compile for gfx1100"
+
 budget:      ## measure anew the registers that each kernel may use
 	$(PYTHON) -m tests.devices.compile_matrix --write
 
@@ -60,7 +71,20 @@ TERMINAL = 'gpugraph mst rmat:12 --algo boruvka,kruskal@cpu --peer scipy --max-s
 prebuilt:    ## compile the kernels of ordinary commands, for the next wheel to bring: a release needs it (half an hour)
 	$(PYTHON) -m gpugraph.devices.prebuilt
 
+check-records: ## what a stranger's record must satisfy, asked of ours: docs/submit.md
+	$(PYTHON) -m gpugraph check-record --edges 0 docs/records/*.jsonl
+
+lock:        ## write the versions of a development environment that passes the tests on this Python
+	$(PYTHON) -m pip install -q uv
+	$(PYTHON) -m uv pip compile -q --no-header --no-annotate --no-emit-index-url --python-version 3.12 --universal \
+	  --extra test --extra lint --extra docs pyproject.toml -o requirements-dev.txt
+
+release-check: ## build sdist and wheel, install each in an empty environment, run the README's commands outside the tree
+	$(PYTHON) .ci/release_check.py
+
 wheel:       ## build the wheel into dist/
 	$(PYTHON) -m pip wheel --no-deps -w dist .
 
 .PHONY: help install lint docs format test thorough hostile selftest test-gpu matrix matrix-volta budget pictures prebuilt wheel
+
+.PHONY: check-records lock matrix-amd release-check help install lint docs format test thorough hostile selftest test-gpu matrix matrix-volta budget pictures wheel

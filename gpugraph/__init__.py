@@ -26,6 +26,13 @@ TYPE_CHECKING = (
 
 __version__ = "0.1.0"
 
+if sys.platform != "linux":
+    _REFUSAL = f"gpugraph runs on Linux, not on {sys.platform}; use a virtual machine, a container or WSL 2"
+    if sys.argv[0] == "-m" or sys.argv[0].rpartition("/")[2].rpartition("\\")[2].startswith("gpugraph"):
+        print(f"gpugraph: error: {_REFUSAL}", file=sys.stderr)
+        sys.exit(3)
+    raise ImportError(_REFUSAL)
+
 if TYPE_CHECKING:
     import os
     from typing import Any, Literal, overload

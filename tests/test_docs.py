@@ -34,6 +34,7 @@ PAGES = [
     ROOT / "CONTRIBUTING.md",
     *sorted(DOCS.glob("*.md")),
     *sorted(DOCS.glob("performance/*.md")),
+    *sorted(DOCS.glob("decisions/*.md")),
 ]
 OWN_TESTS = {"README.md": "test_readme.py", "your_algorithm.md": "test_your_algorithm.py", "CONTRIBUTING.md": ""}
 """Pages whose commands other tests run."""
@@ -159,7 +160,7 @@ def test_the_notebook_runs_and_shows_what_is_stored_in_it(tmp_path: Path, monkey
 
 
 def test_every_page_is_in_the_site() -> None:
-    listed = set(re.findall(r"^   ([\w/]+)$", (DOCS / "index.rst").read_text("utf-8"), re.MULTILINE))
+    listed = set(re.findall(r"^   ([\w/-]+)$", (DOCS / "index.rst").read_text("utf-8"), re.MULTILINE))
     pages = {page.relative_to(DOCS).with_suffix("").as_posix() for page in PAGES if page.is_relative_to(DOCS)}
     assert listed - {"reference/cli", "reference/python", "reference/notebook"} == pages
 

@@ -41,6 +41,7 @@ COMMANDS = {
     "compare": "report",
     "report": "report",
     "plot": "report",
+    "check-record": "records",
     "datasets": "graphs",
     "generate": "graphs",
     "convert": "graphs",
@@ -75,7 +76,9 @@ class LazyGroup(click.Group):
             return None
         if cmd_name in PROBLEMS:
             return problem_command(cmd_name)
-        command: click.Command = getattr(importlib.import_module(f"gpugraph.cli.{COMMANDS[cmd_name]}"), cmd_name)
+        command: click.Command = getattr(
+            importlib.import_module(f"gpugraph.cli.{COMMANDS[cmd_name]}"), cmd_name.replace("-", "_")
+        )
         return command
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

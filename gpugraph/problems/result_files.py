@@ -275,9 +275,9 @@ def write_csv(columns: Mapping[str, Any], stream: IO[bytes], *, separator: str =
     try:
         import pyarrow.compute as pc
     except ModuleNotFoundError:
-        cells = (["inf" if x is None else _shortest(x) for x in column.tolist()] for column in columns.values())
+        parts = (["inf" if x is None else _shortest(x) for x in column.tolist()] for column in columns.values())
         text = io.TextIOWrapper(stream, "utf-8", newline="", write_through=True)
-        csv.writer(text, delimiter=separator, lineterminator="\n").writerows(zip(*cells, strict=True))
+        csv.writer(text, delimiter=separator, lineterminator="\n").writerows(zip(*parts, strict=True))
         text.detach()
         return
     rows = len(next(iter(columns.values())))

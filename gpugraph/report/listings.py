@@ -111,7 +111,7 @@ def device_list(devices: Sequence[Mapping[str, Any]], *, width: int = 80) -> lis
             if text:
                 lines += field("", text, width=width)
         lines += _measured(device.get("probes") or {})
-    return lines
+    return [*lines, [("", "")], [("Only NVIDIA GPUs can be used, from Volta on; AMD GPUs are not supported.", "dim")]]
 
 
 def _fact(key: str, content: Any) -> str:

@@ -5,7 +5,7 @@
 #pragma once
 #include <hip/hip_runtime.h>
 
-#define LANES 32
+constexpr int WAVE_LANES = 32;
 __device__ inline unsigned lanes_where(bool holds) { return static_cast<unsigned>(__ballot(holds)); }
 
 #define __ballot_sync(mask, holds) lanes_where(holds)
@@ -26,11 +26,11 @@ __device__ inline unsigned lanes_where(bool holds) { return static_cast<unsigned
 template <typename T>
 __device__ inline unsigned __match_any_sync(unsigned, T value) {
     unsigned alike = 0;
-    for (int lane = 0; lane < LANES; ++lane) alike |= static_cast<unsigned>(__shfl(value, lane) == value) << lane;
+    for (int lane = 0; lane < WAVE_LANES; ++lane) alike |= static_cast<unsigned>(__shfl(value, lane) == value) << lane;
     return alike;
 }
 
 __device__ inline unsigned __reduce_min_sync(unsigned, unsigned value) {
-    for (int distance = LANES / 2; distance > 0; distance /= 2) value = min(value, __shfl_xor(value, distance));
+    for (int distance = WAVE_LANES / 2; distance > 0; distance /= 2) value = min(value, __shfl_xor(value, distance));
     return value;
 }

@@ -1,0 +1,78 @@
+"""Is the tree ready to be released?  Builds sdist and wheel, installs each, and runs the README's commands.
+
+Each archive goes into an empty environment, and its commands run in an empty folder outside of the tree:
+``gpugraph`` from the first set-up command of the README, and a short part of the tests from the second (``--all-tests``
+runs all).  The version, the citation and the changelog have to agree, and the wheel has a limit of size.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from datetime import date
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+LARGEST_WHEEL = 2_000_000
+"""Bytes.  The wheel is code, kernels, sweeps and pages; records and pictures stay out of it."""
+
+
+def run(*words: object, cwd: Path = ROOT) -> None:
+    print("+", *words, flush=True)
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    subprocess.run([str(word) for word in words], cwd=cwd, env=environment, check=True)
+
+
+def check_versions() -> None:
+    text = (ROOT / "gpugraph" / "__init__.py").read_text("utf-8")
+    (version,) = re.findall(r'^__version__ = "([^"]+)"', text, re.MULTILINE)
+    cited = re.search(r"^version: (.+)$", (ROOT / "CITATION.cff").read_text("utf-8"), re.MULTILINE)
+    if cited is None or cited[1] != version:
+        sys.exit(f"CITATION.cff names another version than {version}")
+    headings = re.findall(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
+    if not headings or version not in headings[0]:
+        sys.exit(f"the first section of CHANGELOG.md, '{headings[0] if headings else ''}', is not of {version}")
+    if headings[0].startswith("Unreleased"):
+        print(f"note: before the tag v{version}, call the first section of CHANGELOG.md '{version} ({date.today()})'")
+
+
+def install_and_try(archive: Path, scratch: Path, tests: list[str]) -> None:
+    home = scratch / archive.suffix.lstrip(".")
+    run(sys.executable, "-m", "venv", home / "venv")
+    python = home / "venv" / "bin" / "python"
+    run(python, "-m", "pip", "install", "-q", archive)
+    gpugraph = home / "venv" / "bin" / "gpugraph"
+    first = re.search(r"<!-- set-up: run -->\s*```sh\n.*&& gpugraph (.*)\n", (ROOT / "README.md").read_text("utf-8"))
+    assert first is not None
+    run(gpugraph, *first[1].split(), cwd=home)
+    run(gpugraph, "sssp", "grid:64x64", "--source", "0", "--device", "cpu", cwd=home)
+    if archive.name.endswith(".tar.gz"):  # the tests are in the sdist alone
+        run(python, "-m", "pip", "install", "-q", f"{archive}[test]")
+        run("tar", "xzf", archive, "--strip-components=1", "-C", home)
+        run(python, "-m", "pytest", "-q", "-m", "not gpu and not thorough", *tests, cwd=home)
+
+
+def main() -> None:
+    check_versions()
+    tests = [] if "--all-tests" in sys.argv else ["tests/test_api.py", "tests/test_readme.py"]
+    with tempfile.TemporaryDirectory() as folder:
+        scratch = Path(folder)
+        run(sys.executable, "-m", "venv", scratch / "build")
+        python = scratch / "build" / "bin" / "python"
+        run(python, "-m", "pip", "install", "-q", "build")
+        run(python, "-m", "build", "-o", scratch / "dist", ROOT)
+        (wheel,) = (scratch / "dist").glob("*.whl")
+        (sdist,) = (scratch / "dist").glob("*.tar.gz")
+        size = wheel.stat().st_size
+        if size > LARGEST_WHEEL:
+            sys.exit(f"the wheel has {size:,} bytes, more than {LARGEST_WHEEL:,}")
+        for archive in (wheel, sdist):
+            install_and_try(archive, scratch, tests)
+    print(f"ready: the wheel has {size:,} bytes; tag it, push the tag, and upload dist/ of a clean checkout")
+
+
+if __name__ == "__main__":
+    main()
