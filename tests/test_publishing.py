@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
+import runpy
 import shlex
 import shutil
 import subprocess
+import sys
+import tomllib
+import zipfile
 from pathlib import Path
 
 import click
@@ -46,3 +50,40 @@ def test_every_command_of_the_recipe_for_ci_has_the_options_that_it_is_given() -
         assert command is not None
         known = {option for parameter in command.params for option in parameter.opts}
         assert {word for word in words if word.startswith("-")} <= known
+
+
+def test_a_wheel_has_the_package_and_a_limit_of_size(tmp_path: Path) -> None:
+    pytest.importorskip("hatchling")
+    build = "from hatchling.build import build_wheel; import sys; print(build_wheel(sys.argv[1]))"
+    done = subprocess.run([sys.executable, "-c", build, str(tmp_path)], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    check = runpy.run_path(str(ROOT / ".ci" / "release_check.py"))
+    wheel = tmp_path / done.stdout.split()[-1]
+    assert 10**6 < check["check_size"](wheel) < check["LARGEST_WHEEL"] + check["LARGEST_PREBUILT"]
+    names = set(zipfile.ZipFile(wheel).namelist())
+    assert {"gpugraph/cuda_kernels/boruvka.cu", "gpugraph/docs/submit.md", "gpugraph/py.typed"} <= names
+    assert not any("/records/" in name or name.startswith("tests/") for name in names)
+
+
+def test_a_release_needs_one_version_everywhere() -> None:
+    runpy.run_path(str(ROOT / ".ci" / "release_check.py"))["check_versions"]()
+
+
+@pytest.mark.parametrize("job", sorted((ROOT / ".github" / "workflows").glob("*.yml")), ids=lambda path: path.stem)
+def test_a_workflow_runs_what_the_tree_has(job: Path) -> None:
+    lines = re.findall(r"run: (.+)", job.read_text("utf-8"))
+    assert any(".ci/run" in line for line in lines)
+    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
+    for line in lines:
+        for script in re.findall(r"\.ci/\w+", line):
+            assert (ROOT / script).stat().st_mode & 0o111
+        assert set(re.findall(r"\bmake ([a-z][a-z-]+)(?: PYTHON=python)?$", line)) <= set(targets)
+
+
+def test_every_extra_that_is_used_is_declared_and_none_installs_what_is_refused() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    sources = "".join(path.read_text("utf-8") for path in (ROOT / "gpugraph").rglob("*.py"))
+    assert set(re.findall(r"gpugraph\[(\w+)\]", sources)) <= set(extras)
+    assert "rocm" not in extras
+    needed = {"pyarrow", "networkx", "vl-convert-python", "mpi4py", "pooch", "submitit", "distributed"}
+    assert needed <= {re.split("[>=]", requirement)[0] for requirement in extras["test"]}

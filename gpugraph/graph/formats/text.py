@@ -416,7 +416,9 @@ def write_lines(stream: IO[bytes], columns: dict[str, NDArray[Any]], prefix: str
         return
     if prefix:
         columns = {"prefix": pa.repeat(prefix, len(columns["tail"])), **columns}
-    csv.write_csv(pa.table(columns), stream, csv.WriteOptions(False, delimiter=delimiter, quoting_style="none"))
+    csv.write_csv(
+        pa.table(columns), stream, csv.WriteOptions(include_header=False, delimiter=delimiter, quoting_style="none")
+    )
 
 
 def _shortest(number: float) -> str:
