@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 ACCENT = "#4a7fd6"
-"""Of bars and charts: to be told from a light ground and from a dark one."""
+"""Colour of bars and charts: visible on a light and on a dark background."""
 
 BINS = 32
 
@@ -55,7 +55,7 @@ def _text(value: Any) -> str:
 
 
 def card(title: str, facts: Sequence[tuple[str, Any]], below: str = "") -> str:
-    """Return facts as HTML: a line each under a title; ``below`` is HTML and stands beneath them."""
+    """Return facts as HTML: a line each under a title; ``below`` is HTML and follows them."""
     rows = "".join(
         f'<tr style="background:none"><th style="{_CELL}text-align:left;font-weight:400;opacity:.7;vertical-align:top">'
         f'{escape(name)}</th><td style="{_CELL}text-align:left">{escape(_text(value))}</td></tr>'
@@ -116,8 +116,8 @@ def histogram(name: str, values: NDArray[Any]) -> str:
         for i, number in enumerate(counts.tolist())
         if (tall := number / top * height)
     )
-    told = f"{name}: {len(finite):,} values from {finite.min():g} to {finite.max():g}"
+    words = f"{name}: {len(finite):,} values from {finite.min():g} to {finite.max():g}"
     return (
-        f'<svg role="img" aria-label="{escape(told)}" width="{width}" height="{height}" '
-        f'viewBox="0 0 {width} {height}">{parts}</svg><div style="opacity:.7;font-size:.85em">{escape(told)}</div>'
+        f'<svg role="img" aria-label="{escape(words)}" width="{width}" height="{height}" '
+        f'viewBox="0 0 {width} {height}">{parts}</svg><div style="opacity:.7;font-size:.85em">{escape(words)}</div>'
     )

@@ -1,7 +1,7 @@
-"""What a sweep's records are to show: ``[[table]]`` and ``[[expect]]`` of its file, worked out from records.
+"""``[[table]]`` and ``[[expect]]`` of a sweep's file, evaluated over records.
 
-Both take figures of cells: ``each`` says of which, ``with.NAME`` which others stand beside each of them, a formula what
-is made of them.  docs/bench.md describes the file.
+Both take values of cells: ``each`` selects cells, ``with.NAME`` other cells beside each of them, and a formula combines
+them.  docs/bench.md describes the file.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ NEAR = 0.25
 SAME = 0.02
 """Times that differ by less are the same where one is said to be the shorter."""
 
-MOST_TOLD = 2
-"""Of more figures than this the least and the greatest are told."""
+MOST_SHOWN = 2
+"""Of more values than this only the least and the greatest are shown."""
 
 UNITS = {"%": 100.0, "ms": 1e3, "µs": 1e6, "ns": 1e9}
 """What a figure is multiplied by to be shown in a unit; in any other it is shown as it is."""
@@ -54,7 +54,7 @@ class Table(Question):
     """``[[table]]``: a line for each cell.
 
     Attributes:
-        title: what stands above it.
+        title: its heading.
         columns: by title, the formula.
     """
 
@@ -132,15 +132,15 @@ class Expectation(Question):
             return self._finding(f"not measured: {reason}", "–")
         verdict = self.judge([one[2] for one in found], [one[3] for one in found])
         several = len({record.algorithm for record, *_ in found}) > 1
-        if many := len(found) > MOST_TOLD:
+        if many := len(found) > MOST_SHOWN:
             found.sort(key=lambda one: one[2])
             found = [found[0], found[-1]]
-        told = []
+        parts = []
         for record, groups, ours, spread in found:
             name = f"{record.graph_name}{f' by {record.algorithm}' if several else ''}: " if len(found) > 1 else ""
-            told.append(name + self._worded(ours) + (f" ± {percent(spread / abs(ours))}" if spread and ours else ""))
-            told[-1] += _times(self.formula, record, groups)
-        return self._finding(f"from {told[0]} to {told[1]}" if many else "; ".join(told), verdict)
+            parts.append(name + self._worded(ours) + (f" ± {percent(spread / abs(ours))}" if spread and ours else ""))
+            parts[-1] += _times(self.formula, record, groups)
+        return self._finding(f"from {parts[0]} to {parts[1]}" if many else "; ".join(parts), verdict)
 
     def kept(self, ours: str, values: Sequence[float]) -> Finding:
         """Return what figures say of it that were measured before there were records."""
@@ -198,8 +198,8 @@ def _times(formula: Formula, record: Record, groups: Mapping[str, Sequence[Recor
     pairs = [(name, group[0]) for name, group in groups.items() if len(group) == 1 and f"{name}.kernel" in formula.text]
     if not pairs:
         return ""
-    told = [f"{name} {duration(one.kernel_s or 0.0)}" for name, one in pairs]
-    return f" ({', '.join([*told, duration(record.kernel_s or 0.0)])})"
+    times = [f"{name} {duration(one.kernel_s or 0.0)}" for name, one in pairs]
+    return f" ({', '.join([*times, duration(record.kernel_s or 0.0)])})"
 
 
 def number(found: Any) -> str:

@@ -67,7 +67,7 @@ NAMES: dict[str, Callable[[Record], Any]] = {
     "verdict": lambda record: record.verdict,
     "published": _published,
 }
-"""What formulas and conditions know by a short name; any field of a record stands under its own, with dots."""
+"""What formulas and conditions know by a short name; any other field of a record by its path, with dots."""
 
 FIELDS = (
     "phases_s", "kernel_phases_s", "rounds", "counters", "peak_device_bytes", "predecessors_s", "throughput", "traffic",
@@ -81,7 +81,7 @@ TIMES = ("kernel", "phases_s", "kernel_phases_s", "throughput", "traffic", "pred
 
 
 def figure(record: Record, name: str) -> Any:
-    """Return what a name stands for in a record, None where it has nothing, or a time of the emulated device."""
+    """Return the value of a name in a record, None where it has nothing, or a time of the emulated device."""
     if record.device_kind == "emulated" and name.partition(".")[0] in TIMES:
         return None
     if name in NAMES:
@@ -126,7 +126,7 @@ _KEPT = ("source", "weights", "seed", "index_bits")
 
 
 def beside(record: Record, named: Conditions, records: Iterable[Record]) -> list[Record]:
-    """Return the cells that stand beside one: as it is in all but what is named.
+    """Return the cells beside one: like it in all but what is named.
 
     Where another graph, algorithm or device is named, what only goes with the first of them need not be the same.
     """
@@ -236,7 +236,7 @@ class Formula:
 
     def _single(self, found: Any) -> float:
         if isinstance(found, bool) or not isinstance(found, int | float):
-            several = f"stands for {len(found)} figures" if isinstance(found, list) else "is no number"
+            several = f"has {len(found)} values" if isinstance(found, list) else "is no number"
             raise NotMeasured(f"a part of {self.text} {several}")
         return found
 

@@ -214,7 +214,7 @@ def compare(files: tuple[str, ...], by: str, threshold: str, style: str, exports
     another result.
 
     With --by the records of all FILEs that did the same work are ranked: which is fastest, and by how much. What
-    cannot be compared is refused, and told why.
+    cannot be compared is refused with the reason.
 
     Example:
       gpugraph compare base.jsonl new.jsonl --threshold 10%
@@ -234,7 +234,7 @@ def compare(files: tuple[str, ...], by: str, threshold: str, style: str, exports
         raise InputError(f"two runs are compared, BASE and NEW, not {len(files)}", remedy=remedy)
     if exports:
         raise InputError("--export is for records that are ranked", remedy="add --by algorithm, device or peer")
-    _hold_against(*files, threshold, style, quiet=quiet)
+    _compare_runs(*files, threshold, style, quiet=quiet)
 
 
 def _rank(records: Sequence[Record], by: str, style: str, exports: Sequence[str], *, quiet: bool) -> None:
@@ -251,16 +251,16 @@ def _rank(records: Sequence[Record], by: str, style: str, exports: Sequence[str]
 
     rankings, alone = rank(records, by)
     check_ranked(rankings, alone, by)
-    told = alone_lines(alone, width=page_width())
+    left_out = alone_lines(alone, width=page_width())
     show_records(records, {"text": "table"}.get(style, style), rankings)
-    if told and style == "text":
-        show_lines([[], *told])
-    elif told:
-        tell([plain([line]) for line in told])
+    if left_out and style == "text":
+        show_lines([[], *left_out])
+    elif left_out:
+        tell([plain([line]) for line in left_out])
     export(records, exports, rankings, quiet=quiet)
 
 
-def _hold_against(base: str, new: str, threshold: str, style: str, *, quiet: bool) -> None:
+def _compare_runs(base: str, new: str, threshold: str, style: str, *, quiet: bool) -> None:
     """Print how one run compares with another.
 
     Raises:
@@ -276,8 +276,8 @@ def _hold_against(base: str, new: str, threshold: str, style: str, *, quiet: boo
     share = parse_share("--threshold", threshold, remedy="write 5% or 0.05")
     if not 0 < share < 100:
         raise InputError(f"--threshold '{threshold}' is no share above 0", remedy="write 5% or 0.05")
-    (first, told), (second, told_too) = read_records([base]), read_records([new])
-    tell([*told, *told_too], quiet=quiet)
+    (first, notices), (second, more) = read_records([base]), read_records([new])
+    tell([*notices, *more], quiet=quiet)
     comparison = compare_rows(first, second, threshold=share)
     try:
         if style == "json":

@@ -218,8 +218,8 @@ def _intervals(run: CellRun, h2d_s: list[float], kernel_s: float) -> dict[str, l
         "d2h": [t.d2h_s for t in run.trials] if run.device.kind != "cpu" else [],
     }
     enough = {name: g for name, g in groups.items() if g and len(g[0]) >= INTERVAL_SAMPLES}
-    told = {name: list(median_interval(g)) for name, g in enough.items()}
-    return told | ({"kernel": list(interval)} if (interval := _kernel_interval(run, kernel_s)) else {})
+    intervals = {name: list(median_interval(g)) for name, g in enough.items()}
+    return intervals | ({"kernel": list(interval)} if (interval := _kernel_interval(run, kernel_s)) else {})
 
 
 def _kernel_interval(run: CellRun, kernel_s: float) -> tuple[float, float] | None:
@@ -235,7 +235,7 @@ def _kernel_interval(run: CellRun, kernel_s: float) -> tuple[float, float] | Non
 
 
 def _sampling(run: CellRun, stopped_by: str, kernel_s: float) -> dict[str, Any]:
-    """Return the ``sampling`` object; outliers are told of, by position in ``samples_s.kernel``, and never dropped."""
+    """Return the ``sampling`` object; outliers are listed by position in ``samples_s.kernel``, and never dropped."""
     groups, sampling = [t.kernel_s for t in run.trials], run.sampling
     interval = _kernel_interval(run, kernel_s)
     firsts = [sum(map(len, groups[:i])) for i in range(len(groups))]
@@ -294,7 +294,7 @@ def _traffic(run: CellRun, kernel_s: float) -> dict[str, Any]:
 
 
 def outcome_of(error: BaseException) -> tuple[str, str]:
-    """Return the outcome that an exception stands for, and its message in one line."""
+    """Return the outcome of an exception, and its message in one line."""
     kinds: tuple[tuple[type[BaseException], str], ...] = (
         (OutOfMemory, "out of memory"),
         (MemoryError, "out of memory"),

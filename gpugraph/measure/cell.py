@@ -1,4 +1,4 @@
-"""Cell: what is asked of one measurement, as plain data; how it is sampled, what its names stand for, its identity.
+"""Cell: what is asked of one measurement, as plain data; how it is sampled, what its names refer to, its identity.
 
 Two records with one ``cell_id`` measured the same thing, and need not be measured twice; it tells cells apart by the
 content of their graphs, ``unopened_id`` by the words that name them.
@@ -274,7 +274,7 @@ def cell_id(
 
     Args:
         cell: the cell.
-        algorithm: what its ``algorithm`` stands for on that device.
+        algorithm: the algorithm it names, on that device.
         options: the algorithm's options, defaults filled in (``parse_options``).
         graph_digest: of the graph as the problem takes it.
         device: the ``device`` object of a record: its kind, name and threads enter.

@@ -102,9 +102,9 @@ def _chosen(cell: Cell, algorithm: Any, options: Mapping[str, Any], kind: str) -
     why = "asked for by name"
     if cell.algorithm == "auto":
         why = f"chosen by auto, for measurements say that it is the fastest on {kind} (docs/results.md)"
-    told = [f"{name}={value}" + ("" if name in cell.options else " (default)") for name, value in options.items()]
+    settings = [f"{name}={value}" + ("" if name in cell.options else " (default)") for name, value in options.items()]
     steps = [f"after {', '.join(cell.preparations)}"] if cell.preparations else []
-    return "; ".join([f"algorithm {algorithm.name}: {why}", *filter(None, [", ".join(told)]), *steps])
+    return "; ".join([f"algorithm {algorithm.name}: {why}", *filter(None, [", ".join(settings)]), *steps])
 
 
 class CellRun:
@@ -115,19 +115,20 @@ class CellRun:
         sampling: how.
         inputs: where graphs, views and their copies on the device come from.
         opened: the device.
-        account: told where the seconds go.
-        progress: told what goes on.
+        account: the phase timer of the cell.
+        progress: called with a few words when something new begins.
         earlier: the record of the processes that took samples of this cell before, where it is spread over several.
         comm: the ranks that measure it together, all of which do all of this at once; one alone if not given.
 
     Attributes:
-        problem, algorithm, options: what the cell's names stand for.
+        problem, algorithm, options: what the cell names.
         placed: the input.
         ranks: the ranks; what one alone measures is what it has measured itself.
         device: the device itself.
         state: what the algorithm prepared.
         trials: the samples of each query.
-        hosting: entered around every step of the algorithm; what looks after a stranger, or nothing.
+        hosting: entered around every step of the algorithm: it restores the process after foreign code, and does
+            nothing for our own.
         device_bytes: what input and state take on the device.
         setup_peak: the most that they took while they were made.
         load_before: the machine's load before the first sample.
@@ -384,7 +385,7 @@ class CellRun:
     def inner_phases(self) -> tuple[dict[str, float], float | None, dict[str, int]]:
         """Return the seconds of each inner phase, those of the run they were measured in, and the counters.
 
-        The runs are their own, so that the headline is free; of several the one of median length is told.
+        The runs are separate, so that timing phases does not slow the samples; the one of median length counts.
         """
         if not self.cell.phases or self.cell.profile or self.wrong or self.algorithm.name.startswith("peer:"):
             return {}, None, {}  # a peer marks no phases

@@ -170,13 +170,15 @@ _SAMPLING = ("target", "min_samples", "max_samples", "time_limit_s", "warmup", "
 
 def sampled_otherwise(base: Record, new: Record) -> str:
     """Return how the sampling of two cells differs, as far as both tell, or nothing."""
-    told = [dict(row.data.get("sampling") or {}) for row in (base, new)]
-    for one in told:
+    settings = [dict(row.data.get("sampling") or {}) for row in (base, new)]
+    for one in settings:
         if isinstance(one.get("processes"), list):
             one["processes"] = "1" if len(one["processes"]) == 1 else "several"
-    both = [name for name in _SAMPLING if name in told[0] and name in told[1]]
+    both = [name for name in _SAMPLING if name in settings[0] and name in settings[1]]
     parts = [
-        f"{name} {told[0][name]} in BASE, {told[1][name]} in NEW" for name in both if told[0][name] != told[1][name]
+        f"{name} {settings[0][name]} in BASE, {settings[1][name]} in NEW"
+        for name in both
+        if settings[0][name] != settings[1][name]
     ]
     return "; ".join(parts)
 
@@ -229,8 +231,8 @@ def _notices(cells: Sequence[Compared], made: Sequence[Claim]) -> list[str]:
     ):
         notices += [f"the {what} is not the same: {a} in BASE, {b} in NEW" for a, b in sorted(names) if a != b]
     for what, of in (("another GPU", _gpu), ("another machine", _node)):
-        told = [(of(t.first), of(t.second)) for t in made if t.first.device == t.second.device]
-        other = [(a, b) for a, b in told if a and b and a != b]
+        places = [(of(t.first), of(t.second)) for t in made if t.first.device == t.second.device]
+        other = [(a, b) for a, b in places if a and b and a != b]
         if other:
             of_all = f"{len(other)} of {counted(len(made), 'cell')}"
             first = f"{other[0][1]} in the place of {other[0][0]}{', to name one' if len(set(other)) > 1 else ''}"
@@ -333,7 +335,7 @@ def _text(value: Any) -> str:
 
 def _alone(row: Record, rows: Sequence[Record], other: str) -> str:
     if sum(_by_content(row) == _by_content(one) for one in rows) > 1:
-        return "several cells are alike, so that none can be told from the others"
+        return "several cells are alike, so that none can be identified"
     return f"not in {other}"
 
 

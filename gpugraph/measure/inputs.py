@@ -66,7 +66,7 @@ class Inputs:
         self._placed: weakref.WeakValueDictionary[tuple[Any, ...], Placed] = weakref.WeakValueDictionary()
 
     def open(self, cell: Cell, problem: Problem, account: Account, progress: Progress, device: Any = None) -> Placed:
-        """Return the input that a cell names, opened; the account is told what that took, now or when it was done.
+        """Return the input that a cell names, opened; the time it took, now or earlier, is added to the phase timer.
 
         A GPU that will work on it makes it, and keeps it, if it can.
 

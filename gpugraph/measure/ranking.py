@@ -1,4 +1,4 @@
-"""Several records of the same work: which is the fastest, by how much, and which cannot be told apart.
+"""Several records of the same work: which is the fastest, by how much, and which cannot be distinguished.
 
 ``claims.py`` says when the samples of two prove a difference.
 """
@@ -15,7 +15,7 @@ import numpy as np
 
 from gpugraph.errors import InputError, unknown_name
 from gpugraph.measure.claims import Claim, claims, usable
-from gpugraph.measure.record import EMULATED, Record, told_apart
+from gpugraph.measure.record import EMULATED, Record, with_distinct_names
 from gpugraph.measure.statistics import INTERVAL_SAMPLES, median_interval
 
 BY = ("algorithm", "device", "peer")
@@ -55,7 +55,7 @@ class Alone:
 
 
 def rank(records: Sequence[Record], by: str | None = None) -> tuple[list[Ranking], list[Alone]]:
-    """Return the rankings of records that did the same work, and the records that none of the others can be held to.
+    """Return the rankings of records that did the same work, and the records that cannot be compared with any other.
 
     Args:
         records: of any cells.
@@ -67,7 +67,7 @@ def rank(records: Sequence[Record], by: str | None = None) -> tuple[list[Ranking
     """
     if by is not None and by not in BY:
         raise unknown_name("way to compare", by, BY)
-    apart = {id(row): one for row, one in zip(records, told_apart(records), strict=True)}
+    apart = {id(row): one for row, one in zip(records, with_distinct_names(records), strict=True)}
     groups: dict[str, list[Record]] = {}
     digests = {row.graph_name: row.shape.graph.digest for row in records if row.shape.graph.digest}
     asked: dict[str, Any] = {}  # what never ran knows neither its graph nor its source
@@ -114,8 +114,8 @@ def _traits(row: Record, by: str | None) -> list[tuple[str, Any]]:
     if by == "algorithm":
         traits.append(("device", [row.device_kind, row.device, row.data.get("device", {}).get("threads")]))
     elif by == "device":
-        told = [f"{name}={_shown(value)}" for name, value in row.parameters.items() if value not in (None, [])]
-        traits.append(("algorithm", row.algorithm + (f" ({', '.join(told)})" if told else "")))
+        given = [f"{name}={_shown(value)}" for name, value in row.parameters.items() if value not in (None, [])]
+        traits.append(("algorithm", row.algorithm + (f" ({', '.join(given)})" if given else "")))
     return traits
 
 

@@ -367,7 +367,7 @@ class Record:
         return f"{taken:,} sample{'' if taken == 1 else 's'}"
 
     def by_process(self, samples: Sequence[float]) -> list[list[float]]:
-        """Return the cell's samples, or figures that stand for them in their order, by process and then by source."""
+        """Return the cell's samples, or values derived from them in their order, by process and then by source."""
         each = len(samples) // self.sources
         ends = [sum(self.processes[:i]) for i in range(len(self.processes) + 1)]
         return [
@@ -379,7 +379,7 @@ class Record:
 
     @property
     def why_no_rates(self) -> str | None:
-        """The sentence that stands in place of MTEPS, or None if they may be shown."""
+        """The sentence that replaces MTEPS, or None if they may be shown."""
         if self.status != "passed" or not self.ok:
             return UNVERIFIED
         return EMULATED if self.shape.device.kind == "emulated" else None
@@ -426,11 +426,11 @@ class Record:
     @property
     def absent(self) -> Mapping[str, str]:
         """Why energy or traffic is not there."""
-        told = {"energy": self.shape.energy.absent, "traffic": self.shape.traffic.absent}
-        return {name: why for name, why in told.items() if why}
+        reasons = {"energy": self.shape.energy.absent, "traffic": self.shape.traffic.absent}
+        return {name: why for name, why in reasons.items() if why}
 
 
-def told_apart(records: Sequence[Record]) -> list[Record]:
+def with_distinct_names(records: Sequence[Record]) -> list[Record]:
     """Return records whose graphs have different names where they differ: a graph is known by its digest, not its name.
 
     A name that several graphs share gives way to as much of their files' paths as tells them apart; graphs of a Python

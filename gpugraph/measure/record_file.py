@@ -145,7 +145,7 @@ def _content(path: str | os.PathLike[str], compressed: bool) -> bytes:
 
 
 def read_records(paths: Sequence[str | os.PathLike[str]]) -> tuple[list[Record], list[str]]:
-    """Return the records of several files in their order, and what a reader should be told about them.
+    """Return the records of several files in their order, and the notices about them.
 
     Of a cell that a file has twice (one that was run again), the later record counts.
 

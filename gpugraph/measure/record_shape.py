@@ -220,7 +220,7 @@ class PaperShape(PointShape, frozen=True, kw_only=True):
 class Shape(msgspec.Struct, kw_only=True, frozen=True):
     """A record: the types of all fields that are read again.
 
-    A field that is absent or null has the value given here; infinities are the text "inf" where they may stand.
+    A field that is absent or null has the value given here; infinities are the text "inf".
     """
 
     problem: str
@@ -304,7 +304,7 @@ _UNENCODABLE = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\u2028\\u2029\\ufff
 
 
 def encodable(text: str) -> str:
-    """Return a text that UTF-8, XML and a terminal can hold: a character that is none stands as an escape in letters.
+    """Return a text that UTF-8, XML and a terminal can hold: any other character becomes an escape sequence.
 
     Such are the bytes of a file's name that are no UTF-8, control characters, and what ends a line of a script.
     """

@@ -57,7 +57,7 @@ class Session:
     Use it as a context manager, or call ``close``.
 
     Args:
-        account: what the phases of a session of one cell are told to; by default every cell has an account of its own.
+        account: the phase timer of a session of one cell; by default every cell has its own.
         comm: the ranks that measure together, each of which has such a session; one alone if not given.
     """
 
@@ -167,18 +167,18 @@ class Session:
 
     def known(self, cell: Cell) -> dict[str, Any]:
         """Return what is known of a cell without any further work: keyword arguments for ``failed_record``."""
-        told: dict[str, Any] = {}
+        known: dict[str, Any] = {}
         graph, opened = self._inputs.peek(cell), self._opened.get(cell.device_key)
         if graph is not None:
-            told["graph"] = graph.describe()
+            known["graph"] = graph.describe()
         if opened is not None:
-            told["device"] = opened.description
+            known["device"] = opened.description
         if graph is not None and opened is not None:
             with contextlib.suppress(GpuGraphError):  # it may be what failed
                 found = self._resolved(cell, graph, opened.device.kind)
                 source = {"authors": found.authors, "year": found.year, "section": found.section}
-                told["algorithm"] = {"name": found.name, "source": source}
-        return told
+                known["algorithm"] = {"name": found.name, "source": source}
+        return known
 
     def device(self, cell: Cell) -> OpenDevice:
         """Return the cell's device, opened if it is not yet.
@@ -249,7 +249,7 @@ def run_cell(
         cell: what to measure.
         progress: called with a few words whenever something new begins.
         sampling: how many samples to take; as many as the cell says if not given.  A cell to be profiled is run once.
-        account: what the phases are told to; one that begins now if not given.
+        account: the phase timer; one that begins now if not given.
 
     Returns:
         The record; a failed verification is a record whose status says so, not an exception.

@@ -24,9 +24,9 @@ def render(rows: Sequence[Record], style: str, *, title: str | None = None, noti
     Raises:
         InputError: a page is asked for, and the library that draws is not installed.
     """
-    from gpugraph.measure.record import told_apart
+    from gpugraph.measure.record import with_distinct_names
 
-    rows = told_apart(rows)
+    rows = with_distinct_names(rows)
     if style == "html":
         from gpugraph.report.page import TITLE, page
 

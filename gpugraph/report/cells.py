@@ -1,4 +1,4 @@
-"""The cells of a report: names, as short as they can be while every two that differ are told apart, and speed-ups."""
+"""The cells of a report: names, as short as they can be while all differ, and speed-ups."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gpugraph.measure.columns import Labelled
-from gpugraph.measure.record import Record, told_apart
+from gpugraph.measure.record import Record, with_distinct_names
 
 _CPU = "CPU"
 
@@ -22,7 +22,7 @@ def label(rows: Sequence[Record]) -> list[Labelled]:
     A parameter is named where cells of the same algorithm, graph and device differ in it, a file where only the
     file differs: that of records, or that of the graph.
     """
-    rows = told_apart(rows)
+    rows = with_distinct_names(rows)
     devices = _devices(rows)
     extras = _extras(rows, devices)
     return [
@@ -61,14 +61,14 @@ def _extras(rows: Sequence[Record], devices: dict[tuple[str, str], str]) -> list
     groups: dict[Any, list[int]] = defaultdict(list)
     for i, row in enumerate(rows):
         groups[row.problem, row.algorithm, devices[row.device_kind, row.device], row.graph_name].append(i)
-    told: dict[tuple[str, str], set[str]] = defaultdict(set)  # parameters to name, by problem and algorithm
+    differing: dict[tuple[str, str], set[str]] = defaultdict(set)  # parameters to name, by problem and algorithm
     for (problem, algorithm, _, _), members in groups.items():
         settings = [_settings(rows[i]) for i in members]
         for name in {name for one in settings for name in one}:
             if len({one.get(name) for one in settings}) > 1:
-                told[problem, algorithm].add(name)
+                differing[problem, algorithm].add(name)
     extras = [
-        [f"{name}={value}" for name, value in _settings(row).items() if name in told[row.problem, row.algorithm]]
+        [f"{name}={value}" for name, value in _settings(row).items() if name in differing[row.problem, row.algorithm]]
         for row in rows
     ]
     for file_of in (_records_file, _graphs_file):

@@ -167,12 +167,12 @@ def _gains(rows: Sequence[Record], y: str) -> dict[int, float]:
     """
     if y == "speedup":
         return {id(one.record): one.kernel for one in speedups(rows)}
-    told = [(row, row.kernel_s or 0.0, _field(row, "threads")) for row in rows if row.ok and y == "scaling"]
-    told = [one for one in told if one[1] and one[2]]
+    timed = [(row, row.kernel_s or 0.0, _field(row, "threads")) for row in rows if row.ok and y == "scaling"]
+    timed = [one for one in timed if one[1] and one[2]]
     fewest: dict[Any, tuple[int, float]] = {}
-    for row, seconds, threads in told:
+    for row, seconds, threads in timed:
         fewest[_run(row)] = min(fewest.get(_run(row), (threads, seconds)), (threads, seconds))
-    return {id(row): math.prod(fewest[_run(row)]) / seconds for row, seconds, _ in told}
+    return {id(row): math.prod(fewest[_run(row)]) / seconds for row, seconds, _ in timed}
 
 
 def _run(row: Record) -> tuple[str, ...]:
@@ -317,9 +317,9 @@ def sketch(
     head.append([(f"{'':>{_MARGIN}}{_under(sorted(set(ends)), across, columns)}".rstrip(), "dim")])
     for name in names:
         ys = [point.y for point in series[name]]
-        told = f"{_value(min(ys), y)} to {_value(max(ys), y)}" if len(ys) > 1 else _value(ys[0], y)
+        span = f"{_value(min(ys), y)} to {_value(max(ys), y)}" if len(ys) > 1 else _value(ys[0], y)
         letter, colour = marks[name]
-        legend = indented(f"{name}: {told}", 5, width=width)
+        legend = indented(f"{name}: {span}", 5, width=width)
         legend[0] = [("  ", ""), (letter, f"bold {colour}"), ("  ", ""), *legend[0][1:]]
         head += legend
     if any(letter == "+" for row in canvas for letter, _ in row):

@@ -61,12 +61,12 @@ _HEADINGS = {
     "roofline": "Below the roof",
     "energy": "Energy",
 }
-"""What stands above the groups of figures of a section that has several."""
+"""Headings of the groups of charts in a section that has several."""
 
 
 @dataclass
 class Section:
-    """A section of figures: groups of them; ``name`` stands in the bar above the page."""
+    """A section of figures: groups of them; ``name`` is its link in the bar above the page."""
 
     key: str
     name: str
@@ -98,7 +98,7 @@ def page(rows: Sequence[Record], *, title: str = TITLE, notices: Sequence[str] =
     """
     over = find_speedups(rows)
     by_record = {id(one.record): one for one in over}
-    cells = [_held_against(cell, by_record.get(id(cell.record))) for cell in label(rows)]
+    cells = [_with_speedup(cell, by_record.get(id(cell.record))) for cell in label(rows)]
     gained = gains(cells)
     charts: list[Chart] = []
     sections = [_section(charts, *parts) for parts in _figures(cells, gained)]
@@ -146,7 +146,7 @@ def page(rows: Sequence[Record], *, title: str = TITLE, notices: Sequence[str] =
 
 
 def header(column: Column) -> str:
-    """Return the title of a column as it stands above it."""
+    """Return the title of a column as its heading."""
     return column.title.capitalize() if column.title.islower() else column.title
 
 
@@ -157,7 +157,7 @@ def tone(record: Record) -> str:
     return "good" if record.status == "passed" else "dull"
 
 
-def _held_against(cell: Labelled, over: Speedup | None) -> Labelled:
+def _with_speedup(cell: Labelled, over: Speedup | None) -> Labelled:
     """Return a cell with what it gains over the best CPU, if anything is known of that."""
     return cell if over is None else replace(cell, over_cpu=over.kernel, answers_over_cpu=over.answer)
 
@@ -227,7 +227,7 @@ def _entry_width(chart: Chart) -> int:
 
 
 def _json(data: Any) -> str:
-    """Return data as JSON that cannot end the script element it stands in."""
+    """Return data as JSON that cannot end the script element around it."""
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 

@@ -21,7 +21,7 @@ DEFINITIONS = (
         "Kernel",
         "The timed region: the algorithm itself, from the graph in place to the result in place, measured by events "
         "around it. What is shown is the median of all samples; none is dropped. Where there are fewer than were asked "
-        "for, or than three, their number stands in brackets: such a time proves little.",
+        "for, or than six, their number is shown in brackets: such a time proves little.",
     ),
     (
         "End to end",
@@ -35,7 +35,10 @@ DEFINITIONS = (
         "sweep, whose process serves many, has neither start nor end, and no time for compiling, which only the first "
         "of them would have.",
     ),
-    ("Interval", "95 % bootstrap confidence interval of the median. Sampling goes on until it is narrow enough."),
+    (
+        "Interval",
+        "95 % confidence interval of the median, with the autocorrelation of the samples; from six samples on.",
+    ),
     (
         "Mean of rates",
         "Over several sources the harmonic mean: the one that equals all edges over all of the time.",
@@ -48,9 +51,9 @@ DEFINITIONS = (
     (
         "GPU over CPU",
         "The fastest verified GPU algorithm over the fastest verified CPU algorithm on the same graph and sources, "
-        "whichever these are, other people's programs in the records included. It stands twice: by the kernel alone, "
+        "whichever these are, other people's programs in the records included. It is given twice: by the kernel alone, "
         "and to the answer; records that do not know their time to answer have transfer + kernel + d2h in its place. "
-        "In the table of all cells each GPU cell is held against the same best CPU.",
+        "In the table of all cells each GPU cell is compared with the same best CPU.",
     ),
     (
         "Roof",
@@ -84,9 +87,9 @@ class Headline:
     """What a reader should take away: a figure of the kernel, and beside it, as large, what the same is to the answer.
 
     Attributes:
-        subject: stands above.
+        subject: the line above.
         figures: each with what it is.
-        detail: stands below.
+        detail: the line below.
     """
 
     subject: str
@@ -262,7 +265,7 @@ def environments(rows: Sequence[Record]) -> list[tuple[str, list[tuple[str, str]
 
 
 def _flat(facts: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:
-    """Return facts as name and text; what stands inside another is named by both."""
+    """Return facts as name and text; what is inside another is named by both."""
     found = []
     for name, content in facts.items():
         shown = prefix + _NAMES.get(name, name.replace("_", " "))

@@ -33,7 +33,7 @@ LOPSIDED = 0.2
 
 
 class Named:
-    """A ranking whose records have names, as short as they can be while all are told apart.
+    """A ranking whose records have names, as short as they can be while all differ.
 
     Args:
         ranking: it.
@@ -181,7 +181,7 @@ def sentences(named: Named) -> list[str]:
 def _sentence(named: Named, claim: Claim) -> str:
     faster, slower = named(claim.first), named(claim.second)
     if not claim.proven:
-        return f"{faster} cannot be told from {slower}" + (f": {claim.doubt}" if claim.doubt else "")
+        return f"{faster} is not clearly faster than {slower}" + (f": {claim.doubt}" if claim.doubt else "")
     text = f"{faster} is {_ratio(claim)} times as fast as {slower}"
     if (transferred := with_transfers(claim)) is not None:
         text += f" in the kernel, {transferred:.3g} times including transfers"
@@ -203,21 +203,21 @@ def cautions(named: Named) -> list[tuple[str, str]]:
 def _cautions(named: Named) -> Iterator[tuple[str, str]]:
     rows = named.ranking.rows
 
-    def told(how: Callable[[Record], str]) -> str:
+    def listing(how: Callable[[Record], str]) -> str:
         return ", ".join(f"{named(row)} ({said})" for row in rows if (said := how(row)))
 
-    if few := told(lambda row: row.few):
+    if few := listing(lambda row: row.few):
         yield "few", f"{few}: too few samples to prove much; give them more time with --max-seconds"
-    if noisy := told(_noisy):
+    if noisy := listing(_noisy):
         more = "" if any(row.shape.sampling.target for row in rows) else ", or take more samples: --target 2%"
         yield "noisy", f"{noisy}: the times scatter; close other programs{more}"
-    if first := told(lambda row: first_stands_out(_sampling(row), row.samples)):
+    if first := listing(lambda row: first_stands_out(_sampling(row), row.samples)):
         yield "first run", f"{first}: {COLD_START}"
-    if outliers := told(lambda row: "" if _noisy(row) else _outliers(row)):
+    if outliers := listing(lambda row: "" if _noisy(row) else _outliers(row)):
         yield "outliers", f"{outliers}: something else ran now and then; close other programs"
-    if throttled := told(lambda row: throttled_samples(_sampling(row))):
+    if throttled := listing(lambda row: throttled_samples(_sampling(row))):
         yield "throttled", f"{throttled}: {THROTTLED}"
-    if busy := told(lambda row: row.busy):
+    if busy := listing(lambda row: row.busy):
         yield "busy", f"{busy}: close other programs"
     files = {row.file for row in rows}
     if len(files) > 1:
@@ -248,7 +248,7 @@ def _noisy(row: Record) -> str:
 def _outliers(row: Record) -> str:
     further = [place for place in row.shape.sampling.outliers or () if place]
     many = len(further) > max(1, len(row.samples) // 10)
-    return f"{len(further)} of {counted(len(row.samples), 'sample')} stand out" if many else ""
+    return f"{len(further)} of {counted(len(row.samples), 'sample')} are far from the median" if many else ""
 
 
 def target_reached(named: Named) -> str:

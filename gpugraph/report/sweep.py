@@ -13,7 +13,7 @@ from gpugraph.bench.formula import figure
 from gpugraph.bench.plan import Plan, Planned, described_algorithm, groups_of
 from gpugraph.bench.sweep import Sweep
 from gpugraph.measure.columns import Labelled, columns_of
-from gpugraph.measure.record import Record, told_apart
+from gpugraph.measure.record import Record, with_distinct_names
 from gpugraph.problems import BENCH
 from gpugraph.quantities import count, counted, in_seconds, in_units, rate
 from gpugraph.report.cells import label, ordered, speedups
@@ -88,8 +88,8 @@ def result_lines(records: Sequence[Mapping[str, Any]], *, width: int | None = No
     lines: list[Line] = [*_table(shown, width), []] if shown else []
     lines += _charts(rows, width)
     ended = Counter(row.verdict for row in rows)
-    told = ", ".join(f"{number} {how}" for how, number in sorted(ended.items(), key=_often))
-    return [*lines, [(f"{counted(len(rows), 'cell')}: {told}", "bold")]]
+    ways = ", ".join(f"{number} {how}" for how, number in sorted(ended.items(), key=_often))
+    return [*lines, [(f"{counted(len(rows), 'cell')}: {ways}", "bold")]]
 
 
 def _often(ended: tuple[str, int]) -> tuple[int, str]:
@@ -191,7 +191,7 @@ def summary(rows: Sequence[Record], width: int = 80, *, unicode: bool | None = N
     blocks = can_draw() if unicode is None else unicode
     if not rows:
         return [[("no cell was measured", "yellow")]]
-    rows = told_apart(rows)
+    rows = with_distinct_names(rows)
     cells = label(rows)
     over = speedups(rows)
     lines = indented(lead(cells), width=width)

@@ -125,8 +125,8 @@ class _Page:
 
     def command(self, records: str) -> str:
         """Return the commands that measured a file's records, a line each."""
-        told = [(row.data.get("environment") or {}).get("command") or () for row in self._of("", records)]
-        words = [[str(word) for word in one] for one in told]
+        commands = [(row.data.get("environment") or {}).get("command") or () for row in self._of("", records)]
+        words = [[str(word) for word in one] for one in commands]
         lines = [shlex.join(["gpugraph", *one[one.index("bench") :]]) for one in words if "bench" in one]
         return "\n".join(dict.fromkeys(lines))
 

@@ -150,7 +150,7 @@ def _wrapped(text: str, width: int) -> list[str]:
 def _under_headings(
     header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int], width: int
 ) -> list[list[Line]] | None:
-    """Return the lines of a table without its first column, whose values stand above the rows that share them.
+    """Return the lines of a table without its first column, whose values become headings above their rows.
 
     None if there are as many values as rows, or what is left is too wide all the same.
     """

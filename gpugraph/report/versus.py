@@ -1,4 +1,4 @@
-"""What is held against what: the best of the GPUs against the best of the CPUs, our curves against a paper's points.
+"""Comparisons of a report: the best GPU with the best CPU, who wins on which graph, our results and published ones.
 
 The best of a kind is the fastest verified one of all that did the same work, other people's programs included; by the
 kernel alone and to the answer it may be two different ones.
@@ -28,7 +28,7 @@ from gpugraph.report.cells import Speedup, ordered, work
 from gpugraph.report.charts.panels import problem_name
 
 KERNEL, ANSWER, END_TO_END = "kernel alone", "to the answer", "with the way there and back"
-"""The two times that are compared, and what stands in for the second where records do not know it."""
+"""The two times that are compared, and what replaces the second where records do not have it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,7 +179,7 @@ def _score(seconds: float | None, best: float, row: Record) -> Score:
 def _same_work(cells: Sequence[Labelled]) -> dict[tuple[str, str, str], list[Labelled]]:
     """Return the cells by the work they did, each group with a verified rate at least.
 
-    A cell that gave no number may know neither digest nor source: it stands with those of its graph's name.
+    A cell that gave no number may know neither digest nor source: it is listed with those of its graph's name.
     """
     groups: dict[tuple[str, str, str], list[Labelled]] = {}
     names: dict[tuple[str, str], tuple[str, str, str]] = {}
@@ -207,7 +207,7 @@ class Stated:
         hardware: what it measured on.
         where: the table or figure.
         label: the paper's own name of the system, or nothing.
-        scale: log2 of the number of vertices; None where the value stands for the record's own cell.
+        scale: log2 of the number of vertices; None where the value is of the record's own cell.
         mteps, kernel_s, speedup: whichever it gives.
         over: what the speed-up is one over.
     """
@@ -223,7 +223,7 @@ class Stated:
     over: str = ""
 
     def is_of(self, scale: float | None) -> bool:
-        """Tell whether the value stands for a cell of that scale which carries it."""
+        """Tell whether the value is of a cell of that scale."""
         return self.scale is None or (scale is not None and abs(self.scale - scale) < SAME_SCALE)
 
 

@@ -69,10 +69,10 @@ class Chart:
         key: its name in a page's addresses.
         title: what it shows, in a few words.
         caption: how to read it.
-        description: what a listener is told instead of the picture.
+        description: a text for screen readers.
         spec: Vega-Lite.
         header, rows: the same as a table of texts.
-        small: one of several that stand side by side.
+        small: one of several side by side.
         height: of the plot on a page, pixels.
     """
 
@@ -232,7 +232,7 @@ def paint(spec: Spec, colors: Mapping[str, str], field: str = "variant") -> Spec
 
 
 def entries(spec: Any, field: str) -> list[str]:
-    """Return what stands in a field of a figure's data, in order, repeats and all."""
+    """Return the values of a field of a figure's data, in order, repeats and all."""
     if isinstance(spec, list):
         return [name for part in spec for name in entries(part, field)]
     if not isinstance(spec, dict):

@@ -49,7 +49,7 @@ class Panel:
         return "graph" if self.names else SCALE
 
     def x(self, row: Record) -> str | float:
-        """Return where a cell stands on the abscissa."""
+        """Return the place of a cell on the abscissa."""
         return row.graph_name if self.names else float(row.scale or 0.0)
 
 
@@ -146,7 +146,7 @@ def point(panel: Panel, cell: Labelled, y: float, tip: dict[str, str], **more: o
 
 
 def times(row: Record) -> dict[str, str]:
-    """Return what hovering tells of a cell's kernel time."""
+    """Return what hovering shows of a cell's kernel time."""
     if row.kernel_s is None:
         return {}
     few = ", too few to prove much" if row.few else ""

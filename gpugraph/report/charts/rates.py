@@ -1,4 +1,4 @@
-"""Throughput and what it is held against: the CPU, the memory's bandwidth and roofline, energy, and more ranks."""
+"""Charts of throughput, speed-ups over CPUs, bandwidth and roofline, energy, and scaling over ranks."""
 
 from __future__ import annotations
 
@@ -211,8 +211,8 @@ def roofline(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
     ]
     caption = (
         "Each mark is a cell, the larger the larger its graph. The bar at the end of a row is its roof: the most that "
-        "the device's measured copy bandwidth allows a kernel that moves no byte more than its algorithm must. Above "
-        "the line stands how much of it the best cell has; what lies between is left to gain."
+        "the device's measured copy bandwidth allows a kernel that moves no byte more than its algorithm must. The "
+        "text above the line is how much of it the best cell reaches; what lies between is left to gain."
     )
     said = "; ".join(
         f"{variant} on {graph}, {device}: {share} of the roof" for graph, variant, device, _, _, share in table

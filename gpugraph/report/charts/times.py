@@ -209,7 +209,7 @@ _SPREAD = ("graph", "algorithm", "device", "samples", "least", "median", "most")
 
 
 def deviations(row: Record) -> list[float]:
-    """Return every sample over the median of its source's, less 1; samples stand source by source."""
+    """Return every sample over the median of its source's, less 1; samples are listed source by source."""
     each = len(row.samples) // row.sources
     groups = [row.samples[i * each : (i + 1) * each] for i in range(row.sources)]
     middles = [median(group) if group else 0.0 for group in groups]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gpugraph.measure.ranking import rank
-from gpugraph.measure.record import Record, told_apart
+from gpugraph.measure.record import Record, with_distinct_names
 from gpugraph.report import STYLES, render
 from gpugraph.report.cells import label
 from tests.cli.runner import succeed
@@ -39,9 +39,9 @@ def test_names_that_collide_get_what_tells_the_graphs_apart(
     graphs: list[tuple[str, str | None]], names: list[str]
 ) -> None:
     records = [record(source, digest) for source, digest in graphs]
-    apart = told_apart(records)
+    apart = with_distinct_names(records)
     assert [one.data["graph"]["name"] for one in apart] == names
-    assert told_apart(apart) == apart
+    assert with_distinct_names(apart) == apart
     assert [one is other for one, other in zip(records, apart, strict=True)] == [
         one.data["graph"]["name"] == name for one, name in zip(records, names, strict=True)
     ]
