@@ -11,7 +11,7 @@ request         answers
 ``describe``    one ``described``: what a user's own algorithm says of itself (``describe_guest``)
 ``measure``     ``current``, ``progress`` and ``decided`` as they come; ``identified`` or ``already`` for each cell,
                 then ``opened``; ``finished`` with its record for each cell; ``done`` at the end, or ``lost``
-                where a kernel took the GPU's context with it or a stranger wrote into the graph
+                where a kernel took the GPU's context with it or foreign code wrote into the graph
 ==============  ==================================================================================
 
 The worker ends with its parent: at the end of standard input, and on Linux at once, by the kernel's own hand, even
@@ -145,8 +145,8 @@ class Worker:
         self._session = self._session or Session()
 
     def _measure(self, request: Mapping[str, Any]) -> None:
+        from gpugraph.measure.isolation import SpoiledGraph
         from gpugraph.measure.run_cell import DeviceLost
-        from gpugraph.measure.strangers import SpoiledGraph
 
         self._open()
         if request.get("peers"):

@@ -114,11 +114,11 @@ def _options(problem: str, names: Sequence[str], settings: Sequence[str]) -> dic
 
     named = list(dict.fromkeys(name.partition("@")[0] for name in names))
     own = {name: {o.name for a in algorithms(problem) if a.name == name for o in a.options} for name in named}
-    strangers = [name for name in named if name == "auto" or ":" in name or name.endswith(".py")]
+    foreign = [name for name in named if name == "auto" or ":" in name or name.endswith(".py")]
     found: dict[str, dict[str, list[Any]]] = {}
     for setting, values in parse_settings(settings).items():
         head, dot, tail = setting.rpartition(".")
-        able = [head] if dot and head in named else [name for name in named if setting in own[name]] or strangers
+        able = [head] if dot and head in named else [name for name in named if setting in own[name]] or foreign
         if not able:
             raise unknown_name(
                 f"option of {', '.join(named)}", setting, {one for options in own.values() for one in options}

@@ -215,7 +215,7 @@ def resolve_algorithm(cell: Cell, problem: Problem, graph: Any, device_kind: str
         from gpugraph.peers import load_peer
 
         return load_peer(name, problem.name, device_kind)
-    from gpugraph.measure.strangers import kept
+    from gpugraph.measure.isolation import kept
     from gpugraph.problems.registry import find_algorithm
 
     with kept():  # where it is a user's own, its code is imported here

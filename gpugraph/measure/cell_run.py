@@ -127,7 +127,7 @@ class CellRun:
         device: the device itself.
         state: what the algorithm prepared.
         trials: the samples of each query.
-        hosting: entered around every step of the algorithm: it restores the process after foreign code, and does
+        guard: entered around every step of the algorithm: it restores the process after foreign code, and does
             nothing for our own.
         device_bytes: what input and state take on the device.
         setup_peak: the most that they took while they were made.
@@ -191,16 +191,16 @@ class CellRun:
                 transfers=self._share.transfers,
             )
         self.placed = placed = input_
-        self.hosting: AbstractContextManager[Any] = nullcontext()
+        self.guard: AbstractContextManager[Any] = nullcontext()
         if algorithm.foreign:
-            from gpugraph.measure.strangers import Hosting
+            from gpugraph.measure.isolation import ForeignCodeGuard
 
-            self.hosting = Hosting(algorithm.name, graph, placed.view)
+            self.guard = ForeignCodeGuard(algorithm.name, graph, placed.view)
         if algorithm.compile is not None:
             progress(f"compiling {algorithm.name}")
-            with account.phase("compile"), self.hosting:
+            with account.phase("compile"), self.guard:
                 algorithm.compile(placed.subject, device, **self.options)
-        with account.phase("prepare"), self.hosting:
+        with account.phase("prepare"), self.guard:
             before = live_bytes(device)
             self.state = algorithm.prepare(placed.subject, device, **self.options)
             device.synchronize()
@@ -281,7 +281,7 @@ class CellRun:
         """
         algorithm, state, device, ranks = self.algorithm, self.state, self.device, self.ranks
         self.placed.check_file()
-        with self.hosting:
+        with self.guard:
             before = live_bytes(device)
             if wake:
                 algorithm.run(state, NullClock(), *trial.query)
@@ -316,7 +316,7 @@ class CellRun:
         algorithm = self.algorithm
         result: Any = None
         if first or algorithm.digest is None:
-            with self.account.phase("finish" if first else "sampling"), self.hosting:
+            with self.account.phase("finish" if first else "sampling"), self.guard:
                 result = algorithm.finish(self.state, run.raw, *trial.query)
         if first:
             trial.result, trial.counters = result, run.counters
@@ -342,13 +342,13 @@ class CellRun:
         return verdict
 
     def check_input(self) -> None:
-        """Check that a stranger left its own copy of the input on the device as it was.
+        """Check that foreign code left its own copy of the input on the device as it was.
 
         Raises:
             WroteIntoInput: it did not.
         """
         if self.algorithm.foreign and isinstance(self.resident, ResidentView):
-            self.hosting.check_device(self.resident, self.device.download)  # type: ignore[attr-defined]
+            self.guard.check_device(self.resident, self.device.download)  # type: ignore[attr-defined]
 
     def stopped_by(self) -> str | None:
         """Return why no more samples are taken, ``"target"``, ``"time"`` or ``"count"``, or None to go on."""
@@ -393,7 +393,7 @@ class CellRun:
         ranks, runs = self.ranks, list[tuple[float, dict[str, float], dict[str, Any]]]()
         for _ in range(min(self.samples, INNER_RUNS)):
             clock, watch = ranks.phase_clock(), ranks.stopwatch()
-            with self.hosting, ranks.metered(clock):
+            with self.guard, ranks.metered(clock):
                 watch.start()
                 self.algorithm.run(self.state, clock, *self.trials[0].query)
                 watch.stop()
@@ -422,5 +422,5 @@ class CellRun:
             self.device.synchronize()
 
         edges = self.problem.work(self.placed.graph, self.trials[0].result)
-        with self.hosting:
+        with self.guard:
             return measure_energy(run, nvml.energy_j, edges=edges)

@@ -26,9 +26,9 @@ from gpugraph.measure.cell import Cell, Sampling, cell_id, check_counts, parse_o
 from gpugraph.measure.cell_run import CellRun
 from gpugraph.measure.inputs import Inputs, Progress
 from gpugraph.measure.instruments import OpenDevice
+from gpugraph.measure.isolation import SpoiledGraph
 from gpugraph.measure.on_ranks import open_own_device
 from gpugraph.measure.record import Record
-from gpugraph.measure.strangers import SpoiledGraph
 from gpugraph.measure.turns import Turns
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.registry import load_problem

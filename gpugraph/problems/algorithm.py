@@ -132,7 +132,7 @@ class Algorithm:
         batched: True for one that answers all queries of a cell in one run: ``run`` and ``finish`` get what the
             problem's ``batch`` made of them.
         foreign: True for code that is not gpugraph's own, a user's or a library's: it gets a device view of its own,
-            and process and input are looked after while it runs (``measure/strangers.py``).
+            and process and input are looked after while it runs (``measure/isolation.py``).
     """
 
     problem: str

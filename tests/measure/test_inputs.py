@@ -1,4 +1,4 @@
-"""Graphs that lie on a device: kept while there is room, and never handed to a stranger."""
+"""Graphs that lie on a device: kept while there is room, and never handed to foreign code."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_a_graph_makes_room_for_the_next_where_the_device_is_short_of_memory(
     assert inputs.peek(cells[1]) is not None
 
 
-def test_a_stranger_gets_arrays_of_its_own_and_the_others_those_of_the_graph() -> None:
+def test_foreign_code_gets_arrays_of_its_own_and_the_others_those_of_the_graph() -> None:
     device, inputs, problem = EmulatedDevice(), Inputs(), load_problem("mst")
     cell = Cell("mst", "rmat:6", device="emulated")
     opened = inputs.open(cell, problem, Account(), quiet, device)

@@ -1,8 +1,8 @@
-"""Code that is not gpugraph's own in gpugraph's process: what it leaves behind is put right, what it spoils is found.
+"""Isolation of foreign code in this process: what it changes is restored, writing into the graph is detected.
 
 A user's own algorithm and a library may change what the whole process shares, and write into the graph in spite of
-read-only arrays.  ``Hosting`` is entered around each of their steps, outside any timing: afterwards the process is as
-it was before, and the input is compared with what it was.
+read-only arrays.  ``ForeignCodeGuard`` is entered around each of their steps, outside any timing.  Afterwards the
+process is as it was before, and the input is compared with what it was.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _REMEDY = "the input is read-only: let the algorithm work on a copy"
 
 
 class WroteIntoInput(InputError):
-    """A stranger changed its input."""
+    """Foreign code changed its input."""
 
     outcome = "threw"
 
@@ -46,15 +46,15 @@ class SpoiledGraph(WroteIntoInput):
     """The input that it changed is the graph that others share: nothing of them can be measured in this process."""
 
 
-class Hosting:
-    """Keeps process and input as they are while a stranger runs; a context manager, entered for each of its steps.
+class ForeignCodeGuard:
+    """Keeps process and input as they are while foreign code runs; a context manager, entered for each of its steps.
 
     Args:
         name: the algorithm.
-        holders: dataclasses whose arrays are the stranger's input.
+        holders: dataclasses whose arrays are its input.
 
     Raises:
-        SpoiledGraph: on leaving, whether or not the stranger raised something of its own.
+        SpoiledGraph: on leaving, whether or not it raised something of its own.
     """
 
     def __init__(self, name: str, *holders: Any):
@@ -62,7 +62,7 @@ class Hosting:
         self._sums = self._checksums()
         self._kept = contextlib.ExitStack()
 
-    def __enter__(self) -> Hosting:
+    def __enter__(self) -> ForeignCodeGuard:
         self._kept.enter_context(kept())
         return self
 
@@ -74,7 +74,7 @@ class Hosting:
             raise SpoiledGraph(_WROTE, where=self._name, remedy=_REMEDY) from error
 
     def check_device(self, view: ResidentView, download: Callable[[Any], NDArray[Any]]) -> None:
-        """Compare the stranger's own arrays on a device with those on the host.
+        """Compare its own arrays on a device with those on the host.
 
         Raises:
             WroteIntoInput: they differ.

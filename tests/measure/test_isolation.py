@@ -1,4 +1,4 @@
-"""What strangers do to the process is put right, what they do to the graph is found, and meets nobody else."""
+"""What foreign code does to the process is restored, what it does to the graph is found and affects nobody else."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from gpugraph.compiled import set_threads, threads
 from gpugraph.graph.generate import generate
 from gpugraph.graph.view import GraphView
 from gpugraph.measure.cell import Cell, Sampling
+from gpugraph.measure.isolation import ForeignCodeGuard, SpoiledGraph, kept
 from gpugraph.measure.run_cell import Session
-from gpugraph.measure.strangers import Hosting, SpoiledGraph, kept
 from gpugraph.problems.scan.array import open_array
 from tests.emulator.compiler import needs_compiler
 from tests.measure.runs import Notes
@@ -81,7 +81,7 @@ def state() -> list[Any]:
 
 
 @pytest.mark.parametrize("raises", [False, True])
-def test_what_a_stranger_changes_for_the_whole_process_is_put_back(tmp_path: Path, raises: bool) -> None:
+def test_what_foreign_code_changes_for_the_whole_process_is_put_back(tmp_path: Path, raises: bool) -> None:
     before = state()
     try:
         with kept():
@@ -105,9 +105,9 @@ def test_a_closed_standard_stream_is_opened_again() -> None:
 
 @pytest.mark.parametrize("name", ["offsets", "targets", "weights"])
 @pytest.mark.parametrize("where", ["graph", "view"])
-def test_a_changed_array_is_found_even_where_the_stranger_raises(name: str, where: str) -> None:
+def test_a_changed_array_is_found_even_where_the_code_raises(name: str, where: str) -> None:
     view = GraphView.of(generate("grid:4x4"))
-    hosting = Hosting("mine", view.graph, view)
+    hosting = ForeignCodeGuard("mine", view.graph, view)
     with hosting:
         pass
     array = getattr(view if where == "view" else view.graph, name)
