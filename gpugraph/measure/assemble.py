@@ -100,7 +100,7 @@ def record_of(run: CellRun, stopped_by: str) -> Record:
             trials[0].result = completed[0]
     h2d_s = _join(run)
     with account.phase("check"):
-        described = run.placed.graph.describe()
+        described = run.input.graph.describe()
     with account.phase("finish"):
         results = [trial.result.summary() for trial in trials]
     phases = _phases(run, h2d_s)
@@ -109,7 +109,7 @@ def record_of(run: CellRun, stopped_by: str) -> Record:
     wrong = verdict.status == "failed"
     algorithm, gpu, device = run.algorithm, run.opened.gpu(), run.opened.description
     data = _blank(cell, run.problem, "wrong" if wrong else "ok", verdict.detail if wrong else "")
-    index_bits = getattr(run.placed.view, "index_bits", 32)  # what is no graph has no arcs to index
+    index_bits = getattr(run.input.view, "index_bits", 32)  # what is no graph has no arcs to index
     data["parameters"] |= {**run.options, "warmup": run.sampling.warmup, "index_bits": index_bits}
     data["mteps"] |= _rates(run, phases)
     data["environment"] |= {} if gpu is None else {"gpu": gpu}
@@ -143,15 +143,15 @@ def record_of(run: CellRun, stopped_by: str) -> Record:
     apart = {"predecessors_s": None if completed is None else completed[1], "kernel_phases_run_s": inner_run_s}
     data |= {name: seconds for name, seconds in apart.items() if seconds is not None}
     if isinstance(run.problem, ReportsFigures) and data["mteps"]["kernel"] is not None:
-        seconds = {**phases, "stage": run.placed.stage_s, "h2d": median(h2d_s or [0.0])}
-        data |= run.problem.figures(run.placed.graph, seconds)
+        seconds = {**phases, "stage": run.input.stage_s, "h2d": median(h2d_s or [0.0])}
+        data |= run.problem.figures(run.input.graph, seconds)
     if len(trials) > 1:
         data["per_source"] = [
             {**result, "kernel_s": median(t.kernel_s), "rounds": t.counters.get("rounds")}
             for t, result in zip(trials, results, strict=True)
         ]
     notices = [run.opened.notice] if run.opened.notice else []
-    notices += getattr(run.placed.graph, "notes", ())
+    notices += getattr(run.input.graph, "notes", ())
     if run.ranks.several:
         data["ranks"], slow = _ranks_of(run, data["rounds"] or 0)
         notices += slow
@@ -161,7 +161,7 @@ def record_of(run: CellRun, stopped_by: str) -> Record:
     except ValueError as error:
         remedy = "see what it marks and counts on its clock"
         raise InputError(f"what '{algorithm.name}' reports makes no record: {error}", remedy=remedy) from None
-    return Record(plain, run.placed.graph, tuple(trial.result for trial in trials), tuple(notices))
+    return Record(plain, run.input.graph, tuple(trial.result for trial in trials), tuple(notices))
 
 
 def _join(run: CellRun) -> list[float]:
@@ -169,7 +169,7 @@ def _join(run: CellRun) -> list[float]:
 
     Processes whose results differ make the cell wrong.
     """
-    h2d_s, earlier = list(run.placed.h2d_s), run.earlier
+    h2d_s, earlier = list(run.input.h2d_s), run.earlier
     if earlier is None:
         return h2d_s
     samples, each = earlier["samples_s"], sum(run.processes[:-1])
@@ -202,9 +202,9 @@ def _phases(run: CellRun, h2d_s: list[float]) -> dict[str, float]:
         account.move("sampling", name, seconds[name])
     seconds["sampling"] = account.seconds["sampling"]
     if run.cell.transfers == "separate":
-        stage_s, bus_s = run.placed.stage_s, median(h2d_s or [0.0])
+        stage_s, bus_s = run.input.stage_s, median(h2d_s or [0.0])
         account.move("transfer", "stage", stage_s)
-        account.move("transfer", "h2d", bus_s + run.placed.seconds.get("transfer", 0.0))
+        account.move("transfer", "h2d", bus_s + run.input.seconds.get("transfer", 0.0))
         account.move("transfer", "prepare", account.seconds.get("transfer", 0.0))  # the allocation
         seconds |= {name: account.seconds.get(name, 0.0) for name in ("stage", "h2d", "prepare")}
         seconds.pop("transfer", None)
@@ -269,7 +269,7 @@ def _rates(run: CellRun, phases: Mapping[str, float]) -> dict[str, Any]:
     if run.device.kind == "emulated" or any(not t.verdict.passed for t in trials):
         return {}
     there_s = sum(phases.get(name, 0.0) for name in WAY_THERE)
-    counts = [run.problem.work(run.placed.graph, t.result) for t in trials]
+    counts = [run.problem.work(run.input.graph, t.result) for t in trials]
     kernel = [mteps(c, median(t.kernel_s)) for c, t in zip(counts, trials, strict=True)]
     total = [mteps(c, there_s + median(t.kernel_s) + median(t.d2h_s)) for c, t in zip(counts, trials, strict=True)]
     count = counts[0] if len(counts) == 1 else counts
@@ -289,7 +289,7 @@ def _traffic(run: CellRun, kernel_s: float) -> dict[str, Any]:
     if kernel_s <= 0:
         return {"absent": "the kernel took no time that could be measured"}
     together = [len(run.trials[0].query[0])] if algorithm.batched else []
-    least = algorithm.minimum_bytes(run.placed.view, *together)
+    least = algorithm.minimum_bytes(run.input.view, *together)
     return {"minimum_bytes": least, "copy_bytes_per_s": bandwidth, "share": least / kernel_s / bandwidth}
 
 
@@ -345,7 +345,7 @@ def failed_record(
 
 def _ranks_of(run: CellRun, rounds: int) -> tuple[dict[str, Any], list[str]]:
     """Return the ``ranks`` object of a record, and what to tell the user about ranks; a collective."""
-    comm, part = run.ranks.comm, run.placed.graph
+    comm, part = run.ranks.comm, run.input.graph
     member = {
         "host": socket.gethostname(),
         "process": os.getpid(),

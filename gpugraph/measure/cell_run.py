@@ -122,7 +122,7 @@ class CellRun:
 
     Attributes:
         problem, algorithm, options: what the cell names.
-        placed: the input.
+        input: the input, loaded and on the device.
         ranks: the ranks; what one alone measures is what it has measured itself.
         device: the device itself.
         state: what the algorithm prepared.
@@ -190,7 +190,7 @@ class CellRun:
                 shared=not algorithm.foreign,
                 transfers=self._share.transfers,
             )
-        self.placed = placed = input_
+        self.input = placed = input_
         self.guard: AbstractContextManager[Any] = nullcontext()
         if algorithm.foreign:
             from gpugraph.measure.isolation import ForeignCodeGuard
@@ -199,10 +199,10 @@ class CellRun:
         if algorithm.compile is not None:
             progress(f"compiling {algorithm.name}")
             with account.phase("compile"), self.guard:
-                algorithm.compile(placed.subject, device, **self.options)
+                algorithm.compile(placed.algorithm_input, device, **self.options)
         with account.phase("prepare"), self.guard:
             before = live_bytes(device)
-            self.state = algorithm.prepare(placed.subject, device, **self.options)
+            self.state = algorithm.prepare(placed.algorithm_input, device, **self.options)
             device.synchronize()
         self.setup_peak = placed.device_bytes + int(device.peak_bytes()) - before
         self.device_bytes = placed.device_bytes + live_bytes(device) - before
@@ -217,7 +217,7 @@ class CellRun:
     @property
     def resident(self) -> Any:
         """The input on the device, or None where it does not lie there."""
-        return self.placed.subject if self.device.kind != "cpu" and self.algorithm.resident else None
+        return self.input.algorithm_input if self.device.kind != "cpu" and self.algorithm.resident else None
 
     @property
     def own_peak_bytes(self) -> int:
@@ -280,7 +280,7 @@ class CellRun:
         The seconds are those of the slowest rank.
         """
         algorithm, state, device, ranks = self.algorithm, self.state, self.device, self.ranks
-        self.placed.check_file()
+        self.input.check_file()
         with self.guard:
             before = live_bytes(device)
             if wake:
@@ -334,8 +334,8 @@ class CellRun:
 
     def _checked(self, trial: Trial, method: str) -> Verdict:
         """Return the verdict on the first sample."""
-        subject = self.problem, self.placed.graph, trial.query, trial.result
-        verdict = check(*subject, method, self.resident, self.device, self.algorithm.name)
+        checked = self.problem, self.input.graph, trial.query, trial.result
+        verdict = check(*checked, method, self.resident, self.device, self.algorithm.name)
         if verdict.passed and not self.algorithm.trusted:
             detail = f"this algorithm is wrong on purpose; this time: {verdict.detail}"
             return Verdict("skipped", verdict.method, detail)
@@ -421,6 +421,6 @@ class CellRun:
             self.algorithm.run(self.state, NullClock(), *query)
             self.device.synchronize()
 
-        edges = self.problem.work(self.placed.graph, self.trials[0].result)
+        edges = self.problem.work(self.input.graph, self.trials[0].result)
         with self.guard:
             return measure_energy(run, nvml.energy_j, edges=edges)

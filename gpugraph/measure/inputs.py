@@ -25,7 +25,7 @@ SHORT_TRANSFER_S = 0.5
 
 
 @dataclass(eq=False)
-class Placed:
+class LoadedInput:
     """An input opened, after its preparations, and on its device; what is not done yet is None.
 
     Attributes:
@@ -34,7 +34,7 @@ class Placed:
         seconds: what opening took, by phase, and what the preparations took.
         view: the graph after its preparations.
         prepared: the preparations and the width of indices, as the cell names them.
-        subject: what the algorithm gets: the view, or its copy on the device.
+        algorithm_input: what the algorithm gets: the view, or its copy on the device.
         stage_s: median seconds of the copy into pinned memory.
         h2d_s: seconds of each transfer; none where nothing is copied.
         transfer_s: median seconds of the way to the device as a whole.
@@ -46,7 +46,7 @@ class Placed:
     seconds: dict[str, float]
     view: Any = None
     prepared: tuple[Any, ...] = ()
-    subject: Any = None
+    algorithm_input: Any = None
     stage_s: float = 0.0
     h2d_s: list[float] = field(default_factory=list)
     transfer_s: float = 0.0
@@ -62,10 +62,12 @@ class Inputs:
     """Loads inputs once: the last few stay, and so does what a cell still in the race holds on to."""
 
     def __init__(self) -> None:
-        self._opened: OrderedDict[tuple[Any, ...], Placed] = OrderedDict()
-        self._placed: weakref.WeakValueDictionary[tuple[Any, ...], Placed] = weakref.WeakValueDictionary()
+        self._opened: OrderedDict[tuple[Any, ...], LoadedInput] = OrderedDict()
+        self._placed: weakref.WeakValueDictionary[tuple[Any, ...], LoadedInput] = weakref.WeakValueDictionary()
 
-    def open(self, cell: Cell, problem: Problem, account: Account, progress: Progress, device: Any = None) -> Placed:
+    def open(
+        self, cell: Cell, problem: Problem, account: Account, progress: Progress, device: Any = None
+    ) -> LoadedInput:
         """Return the input that a cell names, opened; the time it took, now or earlier, is added to the phase timer.
 
         A GPU that will work on it makes it, and keeps it, if it can.
@@ -84,7 +86,7 @@ class Inputs:
             with account.phase("build"):
                 graph = problem.admit(graph)
             seconds = {name: s - before.get(name, 0.0) for name, s in account.until_now().items() if name in OPENING}
-            found = self._opened[key] = Placed(graph, cell.graph, seconds)
+            found = self._opened[key] = LoadedInput(graph, cell.graph, seconds)
         else:
             for name, seconds_ in found.seconds.items():
                 account.add_seconds(name, seconds_)
@@ -108,7 +110,7 @@ class Inputs:
 
     def place(
         self,
-        opened: Placed,
+        opened: LoadedInput,
         cell: Cell,
         problem: Problem,
         device: Any,
@@ -118,7 +120,7 @@ class Inputs:
         resident: bool,
         shared: bool = True,
         transfers: int = 1,
-    ) -> Placed:
+    ) -> LoadedInput:
         """Return an input after the cell's preparations, on a device.
 
         A CPU works on the view itself, and so does an algorithm that is not ``resident``.  On a GPU ``transfers``
@@ -147,19 +149,21 @@ class Inputs:
             account.add_seconds("transfer", found.transfer_s)
         return found
 
-    def _viewed(self, opened: Placed, cell: Cell, problem: Problem, account: Account, progress: Progress) -> Placed:
+    def _viewed(
+        self, opened: LoadedInput, cell: Cell, problem: Problem, account: Account, progress: Progress
+    ) -> LoadedInput:
         """Return the input after the cell's preparations, which another device's copy may have gone through."""
         prepared = (problem.name, cell.preparations, cell.index_bits)
         for other in self._placed.values():
             if other.graph is opened.graph and other.prepared == prepared:
                 account.add_seconds("prepare", other.seconds["prepare"])
-                return Placed(other.graph, other.origin, other.seconds, other.view, prepared, other.view)
+                return LoadedInput(other.graph, other.origin, other.seconds, other.view, prepared, other.view)
         progress("preparing the graph")
         before = account.until_now().get("prepare", 0.0)
         with account.phase("prepare"):
             view = problem.view(opened.graph, cell.preparations, cell.index_bits)
         seconds = {**opened.seconds, "prepare": account.until_now()["prepare"] - before}
-        return Placed(opened.graph, opened.origin, seconds, view, prepared, view)
+        return LoadedInput(opened.graph, opened.origin, seconds, view, prepared, view)
 
     def clear(self) -> None:
         """Forget everything."""
@@ -170,7 +174,9 @@ OPENING = ("load", "build", "check", "transfer")
 """The phases until an input is there; rows that a file holds go to a device as they are read."""
 
 
-def _copy(placed: Placed, problem: Problem, device: Any, transfers: int, account: Account, *, shared: bool) -> None:
+def _copy(
+    placed: LoadedInput, problem: Problem, device: Any, transfers: int, account: Account, *, shared: bool
+) -> None:
     """Copy a view to a device, again and again; what the copies took beyond the median of one is ``sampling``."""
     before = live_bytes(device)
     stage_s, h2d_s, whole_s = list[float](), list[float](), list[float]()
@@ -178,15 +184,15 @@ def _copy(placed: Placed, problem: Problem, device: Any, transfers: int, account
         for turn in range(transfers):
             if turn and (device.kind != "cuda" or stage_s[0] + h2d_s[0] >= SHORT_TRANSFER_S):
                 break
-            placed.subject = None  # so that two copies never lie there together
+            placed.algorithm_input = None  # so that two copies never lie there together
             start = time.perf_counter()
-            placed.subject, staging_s, bus_s = problem.to_device(placed.view, device)
+            placed.algorithm_input, staging_s, bus_s = problem.to_device(placed.view, device)
             whole_s.append(time.perf_counter() - start)
             stage_s.append(staging_s)
             h2d_s.append(bus_s)
-        if not shared and stage_s[0] + h2d_s[0] == 0.0 and hasattr(placed.subject, "own"):
-            placed.subject = placed.subject.own(device)
-    placed.device_bytes = max(live_bytes(device) - before, int(getattr(placed.subject, "nbytes", 0)))
+        if not shared and stage_s[0] + h2d_s[0] == 0.0 and hasattr(placed.algorithm_input, "own"):
+            placed.algorithm_input = placed.algorithm_input.own(device)
+    placed.device_bytes = max(live_bytes(device) - before, int(getattr(placed.algorithm_input, "nbytes", 0)))
     placed.stage_s, placed.h2d_s, placed.transfer_s = median(stage_s), h2d_s, median(whole_s)
     account.until_now()
     account.move("sampling", "transfer", placed.transfer_s)

@@ -13,7 +13,7 @@ from gpugraph.clock import Account
 from gpugraph.devices.discovery import select_device
 from gpugraph.errors import InputError
 from gpugraph.measure.cell import Cell, Sampling
-from gpugraph.measure.inputs import Placed, Progress
+from gpugraph.measure.inputs import LoadedInput, Progress
 from gpugraph.measure.instruments import OpenDevice
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.contract import Problem
@@ -45,7 +45,7 @@ def open_own_device(name: str, comm: HostComm) -> OpenDevice:
 
 def place_part(
     cell: Cell, sampling: Sampling, problem: Problem, comm: HostComm, device: Any, account: Account, progress: Progress
-) -> Placed:
+) -> LoadedInput:
     """Return this rank's part of the graph that a cell names, on its device where it can be made or read there.
 
     Raises:
@@ -84,7 +84,7 @@ def place_part(
     with account.phase("build"):
         part = problem.admit(part)
     there = 0 if part.on_device is None else part.on_device.nbytes
-    return Placed(part, cell.graph, {}, subject=part, device_bytes=there)
+    return LoadedInput(part, cell.graph, {}, algorithm_input=part, device_bytes=there)
 
 
 def check_runs_on_ranks(algorithm: Algorithm, problem: Problem) -> None:

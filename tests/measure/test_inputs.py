@@ -43,9 +43,9 @@ def test_foreign_code_gets_arrays_of_its_own_and_the_others_those_of_the_graph()
     ours, theirs = (
         inputs.place(opened, cell, problem, device, Account(), quiet, resident=True, shared=s) for s in (True, False)
     )
-    assert ours.subject.targets is graph.on_device.targets
+    assert ours.algorithm_input.targets is graph.on_device.targets
     for name in ("offsets", "targets", "weights"):
-        mine, own = getattr(ours.subject, name), getattr(theirs.subject, name)
+        mine, own = getattr(ours.algorithm_input, name), getattr(theirs.algorithm_input, name)
         assert np.array_equal(mine, own)
         assert not np.shares_memory(mine, own)
     assert ours.device_bytes == graph.on_device.nbytes
@@ -69,7 +69,7 @@ def test_an_algorithm_that_streams_the_graph_has_the_device_to_itself() -> None:
     graph = opened.graph
     digest = graph.digest
     placed = inputs.place(opened, cell, problem, device, Account(), quiet, resident=False)
-    assert placed.subject.graph is graph
+    assert placed.algorithm_input.graph is graph
     assert graph.on_device is None
     assert device.peak_bytes() > 0
     device.reset_peak()

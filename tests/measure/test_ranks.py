@@ -16,7 +16,7 @@ from gpugraph.measure import cell_run
 from gpugraph.measure.assemble import record_of
 from gpugraph.measure.cell import Cell, Sampling
 from gpugraph.measure.cell_run import CellRun
-from gpugraph.measure.inputs import Inputs, Placed
+from gpugraph.measure.inputs import Inputs, LoadedInput
 from gpugraph.measure.instruments import OpenDevice
 from gpugraph.measure.ranks import Ranks
 from gpugraph.measure.record import Record
@@ -63,7 +63,7 @@ def distributed(**changes: Any) -> Algorithm:
 def started(monkeypatch: pytest.MonkeyPatch) -> Callable[..., CellRun]:
     """Return what sets up a cell on one of three ranks, to which a whole graph is given as its part."""
     part = GraphPart.of(zoo("random"), LoneComm())
-    placed = Placed(part, "a graph", {}, subject=part)
+    placed = LoadedInput(part, "a graph", {}, algorithm_input=part)
     monkeypatch.setattr(cell_run, "place_part", lambda *asked: placed)
 
     def start(comm: HostComm, algorithm: Algorithm, sampling: Sampling = Sampling.fixed(3, 0)) -> CellRun:  # noqa: B008
